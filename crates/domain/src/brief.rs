@@ -1,0 +1,360 @@
+//! The brief: a design folder's documents as one cited block under a token budget.
+//!
+//! [`settings`] says what was asked for, [`candidate`] what was found, [`Brief::assemble`] what
+//! becomes of each document, [`block`] how the result reads, and [`rest`] how to read on after a
+//! cut. The numbers `B-1` to `B-72` in tests are those of `docs/reference/brief.md`.
+
+pub mod block;
+pub mod candidate;
+pub mod diagnostic;
+pub mod log;
+pub mod name;
+pub mod rest;
+pub mod settings;
+
+use crate::cut::Cut;
+use crate::pack::{Item, Standing, Verdict, Why, pack};
+use crate::scaffold::is_scaffold;
+use crate::text::Text;
+use crate::token::{Tokenizer, Tokens};
+use block::Block;
+use candidate::{Candidate, Finding, Unreadable};
+use log::LogLine;
+use name::BriefName;
+use settings::Settings;
+
+/// What the loader met before it could look for documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Folder {
+    /// A workflow asked, and the project does not want to be asked.
+    GateClosed,
+    /// There is no design folder.
+    Missing,
+    /// The folder was searched; one candidate per name, in priority order.
+    Searched(Vec<Candidate>),
+}
+
+/// What becomes of one candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate<'a> {
+    /// There is no such file.
+    Absent,
+    /// The file is there but could not be read.
+    Unreadable(Unreadable),
+    /// Nobody has written in it yet.
+    Scaffold(Text<'a>),
+    /// All of it is in the block.
+    Whole(Text<'a>),
+    /// Everything before the cut is in the block.
+    Cut(Text<'a>, Cut),
+    /// It had to give way.
+    Dropped(Text<'a>, Why),
+}
+
+/// One name of the priority list and what became of its document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// The document's name.
+    pub name: &'a BriefName,
+    /// What became of it.
+    pub fate: Fate<'a>,
+    /// What the part in the block costs; for a text left out, what all of it would have cost.
+    pub cost: Tokens,
+}
+
+impl<'a> Entry<'a> {
+    /// Returns the part that is in the block, before its last line endings are trimmed.
+    pub fn included(&self) -> Option<Text<'a>> {
+        match self.fate {
+            Fate::Whole(text) => Some(text),
+            Fate::Cut(text, cut) => Some(text.before(cut.at)),
+            Fate::Absent | Fate::Unreadable(_) | Fate::Scaffold(_) | Fate::Dropped(..) => None,
+        }
+    }
+}
+
+/// A decided brief. Everything that can be said about it follows from the entries.
+#[derive(Debug, Clone)]
+pub struct Brief<'a> {
+    settings: &'a Settings,
+    folder: &'a Folder,
+    entries: Vec<Entry<'a>>,
+}
+
+impl<'a> Brief<'a> {
+    /// Decides about every document that was found.
+    pub fn assemble(settings: &'a Settings, folder: &'a Folder, tokenizer: &dyn Tokenizer) -> Self {
+        let entries = match folder {
+            Folder::GateClosed | Folder::Missing => Vec::new(),
+            Folder::Searched(candidates) => decide(settings, candidates, tokenizer),
+        };
+        Self { settings, folder, entries }
+    }
+
+    /// Returns every candidate with its fate, in priority order.
+    pub fn entries(&self) -> &[Entry<'a>] {
+        &self.entries
+    }
+
+    /// Returns what the block's documents cost.
+    pub fn used(&self) -> Tokens {
+        self.entries.iter().filter(|entry| entry.included().is_some()).map(|entry| entry.cost).sum()
+    }
+
+    /// Renders the block. A closed gate gives no byte at all, any other emptiness a header.
+    pub fn block(&self) -> Block<'a> {
+        match self.folder {
+            Folder::GateClosed => Block::nothing(),
+            Folder::Missing | Folder::Searched(_) => Block::render(self.settings, &self.entries),
+        }
+    }
+
+    /// Returns the contract's log lines, in their order. A closed gate says nothing.
+    pub fn log(&self) -> Vec<LogLine<'a>> {
+        log::lines(self.settings, self.folder, &self.entries)
+    }
+}
+
+fn decide<'a>(
+    settings: &Settings,
+    candidates: &'a [Candidate],
+    tokenizer: &dyn Tokenizer,
+) -> Vec<Entry<'a>> {
+    let mut entries: Vec<_> = candidates.iter().map(|found| first_look(found, tokenizer)).collect();
+    let usable: Vec<usize> =
+        (0..entries.len()).filter(|&i| matches!(entries[i].fate, Fate::Whole(_))).collect();
+    let protected =
+        usable.iter().copied().find(|&i| entries[i].name.is_spec()).or(usable.first().copied());
+    let last = candidates.len().checked_sub(1);
+    let items: Vec<_> = usable
+        .iter()
+        .filter_map(|&i| {
+            let standing = match Some(i) {
+                index if index == protected => Standing::Protected,
+                index if index == last => Standing::Expendable,
+                _ => Standing::Ordinary,
+            };
+            Some(Item { text: entries[i].included()?, cost: entries[i].cost, standing })
+        })
+        .collect();
+    let verdicts = pack(&items, settings.budget, settings.policy, tokenizer);
+    for ((&i, item), verdict) in usable.iter().zip(&items).zip(verdicts) {
+        entries[i].settle(item.text, verdict, tokenizer);
+    }
+    entries
+}
+
+/// Tells what a candidate would be if the budget were endless.
+fn first_look<'a>(candidate: &'a Candidate, tokenizer: &dyn Tokenizer) -> Entry<'a> {
+    let nothing = Tokens::default();
+    let (fate, cost) = match &candidate.finding {
+        Finding::Absent => (Fate::Absent, nothing),
+        Finding::Unreadable(reason) => (Fate::Unreadable(*reason), nothing),
+        Finding::Text(content) => {
+            let text = Text::new(content);
+            let whole = if is_scaffold(content) { Fate::Scaffold(text) } else { Fate::Whole(text) };
+            (whole, tokenizer.count(text))
+        }
+    };
+    Entry { name: &candidate.name, fate, cost }
+}
+
+impl<'a> Entry<'a> {
+    fn settle(&mut self, text: Text<'a>, verdict: Verdict, tokenizer: &dyn Tokenizer) {
+        match verdict {
+            Verdict::Whole => {}
+            Verdict::Dropped(why) => self.fate = Fate::Dropped(text, why),
+            Verdict::Cut(cut) => {
+                self.fate = Fate::Cut(text, cut);
+                self.cost = tokenizer.count(text.before(cut.at));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::candidate::Unreadable;
+    use super::settings::{Configured, DesignDir, Layer};
+    use super::*;
+    use crate::token::{Budget, Estimate};
+
+    const CHECKOUT: &str =
+        "# Checkout\n\n## Goal\nOne-page checkout.\n\n## Frames\n- Cart\n- Pay\n";
+    const NOTES: &str = "# Notes\n\nUsers leave at step 3.\n";
+
+    fn text(name: &str, content: &str) -> Candidate {
+        found(name, Finding::Text(content.to_owned()))
+    }
+
+    fn found(name: &str, finding: Finding) -> Candidate {
+        Candidate { name: BriefName::parse(name).unwrap(), finding }
+    }
+
+    fn with_budget(tokens: u64) -> Settings {
+        Layer { budget: Budget::new(tokens), ..Layer::default() }.settle(Configured::Somewhere)
+    }
+
+    /// Assembles and returns the block and the log, one line each.
+    fn assembled(settings: &Settings, folder: &Folder) -> (String, String) {
+        let brief = Brief::assemble(settings, folder, &Estimate);
+        let log = brief.log().iter().map(|line| line.to_string() + "\n").collect();
+        (brief.block().to_string(), log)
+    }
+
+    #[track_caller]
+    fn check(settings: &Settings, candidates: Vec<Candidate>, block: &str, log: &str) {
+        let folder = Folder::Searched(candidates);
+        assert_eq!(assembled(settings, &folder), (block.to_owned(), log.to_owned()));
+    }
+
+    // B-60..B-64, B-18: the byte-exact example A.
+    #[test]
+    fn a_block_cites_every_document_and_names_the_unreadable_one() {
+        let candidates = vec![
+            text("spec", CHECKOUT),
+            found("system", Finding::Unreadable(Unreadable::PermissionDenied)),
+            text("research", NOTES),
+            found("pencil-plan", Finding::Absent),
+        ];
+        let block = "## Design Context (from .moai/design/)\n\n> source: .moai/design/spec.md\n\
+            # Checkout\n\n## Goal\nOne-page checkout.\n\n## Frames\n- Cart\n- Pay\n\n\
+            > source: .moai/design/research.md\n# Notes\n\nUsers leave at step 3.\n\n\
+            > warnings: [system unreadable: permission denied]\n";
+        assert_eq!(block.chars().count(), 254);
+        let folder = Folder::Searched(candidates.clone());
+        let settings = with_budget(20_000);
+        assert_eq!(Brief::assemble(&settings, &folder, &Estimate).used().to_string(), "26.4");
+        check(&settings, candidates, block, "");
+    }
+
+    // B-54, B-51: the byte-exact example B.
+    #[test]
+    fn a_cut_document_ends_in_its_marker() {
+        let candidates = vec![text("spec", CHECKOUT), text("research", NOTES)];
+        let block = "## Design Context (from .moai/design/)\n\n> source: .moai/design/spec.md\n\
+            # Checkout\n\n> truncated: spec.md at char_offset=12\n";
+        check(&with_budget(10), candidates, block, "");
+    }
+
+    // B-55
+    #[test]
+    fn without_room_the_protected_document_keeps_its_name() {
+        let block = "## Design Context (from .moai/design/)\n\n> source: .moai/design/spec.md\n\
+            \n\n> truncated: spec.md at char_offset=0\n";
+        check(&with_budget(1), vec![text("spec", CHECKOUT)], block, "");
+    }
+
+    // B-29, B-70, B-12 and the log table: example C, and its order.
+    #[test]
+    fn scaffolds_are_logged_and_leave_only_the_header() {
+        let settings = Layer::default().settle(Configured::Nowhere);
+        let candidates =
+            ["spec", "system", "research"].map(|name| text(name, "# A\n\n_TBD_\n")).to_vec();
+        let log = "design_docs not configured — using defaults\n\
+            skip: spec — _TBD_ only\nskip: system — _TBD_ only\nskip: research — _TBD_ only\n\
+            design docs present but all are _TBD_ — no content loaded\n";
+        check(&settings, candidates, "## Design Context (from .moai/design/)\n", log);
+    }
+
+    // B-72, B-64: unreadable documents do not hide that the readable ones are scaffold.
+    #[test]
+    fn a_scaffold_beside_an_unreadable_document_is_still_all_there_is() {
+        let candidates = vec![
+            found("spec", Finding::Unreadable(Unreadable::InvalidUtf8)),
+            text("system", "_TBD_"),
+        ];
+        let block = "## Design Context (from .moai/design/)\n\n\
+            > warnings: [spec unreadable: invalid utf-8]\n";
+        let log = "skip: system — _TBD_ only\n\
+            design docs present but all are _TBD_ — no content loaded\n";
+        check(&with_budget(9), candidates, block, log);
+    }
+
+    // B-71: a folder without candidates, or with unreadable ones only, logs nothing.
+    #[test]
+    fn an_empty_folder_says_nothing() {
+        let header = "## Design Context (from .moai/design/)\n";
+        check(&with_budget(9), vec![found("spec", Finding::Absent)], header, "");
+        let unreadable = vec![found("spec", Finding::Unreadable(Unreadable::Io))];
+        let block = format!("{header}\n> warnings: [spec unreadable: i/o error]\n");
+        check(&with_budget(9), unreadable, &block, "");
+    }
+
+    // B-10, B-12, B-13
+    #[test]
+    fn a_closed_gate_is_silent_and_a_missing_folder_is_not() {
+        let settings = Layer::default().settle(Configured::Nowhere);
+        assert_eq!(assembled(&settings, &Folder::GateClosed), (String::new(), String::new()));
+        let log = "design_docs not configured — using defaults\ndesign docs not initialized — \
+            run /moai init or SPEC-DESIGN-DOCS-001 to create\n";
+        let header = "## Design Context (from .moai/design/)\n";
+        assert_eq!(assembled(&settings, &Folder::Missing), (header.to_owned(), log.to_owned()));
+    }
+
+    // B-61: only the last line endings go; everything else is the author's.
+    #[test]
+    fn a_body_keeps_every_byte_but_its_last_line_endings() {
+        let candidates = vec![text("spec", "\u{feff}# A\r\n\r\n b \r\n\r\n\n")];
+        let block = "## Design Context (from .moai/design/)\n\n> source: .moai/design/spec.md\n\
+            \u{feff}# A\r\n\r\n b \n";
+        check(&with_budget(9), candidates, block, "");
+    }
+
+    // B-62: the order of the list, for documents and for warnings.
+    #[test]
+    fn documents_and_warnings_come_in_priority_order() {
+        let candidates = vec![
+            found("zeta", Finding::Unreadable(Unreadable::IsADirectory)),
+            text("b", "2"),
+            text("a", "1"),
+            found("eta", Finding::Unreadable(Unreadable::OutsideDir)),
+        ];
+        let block = "## Design Context (from .moai/design/)\n\n> source: .moai/design/b.md\n2\n\n\
+            > source: .moai/design/a.md\n1\n\n\
+            > warnings: [zeta unreadable: is a directory, eta unreadable: outside dir]\n";
+        check(&with_budget(9), candidates, block, "");
+    }
+
+    // B-60, B-63: the header is fixed, the citation is true unless the user wants it fixed too.
+    #[test]
+    fn another_folder_is_cited_but_the_header_stays() {
+        let cite = |dir: &str, literal| {
+            let layer = Layer {
+                dir: DesignDir::parse(dir),
+                literal_source: Some(literal),
+                ..Layer::default()
+            };
+            let folder = Folder::Searched(vec![text("spec", "x")]);
+            assembled(&layer.settle(Configured::Somewhere), &folder).0
+        };
+        let header = "## Design Context (from .moai/design/)\n\n";
+        assert_eq!(cite("docs//", false), format!("{header}> source: docs/spec.md\nx\n"));
+        assert_eq!(cite("/", false), format!("{header}> source: /spec.md\nx\n"));
+        assert_eq!(cite("docs", true), format!("{header}> source: .moai/design/spec.md\nx\n"));
+    }
+
+    // B-41: without `spec`, the first usable document is the one that is never dropped.
+    #[test]
+    fn the_first_usable_document_stands_in_for_spec() {
+        let candidates =
+            vec![text("spec", "_TBD_"), text("system", CHECKOUT), text("research", NOTES)];
+        let folder = Folder::Searched(candidates);
+        let settings = with_budget(10);
+        let brief = Brief::assemble(&settings, &folder, &Estimate);
+        let fates: Vec<_> = brief.entries().iter().map(|entry| entry.fate).collect();
+        assert!(matches!(fates[..], [Fate::Scaffold(_), Fate::Cut(..), Fate::Dropped(..)]));
+    }
+
+    // B-33: citations, markers and warnings are free.
+    #[test]
+    fn only_documents_cost_tokens() {
+        let folder = Folder::Searched(vec![
+            text("spec", "abcd"),
+            found("system", Finding::Unreadable(Unreadable::TooLarge)),
+        ]);
+        let settings = with_budget(2);
+        let brief = Brief::assemble(&settings, &folder, &Estimate);
+        assert_eq!(brief.used().to_string(), "1.1");
+    }
+}

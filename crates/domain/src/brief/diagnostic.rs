@@ -1,0 +1,69 @@
+//! Remarks for whoever maintains the configuration. They never enter the block.
+
+use super::name::BriefName;
+
+/// One remark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Diagnostic {
+    /// A configuration file could not be read at all.
+    ConfigError {
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A key's value cannot be used, so its default is.
+    ConfigInvalid {
+        /// The key.
+        key: &'static str,
+        /// What it should hold.
+        expected: &'static str,
+    },
+    /// An entry of the priority list is not a bare name.
+    PriorityRejected {
+        /// The entry as it was written.
+        entry: String,
+    },
+    /// The priority list is not the default one. It is followed all the same.
+    PriorityCustom,
+    /// The design folder is there but cannot be looked at.
+    DirUnreadable {
+        /// What the operating system said.
+        detail: String,
+    },
+    /// A document holds NUL characters: perhaps it was saved as UTF-16.
+    ContainsNul {
+        /// The document.
+        name: BriefName,
+    },
+}
+
+impl Diagnostic {
+    /// Returns the stable code that programs may look for.
+    pub fn code(&self) -> String {
+        match self {
+            Self::ConfigError { .. } => "config_error".to_owned(),
+            Self::ConfigInvalid { key, .. } => format!("config_invalid:{key}"),
+            Self::PriorityRejected { .. } => "priority_rejected".to_owned(),
+            Self::PriorityCustom => "priority_custom".to_owned(),
+            Self::DirUnreadable { .. } => "dir_unreadable".to_owned(),
+            Self::ContainsNul { name } => format!("contains_nul:{name}"),
+        }
+    }
+
+    /// Returns the remark in a person's words.
+    pub fn message(&self) -> String {
+        match self {
+            Self::ConfigError { detail } => format!("cannot use the configuration: {detail}"),
+            Self::ConfigInvalid { key, expected } => {
+                format!("`{key}` must be {expected}; using its default")
+            }
+            Self::PriorityRejected { entry } => {
+                format!("`{}` in `priority` is not a bare name; left out", entry.escape_debug())
+            }
+            Self::PriorityCustom => "`priority` differs from the default list".to_owned(),
+            Self::DirUnreadable { detail } => format!("cannot look at the design folder: {detail}"),
+            Self::ContainsNul { name } => {
+                format!("`{name}` holds NUL characters; was it saved as UTF-16?")
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The contract's log lines: other programs look for them word by word.
+
+use std::fmt;
+
+use super::name::BriefName;
+use super::settings::{Configured, Settings};
+use super::{Entry, Fate, Folder};
+
+/// One line for the log channel, never for the block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogLine<'a> {
+    /// Nobody configured anything.
+    NotConfigured,
+    /// There is no design folder.
+    NotInitialized,
+    /// A document is still its scaffold.
+    Skipped(&'a BriefName),
+    /// Every document that could be read is still its scaffold.
+    AllScaffold,
+}
+
+impl fmt::Display for LogLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotConfigured => f.write_str("design_docs not configured — using defaults"),
+            Self::NotInitialized => f.write_str(
+                "design docs not initialized — run /moai init or SPEC-DESIGN-DOCS-001 to create",
+            ),
+            Self::Skipped(name) => write!(f, "skip: {name} — _TBD_ only"),
+            Self::AllScaffold => {
+                f.write_str("design docs present but all are _TBD_ — no content loaded")
+            }
+        }
+    }
+}
+
+pub(super) fn lines<'a>(
+    settings: &Settings,
+    folder: &Folder,
+    entries: &[Entry<'a>],
+) -> Vec<LogLine<'a>> {
+    let mut lines = Vec::new();
+    if *folder == Folder::GateClosed {
+        return lines;
+    }
+    if settings.configured == Configured::Nowhere {
+        lines.push(LogLine::NotConfigured);
+    }
+    if *folder == Folder::Missing {
+        lines.push(LogLine::NotInitialized);
+    }
+    let scaffolds = entries.iter().filter(|entry| matches!(entry.fate, Fate::Scaffold(_)));
+    let before = lines.len();
+    lines.extend(scaffolds.map(|entry| LogLine::Skipped(entry.name)));
+    let read = entries
+        .iter()
+        .filter(|entry| !matches!(entry.fate, Fate::Absent | Fate::Unreadable(_)))
+        .count();
+    if read > 0 && lines.len() - before == read {
+        lines.push(LogLine::AllScaffold);
+    }
+    lines
+}

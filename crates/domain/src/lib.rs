@@ -1,0 +1,13 @@
+//! The words and the rules of Convoke.
+//!
+//! Everything here is a pure function over values: no input or output, no clock, no threads, no
+//! environment. Whoever wants to know what Convoke *decides* reads this crate; whoever wants to know
+//! what it *does* reads `engine`.
+
+pub mod brief;
+pub mod cut;
+pub mod markdown;
+pub mod pack;
+pub mod scaffold;
+pub mod text;
+pub mod token;
