@@ -1,0 +1,305 @@
+//! Loading a brief: from a project folder to the findings that `domain` decides about.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use convoke_engine::brief::{self, Layers, Mode};
+//! use convoke_engine::vocabulary;
+//!
+//! let project = Path::new(".");
+//! let resolved = brief::resolve(project, Layers::default());
+//! let loaded = brief::load(project, Mode::Standalone, resolved);
+//! let tokenizer = vocabulary::open(loaded.settings.tokenizer)?;
+//! let block = loaded.brief(&*tokenizer).block().to_string();
+//! # Ok::<(), vocabulary::VocabularyError>(())
+//! ```
+
+pub mod design_yaml;
+pub mod init;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::brief::candidate::{Candidate, Finding};
+use convoke_domain::brief::diagnostic::Diagnostic;
+use convoke_domain::brief::name::{BriefName, Priority};
+use convoke_domain::brief::settings::{Configured, Layer, Settings};
+use convoke_domain::brief::{Brief, Folder};
+use convoke_domain::token::Tokenizer;
+
+use crate::{batch, file};
+
+/// The most files that are read at the same time.
+const READS_AT_ONCE: usize = 4;
+
+/// Who asks for the brief.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// A workflow, by itself; the project may have closed the gate.
+    Auto,
+    /// A person or an agent, on purpose.
+    Standalone,
+}
+
+/// Opinions on the settings from outside the foreign configuration file.
+#[derive(Debug, Clone, Default)]
+pub struct Layers {
+    /// This call's own: flags and environment. Not a configuration.
+    pub call: Layer,
+    /// The project's `convoke.toml` and what lies over it.
+    pub project: Layer,
+    /// The user's configuration.
+    pub user: Layer,
+}
+
+/// Settings and what there is to remark about them.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// The settings.
+    pub settings: Settings,
+    /// Remarks about the configuration.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads the foreign `design.yaml` and puts all opinions in order: the call's over the project's,
+/// over `design.yaml`, over the user's.
+pub fn resolve(project: &Path, layers: Layers) -> Resolved {
+    let foreign = design_yaml::read(project);
+    let configured = if foreign.present
+        || layers.project.configures_design_docs()
+        || layers.user.configures_design_docs()
+    {
+        Configured::Somewhere
+    } else {
+        Configured::Nowhere
+    };
+    let all = layers.call.over(layers.project).over(foreign.layer).over(layers.user);
+    let settings = all.settle(configured);
+    let mut diagnostics = foreign.diagnostics;
+    if settings.priority != Priority::default() {
+        diagnostics.push(Diagnostic::PriorityCustom);
+    }
+    Resolved { settings, diagnostics }
+}
+
+/// A file that was asked for. All reads of one batch were started before any was awaited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadTrace {
+    /// The file.
+    pub path: PathBuf,
+    /// The batch it belonged to.
+    pub batch_id: u32,
+}
+
+/// Everything read for one brief. It owns the texts that the brief borrows.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The settings in force.
+    pub settings: Settings,
+    /// The folder that was looked at.
+    pub dir: PathBuf,
+    /// What it held.
+    pub folder: Folder,
+    /// Which files were asked for.
+    pub reads: Vec<ReadTrace>,
+    /// Remarks about configuration and documents.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// Decides about the documents.
+    pub fn brief(&self, tokenizer: &dyn Tokenizer) -> Brief<'_> {
+        Brief::assemble(&self.settings, &self.folder, tokenizer)
+    }
+}
+
+/// Looks into the design folder and reads every candidate, in one batch. Never fails: what cannot
+/// be read is a finding.
+pub fn load(project: &Path, mode: Mode, resolved: Resolved) -> Loaded {
+    let Resolved { settings, diagnostics } = resolved;
+    let dir = project.join(settings.dir.as_str());
+    let mut loaded =
+        Loaded { settings, dir, folder: Folder::GateClosed, reads: Vec::new(), diagnostics };
+    if mode == Mode::Auto && !loaded.settings.auto_load {
+        return loaded;
+    }
+    loaded.folder = if loaded.has_folder() { loaded.search() } else { Folder::Missing };
+    loaded
+}
+
+impl Loaded {
+    fn has_folder(&mut self) -> bool {
+        match fs::metadata(&self.dir) {
+            Ok(metadata) => metadata.is_dir(),
+            Err(error) => {
+                if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+                    self.diagnostics.push(Diagnostic::DirUnreadable { detail: error.to_string() });
+                }
+                false
+            }
+        }
+    }
+
+    fn search(&mut self) -> Folder {
+        let names = self.settings.priority.names();
+        let findings =
+            batch::at_once(names, READS_AT_ONCE, |name| read(&self.dir, name, &self.settings));
+        let trace =
+            |name| ReadTrace { path: self.dir.join(BriefName::file_name(name)), batch_id: 1 };
+        let reads = names.iter().map(trace).collect();
+        let candidates: Vec<_> = names
+            .iter()
+            .zip(findings)
+            .map(|(name, finding)| Candidate { name: name.clone(), finding })
+            .collect();
+        self.reads = reads;
+        self.diagnostics.extend(candidates.iter().filter_map(nul_remark));
+        Folder::Searched(candidates)
+    }
+}
+
+/// Reads one document of the design folder.
+pub fn read(dir: &Path, name: &BriefName, settings: &Settings) -> Finding {
+    file::read_inside(dir, &dir.join(name.file_name()), settings.max_file_bytes)
+}
+
+fn nul_remark(candidate: &Candidate) -> Option<Diagnostic> {
+    match &candidate.finding {
+        Finding::Text(text) if text.as_bytes().contains(&0) => {
+            Some(Diagnostic::ContainsNul { name: candidate.name.clone() })
+        }
+        Finding::Text(_) | Finding::Absent | Finding::Unreadable(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use convoke_domain::brief::settings::DesignDir;
+    use convoke_domain::token::{Budget, Estimate};
+
+    use super::*;
+
+    fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let top = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = top.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        top
+    }
+
+    fn layer(dir: Option<&str>, budget: Option<u64>) -> Layer {
+        Layer {
+            dir: dir.and_then(DesignDir::parse),
+            budget: budget.and_then(Budget::new),
+            ..Layer::default()
+        }
+    }
+
+    // B-8: call over project over design.yaml over user over default, key by key.
+    #[test]
+    fn the_nearest_opinion_wins() {
+        let top = project(&[(design_yaml::PATH, "design_docs: {dir: yaml, token_budget: 3}")]);
+        let resolved = |call, project, user| {
+            let settings = resolve(top.path(), Layers { call, project, user }).settings;
+            (settings.dir.as_str().to_owned(), settings.budget.get())
+        };
+        let none = || layer(None, None);
+        assert_eq!(resolved(none(), none(), layer(Some("user"), None)), ("yaml".to_owned(), 3));
+        let project = || layer(Some("project"), Some(2));
+        assert_eq!(resolved(none(), project(), none()), ("project".to_owned(), 2));
+        assert_eq!(resolved(layer(Some("call"), None), project(), none()), ("call".to_owned(), 2));
+        assert_eq!(resolved(layer(None, Some(1)), none(), none()), ("yaml".to_owned(), 1));
+        fs::remove_file(top.path().join(design_yaml::PATH)).unwrap();
+        assert_eq!(resolved(none(), none(), layer(None, Some(9))), (".moai/design".to_owned(), 9));
+    }
+
+    // B-3, B-4: only a file makes it configured; what this call asks for does not.
+    #[test]
+    fn a_call_configures_nothing() {
+        let empty = project(&[]);
+        let partial = project(&[(design_yaml::PATH, "design_docs: {token_budget: 3}")]);
+        let configured =
+            |top: &tempfile::TempDir, layers| resolve(top.path(), layers).settings.configured;
+        let call = || Layers { call: layer(Some("x"), Some(1)), ..Layers::default() };
+        let file = Layers { project: layer(Some("x"), None), ..Layers::default() };
+        assert_eq!(configured(&empty, call()), Configured::Nowhere);
+        assert_eq!(configured(&empty, file), Configured::Somewhere);
+        assert_eq!(configured(&partial, Layers::default()), Configured::Somewhere);
+    }
+
+    // B-9, B-10, B-11: the gate stops workflows only, before the folder is looked at.
+    #[test]
+    fn a_closed_gate_stops_only_workflows() {
+        let closed = "design_docs: {auto_load_on_design_command: false}";
+        let top = project(&[(design_yaml::PATH, closed), (".moai/design/spec.md", "x")]);
+        let run = |mode| load(top.path(), mode, resolve(top.path(), Layers::default()));
+        let auto = run(Mode::Auto);
+        assert_eq!((auto.folder, auto.reads.len()), (Folder::GateClosed, 0));
+        assert_eq!(run(Mode::Standalone).reads.len(), 4);
+    }
+
+    // B-16, B-17, B-14: one batch, below the folder that was asked for and nowhere else.
+    #[test]
+    fn all_reads_are_one_batch_below_the_folder() {
+        let top = project(&[
+            (".moai/design/spec.md", "default"),
+            ("other/spec.md", "other"),
+            ("other/README.md", "no candidate"),
+        ]);
+        let layers = Layers { call: layer(Some("other"), None), ..Layers::default() };
+        let loaded = load(top.path(), Mode::Standalone, resolve(top.path(), layers));
+        let dir = top.path().join("other");
+        let expected: Vec<_> = ["spec.md", "system.md", "research.md", "pencil-plan.md"]
+            .iter()
+            .map(|file| ReadTrace { path: dir.join(file), batch_id: 1 })
+            .collect();
+        assert_eq!(loaded.reads, expected);
+        let block = loaded.brief(&Estimate).block().to_string();
+        assert!(block.contains("other") && !block.contains("default"), "{block}");
+    }
+
+    // B-13
+    #[test]
+    fn a_file_in_place_of_the_folder_is_no_folder() {
+        let top = project(&[(".moai/design", "a file")]);
+        let loaded = load(top.path(), Mode::Standalone, resolve(top.path(), Layers::default()));
+        assert_eq!((loaded.folder, loaded.diagnostics), (Folder::Missing, vec![]));
+    }
+
+    // B-19: every call sees the files as they are.
+    #[test]
+    fn nothing_is_remembered_between_calls() {
+        let top = project(&[(".moai/design/spec.md", "one")]);
+        let block = || {
+            let loaded = load(top.path(), Mode::Auto, resolve(top.path(), Layers::default()));
+            loaded.brief(&Estimate).block().to_string()
+        };
+        assert!(block().ends_with("one\n"));
+        fs::write(top.path().join(".moai/design/spec.md"), "two").unwrap();
+        assert!(block().ends_with("two\n"));
+    }
+
+    // B-7: a list of one's own is followed and remarked on.
+    #[test]
+    fn a_custom_priority_is_honored_with_a_remark() {
+        let yaml = "design_docs: {priority: [research, b, c, d, e, f]}";
+        let top = project(&[(design_yaml::PATH, yaml), (".moai/design/f.md", "six")]);
+        let loaded = load(top.path(), Mode::Auto, resolve(top.path(), Layers::default()));
+        assert_eq!(loaded.diagnostics, [Diagnostic::PriorityCustom]);
+        assert!(loaded.brief(&Estimate).block().to_string().ends_with("six\n"));
+        let three = "design_docs: {priority: [spec, system, research, pencil-plan]}";
+        let default = project(&[(design_yaml::PATH, three)]);
+        assert!(resolve(default.path(), Layers::default()).diagnostics.is_empty());
+    }
+
+    // B-18
+    #[test]
+    fn nul_characters_are_kept_and_remarked_on() {
+        let top = project(&[(".moai/design/system.md", "a\0b")]);
+        let loaded = load(top.path(), Mode::Auto, resolve(top.path(), Layers::default()));
+        assert_eq!(loaded.diagnostics[0].code(), "contains_nul:system");
+        assert!(loaded.brief(&Estimate).block().to_string().ends_with("a\0b\n"));
+    }
+}

@@ -1,0 +1,10 @@
+//! What makes Convoke's jobs happen: reading files, loading vocabularies and, later, running agents.
+//!
+//! This crate performs what `domain` decides. It never prints and never parses a command line, so
+//! every job is also a library call.
+
+pub mod batch;
+pub mod brief;
+pub mod file;
+pub mod project;
+pub mod vocabulary;

@@ -1,0 +1,32 @@
+//! Which folder is the project.
+
+use std::path::{Path, PathBuf};
+
+/// What marks a project's root, any one of them.
+const MARKS: [&str; 3] = [".moai", "convoke.toml", ".git"];
+
+/// Returns the nearest folder at or above `start` that looks like a project, or `start` itself.
+pub fn root_above(start: &Path) -> PathBuf {
+    let marked = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).exists());
+    start.ancestors().find(marked).unwrap_or(start).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_nearest_marked_folder_is_the_project() {
+        let top = tempfile::tempdir().unwrap();
+        let deep = top.path().join("a/b/c");
+        fs::create_dir_all(&deep).unwrap();
+        fs::create_dir(top.path().join(".git")).unwrap();
+        assert_eq!(root_above(&deep), top.path());
+        fs::write(top.path().join("a/convoke.toml"), "").unwrap();
+        assert_eq!(root_above(&deep), top.path().join("a"));
+        fs::create_dir(deep.join(".moai")).unwrap();
+        assert_eq!(root_above(&deep), deep);
+    }
+}
