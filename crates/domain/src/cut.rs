@@ -1,5 +1,7 @@
 //! Where a text may be cut so that what is kept costs no more than the room there is.
 
+use std::fmt;
+
 use crate::markdown::section::{Lead, Section, sections};
 use crate::text::{CharOffset, Text};
 use crate::token::{Tokenizer, Tokens};
@@ -13,6 +15,16 @@ pub enum Border {
     Line,
     /// Between two characters.
     Character,
+}
+
+impl fmt::Display for Border {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Section => "before a section",
+            Self::Line => "before a line: no section border fits",
+            Self::Character => "inside a line: no line border fits",
+        })
+    }
 }
 
 /// A place to cut: everything before `at` is kept.

@@ -3,6 +3,8 @@
 //! Texts come in order of priority. One may be protected: it is never dropped, and it is cut only
 //! when nothing else is left. The mechanism knows nothing of files or folders.
 
+use std::fmt;
+
 use crate::cut::{self, Accept, Border, Cut};
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
@@ -80,6 +82,16 @@ pub enum Why {
     NoBorder,
     /// A more important text filled the budget.
     AfterCut,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OverBudget => "over budget, and the least important left",
+            Self::NoBorder => "no section border within the room left",
+            Self::AfterCut => "the budget was full before it",
+        })
+    }
 }
 
 /// Decides about every item; the verdicts come in the order of the items.

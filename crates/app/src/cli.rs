@@ -1,0 +1,63 @@
+//! The command line. Doc comments on arguments are the help texts.
+
+pub mod brief;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::app::{App, Format, Verbosity, project};
+use crate::env::Environment;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Call together the right text for a coding agent, and the right agents for a decision
+#[derive(Debug, Parser)]
+#[command(name = "convoke", version, propagate_version = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// The project's root folder [default: the nearest folder at or above the current one that
+    /// holds `.moai`, `convoke.toml` or `.git`]
+    #[arg(short = 'C', long, value_name = "DIR", global = true)]
+    project: Option<PathBuf>,
+
+    /// Print exactly one JSON document on stdout
+    #[arg(long, global = true)]
+    json: bool,
+
+    /// Also say what is not part of the contract: remarks on the configuration, dropped documents
+    #[arg(short, long, global = true)]
+    verbose: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Brief(brief::Args),
+}
+
+const AFTER_HELP: &str = "\
+stdout is data, stderr is conversation. Exit codes: 0 done, 1 the answer is no,
+2 wrong usage or configuration, 3 something around convoke is missing or refused,
+70 a bug in convoke.
+
+Settings come from flags, then CONVOKE_* variables, convoke.local.toml, convoke.toml
+and the user's config.toml.";
+
+impl Cli {
+    /// Runs the chosen command.
+    pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+        let environment = Environment;
+        let app = App {
+            project: project(self.project.as_deref(), environment)?,
+            environment,
+            format: if self.json { Format::Json } else { Format::Text },
+            verbosity: if self.verbose { Verbosity::Verbose } else { Verbosity::Normal },
+        };
+        match &self.command {
+            Command::Brief(args) => args.run(&app, output),
+        }
+    }
+}

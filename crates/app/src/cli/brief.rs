@@ -1,0 +1,213 @@
+//! `convoke brief`: the design folder's documents as one cited block under a token budget.
+
+mod explain;
+mod init;
+mod report;
+mod rest;
+
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Subcommand, value_parser};
+use convoke_domain::brief::diagnostic::Diagnostic;
+use convoke_domain::brief::settings::{DesignDir, Layer, Settings};
+use convoke_domain::brief::{Brief, Fate};
+use convoke_domain::pack::Policy;
+use convoke_domain::token::{Budget, Tokenizer, Vocabulary};
+use convoke_engine::brief::{Loaded, Mode, Resolved, load, resolve};
+use convoke_engine::vocabulary;
+
+use crate::app::{App, Format, Verbosity};
+use crate::config::brief::layers;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Print the design folder's documents as one cited block under a token budget
+///
+/// Reads `spec.md`, `system.md`, `research.md` and `pencil-plan.md` from the design folder, leaves
+/// out what nobody has written in yet, and fits the rest into the budget: the least important
+/// document gives way first, and a cut falls on a section border and is marked with its character
+/// offset. stdout is exactly the block; what was skipped is said on stderr.
+///
+/// Exits 0 whatever the folder holds.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    options: BriefOptions,
+
+    /// Load only if the project allows workflows to load by themselves
+    #[arg(long)]
+    auto: bool,
+
+    /// Which documents give way when not all fit [default: contract]
+    ///
+    /// contract: from the bottom, but a document that could never fit is cut if the others leave
+    /// room. strict: whole documents from the bottom. fill: in order, cutting the first that does
+    /// not fit.
+    #[arg(long, value_parser = policy())]
+    policy: Option<Policy>,
+
+    /// Instead of the block, show a table of every document: found, kept, cut, dropped, and why
+    #[arg(long, conflicts_with = "json")]
+    explain: bool,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Options that say what is read, how it is counted and how it is cited.
+#[derive(Debug, Clone, clap::Args)]
+struct BriefOptions {
+    /// The design folder, relative to the project [default: .moai/design]
+    #[arg(long, global = true, value_parser = dir())]
+    dir: Option<DesignDir>,
+
+    /// The most tokens the documents may cost [default: 20000]
+    #[arg(long, global = true, value_name = "N", value_parser = budget())]
+    budget: Option<Budget>,
+
+    /// How tokens are counted [default: estimate]
+    ///
+    /// The estimate is a quarter of the characters and a tenth on top. The others are exact for
+    /// models with that public vocabulary. No vocabulary of Claude or Gemini is public.
+    #[arg(long, global = true, value_parser = tokenizer())]
+    tokenizer: Option<Vocabulary>,
+
+    /// Cite `.moai/design/` even when another folder was read
+    #[arg(long, global = true)]
+    literal_source: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Rest(rest::Args),
+    /// Create the design folder with files to write in
+    ///
+    /// Makes README.md, spec.md, system.md and research.md, and empty `wireframes/` and
+    /// `screenshots/`. Never overwrites: if the folder holds any file that is not hidden, nothing
+    /// is touched.
+    Init,
+}
+
+/// An option of the block given to a subcommand that prints none.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use `{option}` with a subcommand")]
+struct MisplacedOption {
+    option: &'static str,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  convoke brief                             the block for the project around this folder
+  convoke brief --budget 8000 --explain     what would fit into 8000 tokens, and why
+  convoke brief --json | jq .dropped        the same result for programs
+  convoke brief rest spec --from 72366      read on where `> truncated:` says it was cut
+  convoke brief init                        create a design folder to write in";
+
+impl Args {
+    /// Runs the command or its subcommand.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let Some(command) = &self.command else { return self.print(app, output) };
+        if let Some(option) = self.option_of_the_block() {
+            return Err(Failure::new(Exit::Usage, MisplacedOption { option }));
+        }
+        match command {
+            Command::Rest(args) => args.run(&self.options, app, output),
+            Command::Init => init::run(&self.options, app, output),
+        }
+    }
+
+    fn option_of_the_block(&self) -> Option<&'static str> {
+        let given = [
+            (self.auto, "--auto"),
+            (self.policy.is_some(), "--policy"),
+            (self.explain, "--explain"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+    }
+
+    fn print(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let mode = if self.auto { Mode::Auto } else { Mode::Standalone };
+        let loaded = load(&app.project, mode, self.resolve(app)?);
+        let tokenizer = open_tokenizer(&loaded.settings)?;
+        let brief = loaded.brief(&*tokenizer);
+        match app.format {
+            Format::Json => output.json(&report::report(&loaded, &brief))?,
+            Format::Text if self.explain => output.data(&explain::table(&loaded, &brief))?,
+            Format::Text => print_block(app, &loaded, &brief, output)?,
+        }
+        Ok(Exit::Done)
+    }
+
+    fn resolve(&self, app: &App) -> Result<Resolved, Failure> {
+        let flags = Layer { policy: self.policy, ..self.options.layer() };
+        Ok(resolve(&app.project, layers(flags, app)?))
+    }
+}
+
+impl BriefOptions {
+    fn layer(&self) -> Layer {
+        Layer {
+            dir: self.dir.clone(),
+            budget: self.budget,
+            tokenizer: self.tokenizer,
+            literal_source: self.literal_source.then_some(true),
+            ..Layer::default()
+        }
+    }
+}
+
+fn print_block(
+    app: &App,
+    loaded: &Loaded,
+    brief: &Brief<'_>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    for line in brief.log() {
+        output.say(&line.to_string());
+    }
+    if app.verbosity == Verbosity::Verbose {
+        say_drops(brief, output);
+        say_diagnostics(&loaded.diagnostics, output);
+    }
+    brief.block().pieces().try_for_each(|piece| output.data(piece))
+}
+
+fn say_drops(brief: &Brief<'_>, output: &Output) {
+    for entry in brief.entries() {
+        if let Fate::Dropped(..) = entry.fate {
+            output.say(&format!("drop: {} — over token budget", entry.name));
+        }
+    }
+}
+
+fn say_diagnostics(diagnostics: &[Diagnostic], output: &Output) {
+    for diagnostic in diagnostics {
+        output.say(&format!("note: {}: {}", diagnostic.code(), diagnostic.message()));
+    }
+}
+
+/// Loads a vocabulary if one was asked for.
+fn open_tokenizer(settings: &Settings) -> Result<Box<dyn Tokenizer>, Failure> {
+    vocabulary::open(settings.tokenizer)
+        .map_err(|error| Failure::new(Exit::Surroundings, error).hint("use `--tokenizer estimate`"))
+}
+
+fn policy() -> impl TypedValueParser<Value = Policy> {
+    PossibleValuesParser::new(Policy::ALL.map(Policy::name))
+        .try_map(|name| Policy::parse(&name).ok_or("no such policy"))
+}
+
+fn tokenizer() -> impl TypedValueParser<Value = Vocabulary> {
+    PossibleValuesParser::new(Vocabulary::ALL.map(Vocabulary::name))
+        .try_map(|name| Vocabulary::parse(&name).ok_or("no such vocabulary"))
+}
+
+fn dir() -> impl TypedValueParser<Value = DesignDir> {
+    NonEmptyStringValueParser::new()
+        .try_map(|dir| DesignDir::parse(&dir).ok_or("a folder must fit on one line"))
+}
+
+fn budget() -> impl TypedValueParser<Value = Budget> {
+    value_parser!(u64).try_map(|tokens| Budget::new(tokens).ok_or("a budget is at least 1"))
+}

@@ -1,0 +1,143 @@
+//! Layered configuration: flags over environment, over `convoke.local.toml`, over `convoke.toml`,
+//! over the user's `config.toml`.
+//!
+//! These files are ours, so a mistake in one is an error that names the file, the key and what is
+//! expected there. A section is a list of [`Key`]s, from which files, environment and the
+//! reference page are all served.
+
+pub mod brief;
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::brief::candidate::{Finding, Unreadable};
+use convoke_engine::file;
+use toml::{Table, Value};
+
+use crate::env::{Environment, setting_name};
+use crate::exit::Exit;
+use crate::failure::{Failure, did_you_mean};
+
+/// The file for a project, committed with it.
+pub const PROJECT_FILE: &str = "convoke.toml";
+
+/// The file for one person's copy of a project, beside the first.
+pub const LOCAL_FILE: &str = "convoke.local.toml";
+
+/// No configuration a person writes is larger.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// One setting of a section.
+pub struct Key<L> {
+    /// The key's name.
+    pub name: &'static str,
+    /// What its value must be, in words.
+    pub expected: &'static str,
+    /// The value when nobody says otherwise, as it would be written.
+    pub default: &'static str,
+    /// What it is for.
+    pub meaning: &'static str,
+    /// How a variable's text becomes a value.
+    pub from_text: fn(&str) -> Option<Value>,
+    /// Puts a value into a layer; `None` if it is not what is expected.
+    pub set: fn(&mut L, &Value) -> Option<()>,
+}
+
+/// A mistake in a place that sets something.
+#[derive(Debug, thiserror::Error)]
+enum ConfigError {
+    #[error("cannot read configuration `{}`: {reason}", path.display())]
+    Unreadable { path: PathBuf, reason: Unreadable },
+    #[error("cannot read configuration `{}`", path.display())]
+    Syntax { path: PathBuf, source: toml::de::Error },
+    #[error("cannot use `{place}`: it must be {expected}")]
+    Value { place: String, expected: &'static str },
+    #[error("cannot use `{key}` in `{}`: there is no such {kind}", path.display())]
+    Unknown { key: String, path: PathBuf, kind: &'static str },
+}
+
+/// Reads one configuration file; a missing file is an empty one.
+pub fn read_file(path: &Path) -> Result<Table, Failure> {
+    let text = match file::read(path, MAX_BYTES) {
+        Finding::Absent => return Ok(Table::new()),
+        Finding::Text(text) => text,
+        Finding::Unreadable(reason) => {
+            let error = ConfigError::Unreadable { path: path.to_owned(), reason };
+            return Err(Failure::new(Exit::Usage, error));
+        }
+    };
+    let table: Table = text.parse().map_err(|source| {
+        Failure::new(Exit::Usage, ConfigError::Syntax { path: path.to_owned(), source })
+    })?;
+    let sections = [brief::SECTION];
+    match table.keys().find(|name| !sections.contains(&name.as_str())) {
+        Some(name) => Err(unknown(name, path, "section", &sections)),
+        None => Ok(table),
+    }
+}
+
+/// Reads one section of a file into a layer.
+pub fn read_section<L: Default>(
+    table: &Table,
+    path: &Path,
+    section: &str,
+    keys: &[Key<L>],
+) -> Result<L, Failure> {
+    let mut layer = L::default();
+    let Some(value) = table.get(section) else { return Ok(layer) };
+    let place = |name: &str| format!("{name}` in `{}", path.display());
+    let Value::Table(values) = value else {
+        return Err(wrong(place(section), "a table"));
+    };
+    for (name, value) in values {
+        let Some(key) = keys.iter().find(|key| key.name == name) else {
+            let known: Vec<_> = keys.iter().map(|key| key.name).collect();
+            return Err(unknown(name, path, "key", &known));
+        };
+        (key.set)(&mut layer, value)
+            .ok_or_else(|| wrong(place(&format!("{section}.{name}")), key.expected))?;
+    }
+    Ok(layer)
+}
+
+/// Reads one section's variables into a layer.
+pub fn read_environment<L: Default>(
+    environment: Environment,
+    section: &str,
+    keys: &[Key<L>],
+) -> Result<L, Failure> {
+    let mut layer = L::default();
+    for key in keys {
+        let Some((name, text)) = environment.setting(section, key.name) else { continue };
+        let value = text.to_str().and_then(key.from_text);
+        value
+            .and_then(|value| (key.set)(&mut layer, &value))
+            .ok_or_else(|| wrong(name, key.expected))?;
+    }
+    Ok(layer)
+}
+
+fn wrong(place: String, expected: &'static str) -> Failure {
+    Failure::new(Exit::Usage, ConfigError::Value { place, expected })
+}
+
+fn unknown(key: &str, path: &Path, kind: &'static str, known: &[&str]) -> Failure {
+    let error = ConfigError::Unknown { key: key.to_owned(), path: path.to_owned(), kind };
+    let list = format!("known {kind}s: {}", known.join(", "));
+    Failure::new(Exit::Usage, error).maybe_hint(did_you_mean(key, known.iter().copied())).hint(list)
+}
+
+/// Renders a section's part of the reference page.
+pub fn reference<L>(section: &str, keys: &[Key<L>]) -> String {
+    let row = |Key { name, expected, default, meaning, .. }: &Key<L>| {
+        let variable = setting_name(section, name);
+        format!("| `{name}` | `{variable}` | {expected} | `{default}` | {meaning} |")
+    };
+    let mut page = vec![
+        format!("## `[{section}]`"),
+        String::new(),
+        "| key | variable | value | default | meaning |".to_owned(),
+        "|---|---|---|---|---|".to_owned(),
+    ];
+    page.extend(keys.iter().map(row));
+    page.join("\n") + "\n"
+}

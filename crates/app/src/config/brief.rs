@@ -1,0 +1,132 @@
+//! The `[brief]` section.
+
+use std::path::Path;
+
+use convoke_domain::brief::name::Priority;
+use convoke_domain::brief::settings::{DesignDir, Layer};
+use convoke_domain::pack::Policy;
+use convoke_domain::token::{Budget, Vocabulary};
+use convoke_engine::brief::Layers;
+use toml::Value;
+
+use super::{Key, LOCAL_FILE, PROJECT_FILE, read_environment, read_file, read_section};
+use crate::app::App;
+use crate::failure::Failure;
+
+/// The section's name.
+pub const SECTION: &str = "brief";
+
+/// Every setting of a brief.
+pub const KEYS: [Key<Layer>; 8] = [
+    Key {
+        name: "dir",
+        expected: "a folder, on one line",
+        default: ".moai/design",
+        meaning: "the design folder, relative to the project or absolute; `~` is not expanded",
+        from_text: text,
+        set: |layer, value| put(&mut layer.dir, DesignDir::parse(value.as_str()?)),
+    },
+    Key {
+        name: "auto_load_on_design_command",
+        expected: "true or false",
+        default: "true",
+        meaning: "whether `--auto` may load anything",
+        from_text: truth,
+        set: |layer, value| put(&mut layer.auto_load, value.as_bool()),
+    },
+    Key {
+        name: "token_budget",
+        expected: "a whole number from 1 up",
+        default: "20000",
+        meaning: "the most tokens the documents may cost",
+        from_text: number,
+        set: |layer, value| put(&mut layer.budget, Budget::new(whole(value)?)),
+    },
+    Key {
+        name: "priority",
+        expected: "a list of bare names (in a variable: separated by commas)",
+        default: r#"["spec", "system", "research", "pencil-plan"]"#,
+        meaning: "which documents, most important first",
+        from_text: list,
+        set: |layer, value| put(&mut layer.priority, priority(value)),
+    },
+    Key {
+        name: "policy",
+        expected: "contract, strict or fill",
+        default: "contract",
+        meaning: "which documents give way when not all fit",
+        from_text: text,
+        set: |layer, value| put(&mut layer.policy, Policy::parse(value.as_str()?)),
+    },
+    Key {
+        name: "tokenizer",
+        expected: "estimate, o200k or cl100k",
+        default: "estimate",
+        meaning: "how tokens are counted",
+        from_text: text,
+        set: |layer, value| put(&mut layer.tokenizer, Vocabulary::parse(value.as_str()?)),
+    },
+    Key {
+        name: "literal_source",
+        expected: "true or false",
+        default: "false",
+        meaning: "cite `.moai/design/` even when another folder was read",
+        from_text: truth,
+        set: |layer, value| put(&mut layer.literal_source, value.as_bool()),
+    },
+    Key {
+        name: "max_file_bytes",
+        expected: "a whole number from 1 up",
+        default: "67108864",
+        meaning: "a larger document is not read",
+        from_text: number,
+        set: |layer, value| put(&mut layer.max_file_bytes, whole(value).filter(|bytes| *bytes > 0)),
+    },
+];
+
+/// Collects what flags, environment and files say about briefs.
+pub fn layers(flags: Layer, app: &App) -> Result<Layers, Failure> {
+    let section = |path: &Path| read_section(&read_file(path)?, path, SECTION, &KEYS);
+    let environment = read_environment(app.environment, SECTION, &KEYS)?;
+    let local = section(&app.project.join(LOCAL_FILE))?;
+    let project = section(&app.project.join(PROJECT_FILE))?;
+    let user = app.environment.user_config().map(|path| section(&path)).transpose()?;
+    Ok(Layers {
+        call: flags.over(environment),
+        project: local.over(project),
+        user: user.unwrap_or_default(),
+    })
+}
+
+fn put<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
+    *place = Some(value?);
+    Some(())
+}
+
+fn whole(value: &Value) -> Option<u64> {
+    u64::try_from(value.as_integer()?).ok()
+}
+
+fn priority(value: &Value) -> Option<Priority> {
+    let entries: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
+    let (priority, refused) = Priority::read(entries?);
+    refused.is_empty().then_some(priority)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one shape for every kind of value")]
+fn text(text: &str) -> Option<Value> {
+    Some(Value::String(text.to_owned()))
+}
+
+fn truth(text: &str) -> Option<Value> {
+    text.parse().ok().map(Value::Boolean)
+}
+
+fn number(text: &str) -> Option<Value> {
+    text.parse().ok().map(Value::Integer)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one shape for every kind of value")]
+fn list(text: &str) -> Option<Value> {
+    Some(Value::Array(text.split(',').map(|entry| Value::String(entry.to_owned())).collect()))
+}

@@ -1,0 +1,49 @@
+//! The one door to the environment. Every variable that Convoke reads is here.
+
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+/// What the process was started with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Environment;
+
+/// The start of every variable that is a setting.
+pub const PREFIX: &str = "CONVOKE_";
+
+impl Environment {
+    /// Returns the folder the process was started in.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn current_dir(self) -> io::Result<PathBuf> {
+        env::current_dir()
+    }
+
+    /// Returns the user's configuration file: `$XDG_CONFIG_HOME/convoke/config.toml`, or the same
+    /// below `~/.config`.
+    pub fn user_config(self) -> Option<PathBuf> {
+        let base = variable("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            // The XDG rules ignore relative folders.
+            .filter(|path| path.is_absolute())
+            .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".config")))?;
+        Some(base.join("convoke").join("config.toml"))
+    }
+
+    /// Returns the variable for a setting, such as `CONVOKE_BRIEF_DIR` for `brief` and `dir`.
+    pub fn setting(self, section: &str, key: &str) -> Option<(String, OsString)> {
+        let name = setting_name(section, key);
+        variable(&name).map(|value| (name, value))
+    }
+}
+
+/// Returns the name of the variable that sets `key` in `section`.
+pub fn setting_name(section: &str, key: &str) -> String {
+    format!("{PREFIX}{section}_{key}").to_ascii_uppercase()
+}
+
+/// An empty variable counts as not set.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}

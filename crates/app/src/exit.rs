@@ -1,0 +1,51 @@
+//! What the process exits with. Scripts may rely on these numbers.
+
+use std::process::ExitCode;
+
+/// The outcome of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done. A reader that closed the pipe early is also done.
+    Done,
+    /// The answer is no.
+    No,
+    /// Wrong usage or configuration.
+    Usage,
+    /// Something around us is missing, refused or not ready.
+    Surroundings,
+    /// A bug in Convoke.
+    Bug,
+}
+
+impl Exit {
+    /// Every outcome, for the reference page.
+    pub const ALL: [Self; 5] = [Self::Done, Self::No, Self::Usage, Self::Surroundings, Self::Bug];
+
+    /// Returns the number.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::No => 1,
+            Self::Usage => 2,
+            Self::Surroundings => 3,
+            Self::Bug => 70,
+        }
+    }
+
+    /// Returns what the number means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "done; a reader that closed the pipe early is not an error",
+            Self::No => "the answer is no",
+            Self::Usage => "wrong usage or configuration",
+            Self::Surroundings => "something around Convoke is missing, refused or not ready",
+            Self::Bug => "a bug in Convoke",
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}

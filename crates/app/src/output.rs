@@ -1,0 +1,95 @@
+//! The one door to the terminal: stdout is data, stderr is conversation.
+
+use std::error::Error;
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::failure::{Failure, OutputError};
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default().bold();
+const QUIET: Style = Style::new().bold();
+
+/// Writes for one command.
+pub struct Output {
+    out: BufWriter<StdoutLock<'static>>,
+}
+
+impl Output {
+    /// Takes stdout for the life of the process.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn open() -> Self {
+        Self { out: BufWriter::with_capacity(16 * 1024, io::stdout().lock()) }
+    }
+
+    /// Writes data.
+    pub fn data(&mut self, text: &str) -> Result<(), Failure> {
+        Ok(self.out.write_all(text.as_bytes()).map_err(OutputError)?)
+    }
+
+    /// Writes one JSON document.
+    pub fn json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
+        serde_json::to_writer_pretty(&mut self.out, document)
+            .map_err(|error| OutputError(error.into()))?;
+        self.data("\n")
+    }
+
+    /// Hands everything written to the reader.
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush().map_err(OutputError)?)
+    }
+
+    /// Says one line on stderr, exactly as given.
+    pub fn say(&self, line: &str) {
+        converse(|stderr| writeln!(stderr, "{line}"));
+    }
+
+    /// Prints what clap has to say: help and version are answers, the rest is wrong usage.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn usage(&mut self, error: &clap::Error) -> Exit {
+        if error.use_stderr() {
+            converse(|stderr| write!(stderr, "{}", error.render().ansi()));
+            return Exit::Usage;
+        }
+        let help = error.render();
+        let mut out = AutoStream::auto(io::stdout());
+        let written = write!(out, "{}", help.ansi()).and_then(|()| out.flush());
+        match written.map_err(|error| Failure::from(OutputError(error))) {
+            Ok(()) => Exit::Done,
+            Err(failure) => self.failure(&failure),
+        }
+    }
+
+    /// Prints an error with its causes and hints, and returns what to exit with.
+    pub fn failure(&self, failure: &Failure) -> Exit {
+        if failure.is_closed_pipe() {
+            return Exit::Done;
+        }
+        converse(|stderr| {
+            writeln!(stderr, "{ERROR}error:{ERROR:#} {}", failure.error)?;
+            let mut cause = failure.error.source();
+            while let Some(error) = cause {
+                writeln!(stderr, "{QUIET}cause:{QUIET:#} {error}")?;
+                cause = Error::source(error);
+            }
+            failure.hints.iter().try_for_each(|hint| writeln!(stderr, "{HINT}hint:{HINT:#} {hint}"))
+        });
+        failure.exit
+    }
+
+    /// Apologises for a panic, whose message the runtime has already printed.
+    pub fn bug(&self) -> Exit {
+        self.say("error: this is a bug in convoke; please report it with the lines above");
+        Exit::Bug
+    }
+}
+
+/// Nobody can be told that stderr is closed, so a failure to write there is ignored.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn converse(write: impl FnOnce(&mut AutoStream<io::Stderr>) -> io::Result<()>) {
+    write(&mut AutoStream::auto(io::stderr())).ok();
+}

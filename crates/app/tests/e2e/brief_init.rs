@@ -1,0 +1,59 @@
+//! `convoke brief init`: a folder to write in.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::harness::Project;
+
+#[test]
+fn a_new_folder_is_made_once() {
+    let project = Project::new();
+    assert_snapshot!(project.run(&["brief", "init", "-C", "."]), @"
+    exit: 0
+    --- stdout
+    ./.moai/design/wireframes
+    ./.moai/design/screenshots
+    ./.moai/design/README.md
+    ./.moai/design/spec.md
+    ./.moai/design/system.md
+    ./.moai/design/research.md
+    --- stderr
+    ");
+    fs::write(project.design("spec.md"), "mine").unwrap();
+    let before = project.listing();
+    assert_snapshot!(project.run(&["brief", "init", "--json"]), @r#"
+    exit: 0
+    --- stdout
+    {
+      "dir": ".moai/design/",
+      "created": [],
+      "already_in_use": true
+    }
+    --- stderr
+    warning: .moai/design/ already contains files — skip template deployment
+    "#);
+    assert_eq!(project.listing(), before);
+    assert_eq!(fs::read_to_string(project.design("spec.md")).unwrap(), "mine");
+}
+
+#[test]
+fn a_reserved_name_stops_it() {
+    let project = Project::new().file("docs/tokens.json", "{}");
+    assert_snapshot!(project.run(&["brief", "init", "--dir", "docs"]), @"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: reserved filename: tokens.json
+    hint: that name belongs to another tool; rename the file
+    ");
+    assert_eq!(project.listing().len(), 2);
+}
+
+#[test]
+fn a_file_in_the_way_is_explained() {
+    let project = Project::new().file("docs", "a file");
+    let outcome = project.run(&["brief", "init", "--dir", "docs"]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    assert!(outcome.stderr.contains("cannot look into"), "{outcome}");
+}

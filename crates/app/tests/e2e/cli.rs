@@ -1,0 +1,81 @@
+//! What every command shares.
+
+use insta::assert_snapshot;
+
+use crate::harness::Project;
+
+#[test]
+fn the_version_is_the_packages() {
+    let outcome = Project::new().run(&["--version"]);
+    let expected =
+        format!("exit: 0\n--- stdout\nconvoke {}\n--- stderr\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(outcome.to_string(), expected);
+}
+
+#[test]
+fn wrong_usage_is_exit_2_and_says_what_is_known() {
+    let project = Project::new();
+    assert_snapshot!(project.run(&["breif"]), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: unrecognized subcommand 'breif'
+
+      tip: a similar subcommand exists: 'brief'
+
+    Usage: convoke [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(project.run(&["brief", "--policy", "fill", "init"]), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: cannot use `--policy` with a subcommand
+    ");
+    for arguments in [
+        &["brief", "--policy", "none"][..],
+        &["brief", "--tokenizer", "claude"],
+        &["brief", "--dir", ""],
+        &["brief", "--dir", "a\nb"],
+        &["brief", "--json", "--explain"],
+        &["brief", "rest", "spec"],
+        &[],
+    ] {
+        let outcome = project.run(arguments);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_project_that_is_not_there_is_wrong_usage() {
+    let project = Project::new().file("file", "");
+    assert_snapshot!(project.run(&["brief", "--project", "nowhere"]), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: cannot use project `nowhere`
+    cause: No such file or directory (os error 2)
+    hint: name the project's root folder with `--project`
+    ");
+    assert_eq!(project.run(&["-C", "file", "brief"]).code, Some(2));
+}
+
+#[test]
+fn the_project_is_found_from_a_folder_inside_it() {
+    let project = Project::with_documents(&[("spec", "found")]).file("src/deep/x", "");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_convoke"));
+    let mut command = project.command(program, &["brief"]);
+    let output = command.current_dir(project.path("src/deep")).output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().ends_with("found\n"));
+}
+
+#[test]
+fn nothing_is_colored_when_nobody_looks() {
+    let project = Project::new().variable("TERM", "xterm-256color").variable("NO_COLOR", "1");
+    for arguments in [&["--help"][..], &["brief", "--help"], &["brief", "rest", "x", "--from", "0"]]
+    {
+        let outcome = project.run(arguments);
+        assert!(!outcome.to_string().contains('\u{1b}'), "{outcome}");
+    }
+}

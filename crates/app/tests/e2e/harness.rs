@@ -1,0 +1,191 @@
+//! A project folder of a test's own, and the binary run in it with a clean environment.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// Longer than any test should take; only a hanging program ever waits for it.
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// A user without rights of their own, for tests that must be refused.
+#[cfg(unix)]
+const NOBODY: u32 = 65_534;
+
+pub(crate) struct Project {
+    top: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+/// What a run printed and returned.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = self.code.map_or("killed".to_owned(), |code| code.to_string());
+        write!(f, "exit: {code}\n--- stdout\n{}--- stderr\n{}", self.stdout, self.stderr)
+    }
+}
+
+impl Project {
+    /// Makes a folder without any file in it.
+    pub(crate) fn new() -> Self {
+        let top = tempfile::tempdir().unwrap();
+        let project = Self { top, variables: Vec::new() };
+        fs::create_dir(project.root()).unwrap();
+        #[cfg(unix)]
+        set_mode(project.top.path(), 0o755);
+        project
+    }
+
+    /// Makes a project with documents in its design folder.
+    pub(crate) fn with_documents(documents: &[(&str, &str)]) -> Self {
+        documents.iter().fold(Self::new(), |project, (name, text)| project.document(name, text))
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.top.path().join("project")
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root().join(name)
+    }
+
+    pub(crate) fn design(&self, name: &str) -> PathBuf {
+        self.path(".moai/design").join(name)
+    }
+
+    pub(crate) fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        self
+    }
+
+    pub(crate) fn document(self, name: &str, content: impl AsRef<[u8]>) -> Self {
+        self.file(&format!(".moai/design/{name}.md"), content)
+    }
+
+    pub(crate) fn design_yaml(self, section: &str) -> Self {
+        let text = format!("design:\n  design_docs: {section}\n");
+        self.file(".moai/config/sections/design.yaml", text)
+    }
+
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Runs `convoke` with the project as current folder.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
+        finish(self.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments))
+    }
+
+    /// Runs `convoke brief --json` and returns the document.
+    pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        let outcome = self.run(&[&["brief", "--json"], arguments].concat());
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
+        serde_json::from_str(&outcome.stdout).unwrap()
+    }
+
+    /// Runs `convoke` as a user whom file permissions stop, also when the tests run as root.
+    #[cfg(unix)]
+    pub(crate) fn run_without_rights(&self, arguments: &[&str]) -> Outcome {
+        use std::os::unix::process::CommandExt;
+
+        let program = self.top.path().join("convoke");
+        fs::copy(env!("CARGO_BIN_EXE_convoke"), &program).unwrap();
+        let mut command = self.command(&program, arguments);
+        if self.runs_as_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        finish(command)
+    }
+
+    /// File permissions do not stop root: it can read what nobody may.
+    #[cfg(unix)]
+    fn runs_as_root(&self) -> bool {
+        let path = self.top.path().join("unreadable");
+        fs::write(&path, "").unwrap();
+        set_mode(&path, 0o000);
+        fs::read(&path).is_ok()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the tests' door to processes")]
+    pub(crate) fn command(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(self.root())
+            .env_clear()
+            .env("HOME", self.top.path().join("home"))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Returns every file and folder below the project with its content's length.
+    pub(crate) fn listing(&self) -> BTreeMap<PathBuf, u64> {
+        let mut listing = BTreeMap::new();
+        let mut folders = vec![self.root()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let entry = entry.unwrap();
+                let metadata = fs::symlink_metadata(entry.path()).unwrap();
+                if metadata.is_dir() {
+                    folders.push(entry.path());
+                }
+                listing.insert(entry.path(), metadata.len());
+            }
+        }
+        listing
+    }
+}
+
+#[cfg(unix)]
+pub(crate) fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Waits for a program to end, and stops it when it hangs.
+fn finish(mut command: Command) -> Outcome {
+    let mut child = command.spawn().unwrap();
+    let stdout = collect(child.stdout.take().unwrap());
+    let stderr = collect(child.stderr.take().unwrap());
+    let stdout = received(&stdout, &mut child);
+    let stderr = received(&stderr, &mut child);
+    Outcome { code: child.wait().unwrap().code(), stdout, stderr }
+}
+
+fn collect(mut stream: impl Read + Send + 'static) -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        sender.send(String::from_utf8(bytes).unwrap()).unwrap();
+    });
+    receiver
+}
+
+fn received(stream: &mpsc::Receiver<String>, child: &mut Child) -> String {
+    stream.recv_timeout(DEADLINE).unwrap_or_else(|_| {
+        child.kill().unwrap();
+        "(the program hung and was stopped)\n".to_owned()
+    })
+}

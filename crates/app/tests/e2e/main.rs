@@ -1,0 +1,26 @@
+//! The real binary, run as users run it.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot set itself up should stop where it stands"
+)]
+
+mod brief;
+mod brief_bad_input;
+mod brief_init;
+mod brief_rest;
+mod cli;
+mod config;
+mod harness;
+
+/// A file that nobody includes would silently test nothing.
+#[test]
+fn every_file_here_is_included() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e");
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(module) = name.strip_suffix(".rs") else { continue };
+        let included = include_str!("main.rs").contains(&format!("\nmod {module};\n"));
+        assert!(included || module == "main", "{name} is not included in main.rs");
+    }
+}
