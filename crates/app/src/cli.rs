@@ -43,8 +43,8 @@ stdout is data, stderr is conversation. Exit codes: 0 done, 1 the answer is no,
 2 wrong usage or configuration, 3 something around convoke is missing or refused,
 70 a bug in convoke.
 
-Settings come from flags, then CONVOKE_* variables, convoke.local.toml, convoke.toml
-and the user's config.toml.";
+Settings come from flags, CONVOKE_* variables, convoke.local.toml, convoke.toml,
+.moai/config/sections/design.yaml and the user's config.toml, in this order.";
 
 impl Cli {
     /// Runs the chosen command.

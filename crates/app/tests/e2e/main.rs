@@ -12,6 +12,7 @@ mod brief_rest;
 mod cli;
 mod config;
 mod harness;
+mod readme;
 
 /// A file that nobody includes would silently test nothing.
 #[test]

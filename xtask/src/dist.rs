@@ -1,0 +1,38 @@
+//! Files for packagers: shell completions and man pages, from the same source as the help.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{CommandFactory, ValueEnum};
+use clap_complete::Shell;
+use convoke::cli::Cli;
+
+use crate::{Error, root, say};
+
+/// Writes everything to `target/dist`.
+pub fn write() -> Result<(), Error> {
+    let dir = root().join("target/dist");
+    for path in [completions(&dir.join("completions"))?, man_pages(&dir.join("man"))?].concat() {
+        say(&path.display().to_string());
+    }
+    Ok(())
+}
+
+/// Writes one file for each shell, and returns their paths.
+pub fn completions(dir: &Path) -> Result<Vec<PathBuf>, Error> {
+    fs::create_dir_all(dir)?;
+    let generate =
+        |shell: &Shell| clap_complete::generate_to(*shell, &mut Cli::command(), "convoke", dir);
+    Ok(Shell::value_variants().iter().map(generate).collect::<Result<_, _>>()?)
+}
+
+/// Writes one page for each command, and returns their paths.
+pub fn man_pages(dir: &Path) -> Result<Vec<PathBuf>, Error> {
+    fs::create_dir_all(dir)?;
+    clap_mangen::generate_to(Cli::command(), dir)?;
+    let mut pages: Vec<_> = fs::read_dir(dir)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    pages.sort();
+    Ok(pages)
+}

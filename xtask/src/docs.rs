@@ -1,0 +1,69 @@
+//! The pages of docs/reference that follow from the code. A test keeps them current.
+
+use std::fs;
+
+use clap::{Command, CommandFactory};
+use convoke::cli::Cli;
+use convoke::config;
+use convoke::exit::Exit;
+
+use crate::{Error, root, say};
+
+const NOTICE: &str = "<!-- Written by `cargo xtask docs`; do not edit. -->\n\n";
+
+/// Returns every generated page with its path.
+pub fn pages() -> [(&'static str, String); 3] {
+    [
+        ("docs/reference/cli.md", cli()),
+        ("docs/reference/configuration.md", configuration()),
+        ("docs/reference/exit-codes.md", exit_codes()),
+    ]
+}
+
+/// Writes every generated page.
+pub fn write() -> Result<(), Error> {
+    for (path, text) in pages() {
+        fs::write(root().join(path), text)?;
+        say(path);
+    }
+    Ok(())
+}
+
+fn cli() -> String {
+    let mut command = Cli::command().term_width(96);
+    command.build(); // Hands the global options down.
+    format!("{NOTICE}# Command line\n{}", help(&command, "convoke"))
+}
+
+/// Returns a command's long help and that of everything below it.
+fn help(command: &Command, name: &str) -> String {
+    let text = command.clone().bin_name(name).render_long_help().to_string();
+    let lines: Vec<_> = text.trim_end().lines().map(str::trim_end).collect();
+    let own = format!("\n## `{name}`\n\n```text\n{}\n```\n", lines.join("\n"));
+    let below = command.get_subcommands().filter(|it| it.get_name() != "help");
+    below.fold(own, |page, it| page + &help(it, &format!("{name} {}", it.get_name())))
+}
+
+fn configuration() -> String {
+    let places = "# Configuration\n\n\
+        A setting is taken from the first of these places that has it:\n\n\
+        1. a flag of the command\n\
+        2. its variable; an empty one counts as not set\n\
+        3. `convoke.local.toml` in the project, for one person's copy of it\n\
+        4. `convoke.toml` in the project, committed with it\n\
+        5. for `[brief]`: `design.design_docs` in `.moai/config/sections/design.yaml`, which other \
+        tools own\n\
+        6. `$XDG_CONFIG_HOME/convoke/config.toml`, or `~/.config/convoke/config.toml`\n\
+        7. the default\n\n\
+        A mistake in a file or variable of Convoke's own is an error (exit 2).\n\
+        A mistake in `design.yaml` is only remarked on, with `-v` or in `--json`, and the default \
+        is used.\n\n";
+    let brief = config::reference(config::brief::SECTION, &config::brief::KEYS);
+    format!("{NOTICE}{places}{brief}")
+}
+
+fn exit_codes() -> String {
+    let row = |exit: Exit| format!("| {} | {} |\n", exit.code(), exit.meaning());
+    let rows: String = Exit::ALL.into_iter().map(row).collect();
+    format!("{NOTICE}# Exit codes\n\n| code | meaning |\n|---|---|\n{rows}")
+}

@@ -1,0 +1,25 @@
+//! What the chores are made of, as a library so that tests can hold them.
+
+pub mod bench;
+pub mod dist;
+pub mod docs;
+pub mod packages;
+pub mod process;
+pub mod test;
+
+use std::path::PathBuf;
+
+/// Any reason why a chore was not done.
+pub type Error = Box<dyn std::error::Error>;
+
+/// Returns the repository's root.
+pub fn root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map(PathBuf::from).unwrap_or(here)
+}
+
+/// Says one line to whoever runs the chore.
+#[expect(clippy::print_stderr, reason = "the chores' door to the terminal")]
+pub fn say(line: &str) {
+    eprintln!("{line}");
+}

@@ -1,0 +1,41 @@
+//! The project's own chores: `cargo xtask test`, `bench`, `docs`, `dist`.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The project's own chores
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Install what the tests need, then check formatting, lints, tests and documentation
+    Test,
+    /// Measure the release binary against `cat` and the bare libraries, side by side
+    Bench,
+    /// Write the generated pages of docs/reference
+    Docs,
+    /// Write shell completions and man pages to target/dist
+    Dist,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().chore {
+        Chore::Test => xtask::test::run(),
+        Chore::Bench => xtask::bench::run(),
+        Chore::Docs => xtask::docs::write(),
+        Chore::Dist => xtask::dist::write(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            xtask::say(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}

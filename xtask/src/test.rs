@@ -1,0 +1,20 @@
+//! Everything that must hold before a change lands.
+
+use crate::packages::{FOR_TESTS, install};
+use crate::process;
+use crate::{Error, say};
+
+/// Runs all checks, cheapest first, and stops at the first that fails.
+pub fn run() -> Result<(), Error> {
+    install(&FOR_TESTS)?;
+    let strict_docs = "build.rustdocflags=['-Dwarnings']";
+    let checks: [&[&str]; 4] = [
+        &["fmt", "--all", "--check"],
+        &["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+        &["test", "--quiet", "--workspace", "--locked"],
+        &["doc", "--quiet", "--workspace", "--no-deps", "--locked", "--config", strict_docs],
+    ];
+    checks.into_iter().try_for_each(|arguments| process::run("cargo", arguments))?;
+    say("all checks passed");
+    Ok(())
+}

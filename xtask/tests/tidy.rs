@@ -1,0 +1,196 @@
+//! The structure of the repository, held by tests instead of good intentions.
+#![expect(clippy::unwrap_used, reason = "a test that cannot read the repository should stop")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+/// Returns every file below a folder whose name ends so, build output left out.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && !matches!(name.as_str(), "target" | ".git") {
+            found.extend(files(&path, ending));
+        } else if name.ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn sources() -> Vec<PathBuf> {
+    files(&xtask::root(), ".rs")
+}
+
+fn relative(path: &Path) -> String {
+    path.strip_prefix(xtask::root()).unwrap().display().to_string()
+}
+
+/// Lines before the tests of a file.
+fn code_lines(path: &Path) -> usize {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().take_while(|line| *line != "#[cfg(test)]").count()
+}
+
+// app → engine → store → domain: an arrow means "may use", and all may use domain.
+#[test]
+fn crates_depend_only_downwards() {
+    let layers = [
+        ("domain", &[][..]),
+        ("store", &["domain"]),
+        ("engine", &["domain", "store"]),
+        ("app", &["domain", "store", "engine"]),
+    ];
+    for entry in fs::read_dir(xtask::root().join("crates")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let (_, allowed) = layers.iter().find(|(layer, _)| *layer == name).unwrap();
+        let manifest: Table = fs::read_to_string(path.join("Cargo.toml")).unwrap().parse().unwrap();
+        for table in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let Some(Value::Table(dependencies)) = manifest.get(table) else { continue };
+            for dependency in dependencies.keys() {
+                let ours = dependency.strip_prefix("convoke-");
+                assert!(dependency != "convoke", "{name} may not use app");
+                assert!(
+                    ours.is_none_or(|it| allowed.contains(&it)),
+                    "{name} may not use {dependency}"
+                );
+            }
+        }
+    }
+}
+
+// The rules must not be able to act: no files, processes, environment, clock, threads.
+#[test]
+fn domain_has_no_effects() {
+    let forbidden =
+        ["std::fs", "std::io", "std::env", "std::process", "std::net", "std::thread", "std::time"];
+    for path in files(&xtask::root().join("crates/domain/src"), ".rs") {
+        let text = fs::read_to_string(&path).unwrap();
+        let used = forbidden.iter().find(|module| text.contains(**module));
+        assert_eq!(used, None, "{}", relative(&path));
+    }
+}
+
+// Only doors may be exempt from the ban on effects.
+#[test]
+fn every_effect_has_one_door() {
+    let doors = [
+        "crates/app/src/env.rs",
+        "crates/app/src/output.rs",
+        "crates/app/tests/e2e/harness.rs",
+        "xtask/src/bench.rs",
+        "xtask/src/process.rs",
+    ];
+    let lint = concat!("clippy::disallowed_", "methods");
+    let exempt: Vec<_> = sources()
+        .iter()
+        .filter(|path| fs::read_to_string(path).unwrap().contains(lint))
+        .map(|path| relative(path))
+        .collect();
+    assert_eq!(exempt, doors);
+}
+
+#[test]
+fn source_files_stay_readable() {
+    const LIMIT: usize = 400;
+    for path in sources() {
+        let lines = code_lines(&path);
+        assert!(lines <= LIMIT, "{} has {lines} lines; split it", relative(&path));
+    }
+}
+
+#[test]
+fn file_names_say_what_a_file_holds() {
+    let vague = ["mod", "core", "common", "util", "utils", "helper", "helpers", "types", "manager"];
+    for path in sources() {
+        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(!vague.contains(&stem.as_str()), "{}", relative(&path));
+    }
+}
+
+#[test]
+fn every_source_file_says_what_it_owns() {
+    for path in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("//! "), "{} has no module comment", relative(&path));
+    }
+}
+
+// A link to nowhere is worse than none.
+#[test]
+fn links_and_paths_in_documents_exist() {
+    let root = xtask::root();
+    for page in
+        files(&root, ".md").into_iter().filter(|path| !relative(path).starts_with("examples"))
+    {
+        let text = fs::read_to_string(&page).unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+            let outside = target.is_empty() || target.contains("://");
+            let exists = page.parent().unwrap().join(target).exists();
+            assert!(outside || exists, "{}: no such file: {target}", relative(&page));
+        }
+        for word in text.split('`').skip(1).step_by(2) {
+            let ours = ["crates/", "docs/", "xtask/", "examples/"];
+            let path = word.split(['…', ' ']).next().unwrap();
+            if ours.iter().any(|start| path.starts_with(start)) {
+                assert!(root.join(path).exists(), "{}: no such path: {path}", relative(&page));
+            }
+        }
+    }
+}
+
+#[test]
+fn generated_pages_are_current() {
+    for (path, expected) in xtask::docs::pages() {
+        let text = fs::read_to_string(xtask::root().join(path)).unwrap_or_default();
+        assert!(text == expected, "{path} is out of date; run `cargo xtask docs`");
+    }
+}
+
+// Every rule has a number, and the contract explains each.
+#[test]
+fn the_contract_of_the_brief_names_every_rule() {
+    let page = xtask::root().join("docs/reference/brief.md");
+    let text = fs::read_to_string(page).unwrap();
+    let numbers: BTreeSet<u32> = text
+        .split("**B-")
+        .skip(1)
+        .filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok())
+        .collect();
+    let expected = (1..=35).chain(40..=46).chain(50..=55).chain(60..=65).chain(70..=72);
+    assert_eq!(numbers, expected.collect());
+}
+
+#[test]
+fn every_dependency_has_an_allowed_license() {
+    let allowed = [
+        "MIT",
+        "Apache-2.0",
+        "Unicode-3.0",
+        "Zlib",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "ISC",
+        "Unlicense",
+        "MIT-0",
+        "CC0-1.0",
+        "0BSD",
+    ];
+    let arguments = ["metadata", "--format-version", "1", "--locked", "--offline"];
+    let output = xtask::process::command(env!("CARGO")).args(arguments).output().unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for package in metadata["packages"].as_array().unwrap() {
+        let license = package["license"].as_str().unwrap_or_default().replace('/', " OR ");
+        let acceptable = license.split(" OR ").any(|choice| {
+            let needed = choice.trim_matches(['(', ')', ' ']).split(" AND ");
+            needed.map(|it| it.trim_matches(['(', ')'])).all(|it| allowed.contains(&it))
+        });
+        assert!(acceptable, "{} is licensed `{license}`", package["name"]);
+    }
+}
