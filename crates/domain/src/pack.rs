@@ -107,12 +107,10 @@ pub fn pack(
         tokenizer,
         verdicts: vec![Verdict::Whole; items.len()],
     };
-    if packing.cost_of_kept() > packing.budget {
-        if policy != Policy::Fill {
-            packing.drop_from_the_bottom(policy);
-        }
-        packing.include_in_order();
+    if policy != Policy::Fill {
+        packing.drop_from_the_bottom(policy);
     }
+    packing.include_in_order();
     packing.verdicts
 }
 

@@ -32,11 +32,19 @@ struct Exact {
 }
 
 impl Exact {
-    /// Counts text as a user's words: a spelled-out control token has no power here.
-    fn tokens(&self, text: &str) -> u64 {
-        let encoded = self.tokenizer.encode_with(text, &SpecialMode::Ordinary);
+    /// Encodes text as a user's words: a spelled-out control token has no power here.
+    fn encode(&self, text: Text<'_>) -> Vec<u32> {
+        let tokens = self.tokenizer.encode_with(text.as_str(), &SpecialMode::Ordinary);
         // Only a list of allowed control tokens can be violated, and none is given.
-        encoded.map_or(u64::MAX, |tokens| tokens.len() as u64)
+        tokens.unwrap_or_default()
+    }
+
+    /// Returns how many characters of `text` the tokens fill.
+    fn filled(&self, text: Text<'_>, tokens: &[u32]) -> usize {
+        let length =
+            |&token: &u32| self.tokenizer.decode_token_bytes(token).map_or(0, |it| it.len());
+        let end = text.as_str().floor_char_boundary(tokens.iter().map(length).sum());
+        text.as_str()[..end].chars().count()
     }
 }
 
@@ -46,34 +54,42 @@ impl Tokenizer for Exact {
     }
 
     fn count(&self, text: Text<'_>) -> Tokens {
-        Tokens::whole(self.tokens(text.as_str()))
+        Tokens::whole(self.encode(text).len() as u64)
     }
 
-    /// Doubles a guess until it does not fit any more, then halves the gap. Only a small multiple
-    /// of the reachable text is ever counted, however long the document is.
+    /// Encodes a growing start of the text until it is too much, and measures the tokens that fit.
+    /// Only a small multiple of the reachable text is looked at, however long the document is.
     fn reach(&self, text: Text<'_>, room: Tokens) -> CharOffset {
-        let fits = |chars: usize| self.count(text.before(CharOffset::new(chars))) <= room;
-        let guess = usize::try_from(room.tenths() / 10).unwrap_or(usize::MAX).saturating_mul(4);
-        let mut fitting = 0;
-        let mut beyond = guess.clamp(1, text.chars().max(1));
-        while fits(beyond) {
-            fitting = beyond;
-            if fitting >= text.chars() {
+        let most = usize::try_from(room.tenths() / 10).unwrap_or(usize::MAX);
+        let mut window = most.saturating_mul(8).max(64);
+        let filled = loop {
+            let start = text.before(CharOffset::new(window));
+            let tokens = self.encode(start);
+            if let Some(fitting) = tokens.get(..most).filter(|_| tokens.len() > most) {
+                break self.filled(start, fitting);
+            }
+            if window >= text.chars() {
                 return CharOffset::new(text.chars());
             }
-            beyond = beyond.saturating_mul(2).min(text.chars());
-        }
-        while beyond - fitting > 1 {
-            let middle = fitting.midpoint(beyond);
-            if fits(middle) { fitting = middle } else { beyond = middle }
-        }
-        CharOffset::new(fitting)
+            window = window.saturating_mul(2);
+        };
+        // Cut off there, the last words may be encoded otherwise, so step back until they fit.
+        let steps = std::iter::successors(Some(0_usize), |step| Some((step * 2).max(1)));
+        let mut offsets = steps.map(|step| CharOffset::new(filled.saturating_sub(step)));
+        let fits = |offset: &CharOffset| self.count(text.before(*offset)) <= room;
+        offsets.find(fits).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+
     use super::*;
+
+    static O200K: LazyLock<Box<dyn Tokenizer>> = LazyLock::new(|| open(Vocabulary::O200k).unwrap());
 
     #[track_caller]
     fn check(vocabulary: Vocabulary, cases: &[(&str, u64)]) {
@@ -116,23 +132,32 @@ mod tests {
     // A regular expression with a backtracking limit gives up on a run like this.
     #[test]
     fn a_long_run_of_blanks_is_counted_too() {
-        let tokenizer = open(Vocabulary::O200k).unwrap();
         let blanks = " ".repeat(1_000_000) + "x";
-        assert_eq!(tokenizer.count(Text::new(&blanks)), Tokens::whole(7_814));
+        assert_eq!(O200K.count(Text::new(&blanks)), Tokens::whole(7_814));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn what_is_reached_always_fits(text in any::<String>(), room in 0_u64..40) {
+            let text = Text::new(&text);
+            let room = Tokens::whole(room);
+            let reach = O200K.reach(text, room);
+            prop_assert!(O200K.count(text.before(reach)) <= room);
+            prop_assert!(reach.get() == text.chars() || O200K.count(text) > room);
+        }
     }
 
     #[test]
     fn nothing_is_reached_without_room_and_all_with_enough() {
-        let tokenizer = open(Vocabulary::O200k).unwrap();
         let text = Text::new("## Goal\n\nOne page, no account, three taps. 한국어 문서.\n");
-        assert_eq!(tokenizer.reach(text, Tokens::default()), CharOffset::START);
-        assert_eq!(tokenizer.reach(text, Tokens::whole(1000)).get(), text.chars());
-        assert_eq!(tokenizer.reach(Text::new(""), Tokens::whole(5)), CharOffset::START);
-        let whole = tokenizer.count(text).tenths() / 10;
+        assert_eq!(O200K.reach(text, Tokens::default()), CharOffset::START);
+        assert_eq!(O200K.reach(text, Tokens::whole(1000)).get(), text.chars());
+        assert_eq!(O200K.reach(Text::new(""), Tokens::whole(5)), CharOffset::START);
+        let whole = O200K.count(text).tenths() / 10;
         for room in (1..whole).map(Tokens::whole) {
-            let reach = tokenizer.reach(text, room);
-            assert!(tokenizer.count(text.before(reach)) <= room);
-            assert!(tokenizer.count(text.before(reach.plus(1))) > room);
+            let reached = O200K.count(text.before(O200K.reach(text, room)));
+            assert!(reached <= room && reached + Tokens::whole(2) >= room, "{reached} of {room}");
         }
     }
 }
