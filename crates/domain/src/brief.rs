@@ -346,6 +346,16 @@ mod tests {
         assert!(matches!(fates[..], [Fate::Scaffold(_), Fate::Cut(..), Fate::Dropped(..)]));
     }
 
+    // B-41: `spec` is the one that is never dropped, whatever its rank.
+    #[test]
+    fn spec_is_protected_below_another_document() {
+        let folder = Folder::Searched(vec![text("system", CHECKOUT), text("spec", NOTES)]);
+        let settings = with_budget(10);
+        let brief = Brief::assemble(&settings, &folder, &Estimate);
+        let fates: Vec<_> = brief.entries().iter().map(|entry| entry.fate).collect();
+        assert!(matches!(fates[..], [Fate::Dropped(..), Fate::Whole(_)]), "{fates:?}");
+    }
+
     // B-33: citations, markers and warnings are free.
     #[test]
     fn only_documents_cost_tokens() {

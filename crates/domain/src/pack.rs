@@ -132,13 +132,13 @@ impl Packing<'_> {
         }
     }
 
-    /// A text is cut rather than dropped when dropping others could never have saved it.
+    /// A text is cut rather than dropped when dropping others could never have saved it, and when
+    /// the others leave room for a part of it; if they do not fit themselves, they leave none.
     fn is_worth_cutting(&self, candidate: usize) -> bool {
         let item = &self.items[candidate];
         let others = self.kept().filter(|&i| i != candidate).map(|i| self.items[i].cost).sum();
         item.standing != Standing::Expendable
             && item.cost > self.budget
-            && others < self.budget
             && self.cut(candidate, self.budget.less(others)).is_some()
     }
 
