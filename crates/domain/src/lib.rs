@@ -4,10 +4,19 @@
 //! environment. Whoever wants to know what Convoke *decides* reads this crate; whoever wants to know
 //! what it *does* reads `engine`.
 
+pub mod agent;
 pub mod brief;
 pub mod cut;
 pub mod markdown;
+pub mod mention;
+pub mod message;
 pub mod pack;
+pub mod plan;
 pub mod scaffold;
+pub mod scope;
+pub mod skill;
+pub mod subagent;
+pub mod task;
 pub mod text;
 pub mod token;
+pub mod wake;

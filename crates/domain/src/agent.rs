@@ -1,0 +1,64 @@
+//! Agents as they are remembered between their sessions.
+
+use jiff::Timestamp;
+
+use crate::scope::AgentName;
+
+/// What an agent is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AgentStatus {
+    /// Waiting for work.
+    #[default]
+    Idle,
+    /// Working.
+    Busy,
+    /// Waiting for somebody else.
+    Blocked,
+    /// Done for good.
+    Complete,
+    /// Ended in an error.
+    Failed,
+}
+
+impl AgentStatus {
+    /// Every status.
+    pub const ALL: [Self; 5] =
+        [Self::Idle, Self::Busy, Self::Blocked, Self::Complete, Self::Failed];
+
+    /// Returns the word that is stored and shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Busy => "busy",
+            Self::Blocked => "blocked",
+            Self::Complete => "complete",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Returns the status stored as `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
+/// One agent of a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// Its name.
+    pub name: AgentName,
+    /// The program that runs it, such as `claude` or `codex`.
+    pub client: String,
+    /// What it is doing.
+    pub status: AgentStatus,
+    /// The client's session to resume.
+    pub session_id: Option<String>,
+    /// Its process, while it runs.
+    pub pid: Option<u32>,
+    /// When its client compacted last, until the next full wake-up.
+    pub compacted_at: Option<Timestamp>,
+    /// The last message it was given.
+    pub last_seen: Option<i64>,
+    /// When it was put away.
+    pub archived_at: Option<Timestamp>,
+}

@@ -1,0 +1,170 @@
+//! A plan file: its opening, and the sections of its tasks.
+
+use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::{bare, lines};
+
+/// One `Task N` section of a plan, from its heading to the next such heading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskSection<'a> {
+    /// The heading's words: `Task 2: Add login endpoint`.
+    pub title: &'a str,
+    /// The number as written: `2`, `1.3`.
+    pub number: &'a str,
+    /// Heading and body, without the last line endings.
+    pub text: &'a str,
+}
+
+/// A plan taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan<'a> {
+    /// Everything up to the first rule or the first task, without the last line endings.
+    pub opening: &'a str,
+    /// The tasks, in order.
+    pub tasks: Vec<TaskSection<'a>>,
+}
+
+impl<'a> Plan<'a> {
+    /// Takes a plan apart. Headings inside code fences are code.
+    pub fn parse(text: &'a str) -> Self {
+        let mut fences = Fences::default();
+        let mut starts: Vec<(usize, &str)> = Vec::new();
+        let mut opening_end = None;
+        let mut offset = 0;
+        for line in lines(text) {
+            let visible = bare(line);
+            if fences.feed(visible) == FenceLine::Outside {
+                if let Some(title) = task_title(visible) {
+                    starts.push((offset, title));
+                    opening_end.get_or_insert(offset);
+                } else if visible.trim_end() == "---" && offset > 0 {
+                    opening_end.get_or_insert(offset);
+                }
+            }
+            offset += line.len();
+        }
+        let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
+        let section = |((start, title), end): (&(usize, &'a str), usize)| TaskSection {
+            title,
+            number: number(title),
+            text: trimmed(&text[*start..end]),
+        };
+        let tasks = starts.iter().zip(ends).map(section).collect();
+        Self { opening: trimmed(&text[..opening_end.unwrap_or(text.len())]), tasks }
+    }
+
+    /// Finds a task's section by its number.
+    pub fn task(&self, number: &str) -> Option<TaskSection<'a>> {
+        self.tasks.iter().find(|task| task.number == number).copied()
+    }
+}
+
+impl TaskSection<'_> {
+    /// Returns the heading and the list under `**Files:**`, for when there is no room for more.
+    pub fn heading_and_files(&self) -> String {
+        let mut rest = lines(self.text).map(bare);
+        let heading = rest.next().unwrap_or_default();
+        let files = rest.skip_while(|line| !line.starts_with("**Files:**"));
+        let listed = |line: &&str| line.starts_with("**Files:**") || is_item(line);
+        let files: Vec<&str> = files.take_while(listed).collect();
+        if files.is_empty() {
+            heading.to_owned()
+        } else {
+            format!("{heading}\n\n{}", files.join("\n"))
+        }
+    }
+}
+
+fn is_item(line: &str) -> bool {
+    line.trim_start().starts_with(['-', '*'])
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_end_matches(['\r', '\n'])
+}
+
+/// Returns the words of a heading that reads `Task`, blanks, a number.
+fn task_title(line: &str) -> Option<&str> {
+    let words = line.trim_start_matches('#');
+    let marks = line.len() - words.len();
+    let title = words.trim();
+    let after = title.strip_prefix("Task")?;
+    let numbered = after.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    let spaced = |text: &str| text.starts_with([' ', '\t']);
+    (marks > 0 && spaced(words) && spaced(after) && numbered).then_some(title)
+}
+
+/// Returns the number in a task's words: digits and dots after `Task`.
+pub fn number(title: &str) -> &str {
+    let after = title.get(4..).unwrap_or_default().trim_start();
+    let end = after.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(after.len());
+    after[..end].trim_end_matches('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PLAN: &str = "# Authentication\n\n**Goal:** log in\n\n---\n\nnot shown\n\n\
+        ### Task 1: Add user model\n\nbody 1\n\n```\n### Task 9: in a fence\n```\n\n\
+        ### Task 2: Add login endpoint\n\n**Files:**\n- Create: `login.go`\n- Test: `login_test.go`\n\n\
+        **Step 1:** write\n\n### Task 20: Not two\nbody 20\n";
+
+    // W-39
+    #[test]
+    fn a_plan_is_its_opening_and_its_tasks() {
+        let plan = Plan::parse(PLAN);
+        assert_eq!(plan.opening, "# Authentication\n\n**Goal:** log in");
+        let found: Vec<_> = plan.tasks.iter().map(|task| (task.number, task.title)).collect();
+        assert_eq!(
+            found,
+            [
+                ("1", "Task 1: Add user model"),
+                ("2", "Task 2: Add login endpoint"),
+                ("20", "Task 20: Not two")
+            ]
+        );
+        assert!(plan.task("1").unwrap().text.ends_with("### Task 9: in a fence\n```"));
+        assert!(plan.task("2").unwrap().text.ends_with("**Step 1:** write"));
+        assert_eq!(plan.task("3"), None);
+    }
+
+    // W-39: without a rule the opening ends at the first task, without either at the end.
+    #[test]
+    fn the_opening_ends_at_the_first_of_rule_and_task() {
+        assert_eq!(Plan::parse("a\n## Task 1: x\n").opening, "a");
+        assert_eq!(Plan::parse("a\n\nb\n").opening, "a\n\nb");
+        assert_eq!(Plan::parse("---\nfront: matter\n---\nb\n").opening, "---\nfront: matter");
+    }
+
+    // W-82e
+    #[test]
+    fn the_shortest_form_is_heading_and_files() {
+        let plan = Plan::parse(PLAN);
+        let files = "### Task 2: Add login endpoint\n\n**Files:**\n- Create: `login.go`\n\
+            - Test: `login_test.go`";
+        assert_eq!(plan.task("2").unwrap().heading_and_files(), files);
+        assert_eq!(plan.task("20").unwrap().heading_and_files(), "### Task 20: Not two");
+    }
+
+    #[test]
+    fn a_number_is_digits_and_dots() {
+        for (title, expected) in
+            [("Task 2: x", "2"), ("Task 1.3 x", "1.3"), ("Task 4.", "4"), ("Task", ""), ("", "")]
+        {
+            assert_eq!(number(title), expected, "{title}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_plan(text in "(#{0,4} ?(Task ?)?[0-9.]{0,3}[`~]{0,4}-{0,3}\r?\n?){0,12}") {
+            let plan = Plan::parse(&text);
+            for task in &plan.tasks {
+                prop_assert!(text.contains(task.text));
+                prop_assert!(!task.number.is_empty());
+            }
+        }
+    }
+}

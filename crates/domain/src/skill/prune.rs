@@ -1,0 +1,141 @@
+//! Shortening a skill without losing what an agent must do.
+
+use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::section::{Lead, sections};
+use crate::markdown::{bare, lines};
+
+/// Starts of level-2 headings whose sections explain rather than instruct.
+const EXPLAINING: [&str; 8] = [
+    "example",
+    "advantages",
+    "real-world",
+    "why ",
+    "common rationalizations",
+    "when to use",
+    "quick reference",
+    "common mistakes",
+];
+
+/// A shortened text and what is missing from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pruned {
+    /// What is left.
+    pub text: String,
+    /// The headings of what is not.
+    pub omitted: Vec<String>,
+}
+
+impl Pruned {
+    /// Starts with everything there.
+    pub fn whole(text: &str) -> Self {
+        Self { text: text.to_owned(), omitted: Vec::new() }
+    }
+
+    /// Leaves out level-2 sections that explain, with everything below them.
+    #[must_use]
+    pub fn without_explanations(self) -> Self {
+        let mut kept = String::new();
+        let mut omitted = self.omitted;
+        let mut dropping = false;
+        for section in sections(&self.text) {
+            if let Lead::Heading(heading) = section.lead
+                && heading.level <= 2
+            {
+                let title = heading.title.to_lowercase();
+                dropping = heading.level == 2 && EXPLAINING.iter().any(|it| title.starts_with(it));
+                if dropping {
+                    omitted.push(heading.title.to_owned());
+                }
+            }
+            if !dropping {
+                kept.push_str(section.text);
+            }
+        }
+        Self { text: trimmed(&kept), omitted }
+    }
+
+    /// Leaves out fenced `dot` diagrams.
+    #[must_use]
+    pub fn without_diagrams(self) -> Self {
+        let mut fences = Fences::default();
+        let mut kept = String::new();
+        let mut diagram = false;
+        let mut diagrams = 0;
+        for line in lines(&self.text) {
+            let visible = bare(line);
+            let place = fences.feed(visible);
+            if place == FenceLine::Opens {
+                diagram = visible.trim_start().trim_start_matches(['`', '~']).trim() == "dot";
+                diagrams += usize::from(diagram);
+            }
+            if !diagram {
+                kept.push_str(line);
+            }
+            diagram &= place != FenceLine::Closes;
+        }
+        let mut omitted = self.omitted;
+        if diagrams > 0 {
+            omitted.push("diagrams".to_owned());
+        }
+        Self { text: trimmed(&kept), omitted }
+    }
+
+    /// Renders the text with a line that names what is missing.
+    pub fn render(&self) -> String {
+        if self.omitted.is_empty() {
+            return self.text.clone();
+        }
+        format!("{}\n\n> omitted sections: {}", self.text, self.omitted.join("; "))
+    }
+}
+
+fn trimmed(text: &str) -> String {
+    text.trim_end_matches(['\r', '\n']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SKILL: &str = "# Skill\n\n## When to Use\nsometimes\n\n### Details\nmore\n\n\
+        ## Process\n1. do\n\n```dot\ndigraph {}\n```\n\n```sh\nrun\n```\n\n\
+        ## Example Workflow\nlong\n\n## Rules\nobey\n";
+
+    // W-82c, W-82d, W-83
+    #[test]
+    fn explanations_and_diagrams_go_and_instructions_stay() {
+        let pruned = Pruned::whole(SKILL).without_explanations();
+        assert_eq!(
+            pruned.text,
+            "# Skill\n\n## Process\n1. do\n\n```dot\ndigraph {}\n```\n\n```sh\nrun\n```\n\n\
+             ## Rules\nobey"
+        );
+        assert_eq!(pruned.omitted, ["When to Use", "Example Workflow"]);
+        let pruned = pruned.without_diagrams();
+        assert_eq!(
+            pruned.render(),
+            "# Skill\n\n## Process\n1. do\n\n\n```sh\nrun\n```\n\n## Rules\nobey\n\n\
+             > omitted sections: When to Use; Example Workflow; diagrams"
+        );
+    }
+
+    // W-83: a text without such sections loses nothing and says nothing.
+    #[test]
+    fn a_text_of_instructions_is_untouched() {
+        let text = "# A\n\n## Whyever not\n\n### Example\nx\n\n```\n## Example\n```";
+        let pruned = Pruned::whole(text).without_explanations().without_diagrams();
+        assert_eq!(pruned.render(), text);
+    }
+
+    proptest! {
+        #[test]
+        fn pruning_only_ever_takes_away(text in "(#{0,3} ?(Example|Why |x)?[`~]{0,3}(dot)?\n){0,12}") {
+            let once = Pruned::whole(&text).without_explanations().without_diagrams();
+            prop_assert!(once.text.len() <= text.len());
+            let again = Pruned::whole(&once.text).without_explanations().without_diagrams();
+            prop_assert_eq!(again.text, once.text);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The prompt of a subagent: its own task, and nothing of the orchestrator's.
+
+use crate::markdown::bare;
+use crate::markdown::lines;
+
+/// A subagent's part in a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Role(String);
+
+/// A text that names no role.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot take `{given}` for a role")]
+pub struct InvalidRole {
+    given: String,
+}
+
+impl Role {
+    /// Reads a role such as `implementer` or `spec-reviewer`.
+    pub fn parse(given: &str) -> Result<Self, InvalidRole> {
+        let word = |c: char| c.is_ascii_lowercase() || c == '-';
+        let usable = given.chars().all(word) && given.starts_with(|c: char| c.is_ascii_lowercase());
+        if usable {
+            Ok(Self(given.to_owned()))
+        } else {
+            Err(InvalidRole { given: given.to_owned() })
+        }
+    }
+
+    /// Returns the role as it is typed.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the name of the file with its instructions, in the skill's folder.
+    pub fn template_file(&self) -> String {
+        format!("{}-prompt.md", self.0)
+    }
+
+    fn is_implementer(&self) -> bool {
+        self.0 == "implementer"
+    }
+
+    /// Returns the role as a title: `Spec Reviewer`.
+    pub fn title(&self) -> String {
+        let capital = |word: &str| {
+            let mut letters = word.chars();
+            let first = letters.next().map(|c| c.to_ascii_uppercase());
+            first.into_iter().chain(letters).collect::<String>()
+        };
+        self.0.split('-').map(capital).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// What a subagent is told.
+#[derive(Debug, Clone, Copy)]
+pub struct Assignment<'a> {
+    /// Its part.
+    pub role: &'a Role,
+    /// The task's words.
+    pub task: &'a str,
+    /// Its instructions.
+    pub instructions: &'a str,
+    /// The plan's path.
+    pub plan_file: &'a str,
+    /// The task's section of the plan.
+    pub section: &'a str,
+    /// What the orchestrator adds.
+    pub context: Option<&'a str>,
+}
+
+/// Renders the prompt.
+pub fn prompt(assignment: &Assignment<'_>) -> String {
+    let Assignment { role, task, instructions, plan_file, section, context } = assignment;
+    let verb = if role.is_implementer() { "implementing" } else { "reviewing" };
+    let context = context.unwrap_or("(none)");
+    let mut sections = vec![
+        format!("# {} Subagent", role.title()),
+        format!("You are {verb} {task}."),
+        format!("## Your Instructions\n{instructions}"),
+        format!("## The Task\n**From plan:** {plan_file}\n\n{section}"),
+        format!("## Context from Orchestrator\n{context}"),
+    ];
+    if role.is_implementer() {
+        sections.push(
+            "## Guidelines\n- Follow TDD strictly (superpowers:test-driven-development)\n\
+             - Self-review before completing\n- Commit after each step"
+                .to_owned(),
+        );
+    }
+    sections.join("\n\n") + "\n"
+}
+
+/// Takes the prompt out of a template file.
+///
+/// If the file wraps it in a fenced block after a line that ends in `prompt: |`, it is the indented
+/// text after that line; otherwise it is the whole file.
+pub fn instructions(template: &str) -> String {
+    let all: Vec<_> = lines(template).map(bare).collect();
+    let wrapped = all.iter().position(|line| line.trim_end().ends_with("prompt: |"));
+    let fenced = |at: &usize| {
+        let mut fences = crate::markdown::fence::Fences::default();
+        all[..*at].iter().for_each(|line| {
+            fences.feed(line);
+        });
+        fences.inside()
+    };
+    match wrapped.filter(fenced) {
+        Some(at) => {
+            let body =
+                all[at + 1..].iter().take_while(|line| !line.trim_start().starts_with("```"));
+            deindented(&body.copied().collect::<Vec<_>>())
+        }
+        None => template.trim_end_matches(['\r', '\n']).to_owned(),
+    }
+}
+
+fn deindented(lines: &[&str]) -> String {
+    let filled = lines.iter().filter(|line| !line.trim().is_empty());
+    let indent = filled.map(|line| line.len() - line.trim_start_matches(' ').len()).min();
+    let cut = |line: &&str| line.get(indent.unwrap_or(0)..).unwrap_or_default().to_owned();
+    lines.iter().map(cut).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assignment<'a>(role: &'a Role, context: Option<&'a str>) -> Assignment<'a> {
+        Assignment {
+            role,
+            task: "Task 2: Add login endpoint",
+            instructions: "[Contents of implementer-prompt.md]",
+            plan_file: "docs/plans/auth.md",
+            section: "### Task 2: Add login endpoint\n\n**Step 1:** test",
+            context,
+        }
+    }
+
+    // W-70, W-72, W-73
+    #[test]
+    fn an_implementer_gets_its_task_and_guidelines() {
+        let role = Role::parse("implementer").unwrap();
+        assert_eq!(
+            prompt(&assignment(&role, Some("Task 1 is complete."))),
+            "# Implementer Subagent\n\nYou are implementing Task 2: Add login endpoint.\n\n\
+             ## Your Instructions\n[Contents of implementer-prompt.md]\n\n\
+             ## The Task\n**From plan:** docs/plans/auth.md\n\n\
+             ### Task 2: Add login endpoint\n\n**Step 1:** test\n\n\
+             ## Context from Orchestrator\nTask 1 is complete.\n\n\
+             ## Guidelines\n- Follow TDD strictly (superpowers:test-driven-development)\n\
+             - Self-review before completing\n- Commit after each step\n"
+        );
+    }
+
+    // W-70
+    #[test]
+    fn a_reviewer_gets_no_guidelines() {
+        let role = Role::parse("code-quality-reviewer").unwrap();
+        let text = prompt(&assignment(&role, None));
+        assert!(text.starts_with(
+            "# Code Quality Reviewer Subagent\n\nYou are reviewing Task 2: Add login endpoint.\n"
+        ));
+        assert!(text.ends_with("## Context from Orchestrator\n(none)\n"));
+        assert!(Role::parse("../x").is_err() && Role::parse("").is_err());
+    }
+
+    // W-71
+    #[test]
+    fn a_wrapped_template_is_unwrapped() {
+        let wrapped = "# How\n\n```\nTask tool:\n  description: \"x\"\n  prompt: |\n    You are\n\n      deep\n    done\n```\n\nafter\n";
+        assert_eq!(instructions(wrapped), "You are\n\n  deep\ndone");
+        assert_eq!(instructions("plain\n\ntext\n"), "plain\n\ntext");
+        assert_eq!(instructions("prompt: |\n  not fenced\n"), "prompt: |\n  not fenced");
+    }
+}

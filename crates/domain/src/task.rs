@@ -1,0 +1,226 @@
+//! The work tree: what is to be done, by whom, and what is being done now.
+
+pub mod id;
+pub mod outline;
+pub mod tree;
+
+use jiff::Timestamp;
+
+use crate::agent::AgentStatus;
+use crate::scope::AgentName;
+use id::TaskId;
+
+/// How far a task is, as stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Not begun.
+    Pending,
+    /// Begun.
+    InProgress,
+    /// Done.
+    Completed,
+    /// Left out on purpose.
+    Skipped,
+}
+
+impl Status {
+    /// Every status, in the order of a task's life.
+    pub const ALL: [Self; 4] = [Self::Pending, Self::InProgress, Self::Completed, Self::Skipped];
+
+    /// Returns the word that is stored and shown in lists.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::InProgress => "in_progress",
+            Self::Completed => "completed",
+            Self::Skipped => "skipped",
+        }
+    }
+
+    /// Returns the status stored as `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// Tells whether nothing is left to do.
+    pub const fn is_closed(self) -> bool {
+        matches!(self, Self::Completed | Self::Skipped)
+    }
+}
+
+/// How a task stands when the agent on it is looked at too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// As its status says.
+    Stored(Status),
+    /// Open, and its agent waits for something.
+    Blocked,
+    /// Open, and its agent has failed.
+    Failed,
+}
+
+impl State {
+    /// Derives the state: closed is closed, otherwise the agent's trouble is the task's.
+    pub const fn of(status: Status, agent: Option<AgentStatus>) -> Self {
+        match (status, agent) {
+            (Status::Pending | Status::InProgress, Some(AgentStatus::Blocked)) => Self::Blocked,
+            (Status::Pending | Status::InProgress, Some(AgentStatus::Failed)) => Self::Failed,
+            (status, _) => Self::Stored(status),
+        }
+    }
+
+    /// Returns the words shown to agents.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Stored(Status::InProgress) => "in progress",
+            Self::Stored(status) => status.name(),
+            Self::Blocked => "blocked",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Tells whether nothing is left to do.
+    pub const fn is_closed(self) -> bool {
+        matches!(self, Self::Stored(status) if status.is_closed())
+    }
+}
+
+/// One task. Its children are other tasks that name it as parent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Unique in its scope.
+    pub id: TaskId,
+    /// The task it is part of.
+    pub parent: Option<TaskId>,
+    /// The plan it comes from, inherited from the parent.
+    pub plan_file: Option<String>,
+    /// What is to be done, on one line.
+    pub content: String,
+    /// Its place among its siblings.
+    pub order: i64,
+    /// Who does it.
+    pub agent: Option<AgentName>,
+    /// How far it is.
+    pub status: Status,
+    /// The skill to work by; more than one separated by commas.
+    pub skill: Option<String>,
+    /// The pinned version of that skill.
+    pub skill_version: Option<String>,
+    /// Remarks.
+    pub notes: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// When it was closed.
+    pub completed_at: Option<Timestamp>,
+}
+
+impl Task {
+    /// Returns what people call the task: `Task 2` of `Task 2: Add login endpoint`.
+    pub fn label(&self) -> &str {
+        match self.content.split_once(':') {
+            Some((label, _)) if starts_like_a_task(&self.content, |_| true) => label,
+            _ => &self.content,
+        }
+    }
+
+    /// Tells whether the content reads `Task 2 …`.
+    pub fn is_numbered(&self) -> bool {
+        starts_like_a_task(&self.content, |c| c.is_ascii_digit())
+    }
+}
+
+/// Tells whether a text reads `Task`, blanks, and then a filled character that `next` accepts.
+fn starts_like_a_task(text: &str, next: impl Fn(char) -> bool) -> bool {
+    let Some(rest) = text.get(..4).filter(|it| it.eq_ignore_ascii_case("task")).map(|_| &text[4..])
+    else {
+        return false;
+    };
+    let number = rest.trim_start();
+    number.len() < rest.len() && number.starts_with(|c: char| c != ':' && next(c))
+}
+
+#[cfg(test)]
+pub(crate) mod fixture {
+    use super::*;
+
+    /// Makes a task from `id parent order agent status content`, with `-` for nothing.
+    pub(crate) fn task(line: &str) -> Task {
+        let mut words = line.splitn(6, ' ');
+        let mut word = || words.next().filter(|word| *word != "-");
+        let id = TaskId::parse(word().unwrap()).unwrap();
+        let parent = word().map(|id| TaskId::parse(id).unwrap());
+        let order = word().unwrap().parse().unwrap();
+        let agent = word().map(|name| AgentName::parse(name).unwrap());
+        let status = Status::parse(word().unwrap()).unwrap();
+        Task {
+            id,
+            parent,
+            plan_file: Some("docs/plans/2025-12-24-authentication.md".to_owned()),
+            content: word().unwrap().to_owned(),
+            order,
+            agent,
+            status,
+            skill: None,
+            skill_version: None,
+            notes: None,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+            completed_at: None,
+        }
+    }
+
+    /// The seed's own example.
+    pub(crate) const LOGIN: &str = "\
+1 - 1 backend completed Task 1: Add user model
+2 - 2 backend in_progress Task 2: Add login endpoint
+2a 2 1 - completed Implementation
+2b 2 2 spec-reviewer in_progress Spec review
+2c 2 3 - pending Code quality review
+3 - 3 - pending Task 3: Add JWT middleware";
+
+    pub(crate) fn tasks(lines: &str) -> Vec<Task> {
+        lines.lines().map(task).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // W-4
+    #[test]
+    fn an_agents_trouble_is_its_open_tasks_trouble() {
+        let cases = [
+            (Status::Pending, None, "pending"),
+            (Status::InProgress, Some(AgentStatus::Busy), "in progress"),
+            (Status::InProgress, Some(AgentStatus::Blocked), "blocked"),
+            (Status::Pending, Some(AgentStatus::Failed), "failed"),
+            (Status::Completed, Some(AgentStatus::Failed), "completed"),
+            (Status::Skipped, Some(AgentStatus::Blocked), "skipped"),
+        ];
+        for (status, agent, words) in cases {
+            assert_eq!(State::of(status, agent).words(), words, "{status:?} {agent:?}");
+        }
+    }
+
+    // W-33, W-34
+    #[test]
+    fn a_label_is_what_people_call_a_task() {
+        let cases = [
+            ("Task 2: Add login", "Task 2", true),
+            ("task  12 add", "task  12 add", true),
+            ("Task A: x", "Task A", false),
+            ("Task: x", "Task: x", false),
+            ("Tasks 1: x", "Tasks 1: x", false),
+            ("Spec review", "Spec review", false),
+            ("Tä", "Tä", false),
+        ];
+        for (content, label, numbered) in cases {
+            let mut task = fixture::task("1 - 1 - pending x");
+            task.content = content.to_owned();
+            assert_eq!((task.label(), task.is_numbered()), (label, numbered), "{content}");
+        }
+    }
+}

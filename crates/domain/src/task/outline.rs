@@ -1,0 +1,268 @@
+//! The task list as an agent reads it, where it stands, and what comes next.
+
+use super::tree::Node;
+use super::{State, Status};
+
+/// A tree with the way to the task being worked on. Everything shown about a plan follows from it.
+#[derive(Debug, Clone)]
+pub struct Outline<'a> {
+    /// The lines shown at the top.
+    group: &'a [Node],
+    /// From the marked top line down to the leaf; empty when everything is closed.
+    path: Vec<&'a Node>,
+}
+
+impl<'a> Outline<'a> {
+    /// Takes the whole tree and the way to the current leaf.
+    ///
+    /// Shown are the siblings of the first task on the way that is numbered, or beside a numbered
+    /// one (`Task 2: …`); without any, the roots.
+    pub fn new(roots: &'a [Node], path: &[&'a Node]) -> Self {
+        let mut group = roots;
+        for (depth, node) in path.iter().enumerate() {
+            if group.iter().any(|node| node.task.is_numbered()) {
+                return Self { group, path: path[depth..].to_vec() };
+            }
+            group = &node.children;
+        }
+        Self { group: roots, path: path.to_vec() }
+    }
+
+    /// Returns the marked top line.
+    fn current(&self) -> Option<&'a Node> {
+        self.path.first().copied()
+    }
+
+    /// Returns the task being worked on.
+    pub fn leaf(&self) -> Option<&'a Node> {
+        self.path.last().copied()
+    }
+
+    /// Returns what people call the marked top line.
+    pub fn label(&self) -> Option<&'a str> {
+        self.current().map(|node| node.task.label())
+    }
+
+    /// Renders the list; only the marked line is expanded.
+    pub fn lines(&self) -> Vec<String> {
+        self.group.iter().flat_map(|node| self.top_lines(node)).collect()
+    }
+
+    /// Renders the list with runs of finished lines before the current one drawn together.
+    pub fn short_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut rest = self.group;
+        while let Some((first, others)) = rest.split_first() {
+            let finished = rest.iter().take_while(|node| node.is_closed()).count();
+            if finished > 1 {
+                lines.push(format!("- [x] {finished} earlier tasks (completed)"));
+                rest = &rest[finished..];
+            } else {
+                lines.extend(self.top_lines(first));
+                rest = others;
+            }
+        }
+        lines
+    }
+
+    fn top_lines(&self, node: &Node) -> Vec<String> {
+        let is_current = self.current().is_some_and(|current| std::ptr::eq(current, node));
+        let agent = node.task.agent.as_ref().map_or(String::new(), |agent| format!("@{agent}, "));
+        let state = match self.leaf() {
+            Some(leaf) if is_current && !std::ptr::eq(leaf, node) => {
+                format!("in {}", leaf.task.content.to_lowercase())
+            }
+            _ => node.state.words().to_owned(),
+        };
+        let mark = if is_current { "  <-- CURRENT" } else { "" };
+        let content = &node.task.content;
+        let mut lines = vec![format!("- {} {content} ({agent}{state}){mark}", check_box(node))];
+        if is_current {
+            add_parts(&node.children, 1, &mut lines);
+        }
+        lines
+    }
+
+    /// Says in a sentence or two how far the marked task is.
+    pub fn position(&self) -> Option<String> {
+        let (current, leaf) = (self.current()?, self.leaf()?);
+        let label = current.task.label();
+        let done = current.children.iter().filter(|child| child.is_closed());
+        let mut sentences: Vec<_> = done
+            .map(|child| format!("{label} {} is complete.", child.task.content.to_lowercase()))
+            .collect();
+        let subject = if std::ptr::eq(current, leaf) { label } else { &leaf.task.content };
+        let pending = leaf.state == State::Stored(Status::Pending);
+        let place = if pending { "next" } else { leaf.state.words() };
+        sentences.push(format!("{subject} is {place}."));
+        Some(sentences.join(" "))
+    }
+
+    /// Says what to do about the task being worked on, without knowing any message.
+    pub fn next_action(&self) -> Option<String> {
+        let leaf = self.leaf()?;
+        let content = leaf.task.content.to_lowercase();
+        Some(match leaf.state {
+            State::Stored(Status::Pending) => format!("Start {content}."),
+            State::Blocked | State::Failed => {
+                format!("Resolve the {} state of {content}.", leaf.state.words())
+            }
+            State::Stored(_) => {
+                let next = match (self.next_part(), self.next_top_task()) {
+                    (Some(part), _) => format!("proceed to {}", part.task.content.to_lowercase()),
+                    (None, Some(top)) => format!("proceed to {}", top.task.label()),
+                    (None, None) => "finish the branch".to_owned(),
+                };
+                format!("Check if {} has completed, then {next}.", reviewer(&content))
+            }
+        })
+    }
+
+    /// Returns the next open part of the marked task after the current one.
+    pub fn next_part(&self) -> Option<&'a Node> {
+        let [.., parent, leaf] = self.path.as_slice() else { return None };
+        open_after(&parent.children, leaf)
+    }
+
+    /// Returns the next open top line after the marked one.
+    pub fn next_top_task(&self) -> Option<&'a Node> {
+        open_after(self.group, self.current()?)
+    }
+}
+
+fn open_after<'a>(siblings: &'a [Node], node: &Node) -> Option<&'a Node> {
+    let later = siblings.iter().skip_while(|sibling| !std::ptr::eq(*sibling, node)).skip(1);
+    later.into_iter().find(|sibling| !sibling.is_closed())
+}
+
+fn add_parts(children: &[Node], depth: usize, lines: &mut Vec<String>) {
+    for child in children {
+        let indent = "    ".repeat(depth);
+        let (content, state) = (&child.task.content, child.state.words());
+        lines.push(format!("{indent}- {} {content} ({state})", check_box(child)));
+        add_parts(&child.children, depth + 1, lines);
+    }
+}
+
+fn check_box(node: &Node) -> &'static str {
+    if node.is_closed() { "[x]" } else { "[ ]" }
+}
+
+/// Names whoever does a piece of work: `spec review` is done by the `spec reviewer`.
+pub fn reviewer(work: &str) -> String {
+    match work.strip_suffix("review") {
+        Some(_) => format!("{work}er"),
+        None => work.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{LOGIN, tasks};
+    use super::super::tree::{current_path, trees};
+    use super::*;
+    use crate::agent::AgentStatus;
+
+    /// Renders list, position and next action of a plan whose `stuck` agent is blocked.
+    fn shown(lines: &str) -> String {
+        let roots = trees(tasks(lines), |task| {
+            let stuck = task.agent.as_ref().is_some_and(|agent| agent.as_str() == "stuck");
+            State::of(task.status, stuck.then_some(AgentStatus::Blocked))
+        });
+        let outline = Outline::new(&roots, &current_path(&roots));
+        let position = outline.position().unwrap_or_default();
+        let next = outline.next_action().unwrap_or_default();
+        format!("{}\n{position}\n{next}", outline.lines().join("\n"))
+    }
+
+    #[track_caller]
+    fn check(lines: &str, expected: &str) {
+        assert_eq!(shown(lines), expected);
+    }
+
+    // W-33, W-34, W-35: the seed's example.
+    #[test]
+    fn the_marked_task_is_expanded_and_its_place_told() {
+        check(
+            LOGIN,
+            "- [x] Task 1: Add user model (@backend, completed)\n\
+             - [ ] Task 2: Add login endpoint (@backend, in spec review)  <-- CURRENT\n    \
+             - [x] Implementation (completed)\n    \
+             - [ ] Spec review (in progress)\n    \
+             - [ ] Code quality review (pending)\n\
+             - [ ] Task 3: Add JWT middleware (pending)\n\
+             Task 2 implementation is complete. Spec review is in progress.\n\
+             Check if spec reviewer has completed, then proceed to code quality review.",
+        );
+    }
+
+    // W-35: without a later part the next task is named, and without one the branch is finished.
+    #[test]
+    fn what_comes_after_the_last_part_is_the_next_task() {
+        let without_2c = LOGIN.replace("2c 2 3 - pending Code quality review\n", "");
+        assert!(shown(&without_2c).ends_with("then proceed to Task 3."));
+        let without_3 = without_2c.replace("\n3 - 3 - pending Task 3: Add JWT middleware", "");
+        assert!(shown(&without_3).ends_with("then finish the branch."));
+    }
+
+    // W-34, W-35: the leaf moves on, and two parts are complete.
+    #[test]
+    fn a_pending_part_is_next() {
+        let reviewed = LOGIN.replace("spec-reviewer in_progress", "spec-reviewer completed");
+        assert!(shown(&reviewed).ends_with(
+            "Task 2 implementation is complete. Task 2 spec review is complete. \
+             Code quality review is next.\nStart code quality review."
+        ));
+    }
+
+    // W-34, W-35
+    #[test]
+    fn a_task_without_parts_is_its_own_place() {
+        check(
+            "1 - 1 - in_progress Task 1: A\n2 - 2 - pending Task 2: B",
+            "- [ ] Task 1: A (in progress)  <-- CURRENT\n- [ ] Task 2: B (pending)\n\
+             Task 1 is in progress.\n\
+             Check if task 1: a has completed, then proceed to Task 2.",
+        );
+        check(
+            "1 - 1 stuck in_progress Fix it",
+            "- [ ] Fix it (@stuck, blocked)  <-- CURRENT\nFix it is blocked.\n\
+             Resolve the blocked state of fix it.",
+        );
+        check("1 - 1 - completed Done", "- [x] Done (completed)\n\n");
+    }
+
+    // W-33: the numbered level is shown, however deep it is.
+    #[test]
+    fn the_numbered_level_is_the_top_of_the_list() {
+        let lines = "p - 1 - in_progress Execute plan\n\
+                     1 p 1 - completed Task 1: A\n\
+                     2 p 2 x in_progress Task 2: B\n\
+                     2a 2 1 - pending Review\n\
+                     q - 2 - pending Later";
+        check(
+            lines,
+            "- [x] Task 1: A (completed)\n- [ ] Task 2: B (@x, in review)  <-- CURRENT\n    \
+             - [ ] Review (pending)\nReview is next.\nStart review.",
+        );
+        let beside = "1 - 1 - completed Task 1: A\n2 - 2 - pending Clean up";
+        assert!(shown(beside).contains("- [ ] Clean up (pending)  <-- CURRENT"));
+    }
+
+    // W-82g
+    #[test]
+    fn finished_tasks_can_be_drawn_together() {
+        let lines = "1 - 1 - completed Task 1: A\n2 - 2 - skipped Task 2: B\n\
+                     3 - 3 - pending Task 3: C\n4 - 4 - completed Task 4: D";
+        let roots = trees(tasks(lines), |task| State::of(task.status, None));
+        let outline = Outline::new(&roots, &current_path(&roots));
+        assert_eq!(
+            outline.short_lines(),
+            [
+                "- [x] 2 earlier tasks (completed)",
+                "- [ ] Task 3: C (pending)  <-- CURRENT",
+                "- [x] Task 4: D (completed)"
+            ]
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! Tasks as a tree, and the one that is being worked on.
+
+use std::collections::BTreeMap;
+
+use super::id::TaskId;
+use super::{State, Task};
+use crate::scope::AgentName;
+
+/// A task with its children, siblings in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// The task.
+    pub task: Task,
+    /// How it stands.
+    pub state: State,
+    /// Its parts.
+    pub children: Vec<Node>,
+}
+
+/// Builds the trees of a list of tasks.
+///
+/// Nothing is lost: a task whose parent is not in the list is a root, and a circle, which only a
+/// damaged store can hold, is opened at its first task.
+pub fn trees(tasks: Vec<Task>, state: impl Fn(&Task) -> State) -> Vec<Node> {
+    let mut parts: BTreeMap<Option<TaskId>, Vec<Task>> = BTreeMap::new();
+    let known: std::collections::BTreeSet<_> = tasks.iter().map(|task| task.id.clone()).collect();
+    for task in tasks {
+        let parent = task.parent.clone().filter(|parent| known.contains(parent));
+        parts.entry(parent).or_default().push(task);
+    }
+    let mut roots = nodes(None, &mut parts, &state);
+    while let Some((_, mut circle)) = parts.pop_first() {
+        circle.sort_by(in_order);
+        let opened = circle.into_iter().map(|task| node(task, &mut parts, &state));
+        roots.extend(opened.collect::<Vec<_>>());
+    }
+    roots
+}
+
+fn nodes(
+    parent: Option<&TaskId>,
+    parts: &mut BTreeMap<Option<TaskId>, Vec<Task>>,
+    state: &impl Fn(&Task) -> State,
+) -> Vec<Node> {
+    let mut tasks = parts.remove(&parent.cloned()).unwrap_or_default();
+    tasks.sort_by(in_order);
+    tasks.into_iter().map(|task| node(task, parts, state)).collect()
+}
+
+fn node(
+    task: Task,
+    parts: &mut BTreeMap<Option<TaskId>, Vec<Task>>,
+    state: &impl Fn(&Task) -> State,
+) -> Node {
+    let children = nodes(Some(&task.id), parts, state);
+    Node { state: state(&task), task, children }
+}
+
+fn in_order(one: &Task, other: &Task) -> std::cmp::Ordering {
+    let key = |task: &Task| (task.order, task.created_at, task.id.clone());
+    key(one).cmp(&key(other))
+}
+
+impl Node {
+    /// Tells whether nothing is left to do here, whatever the children say.
+    pub fn is_closed(&self) -> bool {
+        self.state.is_closed()
+    }
+}
+
+/// Returns the way from a root to the task that is being worked on: always the first open one, down
+/// to one without open parts. Empty if everything is closed.
+pub fn current_path(nodes: &[Node]) -> Vec<&Node> {
+    let mut path = Vec::new();
+    let mut level = nodes;
+    while let Some(open) = level.iter().find(|node| !node.is_closed()) {
+        path.push(open);
+        level = &open.children;
+    }
+    path
+}
+
+/// Returns the way to what `agent` is working on: the same, below the first open task it holds.
+pub fn current_path_of<'a>(nodes: &'a [Node], agent: &AgentName) -> Vec<&'a Node> {
+    for node in nodes.iter().filter(|node| !node.is_closed()) {
+        let below = if node.task.agent.as_ref() == Some(agent) {
+            current_path(&node.children)
+        } else {
+            let below = current_path_of(&node.children, agent);
+            if below.is_empty() {
+                continue;
+            }
+            below
+        };
+        return [vec![node], below].concat();
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{LOGIN, tasks};
+    use super::*;
+
+    fn grown(lines: &str) -> Vec<Node> {
+        trees(tasks(lines), |task| State::of(task.status, None))
+    }
+
+    fn ids(path: &[&Node]) -> String {
+        path.iter().map(|node| node.task.id.as_str()).collect::<Vec<_>>().join("/")
+    }
+
+    // W-5: depth first; a sort by depth would answer Task 3.
+    #[test]
+    fn the_current_task_is_found_depth_first() {
+        let cases = [
+            (LOGIN, "2/2b"),
+            ("1 - 1 - completed a\n2 - 2 - skipped b", ""),
+            ("1 - 1 - completed a\n1a 1 1 - pending below a closed task\n2 - 2 - pending b", "2"),
+            ("1 - 1 - in_progress a\n1a 1 1 - completed done", "1"),
+            ("b - 1 - pending second by id\na - 1 - pending first by id", "a"),
+            ("1 - 2 - pending later\n2 - 1 - pending sooner", "2"),
+            ("", ""),
+        ];
+        for (lines, expected) in cases {
+            assert_eq!(ids(&current_path(&grown(lines))), expected, "{lines}");
+        }
+    }
+
+    // W-6
+    #[test]
+    fn an_agents_task_is_below_what_it_holds() {
+        let of =
+            |lines, name| ids(&current_path_of(&grown(lines), &AgentName::parse(name).unwrap()));
+        assert_eq!(of(LOGIN, "backend"), "2/2b");
+        assert_eq!(of(LOGIN, "spec-reviewer"), "2/2b");
+        assert_eq!(of(LOGIN, "nobody"), "");
+        assert_eq!(of("1 - 1 a completed x\n2 - 2 - pending y\n2a 2 1 a pending z", "a"), "2/2a");
+    }
+
+    #[test]
+    fn circles_and_orphans_are_kept_once() {
+        let circle = grown("1 2 1 - pending a\n2 1 1 - pending b\n3 gone 1 - pending c");
+        let count = |nodes: &[Node]| {
+            fn all(nodes: &[Node]) -> usize {
+                nodes.iter().map(|node| 1 + all(&node.children)).sum()
+            }
+            all(nodes)
+        };
+        assert_eq!(count(&circle), 3);
+        assert_eq!(ids(&current_path(&circle)), "3");
+    }
+}

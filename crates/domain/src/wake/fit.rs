@@ -1,0 +1,457 @@
+//! Shortening a wake-up until it fits: history first, explanations next, the skill last.
+//!
+//! The task list and the new message are never shortened away, because without them the agent
+//! would wake up in the wrong place.
+
+use super::layout::render;
+use super::{Facts, PlanText, SkillText};
+use crate::cut::{self, Accept};
+use crate::skill::prune::Pruned;
+use crate::text::{CharOffset, Text};
+use crate::token::{Budget, Tokenizer, Tokens};
+
+/// How much of the plan is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanForm {
+    /// The opening and the current task.
+    Full,
+    /// The current task.
+    Task,
+    /// The current task's heading and files.
+    HeadingAndFiles,
+}
+
+/// What is left of the facts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// The most lines of activity.
+    pub(super) activity: usize,
+    /// How much of the plan.
+    pub(super) plan: PlanForm,
+    /// Whether finished tasks are drawn together.
+    pub(super) short_tasks: bool,
+    /// Whether explanations are left out of the skill.
+    explanations: bool,
+    /// Whether diagrams are left out of the skill.
+    diagrams: bool,
+    /// Where the skill is cut.
+    cut: Option<CharOffset>,
+}
+
+impl Shape {
+    fn full(facts: &Facts<'_>) -> Self {
+        Self {
+            activity: facts.activity.len(),
+            plan: PlanForm::Full,
+            short_tasks: false,
+            explanations: true,
+            diagrams: true,
+            cut: None,
+        }
+    }
+
+    fn pruned(&self, skill: &SkillText) -> Pruned {
+        let mut pruned = Pruned::whole(&skill.text);
+        if !self.explanations {
+            pruned = pruned.without_explanations();
+        }
+        if !self.diagrams {
+            pruned = pruned.without_diagrams();
+        }
+        pruned
+    }
+
+    pub(super) fn skill_text(&self, skill: &SkillText) -> String {
+        let mut pruned = self.pruned(skill);
+        if let Some(at) = self.cut {
+            let kept = Text::new(&pruned.text).before(at).as_str().trim_end_matches(['\r', '\n']);
+            let marker = format!("> truncated: {} at char_offset={at}", skill.id.bare());
+            pruned.text = format!("{kept}\n\n{marker}");
+        }
+        pruned.render()
+    }
+}
+
+/// One step of shortening, in the order they are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Activity goes, oldest first, down to three lines.
+    LessActivity,
+    /// Of the plan, only the current task.
+    PlanTask,
+    /// The skill's explanations go.
+    SkillExplanations,
+    /// The skill's diagrams go.
+    SkillDiagrams,
+    /// Of the plan, only the current task's heading and files.
+    PlanFiles,
+    /// Activity goes down to one line, then none.
+    NoActivity,
+    /// Finished tasks are drawn together.
+    ShortTasks,
+    /// The skill is cut at a section border.
+    SkillCut,
+}
+
+impl Step {
+    /// Every step, in order.
+    pub const ALL: [Self; 8] = [
+        Self::LessActivity,
+        Self::PlanTask,
+        Self::SkillExplanations,
+        Self::SkillDiagrams,
+        Self::PlanFiles,
+        Self::NoActivity,
+        Self::ShortTasks,
+        Self::SkillCut,
+    ];
+
+    /// Returns the word used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LessActivity => "less_activity",
+            Self::PlanTask => "plan_task",
+            Self::SkillExplanations => "skill_explanations",
+            Self::SkillDiagrams => "skill_diagrams",
+            Self::PlanFiles => "plan_files",
+            Self::NoActivity => "no_activity",
+            Self::ShortTasks => "short_tasks",
+            Self::SkillCut => "skill_cut",
+        }
+    }
+}
+
+/// A wake-up that is ready to be delivered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WakeUp {
+    /// The text.
+    pub text: String,
+    /// What it costs.
+    pub cost: Tokens,
+    /// What was done to make it fit.
+    pub steps: Vec<Step>,
+    /// Whether it costs too much all the same.
+    pub over_budget: bool,
+}
+
+/// Renders the facts, shortened step by step until they fit. If nothing more can go, they are
+/// delivered as they are, and the result says so.
+pub fn wake_up(facts: &Facts<'_>, budget: Budget, tokenizer: &dyn Tokenizer) -> WakeUp {
+    let mut fitting = Fitting {
+        facts,
+        shape: Shape::full(facts),
+        budget: budget.tokens(),
+        tokenizer,
+        steps: Vec::new(),
+    };
+    for step in Step::ALL {
+        if fitting.fits() {
+            break;
+        }
+        fitting.take(step);
+    }
+    let text = render(facts, &fitting.shape);
+    let cost = tokenizer.count(Text::new(&text));
+    WakeUp { text, cost, steps: fitting.steps, over_budget: cost > budget.tokens() }
+}
+
+struct Fitting<'a> {
+    facts: &'a Facts<'a>,
+    shape: Shape,
+    budget: Tokens,
+    tokenizer: &'a dyn Tokenizer,
+    steps: Vec<Step>,
+}
+
+impl Fitting<'_> {
+    fn cost(&self) -> Tokens {
+        self.tokenizer.count(Text::new(&render(self.facts, &self.shape)))
+    }
+
+    fn fits(&self) -> bool {
+        self.cost() <= self.budget
+    }
+
+    /// Takes a step, and records it if it changed anything.
+    fn take(&mut self, step: Step) {
+        let before = render(self.facts, &self.shape);
+        match step {
+            Step::LessActivity => self.activity_down_to(3),
+            Step::PlanTask => self.shape.plan = PlanForm::Task,
+            Step::SkillExplanations => self.shape.explanations = false,
+            Step::SkillDiagrams => self.shape.diagrams = false,
+            Step::PlanFiles => self.shape.plan = PlanForm::HeadingAndFiles,
+            Step::NoActivity => self.activity_down_to(0),
+            Step::ShortTasks => self.shape.short_tasks = true,
+            Step::SkillCut => self.cut_skill(),
+        }
+        if render(self.facts, &self.shape) != before {
+            self.steps.push(step);
+        }
+    }
+
+    fn activity_down_to(&mut self, fewest: usize) {
+        while self.shape.activity > fewest && !self.fits() {
+            self.shape.activity -= 1;
+        }
+    }
+
+    /// Gives the skill the room that everything else leaves.
+    fn cut_skill(&mut self) {
+        let pruned = self.shape.pruned(&self.facts.skill);
+        let text = Text::new(&pruned.text);
+        self.shape.cut = Some(CharOffset::START);
+        let room = self.budget.less(self.cost());
+        let from = CharOffset::START;
+        let cut = cut::find(text, from, room, Accept::Anything, self.tokenizer);
+        self.shape.cut = Some(cut.map_or(from, |cut| cut.at));
+    }
+}
+
+impl PlanText<'_> {
+    /// Tells whether the plan's file was there.
+    pub fn is_found(&self) -> bool {
+        matches!(self, Self::Found { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NewMessage, Profile};
+    use super::*;
+    use crate::plan::Plan;
+    use crate::scope::AgentName;
+    use crate::skill::SkillId;
+    use crate::task::State;
+    use crate::task::fixture::{LOGIN, tasks};
+    use crate::task::outline::Outline;
+    use crate::task::tree::{Node, current_path, trees};
+    use crate::token::Estimate;
+
+    const PLAN_FILE: &str = "docs/plans/2025-12-24-authentication.md";
+
+    fn grown(lines: &str) -> Vec<Node> {
+        trees(tasks(lines), |task| State::of(task.status, None))
+    }
+
+    fn facts<'a>(roots: &'a [Node], profile: Profile, plan: &'a str) -> Facts<'a> {
+        let line = |text: &str| text.to_owned();
+        Facts {
+            reader: AgentName::parse("june").unwrap(),
+            profile,
+            skill: SkillText {
+                id: SkillId::parse("superpowers:subagent-driven-development").unwrap(),
+                text: line("[Full skill content here]"),
+                notices: Vec::new(),
+                others: Vec::new(),
+            },
+            outline: Some(Outline::new(roots, &current_path(roots))),
+            plan: Some(PlanText::Found { file: PLAN_FILE, plan: Plan::parse(plan) }),
+            activity: vec![
+                line("- 10:32 - @backend: \"Task 2 implementation complete, ready for review\""),
+                line("- 10:33 - You dispatched spec-reviewer subagent"),
+                line("- 10:45 - @spec-reviewer: \"Review complete, approved with no issues\""),
+            ],
+            message: Some(NewMessage {
+                from: AgentName::parse("spec-reviewer").unwrap(),
+                content: line("Spec review complete. All requirements met, no extras added."),
+            }),
+        }
+    }
+
+    fn rendered(facts: &Facts<'_>, budget: u64) -> WakeUp {
+        wake_up(facts, Budget::new(budget).unwrap(), &Estimate)
+    }
+
+    const SEED: &str = "\
+# Orchestrator Wake-up Context
+
+You are @june, the orchestrator for this project.
+
+## Current Skill
+You are using `subagent-driven-development` to execute the implementation plan.
+
+[Full skill content here]
+
+## Active Plan
+**File:** docs/plans/2025-12-24-authentication.md
+
+[Summarized plan content or key sections]
+
+## Current Tasks
+- [x] Task 1: Add user model (@backend, completed)
+- [ ] Task 2: Add login endpoint (@backend, in spec review)  <-- CURRENT
+    - [x] Implementation (completed)
+    - [ ] Spec review (in progress)
+    - [ ] Code quality review (pending)
+- [ ] Task 3: Add JWT middleware (pending)
+
+**Current position:** Task 2 implementation is complete. Spec review is in progress.
+Next action: Check if spec reviewer has completed, then proceed to code quality review.
+
+## Recent Activity
+- 10:32 - @backend: \"Task 2 implementation complete, ready for review\"
+- 10:33 - You dispatched spec-reviewer subagent
+- 10:45 - @spec-reviewer: \"Review complete, approved with no issues\"
+
+## New Message
+@spec-reviewer: \"Spec review complete. All requirements met, no extras added.\"
+
+## Your Next Action
+The spec review passed. You should:
+1. Mark spec review subtask complete
+2. Dispatch code-quality-reviewer subagent for Task 2
+3. Continue with the subagent-driven-development workflow
+";
+
+    // W-31..W-38 and section 11: the worked example, byte for byte.
+    #[test]
+    fn the_orchestrators_wake_up_is_the_worked_example() {
+        let roots = grown(LOGIN);
+        let facts =
+            facts(&roots, Profile::Orchestrator, "[Summarized plan content or key sections]\n");
+        let wake_up = rendered(&facts, 8000);
+        assert_eq!(wake_up.text, SEED);
+        assert_eq!(wake_up.text.chars().count(), 1_297);
+        assert_eq!((wake_up.steps, wake_up.over_budget), (vec![], false));
+    }
+
+    // W-30, W-37
+    #[test]
+    fn an_agents_wake_up_has_four_parts() {
+        let roots = grown("1 - 1 a in_progress Task 1: A");
+        let mut facts = facts(&roots, Profile::Agent, "");
+        facts.activity.clear();
+        assert_eq!(
+            rendered(&facts, 8000).text,
+            "\n## Your Current Skill\n[Full skill content here]\n\n## Your Current Task\n\
+             - [ ] Task 1: A (in progress)  <-- CURRENT\n\n## Recent Messages\n(none)\n\n\
+             ## New Message\n@spec-reviewer: \"Spec review complete. All requirements met, no \
+             extras added.\"\n"
+                .replace("(in progress)", "(@a, in progress)")
+        );
+        facts.outline = None;
+        facts.message = None;
+        assert!(rendered(&facts, 8000).text.ends_with(
+            "\n\n## Your Current Task\n(none)\n\n## Recent Messages\n(none)\n\n## New Message\n(none)\n"
+        ));
+    }
+
+    // W-31: empty middle sections go with their headings; the last two never do.
+    #[test]
+    fn an_orchestrator_with_nothing_to_do_is_told_so() {
+        let mut facts = facts(&[], Profile::Orchestrator, "");
+        facts.outline = None;
+        facts.plan = None;
+        facts.activity.clear();
+        facts.message = None;
+        let text = rendered(&facts, 8000).text;
+        let headings: Vec<_> = text.lines().filter(|line| line.starts_with('#')).collect();
+        assert_eq!(
+            headings,
+            [
+                "# Orchestrator Wake-up Context",
+                "## Current Skill",
+                "## New Message",
+                "## Your Next Action"
+            ]
+        );
+    }
+
+    // W-38: the variations of section 11.
+    #[test]
+    fn the_next_action_follows_the_message_and_the_list() {
+        let next = |lines: &str, message: &str| {
+            let roots = grown(lines);
+            let mut facts = facts(&roots, Profile::Orchestrator, "");
+            facts.message.as_mut().unwrap().content = message.to_owned();
+            let text = rendered(&facts, 8000).text;
+            text.split("## Your Next Action\n").nth(1).unwrap().to_owned()
+        };
+        assert_eq!(
+            next(LOGIN, "Issues found: missing rate limit"),
+            "The spec review found issues. You should:\n\
+             1. Send the issues to the implementer of Task 2\n\
+             2. Dispatch spec-reviewer subagent again for Task 2\n\
+             3. Continue with the subagent-driven-development workflow\n"
+        );
+        assert_eq!(
+            next(LOGIN, "hm"),
+            "Read the new message and decide. You should:\n\
+             1. Update spec review if its state changed\n\
+             2. Continue with the subagent-driven-development workflow\n"
+        );
+        let without_2c = LOGIN.replace("2c 2 3 - pending Code quality review\n", "");
+        assert!(next(&without_2c, "approved").contains("\n2. Start Task 3\n"));
+        let without_3 = without_2c.replace("\n3 - 3 - pending Task 3: Add JWT middleware", "");
+        assert!(next(&without_3, "approved").contains("\n2. Use finishing-a-development-branch\n"));
+    }
+
+    // W-39
+    #[test]
+    fn a_plan_is_shown_by_its_opening_and_the_current_task() {
+        let roots = grown(LOGIN);
+        let plan = "# Auth\n\n---\n\n### Task 1: x\n\n### Task 2: Add login endpoint\n\nbody\n";
+        let text = rendered(&facts(&roots, Profile::Orchestrator, plan), 8000).text;
+        let shown = "**File:** docs/plans/2025-12-24-authentication.md\n\n# Auth\n\n\
+                     ### Task 2: Add login endpoint\n\nbody\n\n## Current Tasks\n";
+        assert!(text.contains(shown), "{text}");
+        let mut missing = facts(&roots, Profile::Orchestrator, "");
+        missing.plan = Some(PlanText::Missing { file: "gone.md" });
+        assert!(rendered(&missing, 8000).text.contains("(plan file not found: gone.md)"));
+    }
+
+    /// Facts that can be shortened by every step.
+    fn long_facts(roots: &[Node]) -> Facts<'_> {
+        let mut facts = facts(
+            roots,
+            Profile::Orchestrator,
+            "# Plan\n\nopening opening opening opening opening opening\n\n---\n\n\
+             ### Task 9: Last\n\n**Files:**\n- a.rs\n\nbody body body body body body body body\n",
+        );
+        facts.activity = (0..12).map(|n| format!("- 10:{n:02} - @a: \"message {n}\"")).collect();
+        facts.skill.text = "# Skill\n\n## Example\nlong long long long long long long\n\n\
+            ```dot\ndigraph { a -> b }\n```\n\n## Rules\n\nobey obey obey obey obey obey obey obey obey obey\n\n\
+            ```dot\ndigraph { c -> d }\n```\n\n## More rules\n\nobey too, obey too, obey too, obey too, obey too\n"
+            .to_owned();
+        facts
+    }
+
+    // W-82: the steps are taken in order, each only when the ones before were not enough.
+    #[test]
+    fn a_wake_up_is_shortened_step_by_step() {
+        let lines: Vec<_> =
+            (1..9).map(|n| format!("{n} - {n} - completed Task {n}: Done")).collect();
+        let roots = grown(&format!("{}\n9 - 9 - in_progress Task 9: Last", lines.join("\n")));
+        let facts = long_facts(&roots);
+        let full = rendered(&facts, 8000);
+        assert!(full.steps.is_empty());
+        let mut seen = Vec::new();
+        for budget in (1..full.cost.tenths() / 10).rev() {
+            let shorter = rendered(&facts, budget);
+            assert!(shorter.over_budget || shorter.cost <= Tokens::whole(budget));
+            assert!(Step::ALL.starts_with(&shorter.steps), "{:?}", shorter.steps);
+            assert!(shorter.steps.len() >= seen.len(), "less room never needs fewer steps");
+            assert!(
+                shorter.text.contains("## New Message\n@spec-reviewer: \"Spec review complete.")
+            );
+            assert!(shorter.text.contains("Task 9: Last (in progress)  <-- CURRENT"));
+            seen = shorter.steps;
+        }
+        assert_eq!(seen, Step::ALL);
+    }
+
+    // W-82c, W-82h
+    #[test]
+    fn what_is_missing_from_a_skill_is_named() {
+        let roots = grown(LOGIN);
+        let facts = long_facts(&roots);
+        let full = rendered(&facts, 8000).cost.tenths() / 10;
+        let texts: Vec<_> = (1..full).map(|budget| rendered(&facts, budget)).collect();
+        assert!(texts.iter().any(|it| it.text.contains("> omitted sections: Example\n")));
+        assert!(texts.iter().any(|it| {
+            it.text.contains("> truncated: subagent-driven-development at char_offset=9\n")
+        }));
+        assert!(texts[0].over_budget && texts[0].text.contains("char_offset=0\n"));
+    }
+}

@@ -1,0 +1,108 @@
+//! How a wake-up reads, byte for byte.
+
+use super::fit::{PlanForm, Shape};
+use super::next_step;
+use super::{Facts, PlanText, Profile};
+use crate::message::quote;
+use crate::plan;
+use crate::task::outline::Outline;
+
+const NONE: &str = "(none)";
+
+/// Renders the facts in a shape.
+pub(super) fn render(facts: &Facts<'_>, shape: &Shape) -> String {
+    match facts.profile {
+        Profile::Agent => agent(facts, shape),
+        Profile::Orchestrator => orchestrator(facts, shape),
+    }
+}
+
+fn agent(facts: &Facts<'_>, shape: &Shape) -> String {
+    let skill = skill(facts, shape);
+    let tasks = tasks(facts, shape).unwrap_or_else(|| NONE.to_owned());
+    let recent = activity(facts, shape).unwrap_or_else(|| NONE.to_owned());
+    let new = message(facts);
+    format!(
+        "\n## Your Current Skill\n{skill}\n\n## Your Current Task\n{tasks}\n\n\
+         ## Recent Messages\n{recent}\n\n## New Message\n{new}\n"
+    )
+}
+
+fn orchestrator(facts: &Facts<'_>, shape: &Shape) -> String {
+    let id = &facts.skill.id;
+    let head = format!("You are using `{}` to {}.", id.bare(), id.purpose());
+    let sections = [
+        Some("# Orchestrator Wake-up Context".to_owned()),
+        Some(format!("You are @{}, the orchestrator for this project.", facts.reader)),
+        Some(format!("## Current Skill\n{head}\n\n{}", skill(facts, shape))),
+        plan_section(facts, shape),
+        tasks(facts, shape).map(|list| format!("## Current Tasks\n{list}{}", place(facts))),
+        activity(facts, shape).map(|lines| format!("## Recent Activity\n{lines}")),
+        Some(format!("## New Message\n{}", message(facts))),
+        Some(format!("## Your Next Action\n{}", next_step::render(facts))),
+    ];
+    sections.into_iter().flatten().collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+fn skill(facts: &Facts<'_>, shape: &Shape) -> String {
+    let others = facts.skill.others.iter().map(|(id, path)| format!("Also follow: {id} ({path})"));
+    let others: Vec<_> = others.collect();
+    let mut parts = facts.skill.notices.clone();
+    parts.push(shape.skill_text(&facts.skill));
+    if !others.is_empty() {
+        parts.push(format!("\n{}", others.join("\n")));
+    }
+    parts.join("\n")
+}
+
+fn plan_section(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
+    let plan = facts.plan.as_ref()?;
+    let file = plan.file();
+    let excerpt = match plan {
+        PlanText::Missing { file } => format!("(plan file not found: {file})"),
+        PlanText::Found { plan, .. } => {
+            let label = facts.outline.as_ref().and_then(Outline::label).unwrap_or_default();
+            excerpt(plan, plan::number(label), shape.plan)
+        }
+    };
+    let body = if excerpt.is_empty() { String::new() } else { format!("\n\n{excerpt}") };
+    Some(format!("## Active Plan\n**File:** {file}{body}"))
+}
+
+fn excerpt(plan: &plan::Plan<'_>, number: &str, form: PlanForm) -> String {
+    let task = plan.task(number);
+    match (form, task) {
+        (PlanForm::Full, Some(task)) => format!("{}\n\n{}", plan.opening, task.text),
+        (PlanForm::Full, None) => plan.opening.to_owned(),
+        (PlanForm::Task, Some(task)) => task.text.to_owned(),
+        (PlanForm::HeadingAndFiles, Some(task)) => task.heading_and_files(),
+        (PlanForm::Task | PlanForm::HeadingAndFiles, None) => String::new(),
+    }
+}
+
+fn tasks(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
+    let outline = facts.outline.as_ref()?;
+    let lines = if shape.short_tasks { outline.short_lines() } else { outline.lines() };
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The two lines under the task list; nothing when everything is done.
+fn place(facts: &Facts<'_>) -> String {
+    let outline = facts.outline.as_ref();
+    match outline.and_then(|outline| outline.position().zip(outline.next_action())) {
+        Some((position, next)) => {
+            format!("\n\n**Current position:** {position}\nNext action: {next}")
+        }
+        None => String::new(),
+    }
+}
+
+fn activity(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
+    let skipped = facts.activity.len().saturating_sub(shape.activity);
+    let lines = &facts.activity[skipped..];
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn message(facts: &Facts<'_>) -> String {
+    facts.message.as_ref().map_or(NONE.to_owned(), |it| quote(&it.from, &it.content))
+}
