@@ -17,7 +17,7 @@ use splintr::{PretrainedVocab, SpecialMode, from_vocab};
 
 use crate::packages::{FOR_BENCHES, install};
 use crate::process::{command, run as run_program};
-use crate::{Error, root, say};
+use crate::{Error, say};
 
 const NAMES: [&str; 4] = ["spec", "system", "research", "pencil-plan"];
 const MB: usize = 1_000_000;
@@ -210,8 +210,10 @@ fn stopwatch<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<Duration, Err
     Ok(start.elapsed())
 }
 
+/// Returns the binary that was built beside this one.
 fn convoke() -> String {
-    root().join("target/release/convoke").display().to_string()
+    let here = std::env::current_exe().unwrap_or_default();
+    here.with_file_name("convoke").display().to_string()
 }
 
 /// Makes Markdown of about `bytes` bytes: sections, prose, a table, a fence, some wide letters.

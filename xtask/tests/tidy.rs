@@ -182,7 +182,7 @@ fn every_dependency_has_an_allowed_license() {
         "CC0-1.0",
         "0BSD",
     ];
-    let arguments = ["metadata", "--format-version", "1", "--locked", "--offline"];
+    let arguments = ["metadata", "--format-version", "1", "--locked"];
     let output = xtask::process::command(env!("CARGO")).args(arguments).output().unwrap();
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     for package in metadata["packages"].as_array().unwrap() {

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use convoke_engine::project::root_above;
+
 use crate::env::Environment;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -62,5 +64,5 @@ pub fn project(named: Option<&Path>, environment: Environment) -> Result<PathBuf
         let error = ProjectError { path: start.clone(), source };
         Failure::new(Exit::Usage, error).hint("name the project's root folder with `--project`")
     })?;
-    Ok(if named.is_some() { start } else { convoke_engine::project::root_above(&start) })
+    Ok(if named.is_some() { start } else { root_above(&start, environment.home().as_deref()) })
 }

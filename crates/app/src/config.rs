@@ -9,7 +9,7 @@ pub mod brief;
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::brief::candidate::{Finding, Unreadable};
+use convoke_domain::finding::{Finding, Unreadable};
 use convoke_engine::file;
 use toml::{Table, Value};
 
@@ -73,6 +73,11 @@ pub fn read_file(path: &Path) -> Result<Table, Failure> {
         Some(name) => Err(unknown(name, path, "section", &sections)),
         None => Ok(table),
     }
+}
+
+/// Tells whether the system will not even let us look at a file.
+pub fn is_out_of_reach(path: &Path) -> bool {
+    file::read(path, MAX_BYTES) == Finding::Unreadable(Unreadable::PermissionDenied)
 }
 
 /// Reads one section of a file into a layer.

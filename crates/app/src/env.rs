@@ -10,13 +10,18 @@ use std::path::PathBuf;
 pub struct Environment;
 
 /// The start of every variable that is a setting.
-pub const PREFIX: &str = "CONVOKE_";
+const PREFIX: &str = "CONVOKE_";
 
 impl Environment {
     /// Returns the folder the process was started in.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn current_dir(self) -> io::Result<PathBuf> {
         env::current_dir()
+    }
+
+    /// Returns the user's own folder.
+    pub fn home(self) -> Option<PathBuf> {
+        variable("HOME").map(PathBuf::from)
     }
 
     /// Returns the user's configuration file: `$XDG_CONFIG_HOME/convoke/config.toml`, or the same
@@ -26,7 +31,7 @@ impl Environment {
             .map(PathBuf::from)
             // The XDG rules ignore relative folders.
             .filter(|path| path.is_absolute())
-            .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".config")))?;
+            .or_else(|| Some(self.home()?.join(".config")))?;
         Some(base.join("convoke").join("config.toml"))
     }
 

@@ -13,12 +13,13 @@ pub mod rest;
 pub mod settings;
 
 use crate::cut::Cut;
+use crate::finding::{Finding, Unreadable};
 use crate::pack::{Item, Standing, Verdict, Why, pack};
 use crate::scaffold::is_scaffold;
 use crate::text::Text;
 use crate::token::{Tokenizer, Tokens};
 use block::Block;
-use candidate::{Candidate, Finding, Unreadable};
+use candidate::Candidate;
 use log::LogLine;
 use name::BriefName;
 use settings::Settings;
@@ -58,7 +59,7 @@ pub struct Entry<'a> {
     pub name: &'a BriefName,
     /// What became of it.
     pub fate: Fate<'a>,
-    /// What the part in the block costs; for a text left out, what all of it would have cost.
+    /// What the part in the block costs; for a dropped text, what all of it would have cost.
     pub cost: Tokens,
 }
 
@@ -113,6 +114,12 @@ impl<'a> Brief<'a> {
     pub fn log(&self) -> Vec<LogLine<'a>> {
         log::lines(self.settings, self.folder, &self.entries)
     }
+
+    /// Returns a line for every document that had to give way.
+    pub fn drops(&self) -> impl Iterator<Item = LogLine<'a>> {
+        let dropped = |entry: &&Entry<'a>| matches!(entry.fate, Fate::Dropped(..));
+        self.entries.iter().filter(dropped).map(|entry| LogLine::Dropped(entry.name))
+    }
 }
 
 fn decide<'a>(
@@ -120,46 +127,50 @@ fn decide<'a>(
     candidates: &'a [Candidate],
     tokenizer: &dyn Tokenizer,
 ) -> Vec<Entry<'a>> {
-    let mut entries: Vec<_> = candidates.iter().map(|found| first_look(found, tokenizer)).collect();
-    let usable: Vec<usize> =
-        (0..entries.len()).filter(|&i| matches!(entries[i].fate, Fate::Whole(_))).collect();
-    let protected =
-        usable.iter().copied().find(|&i| entries[i].name.is_spec()).or(usable.first().copied());
-    let last = candidates.len().checked_sub(1);
+    let mut entries: Vec<_> = candidates.iter().map(first_look).collect();
+    let spec = entries.iter().position(|entry| entry.is_usable() && entry.name.is_spec());
+    let protected = spec.or(entries.iter().position(Entry::is_usable));
+    let last = candidates.len().saturating_sub(1);
+    let mut usable: Vec<_> =
+        entries.iter_mut().enumerate().filter(|(_, it)| it.is_usable()).collect();
     let items: Vec<_> = usable
-        .iter()
-        .filter_map(|&i| {
-            let standing = match Some(i) {
-                index if index == protected => Standing::Protected,
-                index if index == last => Standing::Expendable,
-                _ => Standing::Ordinary,
+        .iter_mut()
+        .filter_map(|(index, entry)| {
+            let text = entry.included()?;
+            entry.cost = tokenizer.count(text);
+            let standing = if Some(*index) == protected {
+                Standing::Protected
+            } else if *index == last {
+                Standing::Expendable
+            } else {
+                Standing::Ordinary
             };
-            Some(Item { text: entries[i].included()?, cost: entries[i].cost, standing })
+            Some(Item { text, cost: entry.cost, standing })
         })
         .collect();
     let verdicts = pack(&items, settings.budget, settings.policy, tokenizer);
-    for ((&i, item), verdict) in usable.iter().zip(&items).zip(verdicts) {
-        entries[i].settle(item.text, verdict, tokenizer);
+    for (((_, entry), item), verdict) in usable.into_iter().zip(&items).zip(verdicts) {
+        entry.settle(item.text, verdict, tokenizer);
     }
     entries
 }
 
 /// Tells what a candidate would be if the budget were endless.
-fn first_look<'a>(candidate: &'a Candidate, tokenizer: &dyn Tokenizer) -> Entry<'a> {
-    let nothing = Tokens::default();
-    let (fate, cost) = match &candidate.finding {
-        Finding::Absent => (Fate::Absent, nothing),
-        Finding::Unreadable(reason) => (Fate::Unreadable(*reason), nothing),
-        Finding::Text(content) => {
-            let text = Text::new(content);
-            let whole = if is_scaffold(content) { Fate::Scaffold(text) } else { Fate::Whole(text) };
-            (whole, tokenizer.count(text))
-        }
+fn first_look(candidate: &Candidate) -> Entry<'_> {
+    let fate = match &candidate.finding {
+        Finding::Absent => Fate::Absent,
+        Finding::Unreadable(reason) => Fate::Unreadable(*reason),
+        Finding::Text(content) if is_scaffold(content) => Fate::Scaffold(Text::new(content)),
+        Finding::Text(content) => Fate::Whole(Text::new(content)),
     };
-    Entry { name: &candidate.name, fate, cost }
+    Entry { name: &candidate.name, fate, cost: Tokens::default() }
 }
 
 impl<'a> Entry<'a> {
+    fn is_usable(&self) -> bool {
+        matches!(self.fate, Fate::Whole(_))
+    }
+
     fn settle(&mut self, text: Text<'a>, verdict: Verdict, tokenizer: &dyn Tokenizer) {
         match verdict {
             Verdict::Whole => {}
@@ -174,7 +185,6 @@ impl<'a> Entry<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::candidate::Unreadable;
     use super::settings::{Configured, DesignDir, Layer};
     use super::*;
     use crate::token::{Budget, Estimate};

@@ -197,6 +197,33 @@ mod tests {
         assert_eq!((cut.at.get(), cut.border), (19, Border::Section));
     }
 
+    /// Charges extra for every text that is not the whole, as a vocabulary may when a cut splits a
+    /// token.
+    struct DearPrefixes;
+
+    impl Tokenizer for DearPrefixes {
+        fn vocabulary(&self) -> crate::token::Vocabulary {
+            crate::token::Vocabulary::O200k
+        }
+
+        fn count(&self, text: Text<'_>) -> Tokens {
+            let extra = if text.as_str().ends_with("## ") { 0 } else { 5 };
+            Tokens::whole(text.chars() as u64 + extra)
+        }
+
+        fn reach(&self, _: Text<'_>, room: Tokens) -> CharOffset {
+            CharOffset::new(usize::try_from(room.tenths() / 10).unwrap())
+        }
+    }
+
+    #[test]
+    fn a_cut_that_costs_more_than_it_seemed_moves_back() {
+        let text = Text::new("ab\n## a\nabc\n## b\n## ");
+        let room = Tokens::whole(14);
+        let cut = find(text, CharOffset::START, room, Accept::Sections, &DearPrefixes).unwrap();
+        assert_eq!(cut.at.get(), 3); // At 12 it would cost 17.
+    }
+
     const MARKDOWN: &str = "([#`~]{0,4}[ \t]?[a-zé가]{0,6}\r?\n?){0,16}";
 
     /// The rule again, as slowly and plainly as it can be said.

@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod brief;
 pub mod cut;
+pub mod finding;
 pub mod markdown;
 pub mod mention;
 pub mod message;

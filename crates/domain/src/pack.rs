@@ -157,7 +157,6 @@ impl Packing<'_> {
                 Verdict::Whole
             } else if let Some(cut) = self.cut(index, room) {
                 full = true;
-                used += self.tokenizer.count(item.text.before(cut.at));
                 Verdict::Cut(cut)
             } else {
                 full = true;

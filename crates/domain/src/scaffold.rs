@@ -173,14 +173,18 @@ fn is_thematic_break(words: &str) -> bool {
     })
 }
 
-/// Lines whose only word is the marker, with or without a label.
+/// Lines whose only word is the marker, with or without a label, a list mark or a task box.
 fn is_open_place(line: &str) -> bool {
-    let words = without_task_box(without_list_mark(line.trim()));
-    words.is_empty()
-        || is_instruction(words)
-        || is_labelled_marker(words)
-        || is_footer(words)
-        || is_bare_label(words)
+    let words = line.trim();
+    // A bold label begins like a list item, so the line counts with and without its marks.
+    let unmarked = without_task_box(without_list_mark(words));
+    [words, unmarked].into_iter().any(|words| {
+        words.is_empty()
+            || is_instruction(words)
+            || is_labelled_marker(words)
+            || is_footer(words)
+            || is_bare_label(words)
+    })
 }
 
 fn without_list_mark(words: &str) -> &str {
@@ -190,20 +194,12 @@ fn without_list_mark(words: &str) -> &str {
     } else {
         words.strip_prefix(['-', '*', '+'])
     };
-    unless_glued(words, rest)
+    rest.map_or(words, str::trim_start)
 }
 
 fn without_task_box(words: &str) -> &str {
     let rest = ["[ ]", "[x]", "[X]"].iter().find_map(|task_box| words.strip_prefix(task_box));
-    unless_glued(words, rest)
-}
-
-/// Takes a prefix off only when a blank or nothing follows: `**bold**` is no list item.
-fn unless_glued<'a>(words: &'a str, rest: Option<&'a str>) -> &'a str {
-    match rest {
-        Some(rest) if rest.is_empty() || rest.starts_with([' ', '\t']) => rest.trim_start(),
-        _ => words,
-    }
+    rest.map_or(words, str::trim_start)
 }
 
 /// `_TBD_`, or an italic sentence that begins with it: `_TBD: two or three sentences_`.
@@ -334,7 +330,7 @@ mod tests {
             scaffold(&format!("{line}\n_TBD_\n"));
         }
         content_at(2, "> quoted\nlazy line\n");
-        for line in ["--", "-*-", "#A", "####### A", "= a", "    # code"] {
+        for line in ["--", "-*-", "= =", "#A", "####### A", "= a", "    # code"] {
             content_at(1, &format!("{line}\n"));
         }
     }
@@ -366,6 +362,8 @@ mod tests {
             "-",
             "- [ ]",
             "7.",
+            "-_TBD_",
+            "- [ ]_TBD_",
         ];
         for line in open {
             scaffold(&format!("{line}\n"));
@@ -390,8 +388,8 @@ mod tests {
             "**Goal**",
             "**Goal** and more:",
             "****:",
+            "**a*b**:",
             ": _TBD_",
-            "-_TBD_",
             "- [y] _TBD_",
             "- - _TBD_",
             "_Last updated: today",

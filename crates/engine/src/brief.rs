@@ -20,17 +20,15 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::brief::candidate::{Candidate, Finding};
+use convoke_domain::brief::candidate::Candidate;
 use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::name::{BriefName, Priority};
 use convoke_domain::brief::settings::{Configured, Layer, Settings};
 use convoke_domain::brief::{Brief, Folder};
+use convoke_domain::finding::Finding;
 use convoke_domain::token::Tokenizer;
 
 use crate::{batch, file};
-
-/// The most files that are read at the same time.
-const READS_AT_ONCE: usize = 4;
 
 /// Who asks for the brief.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +48,8 @@ pub struct Layers {
     pub project: Layer,
     /// The user's configuration.
     pub user: Layer,
+    /// Remarks about the places these come from.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Settings and what there is to remark about them.
@@ -75,7 +75,7 @@ pub fn resolve(project: &Path, layers: Layers) -> Resolved {
     };
     let all = layers.call.over(layers.project).over(foreign.layer).over(layers.user);
     let settings = all.settle(configured);
-    let mut diagnostics = foreign.diagnostics;
+    let mut diagnostics = [layers.diagnostics, foreign.diagnostics].concat();
     if settings.priority != Priority::default() {
         diagnostics.push(Diagnostic::PriorityCustom);
     }
@@ -142,19 +142,22 @@ impl Loaded {
 
     fn search(&mut self) -> Folder {
         let names = self.settings.priority.names();
-        let findings =
-            batch::at_once(names, READS_AT_ONCE, |name| read(&self.dir, name, &self.settings));
-        let trace =
-            |name| ReadTrace { path: self.dir.join(BriefName::file_name(name)), batch_id: 1 };
-        let reads = names.iter().map(trace).collect();
-        let candidates: Vec<_> = names
-            .iter()
-            .zip(findings)
-            .map(|(name, finding)| Candidate { name: name.clone(), finding })
-            .collect();
+        let read = |name: &BriefName| {
+            let path = self.dir.join(name.file_name());
+            let finding = file::read_inside(&self.dir, &path, self.settings.max_file_bytes);
+            let candidate = Candidate { name: name.clone(), finding };
+            (candidate, ReadTrace { path, batch_id: 1 })
+        };
+        let (candidates, reads): (Vec<_>, _) = batch::at_once(names, read).into_iter().unzip();
         self.reads = reads;
         self.diagnostics.extend(candidates.iter().filter_map(nul_remark));
         Folder::Searched(candidates)
+    }
+
+    /// Tells whether any document gave text, scaffold or not.
+    pub fn has_text(&self) -> bool {
+        let Folder::Searched(candidates) = &self.folder else { return false };
+        candidates.iter().any(|candidate| matches!(candidate.finding, Finding::Text(_)))
     }
 }
 
@@ -202,7 +205,8 @@ mod tests {
     fn the_nearest_opinion_wins() {
         let top = project(&[(design_yaml::PATH, "design_docs: {dir: yaml, token_budget: 3}")]);
         let resolved = |call, project, user| {
-            let settings = resolve(top.path(), Layers { call, project, user }).settings;
+            let layers = Layers { call, project, user, diagnostics: Vec::new() };
+            let settings = resolve(top.path(), layers).settings;
             (settings.dir.as_str().to_owned(), settings.budget.get())
         };
         let none = || layer(None, None);
@@ -224,8 +228,10 @@ mod tests {
             |top: &tempfile::TempDir, layers| resolve(top.path(), layers).settings.configured;
         let call = || Layers { call: layer(Some("x"), Some(1)), ..Layers::default() };
         let file = Layers { project: layer(Some("x"), None), ..Layers::default() };
+        let user = Layers { user: layer(None, Some(1)), ..Layers::default() };
         assert_eq!(configured(&empty, call()), Configured::Nowhere);
         assert_eq!(configured(&empty, file), Configured::Somewhere);
+        assert_eq!(configured(&empty, user), Configured::Somewhere);
         assert_eq!(configured(&partial, Layers::default()), Configured::Somewhere);
     }
 
@@ -233,10 +239,11 @@ mod tests {
     #[test]
     fn a_closed_gate_stops_only_workflows() {
         let closed = "design_docs: {auto_load_on_design_command: false}";
-        let top = project(&[(design_yaml::PATH, closed), (".moai/design/spec.md", "x")]);
+        let top = project(&[(design_yaml::PATH, closed), (".moai/design/spec.md", "x\0")]);
         let run = |mode| load(top.path(), mode, resolve(top.path(), Layers::default()));
         let auto = run(Mode::Auto);
         assert_eq!((auto.folder, auto.reads.len()), (Folder::GateClosed, 0));
+        assert!(auto.diagnostics.is_empty(), "something was read: {:?}", auto.diagnostics);
         assert_eq!(run(Mode::Standalone).reads.len(), 4);
     }
 

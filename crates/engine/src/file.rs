@@ -2,25 +2,33 @@
 //!
 //! Nothing here can hang or fill the memory: only regular files are opened, and only up to a limit.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use convoke_domain::brief::candidate::{Finding, Unreadable};
+use convoke_domain::finding::{Finding, Unreadable};
 
 /// Reads a file that must lie in `dir`. A link may point anywhere inside it.
+///
+/// What is judged is what is opened: the path is resolved first, and the last step of opening it
+/// follows no link, so a file that is swapped meanwhile is refused and not read. Only a folder on
+/// the way that is swapped at that moment could still mislead.
 pub fn read_inside(dir: &Path, path: &Path, max_bytes: u64) -> Finding {
     finding(fs::symlink_metadata(path).map_err(Refusal::from).and_then(|named| {
-        if named.is_symlink() && !leads_inside(dir, path)? {
-            return Err(Refusal::Unreadable(Unreadable::OutsideDir));
+        if named.is_symlink() {
+            read_regular(&inside(dir, path)?, max_bytes)
+        } else {
+            read_regular(path, max_bytes)
         }
-        read_regular(path, max_bytes)
     }))
 }
 
 /// Reads a file wherever it lies.
 pub fn read(path: &Path, max_bytes: u64) -> Finding {
-    finding(read_regular(path, max_bytes))
+    match fs::canonicalize(path) {
+        Ok(path) => finding(read_regular(&path, max_bytes)),
+        Err(error) => finding(Err(error.into())),
+    }
 }
 
 enum Refusal {
@@ -36,54 +44,81 @@ fn finding(result: Result<String, Refusal>) -> Finding {
     }
 }
 
+/// Reads a path that is no link. It is judged before it is opened, so that a pipe is not disturbed,
+/// and again afterwards, because only then it cannot change any more.
 fn read_regular(path: &Path, max_bytes: u64) -> Result<String, Refusal> {
-    let metadata = fs::metadata(path)?;
-    if let Some(reason) = unfit(&metadata, max_bytes) {
-        return Err(Refusal::Unreadable(reason));
-    }
-    let bytes = read_at_most(path, &metadata, max_bytes)?;
+    judge(&fs::symlink_metadata(path)?, max_bytes)?;
+    let file = open(path)?;
+    let metadata = file.metadata()?;
+    judge(&metadata, max_bytes)?;
+    let bytes = read_at_most(file, metadata.len(), max_bytes)?;
     String::from_utf8(bytes).map_err(|_| Refusal::Unreadable(Unreadable::InvalidUtf8))
 }
 
-/// Tells from the outside why a file will not be opened.
-fn unfit(metadata: &Metadata, max_bytes: u64) -> Option<Unreadable> {
-    if metadata.is_dir() {
-        Some(Unreadable::IsADirectory)
-    } else if !metadata.is_file() {
-        Some(Unreadable::NotARegularFile)
-    } else if metadata.len() > max_bytes {
-        Some(Unreadable::TooLarge)
-    } else {
-        None
+/// Opens a file without following a link and without waiting for the other end of a pipe.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        use rustix::fs::OFlags;
+
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        options.custom_flags(flags.bits().cast_signed());
     }
+    options.open(path)
 }
 
-/// The file may have grown since its size was asked, so the limit holds while reading too.
-fn read_at_most(path: &Path, metadata: &Metadata, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
+/// Refuses what is not a regular file of an acceptable size.
+fn judge(metadata: &Metadata, max_bytes: u64) -> Result<(), Refusal> {
+    let reason = if metadata.is_dir() {
+        Unreadable::IsADirectory
+    } else if !metadata.is_file() {
+        Unreadable::NotARegularFile
+    } else if metadata.len() > max_bytes {
+        Unreadable::TooLarge
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::Unreadable(reason))
+}
+
+/// The file may grow while it is read, so the limit holds here too.
+fn read_at_most(file: File, expected: u64, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
+    let mut bytes = Vec::new();
     // One byte more than expected, so that the end is seen without growing.
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    File::open(path)?.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    let room = usize::try_from(expected.saturating_add(1)).unwrap_or(usize::MAX);
+    bytes.try_reserve_exact(room).map_err(|_| Refusal::Unreadable(Unreadable::TooLarge))?;
+    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes {
         return Err(Refusal::Unreadable(Unreadable::TooLarge));
     }
     Ok(bytes)
 }
 
-fn leads_inside(dir: &Path, link: &Path) -> Result<bool, Refusal> {
+/// Follows a link to a file in `dir`.
+fn inside(dir: &Path, link: &Path) -> Result<PathBuf, Refusal> {
     // A link to nothing is a mistake worth a warning, not an absent file.
     let broken = |error: io::Error| match Refusal::from(error) {
         Refusal::Absent => Refusal::Unreadable(Unreadable::Io),
         refusal @ Refusal::Unreadable(_) => refusal,
     };
     let target = fs::canonicalize(link).map_err(broken)?;
-    Ok(target.starts_with(fs::canonicalize(dir).map_err(broken)?))
+    if target.starts_with(fs::canonicalize(dir).map_err(broken)?) {
+        Ok(target)
+    } else {
+        Err(Refusal::Unreadable(Unreadable::OutsideDir))
+    }
 }
 
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         let kind = error.kind();
-        // No file can have a name that the system does not allow.
-        if matches!(kind, ErrorKind::NotFound | ErrorKind::InvalidFilename) {
+        // No file can have a name that the system does not allow, or lie below another file.
+        let nowhere = [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::InvalidFilename];
+        if nowhere.contains(&kind) {
             Self::Absent
         } else if kind == ErrorKind::PermissionDenied {
             Self::Unreadable(Unreadable::PermissionDenied)
@@ -141,6 +176,26 @@ mod tests {
         );
     }
 
+    // Files of the kernel say that they are empty, so only reading tells their size.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_limit_holds_while_reading() {
+        let found = read(Path::new("/proc/cpuinfo"), 10);
+        assert_eq!(found, Finding::Unreadable(Unreadable::TooLarge));
+    }
+
+    // No memory can hold this file, and it is refused instead of tried.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_beyond_all_memory_is_too_large_whatever_the_limit() {
+        let top = tempfile::tempdir().unwrap();
+        let path = top.path().join("a");
+        let made = File::create(&path).unwrap().set_len(1 << 43);
+        if made.is_ok() {
+            assert_eq!(read(&path, u64::MAX), Finding::Unreadable(Unreadable::TooLarge));
+        }
+    }
+
     // A limit that cannot be exceeded must not overflow.
     #[test]
     fn the_largest_limit_is_no_limit() {
@@ -168,6 +223,34 @@ mod tests {
                 symlink("other.md", dir.join("spec.md")).unwrap();
             };
             check(inside, "text \"x\"");
+        }
+
+        // The judgement and the opening must be about the same file: swap it all the time.
+        #[test]
+        fn a_file_that_is_swapped_for_a_link_never_leaks() {
+            let top = tempfile::tempdir().unwrap();
+            let (dir, secret) = (top.path().join("design"), top.path().join("secret"));
+            fs::create_dir(&dir).unwrap();
+            fs::write(&secret, "secret").unwrap();
+            let path = dir.join("spec.md");
+            fs::write(&path, "mine").unwrap();
+            let done = std::sync::atomic::AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                        symlink(&secret, dir.join("link")).unwrap();
+                        fs::rename(dir.join("link"), &path).unwrap();
+                        fs::write(dir.join("file"), "mine").unwrap();
+                        fs::rename(dir.join("file"), &path).unwrap();
+                    }
+                });
+                let leaks = (0..20_000).filter(|_| {
+                    read_inside(&dir, &path, LIMIT) == Finding::Text("secret".to_owned())
+                });
+                let leaks = leaks.count();
+                done.store(true, std::sync::atomic::Ordering::Relaxed);
+                assert_eq!(leaks, 0);
+            });
         }
 
         #[test]

@@ -6,8 +6,12 @@ use std::path::{Path, PathBuf};
 const MARKS: [&str; 3] = [".moai", "convoke.toml", ".git"];
 
 /// Returns the nearest folder at or above `start` that looks like a project, or `start` itself.
-pub fn root_above(start: &Path) -> PathBuf {
-    let marked = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).exists());
+///
+/// A user's home is not the project of the folders in it, though some keep it in git.
+pub fn root_above(start: &Path, home: Option<&Path>) -> PathBuf {
+    let marked = |folder: &&Path| {
+        Some(*folder) != home && MARKS.iter().any(|mark| folder.join(mark).exists())
+    };
     start.ancestors().find(marked).unwrap_or(start).to_owned()
 }
 
@@ -23,10 +27,11 @@ mod tests {
         let deep = top.path().join("a/b/c");
         fs::create_dir_all(&deep).unwrap();
         fs::create_dir(top.path().join(".git")).unwrap();
-        assert_eq!(root_above(&deep), top.path());
+        assert_eq!(root_above(&deep, None), top.path());
+        assert_eq!(root_above(&deep, Some(top.path())), deep);
         fs::write(top.path().join("a/convoke.toml"), "").unwrap();
-        assert_eq!(root_above(&deep), top.path().join("a"));
+        assert_eq!(root_above(&deep, None), top.path().join("a"));
         fs::create_dir(deep.join(".moai")).unwrap();
-        assert_eq!(root_above(&deep), deep);
+        assert_eq!(root_above(&deep, None), deep);
     }
 }

@@ -7,9 +7,9 @@ mod rest;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Subcommand, value_parser};
+use convoke_domain::brief::Brief;
 use convoke_domain::brief::diagnostic::Diagnostic;
-use convoke_domain::brief::settings::{DesignDir, Layer, Settings};
-use convoke_domain::brief::{Brief, Fate};
+use convoke_domain::brief::settings::{DesignDir, Layer};
 use convoke_domain::pack::Policy;
 use convoke_domain::token::{Budget, Tokenizer, Vocabulary};
 use convoke_engine::brief::{Loaded, Mode, Resolved, load, resolve};
@@ -129,7 +129,9 @@ impl Args {
     fn print(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let mode = if self.auto { Mode::Auto } else { Mode::Standalone };
         let loaded = load(&app.project, mode, self.resolve(app)?);
-        let tokenizer = open_tokenizer(&loaded.settings)?;
+        let counted =
+            if loaded.has_text() { loaded.settings.tokenizer } else { Vocabulary::Estimate };
+        let tokenizer = open_tokenizer(counted)?;
         let brief = loaded.brief(&*tokenizer);
         match app.format {
             Format::Json => output.json(&report::report(&loaded, &brief))?,
@@ -167,29 +169,25 @@ fn print_block(
         output.say(&line.to_string());
     }
     if app.verbosity == Verbosity::Verbose {
-        say_drops(brief, output);
-        say_diagnostics(&loaded.diagnostics, output);
+        brief.drops().for_each(|line| output.say(&line.to_string()));
     }
+    say_diagnostics(app, &loaded.diagnostics, output);
     brief.block().pieces().try_for_each(|piece| output.data(piece))
 }
 
-fn say_drops(brief: &Brief<'_>, output: &Output) {
-    for entry in brief.entries() {
-        if let Fate::Dropped(..) = entry.fate {
-            output.say(&format!("drop: {} — over token budget", entry.name));
-        }
+/// Says remarks if they were asked for.
+fn say_diagnostics(app: &App, diagnostics: &[Diagnostic], output: &Output) {
+    if app.verbosity == Verbosity::Normal {
+        return;
     }
-}
-
-fn say_diagnostics(diagnostics: &[Diagnostic], output: &Output) {
     for diagnostic in diagnostics {
         output.say(&format!("note: {}: {}", diagnostic.code(), diagnostic.message()));
     }
 }
 
-/// Loads a vocabulary if one was asked for.
-fn open_tokenizer(settings: &Settings) -> Result<Box<dyn Tokenizer>, Failure> {
-    vocabulary::open(settings.tokenizer)
+/// Loads a vocabulary; the estimate needs none.
+fn open_tokenizer(asked_for: Vocabulary) -> Result<Box<dyn Tokenizer>, Failure> {
+    vocabulary::open(asked_for)
         .map_err(|error| Failure::new(Exit::Surroundings, error).hint("use `--tokenizer estimate`"))
 }
 

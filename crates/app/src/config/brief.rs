@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::name::Priority;
 use convoke_domain::brief::settings::{DesignDir, Layer};
 use convoke_domain::pack::Policy;
@@ -9,7 +10,9 @@ use convoke_domain::token::{Budget, Vocabulary};
 use convoke_engine::brief::Layers;
 use toml::Value;
 
-use super::{Key, LOCAL_FILE, PROJECT_FILE, read_environment, read_file, read_section};
+use super::{
+    Key, LOCAL_FILE, PROJECT_FILE, is_out_of_reach, read_environment, read_file, read_section,
+};
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -90,12 +93,17 @@ pub fn layers(flags: Layer, app: &App) -> Result<Layers, Failure> {
     let environment = read_environment(app.environment, SECTION, &KEYS)?;
     let local = section(&app.project.join(LOCAL_FILE))?;
     let project = section(&app.project.join(PROJECT_FILE))?;
-    let user = app.environment.user_config().map(|path| section(&path)).transpose()?;
-    Ok(Layers {
-        call: flags.over(environment),
-        project: local.over(project),
-        user: user.unwrap_or_default(),
-    })
+    let (user, diagnostics) = match app.environment.user_config() {
+        Some(path) if is_out_of_reach(&path) => (Layer::default(), vec![out_of_reach(&path)]),
+        Some(path) => (section(&path)?, Vec::new()),
+        None => (Layer::default(), Vec::new()),
+    };
+    Ok(Layers { call: flags.over(environment), project: local.over(project), user, diagnostics })
+}
+
+/// Agents run in sandboxes that hide the user's folder; that is no mistake of anybody's.
+fn out_of_reach(path: &Path) -> Diagnostic {
+    Diagnostic::ConfigError { detail: format!("`{}`: permission denied", path.display()) }
 }
 
 fn put<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
@@ -129,4 +137,25 @@ fn number(text: &str) -> Option<Value> {
 #[expect(clippy::unnecessary_wraps, reason = "one shape for every kind of value")]
 fn list(text: &str) -> Option<Value> {
     Some(Value::Array(text.split(',').map(|entry| Value::String(entry.to_owned())).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use convoke_domain::brief::settings::Configured;
+
+    use super::*;
+
+    // The reference page shows these defaults; they must be those in force.
+    #[test]
+    fn the_defaults_shown_are_the_defaults() {
+        let mut shown = Layer::default();
+        for key in &KEYS {
+            let toml = format!("x = {}", key.default);
+            let value = toml.parse::<toml::Table>().ok().and_then(|mut table| table.remove("x"));
+            let value = value.or_else(|| (key.from_text)(key.default)).unwrap();
+            assert!((key.set)(&mut shown, &value).is_some(), "{}", key.name);
+        }
+        let configured = Configured::Somewhere;
+        assert_eq!(shown.settle(configured), Layer::default().settle(configured));
+    }
 }

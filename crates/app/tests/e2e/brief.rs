@@ -184,6 +184,8 @@ fn policies_differ_in_what_gives_way() {
     let verbose = project.run(&["brief", "-v", "--policy", "strict"]).stderr;
     let drops = "drop: research — over token budget\ndrop: pencil-plan — over token budget\n";
     assert_eq!(verbose, drops);
+    let filled = project.run(&["brief", "-v", "--policy", "fill"]).stderr;
+    assert_eq!(filled, "drop: pencil-plan — over token budget\n");
 }
 
 // B-8, B-16, B-60, B-63: another folder is read and cited; the header does not change.
@@ -236,7 +238,7 @@ fn the_explanation_names_every_candidate_and_its_reason() {
 
     brief     chars  tokens   share  what became of it
     spec         63    17.6  44.0 %  kept whole; written from line 4 on
-    system       16     4.4  11.0 %  skipped: scaffold, _TBD_ only
+    system       16                  skipped: scaffold, _TBD_ only
     research     39    11.0  27.5 %  cut at 39 of 205 before `## Long yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…`
     plan                             unreadable: is a directory
     gone                             absent

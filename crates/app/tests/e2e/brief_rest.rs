@@ -50,6 +50,19 @@ fn a_part_is_cited_and_marked() {
     "#);
 }
 
+// B-63, and remarks come here too when asked for.
+#[test]
+fn citations_and_remarks_are_those_of_the_brief() {
+    let project = Project::new()
+        .file("docs/spec.md", "text")
+        .file(".moai/config/sections/design.yaml", "design: [");
+    let arguments =
+        ["brief", "rest", "spec", "--from", "0", "--dir", "docs", "--literal-source", "-v"];
+    let outcome = project.run(&arguments);
+    assert_eq!(outcome.stdout, "> source: .moai/design/spec.md from char_offset=0\ntext");
+    assert!(outcome.stderr.starts_with("note: config_error: "), "{outcome}");
+}
+
 /// Reads on from the brief's own marker until no marker comes, as an agent would.
 fn read_to_the_end(project: &Project, extra: &[&str]) -> String {
     let block = project.run(&[&["brief"], extra].concat()).stdout;

@@ -47,6 +47,18 @@ fn wrong_usage_is_exit_2_and_says_what_is_known() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let project = Project::with_documents(&[("spec", "text")]).design_yaml("{}");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_convoke"));
+    let output = project.command(program, &["brief"]).stdout(full).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(said, "error: cannot write output\ncause: No space left on device (os error 28)\n");
+}
+
 #[test]
 fn a_project_that_is_not_there_is_wrong_usage() {
     let project = Project::new().file("file", "");

@@ -33,6 +33,27 @@ fn the_xdg_folder_is_the_users() {
     let folder = project.path("xdg").display().to_string();
     let project = project.variable("XDG_CONFIG_HOME", &folder);
     assert_eq!(budget(&project, &[]), 7);
+    let relative = project.variable("XDG_CONFIG_HOME", "xdg");
+    assert_eq!(budget(&relative, &[]), 20_000);
+}
+
+#[test]
+fn an_empty_variable_is_not_set() {
+    let project = Project::new().variable("CONVOKE_BRIEF_TOKEN_BUDGET", "");
+    assert_eq!(budget(&project, &[]), 20_000);
+}
+
+// Agents run in sandboxes where the user's folder is hidden or is no folder.
+#[cfg(unix)]
+#[test]
+fn a_home_out_of_reach_is_no_error() {
+    let project = Project::with_documents(&[("spec", "x")]).design_yaml("{}");
+    let project = project.file("../home/.config/convoke/config.toml", "brief.token_budget = 1");
+    crate::harness::set_mode(&project.path("../home"), 0o700);
+    let hidden = project.run_without_rights(&["brief", "-v"]);
+    assert_eq!(hidden.code, Some(0), "{hidden}");
+    let nowhere = project.variable("HOME", "/dev/null").run(&["brief", "-v"]);
+    assert_eq!((nowhere.code, nowhere.stderr.as_str()), (Some(0), ""));
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::name::BriefName;
 use super::settings::Settings;
 use super::{Entry, Fate};
+use crate::text::CharOffset;
 
 /// The first line, whatever folder the documents come from.
 pub const HEADER: &str = "## Design Context (from .moai/design/)";
@@ -24,16 +26,14 @@ impl<'a> Block<'a> {
         let mut pieces = vec![Cow::Borrowed(HEADER), Cow::Borrowed("\n")];
         for entry in entries {
             if let Some(text) = entry.included() {
-                let dir = settings.cited_dir();
-                let file = entry.name.file_name();
-                pieces.push(Cow::Owned(format!("\n> source: {dir}/{file}\n")));
+                let source = source_line(settings, entry.name);
+                pieces.push(Cow::Owned(format!("\n{source}\n")));
                 pieces.push(Cow::Borrowed(text.as_str().trim_end_matches(['\r', '\n'])));
                 pieces.push(Cow::Borrowed("\n"));
             }
             if let Fate::Cut(_, cut) = entry.fate {
-                let file = entry.name.file_name();
-                let at = cut.at;
-                pieces.push(Cow::Owned(format!("\n> truncated: {file} at char_offset={at}\n")));
+                let marker = truncated_line(entry.name, cut.at);
+                pieces.push(Cow::Owned(format!("\n{marker}\n")));
             }
         }
         let warnings = warnings(entries);
@@ -53,6 +53,16 @@ impl fmt::Display for Block<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.pieces().try_for_each(|piece| f.write_str(piece))
     }
+}
+
+/// Returns the line that cites a document.
+pub(super) fn source_line(settings: &Settings, name: &BriefName) -> String {
+    format!("> source: {}/{}", settings.cited_dir(), name.file_name())
+}
+
+/// Returns the line that marks a cut.
+pub(super) fn truncated_line(name: &BriefName, at: CharOffset) -> String {
+    format!("> truncated: {} at char_offset={at}", name.file_name())
 }
 
 /// Returns one item per unreadable document, in priority order.

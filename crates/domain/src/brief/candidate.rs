@@ -1,8 +1,7 @@
 //! What was found under a name in the design folder.
 
-use std::fmt;
-
 use super::name::BriefName;
+use crate::finding::Finding;
 
 /// A name of the priority list and what its file turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,48 +10,4 @@ pub struct Candidate {
     pub name: BriefName,
     /// What was found.
     pub finding: Finding,
-}
-
-/// The result of trying to read one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
-    /// There is no such file.
-    Absent,
-    /// There is one, but it gives no text.
-    Unreadable(Unreadable),
-    /// Its whole text.
-    Text(String),
-}
-
-/// Why a file gives no text. Prints as the reason in the block's warnings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unreadable {
-    /// The operating system refuses.
-    PermissionDenied,
-    /// A directory has the name.
-    IsADirectory,
-    /// A pipe, socket or device has the name; it is never opened.
-    NotARegularFile,
-    /// The bytes are not UTF-8.
-    InvalidUtf8,
-    /// A link leads out of the design folder.
-    OutsideDir,
-    /// The file is larger than the limit.
-    TooLarge,
-    /// Anything else.
-    Io,
-}
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::PermissionDenied => "permission denied",
-            Self::IsADirectory => "is a directory",
-            Self::NotARegularFile => "not a regular file",
-            Self::InvalidUtf8 => "invalid utf-8",
-            Self::OutsideDir => "outside dir",
-            Self::TooLarge => "too large",
-            Self::Io => "i/o error",
-        })
-    }
 }

@@ -17,6 +17,8 @@ pub enum LogLine<'a> {
     Skipped(&'a BriefName),
     /// Every document that could be read is still its scaffold.
     AllScaffold,
+    /// A document had to give way. Not part of the contract; said only when asked.
+    Dropped(&'a BriefName),
 }
 
 impl fmt::Display for LogLine<'_> {
@@ -30,6 +32,7 @@ impl fmt::Display for LogLine<'_> {
             Self::AllScaffold => {
                 f.write_str("design docs present but all are _TBD_ — no content loaded")
             }
+            Self::Dropped(name) => write!(f, "drop: {name} — over token budget"),
         }
     }
 }

@@ -56,16 +56,19 @@ impl Default for Priority {
 }
 
 impl Priority {
-    /// Reads a list in order, and returns the entries that are no names beside it.
-    /// Repeats go silently; a list of which nothing is left is the default list.
+    /// More documents than this are a mistake or an attack, and would be read all at once.
+    const LONGEST: usize = 64;
+
+    /// Reads a list in order, and returns the entries that are no names beside it, with those past
+    /// the 64th. Repeats go silently; a list of which nothing is left is the default list.
     pub fn read<'e>(entries: impl IntoIterator<Item = &'e str>) -> (Self, Vec<&'e str>) {
         let mut names = Vec::new();
         let mut refused = Vec::new();
         for entry in entries {
             match BriefName::parse(entry) {
                 Some(name) if names.contains(&name) => {}
-                Some(name) => names.push(name),
-                None => refused.push(entry),
+                Some(name) if names.len() < Self::LONGEST => names.push(name),
+                Some(_) | None => refused.push(entry),
             }
         }
         let list = if names.is_empty() { Self::default() } else { Self(names) };
@@ -106,6 +109,14 @@ mod tests {
             &["ok"],
             &["../../etc/passwd", "a\\b", "a\0b", ".", "..", "", " ", ".md", "a\nb"],
         );
+    }
+
+    // B-7
+    #[test]
+    fn a_list_has_an_end() {
+        let entries: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+        let (list, refused) = Priority::read(entries.iter().map(String::as_str));
+        assert_eq!((list.names().len(), refused.len()), (64, 36));
     }
 
     // B-7, B-2

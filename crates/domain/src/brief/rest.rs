@@ -6,6 +6,7 @@ use crate::cut::{self, Accept};
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer};
 
+use super::block::{source_line, truncated_line};
 use super::name::BriefName;
 use super::settings::Settings;
 
@@ -52,7 +53,8 @@ impl<'a> Rest<'a> {
         }
         let tail = document.after(from);
         let room = budget.tokens();
-        if tokenizer.count(tail) <= room {
+        // Asking how far the room reaches looks at less text than counting all of it.
+        if tokenizer.reach(tail, room).get() >= tail.chars() {
             return Ok(Self { from, text: tail, next: None });
         }
         let cut = cut::find(document, from, room, Accept::Anything, tokenizer)
@@ -63,7 +65,7 @@ impl<'a> Rest<'a> {
 
     /// Pairs the part with its citation for printing.
     pub fn cited(&'a self, settings: &'a Settings, name: &'a BriefName) -> Cited<'a> {
-        Cited { rest: self, dir: settings.cited_dir(), name }
+        Cited { rest: self, settings, name }
     }
 }
 
@@ -73,18 +75,17 @@ impl<'a> Rest<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Cited<'a> {
     rest: &'a Rest<'a>,
-    dir: &'a str,
+    settings: &'a Settings,
     name: &'a BriefName,
 }
 
 impl fmt::Display for Cited<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = self.name.file_name();
         let Rest { from, text, next } = self.rest;
-        writeln!(f, "> source: {}/{file} from char_offset={from}", self.dir)?;
+        writeln!(f, "{} from char_offset={from}", source_line(self.settings, self.name))?;
         f.write_str(text.as_str())?;
         match next {
-            Some(at) => write!(f, "\n> truncated: {file} at char_offset={at}\n"),
+            Some(at) => write!(f, "\n{}\n", truncated_line(self.name, *at)),
             None => Ok(()),
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Joining the texts of all sections gives back the document, byte for byte.
 
+use super::comment::Comments;
 use super::fence::{FenceLine, Fences};
 use super::heading::Heading;
 use super::{bare, front_matter, lines, without_mark};
@@ -32,18 +33,23 @@ pub struct Section<'a> {
 /// Splits a document, lazily: whoever needs the first sections pays for no others.
 pub fn sections(document: &str) -> Sections<'_> {
     Sections {
+        document,
         rest: document,
         front_matter_lines: front_matter::line_count(document),
         start: CharOffset::START,
+        last_close: None,
     }
 }
 
 /// The iterator behind [`sections`].
 #[derive(Debug, Clone)]
 pub struct Sections<'a> {
+    document: &'a str,
     rest: &'a str,
     front_matter_lines: usize,
     start: CharOffset,
+    /// Where in the document the last comment ends, once somebody had to know.
+    last_close: Option<usize>,
 }
 
 impl<'a> Iterator for Sections<'a> {
@@ -65,7 +71,7 @@ impl<'a> Iterator for Sections<'a> {
 impl<'a> Sections<'a> {
     /// Returns how the section at the front begins, and its length in bytes.
     ///
-    /// A section never ends inside a fence, so every section starts with the fences closed.
+    /// A section never ends inside a fence or a comment, so every section starts outside both.
     fn measure(&mut self) -> (Lead<'a>, usize) {
         let front_matter_lines = std::mem::take(&mut self.front_matter_lines);
         if front_matter_lines > 0 {
@@ -73,13 +79,19 @@ impl<'a> Sections<'a> {
             return (Lead::FrontMatter, length);
         }
         let mut fences = Fences::default();
+        let mut comments = Comments::default();
         let mut lead = Lead::Preamble;
         let mut length = 0;
         for line in lines(self.rest) {
             let visible = bare(if self.at_mark(length) { without_mark(line) } else { line });
-            let heading = match fences.feed(visible) {
-                FenceLine::Outside => Heading::parse(visible),
-                FenceLine::Opens | FenceLine::Body | FenceLine::Closes => None,
+            let commented = comments.inside();
+            let place = if commented { FenceLine::Outside } else { fences.feed(visible) };
+            if place == FenceLine::Outside && (commented || self.opens_a_comment(line, length)) {
+                comments.visible(visible);
+            }
+            let heading = match place {
+                FenceLine::Outside if !commented => Heading::parse(visible),
+                FenceLine::Outside | FenceLine::Opens | FenceLine::Body | FenceLine::Closes => None,
             };
             match heading {
                 Some(heading) if length == 0 => lead = Lead::Heading(heading),
@@ -89,6 +101,15 @@ impl<'a> Sections<'a> {
             length += line.len();
         }
         (lead, length)
+    }
+
+    /// Tells whether a comment begins on a line and ends anywhere after it. One that nobody closes
+    /// is a slip in the prose and must not hide the rest of the document.
+    fn opens_a_comment(&mut self, line: &str, length: usize) -> bool {
+        let Some(at) = line.rfind("<!--") else { return false };
+        let document = self.document;
+        let close = *self.last_close.get_or_insert_with(|| document.rfind("-->").unwrap_or(0));
+        document.len() - self.rest.len() + length + at < close
     }
 
     /// A byte-order mark is only a mark at the very start of the document.
@@ -132,6 +153,12 @@ mod tests {
             ),
             ("\u{feff}# A\n# B", "0 h1 A | \"\\u{feff}# A\\n\"\n5 h1 B | \"# B\"\n"),
             ("<!-- open\n# A", "0 preamble | \"<!-- open\\n\"\n10 h1 A | \"# A\"\n"),
+            ("<!--\n# no\n-->\n# A", "0 preamble | \"<!--\\n# no\\n-->\\n\"\n14 h1 A | \"# A\"\n"),
+            ("<!--\n```\n-->\n# A", "0 preamble | \"<!--\\n```\\n-->\\n\"\n13 h1 A | \"# A\"\n"),
+            (
+                "```\n<!--\n```\n# A\n-->",
+                "0 preamble | \"```\\n<!--\\n```\\n\"\n13 h1 A | \"# A\\n-->\"\n",
+            ),
         ];
         for (document, expected) in cases {
             assert_eq!(outline(document), expected, "{document:?}");

@@ -5,10 +5,10 @@
 
 use std::path::Path;
 
-use convoke_domain::brief::candidate::Finding;
 use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::name::Priority;
 use convoke_domain::brief::settings::{DesignDir, Layer};
+use convoke_domain::finding::Finding;
 use convoke_domain::token::Budget;
 use serde_json::{Map, Value};
 
@@ -191,6 +191,23 @@ mod tests {
         ] {
             check(text, "absent");
         }
+    }
+
+    // B-1: a section that is there but empty hides the one at the top.
+    #[test]
+    fn an_empty_section_is_still_the_section() {
+        check("design:\n  design_docs:\ndesign_docs:\n  dir: b\n", "absent");
+    }
+
+    // B-5
+    #[test]
+    fn a_file_that_nobody_wrote_by_hand_is_not_read() {
+        let top = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(top.path().join(".moai/config/sections")).unwrap();
+        let long = format!("design_docs: {{dir: b}}\n#{}\n", "x".repeat(1024 * 1024));
+        std::fs::write(top.path().join(PATH), long).unwrap();
+        let codes: Vec<_> = read(top.path()).diagnostics.iter().map(Diagnostic::code).collect();
+        assert_eq!(codes, ["config_error"]);
     }
 
     // B-5

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// What a new folder holds. Each document but the README is recognised as scaffold.
-pub const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 4] = [
     ("README.md", include_str!("../../scaffold/README.md")),
     ("spec.md", include_str!("../../scaffold/spec.md")),
     ("system.md", include_str!("../../scaffold/system.md")),
@@ -13,7 +13,7 @@ pub const FILES: [(&str, &str); 4] = [
 ];
 
 /// Empty folders beside them.
-pub const FOLDERS: [&str; 2] = ["wireframes", "screenshots"];
+const FOLDERS: [&str; 2] = ["wireframes", "screenshots"];
 
 /// Names that belong to other tools.
 const RESERVED: [&str; 3] = ["tokens.json", "components.json", "import-warnings.json"];
@@ -60,7 +60,8 @@ pub fn init(dir: &Path) -> Result<Outcome, InitError> {
     if let Some(name) = reserved_name(dir)? {
         return Err(InitError::Reserved { name });
     }
-    if !visible_files(dir)?.is_empty() {
+    let taken = |name: &str| fs::symlink_metadata(dir.join(name)).is_ok();
+    if !visible_files(dir)?.is_empty() || FILES.iter().any(|(name, _)| taken(name)) {
         return Ok(Outcome::AlreadyInUse);
     }
     let mut created = Vec::new();
@@ -80,7 +81,8 @@ fn reserved_name(dir: &Path) -> Result<Option<String>, InitError> {
     if let Some(name) = RESERVED.into_iter().find(|name| dir.join(name).exists()) {
         return Ok(Some(name.to_owned()));
     }
-    let briefs = visible_files(&dir.join("brief"))?;
+    let folder = dir.join("brief");
+    let briefs = if folder.is_dir() { visible_files(&folder)? } else { Vec::new() };
     let is_brief = |name: &&String| {
         name.starts_with("BRIEF-") && Path::new(name).extension().is_some_and(|end| end == "md")
     };
@@ -145,6 +147,28 @@ mod tests {
         fs::write(dir.join("spec.md"), "mine").unwrap();
         assert!(matches!(init(&dir), Ok(Outcome::AlreadyInUse)));
         assert_eq!(fs::read_to_string(dir.join("spec.md")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_file_that_appears_meanwhile_is_not_overwritten() {
+        let top = tempfile::tempdir().unwrap();
+        let path = top.path().join("spec.md");
+        fs::write(&path, "mine").unwrap();
+        assert_eq!(write_new(&path, "ours").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(path).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_name_that_is_taken_by_anything_leaves_nothing_half_made() {
+        for name in ["spec.md", "research.md"] {
+            let top = tempfile::tempdir().unwrap();
+            fs::create_dir(top.path().join(name)).unwrap();
+            assert!(matches!(init(top.path()), Ok(Outcome::AlreadyInUse)));
+            assert_eq!(tree(top.path()), [name]);
+        }
+        let top = tempfile::tempdir().unwrap();
+        fs::write(top.path().join("brief"), "").unwrap();
+        assert!(matches!(init(top.path()), Ok(Outcome::AlreadyInUse)));
     }
 
     #[test]

@@ -75,7 +75,8 @@ fn row(entry: &Entry<'_>, budget: Budget) -> Row {
             [name, blank(), blank(), blank(), format!("unreadable: {reason}")]
         }
         Fate::Scaffold(text) => {
-            numbers(text, entry.cost, "skipped: scaffold, _TBD_ only".to_owned())
+            let fate = "skipped: scaffold, _TBD_ only".to_owned();
+            [name, text.chars().to_string(), blank(), blank(), fate]
         }
         Fate::Whole(text) => {
             let line = first_content_line(text.as_str()).unwrap_or_default();
@@ -98,12 +99,13 @@ fn cut_words(text: Text<'_>, cut: Cut) -> String {
     format!("cut at {} of {} {place}", cut.at, text.chars())
 }
 
-/// Keeps a table cell on one line.
+/// Keeps a table cell on one line, and a terminal from obeying what a document says.
 fn shortened(line: &str) -> String {
     const MOST: usize = 40;
+    let line = line.replace(char::is_control, "\u{fffd}");
     match line.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
+        None => line,
     }
 }
 

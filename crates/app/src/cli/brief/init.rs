@@ -1,10 +1,10 @@
 //! `convoke brief init`: a design folder to write in.
 
 use convoke_engine::brief::init::{InitError, Outcome, init};
-use convoke_engine::brief::resolve;
+use convoke_engine::brief::{Resolved, resolve};
 use serde::Serialize;
 
-use super::BriefOptions;
+use super::{BriefOptions, say_diagnostics};
 use crate::app::{App, Format};
 use crate::config::brief::layers;
 use crate::exit::Exit;
@@ -19,7 +19,9 @@ struct Report {
 }
 
 pub(super) fn run(options: &BriefOptions, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let dir = resolve(&app.project, layers(options.layer(), app)?).settings.dir;
+    let Resolved { settings, diagnostics } = resolve(&app.project, layers(options.layer(), app)?);
+    say_diagnostics(app, &diagnostics, output);
+    let dir = settings.dir;
     let outcome = init(&app.project.join(dir.as_str())).map_err(refused)?;
     let display = format!("{}/", dir.display());
     let already_in_use = outcome == Outcome::AlreadyInUse;

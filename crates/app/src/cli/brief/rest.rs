@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use convoke_domain::brief::candidate::{Finding, Unreadable};
 use convoke_domain::brief::name::{BriefName, Priority};
 use convoke_domain::brief::rest::{Rest, RestError};
 use convoke_domain::brief::settings::Settings;
+use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::text::{CharOffset, Text};
-use convoke_engine::brief::{read, resolve};
+use convoke_engine::brief::{Resolved, read, resolve};
 use serde::Serialize;
 
-use super::{BriefOptions, open_tokenizer};
+use super::{BriefOptions, open_tokenizer, say_diagnostics};
 use crate::app::{App, Format};
 use crate::config::brief::layers;
 use crate::exit::Exit;
@@ -62,10 +62,12 @@ impl Args {
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let settings = resolve(&app.project, layers(options.layer(), app)?).settings;
+        let Resolved { settings, diagnostics } =
+            resolve(&app.project, layers(options.layer(), app)?);
+        say_diagnostics(app, &diagnostics, output);
         let name = self.listed(&settings.priority)?;
         let content = document(&app.project, name, &settings)?;
-        let tokenizer = open_tokenizer(&settings)?;
+        let tokenizer = open_tokenizer(settings.tokenizer)?;
         let from = CharOffset::new(self.from);
         let rest =
             Rest::read(Text::new(&content), from, settings.budget, &*tokenizer).map_err(refused)?;
