@@ -60,7 +60,7 @@ fn resolve(parts: &[&str], here: &Scope) -> Option<Address> {
         [project, branch, agent] => (Scope::new(project, branch), agent),
         _ => return None,
     };
-    Some(Address { scope, agent: AgentName::lowered(agent) })
+    Some(Address { scope, agent: AgentName::known(agent) })
 }
 
 #[cfg(test)]

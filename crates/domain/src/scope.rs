@@ -44,8 +44,8 @@ impl AgentName {
         }
     }
 
-    /// Takes a mentioned name as it stands; a mention cannot be refused.
-    pub(crate) fn lowered(name: &str) -> Self {
+    /// Takes a name as it stands, from a mention or from a store; neither can be refused.
+    pub fn known(name: &str) -> Self {
         Self(name.to_ascii_lowercase())
     }
 

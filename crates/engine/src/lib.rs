@@ -6,5 +6,8 @@
 pub mod batch;
 pub mod brief;
 pub mod file;
+pub mod git;
 pub mod project;
+pub mod skill;
 pub mod vocabulary;
+pub mod wake;

@@ -1,0 +1,88 @@
+//! What git knows about a folder: which repository it belongs to, and which branch is checked out.
+//!
+//! Hooks ask this on every turn of every agent, so the few files that answer it are read directly;
+//! starting `git` would take longer than everything else a hook does.
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::finding::Finding;
+
+use crate::file;
+
+/// No file that git writes for these questions is larger.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// A checkout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    /// The folder that all worktrees of the repository share.
+    pub common_dir: PathBuf,
+    /// The branch, or `None` when a commit is checked out directly.
+    pub branch: Option<String>,
+}
+
+/// Returns the checkout that a folder is the top of, if it is one.
+pub fn checkout(root: &Path) -> Option<Checkout> {
+    let git_dir = git_dir(root)?;
+    let head = line(&git_dir.join("HEAD"))?;
+    let branch = head.strip_prefix("ref: refs/heads/").map(str::to_owned);
+    let common_dir = match line(&git_dir.join("commondir")) {
+        Some(path) => git_dir.join(path),
+        None => git_dir,
+    };
+    let common_dir = common_dir.canonicalize().unwrap_or(common_dir);
+    Some(Checkout { common_dir, branch })
+}
+
+/// `.git` is a folder, or, in a worktree or a submodule, a file that names one.
+fn git_dir(root: &Path) -> Option<PathBuf> {
+    let path = root.join(".git");
+    if path.is_dir() {
+        return Some(path);
+    }
+    let named = line(&path)?;
+    named.strip_prefix("gitdir: ").map(|dir| root.join(dir))
+}
+
+fn line(path: &Path) -> Option<String> {
+    match file::read(path, MAX_BYTES) {
+        Finding::Text(text) => text.lines().next().map(str::to_owned),
+        Finding::Absent | Finding::Unreadable(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn write(path: PathBuf, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    // W-1: worktrees share their project and have branches of their own.
+    #[test]
+    fn a_worktree_shares_its_repository() {
+        let top = tempfile::tempdir().unwrap();
+        let (main, tree) = (top.path().join("app"), top.path().join("tree"));
+        write(main.join(".git/HEAD"), "ref: refs/heads/main\n");
+        write(main.join(".git/worktrees/tree/HEAD"), "ref: refs/heads/feature/login\n");
+        write(main.join(".git/worktrees/tree/commondir"), "../..\n");
+        let gitdir = main.join(".git/worktrees/tree");
+        write(tree.join(".git"), &format!("gitdir: {}\n", gitdir.display()));
+        let (one, other) = (checkout(&main).unwrap(), checkout(&tree).unwrap());
+        assert_eq!(one.common_dir, other.common_dir);
+        assert_eq!(one.branch.as_deref(), Some("main"));
+        assert_eq!(other.branch.as_deref(), Some("feature/login"));
+    }
+
+    #[test]
+    fn a_commit_is_no_branch_and_a_folder_is_no_checkout() {
+        let top = tempfile::tempdir().unwrap();
+        assert_eq!(checkout(top.path()), None);
+        write(top.path().join(".git/HEAD"), "0123456789abcdef\n");
+        assert_eq!(checkout(top.path()).unwrap().branch, None);
+    }
+}

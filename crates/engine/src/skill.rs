@@ -1,0 +1,209 @@
+//! Finding skill files: in the project, in the user's folder, and among installed plugins.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::finding::Finding;
+use convoke_domain::skill::version::highest;
+use convoke_domain::skill::{SkillId, body};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::file;
+
+/// No skill a person writes is larger.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+const COLLECTION: &str = ".claude/plugins/cache/superpowers-marketplace/superpowers";
+const INSTALLED: &str = ".claude/plugins/installed_plugins.json";
+const PLUGIN: &str = "superpowers@superpowers-marketplace";
+
+/// Where skills are looked for.
+#[derive(Debug, Clone)]
+pub struct Library {
+    /// The project's root.
+    pub project: PathBuf,
+    /// The user's folder.
+    pub home: Option<PathBuf>,
+    /// Whether an id of the collection is looked for only there.
+    pub namespace_strict: bool,
+}
+
+/// A skill that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    /// Its file.
+    pub path: PathBuf,
+    /// The collection's version, if it is in the collection.
+    pub version: Option<String>,
+    /// Its text, without front matter.
+    pub text: String,
+    /// The hash of its file.
+    pub sha256: String,
+}
+
+impl Library {
+    /// Finds a skill: the project's own, then the user's, then the collection's in the pinned,
+    /// installed or highest version.
+    pub fn find(&self, id: &SkillId, pin: Option<&str>) -> Option<Skill> {
+        let name = id.bare();
+        let own = [
+            self.project.join(".claude/skills").join(format!("{name}.md")),
+            self.project.join(".claude/skills").join(name).join("SKILL.md"),
+        ];
+        let users =
+            self.home.iter().map(|home| home.join(".claude/skills").join(name).join("SKILL.md"));
+        let only_collection = self.namespace_strict && id.is_superpower();
+        let mut places = own.into_iter().chain(users).filter(|_| !only_collection);
+        places.find_map(|path| read(path, None)).or_else(|| self.find_in_collection(name, pin))
+    }
+
+    fn find_in_collection(&self, name: &str, pin: Option<&str>) -> Option<Skill> {
+        let home = self.home.as_ref()?;
+        let collection = home.join(COLLECTION);
+        let in_version = |version: &str| {
+            // A version is one folder's name; anything else would lead out of the collection.
+            let plain = !version.contains(['/', '\\']) && !matches!(version, "" | "." | "..");
+            let path = collection.join(version).join("skills").join(name).join("SKILL.md");
+            if plain { read(path, Some(version)) } else { None }
+        };
+        let pinned = pin.and_then(in_version);
+        let installed = || installed_version(home).and_then(|version| in_version(&version));
+        let highest = || in_version(highest(versions(&collection).iter().map(String::as_str))?);
+        pinned.or_else(installed).or_else(highest)
+    }
+
+    /// Reads a role's template beside a skill.
+    pub fn template(&self, skill: &Skill, file: &str) -> Option<String> {
+        let path = skill.path.parent()?.join(file);
+        match file::read(&path, MAX_BYTES) {
+            Finding::Text(text) => Some(text),
+            Finding::Absent | Finding::Unreadable(_) => None,
+        }
+    }
+}
+
+fn read(path: PathBuf, version: Option<&str>) -> Option<Skill> {
+    match file::read(&path, MAX_BYTES) {
+        Finding::Text(file) => Some(Skill {
+            version: version.map(str::to_owned),
+            text: body(&file).to_owned(),
+            sha256: hash(&file),
+            path,
+        }),
+        Finding::Absent | Finding::Unreadable(_) => None,
+    }
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
+/// Reads which version of the collection the client has installed.
+fn installed_version(home: &Path) -> Option<String> {
+    let Finding::Text(text) = file::read(&home.join(INSTALLED), MAX_BYTES) else { return None };
+    let list: Value = serde_json::from_str(&text).ok()?;
+    let entry = list.get("plugins")?.get(PLUGIN)?.get(0)?;
+    let version = entry.get("version").and_then(Value::as_str).map(str::to_owned);
+    let path = entry.get("installPath").and_then(Value::as_str).map(Path::new);
+    version.or_else(|| path?.file_name()?.to_str().map(str::to_owned))
+}
+
+fn versions(collection: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(collection) else { return Vec::new() };
+    entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn library(files: &[(&str, &str)]) -> (tempfile::TempDir, Library) {
+        let top = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = top.path().join(path.replace("CACHE", &format!("home/{COLLECTION}")));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let (project, home) = (top.path().join("project"), Some(top.path().join("home")));
+        (top, Library { project, home, namespace_strict: false })
+    }
+
+    fn found(library: &Library, id: &str, pin: Option<&str>) -> String {
+        let skill = library.find(&SkillId::parse(id).unwrap(), pin);
+        skill.map_or("-".to_owned(), |it| format!("{} {}", it.text, it.version.unwrap_or_default()))
+    }
+
+    // W-51
+    #[test]
+    fn the_nearest_skill_wins() {
+        let all = [
+            ("project/.claude/skills/x.md", "seed form"),
+            ("project/.claude/skills/x/SKILL.md", "project"),
+            ("home/.claude/skills/x/SKILL.md", "user"),
+            ("CACHE/4.0.0/skills/x/SKILL.md", "collection"),
+        ];
+        for (index, expected) in
+            ["seed form ", "project ", "user ", "collection 4.0.0"].iter().enumerate()
+        {
+            let (_top, library) = library(&all[index..]);
+            assert_eq!(&found(&library, "superpowers:x", None), expected);
+        }
+        let (_top, mut library) = library(&all);
+        library.namespace_strict = true;
+        assert_eq!(found(&library, "superpowers:x", None), "collection 4.0.0");
+        assert_eq!(found(&library, "x", None), "seed form ");
+        assert_eq!(found(&library, "y", None), "-");
+    }
+
+    // W-52
+    #[test]
+    fn the_pinned_then_the_installed_then_the_highest_version_is_taken() {
+        let installed =
+            |entry: &str| format!("{{\"version\":2,\"plugins\":{{\"{PLUGIN}\":[{entry}]}}}}");
+        let versions = [
+            ("CACHE/4.9.0/skills/x/SKILL.md", "a"),
+            ("CACHE/4.10.0/skills/x/SKILL.md", "b"),
+            ("CACHE/5.0.0/skills/other/SKILL.md", "c"),
+        ];
+        let list = installed("{\"version\":\"4.9.0\"}");
+        let path = installed("{\"installPath\":\"/x/superpowers/4.9.0\"}");
+        let gone = installed("{\"version\":\"../4.9.0\"}");
+        let mut with_list = versions[..2].to_vec();
+        with_list.push(("home/.claude/plugins/installed_plugins.json", ""));
+        let with = |list| {
+            let mut files = with_list.clone();
+            files[2].1 = list;
+            files
+        };
+        for (files, pin, expected) in [
+            (versions[..2].to_vec(), None, "b 4.10.0"),
+            (versions[..2].to_vec(), Some("4.9.0"), "a 4.9.0"),
+            (versions[..2].to_vec(), Some("9.9.9"), "b 4.10.0"),
+            (versions[..2].to_vec(), Some("../superpowers/4.9.0"), "b 4.10.0"),
+            (with(&list), None, "a 4.9.0"),
+            (with(&list), Some("4.10.0"), "b 4.10.0"),
+            (with(&path), None, "a 4.9.0"),
+            (with(&gone), None, "b 4.10.0"),
+            (with("{ not json"), None, "b 4.10.0"),
+        ] {
+            let (_top, library) = library(&files);
+            assert_eq!(found(&library, "superpowers:x", pin), expected, "{pin:?}");
+        }
+    }
+
+    // W-53
+    #[test]
+    fn front_matter_is_taken_off_and_the_whole_file_hashed() {
+        let (_top, library) =
+            library(&[("project/.claude/skills/x.md", "---\nname: x\n---\ntext\n\n")]);
+        let skill = library.find(&SkillId::parse("x").unwrap(), None).unwrap();
+        assert_eq!(skill.text, "text");
+        assert_eq!(skill.sha256, hash("---\nname: x\n---\ntext\n\n"));
+        assert_eq!(hash(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+}

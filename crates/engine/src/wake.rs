@@ -1,0 +1,239 @@
+//! Assembling a wake-up from the store, the plan and the skill files. Reads only; nothing changes.
+
+use std::path::Path;
+
+use convoke_domain::agent::Agent;
+use convoke_domain::finding::Finding;
+use convoke_domain::message::{Message, activity};
+use convoke_domain::plan::Plan;
+use convoke_domain::scope::{AgentName, Scope};
+use convoke_domain::skill::SkillId;
+use convoke_domain::skill::choice::{Choice, PatternRule, choose};
+use convoke_domain::task::outline::Outline;
+use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
+use convoke_domain::task::{State, Task};
+use convoke_domain::token::{Budget, Tokenizer};
+use convoke_domain::wake::fit::{WakeUp, wake_up};
+use convoke_domain::wake::{Facts, NewMessage, PlanText, Profile, SkillText};
+use convoke_store::Store;
+use convoke_store::error::StoreError;
+use convoke_store::skill::Injection;
+use convoke_store::task::ActivePlan;
+use jiff::tz::Offset;
+
+use crate::file;
+use crate::skill::{Library, Skill};
+
+/// The most messages and the most deeds that are shown as recent.
+const RECENT: usize = 10;
+
+/// No plan a person writes is larger.
+const MAX_PLAN_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What a wake-up is assembled from.
+pub struct Sources<'a> {
+    /// What was kept.
+    pub store: &'a dyn Store,
+    /// Where the agent works.
+    pub scope: &'a Scope,
+    /// The project's root; plan files are relative to it.
+    pub root: &'a Path,
+    /// Where skills are found.
+    pub library: &'a Library,
+    /// How the words of tasks choose a skill.
+    pub patterns: PatternRule,
+    /// The clock that times are shown by.
+    pub clock: Offset,
+}
+
+/// Whom to wake, and with what.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Who wakes.
+    pub agent: AgentName,
+    /// As what.
+    pub profile: Profile,
+    /// A message that is not stored; without one, the newest unread message to the agent.
+    pub message: Option<NewMessage>,
+}
+
+/// A wake-up with how it came about.
+#[derive(Debug, Clone)]
+pub struct Assembled {
+    /// The text and how it was shortened.
+    pub wake_up: WakeUp,
+    /// Which skill, and why.
+    pub choice: Choice,
+    /// The skill's file, if it was found.
+    pub skill: Option<Skill>,
+    /// The plan's path.
+    pub plan_file: Option<String>,
+    /// The id of the current task.
+    pub task: Option<String>,
+    /// The stored message that is shown as new.
+    pub message_id: Option<i64>,
+    /// Remarks, by their codes.
+    pub diagnostics: Vec<String>,
+}
+
+/// Assembles a wake-up. Changes nothing, so it can be repeated.
+pub fn assemble(
+    sources: &Sources<'_>,
+    call: &Call,
+    budget: Budget,
+    tokenizer: &dyn Tokenizer,
+) -> Result<Assembled, StoreError> {
+    let agents = sources.store.agents(sources.scope)?;
+    let (tasks, plan_file) = match active_plan(sources, call)? {
+        ActivePlan::Nothing => (Vec::new(), None),
+        ActivePlan::WithoutFile => (sources.store.tasks_of_plan(sources.scope, None)?, None),
+        ActivePlan::File(plan) => {
+            (sources.store.tasks_of_plan(sources.scope, Some(&plan))?, Some(plan))
+        }
+    };
+    let roots = trees(tasks, |task| State::of(task.status, status_of(&agents, task)));
+    let path = match call.profile {
+        Profile::Orchestrator => current_path(&roots),
+        Profile::Agent => current_path_of(&roots, &call.agent),
+    };
+    let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
+    let choice = choice(sources, &path, history.as_ref());
+    let (skill, notices, mut diagnostics) = find_skill(sources, &choice, &path, history.as_ref())?;
+    let messages = Messages::read(sources, call, &agents)?;
+    let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
+    let facts = Facts {
+        reader: call.agent.clone(),
+        profile: call.profile,
+        skill: skill_text(sources, &choice, skill.as_ref(), notices),
+        outline: (!roots.is_empty()).then(|| Outline::new(&roots, &path)),
+        plan: plan_text.as_ref().map(|(file, text)| match text {
+            Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
+            None => PlanText::Missing { file },
+        }),
+        activity: messages.activity,
+        message: messages.new.clone(),
+    };
+    let wake_up = wake_up(&facts, budget, tokenizer);
+    if wake_up.over_budget {
+        diagnostics.push("over_budget".to_owned());
+    }
+    let task = path.last().map(|node| node.task.id.to_string());
+    let message_id = messages.id;
+    Ok(Assembled { wake_up, choice, skill, plan_file, task, message_id, diagnostics })
+}
+
+/// The orchestrator follows the whole scope, an agent what it holds.
+fn active_plan(sources: &Sources<'_>, call: &Call) -> Result<ActivePlan, StoreError> {
+    let of = (call.profile == Profile::Agent).then_some(&call.agent);
+    sources.store.active_plan(sources.scope, of)
+}
+
+fn status_of(agents: &[Agent], task: &Task) -> Option<convoke_domain::agent::AgentStatus> {
+    let name = task.agent.as_ref()?;
+    agents.iter().find(|agent| agent.name == *name).map(|agent| agent.status)
+}
+
+fn choice(sources: &Sources<'_>, path: &[&Node], history: Option<&Injection>) -> Choice {
+    let tasks: Vec<_> = path.iter().map(|node| &node.task).collect();
+    choose(&tasks, history.map(|it| &it.skill), sources.patterns)
+}
+
+type FoundSkill = (Option<Skill>, Vec<String>, Vec<String>);
+
+/// Finds the chosen skill in the version it had before: the task's, else the pinned one, else the
+/// last injected. Says so when that is gone or has changed.
+fn find_skill(
+    sources: &Sources<'_>,
+    choice: &Choice,
+    path: &[&Node],
+    history: Option<&Injection>,
+) -> Result<FoundSkill, StoreError> {
+    let before = history.filter(|it| it.skill == choice.skill);
+    let of_task = path.iter().rev().find_map(|node| node.task.skill_version.clone());
+    let pinned = sources.store.pinned(sources.scope, &choice.skill)?;
+    let pin = of_task.or(pinned).or(before.and_then(|it| it.version.clone()));
+    let found = sources.library.find(&choice.skill, pin.as_deref());
+    let mut diagnostics = Vec::new();
+    let mut notices = Vec::new();
+    match &found {
+        None => diagnostics.push(format!("skill_not_found: {}", choice.skill)),
+        Some(skill) => {
+            if let Some((old, new)) = drift(skill, pin.as_deref(), before) {
+                diagnostics.push(format!("skill_version_drift: {old} -> {new}"));
+                notices.push(format!("> skill version changed: {old} -> {new}"));
+            }
+        }
+    }
+    Ok((found, notices, diagnostics))
+}
+
+/// Tells what changed: the version, or within one version the text, by the start of its hash.
+fn drift(skill: &Skill, pin: Option<&str>, before: Option<&Injection>) -> Option<(String, String)> {
+    if let (Some(old), Some(new)) = (pin, skill.version.as_deref())
+        && old != new
+    {
+        return Some((old.to_owned(), new.to_owned()));
+    }
+    let old = before?.sha256.as_deref()?;
+    let same_version = before?.version == skill.version;
+    let short = |hash: &str| hash.chars().take(8).collect::<String>();
+    (same_version && old != skill.sha256).then(|| (short(old), short(&skill.sha256)))
+}
+
+fn skill_text(
+    sources: &Sources<'_>,
+    choice: &Choice,
+    skill: Option<&Skill>,
+    notices: Vec<String>,
+) -> SkillText {
+    let text = match skill {
+        Some(skill) => skill.text.clone(),
+        None => format!("(skill not found: {})", choice.skill),
+    };
+    let located = |id: &SkillId| {
+        let found = sources.library.find(id, None)?;
+        Some((id.clone(), found.path.display().to_string()))
+    };
+    let others = choice.others.iter().filter_map(located).collect();
+    SkillText { id: choice.skill.clone(), text, notices, others }
+}
+
+fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
+    match file::read(&root.join(plan_file), MAX_PLAN_BYTES) {
+        Finding::Text(text) => Some(text),
+        Finding::Absent | Finding::Unreadable(_) => None,
+    }
+}
+
+/// The new message, and the lines of recent activity without it.
+struct Messages {
+    new: Option<NewMessage>,
+    id: Option<i64>,
+    activity: Vec<String>,
+}
+
+impl Messages {
+    fn read(sources: &Sources<'_>, call: &Call, agents: &[Agent]) -> Result<Self, StoreError> {
+        let agent = agents.iter().find(|agent| agent.name == call.agent);
+        let seen = agent.and_then(|agent| agent.last_seen);
+        let mut addressed = sources.store.addressed_to(sources.scope, &call.agent, seen)?;
+        let (new, id) = match &call.message {
+            Some(message) => (Some(message.clone()), None),
+            None => match addressed.pop() {
+                Some(Message { id, from, content, .. }) => {
+                    (Some(NewMessage { from, content }), Some(id))
+                }
+                None => (None, None),
+            },
+        };
+        let mut recent = sources.store.recent_messages(sources.scope, RECENT + 1)?;
+        recent.extend(addressed);
+        recent.retain(|message| Some(message.id) != id);
+        recent.sort_by_key(|message| message.id);
+        recent.dedup_by_key(|message| message.id);
+        let recent = &recent[recent.len().saturating_sub(RECENT)..];
+        let events = sources.store.recent_events(sources.scope, RECENT)?;
+        let activity = activity(recent, &events, &call.agent, sources.clock);
+        Ok(Self { new, id, activity })
+    }
+}

@@ -1,0 +1,102 @@
+//! What can go wrong with a store, and what to do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+use convoke_domain::scope::AgentName;
+use convoke_domain::task::id::TaskId;
+use rusqlite::ErrorCode;
+
+/// A store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder of the store could not be made.
+    #[error("cannot create folder `{}`", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The store could not be opened.
+    #[error("cannot open store `{}`", path.display())]
+    Open {
+        /// The store's file.
+        path: PathBuf,
+        /// What the database said.
+        source: rusqlite::Error,
+    },
+    /// A later version of Convoke has written to the store.
+    #[error("cannot use store `{}`: it has schema {found}, and this version knows {known}", path.display())]
+    Newer {
+        /// The store's file.
+        path: PathBuf,
+        /// Its schema.
+        found: usize,
+        /// Ours.
+        known: usize,
+    },
+    /// A question or a change failed.
+    #[error("cannot {doing}")]
+    Failed {
+        /// What was to be done.
+        doing: &'static str,
+        /// What the database said.
+        source: rusqlite::Error,
+    },
+    /// There is no such task in the scope.
+    #[error("there is no task `{id}` here")]
+    NoTask {
+        /// The id asked for.
+        id: TaskId,
+    },
+    /// A task cannot be part of itself.
+    #[error("cannot move `{id}` below `{parent}`: it would be part of itself")]
+    Circle {
+        /// The task.
+        id: TaskId,
+        /// Where it was to go.
+        parent: TaskId,
+    },
+    /// There is no such agent in the scope.
+    #[error("agent \"{name}\" not found")]
+    NoAgent {
+        /// The name asked for.
+        name: AgentName,
+    },
+}
+
+impl StoreError {
+    /// Returns what the user can do next, if we know.
+    pub fn hint(&self) -> Option<&'static str> {
+        let source = match self {
+            Self::Newer { .. } => {
+                return Some("update convoke, or name another store with CONVOKE_STORE");
+            }
+            Self::NoTask { .. } => return Some("run `convoke task tree` to see what there is"),
+            Self::NoAgent { .. } => {
+                return Some("run `convoke agent list`, or add it with `convoke agent add`");
+            }
+            Self::Folder { .. } => return Some("name another store with CONVOKE_STORE"),
+            Self::Circle { .. } => return None,
+            Self::Open { source, .. } | Self::Failed { source, .. } => source,
+        };
+        hint_for(source.sqlite_error_code()?)
+    }
+}
+
+fn hint_for(code: ErrorCode) -> Option<&'static str> {
+    if [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase].contains(&code) {
+        Some("run `convoke store check`; if it is damaged, restore a copy or move the file away")
+    } else if [ErrorCode::ReadOnly, ErrorCode::CannotOpen, ErrorCode::PermissionDenied]
+        .contains(&code)
+    {
+        Some("make the store writable, or name another with CONVOKE_STORE")
+    } else if code == ErrorCode::DiskFull {
+        Some("free some space; nothing was lost")
+    } else if [ErrorCode::DatabaseBusy, ErrorCode::DatabaseLocked].contains(&code) {
+        Some("another program holds the store; try again when it is done")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,27 @@
+//! Keeping what agents must not forget: tasks, messages, deeds, agents, and the skills they had.
+//!
+//! One trait for each kind of thing says what a store guarantees; `sqlite` is the store of one
+//! user. Every row belongs to one project and branch, and every question is asked within one.
+//! Many processes use a store at the same time; each write is one short transaction.
+
+pub mod agent;
+pub mod error;
+pub mod message;
+pub mod project;
+pub mod skill;
+pub mod sqlite;
+pub mod task;
+
+#[cfg(test)]
+mod conformance;
+
+use crate::agent::AgentStore;
+use crate::message::MessageStore;
+use crate::project::ProjectStore;
+use crate::skill::SkillStore;
+use crate::task::TaskStore;
+
+/// Everything that is kept. A backend passes `conformance::check`.
+pub trait Store: ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore {}
+
+impl<T: ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore> Store for T {}

@@ -1,0 +1,61 @@
+//! Keeping messages and deeds.
+
+use convoke_domain::message::{Event, Message, MessageKind};
+use convoke_domain::scope::{Address, AgentName, Scope};
+use jiff::Timestamp;
+
+use crate::error::StoreError;
+
+/// What a new message needs.
+#[derive(Debug, Clone, Copy)]
+pub struct NewMessage<'a> {
+    /// Who says it.
+    pub from: &'a AgentName,
+    /// To whom, if not to everyone.
+    pub to: Option<&'a AgentName>,
+    /// What it is for.
+    pub kind: MessageKind,
+    /// What is said.
+    pub content: &'a str,
+    /// Who is mentioned.
+    pub mentions: &'a [Address],
+}
+
+/// Keeps what is said and done. Ids grow, and times never run backwards within a scope, even when
+/// the clock does, so that both give the same order.
+pub trait MessageStore {
+    /// Stores a message and returns its id.
+    fn say(
+        &self,
+        scope: &Scope,
+        message: &NewMessage<'_>,
+        now: Timestamp,
+    ) -> Result<i64, StoreError>;
+
+    /// Returns the last messages of a scope, oldest first.
+    fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError>;
+
+    /// Returns messages from anywhere that are to an agent or mention it, were not said by it, and
+    /// came after `after`; oldest first.
+    fn addressed_to(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        after: Option<i64>,
+    ) -> Result<Vec<Message>, StoreError>;
+
+    /// Returns the id of the last message there is.
+    fn last_message_id(&self) -> Result<Option<i64>, StoreError>;
+
+    /// Stores something an agent did.
+    fn record_event(
+        &self,
+        scope: &Scope,
+        actor: &AgentName,
+        verb_phrase: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Returns the last deeds in a scope, oldest first.
+    fn recent_events(&self, scope: &Scope, most: usize) -> Result<Vec<Event>, StoreError>;
+}

@@ -1,0 +1,51 @@
+//! Keeping which skills were injected, and which versions are pinned.
+
+use convoke_domain::scope::{AgentName, Scope};
+use convoke_domain::skill::SkillId;
+use jiff::Timestamp;
+
+use crate::error::StoreError;
+
+/// One injection of a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injection {
+    /// Who was given it.
+    pub agent: AgentName,
+    /// For which plan.
+    pub plan_file: Option<String>,
+    /// For which task.
+    pub task_id: Option<String>,
+    /// The skill.
+    pub skill: SkillId,
+    /// Its version, if it has one.
+    pub version: Option<String>,
+    /// The hash of its file.
+    pub sha256: Option<String>,
+    /// `full`, `pruned` or `incremental`.
+    pub mode: String,
+    /// When.
+    pub injected_at: Timestamp,
+}
+
+/// Keeps skills' history and pins.
+pub trait SkillStore {
+    /// Records an injection.
+    fn record_injection(&self, scope: &Scope, injection: &Injection) -> Result<(), StoreError>;
+
+    /// Returns the last injection for an agent and a plan.
+    fn last_injection(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        plan: Option<&str>,
+    ) -> Result<Option<Injection>, StoreError>;
+
+    /// Pins a skill, by its bare name, to a version.
+    fn pin(&self, scope: &Scope, skill: &SkillId, version: &str) -> Result<(), StoreError>;
+
+    /// Releases a pin and tells whether there was one.
+    fn unpin(&self, scope: &Scope, skill: &SkillId) -> Result<bool, StoreError>;
+
+    /// Returns a skill's pinned version.
+    fn pinned(&self, scope: &Scope, skill: &SkillId) -> Result<Option<String>, StoreError>;
+}

@@ -1,0 +1,88 @@
+//! The store of one user: a SQLite file that many processes share.
+//!
+//! Writers wait for each other instead of failing. Readers never wait.
+
+mod agent;
+mod message;
+mod project;
+mod row;
+mod schema;
+mod skill;
+mod task;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior};
+
+use crate::error::StoreError;
+
+/// How long a writer waits for its turn. Every transaction is short, so only a program that hangs
+/// while it holds the store can exhaust this.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// An open store.
+#[derive(Debug)]
+pub struct SqliteStore {
+    connection: Connection,
+}
+
+impl SqliteStore {
+    /// Opens a store, making it and its folder if they are missing, and brings its schema up to
+    /// date. A store of a later version is refused and left as it is.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)
+                .map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
+        }
+        let opened = |source| StoreError::Open { path: path.to_owned(), source };
+        let connection = Connection::open(path).map_err(opened)?;
+        connection.busy_timeout(PATIENCE).map_err(opened)?;
+        schema::bring_up_to_date(&connection, path)?;
+        let settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";
+        connection.execute_batch(settings).map_err(opened)?;
+        Ok(Self { connection })
+    }
+
+    /// Opens a store that is gone when it is dropped.
+    #[cfg(test)]
+    pub(crate) fn in_memory() -> Self {
+        let connection = Connection::open_in_memory().unwrap();
+        schema::migrate(&connection, schema::KNOWN).unwrap();
+        Self { connection }
+    }
+
+    /// Returns what the database finds wrong with itself; nothing if it is sound.
+    pub fn check(&self) -> Result<Vec<String>, StoreError> {
+        let lines = rows(&self.connection, "PRAGMA integrity_check", &[], |row| row.get(0));
+        let lines: Vec<String> = lines.map_err(failed("check the store"))?;
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    /// Begins a change. The store is taken at once, so that nothing read here can be outdated when
+    /// it is written.
+    fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
+        Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+    }
+}
+
+/// Reads every row of an answer.
+fn rows<T>(
+    connection: &Connection,
+    sql: &str,
+    values: &[&dyn ToSql],
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare_cached(sql)?.query_map(values, read)?.collect()
+}
+
+/// Says what was being done when the database refused.
+fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+    move |source| StoreError::Failed { doing, source }
+}
+
+/// Returns where the store of a user lies in their state folder.
+pub fn default_path(state_folder: &Path) -> PathBuf {
+    state_folder.join("convoke").join("store.db")
+}

@@ -1,0 +1,180 @@
+//! Messages and deeds in SQLite.
+
+use convoke_domain::message::{Event, Message, MessageKind};
+use convoke_domain::scope::{Address, AgentName, Scope};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::row::{Time, Word, one_of};
+use super::{SqliteStore, failed, rows};
+use crate::error::StoreError;
+use crate::message::{MessageStore, NewMessage};
+
+impl MessageStore for SqliteStore {
+    fn say(
+        &self,
+        scope: &Scope,
+        message: &NewMessage<'_>,
+        now: Timestamp,
+    ) -> Result<i64, StoreError> {
+        let store = || {
+            let transaction = self.begin()?;
+            let at = not_before_last(&transaction, "messages", scope, now)?;
+            let sql = "INSERT INTO messages \
+                       (project, branch, from_agent, to_agent, kind, content, created_at) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let values = params![
+                scope.project,
+                scope.branch,
+                message.from.as_str(),
+                message.to.map(AgentName::as_str),
+                message.kind.name(),
+                message.content,
+                Time(at),
+            ];
+            transaction.execute(sql, values)?;
+            let id = transaction.last_insert_rowid();
+            add_recipients(&transaction, scope, id, message)?;
+            transaction.commit()?;
+            Ok(id)
+        };
+        store().map_err(failed("store the message"))
+    }
+
+    fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError> {
+        let sql = "SELECT * FROM (SELECT * FROM messages WHERE project = ?1 AND branch = ?2 \
+                   ORDER BY id DESC LIMIT ?3) ORDER BY id";
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        messages(&self.connection, sql, params![scope.project, scope.branch, most])
+    }
+
+    fn addressed_to(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        after: Option<i64>,
+    ) -> Result<Vec<Message>, StoreError> {
+        let sql = "SELECT messages.* FROM messages WHERE id IN ( \
+                     SELECT message_id FROM recipients \
+                     WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND message_id > ?4) \
+                   AND NOT (project = ?1 AND branch = ?2 AND from_agent = ?3) ORDER BY id";
+        let after = after.unwrap_or(0);
+        let values = params![scope.project, scope.branch, agent.as_str(), after];
+        messages(&self.connection, sql, values)
+    }
+
+    fn last_message_id(&self) -> Result<Option<i64>, StoreError> {
+        let sql = "SELECT max(id) FROM messages";
+        self.connection
+            .query_row(sql, [], |row| row.get(0))
+            .map_err(failed("find the last message"))
+    }
+
+    fn record_event(
+        &self,
+        scope: &Scope,
+        actor: &AgentName,
+        verb_phrase: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let store = || {
+            let transaction = self.begin()?;
+            let at = not_before_last(&transaction, "events", scope, now)?;
+            let sql = "INSERT INTO events (project, branch, actor, verb_phrase, created_at) \
+                       VALUES (?1, ?2, ?3, ?4, ?5)";
+            let values =
+                params![scope.project, scope.branch, actor.as_str(), verb_phrase, Time(at)];
+            transaction.execute(sql, values)?;
+            transaction.commit()
+        };
+        store().map_err(failed("record the event"))
+    }
+
+    fn recent_events(&self, scope: &Scope, most: usize) -> Result<Vec<Event>, StoreError> {
+        let sql = "SELECT * FROM (SELECT * FROM events WHERE project = ?1 AND branch = ?2 \
+                   ORDER BY id DESC LIMIT ?3) ORDER BY id";
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let values = params![scope.project, scope.branch, most];
+        rows(&self.connection, sql, values, read_event).map_err(failed("read events"))
+    }
+}
+
+/// Keeps time from running backwards when the clock does.
+fn not_before_last(
+    connection: &Connection,
+    table: &str,
+    scope: &Scope,
+    now: Timestamp,
+) -> rusqlite::Result<Timestamp> {
+    let sql = format!(
+        "SELECT created_at FROM {table} WHERE project = ?1 AND branch = ?2 \
+         ORDER BY id DESC LIMIT 1"
+    );
+    let last: Option<Time> = connection
+        .prepare_cached(&sql)?
+        .query_row(params![scope.project, scope.branch], |row| row.get(0))
+        .optional()?;
+    Ok(last.map_or(now, |Time(last)| last.max(now)))
+}
+
+fn add_recipients(
+    connection: &Connection,
+    scope: &Scope,
+    id: i64,
+    message: &NewMessage<'_>,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT OR IGNORE INTO recipients \
+               (project, branch, agent, message_id, position, mentioned) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let mut statement = connection.prepare_cached(sql)?;
+    if let Some(to) = message.to {
+        statement.execute(params![scope.project, scope.branch, to.as_str(), id, 0, false])?;
+    }
+    for (address, position) in message.mentions.iter().zip(0_i64..) {
+        let Address { scope, agent } = address;
+        let values = params![scope.project, scope.branch, agent.as_str(), id, position, true];
+        statement.execute(values)?;
+    }
+    Ok(())
+}
+
+fn messages(
+    connection: &Connection,
+    sql: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> Result<Vec<Message>, StoreError> {
+    let read = |row: &Row<'_>| read_message(connection, row);
+    rows(connection, sql, values, read).map_err(failed("read messages"))
+}
+
+fn read_message(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Message> {
+    let id = row.get("id")?;
+    let to: Option<Word<AgentName>> = row.get("to_agent")?;
+    Ok(Message {
+        id,
+        from: row.get("from_agent").map(|Word(name)| name)?,
+        to: to.map(|Word(name)| name),
+        kind: one_of(row, "kind", MessageKind::parse)?,
+        content: row.get("content")?,
+        mentions: read_mentions(connection, id)?,
+        created_at: row.get("created_at").map(|Time(at)| at)?,
+    })
+}
+
+fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event {
+        id: row.get("id")?,
+        actor: row.get("actor").map(|Word(name)| name)?,
+        verb_phrase: row.get("verb_phrase")?,
+        created_at: row.get("created_at").map(|Time(at)| at)?,
+    })
+}
+
+fn read_mentions(connection: &Connection, id: i64) -> rusqlite::Result<Vec<Address>> {
+    let sql = "SELECT project, branch, agent FROM recipients \
+               WHERE message_id = ?1 AND mentioned ORDER BY position";
+    rows(connection, sql, params![id], |row| {
+        let scope = Scope { project: row.get(0)?, branch: row.get(1)? };
+        Ok(Address { scope, agent: row.get(2).map(|Word(name)| name)? })
+    })
+}

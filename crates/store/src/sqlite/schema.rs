@@ -1,0 +1,96 @@
+//! The shape of the tables, and how older shapes become the present one.
+
+use std::fs::File;
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::error::StoreError;
+
+/// One script for each version of the schema. A script that was released never changes.
+const MIGRATIONS: [&str; 1] = [include_str!("0001.sql")];
+
+pub(super) const KNOWN: usize = MIGRATIONS.len();
+
+/// Applies the scripts that a store does not have yet.
+pub(super) fn bring_up_to_date(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let opened = |source| StoreError::Open { path: path.to_owned(), source };
+    let found = version(connection).map_err(opened)?;
+    if found > KNOWN {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: KNOWN });
+    }
+    if found == KNOWN {
+        return Ok(());
+    }
+    // Changing the journal mode fails when two try it at once, so new stores are made in turn.
+    let lock_path = path.with_extension("lock");
+    let folder = |source| StoreError::Folder { path: lock_path.clone(), source };
+    let lock = File::create(&lock_path).map_err(folder)?;
+    lock.lock().map_err(folder)?;
+    migrate(connection, KNOWN).map_err(opened)
+}
+
+/// Applies scripts up to a version.
+pub(super) fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    let transaction =
+        rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let have = version(&transaction)?;
+    for script in MIGRATIONS.iter().take(target).skip(have) {
+        transaction.execute_batch(script)?;
+    }
+    transaction.pragma_update(None, "user_version", target.max(have).to_string())?;
+    transaction.commit()
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<usize> {
+    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(version as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::SqliteStore;
+
+    fn tables(connection: &Connection) -> Vec<String> {
+        let mut statement = connection
+            .prepare("SELECT name || coalesce(sql, '') FROM sqlite_master ORDER BY 1")
+            .unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn every_version_becomes_the_present_one() {
+        let fresh = Connection::open_in_memory().unwrap();
+        migrate(&fresh, KNOWN).unwrap();
+        for version in 0..=KNOWN {
+            let older = Connection::open_in_memory().unwrap();
+            migrate(&older, version).unwrap();
+            migrate(&older, KNOWN).unwrap();
+            assert_eq!(tables(&older), tables(&fresh), "from schema {version}");
+        }
+    }
+
+    #[test]
+    fn a_later_schema_is_refused_and_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        let later = Connection::open(&path).unwrap();
+        later.execute_batch("CREATE TABLE later (x); PRAGMA user_version = 99;").unwrap();
+        drop(later);
+        let before = std::fs::read(&path).unwrap();
+        let error = SqliteStore::open(&path).unwrap_err();
+        assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn a_file_that_is_no_store_is_refused_with_a_hint() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        std::fs::write(&path, "not a database, but long enough to look like something").unwrap();
+        let error = SqliteStore::open(&path).unwrap_err();
+        assert!(error.hint().unwrap().contains("convoke store check"), "{error}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Skills' history and pins in SQLite.
+
+use convoke_domain::scope::{AgentName, Scope};
+use convoke_domain::skill::SkillId;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::row::{Time, Word, one_of};
+use super::{SqliteStore, failed};
+use crate::error::StoreError;
+use crate::skill::{Injection, SkillStore};
+
+impl SkillStore for SqliteStore {
+    fn record_injection(&self, scope: &Scope, injection: &Injection) -> Result<(), StoreError> {
+        let sql = "INSERT INTO skill_history (project, branch, agent, plan_file, task_id, skill, \
+                   version, sha256, mode, injected_at) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        let values = params![
+            scope.project,
+            scope.branch,
+            injection.agent.as_str(),
+            injection.plan_file,
+            injection.task_id,
+            injection.skill.as_str(),
+            injection.version,
+            injection.sha256,
+            injection.mode,
+            Time(injection.injected_at),
+        ];
+        self.connection.execute(sql, values).map(drop).map_err(failed("record the skill"))
+    }
+
+    fn last_injection(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        plan: Option<&str>,
+    ) -> Result<Option<Injection>, StoreError> {
+        let sql = "SELECT * FROM skill_history \
+                   WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND plan_file IS ?4 \
+                   ORDER BY id DESC LIMIT 1";
+        let values = params![scope.project, scope.branch, agent.as_str(), plan];
+        let found = self.connection.prepare_cached(sql);
+        found
+            .and_then(|mut it| it.query_row(values, read_injection).optional())
+            .map_err(failed("read the skill history"))
+    }
+
+    fn pin(&self, scope: &Scope, skill: &SkillId, version: &str) -> Result<(), StoreError> {
+        let sql = "INSERT INTO skill_pins (project, branch, skill, version) VALUES (?1, ?2, ?3, ?4) \
+                   ON CONFLICT DO UPDATE SET version = excluded.version";
+        let values = params![scope.project, scope.branch, skill.bare(), version];
+        self.connection.execute(sql, values).map(drop).map_err(failed("pin the skill"))
+    }
+
+    fn unpin(&self, scope: &Scope, skill: &SkillId) -> Result<bool, StoreError> {
+        let sql = "DELETE FROM skill_pins WHERE project = ?1 AND branch = ?2 AND skill = ?3";
+        let values = params![scope.project, scope.branch, skill.bare()];
+        let removed = self.connection.execute(sql, values).map_err(failed("unpin the skill"))?;
+        Ok(removed > 0)
+    }
+
+    fn pinned(&self, scope: &Scope, skill: &SkillId) -> Result<Option<String>, StoreError> {
+        let sql =
+            "SELECT version FROM skill_pins WHERE project = ?1 AND branch = ?2 AND skill = ?3";
+        let values = params![scope.project, scope.branch, skill.bare()];
+        let found = self.connection.query_row(sql, values, |row| row.get(0)).optional();
+        found.map_err(failed("read the pin"))
+    }
+}
+
+fn read_injection(row: &Row<'_>) -> rusqlite::Result<Injection> {
+    Ok(Injection {
+        agent: row.get("agent").map(|Word(name)| name)?,
+        plan_file: row.get("plan_file")?,
+        task_id: row.get("task_id")?,
+        skill: one_of(row, "skill", |id| SkillId::parse(id).ok())?,
+        version: row.get("version")?,
+        sha256: row.get("sha256")?,
+        mode: row.get("mode")?,
+        injected_at: row.get("injected_at").map(|Time(at)| at)?,
+    })
+}

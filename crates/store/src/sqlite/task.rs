@@ -1,0 +1,242 @@
+//! Tasks in SQLite.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+use convoke_domain::scope::{AgentName, Scope};
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::{Status, Task};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::row::{Time, Word, one_of};
+use super::{SqliteStore, failed, rows};
+use crate::error::StoreError;
+use crate::task::{ActivePlan, Change, NewTask, TaskStore};
+
+/// Tries at an id that nobody has; a million ids share a scope.
+const TRIES: usize = 1000;
+
+impl TaskStore for SqliteStore {
+    fn add_task(
+        &self,
+        scope: &Scope,
+        task: &NewTask<'_>,
+        now: Timestamp,
+    ) -> Result<TaskId, StoreError> {
+        let failed = failed("add the task");
+        let transaction = self.begin().map_err(&failed)?;
+        let parent = match task.parent {
+            Some(id) => Some(find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?),
+            None => None,
+        };
+        let plan = task.plan_file.or(parent.as_ref().and_then(|it| it.plan_file.as_deref()));
+        let id = free_id(&transaction, scope).map_err(&failed)?;
+        let order = next_order(&transaction, scope, task.parent).map_err(&failed)?;
+        let sql = "INSERT INTO tasks (project, branch, id, parent_id, plan_file, content, \
+                   sort_index, assigned_agent, status, skill, created_at, updated_at) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10, ?10)";
+        let values = params![
+            scope.project,
+            scope.branch,
+            id.as_str(),
+            task.parent.map(TaskId::as_str),
+            plan,
+            task.content,
+            order,
+            task.agent.map(AgentName::as_str),
+            task.skill,
+            Time(now),
+        ];
+        transaction.execute(sql, values).map_err(&failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(id)
+    }
+
+    fn task(&self, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError> {
+        find(&self.connection, scope, id)
+    }
+
+    fn tasks(&self, scope: &Scope) -> Result<Vec<Task>, StoreError> {
+        let sql = "SELECT * FROM tasks WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL";
+        list(&self.connection, sql, params![scope.project, scope.branch])
+    }
+
+    fn tasks_of_plan(&self, scope: &Scope, plan: Option<&str>) -> Result<Vec<Task>, StoreError> {
+        let sql = "SELECT * FROM tasks \
+                   WHERE project = ?1 AND branch = ?2 AND plan_file IS ?3 AND deleted_at IS NULL";
+        list(&self.connection, sql, params![scope.project, scope.branch, plan])
+    }
+
+    fn active_plan(
+        &self,
+        scope: &Scope,
+        agent: Option<&AgentName>,
+    ) -> Result<ActivePlan, StoreError> {
+        let of_agent = if agent.is_some() { "AND assigned_agent = ?3" } else { "AND ?3 IS NULL" };
+        let sql = format!(
+            "SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 {of_agent} \
+             AND deleted_at IS NULL AND status IN ('pending', 'in_progress') \
+             ORDER BY updated_at DESC, plan_file LIMIT 1"
+        );
+        let values = params![scope.project, scope.branch, agent.map(AgentName::as_str)];
+        let found: Option<Option<String>> = self
+            .connection
+            .prepare_cached(&sql)
+            .and_then(|mut it| it.query_row(values, |row| row.get(0)).optional())
+            .map_err(failed("find the active plan"))?;
+        Ok(match found {
+            None => ActivePlan::Nothing,
+            Some(None) => ActivePlan::WithoutFile,
+            Some(Some(file)) => ActivePlan::File(file),
+        })
+    }
+
+    fn change_task(
+        &self,
+        scope: &Scope,
+        id: &TaskId,
+        change: &Change<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let failed = failed("change the task");
+        let transaction = self.begin().map_err(&failed)?;
+        find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        let set = |column: &str, value: &dyn rusqlite::ToSql| {
+            let sql = format!(
+                "UPDATE tasks SET {column} = ?1, updated_at = ?2 \
+                 WHERE project = ?3 AND branch = ?4 AND id = ?5"
+            );
+            let values = params![value, Time(now), scope.project, scope.branch, id.as_str()];
+            transaction.execute(&sql, values).map(drop).map_err(&failed)
+        };
+        match change {
+            Change::Status(status) => {
+                set("status", &status.name())?;
+                set("completed_at", &status.is_closed().then_some(Time(now)))?;
+            }
+            Change::Note(note) => set("notes", note)?,
+            Change::Agent(agent) => set("assigned_agent", &agent.map(AgentName::as_str))?,
+            Change::Parent(parent) => {
+                if let Some(parent) = parent {
+                    refuse_circle(&transaction, scope, id, parent)?;
+                }
+                let order = next_order(&transaction, scope, *parent).map_err(&failed)?;
+                set("parent_id", &parent.map(TaskId::as_str))?;
+                set("sort_index", &order)?;
+            }
+        }
+        transaction.commit().map_err(&failed)
+    }
+
+    fn remove_task(&self, scope: &Scope, id: &TaskId, now: Timestamp) -> Result<usize, StoreError> {
+        let failed = failed("remove the task");
+        let transaction = self.begin().map_err(&failed)?;
+        find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        // UNION, not UNION ALL: it ends even in a damaged store with a circle.
+        let sql = "WITH RECURSIVE doomed (id) AS ( \
+                     SELECT ?3 UNION \
+                     SELECT tasks.id FROM tasks JOIN doomed ON tasks.parent_id = doomed.id \
+                     WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL) \
+                   UPDATE tasks SET deleted_at = ?4 \
+                   WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL \
+                   AND id IN (SELECT id FROM doomed)";
+        let values = params![scope.project, scope.branch, id.as_str(), Time(now)];
+        let removed = transaction.execute(sql, values).map_err(&failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(removed)
+    }
+
+    fn branches(&self, project: &str) -> Result<Vec<(String, u32)>, StoreError> {
+        let sql = "SELECT branch, count(*) FROM tasks WHERE project = ?1 AND deleted_at IS NULL \
+                   GROUP BY branch ORDER BY 2 DESC, 1";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        rows(&self.connection, sql, params![project], read).map_err(failed("list the branches"))
+    }
+}
+
+fn no_task(id: &TaskId) -> StoreError {
+    StoreError::NoTask { id: id.clone() }
+}
+
+fn find(connection: &Connection, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError> {
+    let sql = "SELECT * FROM tasks \
+               WHERE project = ?1 AND branch = ?2 AND id = ?3 AND deleted_at IS NULL";
+    let values = params![scope.project, scope.branch, id.as_str()];
+    Ok(list(connection, sql, values)?.pop())
+}
+
+fn list(
+    connection: &Connection,
+    sql: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> Result<Vec<Task>, StoreError> {
+    rows(connection, sql, values, read_task).map_err(failed("read tasks"))
+}
+
+fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
+    let id = row.get("id").map(|Word(id): Word<TaskId>| id)?;
+    let parent: Option<Word<TaskId>> = row.get("parent_id")?;
+    let agent: Option<Word<AgentName>> = row.get("assigned_agent")?;
+    let completed_at: Option<Time> = row.get("completed_at")?;
+    Ok(Task {
+        id,
+        parent: parent.map(|Word(id)| id),
+        plan_file: row.get("plan_file")?,
+        content: row.get("content")?,
+        order: row.get("sort_index")?,
+        agent: agent.map(|Word(name)| name),
+        status: one_of(row, "status", Status::parse)?,
+        skill: row.get("skill")?,
+        skill_version: row.get("skill_version")?,
+        notes: row.get("notes")?,
+        created_at: row.get("created_at").map(|Time(at)| at)?,
+        updated_at: row.get("updated_at").map(|Time(at)| at)?,
+        completed_at: completed_at.map(|Time(at)| at),
+    })
+}
+
+/// Finds an id that no task of the scope has or had.
+fn free_id(connection: &Connection, scope: &Scope) -> rusqlite::Result<TaskId> {
+    let sql = "SELECT 1 FROM tasks WHERE project = ?1 AND branch = ?2 AND id = ?3";
+    let mut statement = connection.prepare_cached(sql)?;
+    for attempt in 0..TRIES {
+        let id = TaskId::from_random(RandomState::new().hash_one(attempt));
+        if !statement.exists(params![scope.project, scope.branch, id.as_str()])? {
+            return Ok(id);
+        }
+    }
+    Err(rusqlite::Error::StatementChangedRows(0))
+}
+
+/// Returns the place behind the last sibling.
+fn next_order(
+    connection: &Connection,
+    scope: &Scope,
+    parent: Option<&TaskId>,
+) -> rusqlite::Result<i64> {
+    let sql = "SELECT coalesce(max(sort_index), 0) + 1 FROM tasks \
+               WHERE project = ?1 AND branch = ?2 AND parent_id IS ?3 AND deleted_at IS NULL";
+    let values = params![scope.project, scope.branch, parent.map(TaskId::as_str)];
+    connection.prepare_cached(sql)?.query_row(values, |row| row.get(0))
+}
+
+/// Walks up from the new parent: meeting the task itself there would close a circle.
+fn refuse_circle(
+    connection: &Connection,
+    scope: &Scope,
+    id: &TaskId,
+    parent: &TaskId,
+) -> Result<(), StoreError> {
+    let mut above = Some(parent.clone());
+    let mut steps = 0;
+    while let Some(ancestor) = above {
+        let task = find(connection, scope, &ancestor)?.ok_or_else(|| no_task(&ancestor))?;
+        steps += 1;
+        if ancestor == *id || steps > TRIES {
+            return Err(StoreError::Circle { id: id.clone(), parent: parent.clone() });
+        }
+        above = task.parent;
+    }
+    Ok(())
+}

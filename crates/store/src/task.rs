@@ -1,0 +1,90 @@
+//! Keeping tasks.
+
+use convoke_domain::scope::{AgentName, Scope};
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::{Status, Task};
+use jiff::Timestamp;
+
+use crate::error::StoreError;
+
+/// What a new task needs.
+#[derive(Debug, Clone, Copy)]
+pub struct NewTask<'a> {
+    /// The task it is part of.
+    pub parent: Option<&'a TaskId>,
+    /// The plan it comes from; without one, the parent's.
+    pub plan_file: Option<&'a str>,
+    /// What is to be done.
+    pub content: &'a str,
+    /// Who does it.
+    pub agent: Option<&'a AgentName>,
+    /// The skill to work by.
+    pub skill: Option<&'a str>,
+}
+
+/// A change to one task.
+#[derive(Debug, Clone, Copy)]
+pub enum Change<'a> {
+    /// It is now this far.
+    Status(Status),
+    /// This is remarked on it.
+    Note(&'a str),
+    /// This agent does it.
+    Agent(Option<&'a AgentName>),
+    /// It is part of this task, at the end.
+    Parent(Option<&'a TaskId>),
+}
+
+/// The plan that is being worked on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ActivePlan {
+    /// There is no open task.
+    Nothing,
+    /// The open tasks come from no plan.
+    WithoutFile,
+    /// The open tasks come from this file.
+    File(String),
+}
+
+/// Keeps the work tree. Removed tasks are as if they had never been.
+pub trait TaskStore {
+    /// Adds a task behind its siblings and returns its new id. `NoTask` if the parent is missing.
+    fn add_task(
+        &self,
+        scope: &Scope,
+        task: &NewTask<'_>,
+        now: Timestamp,
+    ) -> Result<TaskId, StoreError>;
+
+    /// Returns a task.
+    fn task(&self, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError>;
+
+    /// Returns every task, in no order.
+    fn tasks(&self, scope: &Scope) -> Result<Vec<Task>, StoreError>;
+
+    /// Returns every task of one plan, or of none, in no order.
+    fn tasks_of_plan(&self, scope: &Scope, plan: Option<&str>) -> Result<Vec<Task>, StoreError>;
+
+    /// Returns the plan of the open task that was changed last, among all or among an agent's.
+    fn active_plan(
+        &self,
+        scope: &Scope,
+        agent: Option<&AgentName>,
+    ) -> Result<ActivePlan, StoreError>;
+
+    /// Changes a task. `NoTask` if it, or its new parent, is missing; `Circle` if it would become
+    /// part of itself.
+    fn change_task(
+        &self,
+        scope: &Scope,
+        id: &TaskId,
+        change: &Change<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Removes a task with everything below it and returns how many that were.
+    fn remove_task(&self, scope: &Scope, id: &TaskId, now: Timestamp) -> Result<usize, StoreError>;
+
+    /// Returns the project's branches that have tasks, with how many, most first.
+    fn branches(&self, project: &str) -> Result<Vec<(String, u32)>, StoreError>;
+}
