@@ -59,7 +59,14 @@ fn configuration() -> String {
         A mistake in `design.yaml` is only remarked on, with `-v` or in `--json`, and the default \
         is used.\n\n";
     let brief = config::reference(config::brief::SECTION, &config::brief::KEYS);
-    format!("{NOTICE}{places}{brief}")
+    let wake = config::reference(config::wake::SECTION, &config::wake::KEYS);
+    let others = "## Other variables\n\n\
+        | variable | meaning |\n|---|---|\n\
+        | `CONVOKE_AGENT` | the agent that this process works for |\n\
+        | `CONVOKE_STORE` | the store's file, instead of `convoke/store.db` below \
+        `$XDG_STATE_HOME` or `~/.local/state` |\n\
+        | `NO_COLOR` | never use colors |\n";
+    format!("{NOTICE}{places}{brief}\n{wake}\n{others}")
 }
 
 fn exit_codes() -> String {

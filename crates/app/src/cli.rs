@@ -1,6 +1,15 @@
 //! The command line. Doc comments on arguments are the help texts.
 
+pub mod agent;
 pub mod brief;
+pub mod inbox;
+pub mod prompt;
+pub mod say;
+pub mod skill;
+pub mod store;
+pub mod subagent;
+pub mod task;
+pub mod wake;
 
 use std::path::PathBuf;
 
@@ -36,6 +45,15 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Brief(brief::Args),
+    Task(task::Args),
+    Say(say::Args),
+    Inbox(inbox::Args),
+    Agent(agent::Args),
+    Wake(wake::Args),
+    Prompt(prompt::Args),
+    Subagent(subagent::Args),
+    Skill(skill::Args),
+    Store(store::Args),
 }
 
 const AFTER_HELP: &str = "\
@@ -58,6 +76,27 @@ impl Cli {
         };
         match &self.command {
             Command::Brief(args) => args.run(&app, output),
+            Command::Task(args) => args.run(&app, output),
+            Command::Say(args) => args.run(&app, output),
+            Command::Inbox(args) => args.run(&app, output),
+            Command::Agent(args) => args.run(&app, output),
+            Command::Wake(args) => args.run(&app, output),
+            Command::Prompt(args) => args.run(&app, output),
+            Command::Subagent(args) => args.run(&app, output),
+            Command::Skill(args) => args.run(&app, output),
+            Command::Store(args) => args.run(&app, output),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
     }
 }

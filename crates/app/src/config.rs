@@ -6,6 +6,7 @@
 //! reference page are all served.
 
 pub mod brief;
+pub mod wake;
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use convoke_domain::finding::{Finding, Unreadable};
 use convoke_engine::file;
 use toml::{Table, Value};
 
+use crate::app::App;
 use crate::env::{Environment, setting_name};
 use crate::exit::Exit;
 use crate::failure::{Failure, did_you_mean};
@@ -56,7 +58,7 @@ enum ConfigError {
 }
 
 /// Reads one configuration file; a missing file is an empty one.
-pub fn read_file(path: &Path) -> Result<Table, Failure> {
+fn read_file(path: &Path) -> Result<Table, Failure> {
     let text = match file::read(path, MAX_BYTES) {
         Finding::Absent => return Ok(Table::new()),
         Finding::Text(text) => text,
@@ -68,11 +70,29 @@ pub fn read_file(path: &Path) -> Result<Table, Failure> {
     let table: Table = text.parse().map_err(|source| {
         Failure::new(Exit::Usage, ConfigError::Syntax { path: path.to_owned(), source })
     })?;
-    let sections = [brief::SECTION];
+    let sections = [brief::SECTION, wake::SECTION];
     match table.keys().find(|name| !sections.contains(&name.as_str())) {
         Some(name) => Err(unknown(name, path, "section", &sections)),
         None => Ok(table),
     }
+}
+
+/// Reads one section from everywhere, strongest first: environment, local, project, user.
+///
+/// A user's file out of reach counts as missing: agents run in sandboxes that hide it.
+pub fn read_layers<L: Default>(
+    app: &App,
+    section: &str,
+    keys: &[Key<L>],
+) -> Result<[L; 4], Failure> {
+    let read = |path: &Path| read_section(&read_file(path)?, path, section, keys);
+    let user = app.environment.user_config().filter(|path| !is_out_of_reach(path));
+    Ok([
+        read_environment(app.environment, section, keys)?,
+        read(&app.project.join(LOCAL_FILE))?,
+        read(&app.project.join(PROJECT_FILE))?,
+        user.map(|path| read(&path)).transpose()?.unwrap_or_default(),
+    ])
 }
 
 /// Tells whether the system will not even let us look at a file.
@@ -81,7 +101,7 @@ pub fn is_out_of_reach(path: &Path) -> bool {
 }
 
 /// Reads one section of a file into a layer.
-pub fn read_section<L: Default>(
+fn read_section<L: Default>(
     table: &Table,
     path: &Path,
     section: &str,
@@ -105,7 +125,7 @@ pub fn read_section<L: Default>(
 }
 
 /// Reads one section's variables into a layer.
-pub fn read_environment<L: Default>(
+fn read_environment<L: Default>(
     environment: Environment,
     section: &str,
     keys: &[Key<L>],
@@ -145,4 +165,26 @@ pub fn reference<L>(section: &str, keys: &[Key<L>]) -> String {
     ];
     page.extend(keys.iter().map(row));
     page.join("\n") + "\n"
+}
+
+fn whole(value: &Value) -> Option<u64> {
+    u64::try_from(value.as_integer()?).ok()
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one shape for every kind of value")]
+fn text(text: &str) -> Option<Value> {
+    Some(Value::String(text.to_owned()))
+}
+
+fn truth(text: &str) -> Option<Value> {
+    text.parse().ok().map(Value::Boolean)
+}
+
+fn number(text: &str) -> Option<Value> {
+    text.parse().ok().map(Value::Integer)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one shape for every kind of value")]
+fn list(text: &str) -> Option<Value> {
+    Some(Value::Array(text.split(',').map(|entry| Value::String(entry.to_owned())).collect()))
 }

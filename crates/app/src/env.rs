@@ -35,6 +35,24 @@ impl Environment {
         Some(base.join("convoke").join("config.toml"))
     }
 
+    /// Returns the agent that this process works for, if it was told.
+    pub fn agent(self) -> Option<OsString> {
+        variable("CONVOKE_AGENT")
+    }
+
+    /// Returns the store's file: `$CONVOKE_STORE`, or `convoke/store.db` below `$XDG_STATE_HOME` or
+    /// `~/.local/state`.
+    pub fn store(self) -> Option<PathBuf> {
+        if let Some(path) = variable("CONVOKE_STORE") {
+            return Some(PathBuf::from(path));
+        }
+        let state = variable("XDG_STATE_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| Some(self.home()?.join(".local/state")))?;
+        Some(state.join("convoke").join("store.db"))
+    }
+
     /// Returns the variable for a setting, such as `CONVOKE_BRIEF_DIR` for `brief` and `dir`.
     pub fn setting(self, section: &str, key: &str) -> Option<(String, OsString)> {
         let name = setting_name(section, key);

@@ -5,11 +5,13 @@
 
 pub mod app;
 pub mod cli;
+pub mod clock;
 pub mod config;
 pub mod env;
 pub mod exit;
 pub mod failure;
 pub mod output;
+pub mod workspace;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};

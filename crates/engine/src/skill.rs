@@ -1,5 +1,6 @@
 //! Finding skill files: in the project, in the user's folder, and among installed plugins.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -69,8 +70,27 @@ impl Library {
         };
         let pinned = pin.and_then(in_version);
         let installed = || installed_version(home).and_then(|version| in_version(&version));
-        let highest = || in_version(highest(versions(&collection).iter().map(String::as_str))?);
+        let highest = || in_version(highest(entries(&collection).iter().map(String::as_str))?);
         pinned.or_else(installed).or_else(highest)
+    }
+
+    /// Returns the bare names of all skills that can be found, in order.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = BTreeSet::new();
+        let project = self.project.join(".claude/skills");
+        let stems = entries(&project).into_iter();
+        names.extend(stems.filter_map(|name| name.strip_suffix(".md").map(str::to_owned)));
+        let users = self.home.iter().map(|home| home.join(".claude/skills"));
+        let collection = self.home.iter().flat_map(|home| {
+            let collection = home.join(COLLECTION);
+            let versions = entries(&collection);
+            versions.into_iter().map(move |version| collection.join(version).join("skills"))
+        });
+        for folder in std::iter::once(project.clone()).chain(users).chain(collection) {
+            let is_skill = |name: &String| folder.join(name).join("SKILL.md").is_file();
+            names.extend(entries(&folder).into_iter().filter(is_skill));
+        }
+        names.into_iter().filter(|name| SkillId::parse(name).is_ok()).collect()
     }
 
     /// Reads a role's template beside a skill.
@@ -113,8 +133,9 @@ fn installed_version(home: &Path) -> Option<String> {
     version.or_else(|| path?.file_name()?.to_str().map(str::to_owned))
 }
 
-fn versions(collection: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(collection) else { return Vec::new() };
+/// Returns the names in a folder; a folder that cannot be listed has none.
+fn entries(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
 }
 

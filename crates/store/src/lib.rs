@@ -12,16 +12,13 @@ pub mod skill;
 pub mod sqlite;
 pub mod task;
 
-#[cfg(test)]
-mod conformance;
-
 use crate::agent::AgentStore;
 use crate::message::MessageStore;
 use crate::project::ProjectStore;
 use crate::skill::SkillStore;
 use crate::task::TaskStore;
 
-/// Everything that is kept. A backend passes `conformance::check`.
+/// Everything that is kept. A backend passes every rule of `tests/conformance.rs`.
 pub trait Store: ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore {}
 
 impl<T: ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore> Store for T {}

@@ -11,7 +11,7 @@ mod skill;
 mod task;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior};
@@ -45,14 +45,6 @@ impl SqliteStore {
         Ok(Self { connection })
     }
 
-    /// Opens a store that is gone when it is dropped.
-    #[cfg(test)]
-    pub(crate) fn in_memory() -> Self {
-        let connection = Connection::open_in_memory().unwrap();
-        schema::migrate(&connection, schema::KNOWN).unwrap();
-        Self { connection }
-    }
-
     /// Returns what the database finds wrong with itself; nothing if it is sound.
     pub fn check(&self) -> Result<Vec<String>, StoreError> {
         let lines = rows(&self.connection, "PRAGMA integrity_check", &[], |row| row.get(0));
@@ -80,9 +72,4 @@ fn rows<T>(
 /// Says what was being done when the database refused.
 fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
     move |source| StoreError::Failed { doing, source }
-}
-
-/// Returns where the store of a user lies in their state folder.
-pub fn default_path(state_folder: &Path) -> PathBuf {
-    state_folder.join("convoke").join("store.db")
 }

@@ -59,6 +59,9 @@ pub trait TaskStore {
     /// Returns a task.
     fn task(&self, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError>;
 
+    /// Returns the parts of a task, in no order.
+    fn children(&self, scope: &Scope, id: &TaskId) -> Result<Vec<Task>, StoreError>;
+
     /// Returns every task, in no order.
     fn tasks(&self, scope: &Scope) -> Result<Vec<Task>, StoreError>;
 

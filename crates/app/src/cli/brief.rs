@@ -206,6 +206,7 @@ fn dir() -> impl TypedValueParser<Value = DesignDir> {
         .try_map(|dir| DesignDir::parse(&dir).ok_or("a folder must fit on one line"))
 }
 
-fn budget() -> impl TypedValueParser<Value = Budget> {
+/// Reads a budget from the command line.
+pub(super) fn budget() -> impl TypedValueParser<Value = Budget> {
     value_parser!(u64).try_map(|tokens| Budget::new(tokens).ok_or("a budget is at least 1"))
 }

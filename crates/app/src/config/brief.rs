@@ -10,9 +10,7 @@ use convoke_domain::token::{Budget, Vocabulary};
 use convoke_engine::brief::Layers;
 use toml::Value;
 
-use super::{
-    Key, LOCAL_FILE, PROJECT_FILE, is_out_of_reach, read_environment, read_file, read_section,
-};
+use super::{Key, is_out_of_reach, list, number, read_layers, text, truth, whole};
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -89,15 +87,9 @@ pub const KEYS: [Key<Layer>; 8] = [
 
 /// Collects what flags, environment and files say about briefs.
 pub fn layers(flags: Layer, app: &App) -> Result<Layers, Failure> {
-    let section = |path: &Path| read_section(&read_file(path)?, path, SECTION, &KEYS);
-    let environment = read_environment(app.environment, SECTION, &KEYS)?;
-    let local = section(&app.project.join(LOCAL_FILE))?;
-    let project = section(&app.project.join(PROJECT_FILE))?;
-    let (user, diagnostics) = match app.environment.user_config() {
-        Some(path) if is_out_of_reach(&path) => (Layer::default(), vec![out_of_reach(&path)]),
-        Some(path) => (section(&path)?, Vec::new()),
-        None => (Layer::default(), Vec::new()),
-    };
+    let [environment, local, project, user] = read_layers(app, SECTION, &KEYS)?;
+    let hidden = app.environment.user_config().filter(|path| is_out_of_reach(path));
+    let diagnostics = hidden.iter().map(|path| out_of_reach(path)).collect();
     Ok(Layers { call: flags.over(environment), project: local.over(project), user, diagnostics })
 }
 
@@ -111,32 +103,10 @@ fn put<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
     Some(())
 }
 
-fn whole(value: &Value) -> Option<u64> {
-    u64::try_from(value.as_integer()?).ok()
-}
-
 fn priority(value: &Value) -> Option<Priority> {
     let entries: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
     let (priority, refused) = Priority::read(entries?);
     refused.is_empty().then_some(priority)
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "one shape for every kind of value")]
-fn text(text: &str) -> Option<Value> {
-    Some(Value::String(text.to_owned()))
-}
-
-fn truth(text: &str) -> Option<Value> {
-    text.parse().ok().map(Value::Boolean)
-}
-
-fn number(text: &str) -> Option<Value> {
-    text.parse().ok().map(Value::Integer)
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "one shape for every kind of value")]
-fn list(text: &str) -> Option<Value> {
-    Some(Value::Array(text.split(',').map(|entry| Value::String(entry.to_owned())).collect()))
 }
 
 #[cfg(test)]

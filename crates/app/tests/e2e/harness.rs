@@ -39,6 +39,45 @@ impl fmt::Display for Outcome {
     }
 }
 
+impl Outcome {
+    /// Returns the outcome with what differs between runs made the same: ids are numbered in order
+    /// of appearance, times are blanked, and the test's own folder is named.
+    pub(crate) fn stable(&self, project: &Project) -> String {
+        let top = project.top.path().display().to_string();
+        let text = self.to_string().replace(&top, "TOP");
+        let mut ids: Vec<String> = Vec::new();
+        let mut stable = String::new();
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find("t-") {
+            let id = rest.get(at..at + 7).unwrap_or_default();
+            let is_id = id.len() == 7 && id[2..].chars().all(|c| c.is_ascii_hexdigit());
+            let end = if is_id { at + 7 } else { at + 2 };
+            stable += &rest[..at];
+            if is_id {
+                let known = ids.iter().position(|known| known == id);
+                let number = known.unwrap_or_else(|| {
+                    ids.push(id.to_owned());
+                    ids.len() - 1
+                });
+                stable = stable + "t-" + &(number + 1).to_string();
+            } else {
+                stable += "t-";
+            }
+            rest = &rest[end..];
+        }
+        blank_times(&(stable + rest))
+    }
+}
+
+/// Blanks the clock in lines such as `- 10:32 - @backend`.
+fn blank_times(text: &str) -> String {
+    let blank = |line: &str| match (line.get(..2), line.get(7..)) {
+        (Some("- "), Some(rest)) if rest.starts_with(" - ") => format!("- HH:MM{rest}"),
+        _ => line.to_owned(),
+    };
+    text.lines().map(blank).collect::<Vec<_>>().join("\n")
+}
+
 impl Project {
     /// Makes a folder without any file in it.
     pub(crate) fn new() -> Self {
@@ -91,6 +130,18 @@ impl Project {
     /// Runs `convoke` with the project as current folder.
     pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
         finish(self.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments))
+    }
+
+    /// Runs `convoke` and returns what it printed, without the last line ending.
+    pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
+        let outcome = self.run(arguments);
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        outcome.stdout.trim_end_matches('\n').to_owned()
+    }
+
+    /// Makes the project a checkout of a branch.
+    pub(crate) fn on_branch(self, branch: &str) -> Self {
+        self.file(".git/HEAD", format!("ref: refs/heads/{branch}\n"))
     }
 
     /// Runs `convoke brief --json` and returns the document.

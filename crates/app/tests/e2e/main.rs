@@ -12,7 +12,11 @@ mod brief_rest;
 mod cli;
 mod config;
 mod harness;
+mod messages;
 mod readme;
+mod store;
+mod task;
+mod wake;
 
 /// A file that nobody includes would silently test nothing.
 #[test]

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 /// One script for each version of the schema. A script that was released never changes.
 const MIGRATIONS: [&str; 1] = [include_str!("0001.sql")];
 
-pub(super) const KNOWN: usize = MIGRATIONS.len();
+const KNOWN: usize = MIGRATIONS.len();
 
 /// Applies the scripts that a store does not have yet.
 pub(super) fn bring_up_to_date(connection: &Connection, path: &Path) -> Result<(), StoreError> {
@@ -31,7 +31,7 @@ pub(super) fn bring_up_to_date(connection: &Connection, path: &Path) -> Result<(
 }
 
 /// Applies scripts up to a version.
-pub(super) fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
+fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     let transaction =
         rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;

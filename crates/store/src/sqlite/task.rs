@@ -57,6 +57,12 @@ impl TaskStore for SqliteStore {
         find(&self.connection, scope, id)
     }
 
+    fn children(&self, scope: &Scope, id: &TaskId) -> Result<Vec<Task>, StoreError> {
+        let sql = "SELECT * FROM tasks \
+                   WHERE project = ?1 AND branch = ?2 AND parent_id = ?3 AND deleted_at IS NULL";
+        list(&self.connection, sql, params![scope.project, scope.branch, id.as_str()])
+    }
+
     fn tasks(&self, scope: &Scope) -> Result<Vec<Task>, StoreError> {
         let sql = "SELECT * FROM tasks WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL";
         list(&self.connection, sql, params![scope.project, scope.branch])

@@ -1,0 +1,122 @@
+//! `convoke agent`: who works on this branch.
+
+use clap::Subcommand;
+use convoke_domain::agent::Agent;
+use convoke_domain::scope::AgentName;
+use convoke_store::agent::{AgentChange, AgentStore};
+use convoke_store::error::StoreError;
+use serde::Serialize;
+
+use crate::app::{App, Format};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, agent_name, refused};
+
+/// Know the agents of this branch
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Add an agent, or change the program or session of one that exists
+    Add(AddArgs),
+    /// List all agents
+    List,
+    /// Show one agent
+    Show(ShowArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct AddArgs {
+    /// Its name
+    #[arg(value_parser = agent_name)]
+    name: AgentName,
+
+    /// The program that runs it
+    #[arg(long, default_value = "claude")]
+    client: String,
+
+    /// The client's session that resumes it
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// Its name
+    #[arg(value_parser = agent_name)]
+    name: AgentName,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    name: &'a str,
+    client: &'a str,
+    status: &'static str,
+    session_id: Option<&'a str>,
+    last_seen_message_id: Option<i64>,
+    compacted_at: Option<String>,
+}
+
+impl Args {
+    /// Runs the subcommand.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let workspace = Workspace::open(app, None)?;
+        let Workspace { store, scope } = &workspace;
+        match &self.command {
+            Command::Add(args) => {
+                store.add_agent(scope, &args.name, &args.client).map_err(refused)?;
+                if let Some(session) = &args.session {
+                    let change = AgentChange::Session(session);
+                    store.change_agent(scope, &args.name, &change).map_err(refused)?;
+                }
+                show(&workspace, &args.name, app, output)
+            }
+            Command::Show(args) => show(&workspace, &args.name, app, output),
+            Command::List => {
+                let agents = store.agents(scope).map_err(refused)?;
+                match app.format {
+                    Format::Json => output.json(&agents.iter().map(report).collect::<Vec<_>>())?,
+                    Format::Text if agents.is_empty() => output.data("No agents.\n")?,
+                    Format::Text => agents.iter().try_for_each(|it| output.data(&line(it)))?,
+                }
+                Ok(Exit::Done)
+            }
+        }
+    }
+}
+
+fn show(
+    workspace: &Workspace,
+    name: &AgentName,
+    app: &App,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let found = workspace.store.agent(&workspace.scope, name).map_err(refused)?;
+    let agent = found.ok_or_else(|| refused(StoreError::NoAgent { name: name.clone() }))?;
+    match app.format {
+        Format::Json => output.json(&report(&agent))?,
+        Format::Text => output.data(&line(&agent))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn line(agent: &Agent) -> String {
+    let session = agent.session_id.as_ref().map_or(String::new(), |id| format!("  session {id}"));
+    format!("@{}  {}  [{}]{session}\n", agent.name, agent.client, agent.status.name())
+}
+
+fn report(agent: &Agent) -> Report<'_> {
+    Report {
+        name: agent.name.as_str(),
+        client: &agent.client,
+        status: agent.status.name(),
+        session_id: agent.session_id.as_deref(),
+        last_seen_message_id: agent.last_seen,
+        compacted_at: agent.compacted_at.map(|at| at.to_string()),
+    }
+}

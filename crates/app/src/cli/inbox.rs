@@ -1,0 +1,72 @@
+//! `convoke inbox`: what an agent has not been given yet.
+
+use convoke_domain::message::{Message, activity};
+use convoke_domain::scope::AgentName;
+use convoke_store::agent::{AgentChange, AgentStore};
+use convoke_store::message::MessageStore;
+use serde::Serialize;
+
+use crate::app::{App, Format};
+use crate::config::wake;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, agent_name, refused, speaker};
+
+/// List the unread messages to an agent, oldest first
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The agent [default: `CONVOKE_AGENT`, else human]
+    #[arg(value_parser = agent_name)]
+    agent: Option<AgentName>,
+
+    /// Count them as read
+    #[arg(long)]
+    mark: bool,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    id: i64,
+    from: &'a str,
+    kind: &'static str,
+    content: &'a str,
+    created_at: String,
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let Workspace { store, scope } = Workspace::open(app, None)?;
+        let reader = speaker(self.agent.as_ref(), app)?;
+        let agent = store.agent(&scope, &reader).map_err(refused)?;
+        let seen = agent.and_then(|agent| agent.last_seen);
+        let messages = store.addressed_to(&scope, &reader, seen).map_err(refused)?;
+        match app.format {
+            Format::Json => output.json(&messages.iter().map(report).collect::<Vec<_>>())?,
+            Format::Text if messages.is_empty() => output.data("No new messages.\n")?,
+            Format::Text => {
+                let clock = wake::settings(app)?.clock;
+                for line in activity(&messages, &[], &reader, clock) {
+                    output.data(&format!("{line}\n"))?;
+                }
+            }
+        }
+        if let (true, Some(last)) = (self.mark, messages.last()) {
+            // Only once the reader has them are they read.
+            output.flush()?;
+            store.change_agent(&scope, &reader, &AgentChange::Seen(last.id)).map_err(refused)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn report(message: &Message) -> Report<'_> {
+    Report {
+        id: message.id,
+        from: message.from.as_str(),
+        kind: message.kind.name(),
+        content: &message.content,
+        created_at: message.created_at.to_string(),
+    }
+}

@@ -1,0 +1,163 @@
+//! `convoke skill`: the texts that agents work by, and the versions they are pinned to.
+
+use clap::Subcommand;
+use convoke_domain::skill::SkillId;
+use convoke_engine::skill::Skill;
+use convoke_store::skill::SkillStore;
+use serde::Serialize;
+
+use super::wake::library;
+use crate::app::{App, Format};
+use crate::config::wake::settings;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, refused};
+
+/// Find skills and pin their versions
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List every skill that can be found
+    List,
+    /// Print a skill's text as it is injected
+    Show(OneSkill),
+    /// Tell which file and version a skill is taken from
+    Which(OneSkill),
+    /// Keep a skill at a version of its collection
+    Pin(PinArgs),
+    /// Let a skill's version go
+    Unpin(OneSkill),
+}
+
+#[derive(Debug, clap::Args)]
+struct OneSkill {
+    /// The skill, such as `superpowers:brainstorming` or `my-skill`
+    #[arg(value_name = "SKILL", value_parser = SkillId::parse)]
+    id: SkillId,
+}
+
+#[derive(Debug, clap::Args)]
+struct PinArgs {
+    #[command(flatten)]
+    skill: OneSkill,
+
+    /// The version
+    #[arg(id = "collection_version", value_name = "VERSION")]
+    version: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum SkillError {
+    #[error("cannot find skill `{id}`")]
+    NotFound { id: SkillId },
+    #[error("cannot pin `{id}` to `{version}`: that version does not have it")]
+    NoSuchVersion { id: SkillId, version: String },
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    skill: &'a str,
+    path: String,
+    version: Option<&'a str>,
+    pinned: Option<&'a str>,
+    sha256: &'a str,
+    text: Option<&'a str>,
+}
+
+impl Args {
+    /// Runs the subcommand.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let workspace = Workspace::open(app, None)?;
+        match &self.command {
+            Command::List => list(app, output),
+            Command::Show(args) => show(app, &workspace, &args.id, Part::Text, output),
+            Command::Which(args) => show(app, &workspace, &args.id, Part::Place, output),
+            Command::Pin(args) => pin(app, &workspace, args, output),
+            Command::Unpin(args) => {
+                let Workspace { store, scope } = &workspace;
+                let was_pinned = store.unpin(scope, &args.id).map_err(refused)?;
+                Ok(if was_pinned { Exit::Done } else { Exit::No })
+            }
+        }
+    }
+}
+
+/// What is shown of a skill.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Text,
+    Place,
+}
+
+fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    let names = library(app, &settings(app)?).names();
+    match app.format {
+        Format::Json => output.json(&names)?,
+        Format::Text if names.is_empty() => output.data("No skills.\n")?,
+        Format::Text => names.iter().try_for_each(|name| output.data(&format!("{name}\n")))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn show(
+    app: &App,
+    workspace: &Workspace,
+    id: &SkillId,
+    part: Part,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let pinned = workspace.store.pinned(&workspace.scope, id).map_err(refused)?;
+    let found = library(app, &settings(app)?).find(id, pinned.as_deref());
+    let skill = found.ok_or_else(|| {
+        Failure::new(Exit::Surroundings, SkillError::NotFound { id: id.clone() })
+            .hint("run `convoke skill list` to see what there is")
+    })?;
+    match (app.format, part) {
+        (Format::Json, _) => output.json(&report(id, &skill, pinned.as_deref(), part))?,
+        (Format::Text, Part::Text) => output.data(&format!("{}\n", skill.text))?,
+        (Format::Text, Part::Place) => {
+            let version = skill.version.map_or(String::new(), |it| format!("  version {it}"));
+            let pin = pinned.map_or(String::new(), |it| format!("  pinned to {it}"));
+            output.data(&format!("{}{version}{pin}\n", skill.path.display()))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn report<'a>(
+    id: &'a SkillId,
+    skill: &'a Skill,
+    pinned: Option<&'a str>,
+    part: Part,
+) -> Report<'a> {
+    Report {
+        skill: id.as_str(),
+        path: skill.path.display().to_string(),
+        version: skill.version.as_deref(),
+        pinned,
+        sha256: &skill.sha256,
+        text: (part == Part::Text).then_some(skill.text.as_str()),
+    }
+}
+
+fn pin(
+    app: &App,
+    workspace: &Workspace,
+    args: &PinArgs,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let (id, version) = (&args.skill.id, &args.version);
+    let found = library(app, &settings(app)?).find(id, Some(version));
+    if found.and_then(|skill| skill.version).as_ref() != Some(version) {
+        let error = SkillError::NoSuchVersion { id: id.clone(), version: version.clone() };
+        return Err(Failure::new(Exit::No, error));
+    }
+    workspace.store.pin(&workspace.scope, id, version).map_err(refused)?;
+    show(app, workspace, id, Part::Place, output)
+}

@@ -1,0 +1,78 @@
+//! Changing one task, and remembering who did it.
+
+use convoke_domain::scope::AgentName;
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::{Status, Task};
+use convoke_store::message::MessageStore;
+use convoke_store::task::{Change, TaskStore};
+
+use super::report::TaskReport;
+use crate::app::{App, Format};
+use crate::clock::now;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, refused, speaker};
+
+pub(super) fn apply(
+    workspace: &Workspace,
+    app: &App,
+    actor: Option<&AgentName>,
+    id: &TaskId,
+    change: &Change<'_>,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let Workspace { store, scope } = workspace;
+    let actor = speaker(actor, app)?;
+    store.change_task(scope, id, change, now()).map_err(refused)?;
+    let task = store.task(scope, id).map_err(refused)?;
+    if let (Some(verb), Some(task)) = (verb(change), &task) {
+        let deed = format!("{verb} {}", task.content);
+        store.record_event(scope, &actor, &deed, now()).map_err(refused)?;
+    }
+    task.map_or(Ok(Exit::Done), |task| print(&task, app, output))
+}
+
+/// Only what moves the work on is worth telling others.
+fn verb(change: &Change<'_>) -> Option<&'static str> {
+    match change {
+        Change::Status(Status::InProgress) => Some("started"),
+        Change::Status(Status::Completed) => Some("completed"),
+        Change::Status(Status::Skipped) => Some("skipped"),
+        Change::Status(Status::Pending)
+        | Change::Note(_)
+        | Change::Agent(_)
+        | Change::Parent(_) => None,
+    }
+}
+
+fn print(task: &Task, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    match app.format {
+        Format::Json => output.json(&TaskReport::new(task, false, Vec::new()))?,
+        Format::Text => {
+            let status = task.status.name();
+            output.data(&format!("{}  {}  [{status}]\n", task.id, task.content))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) fn remove(
+    workspace: &Workspace,
+    app: &App,
+    actor: Option<&AgentName>,
+    id: &TaskId,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let Workspace { store, scope } = workspace;
+    let actor = speaker(actor, app)?;
+    let content = store.task(scope, id).map_err(refused)?.map(|task| task.content);
+    let removed = store.remove_task(scope, id, now()).map_err(refused)?;
+    let deed = format!("removed {}", content.unwrap_or_default());
+    store.record_event(scope, &actor, &deed, now()).map_err(refused)?;
+    match app.format {
+        Format::Json => output.json(&serde_json::json!({ "removed": removed }))?,
+        Format::Text => output.data(&format!("removed {removed}\n"))?,
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,178 @@
+//! `convoke wake`: the text that puts an agent back where it was.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use convoke_domain::scope::AgentName;
+use convoke_domain::token::{Budget, Estimate};
+use convoke_domain::wake::fit::Step;
+use convoke_domain::wake::{NewMessage, Profile};
+use convoke_engine::skill::Library;
+use convoke_engine::wake::{Assembled, Call, Sources, assemble};
+use serde::Serialize;
+
+use crate::app::{App, Format, Verbosity};
+use crate::cli::brief::budget;
+use crate::config::wake::{Settings, settings};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, agent_name, refused};
+
+/// Print the wake-up of an agent: its skill, its place in the plan, its messages, its next action
+///
+/// Everything comes from the store, the plan and the skill files; nothing is changed, so the same
+/// state gives the same text. If it costs more than the budget, history goes first, then
+/// explanations, and the skill last; tasks and the new message always stay.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Who wakes
+    #[arg(value_parser = agent_name)]
+    agent: AgentName,
+
+    /// As what [default: orchestrator for the configured orchestrator, else agent]
+    #[arg(long, value_parser = profile())]
+    profile: Option<Profile>,
+
+    /// A new message that is not stored [default: the newest unread one]
+    #[arg(long, value_name = "TEXT", requires = "from")]
+    message: Option<String>,
+
+    /// Who says it
+    #[arg(long, value_name = "AGENT", requires = "message", value_parser = agent_name)]
+    from: Option<AgentName>,
+
+    /// The most tokens it may cost [default: 8000]
+    #[arg(long, value_name = "N", value_parser = budget())]
+    budget: Option<Budget>,
+
+    /// Instead of the text, show how it came about
+    #[arg(long, conflicts_with = "json")]
+    explain: bool,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    text: &'a str,
+    tokens_x10: u64,
+    budget: u64,
+    over_budget: bool,
+    steps: Vec<&'static str>,
+    skill: &'a str,
+    skill_reason: &'static str,
+    skill_path: Option<String>,
+    skill_version: Option<&'a str>,
+    plan_file: Option<&'a str>,
+    task: Option<&'a str>,
+    message_id: Option<i64>,
+    diagnostics: &'a [String],
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let settings = settings(app)?;
+        let workspace = Workspace::open(app, None)?;
+        let message = self.message.clone().zip(self.from.clone());
+        let message = message.map(|(content, from)| NewMessage { from, content });
+        let profile = self.profile.unwrap_or_else(|| profile_of(&self.agent, &settings));
+        let call = Call { agent: self.agent.clone(), profile, message };
+        let budget = self.budget.unwrap_or(settings.budget);
+        let assembled = wake(app, &workspace, &settings, &call, budget)?;
+        match app.format {
+            Format::Json => output.json(&report(&assembled, budget))?,
+            Format::Text if self.explain => output.data(&explain(&assembled, budget))?,
+            Format::Text => {
+                say_diagnostics(app, &assembled, output);
+                output.data(&assembled.wake_up.text)?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The configured orchestrator leads; everybody else works.
+pub(super) fn profile_of(agent: &AgentName, settings: &Settings) -> Profile {
+    if *agent == settings.orchestrator { Profile::Orchestrator } else { Profile::Agent }
+}
+
+/// Assembles a wake-up in a workspace.
+pub(super) fn wake(
+    app: &App,
+    workspace: &Workspace,
+    settings: &Settings,
+    call: &Call,
+    budget: Budget,
+) -> Result<Assembled, Failure> {
+    let library = library(app, settings);
+    let sources = Sources {
+        store: &workspace.store,
+        scope: &workspace.scope,
+        root: &app.project,
+        library: &library,
+        patterns: settings.patterns,
+        clock: settings.clock,
+    };
+    assemble(&sources, call, budget, &Estimate).map_err(refused)
+}
+
+/// Returns where skills are looked for.
+pub(super) fn library(app: &App, settings: &Settings) -> Library {
+    let (project, home) = (app.project.clone(), app.environment.home());
+    Library { project, home, namespace_strict: settings.namespace_strict }
+}
+
+pub(super) fn say_diagnostics(app: &App, assembled: &Assembled, output: &Output) {
+    if app.verbosity == Verbosity::Verbose {
+        assembled.diagnostics.iter().for_each(|it| output.say(&format!("note: {it}")));
+    }
+}
+
+fn profile() -> impl TypedValueParser<Value = Profile> {
+    PossibleValuesParser::new(Profile::ALL.map(Profile::name))
+        .try_map(|name| Profile::parse(&name).ok_or("no such profile"))
+}
+
+fn path(assembled: &Assembled) -> Option<&PathBuf> {
+    assembled.skill.as_ref().map(|skill| &skill.path)
+}
+
+fn report(assembled: &Assembled, budget: Budget) -> Report<'_> {
+    let Assembled { wake_up, choice, skill, plan_file, task, message_id, diagnostics } = assembled;
+    Report {
+        text: &wake_up.text,
+        tokens_x10: wake_up.cost.tenths(),
+        budget: budget.get(),
+        over_budget: wake_up.over_budget,
+        steps: wake_up.steps.iter().copied().map(Step::name).collect(),
+        skill: choice.skill.as_str(),
+        skill_reason: choice.reason.name(),
+        skill_path: path(assembled).map(|path| path.display().to_string()),
+        skill_version: skill.as_ref().and_then(|skill| skill.version.as_deref()),
+        plan_file: plan_file.as_deref(),
+        task: task.as_deref(),
+        message_id: *message_id,
+        diagnostics,
+    }
+}
+
+fn explain(assembled: &Assembled, budget: Budget) -> String {
+    let wake_up = &assembled.wake_up;
+    let or_none = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
+    let steps: Vec<_> = wake_up.steps.iter().copied().map(Step::name).collect();
+    let rows = [
+        ("cost", format!("{} of {} tokens, an estimate", wake_up.cost, budget.get())),
+        ("shortened", if steps.is_empty() { "no".to_owned() } else { steps.join(", ") }),
+        ("skill", format!("{} ({})", assembled.choice.skill, assembled.choice.reason.name())),
+        ("file", path(assembled).map_or("not found".to_owned(), |path| path.display().to_string())),
+        ("plan", or_none(assembled.plan_file.clone())),
+        ("task", or_none(assembled.task.clone())),
+        ("message", or_none(assembled.message_id.map(|id| id.to_string()))),
+    ];
+    let notes = assembled.diagnostics.iter().map(|it| format!("note: {it}\n"));
+    rows.iter()
+        .map(|(name, value)| format!("{name:<10} {value}\n"))
+        .chain(notes)
+        .collect::<Vec<_>>()
+        .concat()
+}

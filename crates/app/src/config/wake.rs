@@ -1,0 +1,182 @@
+//! The `[wake]` section.
+
+use convoke_domain::mention::MentionRule;
+use convoke_domain::scope::AgentName;
+use convoke_domain::skill::choice::PatternRule;
+use convoke_domain::token::Budget;
+use jiff::tz::Offset;
+
+use super::{Key, number, read_layers, text, truth, whole};
+use crate::app::App;
+use crate::failure::Failure;
+
+/// The section's name.
+pub const SECTION: &str = "wake";
+
+/// The budget of a wake-up when nobody says otherwise.
+const DEFAULT_BUDGET: Budget = Budget::at_least_one(8000);
+
+/// Everything decided about wake-ups before one is assembled.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The agent that leads the others.
+    pub orchestrator: AgentName,
+    /// The most tokens a wake-up may cost.
+    pub budget: Budget,
+    /// The clock that times are shown by.
+    pub clock: Offset,
+    /// How mentions are recognised.
+    pub mentions: MentionRule,
+    /// How the words of tasks choose a skill.
+    pub patterns: PatternRule,
+    /// Whether an id of a collection is looked for only there.
+    pub namespace_strict: bool,
+}
+
+/// One place's opinion on these settings.
+#[derive(Debug, Clone, Default)]
+pub struct Layer {
+    orchestrator: Option<AgentName>,
+    budget: Option<Budget>,
+    clock: Option<Offset>,
+    mentions: Option<MentionRule>,
+    patterns: Option<PatternRule>,
+    namespace_strict: Option<bool>,
+}
+
+/// Every setting of wake-ups.
+pub const KEYS: [Key<Layer>; 6] = [
+    Key {
+        name: "orchestrator",
+        expected: "an agent's name",
+        default: "june",
+        meaning: "the agent that leads the others",
+        from_text: text,
+        set: |layer, value| {
+            layer.orchestrator = Some(AgentName::parse(value.as_str()?).ok()?);
+            Some(())
+        },
+    },
+    Key {
+        name: "wake_budget",
+        expected: "a whole number from 1 up",
+        default: "8000",
+        meaning: "the most tokens a wake-up may cost",
+        from_text: number,
+        set: |layer, value| {
+            layer.budget = Some(Budget::new(whole(value)?)?);
+            Some(())
+        },
+    },
+    Key {
+        name: "clock",
+        expected: "UTC or an offset such as +02:00",
+        default: "UTC",
+        meaning: "the clock that times are shown by",
+        from_text: text,
+        set: |layer, value| {
+            layer.clock = Some(offset(value.as_str()?)?);
+            Some(())
+        },
+    },
+    Key {
+        name: "compat_mentions",
+        expected: "true or false",
+        default: "false",
+        meaning: "recognise `@` also inside words, and names that end like a sentence",
+        from_text: truth,
+        set: |layer, value| {
+            let compatible = value.as_bool()?;
+            let rule = if compatible { MentionRule::Compatible } else { MentionRule::Hardened };
+            layer.mentions = Some(rule);
+            Some(())
+        },
+    },
+    Key {
+        name: "compat_patterns",
+        expected: "true or false",
+        default: "false",
+        meaning: "take the letters `pr` anywhere in a task for a pull request",
+        from_text: truth,
+        set: |layer, value| {
+            let compatible = value.as_bool()?;
+            let rule = if compatible { PatternRule::Compatible } else { PatternRule::WholeWord };
+            layer.patterns = Some(rule);
+            Some(())
+        },
+    },
+    Key {
+        name: "namespace_strict",
+        expected: "true or false",
+        default: "false",
+        meaning: "look for `superpowers:` skills only in that collection",
+        from_text: truth,
+        set: |layer, value| {
+            layer.namespace_strict = Some(value.as_bool()?);
+            Some(())
+        },
+    },
+];
+
+/// Collects what environment and files say about wake-ups.
+pub fn settings(app: &App) -> Result<Settings, Failure> {
+    let layers = read_layers(app, SECTION, &KEYS)?;
+    let all = layers.into_iter().reduce(Layer::over).unwrap_or_default();
+    Ok(Settings {
+        orchestrator: all.orchestrator.unwrap_or_else(|| AgentName::known("june")),
+        budget: all.budget.unwrap_or(DEFAULT_BUDGET),
+        clock: all.clock.unwrap_or(Offset::UTC),
+        mentions: all.mentions.unwrap_or_default(),
+        patterns: all.patterns.unwrap_or_default(),
+        namespace_strict: all.namespace_strict.unwrap_or(false),
+    })
+}
+
+impl Layer {
+    fn over(self, weaker: Self) -> Self {
+        Self {
+            orchestrator: self.orchestrator.or(weaker.orchestrator),
+            budget: self.budget.or(weaker.budget),
+            clock: self.clock.or(weaker.clock),
+            mentions: self.mentions.or(weaker.mentions),
+            patterns: self.patterns.or(weaker.patterns),
+            namespace_strict: self.namespace_strict.or(weaker.namespace_strict),
+        }
+    }
+}
+
+/// Reads `UTC`, `+02:00` or `-0330`.
+fn offset(words: &str) -> Option<Offset> {
+    if words.eq_ignore_ascii_case("utc") {
+        return Some(Offset::UTC);
+    }
+    let (sign, rest) = match words.split_at_checked(1)? {
+        ("+", rest) => (1, rest),
+        ("-", rest) => (-1, rest),
+        _ => return None,
+    };
+    let digits = rest.replace(':', "");
+    let number: u16 = digits.parse().ok().filter(|_| digits.len() == 4)?;
+    let number = i32::from(number);
+    let (hours, minutes) = (number / 100, number % 100);
+    (minutes < 60).then(|| Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // W-36
+    #[test]
+    fn a_clock_is_utc_or_an_offset() {
+        let seconds = |words| offset(words).map(Offset::seconds);
+        for (words, expected) in
+            [("UTC", 0), ("utc", 0), ("+02:00", 7200), ("-0330", -12_600), ("+00:00", 0)]
+        {
+            assert_eq!(seconds(words), Some(expected), "{words}");
+        }
+        for words in ["", "2", "+2", "+02:60", "+99:00", "Europe/Paris", "+-200"] {
+            assert_eq!(seconds(words), None, "{words}");
+        }
+    }
+}

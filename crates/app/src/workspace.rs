@@ -1,0 +1,104 @@
+//! The store, opened for the project and branch a command works on.
+
+use std::path::Path;
+
+use convoke_domain::scope::{AgentName, InvalidAgentName, Scope};
+use convoke_engine::git::checkout;
+use convoke_store::error::StoreError;
+use convoke_store::project::ProjectStore;
+use convoke_store::sqlite::SqliteStore;
+
+use crate::app::App;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// What a folder without git, or without a branch, is taken for.
+const NO_BRANCH: &str = "main";
+
+/// An open store and where in it this command works.
+pub struct Workspace {
+    /// The store.
+    pub store: SqliteStore,
+    /// The project and branch.
+    pub scope: Scope,
+}
+
+/// There is no folder for the store.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot tell where the store is: HOME is not set")]
+struct NoHome;
+
+impl Workspace {
+    /// Opens the store for the project's checked-out branch, or for a named one.
+    pub fn open(app: &App, branch: Option<&str>) -> Result<Self, Failure> {
+        let store = open_store(app)?;
+        let checkout = checkout(&app.project);
+        let folder = match &checkout {
+            Some(checkout) => checkout.common_dir.clone(),
+            None => app.project.canonicalize().unwrap_or_else(|_| app.project.clone()),
+        };
+        let wanted = wanted_name(&folder);
+        let project =
+            store.project_name(&folder.display().to_string(), &wanted).map_err(refused)?;
+        let checked_out = checkout.and_then(|checkout| checkout.branch);
+        let branch = branch.map(str::to_owned).or(checked_out);
+        let scope = Scope { project, branch: branch.unwrap_or_else(|| NO_BRANCH.to_owned()) };
+        Ok(Self { store, scope })
+    }
+}
+
+/// Opens the user's store.
+pub fn open_store(app: &App) -> Result<SqliteStore, Failure> {
+    let path = app.environment.store().ok_or_else(|| {
+        Failure::new(Exit::Surroundings, NoHome).hint("name a store with CONVOKE_STORE")
+    })?;
+    SqliteStore::open(&path).map_err(refused)
+}
+
+/// A repository is called like the folder it is in, in characters that can be mentioned.
+fn wanted_name(folder: &Path) -> String {
+    let named = if folder.file_name().is_some_and(|name| name == ".git") {
+        folder.parent().unwrap_or(folder)
+    } else {
+        folder
+    };
+    let name =
+        named.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let name = name.trim_end_matches(".git");
+    let word = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = name.chars().map(word).collect();
+    if name.is_empty() { "project".to_owned() } else { name }
+}
+
+/// Turns a store's refusal into an error with its hint.
+pub fn refused(error: StoreError) -> Failure {
+    let exit = match error {
+        StoreError::NoTask { .. } | StoreError::NoAgent { .. } | StoreError::Circle { .. } => {
+            Exit::No
+        }
+        StoreError::Folder { .. }
+        | StoreError::Open { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Failed { .. } => Exit::Surroundings,
+    };
+    let hint = error.hint().map(str::to_owned);
+    Failure::new(exit, error).maybe_hint(hint)
+}
+
+/// Returns who is speaking or acting: the one named, else the one this process works for, else the
+/// person at the keyboard.
+pub fn speaker(named: Option<&AgentName>, app: &App) -> Result<AgentName, Failure> {
+    if let Some(name) = named {
+        return Ok(name.clone());
+    }
+    match app.environment.agent() {
+        Some(name) => agent_name(&name.to_string_lossy())
+            .map_err(|error| Failure::new(Exit::Usage, error).hint("look at CONVOKE_AGENT")),
+        None => Ok(AgentName::human()),
+    }
+}
+
+/// Reads an agent's name from the command line.
+pub fn agent_name(given: &str) -> Result<AgentName, InvalidAgentName> {
+    AgentName::parse(given)
+}

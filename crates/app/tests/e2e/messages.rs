@@ -1,0 +1,98 @@
+//! `convoke say`, `convoke inbox` and `convoke agent`.
+
+use insta::assert_snapshot;
+
+use crate::harness::Project;
+
+// W-8, W-11, W-13, W-14, W-21
+#[test]
+fn a_mention_reaches_its_agent_once() {
+    let project = Project::new().on_branch("main");
+    project.run(&["agent", "add", "backend"]);
+    assert_snapshot!(project.run(&["say", "look at this, @Backend. Mail ana@x.org", "--as", "june"]), @"
+    exit: 0
+    --- stdout
+    1 @project:main:backend
+    --- stderr
+    ");
+    project.run(&["say", "just talking", "--as", "june"]);
+    project.run(&["say", "for you", "--to", "backend", "--as", "june"]);
+    project.run(&["say", "note to myself @backend", "--as", "backend"]);
+    assert_snapshot!(project.run(&["inbox", "backend"]).stable(&project), @r#"
+    exit: 0
+    --- stdout
+    - HH:MM - @june: "look at this, @Backend. Mail ana@x.org"
+    - HH:MM - @june: "for you"
+    --- stderr
+    "#);
+    project.run(&["inbox", "backend", "--mark"]);
+    assert_eq!(project.stdout(&["inbox", "backend"]), "No new messages.");
+    project.run(&["say", "again @backend", "--as", "june"]);
+    assert_eq!(project.stdout(&["inbox", "backend"]).lines().count(), 1);
+}
+
+#[test]
+fn a_mention_of_nobody_is_stored_and_remarked_on() {
+    let project = Project::new().on_branch("main");
+    assert_snapshot!(project.run(&["say", "@ghost @human hello"]), @"
+    exit: 0
+    --- stdout
+    1 @project:main:ghost @project:main:human
+    --- stderr
+    note: there is no agent `ghost` on main in project yet
+    ");
+}
+
+// W-1, W-11: agents of other branches and projects can be mentioned.
+#[test]
+fn a_mention_crosses_branches() {
+    let project = Project::new().on_branch("feature/x");
+    project.run(&["agent", "add", "otto"]);
+    let project = project.on_branch("main");
+    project.run(&["say", "come here @feature/x:Otto", "--as", "june"]);
+    let project = project.on_branch("feature/x");
+    assert_eq!(project.stdout(&["inbox", "otto"]).lines().count(), 1);
+}
+
+#[test]
+fn the_speaker_comes_from_the_environment() {
+    let project = Project::new().on_branch("main").variable("CONVOKE_AGENT", "june");
+    project.run(&["say", "hello @backend"]);
+    let inbox = project.stdout(&["inbox", "backend"]);
+    assert!(inbox.ends_with("@june: \"hello @backend\""), "{inbox}");
+    let wrong = project.variable("CONVOKE_AGENT", "not a name").run(&["say", "x"]);
+    assert_eq!(wrong.code, Some(2), "{wrong}");
+}
+
+// W-7
+#[test]
+fn agents_are_listed_and_shown() {
+    let project = Project::new().on_branch("main");
+    assert_eq!(project.stdout(&["agent", "list"]), "No agents.");
+    project.run(&["agent", "add", "June", "--session", "s-1"]);
+    project.run(&["agent", "add", "backend", "--client", "codex"]);
+    assert_snapshot!(project.run(&["agent", "list"]), @"
+    exit: 0
+    --- stdout
+    @backend  codex  [idle]
+    @june  claude  [idle]  session s-1
+    --- stderr
+    ");
+    assert_snapshot!(project.run(&["agent", "show", "nobody"]), @r#"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: agent "nobody" not found
+    hint: run `convoke agent list`, or add it with `convoke agent add`
+    "#);
+}
+
+// A message may be as long as it likes; it is kept whole.
+#[test]
+fn a_long_message_is_kept_whole() {
+    let project = Project::new().on_branch("main");
+    // One argument may have at most 128 KiB on Linux.
+    let long = "x".repeat(100_000);
+    project.run(&["say", &format!("@a {long}")]);
+    assert!(project.stdout(&["inbox", "a"]).contains(&long));
+}

@@ -1,0 +1,59 @@
+//! The store as a user meets it.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::harness::Project;
+
+fn store(project: &Project) -> std::path::PathBuf {
+    project.path("../home/.local/state/convoke/store.db")
+}
+
+// W-1: one store for all projects of a user, outside the projects.
+#[test]
+fn the_store_is_the_users_and_no_project_is_touched() {
+    let project = Project::new().on_branch("main");
+    let before = project.listing();
+    project.run(&["task", "add", "x"]);
+    assert!(store(&project).exists());
+    assert_eq!(project.listing(), before);
+    let elsewhere = project.path("../other.db").display().to_string();
+    let project = project.variable("CONVOKE_STORE", &elsewhere);
+    assert_eq!(project.stdout(&["task", "list"]), "No tasks.");
+    assert!(project.path("../other.db").exists());
+}
+
+#[test]
+fn a_sound_store_says_so() {
+    let project = Project::new();
+    assert_snapshot!(project.run(&["store", "check"]).stable(&project), @"
+    exit: 0
+    --- stdout
+    TOP/home/.local/state/convoke/store.db  sound
+    --- stderr
+    ");
+}
+
+#[test]
+fn a_damaged_store_is_explained() {
+    let project = Project::new();
+    project.run(&["task", "add", "x"]);
+    fs::write(store(&project), "this is no database, whatever its name says").unwrap();
+    let outcome = project.run(&["task", "list"]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    assert!(outcome.stderr.contains("cause: file is not a database"), "{outcome}");
+    assert!(outcome.stderr.contains("hint: run `convoke store check`"), "{outcome}");
+    assert_eq!(project.run(&["store", "check"]).code, Some(3));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_store_is_explained() {
+    let project = Project::new();
+    project.run(&["task", "add", "x"]);
+    crate::harness::set_mode(&project.path("../home"), 0o755);
+    let outcome = project.run_without_rights(&["task", "add", "y"]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    assert!(outcome.stderr.contains("hint: "), "{outcome}");
+}

@@ -1,0 +1,150 @@
+//! `convoke task`: the work tree.
+
+use insta::assert_snapshot;
+
+use crate::harness::Project;
+
+const PLAN: &str = "# Auth\n\n---\n\n### Task 1: Add user model\n\nbody\n\n### Task 2: Add login\n";
+
+// Section 12 of the contract, and W-2: ids are short, lists are lines.
+#[test]
+fn tasks_are_added_listed_and_shown() {
+    let project = Project::new().on_branch("main");
+    assert_eq!(project.stdout(&["task", "list"]), "No tasks.");
+    let top = project.stdout(&["task", "add", "Build it"]);
+    assert!(top.len() == 7 && top.starts_with("t-"), "{top}");
+    let added = project.run(&["task", "add", "One", "Two", "--parent", &top, "--agent", "Backend"]);
+    assert_snapshot!(added.stable(&project), @"
+    exit: 0
+    --- stdout
+    t-1
+    t-2
+    --- stderr
+    ");
+    project.run(&["task", "note", &top, "ask Ana"]);
+    assert_snapshot!(project.run(&["task", "list"]).stable(&project), @"
+    exit: 0
+    --- stdout
+    t-1  Build it  [pending]  (2 children)
+    --- stderr
+    ");
+    assert_snapshot!(project.run(&["task", "show", &top]).stable(&project), @r#"
+    exit: 0
+    --- stdout
+    t-1 "Build it" [pending]
+      Note: ask Ana
+
+    Children:
+      t-2  One  [pending]
+      t-3  Two  [pending]
+    --- stderr
+    "#);
+    let part = project.stdout(&["task", "add", "Deep", "--parent", &top]);
+    assert_snapshot!(project.run(&["task", "show", &part]).stable(&project), @r#"
+    exit: 0
+    --- stdout
+    t-1 "Deep" [pending]
+      Parent: t-2
+
+    No children.
+    --- stderr
+    "#);
+    let json = project.stdout(&["task", "add", "Json", "--json"]);
+    assert!(json.starts_with("{\n  \"id\": \"t-"), "{json}");
+}
+
+// W-3's words: a plan's headings become tasks, once.
+#[test]
+fn a_plan_is_imported_once() {
+    let project = Project::new().on_branch("main").file("plan.md", PLAN);
+    assert_snapshot!(project.run(&["task", "import", "plan.md"]).stable(&project), @"
+    exit: 0
+    --- stdout
+    t-1
+    t-2
+    --- stderr
+    ");
+    assert_snapshot!(project.run(&["task", "import", "plan.md"]).stable(&project), @"
+    exit: 0
+    --- stdout
+    --- stderr
+    note: 2 tasks of this plan are here already
+    ");
+    let empty = Project::new().file("plan.md", "## T1: other words\n");
+    assert_snapshot!(empty.run(&["task", "import", "plan.md"]).stable(&empty), @"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: cannot import `TOP/project/plan.md`: it has no `Task N` headings
+    hint: a task's heading reads `### Task 1: What is to be done`
+    ");
+    assert_eq!(empty.run(&["task", "import", "gone.md"]).code, Some(3));
+}
+
+#[test]
+fn the_tree_shows_where_the_work_is() {
+    let project = Project::new().on_branch("main").file("plan.md", PLAN);
+    let ids = project.stdout(&["task", "import", "plan.md"]);
+    let (one, two) = ids.split_once('\n').unwrap();
+    let parts = project.stdout(&["task", "add", "Write", "Review", "--parent", two]);
+    let (write, review) = parts.split_once('\n').unwrap();
+    project.run(&["task", "done", one]);
+    project.run(&["task", "skip", write]);
+    project.run(&["task", "start", review]);
+    project.run(&["task", "assign", two, "backend"]);
+    assert_snapshot!(project.run(&["task", "tree"]).stable(&project), @"
+    exit: 0
+    --- stdout
+    project on main
+    ├─ ✔ t-1  Task 1: Add user model
+    └─ ○ t-2  Task 2: Add login  @backend
+       ├─ – t-3  Write
+       └─ ▶ t-4  Review  ← current
+    --- stderr
+    ");
+    assert_eq!(project.stdout(&["task", "rm", two]), "removed 3");
+    assert_eq!(project.stdout(&["task", "move", one]).split("  ").next(), Some(one));
+}
+
+// W-1: branches are apart, worktrees of one repository are not.
+#[test]
+fn another_branch_has_tasks_of_its_own_and_says_so() {
+    let project = Project::new().on_branch("main");
+    project.run(&["task", "add", "On main"]);
+    let project = project.on_branch("feature/login");
+    assert_snapshot!(project.run(&["task", "tree"]).stable(&project), @"
+    exit: 0
+    --- stdout
+    No tasks.
+    --- stderr
+    note: branch `main` has 1 tasks; see them with `convoke task tree --branch main`
+    ");
+    let main = project.run(&["task", "tree", "--branch", "main"]);
+    assert!(main.stdout.ends_with("  On main  ← current\n"), "{main}");
+}
+
+#[test]
+fn what_cannot_be_done_is_explained() {
+    let project = Project::new().on_branch("main");
+    let top = project.stdout(&["task", "add", "Top"]);
+    let part = project.stdout(&["task", "add", "Part", "--parent", &top]);
+    assert_snapshot!(project.run(&["task", "move", &top, "--under", &part]).stable(&project), @"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: cannot move `t-1` below `t-2`: it would be part of itself
+    ");
+    assert_snapshot!(project.run(&["task", "done", "t-zzz"]), @"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: there is no task `t-zzz` here
+    hint: run `convoke task tree` to see what there is
+    ");
+    for arguments in
+        [&["task", "add", " "][..], &["task", "add", "a\nb"], &["task", "show", "../x"]]
+    {
+        assert_eq!(project.run(arguments).code, Some(2), "{arguments:?}");
+    }
+    assert_eq!(project.run(&["task", "add", "x", "--parent", "t-zzz"]).code, Some(1));
+}

@@ -1,0 +1,225 @@
+//! `convoke wake`, `prompt`, `subagent` and `skill`.
+
+use insta::assert_snapshot;
+
+use crate::harness::Project;
+
+const PLAN: &str = "# Auth\n\n**Goal:** log in\n\n---\n\n### Task 1: Add user model\n\nbody 1\n\n\
+    ### Task 2: Add login endpoint\n\n**Files:**\n- Create: `login.go`\n\n**Step 1:** test\n";
+
+const COLLECTION: &str = "../home/.claude/plugins/cache/superpowers-marketplace/superpowers";
+
+fn collection(version: &str, file: &str) -> String {
+    format!("{COLLECTION}/{version}/skills/subagent-driven-development/{file}")
+}
+
+/// A project in the middle of its second task.
+fn working() -> Project {
+    let project = Project::new()
+        .on_branch("main")
+        .file("plan.md", PLAN)
+        .file(&collection("4.0.0", "SKILL.md"), "---\nname: sdd\n---\n# SDD\n\nReview twice.\n");
+    let ids = project.stdout(&["task", "import", "plan.md"]);
+    let (one, two) = ids.split_once('\n').unwrap();
+    project.run(&["task", "done", one, "--as", "backend"]);
+    project.run(&["task", "assign", two, "backend"]);
+    let parts = project.stdout(&["task", "add", "Implementation", "Spec review", "--parent", two]);
+    let (implementation, review) = parts.split_once('\n').unwrap();
+    project.run(&["task", "done", implementation, "--as", "backend"]);
+    project.run(&["task", "start", review, "--as", "june"]);
+    project.run(&["agent", "add", "june", "--session", "s-1"]);
+    project.run(&["say", "Approved. @june", "--as", "spec-reviewer"]);
+    project
+}
+
+// W-20, W-21, W-31..W-41: everything comes from the store, the plan and the skill file.
+#[test]
+fn an_orchestrator_wakes_where_it_was() {
+    let project = working();
+    let before = project.run(&["inbox", "june"]);
+    assert_snapshot!(project.run(&["wake", "june"]).stable(&project), @r#"
+    exit: 0
+    --- stdout
+    # Orchestrator Wake-up Context
+
+    You are @june, the orchestrator for this project.
+
+    ## Current Skill
+    You are using `subagent-driven-development` to execute the implementation plan.
+
+    # SDD
+
+    Review twice.
+
+    ## Active Plan
+    **File:** plan.md
+
+    # Auth
+
+    **Goal:** log in
+
+    ### Task 2: Add login endpoint
+
+    **Files:**
+    - Create: `login.go`
+
+    **Step 1:** test
+
+    ## Current Tasks
+    - [x] Task 1: Add user model (completed)
+    - [ ] Task 2: Add login endpoint (@backend, in spec review)  <-- CURRENT
+        - [x] Implementation (completed)
+        - [ ] Spec review (in progress)
+
+    **Current position:** Task 2 implementation is complete. Spec review is in progress.
+    Next action: Check if spec reviewer has completed, then finish the branch.
+
+    ## Recent Activity
+    - HH:MM - @backend completed Task 1: Add user model
+    - HH:MM - @backend completed Implementation
+    - HH:MM - You started Spec review
+
+    ## New Message
+    @spec-reviewer: "Approved. @june"
+
+    ## Your Next Action
+    The spec review passed. You should:
+    1. Mark spec review subtask complete
+    2. Use finishing-a-development-branch
+    3. Continue with the subagent-driven-development workflow
+    --- stderr
+    "#);
+    // Looking changes nothing.
+    assert_eq!(project.run(&["inbox", "june"]), before);
+    assert_eq!(project.run(&["wake", "june"]), project.run(&["wake", "june"]));
+}
+
+// W-6, W-30, W-40
+#[test]
+fn an_agent_wakes_with_its_own_task() {
+    let project = working();
+    let outcome = project.run(&["wake", "backend", "--message", "Go on", "--from", "june"]);
+    assert!(outcome.stdout.starts_with("\n## Your Current Skill\n# SDD\n"), "{outcome}");
+    assert!(outcome.stdout.ends_with("\n\n## New Message\n@june: \"Go on\"\n"), "{outcome}");
+    let idle = project.run(&["wake", "stranger"]);
+    assert!(idle.stdout.contains("## Your Current Task\n(none)\n"), "{idle}");
+    assert!(idle.stdout.contains("(skill not found: superpowers:test-driven-development)"));
+    assert_snapshot!(project.run(&["wake", "stranger", "--explain"]), @"
+    exit: 0
+    --- stdout
+    cost       90.2 of 8000 tokens, an estimate
+    shortened  no
+    skill      superpowers:test-driven-development (default)
+    file       not found
+    plan       none
+    task       none
+    message    none
+    note: skill_not_found: superpowers:test-driven-development
+    --- stderr
+    ");
+}
+
+// W-82: the order of shortening, and what is never shortened.
+#[test]
+fn a_small_budget_keeps_the_task_and_the_message() {
+    let project = working();
+    let text = project.stdout(&["wake", "june", "--budget", "200", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["steps"][0], "plan_task");
+    assert!(report["text"].as_str().unwrap().contains("@spec-reviewer: \"Approved. @june\""));
+    assert!(report["text"].as_str().unwrap().contains("<-- CURRENT"));
+    let verbose = project.run(&["wake", "june", "--budget", "1", "-v"]);
+    assert!(verbose.stderr.contains("note: over_budget"), "{verbose}");
+}
+
+// W-52 and section 10: a pinned version that is gone is said.
+#[test]
+fn a_pinned_skill_that_is_gone_is_said() {
+    let project = working().file(&collection("4.0.3", "SKILL.md"), "# Newer\n");
+    assert!(project.stdout(&["wake", "june"]).contains("# Newer"));
+    project.stdout(&["skill", "pin", "subagent-driven-development", "4.0.0"]);
+    assert!(project.stdout(&["wake", "june"]).contains("Review twice."));
+    let which = project.run(&["skill", "which", "subagent-driven-development"]).stable(&project);
+    assert!(which.contains("version 4.0.0  pinned to 4.0.0"), "{which}");
+    std::fs::remove_dir_all(project.path(COLLECTION).join("4.0.0")).unwrap();
+    let drifted = project.run(&["wake", "june", "-v"]);
+    assert!(drifted.stdout.contains("\n> skill version changed: 4.0.0 -> 4.0.3\n# Newer\n"));
+    assert!(drifted.stderr.contains("note: skill_version_drift: 4.0.0 -> 4.0.3"));
+    assert_eq!(project.run(&["skill", "unpin", "subagent-driven-development"]).code, Some(0));
+    assert_eq!(project.run(&["skill", "unpin", "subagent-driven-development"]).code, Some(1));
+}
+
+// W-50, W-51
+#[test]
+fn a_projects_own_skill_comes_first_and_names_are_checked() {
+    let project = working().file(".claude/skills/subagent-driven-development.md", "ours\n");
+    assert_eq!(project.stdout(&["skill", "show", "subagent-driven-development"]), "ours");
+    let strict = project.file("convoke.toml", "wake.namespace_strict = true");
+    let shown = strict.stdout(&["skill", "show", "superpowers:subagent-driven-development"]);
+    assert!(shown.contains("Review twice."), "{shown}");
+    for id in ["../x", "a/b", "X", ""] {
+        assert_eq!(strict.run(&["skill", "which", id]).code, Some(2), "{id}");
+    }
+    assert_eq!(strict.run(&["skill", "which", "gone"]).code, Some(3));
+    assert_eq!(strict.stdout(&["skill", "list"]), "subagent-driven-development");
+}
+
+// W-70..W-73
+#[test]
+fn a_subagent_gets_its_task_and_nothing_else() {
+    let template = "# How\n\n```\nTask:\n  prompt: |\n    You implement.\n```\n";
+    let project = working().file(&collection("4.0.0", "implementer-prompt.md"), template);
+    let list = project.stdout(&["task", "list"]);
+    let two = list.lines().nth(1).unwrap().split("  ").next().unwrap();
+    assert_snapshot!(project.run(&["subagent", "implementer", "--task", two]).stable(&project), @"
+    exit: 0
+    --- stdout
+    # Implementer Subagent
+
+    You are implementing Task 2: Add login endpoint.
+
+    ## Your Instructions
+    You implement.
+
+    ## The Task
+    **From plan:** plan.md
+
+    ### Task 2: Add login endpoint
+
+    **Files:**
+    - Create: `login.go`
+
+    **Step 1:** test
+
+    ## Context from Orchestrator
+    (none)
+
+    ## Guidelines
+    - Follow TDD strictly (superpowers:test-driven-development)
+    - Self-review before completing
+    - Commit after each step
+    --- stderr
+    ");
+    let missing = project.run(&["subagent", "spec-reviewer", "--task", two]);
+    assert!(missing.stderr.contains("template_not_found: spec-reviewer-prompt.md"), "{missing}");
+}
+
+// W-23, as far as it goes without running the agent.
+#[test]
+fn a_prompt_is_stored_and_shown_but_not_sent() {
+    let project = working();
+    let outcome = project.run(&["prompt", "june", "go on"]);
+    assert!(outcome.stdout.starts_with("claude --resume s-1 -p\n\n# Orchestrator"), "{outcome}");
+    assert!(outcome.stdout.contains("## New Message\n@human: \"go on\"\n"), "{outcome}");
+    assert!(outcome.stderr.contains("does not run agents yet"), "{outcome}");
+    assert!(project.stdout(&["inbox", "june"]).ends_with("@human: \"go on\""));
+    project.run(&["agent", "add", "backend"]);
+    assert_snapshot!(project.run(&["prompt", "backend", "x"]), @r#"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: agent "backend" has no session ID
+    hint: bind one with `convoke agent add NAME --session ID`
+    "#);
+    assert!(project.run(&["prompt", "ghost", "x"]).stderr.contains("agent \"ghost\" not found"));
+}
