@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod brief;
+pub mod hook;
 pub mod inbox;
 pub mod prompt;
 pub mod say;
@@ -53,6 +54,7 @@ enum Command {
     Prompt(prompt::Args),
     Subagent(subagent::Args),
     Skill(skill::Args),
+    Hook(hook::Args),
     Store(store::Args),
 }
 
@@ -67,25 +69,34 @@ Settings come from flags, CONVOKE_* variables, convoke.local.toml, convoke.toml,
 impl Cli {
     /// Runs the chosen command.
     pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+        match &self.command {
+            Command::Brief(args) => args.run(&self.app()?, output),
+            Command::Task(args) => args.run(&self.app()?, output),
+            Command::Say(args) => args.run(&self.app()?, output),
+            Command::Inbox(args) => args.run(&self.app()?, output),
+            Command::Agent(args) => args.run(&self.app()?, output),
+            Command::Wake(args) => args.run(&self.app()?, output),
+            Command::Prompt(args) => args.run(&self.app()?, output),
+            Command::Subagent(args) => args.run(&self.app()?, output),
+            Command::Skill(args) => args.run(&self.app()?, output),
+            Command::Store(args) => args.run(&self.app()?, output),
+            // The client says which project it is in, and nothing here may fail.
+            Command::Hook(args) => args.run(self.verbosity(), output),
+        }
+    }
+
+    fn app(&self) -> Result<App, Failure> {
         let environment = Environment;
-        let app = App {
+        Ok(App {
             project: project(self.project.as_deref(), environment)?,
             environment,
             format: if self.json { Format::Json } else { Format::Text },
-            verbosity: if self.verbose { Verbosity::Verbose } else { Verbosity::Normal },
-        };
-        match &self.command {
-            Command::Brief(args) => args.run(&app, output),
-            Command::Task(args) => args.run(&app, output),
-            Command::Say(args) => args.run(&app, output),
-            Command::Inbox(args) => args.run(&app, output),
-            Command::Agent(args) => args.run(&app, output),
-            Command::Wake(args) => args.run(&app, output),
-            Command::Prompt(args) => args.run(&app, output),
-            Command::Subagent(args) => args.run(&app, output),
-            Command::Skill(args) => args.run(&app, output),
-            Command::Store(args) => args.run(&app, output),
-        }
+            verbosity: self.verbosity(),
+        })
+    }
+
+    fn verbosity(&self) -> Verbosity {
+        if self.verbose { Verbosity::Verbose } else { Verbosity::Normal }
     }
 }
 

@@ -10,6 +10,7 @@ pub mod config;
 pub mod env;
 pub mod exit;
 pub mod failure;
+pub mod input;
 pub mod output;
 pub mod workspace;
 

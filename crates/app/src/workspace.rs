@@ -1,6 +1,7 @@
 //! The store, opened for the project and branch a command works on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use convoke_domain::scope::{AgentName, InvalidAgentName, Scope};
 use convoke_engine::git::checkout;
@@ -31,7 +32,20 @@ struct NoHome;
 impl Workspace {
     /// Opens the store for the project's checked-out branch, or for a named one.
     pub fn open(app: &App, branch: Option<&str>) -> Result<Self, Failure> {
-        let store = open_store(app)?;
+        Self::with_store(open_store(app)?, app, branch)
+    }
+
+    /// Opens the store as [`Workspace::open`] does, but waits no longer than this for others.
+    pub fn open_within(
+        app: &App,
+        branch: Option<&str>,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
+        let store = SqliteStore::open_within(&store_path(app)?, patience).map_err(refused)?;
+        Self::with_store(store, app, branch)
+    }
+
+    fn with_store(store: SqliteStore, app: &App, branch: Option<&str>) -> Result<Self, Failure> {
         let checkout = checkout(&app.project);
         let folder = match &checkout {
             Some(checkout) => checkout.common_dir.clone(),
@@ -49,10 +63,13 @@ impl Workspace {
 
 /// Opens the user's store.
 pub fn open_store(app: &App) -> Result<SqliteStore, Failure> {
-    let path = app.environment.store().ok_or_else(|| {
+    SqliteStore::open(&store_path(app)?).map_err(refused)
+}
+
+fn store_path(app: &App) -> Result<PathBuf, Failure> {
+    app.environment.store().ok_or_else(|| {
         Failure::new(Exit::Surroundings, NoHome).hint("name a store with CONVOKE_STORE")
-    })?;
-    SqliteStore::open(&path).map_err(refused)
+    })
 }
 
 /// A repository is called like the folder it is in, in characters that can be mentioned.

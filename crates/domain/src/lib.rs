@@ -8,6 +8,7 @@ pub mod agent;
 pub mod brief;
 pub mod cut;
 pub mod finding;
+pub mod hook;
 pub mod markdown;
 pub mod mention;
 pub mod message;

@@ -39,6 +39,16 @@ impl Profile {
     }
 }
 
+/// In which order a wake-up's sections come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// As the contract has them: skill, plan, tasks, messages, next action.
+    #[default]
+    Contract,
+    /// What must not be missed first, because whatever carries the text may cut its end.
+    CriticalFirst,
+}
+
 /// The skill as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillText {
@@ -93,6 +103,8 @@ pub struct Facts<'a> {
     pub reader: AgentName,
     /// As what.
     pub profile: Profile,
+    /// In which order.
+    pub order: Order,
     /// The skill to work by.
     pub skill: SkillText,
     /// The task list.

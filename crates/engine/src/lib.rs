@@ -7,6 +7,7 @@ pub mod batch;
 pub mod brief;
 pub mod file;
 pub mod git;
+pub mod hook;
 pub mod project;
 pub mod skill;
 pub mod vocabulary;

@@ -9,10 +9,15 @@ const MARKS: [&str; 3] = [".moai", "convoke.toml", ".git"];
 ///
 /// A user's home is not the project of the folders in it, though some keep it in git.
 pub fn root_above(start: &Path, home: Option<&Path>) -> PathBuf {
+    find_above(start, home).unwrap_or_else(|| start.to_owned())
+}
+
+/// Returns the nearest folder at or above `start` that looks like a project, if there is one.
+pub fn find_above(start: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let marked = |folder: &&Path| {
         Some(*folder) != home && MARKS.iter().any(|mark| folder.join(mark).exists())
     };
-    start.ancestors().find(marked).unwrap_or(start).to_owned()
+    start.ancestors().find(marked).map(Path::to_owned)
 }
 
 #[cfg(test)]

@@ -115,7 +115,8 @@ fn read(path: PathBuf, version: Option<&str>) -> Option<Skill> {
     }
 }
 
-fn hash(text: &str) -> String {
+/// Returns the SHA-256 of a text, in hexadecimal digits.
+pub(crate) fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes())
         .iter()
         .map(|byte| format!("{byte:02x}"))

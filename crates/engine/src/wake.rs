@@ -14,7 +14,7 @@ use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
 use convoke_domain::task::{State, Task};
 use convoke_domain::token::{Budget, Tokenizer};
 use convoke_domain::wake::fit::{WakeUp, wake_up};
-use convoke_domain::wake::{Facts, NewMessage, PlanText, Profile, SkillText};
+use convoke_domain::wake::{Facts, NewMessage, Order, PlanText, Profile, SkillText};
 use convoke_store::Store;
 use convoke_store::error::StoreError;
 use convoke_store::skill::Injection;
@@ -53,6 +53,8 @@ pub struct Call {
     pub agent: AgentName,
     /// As what.
     pub profile: Profile,
+    /// In which order the sections come.
+    pub order: Order,
     /// A message that is not stored; without one, the newest unread message to the agent.
     pub message: Option<NewMessage>,
 }
@@ -104,6 +106,7 @@ pub fn assemble(
     let facts = Facts {
         reader: call.agent.clone(),
         profile: call.profile,
+        order: call.order,
         skill: skill_text(sources, &choice, skill.as_ref(), notices),
         outline: (!roots.is_empty()).then(|| Outline::new(&roots, &path)),
         plan: plan_text.as_ref().map(|(file, text)| match text {

@@ -5,6 +5,7 @@
 //! Many processes use a store at the same time; each write is one short transaction.
 
 pub mod agent;
+pub mod delivery;
 pub mod error;
 pub mod message;
 pub mod project;
@@ -13,12 +14,19 @@ pub mod sqlite;
 pub mod task;
 
 use crate::agent::AgentStore;
+use crate::delivery::DeliveryStore;
 use crate::message::MessageStore;
 use crate::project::ProjectStore;
 use crate::skill::SkillStore;
 use crate::task::TaskStore;
 
 /// Everything that is kept. A backend passes every rule of `tests/conformance.rs`.
-pub trait Store: ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore {}
+pub trait Store:
+    ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore + DeliveryStore
+{
+}
 
-impl<T: ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore> Store for T {}
+impl<T> Store for T where
+    T: ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore + DeliveryStore
+{
+}

@@ -3,6 +3,7 @@
 //! Writers wait for each other instead of failing. Readers never wait.
 
 mod agent;
+mod delivery;
 mod message;
 mod project;
 mod row;
@@ -32,13 +33,18 @@ impl SqliteStore {
     /// Opens a store, making it and its folder if they are missing, and brings its schema up to
     /// date. A store of a later version is refused and left as it is.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_within(path, PATIENCE)
+    }
+
+    /// Opens a store as [`SqliteStore::open`] does, for a caller with less patience.
+    pub fn open_within(path: &Path, patience: Duration) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)
                 .map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
         }
         let opened = |source| StoreError::Open { path: path.to_owned(), source };
         let connection = Connection::open(path).map_err(opened)?;
-        connection.busy_timeout(PATIENCE).map_err(opened)?;
+        connection.busy_timeout(patience).map_err(opened)?;
         schema::bring_up_to_date(&connection, path)?;
         let settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";
         connection.execute_batch(settings).map_err(opened)?;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a rule that cannot be set up fails")]
 
 use convoke_domain::agent::AgentStatus;
+use convoke_domain::hook::{Client, Moment};
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::skill::SkillId;
@@ -11,6 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use convoke_store::Store;
 use convoke_store::agent::AgentChange;
+use convoke_store::delivery::Session;
 use convoke_store::error::StoreError;
 use convoke_store::message::NewMessage;
 use convoke_store::skill::Injection;
@@ -22,7 +24,9 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 13] = [
+    let rules: [Rule; 15] = [
+        ("a session belongs to whom it was bound to last", sessions_are_bound),
+        ("a loss is answered once at every entry, with one text", losses_are_answered),
         ("a project keeps its name, and no two share one", names_are_unique),
         ("a task is found by its id, in its own scope only", tasks_are_scoped),
         ("a part inherits its plan and comes behind its siblings", parts_inherit),
@@ -82,6 +86,34 @@ fn names_are_unique(store: &dyn Store) {
     assert_eq!(name("/b/app/.git", "app"), "app-2");
     assert_eq!(name("/c/app/.git", "app"), "app-3");
     assert_eq!(name("/b/app/.git", "renamed"), "app-2");
+}
+
+fn sessions_are_bound(store: &dyn Store) {
+    let session = Session { client: Client::Claude, id: "s-1" };
+    assert_eq!(store.bound(session).unwrap(), None);
+    for agent in ["june", "backend"] {
+        let address = Address { scope: here(), agent: name(agent) };
+        store.bind(session, &address).unwrap();
+        assert_eq!(store.bound(session).unwrap(), Some(address));
+    }
+    assert_eq!(store.bound(Session { client: Client::Codex, id: "s-1" }).unwrap(), None);
+}
+
+// W-20e
+fn losses_are_answered(store: &dyn Store) {
+    let session = Session { client: Client::Claude, id: "s-1" };
+    let notice = |entry, moment| store.notice(session, entry, moment).unwrap();
+    assert_eq!(notice(1, Moment::Prompted), None);
+    assert_eq!(notice(1, Moment::Began), Some(1));
+    assert_eq!(notice(1, Moment::Prompted), Some(1), "nobody said that it arrived");
+    let kept = |text| store.keep_text(session, 1, text, at(1)).unwrap();
+    assert_eq!((kept("first").as_str(), kept("second").as_str()), ("first", "first"));
+    store.delivered(session, 1, 1, at(2)).unwrap();
+    assert_eq!(notice(1, Moment::Prompted), None);
+    assert_eq!(notice(2, Moment::Began), Some(1), "another entry counts for itself");
+    assert_eq!(notice(1, Moment::Began), Some(2));
+    let other = Session { client: Client::Claude, id: "s-2" };
+    assert_eq!(store.notice(other, 1, Moment::Began).unwrap(), Some(1));
 }
 
 // W-1, W-2

@@ -2,7 +2,7 @@
 
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::AgentName;
-use convoke_domain::wake::NewMessage;
+use convoke_domain::wake::{NewMessage, Order};
 use convoke_engine::wake::Call;
 use convoke_store::agent::{AgentChange, AgentStore};
 use convoke_store::error::StoreError;
@@ -66,7 +66,7 @@ impl Args {
         let settings = settings(app)?;
         let message = Some(NewMessage { from: from.clone(), content: self.text.clone() });
         let profile = profile_of(&self.agent, &settings);
-        let call = Call { agent: self.agent.clone(), profile, message };
+        let call = Call { agent: self.agent.clone(), profile, order: Order::Contract, message };
         let assembled = wake(app, &workspace, &settings, &call, settings.budget)?;
         if agent.archived_at.is_some() {
             store

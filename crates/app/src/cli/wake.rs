@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::AgentName;
 use convoke_domain::token::{Budget, Estimate};
 use convoke_domain::wake::fit::Step;
-use convoke_domain::wake::{NewMessage, Profile};
+use convoke_domain::wake::{NewMessage, Order, Profile};
 use convoke_engine::skill::Library;
 use convoke_engine::wake::{Assembled, Call, Sources, assemble};
 use serde::Serialize;
@@ -76,7 +76,7 @@ impl Args {
         let message = self.message.clone().zip(self.from.clone());
         let message = message.map(|(content, from)| NewMessage { from, content });
         let profile = self.profile.unwrap_or_else(|| profile_of(&self.agent, &settings));
-        let call = Call { agent: self.agent.clone(), profile, message };
+        let call = Call { agent: self.agent.clone(), profile, order: Order::Contract, message };
         let budget = self.budget.unwrap_or(settings.budget);
         let assembled = wake(app, &workspace, &settings, &call, budget)?;
         match app.format {

@@ -21,6 +21,8 @@ const DEFAULT_BUDGET: Budget = Budget::at_least_one(8000);
 pub struct Settings {
     /// The agent that leads the others.
     pub orchestrator: AgentName,
+    /// The agent of sessions that nobody is bound to.
+    pub agent: Option<AgentName>,
     /// The most tokens a wake-up may cost.
     pub budget: Budget,
     /// The clock that times are shown by.
@@ -37,6 +39,7 @@ pub struct Settings {
 #[derive(Debug, Clone, Default)]
 pub struct Layer {
     orchestrator: Option<AgentName>,
+    agent: Option<AgentName>,
     budget: Option<Budget>,
     clock: Option<Offset>,
     mentions: Option<MentionRule>,
@@ -45,7 +48,18 @@ pub struct Layer {
 }
 
 /// Every setting of wake-ups.
-pub const KEYS: [Key<Layer>; 6] = [
+pub const KEYS: [Key<Layer>; 7] = [
+    Key {
+        name: "agent",
+        expected: "an agent's name",
+        default: "nobody",
+        meaning: "the agent of sessions that no other is bound to",
+        from_text: text,
+        set: |layer, value| {
+            layer.agent = Some(AgentName::parse(value.as_str()?).ok()?);
+            Some(())
+        },
+    },
     Key {
         name: "orchestrator",
         expected: "an agent's name",
@@ -124,6 +138,7 @@ pub fn settings(app: &App) -> Result<Settings, Failure> {
     let all = layers.into_iter().reduce(Layer::over).unwrap_or_default();
     Ok(Settings {
         orchestrator: all.orchestrator.unwrap_or_else(|| AgentName::known("june")),
+        agent: all.agent,
         budget: all.budget.unwrap_or(DEFAULT_BUDGET),
         clock: all.clock.unwrap_or(Offset::UTC),
         mentions: all.mentions.unwrap_or_default(),
@@ -136,6 +151,7 @@ impl Layer {
     fn over(self, weaker: Self) -> Self {
         Self {
             orchestrator: self.orchestrator.or(weaker.orchestrator),
+            agent: self.agent.or(weaker.agent),
             budget: self.budget.or(weaker.budget),
             clock: self.clock.or(weaker.clock),
             mentions: self.mentions.or(weaker.mentions),

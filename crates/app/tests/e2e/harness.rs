@@ -132,6 +132,15 @@ impl Project {
         finish(self.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments))
     }
 
+    /// Runs `convoke` with something on its standard input.
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Outcome {
+        let path = self.top.path().join("input");
+        fs::write(&path, input).unwrap();
+        let mut command = self.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments);
+        command.stdin(fs::File::open(path).unwrap());
+        finish(command)
+    }
+
     /// Runs `convoke` and returns what it printed, without the last line ending.
     pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
         let outcome = self.run(arguments);

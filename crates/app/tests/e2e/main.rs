@@ -12,6 +12,7 @@ mod brief_rest;
 mod cli;
 mod config;
 mod harness;
+mod hook;
 mod messages;
 mod readme;
 mod store;

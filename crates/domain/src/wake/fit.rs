@@ -217,7 +217,7 @@ impl PlanText<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{NewMessage, Profile};
+    use super::super::{NewMessage, Order, Profile};
     use super::*;
     use crate::plan::Plan;
     use crate::scope::AgentName;
@@ -239,6 +239,7 @@ mod tests {
         Facts {
             reader: AgentName::parse("june").unwrap(),
             profile,
+            order: Order::Contract,
             skill: SkillText {
                 id: SkillId::parse("superpowers:subagent-driven-development").unwrap(),
                 text: line("[Full skill content here]"),
@@ -335,6 +336,28 @@ The spec review passed. You should:
         assert!(rendered(&facts, 8000).text.ends_with(
             "\n\n## Your Current Task\n(none)\n\n## Recent Messages\n(none)\n\n## New Message\n(none)\n"
         ));
+    }
+
+    #[test]
+    fn what_must_not_be_missed_can_come_first() {
+        let roots = grown(LOGIN);
+        let mut facts = facts(&roots, Profile::Orchestrator, "plan");
+        facts.order = Order::CriticalFirst;
+        let text = rendered(&facts, 8000).text;
+        let headings: Vec<_> = text.lines().filter(|line| line.starts_with("## ")).collect();
+        assert_eq!(
+            headings,
+            [
+                "## Current Tasks",
+                "## New Message",
+                "## Your Next Action",
+                "## Recent Activity",
+                "## Active Plan",
+                "## Current Skill"
+            ]
+        );
+        facts.profile = Profile::Agent;
+        assert!(rendered(&facts, 8000).text.starts_with("\n## Your Current Task\n"));
     }
 
     // W-31: empty middle sections go with their headings; the last two never do.

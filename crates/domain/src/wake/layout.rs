@@ -2,7 +2,7 @@
 
 use super::fit::{PlanForm, Shape};
 use super::next_step;
-use super::{Facts, PlanText, Profile};
+use super::{Facts, Order, PlanText, Profile};
 use crate::message::quote;
 use crate::plan;
 use crate::task::outline::Outline;
@@ -22,25 +22,32 @@ fn agent(facts: &Facts<'_>, shape: &Shape) -> String {
     let tasks = tasks(facts, shape).unwrap_or_else(|| NONE.to_owned());
     let recent = activity(facts, shape).unwrap_or_else(|| NONE.to_owned());
     let new = message(facts);
-    format!(
-        "\n## Your Current Skill\n{skill}\n\n## Your Current Task\n{tasks}\n\n\
-         ## Recent Messages\n{recent}\n\n## New Message\n{new}\n"
-    )
+    let skill = format!("## Your Current Skill\n{skill}");
+    let tasks = format!("## Your Current Task\n{tasks}");
+    let recent = format!("## Recent Messages\n{recent}");
+    let new = format!("## New Message\n{new}");
+    let sections = match facts.order {
+        Order::Contract => [skill, tasks, recent, new],
+        Order::CriticalFirst => [tasks, new, recent, skill],
+    };
+    format!("\n{}\n", sections.join("\n\n"))
 }
 
 fn orchestrator(facts: &Facts<'_>, shape: &Shape) -> String {
     let id = &facts.skill.id;
     let head = format!("You are using `{}` to {}.", id.bare(), id.purpose());
-    let sections = [
-        Some("# Orchestrator Wake-up Context".to_owned()),
-        Some(format!("You are @{}, the orchestrator for this project.", facts.reader)),
-        Some(format!("## Current Skill\n{head}\n\n{}", skill(facts, shape))),
-        plan_section(facts, shape),
-        tasks(facts, shape).map(|list| format!("## Current Tasks\n{list}{}", place(facts))),
-        activity(facts, shape).map(|lines| format!("## Recent Activity\n{lines}")),
-        Some(format!("## New Message\n{}", message(facts))),
-        Some(format!("## Your Next Action\n{}", next_step::render(facts))),
-    ];
+    let title = Some("# Orchestrator Wake-up Context".to_owned());
+    let name = Some(format!("You are @{}, the orchestrator for this project.", facts.reader));
+    let skill = Some(format!("## Current Skill\n{head}\n\n{}", skill(facts, shape)));
+    let plan = plan_section(facts, shape);
+    let tasks = tasks(facts, shape).map(|it| format!("## Current Tasks\n{it}{}", place(facts)));
+    let activity = activity(facts, shape).map(|lines| format!("## Recent Activity\n{lines}"));
+    let new = Some(format!("## New Message\n{}", message(facts)));
+    let next = Some(format!("## Your Next Action\n{}", next_step::render(facts)));
+    let sections = match facts.order {
+        Order::Contract => [title, name, skill, plan, tasks, activity, new, next],
+        Order::CriticalFirst => [title, name, tasks, new, next, activity, plan, skill],
+    };
     sections.into_iter().flatten().collect::<Vec<_>>().join("\n\n") + "\n"
 }
 

@@ -1,0 +1,153 @@
+//! `convoke hook`: what clients call at the events of a session.
+//!
+//! A hook must never stand in an agent's way: whatever goes wrong, it answers with silence in the
+//! client's own format and exits 0.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use convoke_domain::hook::{Client, Moment};
+use convoke_domain::scope::{Address, AgentName, Scope};
+use convoke_engine::hook::{Answer, Entry, Heard, Input, answer, record};
+use convoke_engine::project::find_above;
+use convoke_engine::wake::Sources;
+use convoke_store::delivery::{DeliveryStore, Session};
+
+use super::wake::{library, profile_of};
+use crate::app::{App, Format, Verbosity};
+use crate::clock::now;
+use crate::config::wake::{Settings, settings};
+use crate::env::Environment;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::output::Output;
+use crate::workspace::{Workspace, agent_name, refused};
+
+/// No client says more about an event.
+const MAX_INPUT: u64 = 16 * 1024 * 1024;
+
+/// Longer than this no agent should wait for us.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Answer a client's hook (called by clients)
+///
+/// Reads the client's JSON on stdin and prints its answer: the wake-up of the agent whose session
+/// it is, once after each loss of memory, and otherwise nothing. Always exits 0.
+///
+/// The agent is the one in `CONVOKE_AGENT`, else the one the session is bound to, else the project's
+/// `wake.agent`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The client
+    #[arg(value_parser = client())]
+    client: Client,
+
+    /// The event, by the client's own name for it
+    event: String,
+
+    /// Which of several hook entries this is; long texts are spread over them
+    #[arg(long, value_name = "N", default_value = "1")]
+    part: NonZeroUsize,
+
+    /// How many hook entries there are
+    #[arg(long, value_name = "N", default_value = "1")]
+    of: NonZeroUsize,
+}
+
+impl Args {
+    /// Runs the command. What goes wrong is said only with `-v`.
+    pub fn run(&self, verbosity: Verbosity, output: &mut Output) -> Result<Exit, Failure> {
+        if let Err(failure) = self.try_to_answer(verbosity, output) {
+            say_nothing(output)?;
+            if verbosity == Verbosity::Verbose {
+                output.failure(&failure);
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn try_to_answer(&self, verbosity: Verbosity, output: &mut Output) -> Result<(), Failure> {
+        let Some((input, moment)) = self.event() else { return say_nothing(output) };
+        let environment = Environment;
+        let place = place(&input, environment).zip(input.session_id.as_deref());
+        let Some((project, session_id)) = place else { return say_nothing(output) };
+        let app = App { project, environment, format: Format::Json, verbosity };
+        let settings = settings(&app)?;
+        let workspace = Workspace::open_within(&app, None, PATIENCE)?;
+        let session = Session { client: self.client, id: session_id };
+        let Some(agent) = who(&app, &workspace, &settings, session)? else {
+            return say_nothing(output);
+        };
+        let library = library(&app, &settings);
+        let sources = Sources {
+            store: &workspace.store,
+            scope: &agent.scope,
+            root: &app.project,
+            library: &library,
+            patterns: settings.patterns,
+            clock: settings.clock,
+        };
+        let number = u32::try_from(self.part.get()).unwrap_or(u32::MAX);
+        let heard = Heard {
+            session,
+            event: &self.event,
+            moment,
+            entry: Entry { number, of: self.of.max(self.part) },
+            agent: &agent,
+            profile: profile_of(&agent.agent, &settings),
+            budget: settings.budget,
+            now: now(),
+        };
+        let answer = answer(&sources, &heard).map_err(refused)?;
+        output.data(&format!("{}\n", answer.json))?;
+        // Only what has left us has been delivered.
+        output.flush()?;
+        record(&sources, &heard, &answer).map_err(refused)
+    }
+
+    /// Reads what the client says; `None` for what is no concern of ours.
+    fn event(&self) -> Option<(Input, Moment)> {
+        let input = Input::parse(&input::read(MAX_INPUT)?)?;
+        let moment = self.client.moment(&self.event, input.cause.as_deref())?;
+        Some((input, moment))
+    }
+}
+
+fn say_nothing(output: &mut Output) -> Result<(), Failure> {
+    output.data(&format!("{}\n", Answer::nothing().json))
+}
+
+/// Returns the project that the client works in; outside of any there is nothing to say.
+fn place(input: &Input, environment: Environment) -> Option<PathBuf> {
+    let start = input.cwd.clone().or_else(|| environment.current_dir().ok())?;
+    find_above(&start, environment.home().as_deref().map(Path::new))
+}
+
+/// Returns whose session it is.
+fn who(
+    app: &App,
+    workspace: &Workspace,
+    settings: &Settings,
+    session: Session<'_>,
+) -> Result<Option<Address>, Failure> {
+    let here = |agent: AgentName| Address { scope: workspace.scope.clone(), agent };
+    if let Some(name) = app.environment.agent() {
+        let name = agent_name(&name.to_string_lossy());
+        return Ok(name.ok().map(here));
+    }
+    let bound = workspace.store.bound(session).map_err(refused)?;
+    let bound = bound.filter(|address| same_project(&address.scope, &workspace.scope));
+    Ok(bound.or_else(|| settings.agent.clone().map(here)))
+}
+
+fn same_project(one: &Scope, other: &Scope) -> bool {
+    one.project == other.project
+}
+
+fn client() -> impl TypedValueParser<Value = Client> {
+    PossibleValuesParser::new(Client::ALL.map(Client::name))
+        .try_map(|name| Client::parse(&name).ok_or("no such client"))
+}

@@ -1,0 +1,178 @@
+//! `convoke hook`: answers to clients, once per loss of memory.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Project};
+
+/// A project with an open task of june's and a skill of the given length.
+fn project(skill_lines: usize) -> Project {
+    let skill = "Do this, and then do that, carefully and in order.\n".repeat(skill_lines);
+    let project = Project::new()
+        .on_branch("main")
+        .file(".claude/skills/test-driven-development.md", format!("# TDD\n\n{skill}"))
+        .file("convoke.toml", "[wake]\nagent = 'june'\nwake_budget = 100000\n");
+    project.run(&["task", "add", "Build the parser"]);
+    project
+}
+
+fn hook(
+    project: &Project,
+    client: &str,
+    event: &str,
+    session: &str,
+    cause: &str,
+    part: [&str; 2],
+) -> Outcome {
+    let cwd = project.root().display().to_string();
+    let input =
+        json!({ "session_id": session, "cwd": cwd, "hook_event_name": event, "source": cause });
+    let arguments = ["hook", client, event, "--part", part[0], "--of", part[1]];
+    project.run_with_input(&arguments, input.to_string().as_bytes())
+}
+
+/// Returns the injected text, checking that the answer is what the client expects.
+#[track_caller]
+fn context(outcome: &Outcome, event: &str) -> Option<String> {
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
+    let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    if answer == json!({}) {
+        return None;
+    }
+    assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
+    Some(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
+}
+
+// W-20e: start, clear and compact deliver; resume and prompts only what never arrived.
+#[test]
+fn every_loss_of_memory_is_answered_once() {
+    let project = project(3);
+    let ask = |event: &str, cause: &str| {
+        context(&hook(&project, "claude", event, "s-1", cause, ["1", "1"]), event).is_some()
+    };
+    let heard = [
+        (ask("SessionStart", "startup"), true),
+        (ask("UserPromptSubmit", ""), false),
+        (ask("SessionStart", "resume"), false),
+        (ask("SessionStart", "compact"), true),
+        (ask("UserPromptSubmit", ""), false),
+        (ask("SessionStart", "clear"), true),
+        (ask("PreCompact", "auto"), false),
+        (ask("Stop", ""), false),
+    ];
+    for (index, (delivered, expected)) in heard.iter().enumerate() {
+        assert_eq!(delivered, expected, "event {index}");
+    }
+    let other = hook(&project, "claude", "SessionStart", "s-2", "resume", ["1", "1"]);
+    assert!(context(&other, "SessionStart").is_some(), "a session nobody knew has nothing");
+}
+
+// What must not be missed comes first, and the text is marked at both ends.
+#[test]
+fn the_text_is_marked_and_begins_with_the_task() {
+    let project = project(3);
+    project.run(&["agent", "add", "june"]);
+    project.run(&["say", "please hurry, @june", "--as", "ana"]);
+    let text = context(
+        &hook(&project, "codex", "SessionStart", "s", "startup", ["1", "1"]),
+        "SessionStart",
+    );
+    let text = text.unwrap();
+    assert!(text.starts_with("[convoke wake-up 1/1 "), "{text}");
+    assert!(text.trim_end().lines().last().unwrap().starts_with("[end of convoke wake-up 1/1 "));
+    let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} in {text}"));
+    assert!(place("Build the parser") < place("please hurry, @june"));
+    assert!(place("please hurry, @june") < place("# TDD"));
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+}
+
+// Clients cut long texts, so they come in parts below the limit, the same text for all entries.
+#[test]
+fn a_long_wake_up_is_spread_over_entries() {
+    let project = project(500);
+    let parts: Vec<_> = ["1", "2", "3", "4"]
+        .iter()
+        .map(|part| {
+            let outcome = hook(&project, "claude", "SessionStart", "s", "startup", [part, "4"]);
+            context(&outcome, "SessionStart")
+        })
+        .collect();
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    assert_eq!(parts.len(), 3);
+    assert!(parts.iter().all(|part| part.chars().count() <= 10_000));
+    let joined = parts.concat();
+    assert_eq!(joined.matches("carefully and in order.").count(), 500);
+}
+
+// Too long for all entries together: shortened, and the text says how to get the rest.
+#[test]
+fn a_wake_up_that_is_too_long_says_where_the_rest_is() {
+    let project = project(500);
+    let outcome = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
+    let text = context(&outcome, "SessionStart").unwrap();
+    assert!(text.chars().count() <= 10_000);
+    assert!(text.contains("the whole text: `convoke wake june --budget 1000000`"), "{text}");
+    assert!(text.contains("> truncated: test-driven-development at char_offset="), "{text}");
+}
+
+// Wide characters take more bytes than the estimate knows; nothing is lost for that.
+#[test]
+fn wide_text_fits_too() {
+    let project = project(1).file(
+        ".claude/skills/test-driven-development.md",
+        "# TDD\n\n## 하나\n\n".to_owned()
+            + &"가나다라마바사아자차카타파하 가나다라마바사.\n".repeat(300),
+    );
+    let outcome = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
+    let text = context(&outcome, "SessionStart").unwrap();
+    assert!(text.len() <= 10_000);
+    assert!(text.contains("> truncated: test-driven-development at char_offset="), "{text}");
+}
+
+#[test]
+fn each_client_is_answered_in_its_own_format() {
+    let project = project(1);
+    let answer = |client: &str, event: &str| -> Value {
+        let outcome = hook(&project, client, event, client, "startup", ["1", "1"]);
+        serde_json::from_str(&outcome.stdout).unwrap()
+    };
+    assert!(
+        answer("gemini", "SessionStart")["hookSpecificOutput"]["additionalContext"].is_string()
+    );
+    assert!(answer("cursor", "sessionStart")["additional_context"].is_string());
+    assert!(answer("opencode", "session.created")["context"].is_string());
+}
+
+// A hook never stands in the way: silence and success, whatever it is given.
+#[test]
+fn nonsense_is_answered_with_silence() {
+    let project = project(1);
+    let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
+    let inputs: [&[u8]; 7] =
+        [b"", b"{", b"[]", b"\xff\xfe", b"{}", b"{\"session_id\":5}", deep.as_bytes()];
+    for input in inputs {
+        let outcome = project.run_with_input(&["hook", "claude", "SessionStart"], input);
+        assert_eq!(outcome.to_string(), "exit: 0\n--- stdout\n{}\n--- stderr\n");
+    }
+    let broken = project.file("convoke.toml", "[wake");
+    let outcome = hook(&broken, "claude", "SessionStart", "s", "startup", ["1", "1"]);
+    assert_eq!(outcome.to_string(), "exit: 0\n--- stdout\n{}\n--- stderr\n");
+}
+
+#[test]
+fn outside_a_project_or_without_an_agent_there_is_silence() {
+    let project = Project::new();
+    let input = json!({ "session_id": "s", "cwd": "/", "source": "startup" }).to_string();
+    let outcome = project.run_with_input(&["hook", "claude", "SessionStart"], input.as_bytes());
+    assert_eq!(outcome.to_string(), "exit: 0\n--- stdout\n{}\n--- stderr\n");
+    let project = project.on_branch("main");
+    project.run(&["task", "add", "x"]);
+    let nobody = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
+    assert_eq!(context(&nobody, "SessionStart"), None);
+    let named = project.variable("CONVOKE_AGENT", "june");
+    let june = hook(&named, "claude", "SessionStart", "s", "compact", ["1", "1"]);
+    assert!(context(&june, "SessionStart").unwrap().contains("You are @june"));
+    // The session is june's from now on, whoever asks.
+    let bound = named.variable("CONVOKE_AGENT", "");
+    let again = hook(&bound, "claude", "SessionStart", "s", "compact", ["1", "1"]);
+    assert!(context(&again, "SessionStart").unwrap().contains("You are @june"));
+}

@@ -1,0 +1,255 @@
+//! Answering clients' hooks: reading what a client says, and answering in its own format.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use convoke_domain::hook::parts::{room, split};
+use convoke_domain::hook::{Client, Moment};
+use convoke_domain::scope::Address;
+use convoke_domain::skill::SkillId;
+use convoke_domain::token::{Budget, Estimate};
+use convoke_domain::wake::{Order, Profile};
+use convoke_store::agent::AgentChange;
+use convoke_store::delivery::Session;
+use convoke_store::error::StoreError;
+use convoke_store::skill::Injection;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::skill::hash;
+use crate::wake::{Assembled, Call, Sources, assemble};
+
+/// What a client says about an event. Everything else it says is ignored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Input {
+    /// Its name for the session.
+    pub session_id: Option<String>,
+    /// The folder it works in.
+    pub cwd: Option<PathBuf>,
+    /// Why a session begins or is compacted.
+    pub cause: Option<String>,
+}
+
+impl Input {
+    /// Reads a client's JSON; `None` for anything that is not an object.
+    pub fn parse(text: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        let object = value.as_object()?;
+        let field = |names: [&str; 2]| {
+            let found = names.iter().find_map(|name| object.get(*name)?.as_str());
+            found.map(str::to_owned)
+        };
+        Some(Self {
+            session_id: field(["session_id", "conversation_id"]),
+            cwd: field(["cwd", "directory"]).map(PathBuf::from),
+            cause: field(["source", "trigger"]),
+        })
+    }
+}
+
+/// One hook entry of a client, and how many there are for the same event.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its number, from one.
+    pub number: u32,
+    /// How many entries share a text.
+    pub of: NonZeroUsize,
+}
+
+/// An event that a client reports for an agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Heard<'a> {
+    /// The session it is about.
+    pub session: Session<'a>,
+    /// The client's name for the event.
+    pub event: &'a str,
+    /// What it means.
+    pub moment: Moment,
+    /// Which entry hears it.
+    pub entry: Entry,
+    /// Whose session it is.
+    pub agent: &'a Address,
+    /// As what the agent wakes.
+    pub profile: Profile,
+    /// The most a wake-up may cost.
+    pub budget: Budget,
+    /// When.
+    pub now: Timestamp,
+}
+
+/// What an entry has to print, and what to record once it is printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The client's JSON.
+    pub json: String,
+    /// The loss that it answers.
+    loss: Option<u32>,
+    /// The message that was handed over with it.
+    message_id: Option<i64>,
+}
+
+impl Answer {
+    /// An answer that every client takes for silence.
+    pub fn nothing() -> Self {
+        Self { json: "{}".to_owned(), loss: None, message_id: None }
+    }
+}
+
+/// Decides what an entry prints. Until [`record`] is called, the loss stays open.
+pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreError> {
+    let store = sources.store;
+    if matches!(heard.moment, Moment::Began | Moment::Resumed) {
+        store.bind(heard.session, heard.agent)?;
+    }
+    let Some(loss) = store.notice(heard.session, heard.entry.number, heard.moment)? else {
+        return Ok(Answer::nothing());
+    };
+    let assembled = assembled(sources, heard)?;
+    let kept = match &assembled {
+        Some(assembled) => text(assembled, heard),
+        None => String::new(),
+    };
+    let kept = store.keep_text(heard.session, loss, &kept, heard.now)?;
+    let (parts, _left) = split(&kept, heard.entry.of, most_bytes(heard), &hash(&kept)[..8]);
+    let index = heard.entry.number as usize - 1;
+    let json =
+        parts.get(index).map_or_else(|| Answer::nothing().json, |part| in_format(heard, part));
+    let message_id = assembled.as_ref().and_then(|assembled| assembled.message_id);
+    if let (1, Some(assembled)) = (heard.entry.number, &assembled) {
+        store.record_injection(sources.scope, &injection(heard, assembled))?;
+    }
+    Ok(Answer { json, loss: Some(loss), message_id })
+}
+
+/// Remembers that an answer was printed.
+pub fn record(sources: &Sources<'_>, heard: &Heard<'_>, answer: &Answer) -> Result<(), StoreError> {
+    let Some(loss) = answer.loss else { return Ok(()) };
+    let store = sources.store;
+    store.delivered(heard.session, heard.entry.number, loss, heard.now)?;
+    if let (1, Some(message)) = (heard.entry.number, answer.message_id) {
+        let seen = AgentChange::Seen(message);
+        match store.change_agent(sources.scope, &heard.agent.agent, &seen) {
+            // Somebody who was never added has no place to keep it.
+            Err(StoreError::NoAgent { .. }) => {}
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+/// Tries at a budget whose text fits. Text of wide characters needs more than one.
+const TRIES: usize = 4;
+
+/// Assembles the wake-up to fit the client, or nothing if there is nothing to be reminded of.
+fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assembled>, StoreError> {
+    let call = Call {
+        agent: heard.agent.agent.clone(),
+        profile: heard.profile,
+        order: Order::CriticalFirst,
+        message: None,
+    };
+    let room = room(heard.entry.of, most_bytes(heard));
+    let mut budget = heard.budget;
+    let mut assembled = assemble(sources, &call, budget, &Estimate)?;
+    for _ in 0..TRIES {
+        let length = text(&assembled, heard).len();
+        if length <= room {
+            break;
+        }
+        budget = scaled(budget.min(cost(&assembled)), room, length);
+        assembled = assemble(sources, &call, budget, &Estimate)?;
+    }
+    let empty = assembled.task.is_none() && assembled.message_id.is_none();
+    Ok((!empty).then_some(assembled))
+}
+
+fn cost(assembled: &Assembled) -> Budget {
+    Budget::at_least_one(assembled.wake_up.cost.tenths() / 10)
+}
+
+/// Takes as much off a budget as its text is too long, and a little more for the notice.
+fn scaled(budget: Budget, room: usize, length: usize) -> Budget {
+    let less = u128::from(budget.get()) * room as u128 / length.max(1) as u128;
+    Budget::at_least_one(u64::try_from(less).unwrap_or(u64::MAX).saturating_sub(30))
+}
+
+/// Puts in front how to get the whole text when this one was shortened.
+fn text(assembled: &Assembled, heard: &Heard<'_>) -> String {
+    let text = assembled.wake_up.text.trim_start_matches('\n');
+    if assembled.wake_up.steps.is_empty() && !assembled.wake_up.over_budget {
+        return text.to_owned();
+    }
+    let agent = &heard.agent.agent;
+    format!("> shortened to fit; the whole text: `convoke wake {agent} --budget 1000000`\n\n{text}")
+}
+
+fn most_bytes(heard: &Heard<'_>) -> usize {
+    heard.session.client.most_bytes()
+}
+
+/// Wraps a text as the client wants to be given it.
+fn in_format(heard: &Heard<'_>, text: &str) -> String {
+    let answer = match heard.session.client {
+        Client::Claude | Client::Codex | Client::Gemini => json!({
+            "hookSpecificOutput": { "hookEventName": heard.event, "additionalContext": text }
+        }),
+        Client::Cursor => json!({ "additional_context": text }),
+        Client::Opencode => json!({ "context": text }),
+    };
+    answer.to_string()
+}
+
+fn injection(heard: &Heard<'_>, assembled: &Assembled) -> Injection {
+    let skill = assembled.skill.as_ref();
+    let pruned = !assembled.wake_up.steps.is_empty();
+    let id: SkillId = assembled.choice.skill.clone();
+    Injection {
+        agent: heard.agent.agent.clone(),
+        plan_file: assembled.plan_file.clone(),
+        task_id: assembled.task.clone(),
+        skill: id,
+        version: skill.and_then(|skill| skill.version.clone()),
+        sha256: skill.map(|skill| skill.sha256.clone()),
+        mode: if pruned { "pruned" } else { "full" }.to_owned(),
+        injected_at: heard.now,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn only_what_matters_is_read() {
+        let claude = r#"{"session_id":"s","cwd":"/p","source":"compact","x":[1]}"#;
+        let heard = Input::parse(claude).unwrap();
+        assert_eq!(heard.session_id.as_deref(), Some("s"));
+        assert_eq!(
+            (heard.cwd, heard.cause.as_deref()),
+            (Some(PathBuf::from("/p")), Some("compact"))
+        );
+        let cursor = Input::parse(r#"{"conversation_id":"c","trigger":"manual"}"#).unwrap();
+        assert_eq!(
+            (cursor.session_id.as_deref(), cursor.cause.as_deref()),
+            (Some("c"), Some("manual"))
+        );
+        assert_eq!(Input::parse(r#"{"session_id":5}"#), Some(Input::default()));
+        for text in ["", "null", "[]", "5", "{", "\u{0}"] {
+            assert_eq!(Input::parse(text), None, "{text}");
+        }
+        assert_eq!(Input::parse(&"[".repeat(10_000)), None);
+        assert_eq!(
+            Input::parse(&format!("{{\"a\":{}1{}}}", "[".repeat(10_000), "]".repeat(10_000))),
+            None
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in any::<String>()) {
+            Input::parse(&text);
+        }
+    }
+}
