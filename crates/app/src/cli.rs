@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod brief;
 pub mod hook;
+pub mod hooks;
 pub mod inbox;
 pub mod prompt;
 pub mod say;
@@ -55,6 +56,7 @@ enum Command {
     Subagent(subagent::Args),
     Skill(skill::Args),
     Hook(hook::Args),
+    Hooks(hooks::Args),
     Store(store::Args),
 }
 
@@ -79,6 +81,7 @@ impl Cli {
             Command::Prompt(args) => args.run(&self.app()?, output),
             Command::Subagent(args) => args.run(&self.app()?, output),
             Command::Skill(args) => args.run(&self.app()?, output),
+            Command::Hooks(args) => args.run(&self.app()?, output),
             Command::Store(args) => args.run(&self.app()?, output),
             // The client says which project it is in, and nothing here may fail.
             Command::Hook(args) => args.run(self.verbosity(), output),

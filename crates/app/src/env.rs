@@ -19,6 +19,14 @@ impl Environment {
         env::current_dir()
     }
 
+    /// Returns this program as a shell would call it from anywhere.
+    pub fn program(self) -> String {
+        let path = env::current_exe().map(|path| path.display().to_string());
+        let path = path.unwrap_or_else(|_| "convoke".to_owned());
+        let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+        if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
+    }
+
     /// Returns the user's own folder.
     pub fn home(self) -> Option<PathBuf> {
         variable("HOME").map(PathBuf::from)

@@ -8,6 +8,7 @@ pub mod brief;
 pub mod file;
 pub mod git;
 pub mod hook;
+pub mod hooks;
 pub mod project;
 pub mod skill;
 pub mod vocabulary;

@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod delivery;
 pub mod error;
+pub mod install;
 pub mod message;
 pub mod project;
 pub mod skill;
@@ -15,6 +16,7 @@ pub mod task;
 
 use crate::agent::AgentStore;
 use crate::delivery::DeliveryStore;
+use crate::install::InstallStore;
 use crate::message::MessageStore;
 use crate::project::ProjectStore;
 use crate::skill::SkillStore;
@@ -22,11 +24,17 @@ use crate::task::TaskStore;
 
 /// Everything that is kept. A backend passes every rule of `tests/conformance.rs`.
 pub trait Store:
-    ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore + DeliveryStore
+    ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore + DeliveryStore + InstallStore
 {
 }
 
 impl<T> Store for T where
-    T: ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore + DeliveryStore
+    T: ProjectStore
+        + TaskStore
+        + MessageStore
+        + AgentStore
+        + SkillStore
+        + DeliveryStore
+        + InstallStore
 {
 }

@@ -14,6 +14,7 @@ use convoke_store::Store;
 use convoke_store::agent::AgentChange;
 use convoke_store::delivery::Session;
 use convoke_store::error::StoreError;
+use convoke_store::install::Install;
 use convoke_store::message::NewMessage;
 use convoke_store::skill::Injection;
 use convoke_store::sqlite::SqliteStore;
@@ -24,7 +25,8 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 15] = [
+    let rules: [Rule; 16] = [
+        ("what a file was before the first install is kept", installs_are_kept),
         ("a session belongs to whom it was bound to last", sessions_are_bound),
         ("a loss is answered once at every entry, with one text", losses_are_answered),
         ("a project keeps its name, and no two share one", names_are_unique),
@@ -97,6 +99,21 @@ fn sessions_are_bound(store: &dyn Store) {
         assert_eq!(store.bound(session).unwrap(), Some(address));
     }
     assert_eq!(store.bound(Session { client: Client::Codex, id: "s-1" }).unwrap(), None);
+}
+
+fn installs_are_kept(store: &dyn Store) {
+    let install = |original: Option<&str>, installed: &str| Install {
+        original: original.map(str::to_owned),
+        installed: installed.to_owned(),
+        installed_at: at(1),
+    };
+    let remember = |it: &Install| store.remember_install("/p", Client::Claude, it).unwrap();
+    remember(&install(Some("mine"), "ours"));
+    remember(&install(Some("ours"), "ours again"));
+    assert_eq!(store.install("/p").unwrap(), Some(install(Some("mine"), "ours again")));
+    store.forget_install("/p").unwrap();
+    assert_eq!(store.install("/p").unwrap(), None);
+    assert_eq!(store.last_delivery(Client::Claude).unwrap(), None);
 }
 
 // W-20e

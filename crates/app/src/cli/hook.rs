@@ -147,7 +147,8 @@ fn same_project(one: &Scope, other: &Scope) -> bool {
     one.project == other.project
 }
 
-fn client() -> impl TypedValueParser<Value = Client> {
+/// Reads a client's name from the command line.
+pub(super) fn client() -> impl TypedValueParser<Value = Client> {
     PossibleValuesParser::new(Client::ALL.map(Client::name))
         .try_map(|name| Client::parse(&name).ok_or("no such client"))
 }

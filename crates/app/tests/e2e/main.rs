@@ -13,6 +13,7 @@ mod cli;
 mod config;
 mod harness;
 mod hook;
+mod hooks;
 mod messages;
 mod readme;
 mod store;

@@ -8,7 +8,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::StoreError;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 2] = [include_str!("0001.sql"), include_str!("0002.sql")];
+const MIGRATIONS: [&str; 3] =
+    [include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql")];
 
 const KNOWN: usize = MIGRATIONS.len();
 

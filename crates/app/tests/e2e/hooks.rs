@@ -1,0 +1,85 @@
+//! `convoke hooks`: entries in clients' settings.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::harness::Project;
+
+const ODD: &str = "{ \"model\" : \"opus\",\n\t\"hooks\":{\"Stop\":[ ]} }";
+
+#[test]
+fn an_unchanged_file_gets_its_old_bytes_back() {
+    let project = Project::new().on_branch("main").file(".claude/settings.json", ODD);
+    let path = project.path(".claude/settings.json");
+    let installed = project.run(&["hooks", "install", "claude", "--entries", "2"]);
+    assert_snapshot!(installed.stable(&project), @"
+    exit: 0
+    --- stdout
+    TOP/project/.claude/settings.json  installed (4 entries)
+    last delivery to claude: never
+    --- stderr
+    ");
+    let text = fs::read_to_string(&path).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (&settings["model"], &settings["hooks"]["Stop"]),
+        (&"opus".into(), &Value::Array(vec![]))
+    );
+    project.run(&["hooks", "install", "claude"]);
+    assert_snapshot!(project.run(&["hooks", "uninstall", "claude"]).stable(&project), @"
+    exit: 0
+    --- stdout
+    TOP/project/.claude/settings.json  not installed
+    last delivery to claude: never
+    --- stderr
+    ");
+    assert_eq!(fs::read_to_string(&path).unwrap(), ODD);
+}
+
+#[test]
+fn a_file_that_was_not_there_is_gone_again() {
+    let project = Project::new().on_branch("main");
+    project.stdout(&["hooks", "install", "cursor"]);
+    assert!(project.path(".cursor/hooks.json").exists());
+    project.stdout(&["hooks", "uninstall", "cursor"]);
+    assert!(!project.path(".cursor/hooks.json").exists());
+    assert_eq!(project.run(&["hooks", "status", "cursor"]).code, Some(1));
+}
+
+#[test]
+fn a_file_that_changed_since_loses_only_our_entries() {
+    let project = Project::new().on_branch("main").file(".claude/settings.json", ODD);
+    let path = project.path(".claude/settings.json");
+    project.stdout(&["hooks", "install", "claude"]);
+    let changed = fs::read_to_string(&path).unwrap().replace("opus", "sonnet");
+    fs::write(&path, changed).unwrap();
+    project.stdout(&["hooks", "uninstall", "claude"]);
+    let left: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(left, serde_json::json!({ "model": "sonnet", "hooks": { "Stop": [] } }));
+}
+
+#[test]
+fn a_malformed_file_is_left_alone() {
+    let project = Project::new().on_branch("main").file(".claude/settings.json", "// mine\n{}");
+    let before = project.listing();
+    let outcome = project.run(&["hooks", "install", "claude"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(outcome.stderr.contains("hint: nothing was changed"), "{outcome}");
+    assert_eq!(project.listing(), before);
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_the_user_level_is_the_users() {
+    let project = Project::new().on_branch("main");
+    let before = project.listing();
+    let shown = project.stdout(&["hooks", "install", "codex", "--dry-run"]);
+    assert!(shown.contains("hook codex SessionStart --part 4 --of 4"), "{shown}");
+    assert_eq!(project.listing(), before);
+    let user = project.run(&["hooks", "install", "codex", "--user"]);
+    assert!(user.stderr.contains("Codex skips hooks until you trust them"), "{user}");
+    assert!(project.path("../home/.codex/hooks.json").exists());
+    assert_eq!(project.listing(), before);
+    assert_eq!(project.run(&["hooks", "install", "opencode"]).code, Some(1));
+}

@@ -1,0 +1,37 @@
+//! Keeping what settings files were before hooks were written into them.
+
+use convoke_domain::hook::Client;
+use jiff::Timestamp;
+
+use crate::error::StoreError;
+
+/// One settings file that hooks were written into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Install {
+    /// What it held before; `None` if there was no file.
+    pub original: Option<String>,
+    /// What it held afterwards.
+    pub installed: String,
+    /// When.
+    pub installed_at: Timestamp,
+}
+
+/// Keeps installs.
+pub trait InstallStore {
+    /// Remembers an install. What the file held before the first one stays.
+    fn remember_install(
+        &self,
+        path: &str,
+        client: Client,
+        install: &Install,
+    ) -> Result<(), StoreError>;
+
+    /// Returns what is known about a file.
+    fn install(&self, path: &str) -> Result<Option<Install>, StoreError>;
+
+    /// Forgets a file.
+    fn forget_install(&self, path: &str) -> Result<(), StoreError>;
+
+    /// Returns when a wake-up was last delivered to a session of a client.
+    fn last_delivery(&self, client: Client) -> Result<Option<Timestamp>, StoreError>;
+}

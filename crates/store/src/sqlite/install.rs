@@ -1,0 +1,49 @@
+//! Installs in SQLite.
+
+use convoke_domain::hook::Client;
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, params};
+
+use super::row::Time;
+use super::{SqliteStore, failed};
+use crate::error::StoreError;
+use crate::install::{Install, InstallStore};
+
+impl InstallStore for SqliteStore {
+    fn remember_install(
+        &self,
+        path: &str,
+        client: Client,
+        install: &Install,
+    ) -> Result<(), StoreError> {
+        let sql = "INSERT INTO installs (path, client, original, installed, installed_at) \
+                   VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET \
+                   installed = excluded.installed, installed_at = excluded.installed_at";
+        let Install { original, installed, installed_at } = install;
+        let values = params![path, client.name(), original, installed, Time(*installed_at)];
+        self.connection.execute(sql, values).map(drop).map_err(failed("remember the install"))
+    }
+
+    fn install(&self, path: &str) -> Result<Option<Install>, StoreError> {
+        let sql = "SELECT original, installed, installed_at FROM installs WHERE path = ?1";
+        let found = self.connection.query_row(sql, [path], |row| {
+            let installed_at = row.get(2).map(|Time(at)| at)?;
+            Ok(Install { original: row.get(0)?, installed: row.get(1)?, installed_at })
+        });
+        found.optional().map_err(failed("find the install"))
+    }
+
+    fn forget_install(&self, path: &str) -> Result<(), StoreError> {
+        let sql = "DELETE FROM installs WHERE path = ?1";
+        self.connection.execute(sql, [path]).map(drop).map_err(failed("forget the install"))
+    }
+
+    fn last_delivery(&self, client: Client) -> Result<Option<Timestamp>, StoreError> {
+        let sql = "SELECT max(delivered_at) FROM deliveries WHERE client = ?1";
+        let last: Option<Time> = self
+            .connection
+            .query_row(sql, [client.name()], |row| row.get(0))
+            .map_err(failed("find the last delivery"))?;
+        Ok(last.map(|Time(at)| at))
+    }
+}
