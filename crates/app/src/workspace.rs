@@ -13,8 +13,11 @@ use crate::app::App;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// What a folder without git, or without a branch, is taken for.
-const NO_BRANCH: &str = "main";
+/// The branch of a folder without git.
+const NO_GIT: &str = "main";
+
+/// The branch of a checkout that is on none. No branch can have this name.
+const DETACHED: &str = "(detached)";
 
 /// An open store and where in it this command works.
 pub struct Workspace {
@@ -54,10 +57,12 @@ impl Workspace {
         let wanted = wanted_name(&folder);
         let project =
             store.project_name(&folder.display().to_string(), &wanted).map_err(refused)?;
-        let checked_out = checkout.and_then(|checkout| checkout.branch);
-        let branch = branch.map(str::to_owned).or(checked_out);
-        let scope = Scope { project, branch: branch.unwrap_or_else(|| NO_BRANCH.to_owned()) };
-        Ok(Self { store, scope })
+        let checked_out = match checkout {
+            Some(checkout) => checkout.branch.unwrap_or_else(|| DETACHED.to_owned()),
+            None => NO_GIT.to_owned(),
+        };
+        let branch = branch.map_or(checked_out, str::to_owned);
+        Ok(Self { store, scope: Scope { project, branch } })
     }
 }
 
@@ -90,12 +95,14 @@ fn wanted_name(folder: &Path) -> String {
 /// Turns a store's refusal into an error with its hint.
 pub fn refused(error: StoreError) -> Failure {
     let exit = match error {
-        StoreError::NoTask { .. } | StoreError::NoAgent { .. } | StoreError::Circle { .. } => {
-            Exit::No
-        }
+        StoreError::NoTask { .. }
+        | StoreError::NoAgent { .. }
+        | StoreError::Circle { .. }
+        | StoreError::TooDeep { .. } => Exit::No,
         StoreError::Folder { .. }
         | StoreError::Open { .. }
         | StoreError::Newer { .. }
+        | StoreError::Foreign { .. }
         | StoreError::Failed { .. } => Exit::Surroundings,
     };
     let hint = error.hint().map(str::to_owned);

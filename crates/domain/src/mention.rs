@@ -1,5 +1,7 @@
 //! Who is meant by the `@names` in a message.
 
+use std::collections::HashSet;
+
 use crate::scope::{Address, AgentName, SENTENCE_ENDS, Scope, is_name_character};
 
 /// How strictly names are recognised.
@@ -17,13 +19,14 @@ pub enum MentionRule {
 /// `@agent` is here, `@branch:agent` on another branch, `@project:branch:agent` anywhere.
 pub fn mentions(text: &str, here: &Scope, rule: MentionRule) -> Vec<Address> {
     let mut found = Vec::new();
+    let mut seen = HashSet::new();
     for (at, _) in text.match_indices('@') {
         let inside_word = text[..at].ends_with(is_name_character);
         if rule == MentionRule::Hardened && inside_word {
             continue;
         }
         if let Some(address) = resolve(&parts(&text[at + 1..], rule), here)
-            && !found.contains(&address)
+            && seen.insert(address.clone())
         {
             found.push(address);
         }

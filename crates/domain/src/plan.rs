@@ -45,7 +45,7 @@ impl<'a> Plan<'a> {
         let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
         let section = |((start, title), end): (&(usize, &'a str), usize)| TaskSection {
             title,
-            number: number(title),
+            number: number(title).unwrap_or_default(),
             text: trimmed(&text[*start..end]),
         };
         let tasks = starts.iter().zip(ends).map(section).collect();
@@ -64,8 +64,10 @@ impl TaskSection<'_> {
         let mut rest = lines(self.text).map(bare);
         let heading = rest.next().unwrap_or_default();
         let files = rest.skip_while(|line| !line.starts_with("**Files:**"));
-        let listed = |line: &&str| line.starts_with("**Files:**") || is_item(line);
-        let files: Vec<&str> = files.take_while(listed).collect();
+        let listed =
+            |line: &&str| line.starts_with("**Files:**") || is_item(line) || line.trim().is_empty();
+        let files: Vec<&str> =
+            files.take_while(listed).filter(|line| !line.trim().is_empty()).collect();
         if files.is_empty() {
             heading.to_owned()
         } else {
@@ -75,7 +77,11 @@ impl TaskSection<'_> {
 }
 
 fn is_item(line: &str) -> bool {
-    line.trim_start().starts_with(['-', '*'])
+    let words = line.trim_start();
+    let number = words.trim_start_matches(|c: char| c.is_ascii_digit());
+    words.starts_with("- ")
+        || words.starts_with("* ")
+        || number.starts_with(". ") && number != words
 }
 
 fn trimmed(text: &str) -> &str {
@@ -93,11 +99,14 @@ fn task_title(line: &str) -> Option<&str> {
     (marks > 0 && spaced(words) && spaced(after) && numbered).then_some(title)
 }
 
-/// Returns the number in a task's words: digits and dots after `Task`.
-pub fn number(title: &str) -> &str {
-    let after = title.get(4..).unwrap_or_default().trim_start();
-    let end = after.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(after.len());
-    after[..end].trim_end_matches('.')
+/// Returns the number in a task's words: digits and dots after `Task`; `None` for other words.
+pub fn number(title: &str) -> Option<&str> {
+    let (task, after) = title.split_at_checked(4)?;
+    let number = after.trim_start();
+    let spaced = number.len() < after.len();
+    let end = number.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(number.len());
+    let number = number[..end].trim_end_matches('.');
+    (task.eq_ignore_ascii_case("task") && spaced && !number.is_empty()).then_some(number)
 }
 
 #[cfg(test)]
@@ -146,14 +155,27 @@ mod tests {
             - Test: `login_test.go`";
         assert_eq!(plan.task("2").unwrap().heading_and_files(), files);
         assert_eq!(plan.task("20").unwrap().heading_and_files(), "### Task 20: Not two");
+        let spaced =
+            Plan::parse("## Task 1: a\n\n**Files:**\n\n1. a.rs\n2. b.rs\n\n**Step**\n- x\n");
+        let short = "## Task 1: a\n\n**Files:**\n1. a.rs\n2. b.rs";
+        assert_eq!(spaced.tasks[0].heading_and_files(), short);
+        assert_eq!(Plan::parse("#Task 3: glued\n").tasks, []);
     }
 
     #[test]
     fn a_number_is_digits_and_dots() {
-        for (title, expected) in
-            [("Task 2: x", "2"), ("Task 1.3 x", "1.3"), ("Task 4.", "4"), ("Task", ""), ("", "")]
-        {
-            assert_eq!(number(title), expected, "{title}");
+        for (title, expected) in [
+            ("Task 2: x", "2"),
+            ("Task 1.3 x", "1.3"),
+            ("task 4.", "4"),
+            ("Task", ""),
+            ("", ""),
+            ("Fix 3 bugs", ""),
+            ("Step 3", ""),
+            ("Task3", ""),
+            ("Tasé 3", ""),
+        ] {
+            assert_eq!(number(title).unwrap_or_default(), expected, "{title}");
         }
     }
 

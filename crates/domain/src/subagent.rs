@@ -1,7 +1,7 @@
 //! The prompt of a subagent: its own task, and nothing of the orchestrator's.
 
-use crate::markdown::bare;
-use crate::markdown::lines;
+use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::{bare, lines};
 
 /// A subagent's part in a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct InvalidRole {
 impl Role {
     /// Reads a role such as `implementer` or `spec-reviewer`.
     pub fn parse(given: &str) -> Result<Self, InvalidRole> {
-        let word = |c: char| c.is_ascii_lowercase() || c == '-';
+        let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let usable = given.chars().all(word) && given.starts_with(|c: char| c.is_ascii_lowercase());
         if usable {
             Ok(Self(given.to_owned()))
@@ -72,7 +72,7 @@ pub struct Assignment<'a> {
 pub fn prompt(assignment: &Assignment<'_>) -> String {
     let Assignment { role, task, instructions, plan_file, section, context } = assignment;
     let verb = if role.is_implementer() { "implementing" } else { "reviewing" };
-    let context = context.unwrap_or("(none)");
+    let context = context.filter(|text| !text.trim().is_empty()).unwrap_or("(none)");
     let mut sections = vec![
         format!("# {} Subagent", role.title()),
         format!("You are {verb} {task}."),
@@ -96,19 +96,16 @@ pub fn prompt(assignment: &Assignment<'_>) -> String {
 /// text after that line; otherwise it is the whole file.
 pub fn instructions(template: &str) -> String {
     let all: Vec<_> = lines(template).map(bare).collect();
-    let wrapped = all.iter().position(|line| line.trim_end().ends_with("prompt: |"));
-    let fenced = |at: &usize| {
-        let mut fences = crate::markdown::fence::Fences::default();
-        all[..*at].iter().for_each(|line| {
-            fences.feed(line);
-        });
-        fences.inside()
+    let mut fences = Fences::default();
+    let places: Vec<_> = all.iter().map(|line| fences.feed(line)).collect();
+    let starts = |(line, place): (&&str, &FenceLine)| {
+        *place == FenceLine::Body && line.trim_end().ends_with("prompt: |")
     };
-    match wrapped.filter(fenced) {
+    match all.iter().zip(&places).position(starts) {
         Some(at) => {
-            let body =
-                all[at + 1..].iter().take_while(|line| !line.trim_start().starts_with("```"));
-            deindented(&body.copied().collect::<Vec<_>>())
+            let rest = all[at + 1..].iter().zip(&places[at + 1..]);
+            let body = rest.take_while(|(_, place)| **place == FenceLine::Body);
+            deindented(&body.map(|(line, _)| *line).collect::<Vec<_>>())
         }
         None => template.trim_end_matches(['\r', '\n']).to_owned(),
     }
@@ -169,6 +166,9 @@ mod tests {
     fn a_wrapped_template_is_unwrapped() {
         let wrapped = "# How\n\n```\nTask tool:\n  description: \"x\"\n  prompt: |\n    You are\n\n      deep\n    done\n```\n\nafter\n";
         assert_eq!(instructions(wrapped), "You are\n\n  deep\ndone");
+        let nested = "````\nprompt: |\n  a\n  ```\n  b\n  ```\n````\nafter\n";
+        assert_eq!(instructions(nested), "a\n```\nb\n```");
+        assert_eq!(instructions("~~~\nprompt: |\n  a\n~~~\nafter\n"), "a");
         assert_eq!(instructions("plain\n\ntext\n"), "plain\n\ntext");
         assert_eq!(instructions("prompt: |\n  not fenced\n"), "prompt: |\n  not fenced");
     }

@@ -10,6 +10,9 @@ use crate::agent::AgentStatus;
 use crate::scope::AgentName;
 use id::TaskId;
 
+/// The most levels a tree may have; a deeper one is no plan any more.
+pub const DEEPEST: usize = 64;
+
 /// How far a task is, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {

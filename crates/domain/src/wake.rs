@@ -56,6 +56,8 @@ pub struct SkillText {
     pub id: SkillId,
     /// Its text, or a line that says it was not found.
     pub text: String,
+    /// Whether it was found; the line that says it was not is never cut.
+    pub found: bool,
     /// Lines above the text: that its version changed.
     pub notices: Vec<String>,
     /// Further skills with the files they are in.

@@ -21,17 +21,32 @@ pub struct Checkout {
     pub branch: Option<String>,
 }
 
-/// Returns the checkout that a folder is the top of, if it is one.
-pub fn checkout(root: &Path) -> Option<Checkout> {
+/// Returns the checkout that a folder lies in, if it lies in one.
+pub fn checkout(folder: &Path) -> Option<Checkout> {
+    folder.ancestors().find_map(checkout_at)
+}
+
+fn checkout_at(root: &Path) -> Option<Checkout> {
     let git_dir = git_dir(root)?;
     let head = line(&git_dir.join("HEAD"))?;
-    let branch = head.strip_prefix("ref: refs/heads/").map(str::to_owned);
+    let branch = branch(&head).or_else(|| rebased_branch(&git_dir));
     let common_dir = match line(&git_dir.join("commondir")) {
         Some(path) => git_dir.join(path),
         None => git_dir,
     };
     let common_dir = common_dir.canonicalize().unwrap_or(common_dir);
     Some(Checkout { common_dir, branch })
+}
+
+fn branch(reference: &str) -> Option<String> {
+    let reference = reference.strip_prefix("ref: ").unwrap_or(reference);
+    reference.strip_prefix("refs/heads/").map(str::to_owned)
+}
+
+/// During a rebase a commit is checked out, but the work belongs to the branch that is rebased.
+fn rebased_branch(git_dir: &Path) -> Option<String> {
+    let names = ["rebase-merge/head-name", "rebase-apply/head-name"];
+    names.iter().find_map(|name| branch(&line(&git_dir.join(name))?))
 }
 
 /// `.git` is a folder, or, in a worktree or a submodule, a file that names one.
@@ -84,5 +99,9 @@ mod tests {
         assert_eq!(checkout(top.path()), None);
         write(top.path().join(".git/HEAD"), "0123456789abcdef\n");
         assert_eq!(checkout(top.path()).unwrap().branch, None);
+        write(top.path().join(".git/rebase-merge/head-name"), "refs/heads/feature/x\n");
+        let inside = top.path().join("src/deep");
+        fs::create_dir_all(&inside).unwrap();
+        assert_eq!(checkout(&inside).unwrap().branch.as_deref(), Some("feature/x"));
     }
 }

@@ -70,7 +70,11 @@ impl Library {
         };
         let pinned = pin.and_then(in_version);
         let installed = || installed_version(home).and_then(|version| in_version(&version));
-        let highest = || in_version(highest(entries(&collection).iter().map(String::as_str))?);
+        let highest = || {
+            let mut versions = entries(&collection);
+            versions.retain(|version| in_version(version).is_some());
+            in_version(highest(versions.iter().map(String::as_str))?)
+        };
         pinned.or_else(installed).or_else(highest)
     }
 
@@ -203,7 +207,7 @@ mod tests {
             files
         };
         for (files, pin, expected) in [
-            (versions[..2].to_vec(), None, "b 4.10.0"),
+            (versions.to_vec(), None, "b 4.10.0"),
             (versions[..2].to_vec(), Some("4.9.0"), "a 4.9.0"),
             (versions[..2].to_vec(), Some("9.9.9"), "b 4.10.0"),
             (versions[..2].to_vec(), Some("../superpowers/4.9.0"), "b 4.10.0"),

@@ -100,7 +100,8 @@ pub fn assemble(
     };
     let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
     let choice = choice(sources, &path, history.as_ref());
-    let (skill, notices, mut diagnostics) = find_skill(sources, &choice, &path, history.as_ref())?;
+    let (skill, notices, mut diagnostics) =
+        find_skill(sources, &choice, &path, &call.agent, plan_file.as_deref())?;
     let messages = Messages::read(sources, call, &agents)?;
     let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
     let facts = Facts {
@@ -149,10 +150,18 @@ fn find_skill(
     sources: &Sources<'_>,
     choice: &Choice,
     path: &[&Node],
-    history: Option<&Injection>,
+    agent: &AgentName,
+    plan: Option<&str>,
 ) -> Result<FoundSkill, StoreError> {
-    let before = history.filter(|it| it.skill == choice.skill);
-    let of_task = path.iter().rev().find_map(|node| node.task.skill_version.clone());
+    let before = sources.store.last_injection_of(sources.scope, agent, plan, &choice.skill)?;
+    let before = before.as_ref();
+    let names_it = |task: &&Task| {
+        task.skill
+            .as_deref()
+            .is_some_and(|ids| ids.split(',').next() == Some(choice.skill.as_str()))
+    };
+    let tasks = path.iter().rev().map(|node| &node.task);
+    let of_task = tasks.filter(|task| names_it(task)).find_map(|task| task.skill_version.clone());
     let pinned = sources.store.pinned(sources.scope, &choice.skill)?;
     let pin = of_task.or(pinned).or(before.and_then(|it| it.version.clone()));
     let found = sources.library.find(&choice.skill, pin.as_deref());
@@ -198,7 +207,7 @@ fn skill_text(
         Some((id.clone(), found.path.display().to_string()))
     };
     let others = choice.others.iter().filter_map(located).collect();
-    SkillText { id: choice.skill.clone(), text, notices, others }
+    SkillText { id: choice.skill.clone(), text, found: skill.is_some(), notices, others }
 }
 
 fn read_plan(root: &Path, plan_file: &str) -> Option<String> {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use convoke_domain::scope::AgentName;
+use convoke_domain::task::DEEPEST;
 use convoke_domain::task::id::TaskId;
 use rusqlite::ErrorCode;
 
@@ -11,9 +12,9 @@ use rusqlite::ErrorCode;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The folder of the store could not be made.
-    #[error("cannot create folder `{}`", path.display())]
+    #[error("cannot create `{}`", path.display())]
     Folder {
-        /// The folder.
+        /// The folder, or the lock beside the store.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -58,6 +59,21 @@ pub enum StoreError {
         /// Where it was to go.
         parent: TaskId,
     },
+    /// A tree may not grow this deep.
+    #[error(
+        "cannot put a task below `{parent}`: the tree would be more than {} levels deep",
+        DEEPEST
+    )]
+    TooDeep {
+        /// Where it was to go.
+        parent: TaskId,
+    },
+    /// The file belongs to another program.
+    #[error("cannot use `{}` as a store: it belongs to another program", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is no such agent in the scope.
     #[error("agent \"{name}\" not found")]
     NoAgent {
@@ -78,7 +94,8 @@ impl StoreError {
                 return Some("run `convoke agent list`, or add it with `convoke agent add`");
             }
             Self::Folder { .. } => return Some("name another store with CONVOKE_STORE"),
-            Self::Circle { .. } => return None,
+            Self::Circle { .. } | Self::TooDeep { .. } => return None,
+            Self::Foreign { .. } => return Some("name another file with CONVOKE_STORE"),
             Self::Open { source, .. } | Self::Failed { source, .. } => source,
         };
         hint_for(source.sqlite_error_code()?)

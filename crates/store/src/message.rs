@@ -44,9 +44,6 @@ pub trait MessageStore {
         after: Option<i64>,
     ) -> Result<Vec<Message>, StoreError>;
 
-    /// Returns the id of the last message there is.
-    fn last_message_id(&self) -> Result<Option<i64>, StoreError>;
-
     /// Stores something an agent did.
     fn record_event(
         &self,

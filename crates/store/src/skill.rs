@@ -40,6 +40,15 @@ pub trait SkillStore {
         plan: Option<&str>,
     ) -> Result<Option<Injection>, StoreError>;
 
+    /// Returns the last injection of one skill for an agent and a plan.
+    fn last_injection_of(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        plan: Option<&str>,
+        skill: &SkillId,
+    ) -> Result<Option<Injection>, StoreError>;
+
     /// Pins a skill, by its bare name, to a version.
     fn pin(&self, scope: &Scope, skill: &SkillId, version: &str) -> Result<(), StoreError>;
 

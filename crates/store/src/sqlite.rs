@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Row, ToSql, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
 
@@ -39,12 +39,19 @@ impl SqliteStore {
 
     /// Opens a store as [`SqliteStore::open`] does, for a caller with less patience.
     pub fn open_within(path: &Path, patience: Duration) -> Result<Self, StoreError> {
+        // A plain path has no special meaning to the database, whatever it is called.
+        let absolute = std::path::absolute(path)
+            .map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
+        let path = absolute.as_path();
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)
                 .map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
         }
         let opened = |source| StoreError::Open { path: path.to_owned(), source };
-        let connection = Connection::open(path).map_err(opened)?;
+        let plain = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, plain).map_err(opened)?;
         connection.busy_timeout(patience).map_err(opened)?;
         schema::bring_up_to_date(&connection, path)?;
         let settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";

@@ -20,6 +20,22 @@ pub struct NewTask<'a> {
     pub agent: Option<&'a AgentName>,
     /// The skill to work by.
     pub skill: Option<&'a str>,
+    /// The version of that skill.
+    pub skill_version: Option<&'a str>,
+}
+
+impl<'a> NewTask<'a> {
+    /// A task of which only the words are known.
+    pub const fn titled(content: &'a str) -> Self {
+        Self {
+            parent: None,
+            plan_file: None,
+            content,
+            agent: None,
+            skill: None,
+            skill_version: None,
+        }
+    }
 }
 
 /// A change to one task.
@@ -48,13 +64,24 @@ pub enum ActivePlan {
 
 /// Keeps the work tree. Removed tasks are as if they had never been.
 pub trait TaskStore {
-    /// Adds a task behind its siblings and returns its new id. `NoTask` if the parent is missing.
-    fn add_task(
+    /// Adds tasks behind their siblings and returns their new ids: all of them, or none. `NoTask` if
+    /// a parent is missing, `TooDeep` if the tree would not be one any more.
+    fn add_tasks(
         &self,
         scope: &Scope,
-        task: &NewTask<'_>,
+        tasks: &[NewTask<'_>],
         now: Timestamp,
-    ) -> Result<TaskId, StoreError>;
+    ) -> Result<Vec<TaskId>, StoreError>;
+
+    /// Adds the tasks of a plan that are not there yet, by their number or their words, and returns
+    /// their ids. However many import a plan at once, each task is there once.
+    fn import_tasks(
+        &self,
+        scope: &Scope,
+        plan: &str,
+        titles: &[&str],
+        now: Timestamp,
+    ) -> Result<Vec<TaskId>, StoreError>;
 
     /// Returns a task.
     fn task(&self, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError>;
@@ -68,7 +95,8 @@ pub trait TaskStore {
     /// Returns every task of one plan, or of none, in no order.
     fn tasks_of_plan(&self, scope: &Scope, plan: Option<&str>) -> Result<Vec<Task>, StoreError>;
 
-    /// Returns the plan of the open task that was changed last, among all or among an agent's.
+    /// Returns the plan that was changed last, among those with an open task, or with one that an
+    /// agent holds.
     fn active_plan(
         &self,
         scope: &Scope,

@@ -27,9 +27,8 @@ fn writer() {
     let from = AgentName::parse("writer").unwrap();
     for number in 0..WRITES / 2 {
         let content = format!("write {number}");
-        let task =
-            NewTask { parent: None, plan_file: None, content: &content, agent: None, skill: None };
-        store.add_task(&scope(), &task, Timestamp::UNIX_EPOCH).unwrap();
+        let task = NewTask::titled(&content);
+        store.add_tasks(&scope(), &[task], Timestamp::UNIX_EPOCH).unwrap();
         let message = NewMessage {
             from: &from,
             to: None,

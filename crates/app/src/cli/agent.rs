@@ -37,11 +37,11 @@ struct AddArgs {
     name: AgentName,
 
     /// The program that runs it
-    #[arg(long, default_value = "claude")]
+    #[arg(long, default_value = "claude", value_parser = word)]
     client: String,
 
     /// The client's session that resumes it
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = word)]
     session: Option<String>,
 }
 
@@ -103,6 +103,14 @@ fn show(
         Format::Text => output.data(&line(&agent))?,
     }
     Ok(Exit::Done)
+}
+
+/// Programs and sessions are named on command lines, so their names need no quotes.
+fn word(text: &str) -> Result<String, &'static str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-:/".contains(c);
+    let usable = text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/')
+        && text.chars().all(plain);
+    if usable { Ok(text.to_owned()) } else { Err("it must be one plain word") }
 }
 
 fn line(agent: &Agent) -> String {

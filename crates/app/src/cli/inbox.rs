@@ -40,7 +40,7 @@ impl Args {
         let Workspace { store, scope } = Workspace::open(app, None)?;
         let reader = speaker(self.agent.as_ref(), app)?;
         let agent = store.agent(&scope, &reader).map_err(refused)?;
-        let seen = agent.and_then(|agent| agent.last_seen);
+        let seen = agent.as_ref().and_then(|agent| agent.last_seen);
         let messages = store.addressed_to(&scope, &reader, seen).map_err(refused)?;
         match app.format {
             Format::Json => output.json(&messages.iter().map(report).collect::<Vec<_>>())?,
@@ -55,6 +55,9 @@ impl Args {
         if let (true, Some(last)) = (self.mark, messages.last()) {
             // Only once the reader has them are they read.
             output.flush()?;
+            if agent.is_none() {
+                store.add_agent(&scope, &reader, "human").map_err(refused)?;
+            }
             store.change_agent(&scope, &reader, &AgentChange::Seen(last.id)).map_err(refused)?;
         }
         Ok(Exit::Done)

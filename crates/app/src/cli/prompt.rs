@@ -1,5 +1,6 @@
 //! `convoke prompt`: a message to an agent, with the prompt that resumes its session.
 
+use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::AgentName;
 use convoke_domain::wake::{NewMessage, Order};
@@ -78,7 +79,7 @@ impl Args {
             to: Some(&self.agent),
             kind: MessageKind::Prompt,
             content: &self.text,
-            mentions: &[],
+            mentions: &mentions(&self.text, scope, settings.mentions),
         };
         let message_id = store.say(scope, &stored, now()).map_err(refused)?;
         let command = resume(&agent.client, session);

@@ -12,8 +12,12 @@ use crate::clock::now;
 use crate::config::wake;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input;
 use crate::output::Output;
 use crate::workspace::{Workspace, agent_name, refused, speaker};
+
+/// The longest message that is taken from stdin.
+const MAX_MESSAGE: u64 = 16 * 1024 * 1024;
 
 /// Say something to the agents of this branch, or to one of them
 ///
@@ -21,7 +25,7 @@ use crate::workspace::{Workspace, agent_name, refused, speaker};
 /// one anywhere. Prints the message's number and everyone it is addressed to.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to say
+    /// What to say; `-` reads it from stdin
     text: String,
 
     /// Only to this agent
@@ -31,6 +35,17 @@ pub struct Args {
     /// Who says it [default: `CONVOKE_AGENT`, else human]
     #[arg(long = "as", value_name = "AGENT", value_parser = agent_name)]
     speaker: Option<AgentName>,
+}
+
+/// What stands on stdin cannot be said.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot take stdin for a message: it is not text, or longer than {MAX_MESSAGE} bytes")]
+struct NoText;
+
+impl From<NoText> for Failure {
+    fn from(error: NoText) -> Self {
+        Self::new(Exit::Usage, error)
+    }
 }
 
 #[derive(Serialize)]
@@ -43,16 +58,17 @@ struct Report {
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let text = self.text()?;
         let workspace = Workspace::open(app, None)?;
         let Workspace { store, scope } = &workspace;
         let from = speaker(self.speaker.as_ref(), app)?;
-        let mentions = mentions(&self.text, scope, wake::settings(app)?.mentions);
+        let mentions = mentions(&text, scope, wake::settings(app)?.mentions);
         let kind = if self.to.is_some() { MessageKind::Direct } else { MessageKind::Say };
         let message = NewMessage {
             from: &from,
             to: self.to.as_ref(),
             kind,
-            content: &self.text,
+            content: &text,
             mentions: &mentions,
         };
         let id = store.say(scope, &message, now()).map_err(refused)?;
@@ -70,6 +86,14 @@ impl Args {
             }
         }
         Ok(Exit::Done)
+    }
+
+    fn text(&self) -> Result<String, Failure> {
+        if self.text != "-" {
+            return Ok(self.text.clone());
+        }
+        let text = input::read(MAX_MESSAGE).ok_or(NoText)?;
+        Ok(text.trim_end_matches(['\r', '\n']).to_owned())
     }
 
     /// A misspelt name would never wake anybody, so it is worth a word.

@@ -39,7 +39,12 @@ impl Args {
 }
 
 fn check(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let problems = open_store(app)?.check().map_err(refused)?;
+    let beyond_repair = |mut failure: Failure| {
+        failure.hints = vec!["restore a copy, or move the file away and begin anew".to_owned()];
+        failure
+    };
+    let store = open_store(app).map_err(beyond_repair)?;
+    let problems = store.check().map_err(refused)?;
     let path = app.environment.store().unwrap_or_default().display().to_string();
     let sound = problems.is_empty();
     match app.format {

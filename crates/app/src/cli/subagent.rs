@@ -58,13 +58,16 @@ impl Args {
         let task = numbered_task(&workspace, &self.task)?;
         let instructions = self.instructions(app, &workspace, &mut diagnostics)?;
         let plan_file = task.plan_file.as_deref().unwrap_or("(none)");
-        let section = section(app, &task);
+        let section = section(app, &task).unwrap_or_else(|| {
+            diagnostics.push(format!("plan_section_not_found: {plan_file}"));
+            format!("(plan file not found: {plan_file})")
+        });
         let text = prompt(&Assignment {
             role: &self.role,
             task: &task.content,
             instructions: &instructions,
             plan_file,
-            section: section.as_deref().unwrap_or(&task.content),
+            section: &section,
             context: self.context.as_deref(),
         });
         match app.format {
@@ -127,5 +130,5 @@ fn section(app: &App, task: &Task) -> Option<String> {
     let path = app.project.join(task.plan_file.as_deref()?);
     let Finding::Text(text) = file::read(&path, MAX_BYTES) else { return None };
     let plan = Plan::parse(&text);
-    plan.task(number(&task.content)).map(|section| section.text.to_owned())
+    plan.task(number(&task.content)?).map(|section| section.text.to_owned())
 }

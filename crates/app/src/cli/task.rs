@@ -6,8 +6,11 @@ mod list;
 mod report;
 mod tree;
 
+use std::path::{Component, Path, PathBuf};
+
 use clap::Subcommand;
 use convoke_domain::scope::AgentName;
+use convoke_domain::skill::{InvalidSkillId, SkillId};
 use convoke_domain::task::Status;
 use convoke_domain::task::id::TaskId;
 use convoke_store::task::{Change, NewTask, TaskStore};
@@ -26,7 +29,7 @@ use crate::workspace::{Workspace, agent_name, refused};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Work on another branch's tasks
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME", value_parser = line)]
     branch: Option<String>,
 
     /// Who is doing this [default: `CONVOKE_AGENT`, else human]
@@ -75,7 +78,7 @@ enum ChangeCommand {
 #[derive(Debug, clap::Args)]
 struct AddArgs {
     /// What is to be done; each title is a task
-    #[arg(required = true, value_name = "TITLE", value_parser = title)]
+    #[arg(required = true, value_name = "TITLE", value_parser = line)]
     titles: Vec<String>,
 
     /// The task they are part of
@@ -84,15 +87,19 @@ struct AddArgs {
 
     /// The plan they come from, relative to the project [default: the parent's]
     #[arg(long, value_name = "FILE")]
-    plan: Option<String>,
+    plan: Option<PathBuf>,
 
     /// Who does them
     #[arg(long, value_name = "AGENT", value_parser = agent_name)]
     agent: Option<AgentName>,
 
     /// The skill to work by; further ones after commas are only referred to
-    #[arg(long)]
+    #[arg(long, value_parser = skills)]
     skill: Option<String>,
+
+    /// The version of that skill
+    #[arg(long, value_name = "VERSION", requires = "skill", value_parser = line)]
+    skill_version: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -107,7 +114,8 @@ struct NoteArgs {
     #[command(flatten)]
     task: OneTask,
 
-    /// The remark
+    /// The remark, on one line
+    #[arg(value_parser = line)]
     text: String,
 }
 
@@ -167,40 +175,74 @@ impl ChangeCommand {
 
 impl AddArgs {
     fn run(&self, workspace: &Workspace, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let add = |title: &String| {
-            let task = NewTask {
-                parent: self.parent.as_ref(),
-                plan_file: self.plan.as_deref(),
-                content: title,
-                agent: self.agent.as_ref(),
-                skill: self.skill.as_deref(),
-            };
-            workspace.store.add_task(&workspace.scope, &task, now()).map_err(refused)
+        let plan = self.plan.as_deref().map(|plan| plan_file(app, plan)).transpose()?;
+        let task = |title| NewTask {
+            parent: self.parent.as_ref(),
+            plan_file: plan.as_deref(),
+            content: title,
+            agent: self.agent.as_ref(),
+            skill: self.skill.as_deref(),
+            skill_version: self.skill_version.as_deref(),
         };
-        let ids = self.titles.iter().map(add).collect::<Result<Vec<_>, _>>()?;
+        let tasks: Vec<_> = self.titles.iter().map(|title| task(title)).collect();
+        let ids = workspace.store.add_tasks(&workspace.scope, &tasks, now()).map_err(refused)?;
         print_ids(&ids, app, output)
     }
 }
 
 /// Prints new ids: one per line, or as JSON objects.
 fn print_ids(ids: &[TaskId], app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let objects: Vec<_> = ids.iter().map(|id| report::NewId { id: id.as_str() }).collect();
-    match (app.format, objects.as_slice()) {
-        (Format::Json, [one]) => output.json(one)?,
-        (Format::Json, many) => output.json(&many)?,
+    let object = |id: &TaskId| format!("{{\"id\":\"{id}\"}}");
+    match (app.format, ids) {
+        (Format::Json, [id]) => output.data(&format!("{}\n", object(id)))?,
+        (Format::Json, many) => {
+            let objects: Vec<_> = many.iter().map(object).collect();
+            output.data(&format!("[{}]\n", objects.join(",")))?;
+        }
         (Format::Text, _) => ids.iter().try_for_each(|id| output.data(&format!("{id}\n")))?,
     }
     Ok(Exit::Done)
 }
 
-/// A title is one filled line.
-fn title(text: &str) -> Result<String, &'static str> {
-    let title = text.trim();
-    if title.is_empty() {
-        Err("a title must not be empty")
-    } else if title.contains(char::is_control) {
-        Err("a title is one line")
+/// Reads one filled line; a second one could pass for somebody else's words.
+fn line(text: &str) -> Result<String, &'static str> {
+    let line = text.trim();
+    if line.is_empty() {
+        Err("it must not be empty")
+    } else if line.contains(char::is_control) {
+        Err("it must be one line")
     } else {
-        Ok(title.to_owned())
+        Ok(line.to_owned())
     }
+}
+
+/// Reads skills separated by commas.
+fn skills(text: &str) -> Result<String, InvalidSkillId> {
+    text.split(',').try_for_each(|id| SkillId::parse(id.trim()).map(drop))?;
+    Ok(text.to_owned())
+}
+
+/// A plan that is not in the project.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot take `{}` for a plan: it is not in the project", path.display())]
+struct PlanOutside {
+    path: PathBuf,
+}
+
+/// Returns a plan's path relative to the project, written one way only.
+fn plan_file(app: &App, given: &Path) -> Result<String, Failure> {
+    let outside = || Failure::new(Exit::Usage, PlanOutside { path: given.to_owned() });
+    let root = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
+    let relative = given.strip_prefix(&root).unwrap_or(given);
+    let mut names = Vec::new();
+    for part in relative.components() {
+        match part {
+            Component::Normal(name) => names.push(name.to_str().ok_or_else(outside)?),
+            Component::CurDir => {}
+            Component::ParentDir => drop(names.pop().ok_or_else(outside)?),
+            Component::RootDir | Component::Prefix(_) => return Err(outside()),
+        }
+    }
+    let path = names.join("/");
+    if path.is_empty() || path.contains(char::is_control) { Err(outside()) } else { Ok(path) }
 }

@@ -87,12 +87,32 @@ fn agents_are_listed_and_shown() {
     "#);
 }
 
-// A message may be as long as it likes; it is kept whole.
+// A message may be as long as it likes; it is kept whole. Arguments may not, so it can be piped in.
 #[test]
 fn a_long_message_is_kept_whole() {
     let project = Project::new().on_branch("main");
-    // One argument may have at most 128 KiB on Linux.
-    let long = "x".repeat(100_000);
-    project.run(&["say", &format!("@a {long}")]);
+    let long = format!("@a {}", "x".repeat(1_000_000));
+    let said = project.run_with_input(&["say", "-"], long.as_bytes());
+    assert_eq!(said.stdout, "1 @project:main:a\n");
     assert!(project.stdout(&["inbox", "a"]).contains(&long));
+    let wrong = project.run_with_input(&["say", "-"], b"\xff");
+    assert_eq!(wrong.code, Some(2), "{wrong}");
+}
+
+#[test]
+fn a_person_has_an_inbox_too() {
+    let project = Project::new().on_branch("main");
+    project.run(&["say", "look, @human", "--as", "june"]);
+    assert_eq!(project.stdout(&["inbox", "--mark"]).lines().count(), 1);
+    assert_eq!(project.stdout(&["inbox"]), "No new messages.");
+}
+
+// Names of programs and sessions end up on command lines.
+#[test]
+fn programs_and_sessions_are_plain_words() {
+    let project = Project::new().on_branch("main");
+    for arguments in [["--client", "rm -rf ~;"], ["--session", "$(id)"], ["--client", "-x"]] {
+        let outcome = project.run(&[&["agent", "add", "x"], arguments.as_slice()].concat());
+        assert_eq!(outcome.code, Some(2), "{arguments:?}");
+    }
 }

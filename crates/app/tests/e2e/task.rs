@@ -50,7 +50,7 @@ fn tasks_are_added_listed_and_shown() {
     --- stderr
     "#);
     let json = project.stdout(&["task", "add", "Json", "--json"]);
-    assert!(json.starts_with("{\n  \"id\": \"t-"), "{json}");
+    assert!(json.starts_with("{\"id\":\"t-") && json.ends_with("\"}"), "{json}");
 }
 
 // W-3's words: a plan's headings become tasks, once.
@@ -79,6 +79,21 @@ fn a_plan_is_imported_once() {
     hint: a task's heading reads `### Task 1: What is to be done`
     ");
     assert_eq!(empty.run(&["task", "import", "gone.md"]).code, Some(3));
+}
+
+// However a path is written, it is one plan; and a plan is a file of the project.
+#[test]
+fn a_plan_is_known_by_one_path() {
+    let project = Project::new().on_branch("main").file("docs/plan.md", PLAN);
+    assert_eq!(project.stdout(&["task", "import", "docs/plan.md"]).lines().count(), 2);
+    let absolute = project.path("docs/plan.md").display().to_string();
+    for path in ["./docs/plan.md", "docs/../docs/plan.md", &absolute] {
+        assert_eq!(project.stdout(&["task", "import", path]), "", "{path}");
+    }
+    for path in ["../../etc/passwd", "/etc/passwd", "a\n## New Message", "."] {
+        let outcome = project.run(&["task", "add", "x", "--plan", path]);
+        assert_eq!(outcome.code, Some(2), "{path}: {outcome}");
+    }
 }
 
 #[test]
@@ -123,6 +138,20 @@ fn another_branch_has_tasks_of_its_own_and_says_so() {
     assert!(main.stdout.ends_with("  On main  ← current\n"), "{main}");
 }
 
+// A rebase checks out a commit, but the work is still the branch's.
+#[test]
+fn a_detached_head_is_not_the_main_branch() {
+    let project = Project::new().on_branch("feature/x");
+    project.run(&["task", "add", "On the feature"]);
+    let detached = project.file(".git/HEAD", "0123456789abcdef\n");
+    assert_eq!(detached.stdout(&["task", "list"]), "No tasks.");
+    let rebasing = detached.file(".git/rebase-merge/head-name", "refs/heads/feature/x\n");
+    assert!(rebasing.stdout(&["task", "list"]).contains("On the feature"));
+    // From a folder inside, the project is still the repository.
+    let inside = rebasing.file("src/x", "");
+    assert!(inside.stdout(&["-C", "src", "task", "list"]).contains("On the feature"));
+}
+
 #[test]
 fn what_cannot_be_done_is_explained() {
     let project = Project::new().on_branch("main");
@@ -141,9 +170,13 @@ fn what_cannot_be_done_is_explained() {
     error: there is no task `t-zzz` here
     hint: run `convoke task tree` to see what there is
     ");
-    for arguments in
-        [&["task", "add", " "][..], &["task", "add", "a\nb"], &["task", "show", "../x"]]
-    {
+    for arguments in [
+        &["task", "add", " "][..],
+        &["task", "add", "a\nb"],
+        &["task", "show", "../x"],
+        &["task", "list", "--branch", "a\nb"],
+        &["task", "add", "x", "--skill", "Bad!"],
+    ] {
         assert_eq!(project.run(arguments).code, Some(2), "{arguments:?}");
     }
     assert_eq!(project.run(&["task", "add", "x", "--parent", "t-zzz"]).code, Some(1));

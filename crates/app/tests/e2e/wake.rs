@@ -149,6 +149,36 @@ fn a_pinned_skill_that_is_gone_is_said() {
     assert_eq!(project.run(&["skill", "unpin", "subagent-driven-development"]).code, Some(1));
 }
 
+// W-6: finishing a task is work on its plan, so the plan stays active.
+#[test]
+fn the_plan_that_is_worked_on_stays_active() {
+    let project = working().file("later.md", "## Task 1: Something else\n");
+    project.stdout(&["task", "import", "later.md"]);
+    assert!(project.stdout(&["wake", "june"]).contains("**File:** later.md"));
+    let list = project.stdout(&["task", "list"]);
+    let two =
+        list.lines().find(|line| line.contains("Task 2")).unwrap().split("  ").next().unwrap();
+    project.stdout(&["task", "start", two]);
+    assert!(project.stdout(&["wake", "june"]).contains("**File:** plan.md"));
+}
+
+// W-52: the version that was injected is kept until somebody changes it.
+#[test]
+fn a_version_once_injected_is_kept() {
+    let project = working().file("convoke.toml", "wake.agent = 'june'");
+    let cwd = project.root().display().to_string();
+    let input =
+        serde_json::json!({ "session_id": "s", "cwd": cwd, "source": "startup" }).to_string();
+    let hook = ["hook", "claude", "SessionStart"];
+    assert!(project.run_with_input(&hook, input.as_bytes()).stdout.contains("Review twice."));
+    let project = project.file(&collection("4.0.3", "SKILL.md"), "# Newer\n");
+    assert!(project.stdout(&["wake", "june"]).contains("Review twice."));
+    let changed = project.file(&collection("4.0.0", "SKILL.md"), "# SDD\n\nReview once.\n");
+    let text = changed.stdout(&["wake", "june"]);
+    let notice = text.lines().find(|line| line.starts_with("> skill version changed: ")).unwrap();
+    assert_eq!(notice.len(), "> skill version changed: 01234567 -> 01234567".len(), "{notice}");
+}
+
 // W-50, W-51
 #[test]
 fn a_projects_own_skill_comes_first_and_names_are_checked() {

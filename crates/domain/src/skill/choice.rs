@@ -70,8 +70,12 @@ pub fn choose(path: &[&Task], history: Option<&SkillId>, rule: PatternRule) -> C
     let before = || history.map(|skill| (skill.clone(), Vec::new(), Reason::History));
     let default = || (SkillId::superpower("test-driven-development"), Vec::new(), Reason::Default);
     let (skill, named, reason) = own.or_else(above).or_else(before).unwrap_or_else(default);
-    let mut others: Vec<_> = skill.companion().into_iter().chain(named).collect();
-    others.dedup();
+    let mut others: Vec<SkillId> = Vec::new();
+    for other in skill.companion().into_iter().chain(named) {
+        if other != skill && !others.contains(&other) {
+            others.push(other);
+        }
+    }
     Choice { skill, reason, others }
 }
 
@@ -167,6 +171,8 @@ mod tests {
             chosen(&[top, ("Spec review", Some("mine, also, x y"))], None),
             "mine explicit [also]"
         );
+        let repeated = Some("a, b, a, b");
+        assert_eq!(chosen(&[("x", repeated)], None), "a explicit [b]");
         assert_eq!(
             chosen(&[top, ("Spec review", None)], None),
             "subagent-driven-development pattern [requesting-code-review]"

@@ -3,6 +3,9 @@
 use super::tree::Node;
 use super::{State, Status};
 
+/// Marks the line of the task being worked on.
+const CURRENT: &str = "  <-- CURRENT";
+
 /// A tree with the way to the task being worked on. Everything shown about a plan follows from it.
 #[derive(Debug, Clone)]
 pub struct Outline<'a> {
@@ -54,7 +57,9 @@ impl<'a> Outline<'a> {
         let mut rest = self.group;
         while let Some((first, others)) = rest.split_first() {
             let finished = rest.iter().take_while(|node| node.is_closed()).count();
-            if finished > 1 {
+            let earlier =
+                rest.len() > finished && !lines.iter().any(|it: &String| it.ends_with(CURRENT));
+            if finished > 1 && earlier {
                 lines.push(format!("- [x] {finished} earlier tasks (completed)"));
                 rest = &rest[finished..];
             } else {
@@ -74,7 +79,7 @@ impl<'a> Outline<'a> {
             }
             _ => node.state.words().to_owned(),
         };
-        let mark = if is_current { "  <-- CURRENT" } else { "" };
+        let mark = if is_current { CURRENT } else { "" };
         let content = &node.task.content;
         let mut lines = vec![format!("- {} {content} ({agent}{state}){mark}", check_box(node))];
         if is_current {
@@ -120,8 +125,8 @@ impl<'a> Outline<'a> {
 
     /// Returns the next open part of the marked task after the current one.
     pub fn next_part(&self) -> Option<&'a Node> {
-        let [.., parent, leaf] = self.path.as_slice() else { return None };
-        open_after(&parent.children, leaf)
+        let steps = self.path.windows(2).rev();
+        steps.into_iter().find_map(|step| open_after(&step[0].children, step[1]))
     }
 
     /// Returns the next open top line after the marked one.
@@ -205,6 +210,14 @@ mod tests {
         assert!(shown(&without_3).ends_with("then finish the branch."));
     }
 
+    // W-35: a part of a part is followed by the next part of the task.
+    #[test]
+    fn a_deep_part_is_followed_by_the_parts_above_it() {
+        let deep = LOGIN.replace("2c 2 3", "2b1 2b 1 - in_progress Read it\n2c 2 3");
+        let expected = "Check if read it has completed, then proceed to code quality review.";
+        assert!(shown(&deep).ends_with(expected), "{}", shown(&deep));
+    }
+
     // W-34, W-35: the leaf moves on, and two parts are complete.
     #[test]
     fn a_pending_part_is_next() {
@@ -253,7 +266,8 @@ mod tests {
     #[test]
     fn finished_tasks_can_be_drawn_together() {
         let lines = "1 - 1 - completed Task 1: A\n2 - 2 - skipped Task 2: B\n\
-                     3 - 3 - pending Task 3: C\n4 - 4 - completed Task 4: D";
+                     3 - 3 - pending Task 3: C\n4 - 4 - completed Task 4: D\n\
+                     5 - 5 - completed Task 5: E";
         let roots = trees(tasks(lines), |task| State::of(task.status, None));
         let outline = Outline::new(&roots, &current_path(&roots));
         assert_eq!(
@@ -261,7 +275,8 @@ mod tests {
             [
                 "- [x] 2 earlier tasks (completed)",
                 "- [ ] Task 3: C (pending)  <-- CURRENT",
-                "- [x] Task 4: D (completed)"
+                "- [x] Task 4: D (completed)",
+                "- [x] Task 5: E (completed)"
             ]
         );
     }

@@ -127,6 +127,15 @@ mod tests {
         }
     }
 
+    // W-2: siblings of one place go by age.
+    #[test]
+    fn the_older_of_two_siblings_comes_first() {
+        let mut two = tasks("a - 1 - pending younger\nb - 1 - pending older");
+        two[0].created_at += jiff::SignedDuration::from_secs(1);
+        let roots = trees(two, |task| State::of(task.status, None));
+        assert_eq!(ids(&current_path(&roots)), "b");
+    }
+
     // W-6
     #[test]
     fn an_agents_task_is_below_what_it_holds() {

@@ -4,7 +4,7 @@
 //! would wake up in the wrong place.
 
 use super::layout::render;
-use super::{Facts, PlanText, SkillText};
+use super::{Facts, SkillText};
 use crate::cut::{self, Accept};
 use crate::skill::prune::Pruned;
 use crate::text::{CharOffset, Text};
@@ -183,6 +183,7 @@ impl Fitting<'_> {
             Step::PlanFiles => self.shape.plan = PlanForm::HeadingAndFiles,
             Step::NoActivity => self.activity_down_to(0),
             Step::ShortTasks => self.shape.short_tasks = true,
+            Step::SkillCut if !self.facts.skill.found => {}
             Step::SkillCut => self.cut_skill(),
         }
         if render(self.facts, &self.shape) != before {
@@ -208,16 +209,9 @@ impl Fitting<'_> {
     }
 }
 
-impl PlanText<'_> {
-    /// Tells whether the plan's file was there.
-    pub fn is_found(&self) -> bool {
-        matches!(self, Self::Found { .. })
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{NewMessage, Order, Profile};
+    use super::super::{NewMessage, Order, PlanText, Profile};
     use super::*;
     use crate::plan::Plan;
     use crate::scope::AgentName;
@@ -243,6 +237,7 @@ mod tests {
             skill: SkillText {
                 id: SkillId::parse("superpowers:subagent-driven-development").unwrap(),
                 text: line("[Full skill content here]"),
+                found: true,
                 notices: Vec::new(),
                 others: Vec::new(),
             },
@@ -462,6 +457,12 @@ The spec review passed. You should:
             seen = shorter.steps;
         }
         assert_eq!(seen, Step::ALL);
+        let first = (1..full.cost.tenths() / 10)
+            .rev()
+            .map(|budget| rendered(&facts, budget))
+            .find(|it| it.steps.contains(&Step::PlanTask))
+            .unwrap();
+        assert_eq!(first.text.matches("@a: \"message").count(), 3, "down to three, not further");
     }
 
     // W-82c, W-82h

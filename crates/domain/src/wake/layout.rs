@@ -69,7 +69,7 @@ fn plan_section(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
         PlanText::Missing { file } => format!("(plan file not found: {file})"),
         PlanText::Found { plan, .. } => {
             let label = facts.outline.as_ref().and_then(Outline::label).unwrap_or_default();
-            excerpt(plan, plan::number(label), shape.plan)
+            excerpt(plan, plan::number(label).unwrap_or_default(), shape.plan)
         }
     };
     let body = if excerpt.is_empty() { String::new() } else { format!("\n\n{excerpt}") };
@@ -79,6 +79,7 @@ fn plan_section(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
 fn excerpt(plan: &plan::Plan<'_>, number: &str, form: PlanForm) -> String {
     let task = plan.task(number);
     match (form, task) {
+        (PlanForm::Full, Some(task)) if plan.opening.is_empty() => task.text.to_owned(),
         (PlanForm::Full, Some(task)) => format!("{}\n\n{}", plan.opening, task.text),
         (PlanForm::Full, None) => plan.opening.to_owned(),
         (PlanForm::Task, Some(task)) => task.text.to_owned(),

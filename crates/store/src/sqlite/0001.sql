@@ -30,9 +30,11 @@ CREATE INDEX tasks_by_parent ON tasks (project, branch, parent_id, sort_index)
     WHERE deleted_at IS NULL;
 CREATE INDEX tasks_by_plan ON tasks (project, branch, plan_file)
     WHERE deleted_at IS NULL;
-CREATE INDEX open_tasks_by_change ON tasks (project, branch, updated_at, plan_file)
+CREATE INDEX tasks_by_change ON tasks (project, branch, updated_at, plan_file)
+    WHERE deleted_at IS NULL;
+CREATE INDEX open_tasks_by_plan ON tasks (project, branch, plan_file)
     WHERE deleted_at IS NULL AND status IN ('pending', 'in_progress');
-CREATE INDEX open_tasks_by_agent ON tasks (project, branch, assigned_agent, updated_at, plan_file)
+CREATE INDEX open_tasks_by_agent ON tasks (project, branch, assigned_agent, plan_file)
     WHERE deleted_at IS NULL AND status IN ('pending', 'in_progress');
 
 CREATE TABLE agents (

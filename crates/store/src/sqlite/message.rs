@@ -63,13 +63,6 @@ impl MessageStore for SqliteStore {
         messages(&self.connection, sql, values)
     }
 
-    fn last_message_id(&self) -> Result<Option<i64>, StoreError> {
-        let sql = "SELECT max(id) FROM messages";
-        self.connection
-            .query_row(sql, [], |row| row.get(0))
-            .map_err(failed("find the last message"))
-    }
-
     fn record_event(
         &self,
         scope: &Scope,

@@ -1,7 +1,7 @@
 //! The shape of the tables, and how older shapes become the present one.
 
-use std::fs::File;
-use std::path::Path;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -11,12 +11,18 @@ use crate::error::StoreError;
 const MIGRATIONS: [&str; 3] =
     [include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql")];
 
+/// What marks a database as ours: the letters `Conv`.
+const APPLICATION: i32 = 0x436f_6e76;
+
 const KNOWN: usize = MIGRATIONS.len();
 
 /// Applies the scripts that a store does not have yet.
 pub(super) fn bring_up_to_date(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let opened = |source| StoreError::Open { path: path.to_owned(), source };
     let found = version(connection).map_err(opened)?;
+    if !is_ours(connection).map_err(opened)? {
+        return Err(StoreError::Foreign { path: path.to_owned() });
+    }
     if found > KNOWN {
         return Err(StoreError::Newer { path: path.to_owned(), found, known: KNOWN });
     }
@@ -24,9 +30,11 @@ pub(super) fn bring_up_to_date(connection: &Connection, path: &Path) -> Result<(
         return Ok(());
     }
     // Changing the journal mode fails when two try it at once, so new stores are made in turn.
-    let lock_path = path.with_extension("lock");
+    let mut lock_path = path.as_os_str().to_owned();
+    lock_path.push("-lock");
+    let lock_path = PathBuf::from(lock_path);
     let folder = |source| StoreError::Folder { path: lock_path.clone(), source };
-    let lock = File::create(&lock_path).map_err(folder)?;
+    let lock = OpenOptions::new().create(true).append(true).open(&lock_path).map_err(folder)?;
     lock.lock().map_err(folder)?;
     migrate(connection, KNOWN).map_err(opened)
 }
@@ -40,8 +48,18 @@ fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
     for script in MIGRATIONS.iter().take(target).skip(have) {
         transaction.execute_batch(script)?;
     }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", target.max(have).to_string())?;
     transaction.commit()
+}
+
+/// A database is ours if it says so, or if nobody has put anything into it yet.
+fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
+    let application: i32 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+    Ok(application == APPLICATION || tables == 0)
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<usize> {
@@ -78,12 +96,30 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
         let later = Connection::open(&path).unwrap();
-        later.execute_batch("CREATE TABLE later (x); PRAGMA user_version = 99;").unwrap();
+        later.execute_batch("CREATE TABLE later (x); PRAGMA user_version = 99; PRAGMA application_id = 1131376246;").unwrap();
         drop(later);
         let before = std::fs::read(&path).unwrap();
         let error = SqliteStore::open(&path).unwrap_err();
         assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn another_programs_database_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+        let before = std::fs::read(&path).unwrap();
+        assert!(matches!(SqliteStore::open(&path), Err(StoreError::Foreign { .. })));
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn nothing_beside_the_store_is_harmed() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("Cargo.lock"), "precious").unwrap();
+        SqliteStore::open(&dir.path().join("Cargo")).unwrap();
+        assert_eq!(std::fs::read_to_string(dir.path().join("Cargo.lock")).unwrap(), "precious");
     }
 
     #[test]

@@ -35,14 +35,17 @@ impl SkillStore for SqliteStore {
         agent: &AgentName,
         plan: Option<&str>,
     ) -> Result<Option<Injection>, StoreError> {
-        let sql = "SELECT * FROM skill_history \
-                   WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND plan_file IS ?4 \
-                   ORDER BY id DESC LIMIT 1";
-        let values = params![scope.project, scope.branch, agent.as_str(), plan];
-        let found = self.connection.prepare_cached(sql);
-        found
-            .and_then(|mut it| it.query_row(values, read_injection).optional())
-            .map_err(failed("read the skill history"))
+        self.last(scope, agent, plan, None)
+    }
+
+    fn last_injection_of(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        plan: Option<&str>,
+        skill: &SkillId,
+    ) -> Result<Option<Injection>, StoreError> {
+        self.last(scope, agent, plan, Some(skill))
     }
 
     fn pin(&self, scope: &Scope, skill: &SkillId, version: &str) -> Result<(), StoreError> {
@@ -65,6 +68,26 @@ impl SkillStore for SqliteStore {
         let values = params![scope.project, scope.branch, skill.bare()];
         let found = self.connection.query_row(sql, values, |row| row.get(0)).optional();
         found.map_err(failed("read the pin"))
+    }
+}
+
+impl SqliteStore {
+    fn last(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        plan: Option<&str>,
+        skill: Option<&SkillId>,
+    ) -> Result<Option<Injection>, StoreError> {
+        let sql = "SELECT * FROM skill_history \
+                   WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND plan_file IS ?4 \
+                   AND (?5 IS NULL OR skill = ?5) ORDER BY id DESC LIMIT 1";
+        let skill = skill.map(SkillId::as_str);
+        let values = params![scope.project, scope.branch, agent.as_str(), plan, skill];
+        let found = self.connection.prepare_cached(sql);
+        found
+            .and_then(|mut it| it.query_row(values, read_injection).optional())
+            .map_err(failed("read the skill history"))
     }
 }
 

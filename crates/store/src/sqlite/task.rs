@@ -3,9 +3,10 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
+use convoke_domain::plan::number;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::{Status, Task};
+use convoke_domain::task::{DEEPEST, Status, Task};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -18,39 +19,43 @@ use crate::task::{ActivePlan, Change, NewTask, TaskStore};
 const TRIES: usize = 1000;
 
 impl TaskStore for SqliteStore {
-    fn add_task(
+    fn add_tasks(
         &self,
         scope: &Scope,
-        task: &NewTask<'_>,
+        tasks: &[NewTask<'_>],
         now: Timestamp,
-    ) -> Result<TaskId, StoreError> {
-        let failed = failed("add the task");
+    ) -> Result<Vec<TaskId>, StoreError> {
+        let failed = failed("add the tasks");
         let transaction = self.begin().map_err(&failed)?;
-        let parent = match task.parent {
-            Some(id) => Some(find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?),
-            None => None,
-        };
-        let plan = task.plan_file.or(parent.as_ref().and_then(|it| it.plan_file.as_deref()));
-        let id = free_id(&transaction, scope).map_err(&failed)?;
-        let order = next_order(&transaction, scope, task.parent).map_err(&failed)?;
-        let sql = "INSERT INTO tasks (project, branch, id, parent_id, plan_file, content, \
-                   sort_index, assigned_agent, status, skill, created_at, updated_at) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10, ?10)";
-        let values = params![
-            scope.project,
-            scope.branch,
-            id.as_str(),
-            task.parent.map(TaskId::as_str),
-            plan,
-            task.content,
-            order,
-            task.agent.map(AgentName::as_str),
-            task.skill,
-            Time(now),
-        ];
-        transaction.execute(sql, values).map_err(&failed)?;
+        let ids = tasks.iter().map(|task| insert(&transaction, scope, task, now));
+        let ids = ids.collect::<Result<Vec<_>, _>>()?;
         transaction.commit().map_err(failed)?;
-        Ok(id)
+        Ok(ids)
+    }
+
+    fn import_tasks(
+        &self,
+        scope: &Scope,
+        plan: &str,
+        titles: &[&str],
+        now: Timestamp,
+    ) -> Result<Vec<TaskId>, StoreError> {
+        let failed = failed("import the tasks");
+        let transaction = self.begin().map_err(&failed)?;
+        let known = self.tasks_of_plan(scope, Some(plan))?;
+        let is_new = |title: &str| {
+            let number = number(title);
+            !known.iter().any(|task| {
+                task.content == title || number.is_some() && number == task_number(task)
+            })
+        };
+        let ids = titles.iter().filter(|title| is_new(title)).map(|content| {
+            let task = NewTask { plan_file: Some(plan), ..NewTask::titled(content) };
+            insert(&transaction, scope, &task, now)
+        });
+        let ids = ids.collect::<Result<Vec<_>, _>>()?;
+        transaction.commit().map_err(failed)?;
+        Ok(ids)
     }
 
     fn task(&self, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError> {
@@ -79,10 +84,17 @@ impl TaskStore for SqliteStore {
         scope: &Scope,
         agent: Option<&AgentName>,
     ) -> Result<ActivePlan, StoreError> {
+        // Plans are looked at from the last change backwards until one has an open task. Without
+        // any open task the search would go through all of them, so that is asked first.
         let of_agent = if agent.is_some() { "AND assigned_agent = ?3" } else { "AND ?3 IS NULL" };
+        let open = format!(
+            "SELECT 1 FROM tasks AS open WHERE project = ?1 AND branch = ?2 {of_agent} \
+             AND deleted_at IS NULL AND status IN ('pending', 'in_progress')"
+        );
         let sql = format!(
-            "SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 {of_agent} \
-             AND deleted_at IS NULL AND status IN ('pending', 'in_progress') \
+            "SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 \
+             AND deleted_at IS NULL AND EXISTS ({open}) \
+             AND EXISTS ({open} AND open.plan_file IS tasks.plan_file) \
              ORDER BY updated_at DESC, plan_file LIMIT 1"
         );
         let values = params![scope.project, scope.branch, agent.map(AgentName::as_str)];
@@ -126,6 +138,9 @@ impl TaskStore for SqliteStore {
             Change::Parent(parent) => {
                 if let Some(parent) = parent {
                     refuse_circle(&transaction, scope, id, parent)?;
+                    let height = height(&transaction, scope, id).map_err(&failed)?;
+                    refuse_depth(&transaction, scope, parent, height)?;
+                    take_over_plan(&transaction, scope, id, parent).map_err(&failed)?;
                 }
                 let order = next_order(&transaction, scope, *parent).map_err(&failed)?;
                 set("parent_id", &parent.map(TaskId::as_str))?;
@@ -139,16 +154,13 @@ impl TaskStore for SqliteStore {
         let failed = failed("remove the task");
         let transaction = self.begin().map_err(&failed)?;
         find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?;
-        // UNION, not UNION ALL: it ends even in a damaged store with a circle.
-        let sql = "WITH RECURSIVE doomed (id) AS ( \
-                     SELECT ?3 UNION \
-                     SELECT tasks.id FROM tasks JOIN doomed ON tasks.parent_id = doomed.id \
-                     WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL) \
-                   UPDATE tasks SET deleted_at = ?4 \
-                   WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL \
-                   AND id IN (SELECT id FROM doomed)";
+        let sql = format!(
+            "{BELOW} UPDATE tasks SET deleted_at = ?4 \
+             WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL \
+             AND id IN (SELECT id FROM below)"
+        );
         let values = params![scope.project, scope.branch, id.as_str(), Time(now)];
-        let removed = transaction.execute(sql, values).map_err(&failed)?;
+        let removed = transaction.execute(&sql, values).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(removed)
     }
@@ -159,6 +171,47 @@ impl TaskStore for SqliteStore {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         rows(&self.connection, sql, params![project], read).map_err(failed("list the branches"))
     }
+}
+
+fn insert(
+    connection: &Connection,
+    scope: &Scope,
+    task: &NewTask<'_>,
+    now: Timestamp,
+) -> Result<TaskId, StoreError> {
+    let failed = failed("add the task");
+    let parent = match task.parent {
+        Some(id) => Some(find(connection, scope, id)?.ok_or_else(|| no_task(id))?),
+        None => None,
+    };
+    if let Some(id) = task.parent {
+        refuse_depth(connection, scope, id, 1)?;
+    }
+    let plan = task.plan_file.or(parent.as_ref().and_then(|it| it.plan_file.as_deref()));
+    let id = free_id(connection, scope).map_err(&failed)?;
+    let order = next_order(connection, scope, task.parent).map_err(&failed)?;
+    let sql = "INSERT INTO tasks (project, branch, id, parent_id, plan_file, content, \
+               sort_index, assigned_agent, status, skill, skill_version, created_at, updated_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10, ?11, ?11)";
+    let values = params![
+        scope.project,
+        scope.branch,
+        id.as_str(),
+        task.parent.map(TaskId::as_str),
+        plan,
+        task.content,
+        order,
+        task.agent.map(AgentName::as_str),
+        task.skill,
+        task.skill_version,
+        Time(now),
+    ];
+    connection.execute(sql, values).map_err(failed)?;
+    Ok(id)
+}
+
+fn task_number(task: &Task) -> Option<&str> {
+    number(&task.content)
 }
 
 fn no_task(id: &TaskId) -> StoreError {
@@ -227,22 +280,71 @@ fn next_order(
     connection.prepare_cached(sql)?.query_row(values, |row| row.get(0))
 }
 
-/// Walks up from the new parent: meeting the task itself there would close a circle.
+/// Returns a task and everything above it, nearest first. A damaged store may hold a circle, so the
+/// way ends where no tree can be.
+fn upwards(connection: &Connection, scope: &Scope, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
+    let mut way = Vec::new();
+    let mut next = Some(id.clone());
+    while let Some(id) = next.filter(|_| way.len() <= 2 * DEEPEST) {
+        let task = find(connection, scope, &id)?.ok_or_else(|| no_task(&id))?;
+        way.push(id);
+        next = task.parent;
+    }
+    Ok(way)
+}
+
+/// Meeting the task itself above its new parent would close a circle.
 fn refuse_circle(
     connection: &Connection,
     scope: &Scope,
     id: &TaskId,
     parent: &TaskId,
 ) -> Result<(), StoreError> {
-    let mut above = Some(parent.clone());
-    let mut steps = 0;
-    while let Some(ancestor) = above {
-        let task = find(connection, scope, &ancestor)?.ok_or_else(|| no_task(&ancestor))?;
-        steps += 1;
-        if ancestor == *id || steps > TRIES {
-            return Err(StoreError::Circle { id: id.clone(), parent: parent.clone() });
-        }
-        above = task.parent;
+    if upwards(connection, scope, parent)?.contains(id) {
+        return Err(StoreError::Circle { id: id.clone(), parent: parent.clone() });
     }
     Ok(())
+}
+
+/// Refuses to put something of a height below a parent that is too deep for it.
+fn refuse_depth(
+    connection: &Connection,
+    scope: &Scope,
+    parent: &TaskId,
+    height: usize,
+) -> Result<(), StoreError> {
+    if upwards(connection, scope, parent)?.len() + height > DEEPEST {
+        return Err(StoreError::TooDeep { parent: parent.clone() });
+    }
+    Ok(())
+}
+
+/// What is below a task, with its distance; it ends even if a damaged store holds a circle.
+const BELOW: &str = "WITH RECURSIVE below (id, depth) AS ( \
+      SELECT ?3, 1 UNION \
+      SELECT tasks.id, depth + 1 FROM tasks JOIN below ON tasks.parent_id = below.id \
+      WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL AND depth < 1000)";
+
+/// Returns how many levels a task and its parts take.
+fn height(connection: &Connection, scope: &Scope, id: &TaskId) -> rusqlite::Result<usize> {
+    let sql = format!("{BELOW} SELECT max(depth) FROM below");
+    let values = params![scope.project, scope.branch, id.as_str()];
+    let height: u32 = connection.query_row(&sql, values, |row| row.get(0))?;
+    Ok(height as usize)
+}
+
+/// What becomes part of a task comes from its plan.
+fn take_over_plan(
+    connection: &Connection,
+    scope: &Scope,
+    id: &TaskId,
+    parent: &TaskId,
+) -> rusqlite::Result<()> {
+    let sql = format!(
+        "{BELOW} UPDATE tasks SET plan_file = ( \
+           SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 AND id = ?4) \
+         WHERE project = ?1 AND branch = ?2 AND id IN (SELECT id FROM below)"
+    );
+    let values = params![scope.project, scope.branch, id.as_str(), parent.as_str()];
+    connection.execute(&sql, values).map(drop)
 }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::{Finding, Unreadable};
-use convoke_domain::plan::{Plan, number};
+use convoke_domain::plan::Plan;
 use convoke_engine::file;
-use convoke_store::task::{NewTask, TaskStore};
+use convoke_store::task::TaskStore;
 
-use super::print_ids;
+use super::{plan_file, print_ids};
 use crate::app::App;
 use crate::clock::now;
 use crate::exit::Exit;
@@ -42,7 +42,8 @@ impl Args {
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let path = app.project.join(&self.plan);
+        let plan_file = plan_file(app, &self.plan)?;
+        let path = app.project.join(&plan_file);
         let text = read(&path)?;
         let plan = Plan::parse(&text);
         if plan.tasks.is_empty() {
@@ -50,20 +51,10 @@ impl Args {
                 .hint("a task's heading reads `### Task 1: What is to be done`"));
         }
         let Workspace { store, scope } = workspace;
-        let plan_file = self.plan.display().to_string();
-        let known = store.tasks_of_plan(scope, Some(&plan_file)).map_err(refused)?;
-        let is_new = |title: &str| !known.iter().any(|task| number(&task.content) == number(title));
-        let mut ids = Vec::new();
-        for section in plan.tasks.iter().filter(|section| is_new(section.title)) {
-            let task = NewTask {
-                parent: None,
-                plan_file: Some(&plan_file),
-                content: section.title,
-                agent: None,
-                skill: None,
-            };
-            ids.push(store.add_task(scope, &task, now()).map_err(refused)?);
-        }
+        let one_line = |title: &str| title.replace(char::is_control, " ");
+        let titles: Vec<_> = plan.tasks.iter().map(|section| one_line(section.title)).collect();
+        let titles: Vec<_> = titles.iter().map(String::as_str).collect();
+        let ids = store.import_tasks(scope, &plan_file, &titles, now()).map_err(refused)?;
         let skipped = plan.tasks.len() - ids.len();
         if skipped > 0 {
             output.say(&format!("note: {skipped} tasks of this plan are here already"));

@@ -6,11 +6,6 @@ use convoke_domain::task::id::TaskId;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-pub(super) struct NewId<'a> {
-    pub(super) id: &'a str,
-}
-
-#[derive(Debug, Serialize)]
 pub(super) struct TaskReport<'a> {
     id: &'a str,
     parent: Option<&'a str>,
