@@ -19,7 +19,8 @@ pub const FOR_TESTS: [Needed; 3] = [
 ];
 
 /// What the benchmarks run.
-pub const FOR_BENCHES: [Needed; 2] = [
+pub const FOR_BENCHES: [Needed; 3] = [
+    Needed { program: "sqlite3", package: "sqlite3" },
     Needed { program: "cat", package: "coreutils" },
     Needed { program: "/usr/bin/time", package: "time" },
 ];

@@ -38,13 +38,13 @@ impl Workspace {
         Self::with_store(open_store(app)?, app, branch)
     }
 
-    /// Opens the store as [`Workspace::open`] does, but waits no longer than this for others.
-    pub fn open_within(
+    /// Opens the store as [`Workspace::open`] does, for a caller in a hurry.
+    pub fn open_in_a_hurry(
         app: &App,
         branch: Option<&str>,
         patience: Duration,
     ) -> Result<Self, Failure> {
-        let store = SqliteStore::open_within(&store_path(app)?, patience).map_err(refused)?;
+        let store = SqliteStore::open_in_a_hurry(&store_path(app)?, patience).map_err(refused)?;
         Self::with_store(store, app, branch)
     }
 

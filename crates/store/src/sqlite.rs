@@ -16,6 +16,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Row, ToSql, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
@@ -34,11 +35,20 @@ impl SqliteStore {
     /// Opens a store, making it and its folder if they are missing, and brings its schema up to
     /// date. A store of a later version is refused and left as it is.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_within(path, PATIENCE)
+        Self::connect(path, PATIENCE)
     }
 
-    /// Opens a store as [`SqliteStore::open`] does, for a caller with less patience.
-    pub fn open_within(path: &Path, patience: Duration) -> Result<Self, StoreError> {
+    /// Opens a store as [`SqliteStore::open`] does, for a caller in a hurry: it waits for others no
+    /// longer than it says, and leaves it to them to fold the log into the file when it closes.
+    pub fn open_in_a_hurry(path: &Path, patience: Duration) -> Result<Self, StoreError> {
+        let store = Self::connect(path, patience)?;
+        let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+        let set = store.connection.set_db_config(no_checkpoint, true);
+        set.map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
+        Ok(store)
+    }
+
+    fn connect(path: &Path, patience: Duration) -> Result<Self, StoreError> {
         // A plain path has no special meaning to the database, whatever it is called.
         let absolute = std::path::absolute(path)
             .map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;

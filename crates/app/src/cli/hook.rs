@@ -76,7 +76,7 @@ impl Args {
         let Some((project, session_id)) = place else { return say_nothing(output) };
         let app = App { project, environment, format: Format::Json, verbosity };
         let settings = settings(&app)?;
-        let workspace = Workspace::open_within(&app, None, PATIENCE)?;
+        let workspace = Workspace::open_in_a_hurry(&app, None, PATIENCE)?;
         let session = Session { client: self.client, id: session_id };
         let Some(agent) = who(&app, &workspace, &settings, session)? else {
             return say_nothing(output);

@@ -85,7 +85,8 @@ impl TaskStore for SqliteStore {
         agent: Option<&AgentName>,
     ) -> Result<ActivePlan, StoreError> {
         // Plans are looked at from the last change backwards until one has an open task. Without
-        // any open task the search would go through all of them, so that is asked first.
+        // any open task the search would go through all of them, so that is asked first. As EXISTS
+        // the questions would become joins, which read every task.
         let of_agent = if agent.is_some() { "AND assigned_agent = ?3" } else { "AND ?3 IS NULL" };
         let open = format!(
             "SELECT 1 FROM tasks AS open WHERE project = ?1 AND branch = ?2 {of_agent} \
@@ -93,9 +94,9 @@ impl TaskStore for SqliteStore {
         );
         let sql = format!(
             "SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 \
-             AND deleted_at IS NULL AND EXISTS ({open}) \
-             AND EXISTS ({open} AND open.plan_file IS tasks.plan_file) \
-             ORDER BY updated_at DESC, plan_file LIMIT 1"
+             AND deleted_at IS NULL AND ({open} LIMIT 1) \
+             AND ({open} AND open.plan_file IS tasks.plan_file LIMIT 1) \
+             ORDER BY updated_at DESC, plan_file DESC LIMIT 1"
         );
         let values = params![scope.project, scope.branch, agent.map(AgentName::as_str)];
         let found: Option<Option<String>> = self

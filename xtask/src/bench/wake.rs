@@ -1,0 +1,136 @@
+//! A hook on a full store against the same hook on a small one, and against `sqlite3`.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use convoke_store::project::ProjectStore;
+use convoke_store::sqlite::SqliteStore;
+use rusqlite::{Connection, params};
+
+use super::{MB, Row, Sink, all_turns, convoke, memory, millis, peak_bytes, time, weighed};
+use crate::Error;
+use crate::process::command;
+
+/// A moment before any that is measured.
+const LONG_AGO: &str = "2026-01-01T00:00:00.000Z";
+
+pub(super) fn measure() -> Result<Vec<Row>, Error> {
+    let top = tempfile::tempdir()?;
+    let small = Home::create(&top.path().join("small"), 100, 1_000)?;
+    let full = Home::create(&top.path().join("full"), 100_000, 1_000_000)?;
+    let hook = |home: &Home| time(home.hook(convoke())?, Sink::Pipe);
+    let (on_small, on_full) = all_turns(200, || hook(&small), || hook(&full))?;
+    let (query, again) = all_turns(200, || time(full.query(), Sink::Pipe), || hook(&full))?;
+    let peak = peak_bytes(full.hook(weighed())?)?;
+    Ok(vec![
+        row("hook on 100,000 tasks, 1,000,000 messages / on 100, 1,000", &on_full, &on_small, 1.3),
+        row("hook on the full store / `sqlite3` with one query", &again, &query, 3.0),
+        memory("hook: peak memory, in MB", "full store".to_owned(), peak, 32 * MB),
+    ])
+}
+
+/// Compares medians, and shows the slowest hundredth of ours.
+fn row(what: &'static str, ours: &[Duration], theirs: &[Duration], limit: f64) -> Row {
+    let at = |times: &[Duration], percent: usize| {
+        times.get(times.len() * percent / 100).copied().unwrap_or_default()
+    };
+    let (half, other) = (at(ours, 50), at(theirs, 50));
+    let figures = format!(
+        "p50 {:.2} ms, p99 {:.2} ms / p50 {:.2} ms",
+        millis(half),
+        millis(at(ours, 99)),
+        millis(other)
+    );
+    Row { what, figures, value: half.as_secs_f64() / other.as_secs_f64(), limit }
+}
+
+/// A user with a project and a store.
+struct Home {
+    folder: PathBuf,
+}
+
+impl Home {
+    fn create(folder: &Path, tasks: u32, messages: u32) -> Result<Self, Error> {
+        let home = Self { folder: folder.to_owned() };
+        fs::create_dir_all(home.project().join(".git"))?;
+        fs::write(home.project().join(".git/HEAD"), "ref: refs/heads/main\n")?;
+        fs::write(home.project().join("convoke.toml"), "wake.agent = 'june'\n")?;
+        let cwd = home.project().display().to_string();
+        let input = format!("{{\"session_id\":\"s\",\"cwd\":\"{cwd}\",\"source\":\"compact\"}}");
+        fs::write(home.input(), input)?;
+        let git = home.project().join(".git").canonicalize()?;
+        let store = SqliteStore::open(&home.store())?;
+        let project = store.project_name(&git.display().to_string(), "project")?;
+        fill(&Connection::open(home.store())?, &project, tasks, messages)?;
+        Ok(home)
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
+    fn input(&self) -> PathBuf {
+        self.folder.join("input.json")
+    }
+
+    fn store(&self) -> PathBuf {
+        self.folder.join("store.db")
+    }
+
+    /// Prepares a hook after a compaction, as a client would call it.
+    fn hook(&self, mut convoke: Command) -> Result<Command, Error> {
+        convoke
+            .args(["hook", "claude", "SessionStart"])
+            .env("HOME", &self.folder)
+            .env("CONVOKE_STORE", self.store())
+            .stdin(File::open(self.input())?);
+        Ok(convoke)
+    }
+
+    fn query(&self) -> Command {
+        let mut sqlite = command("sqlite3");
+        let sql = "SELECT * FROM messages WHERE project = 'project' AND branch = 'main' \
+                   ORDER BY id DESC LIMIT 10";
+        sqlite.arg(self.store()).arg(sql);
+        sqlite
+    }
+}
+
+/// Fills a store in one transaction: plans of a hundred tasks, the last of them open, and messages
+/// of which every tenth is to june, who has read all but the last few.
+fn fill(store: &Connection, project: &str, tasks: u32, messages: u32) -> Result<(), Error> {
+    store.execute_batch("BEGIN")?;
+    let mut task = store.prepare(
+        "INSERT INTO tasks (project, branch, id, parent_id, plan_file, content, sort_index, status, \
+         created_at, updated_at) VALUES (?1, 'main', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
+    )?;
+    for number in 0..tasks {
+        let parent = (number % 10 != 0).then(|| format!("x{}", number - number % 10));
+        let plan = format!("plan-{}.md", number / 100);
+        let content = format!("Task {}: do it", number % 100);
+        let status = if number + 20 < tasks { "completed" } else { "pending" };
+        let id = format!("x{number}");
+        task.execute(params![project, id, parent, plan, content, number, status, LONG_AGO])?;
+    }
+    let mut message = store.prepare(
+        "INSERT INTO messages (project, branch, from_agent, kind, content, created_at) \
+         VALUES (?1, 'main', 'ana', 'say', ?2, ?3)",
+    )?;
+    let mut recipient =
+        store.prepare("INSERT INTO recipients VALUES (?1, 'main', 'june', ?2, 0, 1)")?;
+    for number in 1..=messages {
+        message.execute(params![project, format!("message {number}"), LONG_AGO])?;
+        if number % 10 == 0 {
+            recipient.execute(params![project, number])?;
+        }
+    }
+    store.execute(
+        "INSERT INTO agents (project, branch, name, client, status, last_seen_message_id) \
+         VALUES (?1, 'main', 'june', 'claude', 'idle', ?2)",
+        params![project, messages.saturating_sub(50)],
+    )?;
+    store.execute_batch("COMMIT")?;
+    Ok(())
+}
