@@ -15,7 +15,11 @@ struct Cli {
 #[derive(Subcommand)]
 enum Chore {
     /// Install what the tests need, then check formatting, lints, tests and documentation
-    Test,
+    Test {
+        /// Also drive real clients from the npm registry against a stand-in for their model
+        #[arg(long)]
+        clients: bool,
+    },
     /// Measure the release binary against `cat` and the bare libraries, side by side
     Bench,
     /// Write the generated pages of docs/reference
@@ -26,7 +30,8 @@ enum Chore {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().chore {
-        Chore::Test => xtask::test::run(),
+        Chore::Test { clients: false } => xtask::test::run(),
+        Chore::Test { clients: true } => xtask::test::run().and_then(|()| xtask::clients::run()),
         Chore::Bench => xtask::bench::run(),
         Chore::Docs => xtask::docs::write(),
         Chore::Dist => xtask::dist::write(),

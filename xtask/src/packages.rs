@@ -1,6 +1,6 @@
 //! Programs that chores need beside Rust, by the name of their Debian package.
 
-use crate::process::{run, succeeds};
+use crate::process::{command, run, succeeds};
 use crate::{Error, say};
 
 /// A program and the package that brings it.
@@ -16,6 +16,12 @@ pub const FOR_TESTS: [Needed; 3] = [
     Needed { program: "mkfifo", package: "coreutils" },
     Needed { program: "bash", package: "bash" },
     Needed { program: "mandoc", package: "mandoc" },
+];
+
+/// What real clients are installed and run with.
+pub const FOR_CLIENTS: [Needed; 2] = [
+    Needed { program: "npm", package: "npm" },
+    Needed { program: "timeout", package: "coreutils" },
 ];
 
 /// What the benchmarks run.
@@ -44,6 +50,13 @@ pub fn install(needed: &[Needed]) -> Result<(), Error> {
     };
     run(program, &[prefix, &["update", "-qq"]].concat())?;
     run(program, &[prefix, &["install", "-y", "-qq", "--no-install-recommends"], &missing].concat())
+}
+
+/// Returns the folder that a program is found in.
+pub fn folder_of(program: &str) -> Option<String> {
+    let found = command("sh").args(["-c", "command -v \"$0\"", program]).output().ok()?;
+    let path = String::from_utf8(found.stdout).ok()?;
+    path.rsplit_once('/').map(|(folder, _)| folder.to_owned())
 }
 
 fn is_there(program: &str) -> bool {

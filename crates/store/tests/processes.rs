@@ -46,15 +46,17 @@ fn sixteen_processes_lose_nothing_and_never_find_the_store_locked() {
     let path = dir.path().join("new/store.db");
     let start = |_| {
         Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "writer"])
+            .args(["--exact", "writer", "--nocapture"])
             .env(STORE, &path)
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap()
     };
     let processes: Vec<_> = (0..PROCESSES).map(start).collect();
-    for mut process in processes {
-        assert!(process.wait().unwrap().success());
+    for process in processes {
+        let output = process.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     let store = SqliteStore::open(&path).unwrap();
     assert_eq!(store.tasks(&scope()).unwrap().len(), PROCESSES * WRITES / 2);

@@ -53,13 +53,14 @@ fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// A database is ours if it says so, or if nobody has put anything into it yet.
+/// A database is ours if nobody has put anything into it yet, or if it says so. The tables are asked
+/// for first: another process may make them, and their mark with them, between the two questions.
 fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
-    let application: i32 =
-        connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-    Ok(application == APPLICATION || tables == 0)
+    let application: i32 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    Ok(tables == 0 || application == APPLICATION)
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<usize> {
