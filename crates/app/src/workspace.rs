@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use convoke_domain::scope::{AgentName, InvalidAgentName, Scope};
+use convoke_domain::scope::{AgentName, Scope};
 use convoke_engine::git::checkout;
 use convoke_store::error::StoreError;
 use convoke_store::project::ProjectStore;
@@ -116,13 +116,8 @@ pub fn speaker(named: Option<&AgentName>, app: &App) -> Result<AgentName, Failur
         return Ok(name.clone());
     }
     match app.environment.agent() {
-        Some(name) => agent_name(&name.to_string_lossy())
+        Some(name) => AgentName::parse(&name.to_string_lossy())
             .map_err(|error| Failure::new(Exit::Usage, error).hint("look at CONVOKE_AGENT")),
         None => Ok(AgentName::human()),
     }
-}
-
-/// Reads an agent's name from the command line.
-pub fn agent_name(given: &str) -> Result<AgentName, InvalidAgentName> {
-    AgentName::parse(given)
 }

@@ -150,6 +150,8 @@ mod tests {
             ("abc\n#### B\nrest of it\n", Border::Line),
             ("abc\n ## B\nrest of it\n", Border::Line),
             ("abc\n##Bbb\nrest of it\n", Border::Line),
+            ("abc\n##\r\nrest of it\n", Border::Section),
+            ("abc\n##\r\r\nrest of it\n", Border::Line), // One carriage return ends a line, not two.
             ("```\n## B\nrest of it\n", Border::Line),
             ("~~~\n## B\nrest of it\n", Border::Line),
         ];
@@ -232,7 +234,7 @@ mod tests {
         (1..=limit.min(chars.len())).rev().find(|&at| {
             let line: String = chars[at..].iter().take_while(|&&c| c != '\n').collect();
             let before: String = chars[..at].iter().collect();
-            let marks = line.trim_end_matches('\r');
+            let marks = line.strip_suffix('\r').unwrap_or(&line);
             let heading = ["##", "###"].iter().any(|marker| {
                 marks == *marker
                     || marks.starts_with(&format!("{marker} "))

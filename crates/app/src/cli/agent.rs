@@ -11,7 +11,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, agent_name, refused};
+use crate::workspace::{Workspace, refused};
 
 /// Know the agents of this branch
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct AddArgs {
     /// Its name
-    #[arg(value_parser = agent_name)]
+    #[arg(value_parser = AgentName::parse)]
     name: AgentName,
 
     /// The program that runs it
@@ -48,7 +48,7 @@ struct AddArgs {
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
     /// Its name
-    #[arg(value_parser = agent_name)]
+    #[arg(value_parser = AgentName::parse)]
     name: AgentName,
 }
 

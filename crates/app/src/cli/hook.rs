@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
-use crate::workspace::{Workspace, agent_name, refused};
+use crate::workspace::{Workspace, refused};
 
 /// No client says more about an event.
 const MAX_INPUT: u64 = 16 * 1024 * 1024;
@@ -135,7 +135,7 @@ fn who(
 ) -> Result<Option<Address>, Failure> {
     let here = |agent: AgentName| Address { scope: workspace.scope.clone(), agent };
     if let Some(name) = app.environment.agent() {
-        let name = agent_name(&name.to_string_lossy());
+        let name = AgentName::parse(&name.to_string_lossy());
         return Ok(name.ok().map(here));
     }
     let bound = workspace.store.bound(session).map_err(refused)?;

@@ -11,13 +11,13 @@ use crate::config::wake;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, agent_name, refused, speaker};
+use crate::workspace::{Workspace, refused, speaker};
 
 /// List the unread messages to an agent, oldest first
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent [default: `CONVOKE_AGENT`, else human]
-    #[arg(value_parser = agent_name)]
+    #[arg(value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
     /// Count them as read

@@ -17,7 +17,7 @@ use crate::config::wake::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, agent_name, refused, speaker};
+use crate::workspace::{Workspace, refused, speaker};
 
 /// Store a prompt to an agent and print what would resume its session
 ///
@@ -26,14 +26,14 @@ use crate::workspace::{Workspace, agent_name, refused, speaker};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Who is prompted
-    #[arg(value_parser = agent_name)]
+    #[arg(value_parser = AgentName::parse)]
     agent: AgentName,
 
     /// What to say
     text: String,
 
     /// Who says it [default: `CONVOKE_AGENT`, else human]
-    #[arg(long = "as", value_name = "AGENT", value_parser = agent_name)]
+    #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     speaker: Option<AgentName>,
 }
 

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
-use crate::workspace::{Workspace, agent_name, refused, speaker};
+use crate::workspace::{Workspace, refused, speaker};
 
 /// The longest message that is taken from stdin.
 const MAX_MESSAGE: u64 = 16 * 1024 * 1024;
@@ -29,11 +29,11 @@ pub struct Args {
     text: String,
 
     /// Only to this agent
-    #[arg(long, value_name = "AGENT", value_parser = agent_name)]
+    #[arg(long, value_name = "AGENT", value_parser = AgentName::parse)]
     to: Option<AgentName>,
 
     /// Who says it [default: `CONVOKE_AGENT`, else human]
-    #[arg(long = "as", value_name = "AGENT", value_parser = agent_name)]
+    #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     speaker: Option<AgentName>,
 }
 

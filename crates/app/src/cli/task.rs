@@ -20,7 +20,7 @@ use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, agent_name, refused};
+use crate::workspace::{Workspace, refused};
 
 /// Keep a tree of tasks that outlives every session
 ///
@@ -33,7 +33,7 @@ pub struct Args {
     branch: Option<String>,
 
     /// Who is doing this [default: `CONVOKE_AGENT`, else human]
-    #[arg(long = "as", global = true, value_name = "AGENT", value_parser = agent_name)]
+    #[arg(long = "as", global = true, value_name = "AGENT", value_parser = AgentName::parse)]
     actor: Option<AgentName>,
 
     #[command(subcommand)]
@@ -90,7 +90,7 @@ struct AddArgs {
     plan: Option<PathBuf>,
 
     /// Who does them
-    #[arg(long, value_name = "AGENT", value_parser = agent_name)]
+    #[arg(long, value_name = "AGENT", value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
     /// The skill to work by; further ones after commas are only referred to
@@ -135,7 +135,7 @@ struct AssignArgs {
     task: OneTask,
 
     /// The agent [default: nobody]
-    #[arg(value_parser = agent_name)]
+    #[arg(value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 }
 

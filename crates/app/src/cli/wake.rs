@@ -17,7 +17,7 @@ use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, agent_name, refused};
+use crate::workspace::{Workspace, refused};
 
 /// Print the wake-up of an agent: its skill, its place in the plan, its messages, its next action
 ///
@@ -27,7 +27,7 @@ use crate::workspace::{Workspace, agent_name, refused};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Who wakes
-    #[arg(value_parser = agent_name)]
+    #[arg(value_parser = AgentName::parse)]
     agent: AgentName,
 
     /// As what [default: orchestrator for the configured orchestrator, else agent]
@@ -39,7 +39,7 @@ pub struct Args {
     message: Option<String>,
 
     /// Who says it
-    #[arg(long, value_name = "AGENT", requires = "message", value_parser = agent_name)]
+    #[arg(long, value_name = "AGENT", requires = "message", value_parser = AgentName::parse)]
     from: Option<AgentName>,
 
     /// The most tokens it may cost [default: 8000]
