@@ -238,6 +238,7 @@ impl Messages {
                 None => (None, None),
             },
         };
+        let unread: Vec<i64> = addressed.iter().map(|message| message.id).collect();
         let mut recent = sources.store.recent_messages(sources.scope, RECENT + 1)?;
         recent.extend(addressed);
         recent.retain(|message| Some(message.id) != id);
@@ -245,7 +246,14 @@ impl Messages {
         recent.dedup_by_key(|message| message.id);
         let recent = &recent[recent.len().saturating_sub(RECENT)..];
         let events = sources.store.recent_events(sources.scope, RECENT)?;
-        let activity = activity(recent, &events, &call.agent, sources.clock);
+        let mut activity = activity(recent, &events, &call.agent, sources.clock);
+        let shown = |id: &&i64| recent.iter().any(|message| message.id == **id);
+        let not_shown = unread.len() - unread.iter().filter(shown).count();
+        if not_shown > 0 {
+            // They count as seen once this is delivered, so this is the last that is heard of them.
+            let agent = &call.agent;
+            activity.push(format!("- {not_shown} earlier to you: `convoke inbox {agent} --all`"));
+        }
         Ok(Self { new, id, activity })
     }
 }

@@ -23,6 +23,10 @@ pub struct Args {
     /// Count them as read
     #[arg(long)]
     mark: bool,
+
+    /// List those that were read, too
+    #[arg(long)]
+    all: bool,
 }
 
 #[derive(Serialize)]
@@ -40,7 +44,7 @@ impl Args {
         let Workspace { store, scope } = Workspace::open(app, None)?;
         let reader = speaker(self.agent.as_ref(), app)?;
         let agent = store.agent(&scope, &reader).map_err(refused)?;
-        let seen = agent.as_ref().and_then(|agent| agent.last_seen);
+        let seen = agent.as_ref().and_then(|agent| agent.last_seen).filter(|_| !self.all);
         let messages = store.addressed_to(&scope, &reader, seen).map_err(refused)?;
         match app.format {
             Format::Json => output.json(&messages.iter().map(report).collect::<Vec<_>>())?,

@@ -179,6 +179,25 @@ fn a_version_once_injected_is_kept() {
     assert_eq!(notice.len(), "> skill version changed: 01234567 -> 01234567".len(), "{notice}");
 }
 
+// W-21: what is too old to be shown is counted, and can still be read afterwards.
+#[test]
+fn unread_messages_that_do_not_fit_are_counted() {
+    let project = working().file("convoke.toml", "wake.agent = 'june'");
+    for number in 1..=15 {
+        project.stdout(&["say", &format!("number {number} @june"), "--as", "ana"]);
+    }
+    let cwd = project.root().display().to_string();
+    let input =
+        serde_json::json!({ "session_id": "s", "cwd": cwd, "source": "startup" }).to_string();
+    let woken =
+        project.run_with_input(&["hook", "claude", "SessionStart"], input.as_bytes()).stdout;
+    assert!(woken.contains("number 15 @june") && woken.contains("number 5 @june"), "{woken}");
+    assert!(!woken.contains("number 4 @june"), "{woken}");
+    assert!(woken.contains("- 5 earlier to you: `convoke inbox june --all`"), "{woken}");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june", "--all"]).lines().count(), 16);
+}
+
 // W-50, W-51
 #[test]
 fn a_projects_own_skill_comes_first_and_names_are_checked() {
