@@ -11,5 +11,6 @@ pub mod hook;
 pub mod hooks;
 pub mod project;
 pub mod skill;
+pub mod subagent;
 pub mod vocabulary;
 pub mod wake;

@@ -210,7 +210,8 @@ fn skill_text(
     SkillText { id: choice.skill.clone(), text, found: skill.is_some(), notices, others }
 }
 
-fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
+/// Reads a plan, if there is one to be read.
+pub(crate) fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
     match file::read(&root.join(plan_file), MAX_PLAN_BYTES) {
         Finding::Text(text) => Some(text),
         Finding::Absent | Finding::Unreadable(_) => None,

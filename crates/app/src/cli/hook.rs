@@ -15,7 +15,7 @@ use convoke_engine::project::find_above;
 use convoke_engine::wake::Sources;
 use convoke_store::delivery::{DeliveryStore, Session};
 
-use super::wake::{library, profile_of};
+use super::wake::{library, profile_of, sources};
 use crate::app::{App, Format, Verbosity};
 use crate::clock::now;
 use crate::config::wake::{Settings, settings};
@@ -82,14 +82,9 @@ impl Args {
             return say_nothing(output);
         };
         let library = library(&app, &settings);
-        let sources = Sources {
-            store: &workspace.store,
-            scope: &agent.scope,
-            root: &app.project,
-            library: &library,
-            patterns: settings.patterns,
-            clock: settings.clock,
-        };
+        let sources = sources(&app, &workspace, &settings, &library);
+        // A session stays with its agent's branch, whatever is checked out.
+        let sources = Sources { scope: &agent.scope, ..sources };
         let number = u32::try_from(self.part.get()).unwrap_or(u32::MAX);
         let heard = Heard {
             session,

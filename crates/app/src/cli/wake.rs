@@ -105,15 +105,25 @@ pub(super) fn wake(
     budget: Budget,
 ) -> Result<Assembled, Failure> {
     let library = library(app, settings);
-    let sources = Sources {
+    let sources = sources(app, workspace, settings, &library);
+    assemble(&sources, call, budget, &Estimate).map_err(refused)
+}
+
+/// Returns what everything is assembled from.
+pub(super) fn sources<'a>(
+    app: &'a App,
+    workspace: &'a Workspace,
+    settings: &Settings,
+    library: &'a Library,
+) -> Sources<'a> {
+    Sources {
         store: &workspace.store,
         scope: &workspace.scope,
         root: &app.project,
-        library: &library,
+        library,
         patterns: settings.patterns,
         clock: settings.clock,
-    };
-    assemble(&sources, call, budget, &Estimate).map_err(refused)
+    }
 }
 
 /// Returns where skills are looked for.

@@ -1,0 +1,89 @@
+//! Assembling a subagent's prompt from its task, its plan and its role's template.
+
+use convoke_domain::plan::{Plan, number};
+use convoke_domain::skill::SkillId;
+use convoke_domain::subagent::{Assignment, Role, instructions, prompt};
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::{DEEPEST, Task};
+use convoke_store::error::StoreError;
+
+use crate::wake::{Sources, read_plan};
+
+/// A subagent's prompt with what was missing for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assembled {
+    /// The prompt.
+    pub prompt: String,
+    /// The task it is about.
+    pub task: TaskId,
+    /// Remarks, by their codes.
+    pub diagnostics: Vec<String>,
+}
+
+/// Assembles the prompt of a role on a task. `templates` is the skill whose folder holds the roles'
+/// templates. Changes nothing.
+pub fn assemble(
+    sources: &Sources<'_>,
+    role: &Role,
+    id: &TaskId,
+    templates: &SkillId,
+    context: Option<&str>,
+) -> Result<Assembled, StoreError> {
+    let mut diagnostics = Vec::new();
+    let task = numbered_task(sources, id)?;
+    let plan_file = task.plan_file.as_deref().unwrap_or("(none)");
+    let section = section(sources, &task).unwrap_or_else(|| {
+        diagnostics.push(format!("plan_section_not_found: {plan_file}"));
+        format!("(plan file not found: {plan_file})")
+    });
+    let file = role.template_file();
+    let instructions = if let Some(template) = template(sources, templates, &file)? {
+        instructions(&template)
+    } else {
+        diagnostics.push(format!("template_not_found: {file}"));
+        format!("(template not found: {file})")
+    };
+    let prompt = prompt(&Assignment {
+        role,
+        task: &task.content,
+        instructions: &instructions,
+        plan_file,
+        section: &section,
+        context,
+    });
+    Ok(Assembled { prompt, task: task.id, diagnostics })
+}
+
+fn template(
+    sources: &Sources<'_>,
+    templates: &SkillId,
+    file: &str,
+) -> Result<Option<String>, StoreError> {
+    let pin = sources.store.pinned(sources.scope, templates)?;
+    let skill = sources.library.find(templates, pin.as_deref());
+    Ok(skill.and_then(|skill| sources.library.template(&skill, file)))
+}
+
+/// Returns the task, or the numbered one it is part of: plans describe those.
+fn numbered_task(sources: &Sources<'_>, id: &TaskId) -> Result<Task, StoreError> {
+    let find = |id: &TaskId| {
+        let found = sources.store.task(sources.scope, id)?;
+        found.ok_or_else(|| StoreError::NoTask { id: id.clone() })
+    };
+    let own = find(id)?;
+    let mut above = own.clone();
+    // A damaged store may hold a circle; no tree is deeper than this.
+    for _ in 0..DEEPEST {
+        match above.parent.clone() {
+            Some(parent) if !above.is_numbered() => above = find(&parent)?,
+            Some(_) | None => break,
+        }
+    }
+    Ok(if above.is_numbered() { above } else { own })
+}
+
+fn section(sources: &Sources<'_>, task: &Task) -> Option<String> {
+    let text = read_plan(sources.root, task.plan_file.as_deref()?)?;
+    let section = Plan::parse(&text).task(number(&task.content)?)?;
+    Some(section.text.to_owned())
+}
