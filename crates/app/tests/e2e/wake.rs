@@ -249,6 +249,11 @@ fn a_subagent_gets_its_task_and_nothing_else() {
     - Commit after each step
     --- stderr
     ");
+    // A part of a task is described where its task is.
+    let shown = project.stdout(&["task", "show", two]);
+    let part = shown.lines().last().unwrap().trim_start().split("  ").next().unwrap();
+    let of_task = project.stdout(&["subagent", "implementer", "--task", two]);
+    assert_eq!(project.stdout(&["subagent", "implementer", "--task", part]), of_task);
     let missing = project.run(&["subagent", "spec-reviewer", "--task", two]);
     assert!(missing.stderr.contains("template_not_found: spec-reviewer-prompt.md"), "{missing}");
 }
