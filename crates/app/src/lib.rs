@@ -32,9 +32,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run_command(arguments: Vec<OsString>, output: &mut Output) -> Exit {
+    let is_hook = arguments.get(1).is_some_and(|word| word == "hook");
     let cli = match cli::Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return output.usage(&error),
+        Err(error) => {
+            let exit = output.usage(&error);
+            // To a client the code for wrong usage means that its user may not go on.
+            let answered = is_hook && exit == Exit::Usage && cli::hook::say_nothing(output).is_ok();
+            return if answered && output.flush().is_ok() { Exit::Done } else { exit };
+        }
     };
     let result = cli.run(output).and_then(|exit| output.flush().map(|()| exit));
     result.unwrap_or_else(|failure| output.failure(&failure))

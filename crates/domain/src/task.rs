@@ -6,7 +6,7 @@ pub mod tree;
 
 use jiff::Timestamp;
 
-use crate::agent::AgentStatus;
+use crate::agent::{Agent, AgentStatus};
 use crate::scope::AgentName;
 use id::TaskId;
 
@@ -70,6 +70,12 @@ impl State {
             (Status::Pending | Status::InProgress, Some(AgentStatus::Failed)) => Self::Failed,
             (status, _) => Self::Stored(status),
         }
+    }
+
+    /// Derives a task's state from its agent's, if that is among `agents`.
+    pub fn among(agents: &[Agent], task: &Task) -> Self {
+        let holder = agents.iter().find(|agent| Some(&agent.name) == task.agent.as_ref());
+        Self::of(task.status, holder.map(|agent| agent.status))
     }
 
     /// Returns the words shown to agents.
@@ -205,6 +211,28 @@ mod tests {
         ];
         for (status, agent, words) in cases {
             assert_eq!(State::of(status, agent).words(), words, "{status:?} {agent:?}");
+        }
+    }
+
+    // W-4
+    #[test]
+    fn a_task_is_judged_by_the_agent_that_holds_it() {
+        let agent = |name: &str, status| Agent {
+            name: AgentName::parse(name).unwrap(),
+            client: "claude".to_owned(),
+            status,
+            session_id: None,
+            pid: None,
+            compacted_at: None,
+            last_seen: None,
+            archived_at: None,
+        };
+        let agents = [agent("a", AgentStatus::Busy), agent("b", AgentStatus::Failed)];
+        for (holder, words) in
+            [("a", "pending"), ("b", "failed"), ("c", "pending"), ("-", "pending")]
+        {
+            let task = fixture::task(&format!("1 - 1 {holder} pending x"));
+            assert_eq!(State::among(&agents, &task).words(), words, "{holder}");
         }
     }
 

@@ -93,7 +93,7 @@ pub fn assemble(
             (sources.store.tasks_of_plan(sources.scope, Some(&plan))?, Some(plan))
         }
     };
-    let roots = trees(tasks, |task| State::of(task.status, status_of(&agents, task)));
+    let roots = trees(tasks, |task| State::among(&agents, task));
     let path = match call.profile {
         Profile::Orchestrator => current_path(&roots),
         Profile::Agent => current_path_of(&roots, &call.agent),
@@ -130,11 +130,6 @@ pub fn assemble(
 fn active_plan(sources: &Sources<'_>, call: &Call) -> Result<ActivePlan, StoreError> {
     let of = (call.profile == Profile::Agent).then_some(&call.agent);
     sources.store.active_plan(sources.scope, of)
-}
-
-fn status_of(agents: &[Agent], task: &Task) -> Option<convoke_domain::agent::AgentStatus> {
-    let name = task.agent.as_ref()?;
-    agents.iter().find(|agent| agent.name == *name).map(|agent| agent.status)
 }
 
 fn choice(sources: &Sources<'_>, path: &[&Node], history: Option<&Injection>) -> Choice {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::hook::{Client, Moment};
-use convoke_domain::scope::{Address, AgentName, Scope};
+use convoke_domain::scope::{Address, AgentName};
 use convoke_engine::hook::{Answer, Entry, Heard, Input, answer, record};
 use convoke_engine::project::find_above;
 use convoke_engine::wake::Sources;
@@ -62,9 +62,7 @@ impl Args {
     pub fn run(&self, verbosity: Verbosity, output: &mut Output) -> Result<Exit, Failure> {
         if let Err(failure) = self.try_to_answer(verbosity, output) {
             say_nothing(output)?;
-            if verbosity == Verbosity::Verbose {
-                output.failure(&failure);
-            }
+            say_why(verbosity, &failure, output);
         }
         Ok(Exit::Done)
     }
@@ -100,7 +98,11 @@ impl Args {
         output.data(&format!("{}\n", answer.json))?;
         // Only what has left us has been delivered.
         output.flush()?;
-        record(&sources, &heard, &answer).map_err(refused)
+        // The client has its answer, so a second one would spoil it; the loss stays open instead.
+        if let Err(error) = record(&sources, &heard, &answer) {
+            say_why(verbosity, &refused(error), output);
+        }
+        Ok(())
     }
 
     /// Reads what the client says; `None` for what is no concern of ours.
@@ -111,7 +113,14 @@ impl Args {
     }
 }
 
-fn say_nothing(output: &mut Output) -> Result<(), Failure> {
+fn say_why(verbosity: Verbosity, failure: &Failure, output: &Output) {
+    if verbosity == Verbosity::Verbose {
+        output.failure(failure);
+    }
+}
+
+/// Answers with silence.
+pub(crate) fn say_nothing(output: &mut Output) -> Result<(), Failure> {
     output.data(&format!("{}\n", Answer::nothing().json))
 }
 
@@ -134,12 +143,8 @@ fn who(
         return Ok(name.ok().map(here));
     }
     let bound = workspace.store.bound(session).map_err(refused)?;
-    let bound = bound.filter(|address| same_project(&address.scope, &workspace.scope));
+    let bound = bound.filter(|address| address.scope.project == workspace.scope.project);
     Ok(bound.or_else(|| settings.agent.clone().map(here)))
-}
-
-fn same_project(one: &Scope, other: &Scope) -> bool {
-    one.project == other.project
 }
 
 /// Reads a client's name from the command line.

@@ -158,6 +158,20 @@ fn nonsense_is_answered_with_silence() {
     assert_eq!(outcome.to_string(), "exit: 0\n--- stdout\n{}\n--- stderr\n");
 }
 
+// Exit 2 would block the user's prompt, and an entry may be of another version.
+#[test]
+fn wrong_usage_never_blocks_a_client() {
+    let project = project(1);
+    for arguments in
+        [&["hook"][..], &["hook", "other", "X"], &["hook", "claude", "X", "--new-flag"]]
+    {
+        let outcome = project.run_with_input(arguments, b"{}");
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "{}\n"), "{arguments:?}");
+        assert!(outcome.stderr.starts_with("error: "), "{outcome}");
+    }
+    assert!(project.run(&["hook", "--help"]).stdout.contains("Always exits 0"));
+}
+
 #[test]
 fn outside_a_project_or_without_an_agent_there_is_silence() {
     let project = Project::new();

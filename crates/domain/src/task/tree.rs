@@ -56,7 +56,8 @@ fn node(
     Node { state: state(&task), task, children }
 }
 
-fn in_order(one: &Task, other: &Task) -> std::cmp::Ordering {
+/// Orders siblings: by place, then by age, then by id.
+pub fn in_order(one: &Task, other: &Task) -> std::cmp::Ordering {
     let key = |task: &Task| (task.order, task.created_at, task.id.clone());
     key(one).cmp(&key(other))
 }

@@ -1,7 +1,7 @@
 //! The plain lists: other programs read them line by line.
 
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::tree::{Node, trees};
+use convoke_domain::task::tree::{Node, in_order, trees};
 use convoke_domain::task::{State, Task};
 use convoke_store::agent::AgentStore;
 use convoke_store::error::StoreError;
@@ -18,11 +18,7 @@ use crate::workspace::{Workspace, refused};
 pub(super) fn read(workspace: &Workspace) -> Result<Vec<Node>, Failure> {
     let tasks = workspace.store.tasks(&workspace.scope).map_err(refused)?;
     let agents = workspace.store.agents(&workspace.scope).map_err(refused)?;
-    let status = |task: &Task| {
-        let name = task.agent.as_ref()?;
-        agents.iter().find(|agent| agent.name == *name).map(|agent| agent.status)
-    };
-    Ok(trees(tasks, |task| State::of(task.status, status(task))))
+    Ok(trees(tasks, |task| State::among(&agents, task)))
 }
 
 pub(super) fn list(workspace: &Workspace, app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -65,7 +61,7 @@ pub(super) fn show(
     let missing = || refused(StoreError::NoTask { id: id.clone() });
     let task = store.task(scope, id).map_err(refused)?.ok_or_else(missing)?;
     let mut children = store.children(scope, id).map_err(refused)?;
-    children.sort_by_key(|child| (child.order, child.created_at, child.id.clone()));
+    children.sort_by(in_order);
     match app.format {
         Format::Json => {
             let children = children.iter().map(|it| TaskReport::new(it, false, Vec::new()));
