@@ -57,12 +57,13 @@ impl Client {
         let moment = match event {
             "SessionStart" | "sessionStart" | "session.created" => match cause {
                 Some("resume") => Moment::Resumed,
+                Some("compact") => Moment::Compacted,
                 _ => Moment::Began,
             },
             "UserPromptSubmit" | "BeforeAgent" | "beforeSubmitPrompt" | "chat.message" => {
                 Moment::Prompted
             }
-            "session.compacted" => Moment::Began,
+            "session.compacted" => Moment::Compacted,
             // Claude Code and Codex say so afterwards, by beginning the session again.
             "preCompact" if self == Self::Cursor => Moment::Compacting,
             // Gemini says `auto` before every request, whether it compacts or not.
@@ -76,8 +77,10 @@ impl Client {
 /// What an event means for an agent's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// It begins with nothing: a new, cleared, forked or compacted session.
+    /// It begins with nothing: a new, cleared or forked session.
     Began,
+    /// It goes on with a summary instead of what it had.
+    Compacted,
     /// It is back with what it had.
     Resumed,
     /// It is about to be given a prompt.
@@ -100,7 +103,7 @@ impl Memory {
     #[must_use]
     pub fn at(self, moment: Moment) -> (Self, bool) {
         let noticed = match moment {
-            Moment::Began => self.lost_again(),
+            Moment::Began | Moment::Compacted => self.lost_again(),
             // A session that nobody knows never had anything.
             Moment::Resumed if self.lost == 0 => self.lost_again(),
             // Clients announce a compaction more than once.
@@ -129,8 +132,8 @@ impl Memory {
 mod tests {
     use super::*;
 
-    const MOMENTS: [Moment; 4] =
-        [Moment::Began, Moment::Resumed, Moment::Prompted, Moment::Compacting];
+    const MOMENTS: [Moment; 5] =
+        [Moment::Began, Moment::Compacted, Moment::Resumed, Moment::Prompted, Moment::Compacting];
 
     /// Every order of events up to a length.
     fn orders(length: usize) -> Vec<Vec<Moment>> {
@@ -181,8 +184,9 @@ mod tests {
                 memory.delivered == memory.lost,
                 !ends_open || memory.delivered == memory.lost
             );
-            let began = order.iter().filter(|moment| **moment == Moment::Began).count();
-            assert!(delivered.len() >= began, "{order:?}: {delivered:?}");
+            let lost = [Moment::Began, Moment::Compacted];
+            let lost = order.iter().filter(|moment| lost.contains(moment)).count();
+            assert!(delivered.len() >= lost, "{order:?}: {delivered:?}");
             if !ends_open {
                 assert_eq!(memory.delivered, memory.lost, "{order:?}");
             }
@@ -211,7 +215,7 @@ mod tests {
     fn events_of_each_client_are_known_by_their_names() {
         let cases = [
             (Client::Claude, "SessionStart", Some("startup"), Some(Moment::Began)),
-            (Client::Claude, "SessionStart", Some("compact"), Some(Moment::Began)),
+            (Client::Claude, "SessionStart", Some("compact"), Some(Moment::Compacted)),
             (Client::Claude, "SessionStart", Some("fork"), Some(Moment::Began)),
             (Client::Claude, "SessionStart", Some("resume"), Some(Moment::Resumed)),
             (Client::Claude, "UserPromptSubmit", None, Some(Moment::Prompted)),
@@ -223,7 +227,7 @@ mod tests {
             (Client::Gemini, "PreCompress", Some("auto"), None),
             (Client::Cursor, "preCompact", None, Some(Moment::Compacting)),
             (Client::Cursor, "beforeSubmitPrompt", None, Some(Moment::Prompted)),
-            (Client::Opencode, "session.compacted", None, Some(Moment::Began)),
+            (Client::Opencode, "session.compacted", None, Some(Moment::Compacted)),
             (Client::Claude, "Stop", None, None),
             (Client::Claude, "", None, None),
         ];

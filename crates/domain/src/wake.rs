@@ -2,9 +2,11 @@
 //!
 //! [`Facts`] is everything known about the agent, [`layout`] how it reads, [`next_step`] what the
 //! newest message means for it, and [`fit`] how it is shortened when there is too little room.
+//! [`news`] is what an agent is told that still has its memory.
 
 pub mod fit;
 pub mod layout;
+pub mod news;
 pub mod next_step;
 
 use crate::plan::Plan;
@@ -36,6 +38,62 @@ impl Profile {
     /// Returns the profile that users call `name`.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+}
+
+/// How much an agent is told each time it wakes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Everything, always.
+    #[default]
+    Seed,
+    /// Everything the first time and after a compaction; in between, only what is new.
+    V0,
+}
+
+impl Mode {
+    /// Both modes.
+    pub const ALL: [Self; 2] = [Self::Seed, Self::V0];
+
+    /// Returns the word users type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Seed => "seed",
+            Self::V0 => "v0",
+        }
+    }
+
+    /// Returns the mode that users call `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// Returns how much an agent is told that was woken before or not, and lost its memory since
+    /// or not.
+    pub const fn extent(self, woken_before: bool, compacted: bool) -> Extent {
+        match self {
+            Self::V0 if woken_before && !compacted => Extent::News,
+            Self::Seed | Self::V0 => Extent::Everything,
+        }
+    }
+}
+
+/// How much of a wake-up is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Everything,
+    /// Where the agent stands and what was said to it.
+    News,
+}
+
+impl Extent {
+    /// Returns the word used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Everything => "everything",
+            Self::News => "news",
+        }
     }
 }
 
@@ -117,4 +175,23 @@ pub struct Facts<'a> {
     pub activity: Vec<String>,
     /// What woke it.
     pub message: Option<NewMessage>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // W-24
+    #[test]
+    fn only_an_agent_that_remembers_is_told_only_the_news() {
+        for (mode, woken_before, compacted, expected) in [
+            (Mode::Seed, false, false, Extent::Everything),
+            (Mode::Seed, true, false, Extent::Everything),
+            (Mode::V0, false, false, Extent::Everything),
+            (Mode::V0, true, true, Extent::Everything),
+            (Mode::V0, true, false, Extent::News),
+        ] {
+            assert_eq!(mode.extent(woken_before, compacted), expected, "{mode:?} {woken_before}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use convoke_domain::hook::{Client, Moment};
 use convoke_domain::scope::Address;
 use convoke_domain::skill::SkillId;
 use convoke_domain::token::{Budget, Estimate};
-use convoke_domain::wake::{Order, Profile};
+use convoke_domain::wake::{Extent, Order, Profile};
 use convoke_store::agent::AgentChange;
 use convoke_store::delivery::Session;
 use convoke_store::error::StoreError;
@@ -98,8 +98,11 @@ impl Answer {
 /// Decides what an entry prints. Until [`record`] is called, the loss stays open.
 pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreError> {
     let store = sources.store;
-    if matches!(heard.moment, Moment::Began | Moment::Resumed) {
+    if matches!(heard.moment, Moment::Began | Moment::Compacted | Moment::Resumed) {
         store.bind(heard.session, heard.agent)?;
+    }
+    if heard.entry.number == 1 && matches!(heard.moment, Moment::Compacted | Moment::Compacting) {
+        change_agent(sources, heard, &AgentChange::Compacted(Some(heard.now)))?;
     }
     let Some(loss) = store.notice(heard.session, heard.entry.number, heard.moment)? else {
         return Ok(Answer::nothing());
@@ -126,15 +129,25 @@ pub fn record(sources: &Sources<'_>, heard: &Heard<'_>, answer: &Answer) -> Resu
     let Some(loss) = answer.loss else { return Ok(()) };
     let store = sources.store;
     store.delivered(heard.session, heard.entry.number, loss, heard.now)?;
-    if let (1, Some(message)) = (heard.entry.number, answer.message_id) {
-        let seen = AgentChange::Seen(message);
-        match store.change_agent(sources.scope, &heard.agent.agent, &seen) {
-            // Somebody who was never added has no place to keep it.
-            Err(StoreError::NoAgent { .. }) => {}
-            other => other?,
+    if heard.entry.number == 1 {
+        change_agent(sources, heard, &AgentChange::Compacted(None))?;
+        if let Some(message) = answer.message_id {
+            change_agent(sources, heard, &AgentChange::Seen(message))?;
         }
     }
     Ok(())
+}
+
+fn change_agent(
+    sources: &Sources<'_>,
+    heard: &Heard<'_>,
+    change: &AgentChange<'_>,
+) -> Result<(), StoreError> {
+    match sources.store.change_agent(sources.scope, &heard.agent.agent, change) {
+        // Somebody who was never added has no place to keep it.
+        Err(StoreError::NoAgent { .. }) => Ok(()),
+        other => other,
+    }
 }
 
 /// Tries at a budget whose text fits. Text of wide characters needs more than one.
@@ -146,6 +159,8 @@ fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assemble
         agent: heard.agent.agent.clone(),
         profile: heard.profile,
         order: Order::CriticalFirst,
+        // A session that lost its memory needs all of it, whatever the mode.
+        extent: Some(Extent::Everything),
         message: None,
     };
     let room = room(heard.entry.of, most_bytes(heard));

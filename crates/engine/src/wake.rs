@@ -14,7 +14,8 @@ use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
 use convoke_domain::task::{State, Task};
 use convoke_domain::token::{Budget, Tokenizer};
 use convoke_domain::wake::fit::{WakeUp, wake_up};
-use convoke_domain::wake::{Facts, NewMessage, Order, PlanText, Profile, SkillText};
+use convoke_domain::wake::news::news;
+use convoke_domain::wake::{Extent, Facts, Mode, NewMessage, Order, PlanText, Profile, SkillText};
 use convoke_store::Store;
 use convoke_store::error::StoreError;
 use convoke_store::skill::Injection;
@@ -44,6 +45,8 @@ pub struct Sources<'a> {
     pub patterns: PatternRule,
     /// The clock that times are shown by.
     pub clock: Offset,
+    /// How much an agent is told each time.
+    pub mode: Mode,
 }
 
 /// Whom to wake, and with what.
@@ -55,6 +58,8 @@ pub struct Call {
     pub profile: Profile,
     /// In which order the sections come.
     pub order: Order,
+    /// How much is told; without it, what the mode says.
+    pub extent: Option<Extent>,
     /// A message that is not stored; without one, the newest unread message to the agent.
     pub message: Option<NewMessage>,
 }
@@ -64,6 +69,8 @@ pub struct Call {
 pub struct Assembled {
     /// The text and how it was shortened.
     pub wake_up: WakeUp,
+    /// How much of it was told.
+    pub extent: Extent,
     /// Which skill, and why.
     pub choice: Choice,
     /// The skill's file, if it was found.
@@ -102,7 +109,10 @@ pub fn assemble(
     let choice = choice(sources, &path, history.as_ref());
     let (skill, notices, mut diagnostics) =
         find_skill(sources, &choice, &path, &call.agent, plan_file.as_deref())?;
-    let messages = Messages::read(sources, call, &agents)?;
+    let agent = agents.iter().find(|agent| agent.name == call.agent);
+    let messages = Messages::read(sources, call, agent)?;
+    let compacted = agent.is_some_and(|agent| agent.compacted_at.is_some());
+    let extent = call.extent.unwrap_or_else(|| sources.mode.extent(history.is_some(), compacted));
     let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
     let facts = Facts {
         reader: call.agent.clone(),
@@ -117,13 +127,16 @@ pub fn assemble(
         activity: messages.activity,
         message: messages.new.clone(),
     };
-    let wake_up = wake_up(&facts, budget, tokenizer);
+    let wake_up = match extent {
+        Extent::Everything => wake_up(&facts, budget, tokenizer),
+        Extent::News => WakeUp::whole(news(&roots, &path, &messages.unread), budget, tokenizer),
+    };
     if wake_up.over_budget {
         diagnostics.push("over_budget".to_owned());
     }
     let task = path.last().map(|node| node.task.id.to_string());
     let message_id = messages.id;
-    Ok(Assembled { wake_up, choice, skill, plan_file, task, message_id, diagnostics })
+    Ok(Assembled { wake_up, extent, choice, skill, plan_file, task, message_id, diagnostics })
 }
 
 /// The orchestrator follows the whole scope, an agent what it holds.
@@ -217,14 +230,18 @@ pub(crate) fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
 struct Messages {
     new: Option<NewMessage>,
     id: Option<i64>,
+    /// Everything unread that is to the agent, the new message last.
+    unread: Vec<NewMessage>,
     activity: Vec<String>,
 }
 
 impl Messages {
-    fn read(sources: &Sources<'_>, call: &Call, agents: &[Agent]) -> Result<Self, StoreError> {
-        let agent = agents.iter().find(|agent| agent.name == call.agent);
+    fn read(sources: &Sources<'_>, call: &Call, agent: Option<&Agent>) -> Result<Self, StoreError> {
         let seen = agent.and_then(|agent| agent.last_seen);
         let mut addressed = sources.store.addressed_to(sources.scope, &call.agent, seen)?;
+        let said = |it: &Message| NewMessage { from: it.from.clone(), content: it.content.clone() };
+        let mut unread_messages: Vec<_> = addressed.iter().map(said).collect();
+        unread_messages.extend(call.message.clone());
         let (new, id) = match &call.message {
             Some(message) => (Some(message.clone()), None),
             None => match addressed.pop() {
@@ -250,6 +267,6 @@ impl Messages {
             let agent = &call.agent;
             activity.push(format!("- {not_shown} earlier to you: `convoke inbox {agent} --all`"));
         }
-        Ok(Self { new, id, activity })
+        Ok(Self { new, id, unread: unread_messages, activity })
     }
 }

@@ -1,13 +1,15 @@
 //! `convoke agent`: who works on this branch.
 
 use clap::Subcommand;
-use convoke_domain::agent::Agent;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use convoke_domain::agent::{Agent, AgentStatus};
 use convoke_domain::scope::AgentName;
 use convoke_store::agent::{AgentChange, AgentStore};
 use convoke_store::error::StoreError;
 use serde::Serialize;
 
 use crate::app::{App, Format};
+use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -27,7 +29,11 @@ enum Command {
     /// List all agents
     List,
     /// Show one agent
-    Show(ShowArgs),
+    Show(OneAgent),
+    /// Say what an agent is doing
+    Status(StatusArgs),
+    /// Put an agent away; prompting it takes it out again
+    Archive(OneAgent),
 }
 
 #[derive(Debug, clap::Args)]
@@ -46,10 +52,25 @@ struct AddArgs {
 }
 
 #[derive(Debug, clap::Args)]
-struct ShowArgs {
+struct OneAgent {
     /// Its name
     #[arg(value_parser = AgentName::parse)]
     name: AgentName,
+}
+
+#[derive(Debug, clap::Args)]
+struct StatusArgs {
+    #[command(flatten)]
+    agent: OneAgent,
+
+    /// What it is doing; an open task of a blocked or failed agent counts as blocked or failed
+    #[arg(value_parser = status())]
+    status: AgentStatus,
+}
+
+fn status() -> impl TypedValueParser<Value = AgentStatus> {
+    PossibleValuesParser::new(AgentStatus::ALL.map(AgentStatus::name))
+        .try_map(|name| AgentStatus::parse(&name).ok_or("no such status"))
 }
 
 #[derive(Serialize)]
@@ -60,6 +81,7 @@ struct Report<'a> {
     session_id: Option<&'a str>,
     last_seen_message_id: Option<i64>,
     compacted_at: Option<String>,
+    archived_at: Option<String>,
 }
 
 impl Args {
@@ -77,6 +99,16 @@ impl Args {
                 show(&workspace, &args.name, app, output)
             }
             Command::Show(args) => show(&workspace, &args.name, app, output),
+            Command::Status(args) => {
+                let change = AgentChange::Status(args.status);
+                store.change_agent(scope, &args.agent.name, &change).map_err(refused)?;
+                show(&workspace, &args.agent.name, app, output)
+            }
+            Command::Archive(args) => {
+                let change = AgentChange::Archived(Some(now()));
+                store.change_agent(scope, &args.name, &change).map_err(refused)?;
+                show(&workspace, &args.name, app, output)
+            }
             Command::List => {
                 let agents = store.agents(scope).map_err(refused)?;
                 match app.format {
@@ -115,7 +147,8 @@ fn word(text: &str) -> Result<String, &'static str> {
 
 fn line(agent: &Agent) -> String {
     let session = agent.session_id.as_ref().map_or(String::new(), |id| format!("  session {id}"));
-    format!("@{}  {}  [{}]{session}\n", agent.name, agent.client, agent.status.name())
+    let away = if agent.archived_at.is_some() { "  archived" } else { "" };
+    format!("@{}  {}  [{}]{session}{away}\n", agent.name, agent.client, agent.status.name())
 }
 
 fn report(agent: &Agent) -> Report<'_> {
@@ -126,5 +159,6 @@ fn report(agent: &Agent) -> Report<'_> {
         session_id: agent.session_id.as_deref(),
         last_seen_message_id: agent.last_seen,
         compacted_at: agent.compacted_at.map(|at| at.to_string()),
+        archived_at: agent.archived_at.map(|at| at.to_string()),
     }
 }

@@ -67,7 +67,13 @@ impl Args {
         let settings = settings(app)?;
         let message = Some(NewMessage { from: from.clone(), content: self.text.clone() });
         let profile = profile_of(&self.agent, &settings);
-        let call = Call { agent: self.agent.clone(), profile, order: Order::Contract, message };
+        let call = Call {
+            agent: self.agent.clone(),
+            profile,
+            order: Order::Contract,
+            extent: None,
+            message,
+        };
         let assembled = wake(app, &workspace, &settings, &call, settings.budget)?;
         if agent.archived_at.is_some() {
             store

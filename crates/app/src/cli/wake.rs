@@ -57,6 +57,7 @@ struct Report<'a> {
     tokens_x10: u64,
     budget: u64,
     over_budget: bool,
+    extent: &'static str,
     steps: Vec<&'static str>,
     skill: &'a str,
     skill_reason: &'static str,
@@ -76,7 +77,13 @@ impl Args {
         let message = self.message.clone().zip(self.from.clone());
         let message = message.map(|(content, from)| NewMessage { from, content });
         let profile = self.profile.unwrap_or_else(|| profile_of(&self.agent, &settings));
-        let call = Call { agent: self.agent.clone(), profile, order: Order::Contract, message };
+        let call = Call {
+            agent: self.agent.clone(),
+            profile,
+            order: Order::Contract,
+            extent: None,
+            message,
+        };
         let budget = self.budget.unwrap_or(settings.budget);
         let assembled = wake(app, &workspace, &settings, &call, budget)?;
         match app.format {
@@ -123,6 +130,7 @@ pub(super) fn sources<'a>(
         library,
         patterns: settings.patterns,
         clock: settings.clock,
+        mode: settings.mode,
     }
 }
 
@@ -148,12 +156,14 @@ fn path(assembled: &Assembled) -> Option<&PathBuf> {
 }
 
 fn report(assembled: &Assembled, budget: Budget) -> Report<'_> {
-    let Assembled { wake_up, choice, skill, plan_file, task, message_id, diagnostics } = assembled;
+    let Assembled { wake_up, extent, choice, skill, plan_file, task, message_id, diagnostics } =
+        assembled;
     Report {
         text: &wake_up.text,
         tokens_x10: wake_up.cost.tenths(),
         budget: budget.get(),
         over_budget: wake_up.over_budget,
+        extent: extent.name(),
         steps: wake_up.steps.iter().copied().map(Step::name).collect(),
         skill: choice.skill.as_str(),
         skill_reason: choice.reason.name(),
@@ -172,6 +182,7 @@ fn explain(assembled: &Assembled, budget: Budget) -> String {
     let steps: Vec<_> = wake_up.steps.iter().copied().map(Step::name).collect();
     let rows = [
         ("cost", format!("{} of {} tokens, an estimate", wake_up.cost, budget.get())),
+        ("extent", assembled.extent.name().to_owned()),
         ("shortened", if steps.is_empty() { "no".to_owned() } else { steps.join(", ") }),
         ("skill", format!("{} ({})", assembled.choice.skill, assembled.choice.reason.name())),
         ("file", path(assembled).map_or("not found".to_owned(), |path| path.display().to_string())),

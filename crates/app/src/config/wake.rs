@@ -4,6 +4,7 @@ use convoke_domain::mention::MentionRule;
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::choice::PatternRule;
 use convoke_domain::token::Budget;
+use convoke_domain::wake::Mode;
 use jiff::tz::Offset;
 
 use super::{Key, number, read_layers, text, truth, whole};
@@ -25,6 +26,8 @@ pub struct Settings {
     pub agent: Option<AgentName>,
     /// The most tokens a wake-up may cost.
     pub budget: Budget,
+    /// How much an agent is told each time it wakes.
+    pub mode: Mode,
     /// The clock that times are shown by.
     pub clock: Offset,
     /// How mentions are recognised.
@@ -41,6 +44,7 @@ pub struct Layer {
     orchestrator: Option<AgentName>,
     agent: Option<AgentName>,
     budget: Option<Budget>,
+    mode: Option<Mode>,
     clock: Option<Offset>,
     mentions: Option<MentionRule>,
     patterns: Option<PatternRule>,
@@ -48,7 +52,7 @@ pub struct Layer {
 }
 
 /// Every setting of wake-ups.
-pub const KEYS: [Key<Layer>; 7] = [
+pub const KEYS: [Key<Layer>; 8] = [
     Key {
         name: "agent",
         expected: "an agent's name",
@@ -79,6 +83,17 @@ pub const KEYS: [Key<Layer>; 7] = [
         from_text: number,
         set: |layer, value| {
             layer.budget = Some(Budget::new(whole(value)?)?);
+            Some(())
+        },
+    },
+    Key {
+        name: "mode",
+        expected: "seed or v0",
+        default: "seed",
+        meaning: "tell an agent everything each time, or with v0 only the news while it remembers",
+        from_text: text,
+        set: |layer, value| {
+            layer.mode = Some(Mode::parse(value.as_str()?)?);
             Some(())
         },
     },
@@ -140,6 +155,7 @@ pub fn settings(app: &App) -> Result<Settings, Failure> {
         orchestrator: all.orchestrator.unwrap_or_else(|| AgentName::known("june")),
         agent: all.agent,
         budget: all.budget.unwrap_or(DEFAULT_BUDGET),
+        mode: all.mode.unwrap_or_default(),
         clock: all.clock.unwrap_or(Offset::UTC),
         mentions: all.mentions.unwrap_or_default(),
         patterns: all.patterns.unwrap_or_default(),
@@ -153,6 +169,7 @@ impl Layer {
             orchestrator: self.orchestrator.or(weaker.orchestrator),
             agent: self.agent.or(weaker.agent),
             budget: self.budget.or(weaker.budget),
+            mode: self.mode.or(weaker.mode),
             clock: self.clock.or(weaker.clock),
             mentions: self.mentions.or(weaker.mentions),
             patterns: self.patterns.or(weaker.patterns),

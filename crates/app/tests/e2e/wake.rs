@@ -108,6 +108,7 @@ fn an_agent_wakes_with_its_own_task() {
     exit: 0
     --- stdout
     cost       90.2 of 8000 tokens, an estimate
+    extent     everything
     shortened  no
     skill      superpowers:test-driven-development (default)
     file       not found
@@ -276,4 +277,63 @@ fn a_prompt_is_stored_and_shown_but_not_sent() {
     hint: bind one with `convoke agent add NAME --session ID`
     "#);
     assert!(project.run(&["prompt", "ghost", "x"]).stderr.contains("agent \"ghost\" not found"));
+}
+
+// W-4: what an agent says of itself shows on its open tasks.
+#[test]
+fn a_blocked_agent_blocks_its_task() {
+    let project = working();
+    project.run(&["agent", "add", "backend"]);
+    assert_eq!(
+        project.stdout(&["agent", "status", "backend", "blocked"]),
+        "@backend  claude  [blocked]"
+    );
+    let woken = project.stdout(&["wake", "backend"]);
+    assert!(woken.contains("Task 2: Add login endpoint (@backend, in spec review)"), "{woken}");
+    let tree = project.stdout(&["task", "tree"]);
+    let line = tree.lines().find(|line| line.contains("Task 2:")).unwrap();
+    assert!(line.starts_with("└─ ✖ "), "{tree}");
+    let unknown = project.run(&["agent", "status", "backend", "tired"]);
+    assert_eq!(unknown.code, Some(2), "{unknown}");
+}
+
+// W-24: with `v0` an agent that remembers is told only the news; a compaction changes that.
+#[test]
+fn an_agent_that_remembers_is_told_the_news() {
+    let project = working().file("convoke.toml", "[wake]\nmode = 'v0'\nagent = 'june'\n");
+    let first = project.stdout(&["wake", "june"]);
+    assert!(first.starts_with("# Orchestrator Wake-up Context"), "{first}");
+    hear(&project, "SessionStart", "startup");
+    project.run(&["say", "And the docs? @june", "--as", "ana"]);
+    assert_snapshot!(project.stdout(&["wake", "june"]), @r#"
+    Phase: Task 2: Add login endpoint | Task 2/2: Spec review
+
+    @ana: "And the docs? @june"
+    "#);
+    // A compaction that nothing has answered yet.
+    hear(&project, "preCompact", "manual");
+    assert!(compacted_at(&project).is_string());
+    let again = project.stdout(&["wake", "june"]);
+    assert!(again.starts_with("# Orchestrator Wake-up Context"), "{again}");
+    let answer = hear(&project, "beforeSubmitPrompt", "");
+    assert!(answer.contains("# Orchestrator Wake-up Context"), "{answer}");
+    assert!(compacted_at(&project).is_null());
+    assert_snapshot!(project.stdout(&["wake", "june"]), @"
+    Phase: Task 2: Add login endpoint | Task 2/2: Spec review
+
+    (none)
+    ");
+}
+
+fn compacted_at(project: &Project) -> serde_json::Value {
+    let june = project.stdout(&["agent", "show", "june", "--json"]);
+    serde_json::from_str::<serde_json::Value>(&june).unwrap()["compacted_at"].clone()
+}
+
+/// Reports an event of june's session as Cursor does.
+fn hear(project: &Project, event: &str, cause: &str) -> String {
+    let input = serde_json::json!({
+        "conversation_id": "c", "cwd": project.root().display().to_string(), "source": cause
+    });
+    project.run_with_input(&["hook", "cursor", event], input.to_string().as_bytes()).stdout
 }

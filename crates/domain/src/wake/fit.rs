@@ -134,6 +134,23 @@ pub struct WakeUp {
     pub over_budget: bool,
 }
 
+impl WakeUp {
+    /// Takes a text that cannot be shortened.
+    pub fn whole(text: String, budget: Budget, tokenizer: &dyn Tokenizer) -> Self {
+        Self::shortened(text, Vec::new(), budget, tokenizer)
+    }
+
+    fn shortened(
+        text: String,
+        steps: Vec<Step>,
+        budget: Budget,
+        tokenizer: &dyn Tokenizer,
+    ) -> Self {
+        let cost = tokenizer.count(Text::new(&text));
+        Self { text, cost, steps, over_budget: cost > budget.tokens() }
+    }
+}
+
 /// Renders the facts, shortened step by step until they fit. If nothing more can go, they are
 /// delivered as they are, and the result says so.
 pub fn wake_up(facts: &Facts<'_>, budget: Budget, tokenizer: &dyn Tokenizer) -> WakeUp {
@@ -150,9 +167,7 @@ pub fn wake_up(facts: &Facts<'_>, budget: Budget, tokenizer: &dyn Tokenizer) -> 
         }
         fitting.take(step);
     }
-    let text = render(facts, &fitting.shape);
-    let cost = tokenizer.count(Text::new(&text));
-    WakeUp { text, cost, steps: fitting.steps, over_budget: cost > budget.tokens() }
+    WakeUp::shortened(render(facts, &fitting.shape), fitting.steps, budget, tokenizer)
 }
 
 struct Fitting<'a> {
