@@ -180,6 +180,29 @@ impl Tokenizer for Estimate {
 mod tests {
     use super::*;
 
+    // W-54: what the known skills cost.
+    #[test]
+    fn the_cost_of_real_skills_is_known() {
+        for (chars, expected) in [
+            (9_658, "2656.5"),
+            (27_751, "7631.8"),
+            (9_726, "2675.2"),
+            (8_868, "2438.7"),
+            (2_263, "622.6"),
+            (9_763, "2685.1"),
+            (3_138, "863.5"),
+            (6_761, "1860.1"),
+            (5_256, "1445.4"),
+            (6_559, "1804.0"),
+            (3_971, "1092.3"),
+            (6_816, "1874.4"),
+            (2_023, "556.6"),
+            (2_157, "594.0"),
+        ] {
+            assert_eq!(estimate(chars).to_string(), expected, "{chars}");
+        }
+    }
+
     fn estimate(chars: usize) -> Tokens {
         Estimate.count(Text::new(&"x".repeat(chars)))
     }

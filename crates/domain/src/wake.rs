@@ -9,9 +9,12 @@ pub mod layout;
 pub mod news;
 pub mod next_step;
 
+use std::sync::Arc;
+
 use crate::plan::Plan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
+use crate::skill::prune::Forms;
 use crate::task::outline::Outline;
 
 /// Whom the wake-up is for.
@@ -113,7 +116,7 @@ pub struct SkillText {
     /// Which skill.
     pub id: SkillId,
     /// Its text, or a line that says it was not found.
-    pub text: String,
+    pub forms: Arc<Forms>,
     /// Whether it was found; the line that says it was not is never cut.
     pub found: bool,
     /// Lines above the text: that its version changed.

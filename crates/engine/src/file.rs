@@ -31,6 +31,12 @@ pub fn read(path: &Path, max_bytes: u64) -> Finding {
     }
 }
 
+/// Reads a file that must lie somewhere below `dir`, whatever folders on the way are links.
+pub fn read_below(dir: &Path, path: &Path, max_bytes: u64) -> Finding {
+    let named = fs::symlink_metadata(path).map_err(Refusal::from);
+    finding(named.and_then(|_| read_regular(&inside(dir, path)?, max_bytes)))
+}
+
 enum Refusal {
     Absent,
     Unreadable(Unreadable),

@@ -1,15 +1,20 @@
 //! Finding skill files: in the project, in the user's folder, and among installed plugins.
 
+mod cache;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use convoke_domain::finding::Finding;
+use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::skill::SkillId;
+use convoke_domain::skill::prune::Forms;
 use convoke_domain::skill::version::highest;
-use convoke_domain::skill::{SkillId, body};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use self::cache::{Cache, Kept};
 use crate::file;
 
 /// No skill a person writes is larger.
@@ -19,8 +24,8 @@ const COLLECTION: &str = ".claude/plugins/cache/superpowers-marketplace/superpow
 const INSTALLED: &str = ".claude/plugins/installed_plugins.json";
 const PLUGIN: &str = "superpowers@superpowers-marketplace";
 
-/// Where skills are looked for.
-#[derive(Debug, Clone)]
+/// Where skills are looked for. What was read is kept until its file changes.
+#[derive(Debug)]
 pub struct Library {
     /// The project's root.
     pub project: PathBuf,
@@ -28,6 +33,7 @@ pub struct Library {
     pub home: Option<PathBuf>,
     /// Whether an id of the collection is looked for only there.
     pub namespace_strict: bool,
+    cache: Cache,
 }
 
 /// A skill that was found.
@@ -38,44 +44,37 @@ pub struct Skill {
     /// The collection's version, if it is in the collection.
     pub version: Option<String>,
     /// Its text, without front matter.
-    pub text: String,
+    pub forms: Arc<Forms>,
     /// The hash of its file.
     pub sha256: String,
 }
 
+/// What a look for a skill found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The skill.
+    pub skill: Option<Skill>,
+    /// Nearer files of its name that give no text, and why.
+    pub passed_over: Vec<(PathBuf, Unreadable)>,
+}
+
 impl Library {
+    /// Looks in a project and in a user's folder.
+    pub fn new(project: PathBuf, home: Option<PathBuf>, namespace_strict: bool) -> Self {
+        Self { project, home, namespace_strict, cache: Cache::default() }
+    }
+
     /// Finds a skill: the project's own, then the user's, then the collection's in the pinned,
     /// installed or highest version.
     pub fn find(&self, id: &SkillId, pin: Option<&str>) -> Option<Skill> {
-        let name = id.bare();
-        let own = [
-            self.project.join(".claude/skills").join(format!("{name}.md")),
-            self.project.join(".claude/skills").join(name).join("SKILL.md"),
-        ];
-        let users =
-            self.home.iter().map(|home| home.join(".claude/skills").join(name).join("SKILL.md"));
-        let only_collection = self.namespace_strict && id.is_superpower();
-        let mut places = own.into_iter().chain(users).filter(|_| !only_collection);
-        places.find_map(|path| read(path, None)).or_else(|| self.find_in_collection(name, pin))
+        self.look_for(id, pin).skill
     }
 
-    fn find_in_collection(&self, name: &str, pin: Option<&str>) -> Option<Skill> {
-        let home = self.home.as_ref()?;
-        let collection = home.join(COLLECTION);
-        let in_version = |version: &str| {
-            // A version is one folder's name; anything else would lead out of the collection.
-            let plain = !version.contains(['/', '\\']) && !matches!(version, "" | "." | "..");
-            let path = collection.join(version).join("skills").join(name).join("SKILL.md");
-            if plain { read(path, Some(version)) } else { None }
-        };
-        let pinned = pin.and_then(in_version);
-        let installed = || installed_version(home).and_then(|version| in_version(&version));
-        let highest = || {
-            let mut versions = entries(&collection);
-            versions.retain(|version| in_version(version).is_some());
-            in_version(highest(versions.iter().map(String::as_str))?)
-        };
-        pinned.or_else(installed).or_else(highest)
+    /// Finds a skill, and tells which files were passed over on the way.
+    pub fn look_for(&self, id: &SkillId, pin: Option<&str>) -> Found {
+        let mut search = Search { library: self, passed_over: Vec::new() };
+        let skill = search.run(id, pin);
+        Found { skill, passed_over: search.passed_over }
     }
 
     /// Returns the bare names of all skills that can be found, in order.
@@ -97,6 +96,13 @@ impl Library {
         names.into_iter().filter(|name| SkillId::parse(name).is_ok()).collect()
     }
 
+    /// Returns the roles that have a template beside a skill, in order.
+    pub fn roles(&self, skill: &Skill) -> Vec<String> {
+        let files = skill.path.parent().map(entries).unwrap_or_default();
+        let roles = files.iter().filter_map(|file| file.strip_suffix(TEMPLATE));
+        roles.map(str::to_owned).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// Reads a role's template beside a skill.
     pub fn template(&self, skill: &Skill, file: &str) -> Option<String> {
         let path = skill.path.parent()?.join(file);
@@ -107,15 +113,79 @@ impl Library {
     }
 }
 
-fn read(path: PathBuf, version: Option<&str>) -> Option<Skill> {
-    match file::read(&path, MAX_BYTES) {
-        Finding::Text(file) => Some(Skill {
-            version: version.map(str::to_owned),
-            text: body(&file).to_owned(),
-            sha256: hash(&file),
-            path,
-        }),
-        Finding::Absent | Finding::Unreadable(_) => None,
+/// The end of the name of a role's template.
+const TEMPLATE: &str = "-prompt.md";
+
+/// One look for a skill.
+struct Search<'a> {
+    library: &'a Library,
+    passed_over: Vec<(PathBuf, Unreadable)>,
+}
+
+impl Search<'_> {
+    fn run(&mut self, id: &SkillId, pin: Option<&str>) -> Option<Skill> {
+        let (name, library) = (id.bare(), self.library);
+        if !library.namespace_strict || !id.is_superpower() {
+            let project = library.project.join(".claude/skills");
+            let own = [project.join(format!("{name}.md")), project.join(name).join("SKILL.md")];
+            let home = library.home.iter();
+            let users = home.map(|home| home.join(".claude/skills").join(name).join("SKILL.md"));
+            for path in own.into_iter().chain(users) {
+                if let Some(skill) = self.read(path, None) {
+                    return Some(skill);
+                }
+            }
+        }
+        self.in_collection(name, pin)
+    }
+
+    fn in_collection(&mut self, name: &str, pin: Option<&str>) -> Option<Skill> {
+        let home = self.library.home.as_ref()?;
+        let pinned = pin.map(str::to_owned);
+        for version in pinned.into_iter().chain(installed_version(home)) {
+            if let Some(skill) = self.in_version(name, &version) {
+                return Some(skill);
+            }
+        }
+        let mut versions = entries(&home.join(COLLECTION));
+        while let Some(version) = highest(versions.iter().map(String::as_str)).map(str::to_owned) {
+            if let Some(skill) = self.in_version(name, &version) {
+                return Some(skill);
+            }
+            versions.retain(|other| *other != version);
+        }
+        None
+    }
+
+    fn in_version(&mut self, name: &str, version: &str) -> Option<Skill> {
+        // A version is one folder's name; anything else would lead out of the collection.
+        let plain = !version.contains(['/', '\\']) && !matches!(version, "" | "." | "..");
+        let collection = self.library.home.as_ref().filter(|_| plain)?.join(COLLECTION);
+        let path = collection.join(version).join("skills").join(name).join("SKILL.md");
+        self.read(path, Some(version))
+    }
+
+    fn read(&mut self, path: PathBuf, version: Option<&str>) -> Option<Skill> {
+        let project = &self.library.project;
+        match self.library.cache.get(&path, || read_file(project, &path)) {
+            Kept::Missing => None,
+            Kept::Unreadable(reason) => {
+                self.passed_over.push((path, reason));
+                None
+            }
+            Kept::Skill { forms, sha256 } => {
+                Some(Skill { version: version.map(str::to_owned), forms, sha256, path })
+            }
+        }
+    }
+}
+
+/// A project may come from anywhere, so its skills may not lead out of it; the user's may.
+fn read_file(project: &Path, path: &Path) -> Finding {
+    if path.starts_with(project) {
+        file::read_below(project, path, MAX_BYTES)
+    } else {
+        file::read(path, MAX_BYTES)
     }
 }
 
@@ -156,12 +226,14 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let (project, home) = (top.path().join("project"), Some(top.path().join("home")));
-        (top, Library { project, home, namespace_strict: false })
+        (top, Library::new(project, home, false))
     }
 
     fn found(library: &Library, id: &str, pin: Option<&str>) -> String {
         let skill = library.find(&SkillId::parse(id).unwrap(), pin);
-        skill.map_or("-".to_owned(), |it| format!("{} {}", it.text, it.version.unwrap_or_default()))
+        skill.map_or("-".to_owned(), |it| {
+            format!("{} {}", it.forms.text(), it.version.unwrap_or_default())
+        })
     }
 
     // W-51
@@ -228,8 +300,28 @@ mod tests {
         let (_top, library) =
             library(&[("project/.claude/skills/x.md", "---\nname: x\n---\ntext\n\n")]);
         let skill = library.find(&SkillId::parse("x").unwrap(), None).unwrap();
-        assert_eq!(skill.text, "text");
+        assert_eq!(skill.forms.text(), "text");
         assert_eq!(skill.sha256, hash("---\nname: x\n---\ntext\n\n"));
         assert_eq!(hash(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+
+    // A nearer file that gives no text is passed over, and that is said.
+    #[test]
+    fn a_skill_that_cannot_be_read_is_passed_over_aloud() {
+        let (top, library) = library(&[
+            ("project/.claude/skills/x/SKILL.md", "next"),
+            ("secret.md", "not for agents"),
+        ]);
+        let nearest = library.project.join(".claude/skills/x.md");
+        let look = || library.look_for(&SkillId::parse("x").unwrap(), None);
+        std::os::unix::fs::symlink(top.path().join("secret.md"), &nearest).unwrap();
+        let found = look();
+        assert_eq!(found.skill.unwrap().forms.text(), "next");
+        assert_eq!(found.passed_over, [(nearest.clone(), Unreadable::OutsideDir)]);
+        fs::remove_file(&nearest).unwrap();
+        fs::write(&nearest, b"\xff").unwrap();
+        assert_eq!(look().passed_over, [(nearest.clone(), Unreadable::InvalidUtf8)]);
+        fs::write(&nearest, "now it is one").unwrap();
+        assert_eq!(look().skill.unwrap().forms.text(), "now it is one");
     }
 }

@@ -37,12 +37,17 @@ pub fn assemble(
         format!("(plan file not found: {plan_file})")
     });
     let file = role.template_file();
-    let instructions = if let Some(template) = template(sources, templates, &file)? {
-        instructions(&template)
-    } else {
-        diagnostics.push(format!("template_not_found: {file}"));
-        format!("(template not found: {file})")
-    };
+    let pin = sources.store.pinned(sources.scope, templates)?;
+    let skill = sources.library.find(templates, pin.as_deref());
+    let template = skill.as_ref().and_then(|skill| sources.library.template(skill, &file));
+    let instructions = template.map_or_else(
+        || {
+            let roles = skill.map(|skill| sources.library.roles(&skill)).unwrap_or_default();
+            diagnostics.push(not_found(&file, &roles));
+            format!("(template not found: {file})")
+        },
+        |template| instructions(&template),
+    );
     let prompt = prompt(&Assignment {
         role,
         task: &task.content,
@@ -54,14 +59,12 @@ pub fn assemble(
     Ok(Assembled { prompt, task: task.id, diagnostics })
 }
 
-fn template(
-    sources: &Sources<'_>,
-    templates: &SkillId,
-    file: &str,
-) -> Result<Option<String>, StoreError> {
-    let pin = sources.store.pinned(sources.scope, templates)?;
-    let skill = sources.library.find(templates, pin.as_deref());
-    Ok(skill.and_then(|skill| sources.library.template(&skill, file)))
+/// Which roles there are differs between versions of a skill, so those that are there are named.
+fn not_found(file: &str, roles: &[String]) -> String {
+    if roles.is_empty() {
+        return format!("template_not_found: {file}");
+    }
+    format!("template_not_found: {file} (there are: {})", roles.join(", "))
 }
 
 /// Returns the task, or the numbered one it is part of: plans describe those.

@@ -1,6 +1,7 @@
 //! Assembling a wake-up from the store, the plan and the skill files. Reads only; nothing changes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use convoke_domain::agent::Agent;
 use convoke_domain::finding::Finding;
@@ -9,6 +10,7 @@ use convoke_domain::plan::Plan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::SkillId;
 use convoke_domain::skill::choice::{Choice, PatternRule, choose};
+use convoke_domain::skill::prune::Forms;
 use convoke_domain::task::outline::Outline;
 use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
 use convoke_domain::task::{State, Task};
@@ -23,7 +25,7 @@ use convoke_store::task::ActivePlan;
 use jiff::tz::Offset;
 
 use crate::file;
-use crate::skill::{Library, Skill};
+use crate::skill::{Found, Library, Skill};
 
 /// The most messages and the most deeds that are shown as recent.
 const RECENT: usize = 10;
@@ -172,8 +174,11 @@ fn find_skill(
     let of_task = tasks.filter(|task| names_it(task)).find_map(|task| task.skill_version.clone());
     let pinned = sources.store.pinned(sources.scope, &choice.skill)?;
     let pin = of_task.or(pinned).or(before.and_then(|it| it.version.clone()));
-    let found = sources.library.find(&choice.skill, pin.as_deref());
-    let mut diagnostics = Vec::new();
+    let Found { skill: found, passed_over } =
+        sources.library.look_for(&choice.skill, pin.as_deref());
+    let unreadable =
+        |(path, reason): &(PathBuf, _)| format!("skill_unreadable: {}: {reason}", path.display());
+    let mut diagnostics: Vec<_> = passed_over.iter().map(unreadable).collect();
     let mut notices = Vec::new();
     match &found {
         None => diagnostics.push(format!("skill_not_found: {}", choice.skill)),
@@ -206,16 +211,16 @@ fn skill_text(
     skill: Option<&Skill>,
     notices: Vec<String>,
 ) -> SkillText {
-    let text = match skill {
-        Some(skill) => skill.text.clone(),
-        None => format!("(skill not found: {})", choice.skill),
+    let forms = match skill {
+        Some(skill) => Arc::clone(&skill.forms),
+        None => Arc::new(Forms::new(format!("(skill not found: {})", choice.skill))),
     };
     let located = |id: &SkillId| {
         let found = sources.library.find(id, None)?;
         Some((id.clone(), found.path.display().to_string()))
     };
     let others = choice.others.iter().filter_map(located).collect();
-    SkillText { id: choice.skill.clone(), text, found: skill.is_some(), notices, others }
+    SkillText { id: choice.skill.clone(), forms, found: skill.is_some(), notices, others }
 }
 
 /// Reads a plan, if there is one to be read.

@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod delivery;
 pub mod error;
+pub mod foreign;
 pub mod install;
 pub mod message;
 pub mod project;
@@ -22,7 +23,7 @@ use crate::project::ProjectStore;
 use crate::skill::SkillStore;
 use crate::task::TaskStore;
 
-/// Everything that is kept. A backend passes every rule of `tests/conformance.rs`.
+/// Everything that is kept. A backend passes every rule of `tests/conformance/main.rs`.
 pub trait Store:
     ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore + DeliveryStore + InstallStore
 {

@@ -40,7 +40,8 @@ pub trait SkillStore {
         plan: Option<&str>,
     ) -> Result<Option<Injection>, StoreError>;
 
-    /// Returns the last injection of one skill for an agent and a plan.
+    /// Returns the last injection of one skill for an agent and a plan, unless all of the plan was
+    /// closed since.
     fn last_injection_of(
         &self,
         scope: &Scope,

@@ -83,6 +83,10 @@ pub trait TaskStore {
         now: Timestamp,
     ) -> Result<Vec<TaskId>, StoreError>;
 
+    /// Takes over tasks of another program with their ids, their order and their state. Those whose
+    /// id is taken here are left out; the ids of the others are returned.
+    fn adopt_tasks(&self, scope: &Scope, tasks: Vec<Task>) -> Result<Vec<TaskId>, StoreError>;
+
     /// Returns a task.
     fn task(&self, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError>;
 
@@ -104,14 +108,15 @@ pub trait TaskStore {
     ) -> Result<ActivePlan, StoreError>;
 
     /// Changes a task. `NoTask` if it, or its new parent, is missing; `Circle` if it would become
-    /// part of itself.
+    /// part of itself. Whatever is open below a task that is closed is left out with it; returned is
+    /// how many those were. Closing the last task of a plan releases its skills' versions.
     fn change_task(
         &self,
         scope: &Scope,
         id: &TaskId,
         change: &Change<'_>,
         now: Timestamp,
-    ) -> Result<(), StoreError>;
+    ) -> Result<usize, StoreError>;
 
     /// Removes a task with everything below it and returns how many that were.
     fn remove_task(&self, scope: &Scope, id: &TaskId, now: Timestamp) -> Result<usize, StoreError>;

@@ -113,14 +113,17 @@ fn show(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let pinned = workspace.store.pinned(&workspace.scope, id).map_err(refused)?;
-    let found = library(app, &settings(app)?).find(id, pinned.as_deref());
-    let skill = found.ok_or_else(|| {
+    let found = library(app, &settings(app)?).look_for(id, pinned.as_deref());
+    for (path, reason) in &found.passed_over {
+        output.say(&format!("note: passed over `{}`: {reason}", path.display()));
+    }
+    let skill = found.skill.ok_or_else(|| {
         Failure::new(Exit::Surroundings, SkillError::NotFound { id: id.clone() })
             .hint("run `convoke skill list` to see what there is")
     })?;
     match (app.format, part) {
         (Format::Json, _) => output.json(&report(id, &skill, pinned.as_deref(), part))?,
-        (Format::Text, Part::Text) => output.data(&format!("{}\n", skill.text))?,
+        (Format::Text, Part::Text) => output.data(&format!("{}\n", skill.forms.text()))?,
         (Format::Text, Part::Place) => {
             let version = skill.version.map_or(String::new(), |it| format!("  version {it}"));
             let pin = pinned.map_or(String::new(), |it| format!("  pinned to {it}"));
@@ -142,7 +145,7 @@ fn report<'a>(
         version: skill.version.as_deref(),
         pinned,
         sha256: &skill.sha256,
-        text: (part == Part::Text).then_some(skill.text.as_str()),
+        text: (part == Part::Text).then(|| skill.forms.text()),
     }
 }
 

@@ -54,7 +54,7 @@ enum Command {
     Change(ChangeCommand),
     /// Remove a task with everything below it
     Rm(OneTask),
-    /// Add the `### Task N` sections of a plan as tasks
+    /// Add the `### Task N` sections of a plan as tasks, or take over another program's tasks
     Import(import::Args),
 }
 
@@ -63,9 +63,9 @@ enum Command {
 enum ChangeCommand {
     /// Begin a task
     Start(OneTask),
-    /// Complete a task
+    /// Complete a task; what is still open below it is left out
     Done(OneTask),
-    /// Leave a task out
+    /// Leave a task out, with what is still open below it
     Skip(OneTask),
     /// Put a remark on a task
     Note(NoteArgs),

@@ -136,8 +136,7 @@ pub(super) fn sources<'a>(
 
 /// Returns where skills are looked for.
 pub(super) fn library(app: &App, settings: &Settings) -> Library {
-    let (project, home) = (app.project.clone(), app.environment.home());
-    Library { project, home, namespace_strict: settings.namespace_strict }
+    Library::new(app.project.clone(), app.environment.home(), settings.namespace_strict)
 }
 
 pub(super) fn say_diagnostics(app: &App, assembled: &Assembled, output: &Output) {

@@ -181,3 +181,39 @@ fn what_cannot_be_done_is_explained() {
     }
     assert_eq!(project.run(&["task", "add", "x", "--parent", "t-zzz"]).code, Some(1));
 }
+
+// W-3: tasks of an earlier program are taken over once, those of this project and branch.
+#[test]
+fn tasks_of_an_earlier_program_are_taken_over() {
+    let project = Project::new().on_branch("main");
+    let database = project.path("june.db");
+    let script = "CREATE TABLE tasks (id TEXT PRIMARY KEY, parent_id TEXT, title TEXT, \
+        status TEXT, notes TEXT, created_at TEXT, updated_at TEXT, deleted_at TEXT, \
+        repo_path TEXT, branch TEXT); INSERT INTO tasks VALUES \
+        ('t-000b1', 't-000a1', 'part', 'open', NULL, '', '', NULL, '/x/project', 'main'), \
+        ('t-000a1', NULL, 'whole', 'in_progress', NULL, '', '', NULL, '/x/project', 'main'), \
+        ('t-000c1', NULL, 'other', 'open', NULL, '', '', NULL, '/x/project', 'wip');";
+    rusqlite::Connection::open(&database).unwrap().execute_batch(script).unwrap();
+    assert_snapshot!(project.run(&["task", "import", "june.db"]), @"
+    exit: 0
+    --- stdout
+    t-000a1
+    t-000b1
+    --- stderr
+    ");
+    assert_snapshot!(project.stdout(&["task", "tree"]), @"
+    project on main
+    └─ ▶ t-000a1  whole
+       └─ ○ t-000b1  part  ← current
+    ");
+    let again = project.run(&["task", "import", "june.db"]);
+    assert!(again.stderr.contains("note: 2 of its tasks are here already"), "{again}");
+    let elsewhere = project.run(&["task", "import", "june.db", "--branch", "nowhere"]);
+    assert_snapshot!(elsewhere.stable(&project), @"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: cannot import `june.db`: it has no tasks of project on nowhere
+    hint: it has tasks of /x/project on main, /x/project on wip; `--branch` names another branch
+    ");
+}

@@ -337,3 +337,25 @@ fn hear(project: &Project, event: &str, cause: &str) -> String {
     });
     project.run_with_input(&["hook", "cursor", event], input.to_string().as_bytes()).stdout
 }
+
+// W-61: which roles there are depends on the version; a role that is gone is answered with the rest.
+#[test]
+fn a_role_of_another_version_is_named_with_those_there_are() {
+    let project = working()
+        .file(&collection("4.0.0", "implementer-prompt.md"), "Build it.")
+        .file(&collection("4.0.0", "spec-reviewer-prompt.md"), "Check the spec.")
+        .file(&collection("6.2.0", "SKILL.md"), "# SDD 6")
+        .file(&collection("6.2.0", "implementer-prompt.md"), "Build it well.")
+        .file(&collection("6.2.0", "task-reviewer-prompt.md"), "Check the task.");
+    let tree = project.stdout(&["task", "list"]);
+    let task = tree.lines().last().unwrap().split_once("  ").unwrap().0;
+    let prompt = |role| project.run(&["subagent", role, "--task", task]);
+    assert!(prompt("task-reviewer").stdout.contains("## Your Instructions\nCheck the task.\n"));
+    let gone = prompt("spec-reviewer");
+    assert_eq!(
+        gone.stderr,
+        "note: template_not_found: spec-reviewer-prompt.md (there are: implementer, task-reviewer)\n"
+    );
+    project.run(&["skill", "pin", "subagent-driven-development", "4.0.0"]);
+    assert!(prompt("spec-reviewer").stdout.contains("## Your Instructions\nCheck the spec.\n"));
+}

@@ -1,5 +1,7 @@
 //! Shortening a skill without losing what an agent must do.
 
+use std::sync::OnceLock;
+
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::section::{Lead, sections};
 use crate::markdown::{bare, lines};
@@ -89,6 +91,54 @@ impl Pruned {
     }
 }
 
+/// What stays in a skill's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level {
+    /// Sections that explain.
+    pub explanations: bool,
+    /// `dot` diagrams.
+    pub diagrams: bool,
+}
+
+impl Level {
+    /// Everything stays.
+    pub const WHOLE: Self = Self { explanations: true, diagrams: true };
+}
+
+/// A skill's text with its shorter forms; each is made once, when it is first asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forms {
+    text: String,
+    pruned: [OnceLock<Pruned>; 4],
+}
+
+impl Forms {
+    /// Takes a text; nothing is shortened yet.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), pruned: Default::default() }
+    }
+
+    /// Returns the whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the text at a level.
+    pub fn at(&self, level: Level) -> &Pruned {
+        let index = usize::from(level.explanations) * 2 + usize::from(level.diagrams);
+        self.pruned[index].get_or_init(|| {
+            let mut pruned = Pruned::whole(&self.text);
+            if !level.explanations {
+                pruned = pruned.without_explanations();
+            }
+            if !level.diagrams {
+                pruned = pruned.without_diagrams();
+            }
+            pruned
+        })
+    }
+}
+
 fn trimmed(text: &str) -> String {
     text.trim_end_matches(['\r', '\n']).to_owned()
 }
@@ -127,6 +177,23 @@ mod tests {
         let text = "# A\n\n## Whyever not\n\n### Example\nx\n\n```\n## Example\n```";
         let pruned = Pruned::whole(text).without_explanations().without_diagrams();
         assert_eq!(pruned.render(), text);
+    }
+
+    // W-84: a form that is kept is the one that would be made.
+    #[test]
+    fn every_form_is_the_same_when_it_is_asked_for_again() {
+        let forms = Forms::new(SKILL);
+        for level in [
+            Level::WHOLE,
+            Level { explanations: false, ..Level::WHOLE },
+            Level { diagrams: false, ..Level::WHOLE },
+            Level { explanations: false, diagrams: false },
+        ] {
+            assert_eq!(forms.at(level), Forms::new(SKILL).at(level), "{level:?}");
+            assert_eq!(forms.at(level), forms.at(level));
+            assert_eq!(forms.at(level).text.contains("sometimes"), level.explanations);
+            assert_eq!(forms.at(level).text.contains("digraph"), level.diagrams);
+        }
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::id::TaskId;
-use super::{State, Task};
+use super::{DEEPEST, State, Task};
 use crate::scope::AgentName;
 
 /// A task with its children, siblings in order.
@@ -56,6 +56,30 @@ fn node(
     Node { state: state(&task), task, children }
 }
 
+/// Puts tasks from anywhere into an order in which every parent comes before its parts.
+///
+/// Nothing is lost: a task whose parent is missing, or that is deeper than a tree may be, as in a
+/// circle, becomes a root.
+pub fn top_down(mut tasks: Vec<Task>) -> Vec<Task> {
+    let parents: BTreeMap<_, _> =
+        tasks.iter().map(|task| (task.id.clone(), task.parent.clone())).collect();
+    let depth = |task: &Task| {
+        let above = std::iter::successors(task.parent.as_ref(), |id| parents.get(id)?.as_ref());
+        above.take(DEEPEST).count()
+    };
+    let keeps_parent = |task: &Task| {
+        let known = task.parent.as_ref().is_some_and(|parent| parents.contains_key(parent));
+        known && depth(task) < DEEPEST
+    };
+    let kept: Vec<_> = tasks.iter().map(|task| (keeps_parent(task), depth(task))).collect();
+    for (task, (keeps_parent, _)) in tasks.iter_mut().zip(&kept) {
+        task.parent = task.parent.take().filter(|_| *keeps_parent);
+    }
+    let mut ordered: Vec<_> = tasks.into_iter().zip(kept.iter().map(|(_, depth)| depth)).collect();
+    ordered.sort_by(|one, other| one.1.cmp(other.1).then_with(|| in_order(&one.0, &other.0)));
+    ordered.into_iter().map(|(task, _)| task).collect()
+}
+
 /// Orders siblings: by place, then by age, then by id.
 pub fn in_order(one: &Task, other: &Task) -> std::cmp::Ordering {
     let key = |task: &Task| (task.order, task.created_at, task.id.clone());
@@ -102,6 +126,34 @@ pub fn current_path_of<'a>(nodes: &'a [Node], agent: &AgentName) -> Vec<&'a Node
 mod tests {
     use super::super::fixture::{LOGIN, tasks};
     use super::*;
+
+    // W-3: what another program kept may be in any order, and worse.
+    #[test]
+    fn parents_come_first_and_nothing_is_lost() {
+        let shown = |tasks: Vec<Task>| {
+            let parent = |task: &Task| task.parent.as_ref().map_or("-".into(), ToString::to_string);
+            let all = top_down(tasks);
+            let all: Vec<_> =
+                all.iter().map(|task| format!("{}<{}", task.id, parent(task))).collect();
+            all.join(" ")
+        };
+        let mut mixed = tasks(LOGIN);
+        mixed.reverse();
+        assert_eq!(shown(mixed), "1<- 2<- 3<- 2a<2 2b<2 2c<2");
+        let circle = "a b 1 - pending x\nb a 1 - pending y\nc gone 1 - pending z";
+        assert_eq!(shown(tasks(circle)), "c<- a<- b<-");
+        let chain: Vec<_> = (1..=100)
+            .map(|n| {
+                format!(
+                    "{n} {} 1 - pending x",
+                    if n == 1 { "-".into() } else { (n - 1).to_string() }
+                )
+            })
+            .collect();
+        let flat = top_down(tasks(&chain.join("\n")));
+        assert_eq!(flat.len(), 100);
+        assert_eq!(flat.iter().filter(|task| task.parent.is_none()).count(), 100 - DEEPEST + 1);
+    }
 
     fn grown(lines: &str) -> Vec<Node> {
         trees(tasks(lines), |task| State::of(task.status, None))

@@ -6,7 +6,7 @@
 use super::layout::render;
 use super::{Facts, SkillText};
 use crate::cut::{self, Accept};
-use crate::skill::prune::Pruned;
+use crate::skill::prune::{Level, Pruned};
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
 
@@ -30,10 +30,8 @@ pub struct Shape {
     pub(super) plan: PlanForm,
     /// Whether finished tasks are drawn together.
     pub(super) short_tasks: bool,
-    /// Whether explanations are left out of the skill.
-    explanations: bool,
-    /// Whether diagrams are left out of the skill.
-    diagrams: bool,
+    /// What stays in the skill.
+    level: Level,
     /// Where the skill is cut.
     cut: Option<CharOffset>,
 }
@@ -44,31 +42,18 @@ impl Shape {
             activity: facts.activity.len(),
             plan: PlanForm::Full,
             short_tasks: false,
-            explanations: true,
-            diagrams: true,
+            level: Level::WHOLE,
             cut: None,
         }
     }
 
-    fn pruned(&self, skill: &SkillText) -> Pruned {
-        let mut pruned = Pruned::whole(&skill.text);
-        if !self.explanations {
-            pruned = pruned.without_explanations();
-        }
-        if !self.diagrams {
-            pruned = pruned.without_diagrams();
-        }
-        pruned
-    }
-
     pub(super) fn skill_text(&self, skill: &SkillText) -> String {
-        let mut pruned = self.pruned(skill);
-        if let Some(at) = self.cut {
-            let kept = Text::new(&pruned.text).before(at).as_str().trim_end_matches(['\r', '\n']);
-            let marker = format!("> truncated: {} at char_offset={at}", skill.id.bare());
-            pruned.text = format!("{kept}\n\n{marker}");
-        }
-        pruned.render()
+        let pruned = skill.forms.at(self.level);
+        let Some(at) = self.cut else { return pruned.render() };
+        let kept = Text::new(&pruned.text).before(at).as_str().trim_end_matches(['\r', '\n']);
+        let marker = format!("> truncated: {} at char_offset={at}", skill.id.bare());
+        let omitted = pruned.omitted.clone();
+        Pruned { text: format!("{kept}\n\n{marker}"), omitted }.render()
     }
 }
 
@@ -193,8 +178,8 @@ impl Fitting<'_> {
         match step {
             Step::LessActivity => self.activity_down_to(3),
             Step::PlanTask => self.shape.plan = PlanForm::Task,
-            Step::SkillExplanations => self.shape.explanations = false,
-            Step::SkillDiagrams => self.shape.diagrams = false,
+            Step::SkillExplanations => self.shape.level.explanations = false,
+            Step::SkillDiagrams => self.shape.level.diagrams = false,
             Step::PlanFiles => self.shape.plan = PlanForm::HeadingAndFiles,
             Step::NoActivity => self.activity_down_to(0),
             Step::ShortTasks => self.shape.short_tasks = true,
@@ -214,7 +199,7 @@ impl Fitting<'_> {
 
     /// Gives the skill the room that everything else leaves.
     fn cut_skill(&mut self) {
-        let pruned = self.shape.pruned(&self.facts.skill);
+        let pruned = self.facts.skill.forms.at(self.shape.level);
         let text = Text::new(&pruned.text);
         self.shape.cut = Some(CharOffset::START);
         let room = self.budget.less(self.cost());
@@ -226,11 +211,14 @@ impl Fitting<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::{NewMessage, Order, PlanText, Profile};
     use super::*;
     use crate::plan::Plan;
     use crate::scope::AgentName;
     use crate::skill::SkillId;
+    use crate::skill::prune::Forms;
     use crate::task::State;
     use crate::task::fixture::{LOGIN, tasks};
     use crate::task::outline::Outline;
@@ -251,7 +239,7 @@ mod tests {
             order: Order::Contract,
             skill: SkillText {
                 id: SkillId::parse("superpowers:subagent-driven-development").unwrap(),
-                text: line("[Full skill content here]"),
+                forms: Arc::new(Forms::new("[Full skill content here]")),
                 found: true,
                 notices: Vec::new(),
                 others: Vec::new(),
@@ -443,10 +431,10 @@ The spec review passed. You should:
              ### Task 9: Last\n\n**Files:**\n- a.rs\n\nbody body body body body body body body\n",
         );
         facts.activity = (0..12).map(|n| format!("- 10:{n:02} - @a: \"message {n}\"")).collect();
-        facts.skill.text = "# Skill\n\n## Example\nlong long long long long long long\n\n\
+        let skill = "# Skill\n\n## Example\nlong long long long long long long\n\n\
             ```dot\ndigraph { a -> b }\n```\n\n## Rules\n\nobey obey obey obey obey obey obey obey obey obey\n\n\
-            ```dot\ndigraph { c -> d }\n```\n\n## More rules\n\nobey too, obey too, obey too, obey too, obey too\n"
-            .to_owned();
+            ```dot\ndigraph { c -> d }\n```\n\n## More rules\n\nobey too, obey too, obey too, obey too, obey too\n";
+        facts.skill.forms = Arc::new(Forms::new(skill));
         facts
     }
 

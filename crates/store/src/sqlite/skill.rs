@@ -2,7 +2,8 @@
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::SkillId;
-use rusqlite::{OptionalExtension, Row, params};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::row::{Time, Word, one_of};
 use super::{SqliteStore, failed};
@@ -81,7 +82,8 @@ impl SqliteStore {
     ) -> Result<Option<Injection>, StoreError> {
         let sql = "SELECT * FROM skill_history \
                    WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND plan_file IS ?4 \
-                   AND (?5 IS NULL OR skill = ?5) ORDER BY id DESC LIMIT 1";
+                   AND (?5 IS NULL OR skill = ?5 AND released_at IS NULL) \
+                   ORDER BY id DESC LIMIT 1";
         let skill = skill.map(SkillId::as_str);
         let values = params![scope.project, scope.branch, agent.as_str(), plan, skill];
         let found = self.connection.prepare_cached(sql);
@@ -89,6 +91,22 @@ impl SqliteStore {
             .and_then(|mut it| it.query_row(values, read_injection).optional())
             .map_err(failed("read the skill history"))
     }
+}
+
+/// Lets the versions go that agents had for a plan, once nothing of it is open any more.
+pub(super) fn release_pins(
+    connection: &Connection,
+    scope: &Scope,
+    plan: Option<&str>,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE skill_history SET released_at = ?4 \
+               WHERE project = ?1 AND branch = ?2 AND plan_file IS ?3 AND released_at IS NULL \
+               AND NOT EXISTS (SELECT 1 FROM tasks \
+                 WHERE project = ?1 AND branch = ?2 AND plan_file IS ?3 \
+                 AND deleted_at IS NULL AND status IN ('pending', 'in_progress'))";
+    let values = params![scope.project, scope.branch, plan, Time(now)];
+    connection.execute(sql, values).map(drop)
 }
 
 fn read_injection(row: &Row<'_>) -> rusqlite::Result<Injection> {

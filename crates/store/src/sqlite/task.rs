@@ -1,16 +1,21 @@
 //! Tasks in SQLite.
 
+mod tree;
+
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 use convoke_domain::plan::number;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::{DEEPEST, Status, Task};
+use convoke_domain::task::tree::top_down;
+use convoke_domain::task::{Status, Task};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use self::tree::{BELOW, close_below, height, refuse_circle, refuse_depth, take_over_plan};
 use super::row::{Time, Word, one_of};
+use super::skill::release_pins;
 use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
 use crate::task::{ActivePlan, Change, NewTask, TaskStore};
@@ -56,6 +61,19 @@ impl TaskStore for SqliteStore {
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
         transaction.commit().map_err(failed)?;
         Ok(ids)
+    }
+
+    fn adopt_tasks(&self, scope: &Scope, tasks: Vec<Task>) -> Result<Vec<TaskId>, StoreError> {
+        let failed = failed("adopt the tasks");
+        let transaction = self.begin().map_err(&failed)?;
+        let mut adopted = Vec::new();
+        for task in top_down(tasks) {
+            if adopt(&transaction, scope, &task).map_err(&failed)? {
+                adopted.push(task.id);
+            }
+        }
+        transaction.commit().map_err(failed)?;
+        Ok(adopted)
     }
 
     fn task(&self, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError> {
@@ -117,10 +135,11 @@ impl TaskStore for SqliteStore {
         id: &TaskId,
         change: &Change<'_>,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<usize, StoreError> {
         let failed = failed("change the task");
         let transaction = self.begin().map_err(&failed)?;
-        find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        let task = find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        let mut closed = 0;
         let set = |column: &str, value: &dyn rusqlite::ToSql| {
             let sql = format!(
                 "UPDATE tasks SET {column} = ?1, updated_at = ?2 \
@@ -133,6 +152,11 @@ impl TaskStore for SqliteStore {
             Change::Status(status) => {
                 set("status", &status.name())?;
                 set("completed_at", &status.is_closed().then_some(Time(now)))?;
+                if status.is_closed() {
+                    closed = close_below(&transaction, scope, id, now).map_err(&failed)?;
+                    release_pins(&transaction, scope, task.plan_file.as_deref(), now)
+                        .map_err(&failed)?;
+                }
             }
             Change::Note(note) => set("notes", note)?,
             Change::Agent(agent) => set("assigned_agent", &agent.map(AgentName::as_str))?,
@@ -148,13 +172,14 @@ impl TaskStore for SqliteStore {
                 set("sort_index", &order)?;
             }
         }
-        transaction.commit().map_err(&failed)
+        transaction.commit().map_err(&failed)?;
+        Ok(closed)
     }
 
     fn remove_task(&self, scope: &Scope, id: &TaskId, now: Timestamp) -> Result<usize, StoreError> {
         let failed = failed("remove the task");
         let transaction = self.begin().map_err(&failed)?;
-        find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        let task = find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?;
         let sql = format!(
             "{BELOW} UPDATE tasks SET deleted_at = ?4 \
              WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL \
@@ -162,6 +187,7 @@ impl TaskStore for SqliteStore {
         );
         let values = params![scope.project, scope.branch, id.as_str(), Time(now)];
         let removed = transaction.execute(&sql, values).map_err(&failed)?;
+        release_pins(&transaction, scope, task.plan_file.as_deref(), now).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(removed)
     }
@@ -209,6 +235,29 @@ fn insert(
     ];
     connection.execute(sql, values).map_err(failed)?;
     Ok(id)
+}
+
+/// Takes a task over as it is, unless its id is taken.
+fn adopt(connection: &Connection, scope: &Scope, task: &Task) -> rusqlite::Result<bool> {
+    let sql = "INSERT OR IGNORE INTO tasks (project, branch, id, parent_id, plan_file, content, \
+               sort_index, assigned_agent, status, notes, created_at, updated_at, completed_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    let values = params![
+        scope.project,
+        scope.branch,
+        task.id.as_str(),
+        task.parent.as_ref().map(TaskId::as_str),
+        task.plan_file,
+        task.content,
+        task.order,
+        task.agent.as_ref().map(AgentName::as_str),
+        task.status.name(),
+        task.notes,
+        Time(task.created_at),
+        Time(task.updated_at),
+        task.completed_at.map(Time),
+    ];
+    connection.execute(sql, values).map(|rows| rows > 0)
 }
 
 fn task_number(task: &Task) -> Option<&str> {
@@ -279,73 +328,4 @@ fn next_order(
                WHERE project = ?1 AND branch = ?2 AND parent_id IS ?3 AND deleted_at IS NULL";
     let values = params![scope.project, scope.branch, parent.map(TaskId::as_str)];
     connection.prepare_cached(sql)?.query_row(values, |row| row.get(0))
-}
-
-/// Returns a task and everything above it, nearest first. A damaged store may hold a circle, so the
-/// way ends where no tree can be.
-fn upwards(connection: &Connection, scope: &Scope, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
-    let mut way = Vec::new();
-    let mut next = Some(id.clone());
-    while let Some(id) = next.filter(|_| way.len() <= 2 * DEEPEST) {
-        let task = find(connection, scope, &id)?.ok_or_else(|| no_task(&id))?;
-        way.push(id);
-        next = task.parent;
-    }
-    Ok(way)
-}
-
-/// Meeting the task itself above its new parent would close a circle.
-fn refuse_circle(
-    connection: &Connection,
-    scope: &Scope,
-    id: &TaskId,
-    parent: &TaskId,
-) -> Result<(), StoreError> {
-    if upwards(connection, scope, parent)?.contains(id) {
-        return Err(StoreError::Circle { id: id.clone(), parent: parent.clone() });
-    }
-    Ok(())
-}
-
-/// Refuses to put something of a height below a parent that is too deep for it.
-fn refuse_depth(
-    connection: &Connection,
-    scope: &Scope,
-    parent: &TaskId,
-    height: usize,
-) -> Result<(), StoreError> {
-    if upwards(connection, scope, parent)?.len() + height > DEEPEST {
-        return Err(StoreError::TooDeep { parent: parent.clone() });
-    }
-    Ok(())
-}
-
-/// What is below a task, with its distance; it ends even if a damaged store holds a circle.
-const BELOW: &str = "WITH RECURSIVE below (id, depth) AS ( \
-      SELECT ?3, 1 UNION \
-      SELECT tasks.id, depth + 1 FROM tasks JOIN below ON tasks.parent_id = below.id \
-      WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL AND depth < 1000)";
-
-/// Returns how many levels a task and its parts take.
-fn height(connection: &Connection, scope: &Scope, id: &TaskId) -> rusqlite::Result<usize> {
-    let sql = format!("{BELOW} SELECT max(depth) FROM below");
-    let values = params![scope.project, scope.branch, id.as_str()];
-    let height: u32 = connection.query_row(&sql, values, |row| row.get(0))?;
-    Ok(height as usize)
-}
-
-/// What becomes part of a task comes from its plan.
-fn take_over_plan(
-    connection: &Connection,
-    scope: &Scope,
-    id: &TaskId,
-    parent: &TaskId,
-) -> rusqlite::Result<()> {
-    let sql = format!(
-        "{BELOW} UPDATE tasks SET plan_file = ( \
-           SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 AND id = ?4) \
-         WHERE project = ?1 AND branch = ?2 AND id IN (SELECT id FROM below)"
-    );
-    let values = params![scope.project, scope.branch, id.as_str(), parent.as_str()];
-    connection.execute(&sql, values).map(drop)
 }

@@ -24,7 +24,10 @@ pub(super) fn apply(
 ) -> Result<Exit, Failure> {
     let Workspace { store, scope } = workspace;
     let actor = speaker(actor, app)?;
-    store.change_task(scope, id, change, now()).map_err(refused)?;
+    let closed = store.change_task(scope, id, change, now()).map_err(refused)?;
+    if closed > 0 {
+        output.say(&format!("note: {closed} open parts were left out with it"));
+    }
     let task = store.task(scope, id).map_err(refused)?;
     if let (Some(verb), Some(task)) = (verb(change), &task) {
         let deed = format!("{verb} {}", task.content);

@@ -1,0 +1,99 @@
+//! What lies above and below a task in SQLite.
+
+use convoke_domain::scope::Scope;
+use convoke_domain::task::DEEPEST;
+use convoke_domain::task::id::TaskId;
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::{find, no_task};
+use crate::error::StoreError;
+use crate::sqlite::row::Time;
+
+/// Returns a task and everything above it, nearest first. A damaged store may hold a circle, so the
+/// way ends where no tree can be.
+fn upwards(connection: &Connection, scope: &Scope, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
+    let mut way = Vec::new();
+    let mut next = Some(id.clone());
+    while let Some(id) = next.filter(|_| way.len() <= 2 * DEEPEST) {
+        let task = find(connection, scope, &id)?.ok_or_else(|| no_task(&id))?;
+        way.push(id);
+        next = task.parent;
+    }
+    Ok(way)
+}
+
+/// Meeting the task itself above its new parent would close a circle.
+pub(super) fn refuse_circle(
+    connection: &Connection,
+    scope: &Scope,
+    id: &TaskId,
+    parent: &TaskId,
+) -> Result<(), StoreError> {
+    if upwards(connection, scope, parent)?.contains(id) {
+        return Err(StoreError::Circle { id: id.clone(), parent: parent.clone() });
+    }
+    Ok(())
+}
+
+/// Refuses to put something of a height below a parent that is too deep for it.
+pub(super) fn refuse_depth(
+    connection: &Connection,
+    scope: &Scope,
+    parent: &TaskId,
+    height: usize,
+) -> Result<(), StoreError> {
+    if upwards(connection, scope, parent)?.len() + height > DEEPEST {
+        return Err(StoreError::TooDeep { parent: parent.clone() });
+    }
+    Ok(())
+}
+
+/// What is below a task, with its distance; it ends even if a damaged store holds a circle.
+pub(super) const BELOW: &str = "WITH RECURSIVE below (id, depth) AS ( \
+      SELECT ?3, 1 UNION \
+      SELECT tasks.id, depth + 1 FROM tasks JOIN below ON tasks.parent_id = below.id \
+      WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL AND depth < 1000)";
+
+/// Returns how many levels a task and its parts take.
+pub(super) fn height(
+    connection: &Connection,
+    scope: &Scope,
+    id: &TaskId,
+) -> rusqlite::Result<usize> {
+    let sql = format!("{BELOW} SELECT max(depth) FROM below");
+    let values = params![scope.project, scope.branch, id.as_str()];
+    let height: u32 = connection.query_row(&sql, values, |row| row.get(0))?;
+    Ok(height as usize)
+}
+
+/// What becomes part of a task comes from its plan.
+pub(super) fn take_over_plan(
+    connection: &Connection,
+    scope: &Scope,
+    id: &TaskId,
+    parent: &TaskId,
+) -> rusqlite::Result<()> {
+    let sql = format!(
+        "{BELOW} UPDATE tasks SET plan_file = ( \
+           SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 AND id = ?4) \
+         WHERE project = ?1 AND branch = ?2 AND id IN (SELECT id FROM below)"
+    );
+    let values = params![scope.project, scope.branch, id.as_str(), parent.as_str()];
+    connection.execute(&sql, values).map(drop)
+}
+
+/// Leaves out whatever is still open below a task, and returns how many that were.
+pub(super) fn close_below(
+    connection: &Connection,
+    scope: &Scope,
+    id: &TaskId,
+    now: Timestamp,
+) -> rusqlite::Result<usize> {
+    let sql = format!(
+        "{BELOW} UPDATE tasks SET status = 'skipped', updated_at = ?4, completed_at = ?4 \
+         WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL AND id <> ?3 \
+         AND status IN ('pending', 'in_progress') AND id IN (SELECT id FROM below)"
+    );
+    connection.execute(&sql, params![scope.project, scope.branch, id.as_str(), Time(now)])
+}

@@ -1,0 +1,91 @@
+//! What every store guarantees, one rule at a time, against a fresh store each.
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a rule that cannot be set up fails")]
+
+mod memory;
+mod talk;
+mod task;
+
+use convoke_domain::agent::AgentStatus;
+use convoke_domain::hook::{Client, Moment};
+use convoke_domain::message::MessageKind;
+use convoke_domain::scope::{Address, AgentName, Scope};
+use convoke_domain::skill::SkillId;
+use convoke_domain::task::Status;
+use convoke_domain::task::id::TaskId;
+use jiff::{SignedDuration, Timestamp};
+
+use convoke_store::Store;
+use convoke_store::agent::AgentChange;
+use convoke_store::delivery::Session;
+use convoke_store::error::StoreError;
+use convoke_store::install::Install;
+use convoke_store::message::NewMessage;
+use convoke_store::skill::Injection;
+use convoke_store::sqlite::SqliteStore;
+use convoke_store::task::{ActivePlan, Change, NewTask};
+
+type Rule = (&'static str, fn(&dyn Store));
+
+/// Runs every rule. Each backend calls this once.
+#[track_caller]
+fn check(open: impl Fn() -> Box<dyn Store>) {
+    let rules: [Rule; 21] = [
+        ("closing a task closes what is open below it", task::closing_cascades),
+        ("a completed plan lets its skills' versions go", memory::pins_are_released),
+        ("tasks of another program keep their ids and come once", task::tasks_are_adopted),
+        ("a tree does not grow without end", task::trees_end),
+        ("a plan is imported once", task::plans_are_imported_once),
+        ("what a file was before the first install is kept", memory::installs_are_kept),
+        ("a session belongs to whom it was bound to last", memory::sessions_are_bound),
+        ("a loss is answered once at every entry, with one text", memory::losses_are_answered),
+        ("a project keeps its name, and no two share one", memory::names_are_unique),
+        ("a task is found by its id, in its own scope only", task::tasks_are_scoped),
+        ("a part inherits its plan and comes behind its siblings", task::parts_inherit),
+        ("a closed task knows when, and an opened one forgets", task::closing_has_a_time),
+        ("removing takes everything below", task::removing_cascades),
+        ("a task cannot become part of itself", task::no_circles),
+        ("the active plan is the one changed last that has an open task", task::active_plan),
+        ("branches with tasks are listed", task::branches_are_listed),
+        ("messages keep their order when the clock runs back", talk::time_never_runs_back),
+        ("an agent is addressed by name or mention, from anywhere", talk::addressing),
+        ("what was seen is never unseen", talk::seeing_only_grows),
+        ("deeds are kept in order", talk::deeds_in_order),
+        ("skills are pinned and their history kept", memory::skills),
+    ];
+    for (rule, holds) in rules {
+        eprintln!("rule: {rule}"); // Shown only when a test fails.
+        holds(&*open());
+    }
+}
+
+#[test]
+fn sqlite_conforms() {
+    let dir = tempfile::tempdir().unwrap();
+    let next = std::cell::Cell::new(0);
+    check(|| {
+        next.set(next.get() + 1);
+        let path = dir.path().join(format!("deep/{}/store.db", next.get()));
+        Box::new(SqliteStore::open(&path).unwrap())
+    });
+}
+
+fn here() -> Scope {
+    Scope::new("app", "main")
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second)
+}
+
+fn name(name: &str) -> AgentName {
+    AgentName::parse(name).unwrap()
+}
+
+fn add(store: &dyn Store, content: &str, parent: Option<&TaskId>, plan: Option<&str>) -> TaskId {
+    let task = NewTask { parent, plan_file: plan, ..NewTask::titled(content) };
+    store.add_tasks(&here(), &[task], at(1)).unwrap().remove(0)
+}
+
+fn set_status(store: &dyn Store, id: &TaskId, status: Status, second: i64) {
+    store.change_task(&here(), id, &Change::Status(status), at(second)).unwrap();
+}

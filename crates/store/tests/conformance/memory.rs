@@ -1,0 +1,125 @@
+//! Rules about projects, sessions, deliveries, settings files and skills.
+
+use super::*;
+
+// W-1
+pub(super) fn names_are_unique(store: &dyn Store) {
+    let name = |path, wanted| store.project_name(path, wanted).unwrap();
+    assert_eq!(name("/a/app/.git", "app"), "app");
+    assert_eq!(name("/b/app/.git", "app"), "app-2");
+    assert_eq!(name("/c/app/.git", "app"), "app-3");
+    assert_eq!(name("/b/app/.git", "renamed"), "app-2");
+}
+
+pub(super) fn sessions_are_bound(store: &dyn Store) {
+    let session = Session { client: Client::Claude, id: "s-1" };
+    assert_eq!(store.bound(session).unwrap(), None);
+    for agent in ["june", "backend"] {
+        let address = Address { scope: here(), agent: name(agent) };
+        store.bind(session, &address).unwrap();
+        assert_eq!(store.bound(session).unwrap(), Some(address));
+    }
+    assert_eq!(store.bound(Session { client: Client::Codex, id: "s-1" }).unwrap(), None);
+}
+
+pub(super) fn installs_are_kept(store: &dyn Store) {
+    let install = |original: Option<&str>, installed: &str| Install {
+        original: original.map(str::to_owned),
+        installed: installed.to_owned(),
+        installed_at: at(1),
+    };
+    let remember = |it: &Install| store.remember_install("/p", Client::Claude, it).unwrap();
+    remember(&install(Some("mine"), "ours"));
+    remember(&install(Some("ours"), "ours again"));
+    assert_eq!(store.install("/p").unwrap(), Some(install(Some("mine"), "ours again")));
+    store.forget_install("/p").unwrap();
+    assert_eq!(store.install("/p").unwrap(), None);
+    assert_eq!(store.last_delivery(Client::Claude).unwrap(), None);
+}
+
+// W-20e
+pub(super) fn losses_are_answered(store: &dyn Store) {
+    let session = Session { client: Client::Claude, id: "s-1" };
+    let notice = |entry, moment| store.notice(session, entry, moment).unwrap();
+    assert_eq!(notice(1, Moment::Prompted), None);
+    assert_eq!(notice(1, Moment::Began), Some(1));
+    assert_eq!(notice(1, Moment::Prompted), Some(1), "nobody said that it arrived");
+    let kept = |text| store.keep_text(session, 1, text, at(1)).unwrap();
+    assert_eq!((kept("first").as_str(), kept("second").as_str()), ("first", "first"));
+    store.delivered(session, 1, 1, at(2)).unwrap();
+    assert_eq!(notice(1, Moment::Prompted), None);
+    assert_eq!(notice(2, Moment::Began), Some(1), "another entry counts for itself");
+    assert_eq!(notice(1, Moment::Began), Some(2));
+    let other = Session { client: Client::Claude, id: "s-2" };
+    assert_eq!(store.notice(other, 1, Moment::Began).unwrap(), Some(1));
+}
+
+// W-10
+pub(super) fn skills(store: &dyn Store) {
+    let id = SkillId::parse("superpowers:brainstorming").unwrap();
+    assert_eq!(store.pinned(&here(), &id).unwrap(), None);
+    store.pin(&here(), &id, "4.0.0").unwrap();
+    store.pin(&here(), &id, "4.0.3").unwrap();
+    assert_eq!(store.pinned(&here(), &id).unwrap().as_deref(), Some("4.0.3"));
+    assert!(store.unpin(&here(), &id).unwrap());
+    assert!(!store.unpin(&here(), &id).unwrap());
+    let injection = |version: &str, plan: Option<&str>| Injection {
+        agent: name("june"),
+        plan_file: plan.map(str::to_owned),
+        task_id: None,
+        skill: id.clone(),
+        version: Some(version.to_owned()),
+        sha256: Some("00".to_owned()),
+        mode: "full".to_owned(),
+        injected_at: at(1),
+    };
+    for (version, plan) in [("1", Some("a.md")), ("2", Some("a.md")), ("3", None)] {
+        store.record_injection(&here(), &injection(version, plan)).unwrap();
+    }
+    let last = |plan| store.last_injection(&here(), &name("june"), plan).unwrap();
+    assert_eq!(last(Some("a.md")), Some(injection("2", Some("a.md"))));
+    assert_eq!(last(None), Some(injection("3", None)));
+    assert_eq!(last(Some("b.md")), None);
+    let other = SkillId::parse("other").unwrap();
+    let of = |skill| store.last_injection_of(&here(), &name("june"), Some("a.md"), skill).unwrap();
+    store
+        .record_injection(
+            &here(),
+            &Injection { skill: other.clone(), ..injection("9", Some("a.md")) },
+        )
+        .unwrap();
+    assert_eq!(of(&id).unwrap().version.as_deref(), Some("2"));
+    assert_eq!(of(&other).unwrap().version.as_deref(), Some("9"));
+}
+
+// Section 10.1: the version is an agent's for as long as the plan has something open.
+pub(super) fn pins_are_released(store: &dyn Store) {
+    let (one, two) = (add(store, "1", None, Some("p.md")), add(store, "2", None, Some("p.md")));
+    let skill = SkillId::parse("superpowers:x").unwrap();
+    let given = Injection {
+        agent: name("june"),
+        plan_file: Some("p.md".to_owned()),
+        task_id: None,
+        skill: skill.clone(),
+        version: Some("4.0.0".to_owned()),
+        sha256: None,
+        mode: "full".to_owned(),
+        injected_at: at(1),
+    };
+    store.record_injection(&here(), &given).unwrap();
+    let pin = || {
+        let found = store.last_injection_of(&here(), &name("june"), Some("p.md"), &skill).unwrap();
+        found.and_then(|it| it.version)
+    };
+    set_status(store, &one, Status::Completed, 2);
+    assert_eq!(pin().as_deref(), Some("4.0.0"));
+    set_status(store, &two, Status::Skipped, 3);
+    assert_eq!(pin(), None);
+    // What it worked by is still known.
+    assert!(store.last_injection(&here(), &name("june"), Some("p.md")).unwrap().is_some());
+    set_status(store, &two, Status::Pending, 4);
+    assert_eq!(pin(), None);
+    store.record_injection(&here(), &given).unwrap();
+    store.remove_task(&here(), &two, at(5)).unwrap();
+    assert_eq!(pin(), None);
+}

@@ -1,0 +1,81 @@
+//! Rules about agents, messages and deeds.
+
+use super::*;
+
+fn say(
+    store: &dyn Store,
+    scope: &Scope,
+    from: &str,
+    to: Option<&str>,
+    mentions: &[Address],
+    second: i64,
+) -> i64 {
+    let (from, to) = (name(from), to.map(name));
+    let content = format!("from {from}");
+    let message = NewMessage {
+        from: &from,
+        to: to.as_ref(),
+        kind: MessageKind::Say,
+        content: &content,
+        mentions,
+    };
+    store.say(scope, &message, at(second)).unwrap()
+}
+
+// W-8
+pub(super) fn time_never_runs_back(store: &dyn Store) {
+    let ids = [say(store, &here(), "a", None, &[], 100), say(store, &here(), "b", None, &[], 50)];
+    assert!(ids[0] < ids[1]);
+    let messages = store.recent_messages(&here(), 10).unwrap();
+    assert_eq!(messages.iter().map(|it| it.id).collect::<Vec<_>>(), ids);
+    assert_eq!(messages[1].created_at, at(100));
+    assert_eq!(store.recent_messages(&here(), 1).unwrap()[0].id, ids[1]);
+}
+
+// W-8, W-20, W-21
+pub(super) fn addressing(store: &dyn Store) {
+    let backend = Address { scope: here(), agent: name("backend") };
+    let far = Scope::new("other", "main");
+    let mentioned = say(store, &far, "june", None, std::slice::from_ref(&backend), 1);
+    let direct = say(store, &here(), "june", Some("backend"), &[], 2);
+    say(store, &here(), "backend", None, std::slice::from_ref(&backend), 3); // Its own.
+    say(store, &here(), "june", None, &[], 4); // To nobody.
+    let ids = |after| {
+        let found = store.addressed_to(&here(), &name("backend"), after).unwrap();
+        found.into_iter().map(|message| message.id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(None), [mentioned, direct]);
+    assert_eq!(ids(Some(mentioned)), [direct]);
+    assert!(store.addressed_to(&far, &name("backend"), None).unwrap().is_empty());
+    let messages = store.recent_messages(&far, 1).unwrap();
+    assert_eq!(messages[0].mentions, [backend]);
+}
+
+// W-7, W-21
+pub(super) fn seeing_only_grows(store: &dyn Store) {
+    let june = name("june");
+    let change = |change: &AgentChange<'_>| store.change_agent(&here(), &june, change);
+    assert!(matches!(change(&AgentChange::Seen(1)), Err(StoreError::NoAgent { .. })));
+    store.add_agent(&here(), &june, "claude").unwrap();
+    change(&AgentChange::Seen(7)).unwrap();
+    change(&AgentChange::Seen(3)).unwrap();
+    change(&AgentChange::Session("s-1")).unwrap();
+    change(&AgentChange::Status(AgentStatus::Busy)).unwrap();
+    change(&AgentChange::Compacted(Some(at(9)))).unwrap();
+    store.add_agent(&here(), &june, "codex").unwrap();
+    let agent = store.agent(&here(), &june).unwrap().unwrap();
+    assert_eq!((agent.client.as_str(), agent.last_seen), ("codex", Some(7)));
+    assert_eq!((agent.session_id.as_deref(), agent.status), (Some("s-1"), AgentStatus::Busy));
+    assert_eq!((agent.compacted_at, agent.archived_at), (Some(at(9)), None));
+    assert_eq!(store.agents(&Scope::new("app", "other")).unwrap(), []);
+}
+
+// W-9
+pub(super) fn deeds_in_order(store: &dyn Store) {
+    for (phrase, second) in [("did one", 5), ("did two", 4), ("did three", 6)] {
+        store.record_event(&here(), &name("june"), phrase, at(second)).unwrap();
+    }
+    let events = store.recent_events(&here(), 2).unwrap();
+    let found: Vec<_> = events.iter().map(|it| (it.verb_phrase.as_str(), it.created_at)).collect();
+    assert_eq!(found, [("did two", at(5)), ("did three", at(6))]);
+}

@@ -1,0 +1,163 @@
+//! Rules about tasks.
+
+use super::*;
+
+// W-1, W-2
+pub(super) fn tasks_are_scoped(store: &dyn Store) {
+    let id = add(store, "do it", None, None);
+    let task = store.task(&here(), &id).unwrap().unwrap();
+    assert_eq!((task.content.as_str(), task.status), ("do it", Status::Pending));
+    assert_eq!((task.created_at, task.updated_at), (at(1), at(1)));
+    for elsewhere in [Scope::new("app", "other"), Scope::new("other", "main")] {
+        assert_eq!(store.task(&elsewhere, &id).unwrap(), None);
+        assert!(store.tasks(&elsewhere).unwrap().is_empty());
+        let error = store.change_task(&elsewhere, &id, &Change::Note("x"), at(2)).unwrap_err();
+        assert!(matches!(error, StoreError::NoTask { .. }));
+    }
+}
+
+// W-2
+pub(super) fn parts_inherit(store: &dyn Store) {
+    let top = add(store, "top", None, Some("plan.md"));
+    let parts = ["a", "b"].map(|content| add(store, content, Some(&top), None));
+    let tasks = store.tasks_of_plan(&here(), Some("plan.md")).unwrap();
+    assert_eq!(tasks.len(), 3);
+    let order = |id: &TaskId| tasks.iter().find(|task| task.id == *id).unwrap().order;
+    assert!(order(&parts[0]) < order(&parts[1]));
+    assert_eq!(store.children(&here(), &top).unwrap().len(), 2);
+    let missing = TaskId::parse("t-zzzzz").unwrap();
+    let orphan = NewTask { parent: Some(&missing), ..NewTask::titled("x") };
+    let added = store.add_tasks(&here(), &[NewTask::titled("y"), orphan], at(1));
+    assert!(matches!(added, Err(StoreError::NoTask { .. })));
+    assert_eq!(store.tasks(&here()).unwrap().len(), 3, "all or none");
+}
+
+// W-2
+pub(super) fn closing_has_a_time(store: &dyn Store) {
+    let id = add(store, "a", None, None);
+    let times = |store: &dyn Store| {
+        let task = store.task(&here(), &id).unwrap().unwrap();
+        (task.completed_at, task.updated_at)
+    };
+    set_status(store, &id, Status::Completed, 5);
+    assert_eq!(times(store), (Some(at(5)), at(5)));
+    set_status(store, &id, Status::InProgress, 6);
+    assert_eq!(times(store), (None, at(6)));
+}
+
+// W-2: soft delete cascades.
+pub(super) fn removing_cascades(store: &dyn Store) {
+    let top = add(store, "top", None, None);
+    let part = add(store, "part", Some(&top), None);
+    add(store, "detail", Some(&part), None);
+    let other = add(store, "other", None, None);
+    assert_eq!(store.remove_task(&here(), &top, at(2)).unwrap(), 3);
+    let left: Vec<_> = store.tasks(&here()).unwrap().into_iter().map(|task| task.id).collect();
+    assert_eq!(left, [other]);
+    assert!(store.remove_task(&here(), &top, at(3)).is_err());
+}
+
+pub(super) fn no_circles(store: &dyn Store) {
+    let top = add(store, "top", None, None);
+    let part = add(store, "part", Some(&top), None);
+    for parent in [&top, &part] {
+        let moved = store.change_task(&here(), &top, &Change::Parent(Some(parent)), at(2));
+        assert!(matches!(moved, Err(StoreError::Circle { .. })));
+    }
+    store.change_task(&here(), &part, &Change::Parent(None), at(2)).unwrap();
+    assert_eq!(store.task(&here(), &part).unwrap().unwrap().parent, None);
+}
+
+pub(super) fn trees_end(store: &dyn Store) {
+    let mut deepest = add(store, "top", None, None);
+    for _ in 1..convoke_domain::task::DEEPEST {
+        deepest = add(store, "deeper", Some(&deepest), None);
+    }
+    let task = NewTask { parent: Some(&deepest), ..NewTask::titled("too deep") };
+    let added = store.add_tasks(&here(), &[task], at(1));
+    assert!(matches!(added, Err(StoreError::TooDeep { .. })));
+    let other = add(store, "other", None, Some("plan.md"));
+    let part = add(store, "part", Some(&other), None);
+    let above = store.task(&here(), &deepest).unwrap().unwrap().parent.unwrap();
+    let moved = |id, parent| store.change_task(&here(), id, &Change::Parent(Some(parent)), at(2));
+    assert!(
+        matches!(moved(&other, &above), Err(StoreError::TooDeep { .. })),
+        "two levels do not fit"
+    );
+    moved(&part, &above).unwrap();
+    let part = store.task(&here(), &part).unwrap().unwrap();
+    assert_eq!(part.plan_file, None, "what moves comes from the new plan");
+    assert!(part.order > store.task(&here(), &deepest).unwrap().unwrap().order, "and to the end");
+}
+
+pub(super) fn plans_are_imported_once(store: &dyn Store) {
+    let import =
+        |titles: &[&str]| store.import_tasks(&here(), "p.md", titles, at(1)).unwrap().len();
+    assert_eq!(import(&["Task 1: a", "Task 2: b"]), 2);
+    assert_eq!(import(&["Task 1: renamed", "Task 2: b", "Task 3: c"]), 1);
+    add(store, "Fix 4 bugs", None, Some("p.md"));
+    assert_eq!(import(&["Task 4: d"]), 1, "only tasks have numbers");
+}
+
+// W-6
+pub(super) fn active_plan(store: &dyn Store) {
+    assert_eq!(store.active_plan(&here(), None).unwrap(), ActivePlan::Nothing);
+    let one = add(store, "one", None, Some("one.md"));
+    let two = add(store, "two", None, Some("two.md"));
+    add(store, "none", None, None);
+    let backend = name("backend");
+    store.change_task(&here(), &one, &Change::Agent(Some(&backend)), at(2)).unwrap();
+    set_status(store, &two, Status::InProgress, 3);
+    let plan = |agent: Option<&AgentName>| store.active_plan(&here(), agent).unwrap();
+    let file = |name: &str| ActivePlan::File(name.to_owned());
+    assert_eq!(plan(None), file("two.md"));
+    assert_eq!(plan(Some(&backend)), file("one.md"));
+    assert_eq!(plan(Some(&name("nobody"))), ActivePlan::Nothing);
+    let more = add(store, "more", None, Some("two.md"));
+    set_status(store, &two, Status::Completed, 4);
+    assert_eq!(plan(None), file("two.md"), "closing a task is work on its plan");
+    set_status(store, &more, Status::Completed, 4);
+    assert_eq!(plan(None), file("one.md"));
+    set_status(store, &one, Status::Skipped, 5);
+    assert_eq!(plan(None), ActivePlan::WithoutFile);
+}
+
+pub(super) fn branches_are_listed(store: &dyn Store) {
+    add(store, "a", None, None);
+    let other = Scope::new("app", "feature/x");
+    store.add_tasks(&other, &["b", "c"].map(NewTask::titled), at(1)).unwrap();
+    let listed = store.branches("app").unwrap();
+    assert_eq!(listed, [("feature/x".to_owned(), 2), ("main".to_owned(), 1)]);
+}
+
+// W-5: nothing open hides below something closed.
+pub(super) fn closing_cascades(store: &dyn Store) {
+    let top = add(store, "top", None, None);
+    let part = add(store, "part", Some(&top), None);
+    let deep = add(store, "deep", Some(&part), None);
+    let done = add(store, "done", Some(&top), None);
+    set_status(store, &done, Status::Completed, 1);
+    let change = Change::Status(Status::Completed);
+    assert_eq!(store.change_task(&here(), &top, &change, at(2)).unwrap(), 2);
+    let status = |id| store.task(&here(), id).unwrap().unwrap().status;
+    assert_eq!(
+        [&top, &part, &deep, &done].map(status),
+        [Status::Completed, Status::Skipped, Status::Skipped, Status::Completed]
+    );
+    assert_eq!(store.active_plan(&here(), None).unwrap(), ActivePlan::Nothing);
+}
+
+// W-3
+pub(super) fn tasks_are_adopted(store: &dyn Store) {
+    let theirs = add(store, "theirs", None, None);
+    let part = add(store, "part", Some(&theirs), None);
+    let mut tasks = store.tasks(&here()).unwrap();
+    tasks[0].status = Status::Completed;
+    let elsewhere = Scope { branch: "other".to_owned(), ..here() };
+    let adopted = store.adopt_tasks(&elsewhere, tasks.clone()).unwrap();
+    assert_eq!(adopted, [theirs.clone(), part.clone()]);
+    assert_eq!(store.adopt_tasks(&elsewhere, tasks.clone()).unwrap(), []);
+    let mut kept = store.tasks(&elsewhere).unwrap();
+    kept.sort_by_key(|task| tasks.iter().position(|it| it.id == task.id));
+    assert_eq!(kept, tasks);
+}
