@@ -60,13 +60,17 @@ fn configuration() -> String {
         is used.\n\n";
     let brief = config::reference(config::brief::SECTION, &config::brief::KEYS);
     let wake = config::reference(config::wake::SECTION, &config::wake::KEYS);
+    let store = "## `[store]`\n\n\
+        Only the user's `config.toml` may have this section: a project must not choose where its \
+        user's memory is kept.\n\n\
+        | key | variable | value | default | meaning |\n|---|---|---|---|---|\n\
+        | `path` | `CONVOKE_STORE` | an absolute path | `convoke/store.db` below \
+        `$XDG_STATE_HOME` or `~/.local/state` | the store's file |\n";
     let others = "## Other variables\n\n\
         | variable | meaning |\n|---|---|\n\
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
-        | `CONVOKE_STORE` | the store's file, instead of `convoke/store.db` below \
-        `$XDG_STATE_HOME` or `~/.local/state` |\n\
         | `NO_COLOR` | never use colors |\n";
-    format!("{NOTICE}{places}{brief}\n{wake}\n{others}")
+    format!("{NOTICE}{places}{brief}\n{wake}\n{store}\n{others}")
 }
 
 fn exit_codes() -> String {

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod clients;
 pub mod dist;
 pub mod docs;
+pub mod model_server;
 pub mod packages;
 pub mod process;
 pub mod test;

@@ -6,6 +6,7 @@
 //! reference page are all served.
 
 pub mod brief;
+pub mod store;
 pub mod wake;
 
 use std::path::{Path, PathBuf};
@@ -53,6 +54,8 @@ enum ConfigError {
     Syntax { path: PathBuf, source: toml::de::Error },
     #[error("cannot use `{place}`: it must be {expected}")]
     Value { place: String, expected: &'static str },
+    #[error("cannot use `{key}` in `{}`: a project may not set it", path.display())]
+    UsersOwn { key: &'static str, path: PathBuf },
     #[error("cannot use `{key}` in `{}`: there is no such {kind}", path.display())]
     Unknown { key: String, path: PathBuf, kind: &'static str },
 }
@@ -70,11 +73,21 @@ fn read_file(path: &Path) -> Result<Table, Failure> {
     let table: Table = text.parse().map_err(|source| {
         Failure::new(Exit::Usage, ConfigError::Syntax { path: path.to_owned(), source })
     })?;
-    let sections = [brief::SECTION, wake::SECTION];
+    let sections = [brief::SECTION, wake::SECTION, store::SECTION];
     match table.keys().find(|name| !sections.contains(&name.as_str())) {
         Some(name) => Err(unknown(name, path, "section", &sections)),
         None => Ok(table),
     }
+}
+
+/// Reads a project's configuration file, which may not have what is the user's to say.
+fn read_project_file(path: &Path) -> Result<Table, Failure> {
+    let table = read_file(path)?;
+    if !table.contains_key(store::SECTION) {
+        return Ok(table);
+    }
+    let error = ConfigError::UsersOwn { key: store::SECTION, path: path.to_owned() };
+    Err(Failure::new(Exit::Usage, error).hint("put it into your own config.toml"))
 }
 
 /// Reads one section from everywhere, strongest first: environment, local, project, user.
@@ -86,11 +99,12 @@ pub fn read_layers<L: Default>(
     keys: &[Key<L>],
 ) -> Result<[L; 4], Failure> {
     let read = |path: &Path| read_section(&read_file(path)?, path, section, keys);
+    let read_project = |path: &Path| read_section(&read_project_file(path)?, path, section, keys);
     let user = app.environment.user_config().filter(|path| !is_out_of_reach(path));
     Ok([
         read_environment(app.environment, section, keys)?,
-        read(&app.project.join(LOCAL_FILE))?,
-        read(&app.project.join(PROJECT_FILE))?,
+        read_project(&app.project.join(LOCAL_FILE))?,
+        read_project(&app.project.join(PROJECT_FILE))?,
         user.map(|path| read(&path)).transpose()?.unwrap_or_default(),
     ])
 }

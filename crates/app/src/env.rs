@@ -19,17 +19,19 @@ impl Environment {
         env::current_dir()
     }
 
-    /// Returns this program as a shell would call it from anywhere.
-    pub fn program(self) -> String {
-        let path = env::current_exe().map(|path| path.display().to_string());
-        let path = path.unwrap_or_else(|_| "convoke".to_owned());
-        let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-        if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
+    /// Returns where this program lies.
+    pub fn program(self) -> PathBuf {
+        env::current_exe().unwrap_or_else(|_| PathBuf::from("convoke"))
     }
 
     /// Returns the user's own folder.
     pub fn home(self) -> Option<PathBuf> {
         variable("HOME").map(PathBuf::from)
+    }
+
+    /// Returns Codex's own folder.
+    pub fn codex_home(self) -> Option<PathBuf> {
+        variable("CODEX_HOME").map(PathBuf::from).or_else(|| Some(self.home()?.join(".codex")))
     }
 
     /// Returns the user's configuration file: `$XDG_CONFIG_HOME/convoke/config.toml`, or the same
@@ -48,12 +50,14 @@ impl Environment {
         variable("CONVOKE_AGENT")
     }
 
-    /// Returns the store's file: `$CONVOKE_STORE`, or `convoke/store.db` below `$XDG_STATE_HOME` or
-    /// `~/.local/state`.
+    /// Returns the store's file, if one is named.
     pub fn store(self) -> Option<PathBuf> {
-        if let Some(path) = variable("CONVOKE_STORE") {
-            return Some(PathBuf::from(path));
-        }
+        variable("CONVOKE_STORE").map(PathBuf::from)
+    }
+
+    /// Returns where the store is when nobody says otherwise: `convoke/store.db` below
+    /// `$XDG_STATE_HOME` or `~/.local/state`.
+    pub fn default_store(self) -> Option<PathBuf> {
         let state = variable("XDG_STATE_HOME")
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())

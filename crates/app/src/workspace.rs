@@ -10,6 +10,7 @@ use convoke_store::project::ProjectStore;
 use convoke_store::sqlite::SqliteStore;
 
 use crate::app::App;
+use crate::config::store;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -71,8 +72,9 @@ pub fn open_store(app: &App) -> Result<SqliteStore, Failure> {
     SqliteStore::open(&store_path(app)?).map_err(refused)
 }
 
-fn store_path(app: &App) -> Result<PathBuf, Failure> {
-    app.environment.store().ok_or_else(|| {
+/// Returns the store's file.
+pub fn store_path(app: &App) -> Result<PathBuf, Failure> {
+    store::path(app)?.ok_or_else(|| {
         Failure::new(Exit::Surroundings, NoHome).hint("name a store with CONVOKE_STORE")
     })
 }

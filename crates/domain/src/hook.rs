@@ -2,9 +2,13 @@
 //!
 //! An agent's memory is lost when a session begins, is cleared or is compacted. [`Memory`] counts
 //! losses and deliveries of one session; whatever order a client's events come in, every loss is
-//! answered by one delivery, and nothing else is.
+//! answered by one delivery, and nothing else is. Where the client keeps a record of the session,
+//! that record has the last word ([`Trace`]).
 
 pub mod parts;
+
+/// What our own plugin reports once a text is in the session's history.
+pub const SAVED: &str = "convoke.saved";
 
 /// An agent program with hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,23 +55,39 @@ impl Client {
         }
     }
 
+    /// Tells whether the client hands on only so much of an entry's text.
+    pub const fn cuts(self) -> bool {
+        match self {
+            Self::Claude | Self::Codex | Self::Cursor => true,
+            Self::Gemini | Self::Opencode => false,
+        }
+    }
+
+    /// Tells whether the client says when a session was compacted.
+    pub const fn announces_compactions(self) -> bool {
+        match self {
+            Self::Claude | Self::Codex | Self::Cursor | Self::Opencode => true,
+            Self::Gemini => false,
+        }
+    }
+
     /// Reads what an event means for an agent's memory. `cause` is the client's word for why a
     /// session begins or is compacted.
     pub fn moment(self, event: &str, cause: Option<&str>) -> Option<Moment> {
         let moment = match event {
+            // Gemini drops what it is given at the start when the session is cleared or resumed.
+            "SessionStart" if self == Self::Gemini => return None,
             "SessionStart" | "sessionStart" | "session.created" => match cause {
                 Some("resume") => Moment::Resumed,
                 Some("compact") => Moment::Compacted,
                 _ => Moment::Began,
             },
-            "UserPromptSubmit" | "BeforeAgent" | "beforeSubmitPrompt" | "chat.message" => {
-                Moment::Prompted
-            }
+            "UserPromptSubmit" | "beforeSubmitPrompt" | SAVED => Moment::Prompted,
+            // Here a session is heard of for the first time.
+            "BeforeAgent" => Moment::Resumed,
             "session.compacted" => Moment::Compacted,
             // Claude Code and Codex say so afterwards, by beginning the session again.
             "preCompact" if self == Self::Cursor => Moment::Compacting,
-            // Gemini says `auto` before every request, whether it compacts or not.
-            "PreCompress" if cause == Some("manual") => Moment::Compacting,
             _ => return None,
         };
         Some(moment)
@@ -89,26 +109,45 @@ pub enum Moment {
     Compacting,
 }
 
-/// How often one session lost its memory, and how often it was given it back.
+/// What a client's own record of a session says about the last wake-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trace {
+    /// It is there, whole.
+    Found,
+    /// It is not there, although the agent has answered since.
+    Missing,
+    /// Nothing can be told: there is no record yet, or none that we understand.
+    Unknown,
+}
+
+/// How often one session lost its memory, and what became of the wake-ups that answered.
+///
+/// Every number is that of a loss; all that is known of it is known of the ones before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Memory {
     /// Losses noticed.
     pub lost: u32,
     /// The last loss that was answered.
     pub delivered: u32,
+    /// The last loss whose answer was found in the client's record.
+    pub arrived: u32,
+    /// The last loss that was answered a second time, because the first answer did not arrive.
+    pub doubted: u32,
 }
 
 impl Memory {
     /// Takes notice of a moment, and tells whether the loss that is open now is to be answered at it.
     #[must_use]
-    pub fn at(self, moment: Moment) -> (Self, bool) {
+    pub fn at(self, moment: Moment, trace: Trace) -> (Self, bool) {
+        let known = self.traced(trace);
         let noticed = match moment {
-            Moment::Began | Moment::Compacted => self.lost_again(),
+            Moment::Began | Moment::Compacted => known.lost_again(),
             // A session that nobody knows never had anything.
-            Moment::Resumed if self.lost == 0 => self.lost_again(),
+            Moment::Resumed if known.lost == 0 => known.lost_again(),
             // Clients announce a compaction more than once.
-            Moment::Compacting if !self.is_open() => self.lost_again(),
-            Moment::Resumed | Moment::Prompted | Moment::Compacting => self,
+            Moment::Compacting if !known.is_open() => known.lost_again(),
+            Moment::Resumed | Moment::Prompted if trace == Trace::Missing => known.missed(),
+            Moment::Resumed | Moment::Prompted | Moment::Compacting => known,
         };
         (noticed, noticed.is_open() && moment != Moment::Compacting)
     }
@@ -117,6 +156,28 @@ impl Memory {
     #[must_use]
     pub const fn answered(self) -> Self {
         Self { delivered: self.lost, ..self }
+    }
+
+    /// What is found has arrived, even if nobody could say so after printing it.
+    fn traced(self, trace: Trace) -> Self {
+        match trace {
+            Trace::Found => Self { arrived: self.lost, ..self.answered() },
+            Trace::Missing | Trace::Unknown => self,
+        }
+    }
+
+    /// What was there before and is not any more has been forgotten without a word. What never was
+    /// there is given once more, and then no more: the client may not keep such a record.
+    const fn missed(self) -> Self {
+        if self.is_open() || self.lost == 0 {
+            self
+        } else if self.arrived == self.lost {
+            self.lost_again()
+        } else if self.doubted < self.lost {
+            Self { delivered: self.lost - 1, doubted: self.lost, ..self }
+        } else {
+            self
+        }
     }
 
     const fn lost_again(self) -> Self {
@@ -154,7 +215,7 @@ mod tests {
         let mut memory = Memory::default();
         let mut delivered = Vec::new();
         for (index, moment) in order.iter().enumerate() {
-            let (noticed, deliver) = memory.at(*moment);
+            let (noticed, deliver) = memory.at(*moment, Trace::Unknown);
             memory = noticed;
             if deliver && !crashes.contains(&index) {
                 delivered.push(memory.lost);
@@ -211,6 +272,67 @@ mod tests {
         assert_eq!(played(&[Resumed, Prompted, Resumed, Prompted], &[]).1, [1]);
     }
 
+    // A printed answer that could not be recorded is found in the client's record, and not repeated.
+    #[test]
+    fn what_arrived_is_not_delivered_again() {
+        for moment in [Moment::Prompted, Moment::Resumed] {
+            let (open, deliver) = Memory::default().at(Moment::Began, Trace::Unknown);
+            assert!(deliver);
+            let (found, deliver) = open.at(moment, Trace::Found);
+            assert!(!deliver, "{moment:?}");
+            assert_eq!((found.delivered, found.arrived), (1, 1));
+        }
+    }
+
+    // What did not arrive is delivered once more; what was forgotten in silence, again each time.
+    #[test]
+    fn what_is_missing_is_delivered_again_but_not_for_ever() {
+        use Trace::{Found, Missing, Unknown};
+        let deliveries = |traces: &[Trace]| {
+            let (mut memory, _) = Memory::default().at(Moment::Began, Trace::Unknown);
+            memory = memory.answered();
+            let mut delivered = String::new();
+            for trace in traces {
+                let (noticed, deliver) = memory.at(Moment::Prompted, *trace);
+                memory = if deliver { noticed.answered() } else { noticed };
+                delivered.push(if deliver { 'x' } else { '-' });
+            }
+            delivered
+        };
+        for (traces, expected) in [
+            (&[Missing, Missing, Missing][..], "x--"),
+            (&[Unknown, Missing, Found, Missing], "-x-x"),
+            (&[Found, Missing, Found, Missing], "-x-x"),
+            (&[Found, Missing, Missing, Missing], "-xx-"),
+            (&[Found, Found, Unknown], "---"),
+        ] {
+            assert_eq!(deliveries(traces), expected, "{traces:?}");
+        }
+    }
+
+    // Whatever the record says, at whatever moment: one answer for each loss and each absence.
+    #[test]
+    fn no_record_makes_a_session_be_told_without_cause() {
+        let traces = [Trace::Found, Trace::Missing, Trace::Unknown];
+        for order in orders(4) {
+            for choice in 0..3_usize.pow(4) {
+                let mut memory = Memory::default();
+                for (index, moment) in order.iter().enumerate() {
+                    let trace = traces[choice / 3_usize.pow(u32::try_from(index).unwrap()) % 3];
+                    let (noticed, deliver) = memory.at(*moment, trace);
+                    let loses = matches!(moment, Moment::Began | Moment::Compacted);
+                    let cause = loses
+                        || (trace != Trace::Found && memory.is_open())
+                        || (*moment == Moment::Resumed && memory.lost == 0)
+                        || (trace == Trace::Missing && memory.lost > 0);
+                    assert!(!deliver || cause, "{order:?} at {index}: {memory:?} {trace:?}");
+                    assert!(!loses || deliver, "{order:?} at {index}");
+                    memory = if deliver { noticed.answered() } else { noticed };
+                }
+            }
+        }
+    }
+
     #[test]
     fn events_of_each_client_are_known_by_their_names() {
         let cases = [
@@ -222,9 +344,9 @@ mod tests {
             (Client::Claude, "PreCompact", None, None),
             (Client::Codex, "SessionStart", Some("clear"), Some(Moment::Began)),
             (Client::Codex, "PreCompact", None, None),
-            (Client::Gemini, "BeforeAgent", None, Some(Moment::Prompted)),
-            (Client::Gemini, "PreCompress", Some("manual"), Some(Moment::Compacting)),
-            (Client::Gemini, "PreCompress", Some("auto"), None),
+            (Client::Gemini, "SessionStart", Some("startup"), None),
+            (Client::Gemini, "BeforeAgent", None, Some(Moment::Resumed)),
+            (Client::Gemini, "PreCompress", Some("manual"), None),
             (Client::Cursor, "preCompact", None, Some(Moment::Compacting)),
             (Client::Cursor, "beforeSubmitPrompt", None, Some(Moment::Prompted)),
             (Client::Opencode, "session.compacted", None, Some(Moment::Compacted)),

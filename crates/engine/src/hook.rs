@@ -1,22 +1,23 @@
 //! Answering clients' hooks: reading what a client says, and answering in its own format.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::parts::{room, split};
-use convoke_domain::hook::{Client, Moment};
+use convoke_domain::hook::{Client, Moment, SAVED, Trace};
 use convoke_domain::scope::Address;
 use convoke_domain::skill::SkillId;
 use convoke_domain::token::{Budget, Estimate};
 use convoke_domain::wake::{Extent, Order, Profile};
 use convoke_store::agent::AgentChange;
-use convoke_store::delivery::Session;
+use convoke_store::delivery::{LastText, Session};
 use convoke_store::error::StoreError;
 use convoke_store::skill::Injection;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::skill::hash;
+use crate::transcript::injected;
 use crate::wake::{Assembled, Call, Sources, assemble};
 
 /// What a client says about an event. Everything else it says is ignored.
@@ -28,6 +29,8 @@ pub struct Input {
     pub cwd: Option<PathBuf>,
     /// Why a session begins or is compacted.
     pub cause: Option<String>,
+    /// The client's own record of the session.
+    pub transcript: Option<PathBuf>,
 }
 
 impl Input {
@@ -43,6 +46,7 @@ impl Input {
             session_id: field(["session_id", "conversation_id"]),
             cwd: field(["cwd", "directory"]).map(PathBuf::from),
             cause: field(["source", "trigger"]),
+            transcript: field(["transcript_path", "transcriptPath"]).map(PathBuf::from),
         })
     }
 }
@@ -65,6 +69,8 @@ pub struct Heard<'a> {
     pub event: &'a str,
     /// What it means.
     pub moment: Moment,
+    /// The client's own record of the session.
+    pub transcript: Option<&'a Path>,
     /// Which entry hears it.
     pub entry: Entry,
     /// Whose session it is.
@@ -104,7 +110,8 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
     if heard.entry.number == 1 && matches!(heard.moment, Moment::Compacted | Moment::Compacting) {
         change_agent(sources, heard, &AgentChange::Compacted(Some(heard.now)))?;
     }
-    let Some(loss) = store.notice(heard.session, heard.entry.number, heard.moment)? else {
+    let (entry, trace) = (heard.entry.number, trace(sources, heard)?);
+    let Some(loss) = store.notice(heard.session, entry, heard.moment, trace, heard.now)? else {
         return Ok(Answer::nothing());
     };
     let assembled = assembled(sources, heard)?;
@@ -113,15 +120,43 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
         None => String::new(),
     };
     let kept = store.keep_text(heard.session, loss, &kept, heard.now)?;
-    let (parts, _left) = split(&kept, heard.entry.of, most_bytes(heard), &hash(&kept)[..8]);
-    let index = heard.entry.number as usize - 1;
-    let json =
-        parts.get(index).map_or_else(|| Answer::nothing().json, |part| in_format(heard, part));
+    let part = part(&kept, heard);
+    let json = part.map_or_else(|| Answer::nothing().json, |part| in_format(heard, &part));
     let message_id = assembled.as_ref().and_then(|assembled| assembled.message_id);
     if let (1, Some(assembled)) = (heard.entry.number, &assembled) {
         store.record_injection(sources.scope, &injection(heard, assembled))?;
     }
     Ok(Answer { json, loss: Some(loss), message_id })
+}
+
+/// Asks the client's record what became of this entry's part of the last wake-up. Once that is
+/// known, clients that announce what happens to it need not be asked again.
+fn trace(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Trace, StoreError> {
+    let client = heard.session.client;
+    if heard.event == SAVED {
+        return Ok(Trace::Found);
+    }
+    if !matches!(heard.moment, Moment::Prompted | Moment::Resumed) {
+        return Ok(Trace::Unknown);
+    }
+    let last = sources.store.last_text(heard.session, heard.entry.number)?;
+    let open = |last: &LastText| !last.arrived || !client.announces_compactions();
+    let (Some(last), Some(transcript)) = (last.filter(open), heard.transcript) else {
+        return Ok(Trace::Unknown);
+    };
+    // Where there was nothing to say, nothing can be missing.
+    let Some(part) = part(&last.text, heard) else { return Ok(Trace::Found) };
+    Ok(match injected(client, transcript) {
+        Some(injected) if injected.has(&part) => Trace::Found,
+        Some(injected) if injected.covers(last.at) => Trace::Missing,
+        Some(_) | None => Trace::Unknown,
+    })
+}
+
+/// Returns this entry's part of a text.
+fn part(text: &str, heard: &Heard<'_>) -> Option<String> {
+    let (parts, _left) = split(text, heard.entry.of, most_bytes(heard), &hash(text)[..8]);
+    parts.into_iter().nth(heard.entry.number as usize - 1)
 }
 
 /// Remembers that an answer was printed.
@@ -211,7 +246,29 @@ fn in_format(heard: &Heard<'_>, text: &str) -> String {
         Client::Cursor => json!({ "additional_context": text }),
         Client::Opencode => json!({ "context": text }),
     };
-    answer.to_string()
+    ascii(&answer.to_string())
+}
+
+/// Writes JSON without any character that is more than a byte: a client that reads it in pieces may
+/// spoil those.
+fn ascii(json: &str) -> String {
+    let escaped = |letter: char| {
+        let units = letter
+            .encode_utf16(&mut [0; 2])
+            .iter()
+            .map(|unit| format!("\\u{unit:04x}"))
+            .collect::<Vec<_>>();
+        units.concat()
+    };
+    let pieces = json.split_inclusive(|letter: char| !letter.is_ascii()).map(|piece| {
+        match piece.chars().next_back().filter(|letter| !letter.is_ascii()) {
+            Some(letter) => {
+                format!("{}{}", &piece[..piece.len() - letter.len_utf8()], escaped(letter))
+            }
+            None => piece.to_owned(),
+        }
+    });
+    pieces.collect()
 }
 
 fn injection(heard: &Heard<'_>, assembled: &Assembled) -> Injection {
@@ -235,6 +292,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn answers_are_written_in_single_bytes() {
+        let text = "Grüße, 世界 😀 \"x\"";
+        let json = ascii(&json!({ "text": text }).to_string());
+        assert!(json.is_ascii(), "{json}");
+        assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["text"], text);
+    }
 
     #[test]
     fn only_what_matters_is_read() {

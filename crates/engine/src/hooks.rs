@@ -1,7 +1,11 @@
 //! Our entries in clients' settings: adding them, counting them, and taking them out again.
 //!
 //! These functions turn one text into another; nothing else in a settings file is touched. A file
-//! that is not the JSON its client expects is refused and left alone.
+//! that is not the JSON its client expects is refused and left alone. opencode has no entries: it
+//! loads a plugin, which is a file of our own.
+
+mod plugin;
+pub mod trust;
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::Client;
 use serde_json::{Map, Value, json};
+
+use self::plugin::{is_our_plugin, plugin};
 
 /// A settings file that cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,47 +35,80 @@ pub enum SettingsError {
     },
 }
 
-/// Returns a client's settings file below a project or home; `None` if it has none that we know.
-pub fn settings_file(client: Client, base: &Path) -> Option<PathBuf> {
-    let file = match client {
-        Client::Claude => ".claude/settings.json",
-        Client::Codex => ".codex/hooks.json",
-        Client::Gemini => ".gemini/settings.json",
-        Client::Cursor => ".cursor/hooks.json",
-        Client::Opencode => return None,
-    };
-    Some(base.join(file))
+/// Whose settings hooks are written into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Those of a project.
+    Project,
+    /// Those of a user.
+    User,
+}
+
+/// Returns a client's settings file below a project's folder, or a user's.
+pub fn settings_file(client: Client, level: Level, base: &Path) -> PathBuf {
+    base.join(match (client, level) {
+        (Client::Claude, _) => ".claude/settings.json",
+        (Client::Codex, _) => ".codex/hooks.json",
+        (Client::Gemini, _) => ".gemini/settings.json",
+        (Client::Cursor, _) => ".cursor/hooks.json",
+        (Client::Opencode, Level::Project) => ".opencode/plugins/convoke.js",
+        (Client::Opencode, Level::User) => ".config/opencode/plugins/convoke.js",
+    })
+}
+
+/// Returns a program as a shell would call it.
+fn shell_word(program: &Path) -> String {
+    let path = program.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 /// The events that a client's sessions lose and regain their memory at.
 const fn events(client: Client) -> &'static [&'static str] {
     match client {
         Client::Claude | Client::Codex => &["SessionStart", "UserPromptSubmit"],
-        Client::Gemini => &["SessionStart", "BeforeAgent", "PreCompress"],
+        Client::Gemini => &["BeforeAgent"],
         Client::Cursor => &["sessionStart", "beforeSubmitPrompt", "preCompact"],
         Client::Opencode => &[],
     }
 }
 
-/// Adds our entries, in place of any that are there.
+/// Adds our entries, in place of any that are there. Entries that are right already stay where they
+/// are, because some clients trust an entry by its place.
 pub fn install(
     settings: Option<&str>,
     client: Client,
-    program: &str,
+    program: &Path,
     entries: usize,
 ) -> Result<String, SettingsError> {
+    if client == Client::Opencode {
+        return match settings {
+            Some(text) if !is_our_plugin(text) => Err(unexpected("the file", "a plugin of ours")),
+            Some(_) | None => Ok(plugin(program)),
+        };
+    }
+    let program = shell_word(program);
+    let entries = if client.cuts() { entries } else { 1 };
     let mut root = parse(settings.unwrap_or("{}"))?;
+    let command = |event: &str, part| {
+        format!("{program} hook {} {event} --part {part} --of {entries}", client.name())
+    };
+    let wanted = events(client).iter().flat_map(|event| (1..=entries).map(|it| command(event, it)));
+    let wanted: Vec<_> = wanted.collect();
+    let present = Value::Object(root.clone());
+    let present = commands(&present).filter(|command| is_ours(command, client));
+    if let Some(settings) = settings
+        && present.eq(wanted.iter().map(String::as_str))
+    {
+        return Ok(settings.to_owned());
+    }
     remove(&mut root, client)?;
     if client == Client::Cursor {
         root.entry("version").or_insert(json!(1));
     }
     let hooks = object(root.entry("hooks").or_insert(json!({})), "hooks")?;
     for event in events(client) {
-        let ours = (1..=entries).map(|part| {
-            let command =
-                format!("{program} hook {} {event} --part {part} --of {entries}", client.name());
-            json!({ "type": "command", "command": command })
-        });
+        let ours = (1..=entries).map(|part| entry(client, &command(event, part)));
         let list = hooks.entry(*event).or_insert(json!([]));
         let list = array(list, event)?;
         match client {
@@ -82,15 +121,31 @@ pub fn install(
     Ok(print(&root))
 }
 
-/// Takes our entries out, and whatever is empty without them.
-pub fn uninstall(settings: &str, client: Client) -> Result<String, SettingsError> {
+fn entry(client: Client, command: &str) -> Value {
+    match client {
+        // Gemini lists hooks by their names.
+        Client::Gemini => json!({ "type": "command", "name": "convoke", "command": command }),
+        Client::Claude | Client::Codex | Client::Cursor | Client::Opencode => {
+            json!({ "type": "command", "command": command })
+        }
+    }
+}
+
+/// Takes our entries out, and whatever is empty without them; `None` if the file is all ours.
+pub fn uninstall(settings: &str, client: Client) -> Result<Option<String>, SettingsError> {
+    if client == Client::Opencode {
+        return Ok((!is_our_plugin(settings)).then(|| settings.to_owned()));
+    }
     let mut root = parse(settings)?;
     remove(&mut root, client)?;
-    Ok(print(&root))
+    Ok(Some(print(&root)))
 }
 
 /// Counts our entries.
 pub fn count(settings: &str, client: Client) -> Result<usize, SettingsError> {
+    if client == Client::Opencode {
+        return Ok(usize::from(is_our_plugin(settings)));
+    }
     let before = parse(settings)?;
     Ok(commands(&Value::Object(before)).filter(|command| is_ours(command, client)).count())
 }
@@ -101,8 +156,10 @@ fn remove(root: &mut Map<String, Value>, client: Client) -> Result<(), SettingsE
     let ours = |entry: &Value| {
         entry.get("command").and_then(Value::as_str).is_some_and(|it| is_ours(it, client))
     };
-    for event in events(client) {
-        let Some(list) = hooks.get_mut(*event) else { continue };
+    let events: Vec<_> = hooks.keys().cloned().collect();
+    for event in &events {
+        let Some(list) = hooks.get_mut(event) else { continue };
+        let before = list.clone();
         let list = array(list, event)?;
         list.retain(|entry| !ours(entry));
         for group in list.iter_mut() {
@@ -115,8 +172,9 @@ fn remove(root: &mut Map<String, Value>, client: Client) -> Result<(), SettingsE
             }
         }
         list.retain(|group| !group.is_null());
-        if list.is_empty() {
-            hooks.shift_remove(*event);
+        // A list that somebody else left empty stays.
+        if list.is_empty() && before.as_array().is_some_and(|before| !before.is_empty()) {
+            hooks.shift_remove(event);
         }
     }
     if hooks.is_empty() {
@@ -199,12 +257,12 @@ mod tests {
 
     use super::*;
 
-    const PROGRAM: &str = "/usr/bin/convoke";
+    const CONVOKE: &str = "/usr/bin/convoke";
 
     #[test]
     fn entries_are_added_beside_others_and_taken_out_again() {
         let before = r#"{"model":"x","hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"mine"}]}],"Stop":[]},"z":1}"#;
-        let after = install(Some(before), Client::Claude, PROGRAM, 2).unwrap();
+        let after = install(Some(before), Client::Claude, Path::new(CONVOKE), 2).unwrap();
         let value: Value = serde_json::from_str(&after).unwrap();
         assert_eq!(value["hooks"]["SessionStart"][0]["hooks"][0]["command"], "mine");
         assert_eq!(
@@ -213,9 +271,9 @@ mod tests {
         );
         assert_eq!(count(&after, Client::Claude).unwrap(), 4);
         assert_eq!(count(&after, Client::Codex).unwrap(), 0);
-        let again = install(Some(&after), Client::Claude, PROGRAM, 2).unwrap();
+        let again = install(Some(&after), Client::Claude, Path::new(CONVOKE), 2).unwrap();
         assert_eq!(again, after, "installing twice changes nothing");
-        let out = uninstall(&after, Client::Claude).unwrap();
+        let out = uninstall(&after, Client::Claude).unwrap().unwrap();
         let (out, before): (Value, Value) =
             (serde_json::from_str(&out).unwrap(), serde_json::from_str(before).unwrap());
         assert_eq!(out, before);
@@ -223,22 +281,39 @@ mod tests {
 
     #[test]
     fn each_client_has_its_own_shape() {
-        let cursor = install(None, Client::Cursor, PROGRAM, 1).unwrap();
+        let cursor = install(None, Client::Cursor, Path::new(CONVOKE), 1).unwrap();
         let value: Value = serde_json::from_str(&cursor).unwrap();
         assert_eq!(value["version"], 1);
         let command = "/usr/bin/convoke hook cursor preCompact --part 1 --of 1";
         assert_eq!(value["hooks"]["preCompact"][0]["command"], command);
-        let gemini = install(Some(""), Client::Gemini, PROGRAM, 1).unwrap();
-        assert_eq!(count(&gemini, Client::Gemini).unwrap(), 3);
-        assert_eq!(uninstall(&gemini, Client::Gemini).unwrap(), "{}\n");
+        let gemini = install(Some(""), Client::Gemini, Path::new(CONVOKE), 1).unwrap();
+        assert_eq!(count(&gemini, Client::Gemini).unwrap(), 1);
+        assert_eq!(uninstall(&gemini, Client::Gemini).unwrap().unwrap(), "{}\n");
     }
 
     #[test]
     fn a_file_of_another_shape_is_refused() {
         for text in ["{", "[]", "5", r#"{"hooks":[]}"#, r#"{"hooks":{"SessionStart":{}}}"#] {
-            assert!(install(Some(text), Client::Claude, PROGRAM, 1).is_err(), "{text}");
+            assert!(install(Some(text), Client::Claude, Path::new(CONVOKE), 1).is_err(), "{text}");
         }
         assert!(uninstall("// comment\n{}", Client::Claude).is_err());
+    }
+
+    // Codex trusts an entry by its place, so what is right already stays where it is.
+    #[test]
+    fn installing_again_changes_nothing() {
+        let convoke = Path::new(CONVOKE);
+        let ours = install(None, Client::Codex, convoke, 2).unwrap();
+        let mut root: Value = serde_json::from_str(&ours).unwrap();
+        let group = json!({ "hooks": [{ "type": "command", "command": "echo" }] });
+        root["hooks"]["SessionStart"].as_array_mut().unwrap().push(group);
+        let theirs_behind = root.to_string();
+        assert_eq!(
+            install(Some(&theirs_behind), Client::Codex, convoke, 2).unwrap(),
+            theirs_behind
+        );
+        let moved = install(Some(&theirs_behind), Client::Codex, convoke, 3).unwrap();
+        assert_eq!(count(&moved, Client::Codex).unwrap(), 6);
     }
 
     #[test]
@@ -269,8 +344,8 @@ mod tests {
                 root.insert("hooks".to_owned(), json!({ "SessionStart": [{ "hooks": entries }] }));
             }
             let before = print(&root);
-            let after = install(Some(&before), Client::Claude, PROGRAM, 3).unwrap();
-            prop_assert_eq!(uninstall(&after, Client::Claude).unwrap(), before);
+            let after = install(Some(&before), Client::Claude, Path::new(CONVOKE), 3).unwrap();
+            prop_assert_eq!(uninstall(&after, Client::Claude).unwrap().unwrap(), before);
         }
     }
 }

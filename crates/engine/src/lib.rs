@@ -12,5 +12,6 @@ pub mod hooks;
 pub mod project;
 pub mod skill;
 pub mod subagent;
+pub mod transcript;
 pub mod vocabulary;
 pub mod wake;

@@ -1,6 +1,6 @@
 //! Keeping what was delivered to which session.
 
-use convoke_domain::hook::{Client, Moment};
+use convoke_domain::hook::{Client, Moment, Trace};
 use convoke_domain::scope::Address;
 use jiff::Timestamp;
 
@@ -15,6 +15,28 @@ pub struct Session<'a> {
     pub id: &'a str,
 }
 
+/// The last text that a session was to be given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastText {
+    /// The text, with all its parts.
+    pub text: String,
+    /// When it was made, or delivered if it was.
+    pub at: Timestamp,
+    /// Whether the part of the entry that asks was found in the client's record.
+    pub arrived: bool,
+}
+
+/// How the hooks of a client do in a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Activity {
+    /// When one was last called.
+    pub fired_at: Option<Timestamp>,
+    /// When a wake-up was last delivered.
+    pub delivered_at: Option<Timestamp>,
+    /// When that wake-up was found in the client's record, all of it.
+    pub arrived_at: Option<Timestamp>,
+}
+
 /// Keeps sessions and deliveries.
 pub trait DeliveryStore {
     /// Remembers whose session it is; the last word counts.
@@ -23,13 +45,25 @@ pub trait DeliveryStore {
     /// Returns whose session it is.
     fn bound(&self, session: Session<'_>) -> Result<Option<Address>, StoreError>;
 
-    /// Takes notice of a moment at one hook entry, and returns the loss that is to be answered
-    /// there now, if any. Until [`DeliveryStore::delivered`] is called it stays open.
+    /// Remembers that a client called a hook in a project.
+    fn fired(&self, client: Client, project: &str, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Returns how a client's hooks do in a project.
+    fn activity(&self, client: Client, project: &str) -> Result<Activity, StoreError>;
+
+    /// Returns the last text of a session, as one of its hook entries knows it.
+    fn last_text(&self, session: Session<'_>, entry: u32) -> Result<Option<LastText>, StoreError>;
+
+    /// Takes notice of a moment at one hook entry, and of what the client's record says about the
+    /// entry's part of the last text. Returns the loss that is to be answered there now, if any.
+    /// Until [`DeliveryStore::delivered`] is called it stays open.
     fn notice(
         &self,
         session: Session<'_>,
         entry: u32,
         moment: Moment,
+        trace: Trace,
+        now: Timestamp,
     ) -> Result<Option<u32>, StoreError>;
 
     /// Keeps the text that answers a loss, and returns the one that was kept first: all entries

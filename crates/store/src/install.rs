@@ -31,7 +31,4 @@ pub trait InstallStore {
 
     /// Forgets a file.
     fn forget_install(&self, path: &str) -> Result<(), StoreError>;
-
-    /// Returns when a wake-up was last delivered to a session of a client.
-    fn last_delivery(&self, client: Client) -> Result<Option<Timestamp>, StoreError>;
 }

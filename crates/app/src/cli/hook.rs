@@ -75,6 +75,10 @@ impl Args {
         let app = App { project, environment, format: Format::Json, verbosity };
         let settings = settings(&app)?;
         let workspace = Workspace::open_in_a_hurry(&app, None, PATIENCE)?;
+        if self.part.get() == 1 {
+            let project = &workspace.scope.project;
+            workspace.store.fired(self.client, project, now()).map_err(refused)?;
+        }
         let session = Session { client: self.client, id: session_id };
         let Some(agent) = who(&app, &workspace, &settings, session)? else {
             return say_nothing(output);
@@ -88,6 +92,7 @@ impl Args {
             session,
             event: &self.event,
             moment,
+            transcript: input.transcript.as_deref(),
             entry: Entry { number, of: self.of.max(self.part) },
             agent: &agent,
             profile: profile_of(&agent.agent, &settings),

@@ -1,14 +1,19 @@
 //! `convoke hooks`: writing hook entries into clients' settings, and taking them out again.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::hook::Client;
 use convoke_engine::file;
-use convoke_engine::hooks::{SettingsError, count, install, replace, settings_file, uninstall};
+use convoke_engine::hooks::trust::{Trust, trust};
+use convoke_engine::hooks::{
+    Level, SettingsError, count, install, replace, settings_file, uninstall,
+};
+use convoke_store::delivery::{Activity, DeliveryStore};
 use convoke_store::install::{Install, InstallStore};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::hook::client;
@@ -17,7 +22,7 @@ use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{open_store, refused};
+use crate::workspace::{Workspace, open_store, refused};
 
 /// No settings file a person writes is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -33,7 +38,7 @@ pub struct Args {
 enum Command {
     /// Add hook entries to a client's settings; nothing else in them is touched
     Install(InstallArgs),
-    /// Tell whether hooks are installed and when they last delivered
+    /// Tell whether hooks are installed, trusted and called, and whether their texts arrived
     Status(Target),
     /// Take the entries out; an unchanged file gets its old bytes back
     Uninstall(Target),
@@ -66,8 +71,8 @@ struct InstallArgs {
 
 #[derive(Debug, thiserror::Error)]
 enum HooksError {
-    #[error("cannot find settings of `{client}` to write into")]
-    NoSettings { client: &'static str },
+    #[error("cannot tell where the user's settings are: HOME is not set")]
+    NoHome,
     #[error("cannot read `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
     #[error("cannot change `{}`", path.display())]
@@ -81,7 +86,11 @@ struct Report {
     path: String,
     installed: bool,
     entries: usize,
-    last_delivery: Option<String>,
+    /// Whether the client runs them; only where that depends on its user.
+    trust: Option<&'static str>,
+    fired_at: Option<String>,
+    delivered_at: Option<String>,
+    arrived_at: Option<String>,
 }
 
 impl Args {
@@ -115,47 +124,68 @@ impl InstallArgs {
         if target.client == Client::Codex {
             output.say("note: Codex skips hooks until you trust them: run `/hooks` in it once");
         }
+        if target.client == Client::Gemini {
+            output.say(
+                "note: Gemini runs hooks only in folders that you trust: run `/permissions` in it",
+            );
+        }
         target.status(app, output)
     }
 }
 
 impl Target {
     fn path(&self, app: &App) -> Result<PathBuf, Failure> {
+        if !self.user {
+            return Ok(settings_file(self.client, Level::Project, &app.project));
+        }
         let home = app.environment.home();
-        let base = if self.user { home } else { Some(app.project.clone()) };
-        base.and_then(|base| settings_file(self.client, &base)).ok_or_else(|| {
-            Failure::new(Exit::No, HooksError::NoSettings { client: self.client.name() })
-                .hint("docs/reference/wake.md shows what a plugin has to call")
-        })
+        let home = home.ok_or_else(|| Failure::new(Exit::Surroundings, HooksError::NoHome))?;
+        Ok(settings_file(self.client, Level::User, &home))
     }
 
     fn status(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let report = self.report(app)?;
+        let installed = report.installed;
+        match app.format {
+            Format::Json => output.json(&report)?,
+            Format::Text => output.data(&lines(&report))?,
+        }
+        Ok(if installed { Exit::Done } else { Exit::No })
+    }
+
+    fn report(&self, app: &App) -> Result<Report, Failure> {
         let path = self.path(app)?;
-        let entries = match read(&path)? {
-            Some(text) => count(&text, self.client).map_err(|source| malformed(&path, source))?,
+        let settings = read(&path)?;
+        let entries = match &settings {
+            Some(text) => count(text, self.client).map_err(|source| malformed(&path, source))?,
             None => 0,
         };
-        let last = open_store(app)?.last_delivery(self.client).map_err(refused)?;
-        let last_delivery = last.map(|at| at.to_string());
-        let path = path.display().to_string();
-        match app.format {
-            Format::Json => {
-                let installed = entries > 0;
-                output.json(&Report { path, installed, entries, last_delivery })?;
-            }
-            Format::Text => {
-                let state = match entries {
-                    0 => "not installed".to_owned(),
-                    count => format!("installed ({count} entries)"),
-                };
-                let last = last_delivery.map_or("never".to_owned(), |at| format!("at {at}"));
-                output.data(&format!(
-                    "{path}  {state}\nlast delivery to {}: {last}\n",
-                    self.client.name()
-                ))?;
-            }
+        let Workspace { store, scope } = Workspace::open(app, None)?;
+        let Activity { fired_at, delivered_at, arrived_at } =
+            store.activity(self.client, &scope.project).map_err(refused)?;
+        let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        Ok(Report {
+            installed: entries > 0,
+            entries,
+            trust: settings.and_then(|text| self.trust(&text, &path, app)).map(Trust::words),
+            fired_at: time(fired_at),
+            delivered_at: time(delivered_at),
+            arrived_at: time(arrived_at),
+            path: path.display().to_string(),
+        })
+    }
+
+    /// Codex alone asks its user first.
+    fn trust(&self, settings: &str, path: &Path, app: &App) -> Option<Trust> {
+        if self.client != Client::Codex {
+            return None;
         }
-        Ok(if entries > 0 { Exit::Done } else { Exit::No })
+        let config = app.environment.codex_home()?.join("config.toml");
+        let config = match file::read(&config, MAX_BYTES) {
+            Finding::Text(text) => text,
+            Finding::Absent | Finding::Unreadable(_) => String::new(),
+        };
+        trust(settings, path, &config)
     }
 
     fn uninstall(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -168,7 +198,7 @@ impl Target {
             // Nobody has changed it since: it becomes what it was, byte for byte.
             Some(before) if before.installed == current => before.original,
             Some(_) | None => {
-                Some(uninstall(&current, self.client).map_err(|source| malformed(&path, source))?)
+                uninstall(&current, self.client).map_err(|source| malformed(&path, source))?
             }
         };
         if self.dry_run {
@@ -189,7 +219,29 @@ impl Target {
     }
 }
 
-fn read(path: &std::path::Path) -> Result<Option<String>, Failure> {
+/// Says what is known, from the settings to the agent.
+fn lines(report: &Report) -> String {
+    let state = match (report.entries, report.trust) {
+        (0, _) => "not installed".to_owned(),
+        (count, None) => format!("installed ({count} entries)"),
+        (count, Some(trust)) => format!("installed ({count} entries), {trust}"),
+    };
+    let when =
+        |at: &Option<String>| at.as_ref().map_or("never".to_owned(), |at| format!("at {at}"));
+    let arrived = match (&report.delivered_at, &report.arrived_at) {
+        (None, _) => String::new(),
+        (Some(_), Some(at)) => format!(", arrived: seen in the client's record at {at}"),
+        (Some(_), None) => ", not seen in the client's record yet".to_owned(),
+    };
+    format!(
+        "{}  {state}\nfired: {}\ndelivered: {}{arrived}\n",
+        report.path,
+        when(&report.fired_at),
+        when(&report.delivered_at)
+    )
+}
+
+fn read(path: &Path) -> Result<Option<String>, Failure> {
     match file::read(path, MAX_BYTES) {
         Finding::Absent => Ok(None),
         Finding::Text(text) => Ok(Some(text)),
@@ -200,15 +252,15 @@ fn read(path: &std::path::Path) -> Result<Option<String>, Failure> {
     }
 }
 
-fn write(path: &std::path::Path, text: &str) -> Result<(), Failure> {
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
     replace(path, text).map_err(|source| unwritable(path, source))
 }
 
-fn unwritable(path: &std::path::Path, source: io::Error) -> Failure {
+fn unwritable(path: &Path, source: io::Error) -> Failure {
     Failure::new(Exit::Surroundings, HooksError::Write { path: path.to_owned(), source })
 }
 
-fn malformed(path: &std::path::Path, source: SettingsError) -> Failure {
+fn malformed(path: &Path, source: SettingsError) -> Failure {
     let error = HooksError::Settings { path: path.to_owned(), source };
     Failure::new(Exit::No, error).hint("nothing was changed; mend the file and try again")
 }

@@ -7,7 +7,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{open_store, refused};
+use crate::workspace::{open_store, refused, store_path};
 
 /// Look after the store
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,7 @@ fn check(app: &App, output: &mut Output) -> Result<Exit, Failure> {
     };
     let store = open_store(app).map_err(beyond_repair)?;
     let problems = store.check().map_err(refused)?;
-    let path = app.environment.store().unwrap_or_default().display().to_string();
+    let path = store_path(app)?.display().to_string();
     let sound = problems.is_empty();
     match app.format {
         Format::Json => output.json(&Report { path, sound, problems })?,

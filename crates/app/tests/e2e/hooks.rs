@@ -18,7 +18,8 @@ fn an_unchanged_file_gets_its_old_bytes_back() {
     exit: 0
     --- stdout
     TOP/project/.claude/settings.json  installed (4 entries)
-    last delivery to claude: never
+    fired: never
+    delivered: never
     --- stderr
     ");
     let text = fs::read_to_string(&path).unwrap();
@@ -32,7 +33,8 @@ fn an_unchanged_file_gets_its_old_bytes_back() {
     exit: 0
     --- stdout
     TOP/project/.claude/settings.json  not installed
-    last delivery to claude: never
+    fired: never
+    delivered: never
     --- stderr
     ");
     assert_eq!(fs::read_to_string(&path).unwrap(), ODD);
@@ -81,5 +83,43 @@ fn a_dry_run_writes_nothing_and_the_user_level_is_the_users() {
     assert!(user.stderr.contains("Codex skips hooks until you trust them"), "{user}");
     assert!(project.path("../home/.codex/hooks.json").exists());
     assert_eq!(project.listing(), before);
-    assert_eq!(project.run(&["hooks", "install", "opencode"]).code, Some(1));
+}
+
+#[test]
+fn opencode_gets_a_plugin_and_keeps_its_own() {
+    let project = Project::new().on_branch("main");
+    let path = project.path(".opencode/plugins/convoke.js");
+    project.stdout(&["hooks", "install", "opencode"]);
+    let plugin = fs::read_to_string(&path).unwrap();
+    let program = env!("CARGO_BIN_EXE_convoke");
+    assert!(plugin.contains(&format!("const PROGRAM = \"{program}\";")), "{plugin}");
+    fs::write(&path, format!("{plugin}// looked at\n")).unwrap();
+    project.stdout(&["hooks", "uninstall", "opencode"]);
+    assert!(!path.exists());
+    fs::write(&path, "// mine\n").unwrap();
+    let refused = project.run(&["hooks", "install", "opencode"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    project.stdout(&["hooks", "uninstall", "opencode"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "// mine\n");
+}
+
+// Codex runs what its user trusted, and says nothing about the rest; we do.
+#[test]
+fn entries_that_codex_does_not_trust_are_shown_as_such() {
+    let project = Project::new().on_branch("main");
+    let state = || {
+        let status = project.run(&["hooks", "status", "codex"]).stdout;
+        status.lines().next().unwrap().split_once("installed ").unwrap().1.to_owned()
+    };
+    project.run(&["hooks", "install", "codex", "--entries", "1"]);
+    assert_eq!(state(), "(2 entries), not trusted");
+    let path = project.path(".codex/hooks.json").display().to_string();
+    let trusted = format!(
+        "[hooks.state.\"{path}:session_start:0:0\"]\ntrusted_hash = \"sha256:0\"\n\
+         [hooks.state.\"{path}:user_prompt_submit:0:0\"]\ntrusted_hash = \"sha256:0\"\n"
+    );
+    let project = &project;
+    fs::create_dir_all(project.path("../home/.codex")).unwrap();
+    fs::write(project.path("../home/.codex/config.toml"), trusted).unwrap();
+    assert_eq!(state(), "(2 entries), changed since it was trusted");
 }

@@ -57,3 +57,28 @@ fn a_read_only_store_is_explained() {
     assert_eq!(outcome.code, Some(3), "{outcome}");
     assert!(outcome.stderr.contains("hint: "), "{outcome}");
 }
+
+// W-1: the user's own file may name the store; a project's may not.
+#[test]
+fn only_the_user_says_where_the_store_is() {
+    let named = |project: Project, file: &str| {
+        let path = project.path("../named.db").display().to_string();
+        project.file(file, format!("[store]\npath = '{path}'\n"))
+    };
+    let project = named(Project::new().on_branch("main"), "../home/.config/convoke/config.toml");
+    project.stdout(&["task", "add", "x"]);
+    assert!(project.path("../named.db").exists() && !store(&project).exists());
+    let project = named(project, "convoke.toml");
+    assert_snapshot!(project.run(&["wake", "june"]).stable(&project), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: cannot use `store` in `TOP/project/convoke.toml`: a project may not set it
+    hint: put it into your own config.toml
+    ");
+    let relative =
+        Project::new().file("../home/.config/convoke/config.toml", "[store]\npath = 'x'\n");
+    let outcome = relative.run(&["task", "list"]);
+    assert!(outcome.stderr.contains("`store.path` in"), "{outcome}");
+    assert!(outcome.stderr.contains("it must be an absolute path"), "{outcome}");
+}

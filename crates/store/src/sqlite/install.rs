@@ -1,7 +1,6 @@
 //! Installs in SQLite.
 
 use convoke_domain::hook::Client;
-use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use super::row::Time;
@@ -36,14 +35,5 @@ impl InstallStore for SqliteStore {
     fn forget_install(&self, path: &str) -> Result<(), StoreError> {
         let sql = "DELETE FROM installs WHERE path = ?1";
         self.connection.execute(sql, [path]).map(drop).map_err(failed("forget the install"))
-    }
-
-    fn last_delivery(&self, client: Client) -> Result<Option<Timestamp>, StoreError> {
-        let sql = "SELECT max(delivered_at) FROM deliveries WHERE client = ?1";
-        let last: Option<Time> = self
-            .connection
-            .query_row(sql, [client.name()], |row| row.get(0))
-            .map_err(failed("find the last delivery"))?;
-        Ok(last.map(|Time(at)| at))
     }
 }

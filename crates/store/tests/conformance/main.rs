@@ -6,7 +6,7 @@ mod talk;
 mod task;
 
 use convoke_domain::agent::AgentStatus;
-use convoke_domain::hook::{Client, Moment};
+use convoke_domain::hook::{Client, Moment, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::skill::SkillId;
@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use convoke_store::Store;
 use convoke_store::agent::AgentChange;
-use convoke_store::delivery::Session;
+use convoke_store::delivery::{Activity, LastText, Session};
 use convoke_store::error::StoreError;
 use convoke_store::install::Install;
 use convoke_store::message::NewMessage;
@@ -29,7 +29,8 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 21] = [
+    let rules: [Rule; 22] = [
+        ("what a client's record says of a wake-up is kept", memory::arrivals_are_kept),
         ("closing a task closes what is open below it", task::closing_cascades),
         ("a completed plan lets its skills' versions go", memory::pins_are_released),
         ("tasks of another program keep their ids and come once", task::tasks_are_adopted),

@@ -34,13 +34,13 @@ pub(super) fn installs_are_kept(store: &dyn Store) {
     assert_eq!(store.install("/p").unwrap(), Some(install(Some("mine"), "ours again")));
     store.forget_install("/p").unwrap();
     assert_eq!(store.install("/p").unwrap(), None);
-    assert_eq!(store.last_delivery(Client::Claude).unwrap(), None);
 }
 
 // W-20e
 pub(super) fn losses_are_answered(store: &dyn Store) {
     let session = Session { client: Client::Claude, id: "s-1" };
-    let notice = |entry, moment| store.notice(session, entry, moment).unwrap();
+    let notice =
+        |entry, moment| store.notice(session, entry, moment, Trace::Unknown, at(3)).unwrap();
     assert_eq!(notice(1, Moment::Prompted), None);
     assert_eq!(notice(1, Moment::Began), Some(1));
     assert_eq!(notice(1, Moment::Prompted), Some(1), "nobody said that it arrived");
@@ -51,7 +51,37 @@ pub(super) fn losses_are_answered(store: &dyn Store) {
     assert_eq!(notice(2, Moment::Began), Some(1), "another entry counts for itself");
     assert_eq!(notice(1, Moment::Began), Some(2));
     let other = Session { client: Client::Claude, id: "s-2" };
-    assert_eq!(store.notice(other, 1, Moment::Began).unwrap(), Some(1));
+    let began = store.notice(other, 1, Moment::Began, Trace::Unknown, at(3));
+    assert_eq!(began.unwrap(), Some(1));
+}
+
+// W-21: what the client's record says is kept, and a text has arrived with its last part.
+pub(super) fn arrivals_are_kept(store: &dyn Store) {
+    let session = Session { client: Client::Claude, id: "s-1" };
+    let address = Address { scope: here(), agent: name("june") };
+    store.bind(session, &address).unwrap();
+    let notice = |entry, moment, trace| store.notice(session, entry, moment, trace, at(9)).unwrap();
+    let activity = || store.activity(Client::Claude, &here().project).unwrap();
+    assert_eq!(activity(), Activity::default());
+    store.fired(Client::Claude, &here().project, at(1)).unwrap();
+    store.fired(Client::Claude, &here().project, at(2)).unwrap();
+    assert_eq!(store.last_text(session, 1).unwrap(), None);
+    for entry in [1, 2] {
+        notice(entry, Moment::Began, Trace::Unknown);
+        store.keep_text(session, 1, "text", at(3)).unwrap();
+    }
+    store.delivered(session, 1, 1, at(4)).unwrap();
+    let last = |entry| store.last_text(session, entry).unwrap().unwrap();
+    assert_eq!(last(1), LastText { text: "text".to_owned(), at: at(4), arrived: false });
+    assert_eq!(notice(1, Moment::Prompted, Trace::Found), None);
+    assert!(last(1).arrived && !last(2).arrived);
+    let known = Activity { fired_at: Some(at(2)), delivered_at: Some(at(4)), arrived_at: None };
+    assert_eq!(activity(), known, "one part is not all of it");
+    // The second entry died before it could say that it had printed its part.
+    assert_eq!(notice(2, Moment::Prompted, Trace::Found), None);
+    assert_eq!(activity(), Activity { arrived_at: Some(at(9)), ..known });
+    assert_eq!(store.activity(Client::Claude, "other").unwrap(), Activity::default());
+    assert_eq!(notice(1, Moment::Prompted, Trace::Missing), Some(2), "it was forgotten");
 }
 
 // W-10

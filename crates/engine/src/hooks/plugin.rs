@@ -1,0 +1,34 @@
+//! The plugin through which opencode calls us.
+
+use std::path::Path;
+
+use serde_json::json;
+
+/// The plugin, calling whatever `convoke` is found.
+const PLUGIN: &str = include_str!("opencode.js");
+
+/// The line that names the program.
+const PROGRAM: &str = "const PROGRAM = \"convoke\";";
+
+/// Returns the plugin that calls a program.
+pub(super) fn plugin(program: &Path) -> String {
+    let named = format!("const PROGRAM = {};", json!(program.display().to_string()));
+    PLUGIN.replacen(PROGRAM, &named, 1)
+}
+
+/// Tells our plugin by its first line.
+pub(super) fn is_our_plugin(text: &str) -> bool {
+    text.lines().next() == PLUGIN.lines().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plugin_calls_the_program_it_was_made_for() {
+        let odd = plugin(Path::new("/opt/my \"tools\"/convoke"));
+        assert!(odd.contains("const PROGRAM = \"/opt/my \\\"tools\\\"/convoke\";\n"), "{odd}");
+        assert!(is_our_plugin(&odd) && !is_our_plugin("// mine\n") && !is_our_plugin(""));
+    }
+}

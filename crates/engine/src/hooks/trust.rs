@@ -1,0 +1,143 @@
+//! Whether Codex runs our entries: it skips those that its user has not trusted, without a word.
+//!
+//! Trust is kept in `config.toml`, per file, event and place, with a hash of the entry. We only read
+//! it; trusting is for the user to do.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use convoke_domain::hook::Client;
+use serde_json::{Value, json};
+use toml::Table;
+
+use super::is_ours;
+use crate::skill::hash;
+
+/// What Codex makes of our entries, from the worst to the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trust {
+    /// Its user was never asked, or said no.
+    NotTrusted,
+    /// An entry is not the one that was trusted.
+    Changed,
+    /// Its user switched one off.
+    Off,
+    /// All of them run.
+    Trusted,
+}
+
+impl Trust {
+    /// Returns the words for it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NotTrusted => "not trusted",
+            Self::Changed => "changed since it was trusted",
+            Self::Off => "switched off",
+            Self::Trusted => "trusted",
+        }
+    }
+}
+
+/// Returns the least that Codex makes of our entries in a settings file; `None` if there are none.
+pub fn trust(settings: &str, path: &Path, config: &str) -> Option<Trust> {
+    let settings: Value = serde_json::from_str(settings).ok()?;
+    let config: Table = config.parse().unwrap_or_default();
+    let state = config.get("hooks").and_then(|hooks| hooks.get("state"));
+    let mut all = Vec::new();
+    for (event, groups) in settings.get("hooks")?.as_object()? {
+        for (place, group) in groups.as_array()?.iter().enumerate() {
+            let entries = group.get("hooks").and_then(Value::as_array)?;
+            for (index, entry) in entries.iter().enumerate().filter(|(_, it)| is_our_entry(it)) {
+                let key = format!("{}:{}:{place}:{index}", path.display(), snake_case(event));
+                all.push(of_entry(state.and_then(|it| it.get(&key)), event, group, entry));
+            }
+        }
+    }
+    all.into_iter().min()
+}
+
+fn is_our_entry(entry: &Value) -> bool {
+    entry["command"].as_str().is_some_and(|command| is_ours(command, Client::Codex))
+}
+
+fn of_entry(state: Option<&toml::Value>, event: &str, group: &Value, entry: &Value) -> Trust {
+    let field = |name: &str| state.and_then(|state| state.get(name));
+    let trusted = field("trusted_hash").and_then(toml::Value::as_str);
+    let enabled = field("enabled").and_then(toml::Value::as_bool);
+    match trusted {
+        None => Trust::NotTrusted,
+        Some(hash) if hash != fingerprint(event, group, entry) => Trust::Changed,
+        Some(_) if enabled == Some(false) => Trust::Off,
+        Some(_) => Trust::Trusted,
+    }
+}
+
+/// The hash that Codex keeps: of the entry with its defaults, as compact JSON with sorted keys.
+fn fingerprint(event: &str, group: &Value, entry: &Value) -> String {
+    let own = |name: &str| entry.get(name).filter(|value| !value.is_null()).cloned();
+    let mut command = BTreeMap::from([
+        ("async", own("async").unwrap_or(json!(false))),
+        ("command", entry["command"].clone()),
+        ("timeout", own("timeout").unwrap_or(json!(600))),
+        ("type", json!("command")),
+    ]);
+    command.extend(own("statusMessage").map(|words| ("statusMessage", words)));
+    let mut identity =
+        BTreeMap::from([("event_name", json!(snake_case(event))), ("hooks", json!([command]))]);
+    let matcher = group.get("matcher").filter(|matcher| !matcher.is_null());
+    // These events know no matchers.
+    let matcher = matcher.filter(|_| !matches!(event, "UserPromptSubmit" | "Stop"));
+    identity.extend(matcher.map(|matcher| ("matcher", matcher.clone())));
+    format!("sha256:{}", hash(&json!(identity).to_string()))
+}
+
+fn snake_case(event: &str) -> String {
+    let mut name = String::new();
+    for letter in event.chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMAND: &str = "/tmp/tr/bin/convoke hook codex SessionStart --part 1 --of 4";
+
+    /// What Codex 0.166.0 wrote when a user trusted that command.
+    const HASH: &str = "sha256:cd2d416e203a34c5b115218f072733947b522d07f8859acd71fd54a15314765b";
+
+    fn settings(command: &str) -> String {
+        let entry = json!({ "type": "command", "command": command });
+        json!({ "hooks": { "SessionStart": [{ "hooks": [entry] }] } }).to_string()
+    }
+
+    fn config(key: &str, rest: &str) -> String {
+        format!("[hooks.state.\"/p/hooks.json:{key}\"]\ntrusted_hash = \"{HASH}\"\n{rest}")
+    }
+
+    #[test]
+    fn trust_is_read_as_codex_keeps_it() {
+        let path = Path::new("/p/hooks.json");
+        let changed = settings(&COMMAND.replace("--of 4", "--of 5"));
+        let ours = settings(COMMAND);
+        let here = "session_start:0:0";
+        for (settings, config, expected) in [
+            (&ours, config(here, ""), Some(Trust::Trusted)),
+            (&ours, config(here, "enabled = true"), Some(Trust::Trusted)),
+            (&ours, config(here, "enabled = false"), Some(Trust::Off)),
+            (&changed, config(here, ""), Some(Trust::Changed)),
+            (&ours, config("session_start:1:0", ""), Some(Trust::NotTrusted)),
+            (&ours, String::new(), Some(Trust::NotTrusted)),
+            (&ours, "not toml [".to_owned(), Some(Trust::NotTrusted)),
+            (&settings("echo"), config(here, ""), None),
+            (&"{}".to_owned(), config(here, ""), None),
+        ] {
+            assert_eq!(trust(settings, path, &config), expected, "{settings} {config}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Claude Code.
+
+use std::path::Path;
+
+use super::user::{User, finished};
+use super::{compacted, whole_and_once};
+use crate::Error;
+use crate::model_server::ModelServer;
+
+/// A session's name, as it wants it.
+const SESSION: &str = "7b0c9b7e-52f1-4d0e-9a55-0f5b1f6d2a11";
+
+/// What keeps it to itself.
+const QUIET: [&str; 4] = [
+    "DISABLE_AUTOUPDATER",
+    "DISABLE_TELEMETRY",
+    "DISABLE_ERROR_REPORTING",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+];
+
+/// Begins a session, compacts it, and goes on.
+pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
+    user.convoke(&["hooks", "install", "claude"])?;
+    let ask = |prompt: &str, session: [&str; 2]| {
+        let mut claude = user.scrubbed(&bin.join("claude"));
+        claude.args(["-p", prompt, "--output-format", "json"]).args(session);
+        claude.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "no-key");
+        claude.envs(QUIET.map(|name| (name, "1"))).env("CLAUDE_CODE_MAX_RETRIES", "1");
+        finished(&mut claude)
+    };
+    ask("hello", ["--session-id", SESSION])?;
+    whole_and_once(server, 3)?;
+    ask("/compact", ["--resume", SESSION])?;
+    ask("go on", ["--resume", SESSION])?;
+    compacted(server, "This session is being continued")?;
+    whole_and_once(server, 3)?;
+    user.knows_of_arrival(&["claude"])
+}

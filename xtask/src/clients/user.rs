@@ -1,0 +1,84 @@
+//! A user with a project in the middle of a task, by a skill longer than any client hands on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::Error;
+use crate::packages::folder_of;
+use crate::process::command;
+
+/// Lines in the skill; enough for three parts.
+pub(super) const RULES: usize = 450;
+
+/// A user's home and project.
+pub(super) struct User {
+    top: tempfile::TempDir,
+}
+
+impl User {
+    pub(super) fn new() -> Result<Self, Error> {
+        let user = Self { top: tempfile::tempdir()? };
+        let rules: Vec<_> =
+            (0..RULES).map(|n| format!("Rule {n}: this first, then that, in order.")).collect();
+        user.write("project/.git/HEAD", "ref: refs/heads/main\n")?;
+        user.write("project/.claude/skills/test-driven-development.md", &rules.join("\n"))?;
+        let settings = "[wake]\nagent = 'june'\nwake_budget = 100000\n";
+        user.write("project/convoke.toml", settings)?;
+        user.write("home/tmp/.keep", "")?;
+        user.convoke(&["task", "add", "Build the parser"])?;
+        Ok(user)
+    }
+
+    pub(super) fn home(&self) -> PathBuf {
+        self.top.path().join("home")
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.top.path().join("project")
+    }
+
+    /// Writes a file of the user's.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), Error> {
+        let path = self.top.path().join(name);
+        fs::create_dir_all(path.parent().unwrap_or(&path))?;
+        Ok(fs::write(path, text)?)
+    }
+
+    /// Runs our own program and returns what it printed.
+    pub(super) fn convoke(&self, arguments: &[&str]) -> Result<String, Error> {
+        let program = std::env::current_exe()?.with_file_name("convoke");
+        finished(self.scrubbed(&program).args(arguments))
+    }
+
+    /// Checks that the hooks of a client know their last wake-up to have arrived.
+    pub(super) fn knows_of_arrival(&self, client: &[&str]) -> Result<(), Error> {
+        let status = self.convoke(&[&["hooks", "status"], client].concat())?;
+        if status.contains("arrived: seen in the client's record") {
+            return Ok(());
+        }
+        Err(format!("the wake-up was not found in the client's record:\n{status}").into())
+    }
+
+    /// Prepares a program with nothing of ours in its environment.
+    pub(super) fn scrubbed(&self, program: &Path) -> Command {
+        let mut it = command("timeout");
+        it.arg("180").arg(program).current_dir(self.project());
+        let beside = program.parent().map_or(String::new(), |it| format!("{}:", it.display()));
+        let node = folder_of("node").map_or(String::new(), |folder| folder + ":");
+        it.env_clear().env("PATH", format!("{beside}{node}/usr/bin:/bin"));
+        it.env("HOME", self.home()).env("TMPDIR", self.home().join("tmp"));
+        it
+    }
+}
+
+/// Runs a program and returns what it printed.
+pub(super) fn finished(command: &mut Command) -> Result<String, Error> {
+    let Output { status, stdout, stderr } = command.output()?;
+    let printed = String::from_utf8_lossy(&stdout).into_owned();
+    if status.success() {
+        return Ok(printed);
+    }
+    let said = String::from_utf8_lossy(&stderr);
+    Err(format!("{command:?} failed: {printed}{said}").into())
+}
