@@ -158,6 +158,11 @@ impl Estimate {
     pub const fn quarters(chars: usize) -> u64 {
         chars.div_ceil(Self::CHARS_PER_QUARTER) as u64
     }
+
+    /// Returns what a text of so many characters costs.
+    pub const fn of_chars(chars: usize) -> Tokens {
+        Tokens::from_tenths(Self::TENTHS_PER_QUARTER.saturating_mul(Self::quarters(chars)))
+    }
 }
 
 impl Tokenizer for Estimate {
@@ -166,7 +171,7 @@ impl Tokenizer for Estimate {
     }
 
     fn count(&self, text: Text<'_>) -> Tokens {
-        Tokens::from_tenths(Self::TENTHS_PER_QUARTER.saturating_mul(Self::quarters(text.chars())))
+        Self::of_chars(text.chars())
     }
 
     fn reach(&self, text: Text<'_>, room: Tokens) -> CharOffset {

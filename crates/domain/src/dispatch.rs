@@ -1,0 +1,26 @@
+//! Dispatches: the prompt of one role on one feature, and what came of it.
+//!
+//! A role is told which files to read instead of being pasted them ([`required`]), with whatever
+//! else its part needs ([`prompt`], [`task_prompt`]). Afterwards its answer is judged
+//! ([`confirmation`], [`review`]), and the next round is a delta where that is possible
+//! ([`resume`]). Formats that other programs parse are exact to the byte.
+
+pub mod artifact;
+pub mod audit;
+pub mod confirmation;
+pub mod extract;
+pub mod gate;
+pub mod history;
+pub mod issue_list;
+pub mod project_context;
+pub mod prompt;
+pub mod rate;
+pub mod required;
+pub mod resume;
+pub mod resumed_prompt;
+pub mod review;
+pub mod role;
+pub mod savings;
+pub mod task_list;
+pub mod task_prompt;
+pub mod texts;

@@ -1,0 +1,83 @@
+//! The documents of a feature that roles are sent to.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// One document of a feature, by its file name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Artifact(Cow<'static, str>);
+
+/// A text that names no artifact.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot take `{given}` for an artifact: it must be one file name, such as `design.md`")]
+pub struct InvalidArtifact {
+    given: String,
+}
+
+impl Artifact {
+    /// What is wanted and why.
+    pub const PRD: Self = Self(Cow::Borrowed("prd.md"));
+    /// What exactly is to be built.
+    pub const SPEC: Self = Self(Cow::Borrowed("spec.md"));
+    /// How it is built.
+    pub const DESIGN: Self = Self(Cow::Borrowed("design.md"));
+    /// In which steps.
+    pub const PLAN: Self = Self(Cow::Borrowed("plan.md"));
+    /// The steps as pieces of work.
+    pub const TASKS: Self = Self(Cow::Borrowed("tasks.md"));
+
+    /// The five that every feature may have, in the order they are written.
+    pub const ALL: [Self; 5] = [Self::PRD, Self::SPEC, Self::DESIGN, Self::PLAN, Self::TASKS];
+
+    /// Reads a file name; `.md` may be left out.
+    pub fn parse(given: &str) -> Result<Self, InvalidArtifact> {
+        let stem = given.strip_suffix(".md").unwrap_or(given);
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if stem.is_empty() || stem.starts_with('.') || !stem.chars().all(plain) {
+            return Err(InvalidArtifact { given: given.to_owned() });
+        }
+        Ok(Self(Cow::Owned(format!("{stem}.md"))))
+    }
+
+    /// Returns the file name.
+    pub fn file(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns what prompts call it: `PRD`, `Spec`, `Design`.
+    pub fn label(&self) -> String {
+        let stem = self.0.strip_suffix(".md").unwrap_or(&self.0);
+        if *self == Self::PRD {
+            return "PRD".to_owned();
+        }
+        let mut letters = stem.chars();
+        let first = letters.next().map(|c| c.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect()
+    }
+}
+
+impl fmt::Display for Artifact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // D-1
+    #[test]
+    fn artifacts_have_labels() {
+        let labels = Artifact::ALL.map(|artifact| format!("{artifact} {}", artifact.label()));
+        assert_eq!(
+            labels,
+            ["prd.md PRD", "spec.md Spec", "design.md Design", "plan.md Plan", "tasks.md Tasks"]
+        );
+        assert_eq!(Artifact::parse("spec"), Ok(Artifact::SPEC));
+        assert_eq!(Artifact::parse("threat-model.md").unwrap().label(), "Threat-model");
+        for given in ["", ".md", "a/b.md", "..", "../spec.md", "a b"] {
+            assert!(Artifact::parse(given).is_err(), "{given}");
+        }
+    }
+}

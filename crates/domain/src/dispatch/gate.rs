@@ -1,0 +1,116 @@
+//! The gate before anything is resumed: four things a resumed session must show, once per
+//! environment.
+
+/// One of the four.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// A fresh session reads a file, lists issues, and has a name.
+    V1,
+    /// Resuming it gives no error.
+    V2,
+    /// It still knows the first line of the file.
+    V3,
+    /// It still knows how many issues it listed.
+    V4,
+}
+
+impl Check {
+    /// All four.
+    pub const ALL: [Self; 4] = [Self::V1, Self::V2, Self::V3, Self::V4];
+
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V1 => "V1",
+            Self::V2 => "V2",
+            Self::V3 => "V3",
+            Self::V4 => "V4",
+        }
+    }
+}
+
+/// What the fresh session is asked. `path` is the file that it must read.
+pub fn first_prompt(path: &str) -> String {
+    format!(
+        "Read the file {path} with your file tool. Then list every problem you see in it, one per \
+         line, each line beginning with `ISSUE: `. List at least one and at most five.\n"
+    )
+}
+
+/// What the resumed session is asked. It is not told the file again.
+pub const SECOND_PROMPT: &str = "Do not open any file. Answer from memory, in two lines:\n\
+    FIRST LINE: <the first line of the file you read, word for word>\n\
+    ISSUES: <how many issues you listed, as a number>\n";
+
+/// What came of both prompts.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<'a> {
+    /// The first line of the file.
+    pub first_line: &'a str,
+    /// The fresh session's name, if it had one.
+    pub agent_id: Option<&'a str>,
+    /// The fresh session's answer.
+    pub first_answer: &'a str,
+    /// The resumed session's answer, or what went wrong.
+    pub second_answer: Result<&'a str, &'a str>,
+}
+
+/// Returns the first check that failed, with why: `V3: …`. Passing is `None`.
+pub fn failed(trial: &Trial<'_>) -> Option<String> {
+    let issues = trial.first_answer.lines().filter(|line| line.trim().starts_with("ISSUE: "));
+    let issues = issues.count();
+    let field = |name: &str| {
+        let answer = trial.second_answer.unwrap_or_default();
+        answer.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim)
+    };
+    let why = |check: Check| match (check, trial.second_answer) {
+        (Check::V1, _) if trial.agent_id.is_none() => Some("no agent id came back".to_owned()),
+        (Check::V1, _) if issues == 0 => Some("no issue was listed".to_owned()),
+        (Check::V2, Err(error)) => Some(error.to_owned()),
+        (Check::V2, Ok(answer)) if answer.trim().is_empty() => Some("empty answer".to_owned()),
+        (Check::V3, _) if field("FIRST LINE:") != Some(trial.first_line.trim()) => {
+            Some("the first line of the file is not known any more".to_owned())
+        }
+        (Check::V4, _) if field("ISSUES:") != Some(issues.to_string().as_str()) => {
+            Some("the number of issues is not known any more".to_owned())
+        }
+        (Check::V1 | Check::V2 | Check::V3 | Check::V4, _) => None,
+    };
+    let found = Check::ALL.into_iter().find_map(|check| Some((check, why(check)?)));
+    found.map(|(check, why)| format!("{}: {why}", check.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // D-61
+    #[test]
+    fn all_four_must_pass() {
+        let good = Trial {
+            first_line: "# Notes",
+            agent_id: Some("a"),
+            first_answer: "ISSUE: one\nISSUE: two\n",
+            second_answer: Ok("FIRST LINE: # Notes\nISSUES: 2"),
+        };
+        for (trial, expected) in [
+            (good, None),
+            (Trial { agent_id: None, ..good }, Some("V1: no agent id came back")),
+            (Trial { first_answer: "fine", ..good }, Some("V1: no issue was listed")),
+            (Trial { second_answer: Err("HTTP 400"), ..good }, Some("V2: HTTP 400")),
+            (Trial { second_answer: Ok(" "), ..good }, Some("V2: empty answer")),
+            (
+                Trial { second_answer: Ok("FIRST LINE: # Other\nISSUES: 2"), ..good },
+                Some("V3: the first line of the file is not known any more"),
+            ),
+            (
+                Trial { second_answer: Ok("FIRST LINE: # Notes\nISSUES: 3"), ..good },
+                Some("V4: the number of issues is not known any more"),
+            ),
+        ] {
+            assert_eq!(failed(&trial).as_deref(), expected);
+        }
+        assert!(first_prompt("/x/y.md").contains("/x/y.md"));
+        assert!(!SECOND_PROMPT.contains("/x"));
+    }
+}

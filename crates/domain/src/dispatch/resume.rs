@@ -1,0 +1,293 @@
+//! Whether a role goes on in its session with a delta, or begins afresh.
+
+/// What is remembered of a role between its rounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResumeState {
+    /// The session to resume; `None` while nobody has named it.
+    pub agent_id: Option<String>,
+    /// How long the prompt of its first round was, in characters.
+    pub iteration1_prompt_length: u64,
+    /// The last round it was dispatched in.
+    pub last_iteration: u32,
+    /// The commit it has seen.
+    pub last_commit_sha: Option<String>,
+}
+
+/// What has changed since a role last looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delta {
+    /// Nothing.
+    NoChanges,
+    /// What changed could not be committed.
+    CommitFailed,
+    /// It cannot be told: there is no such commit any more, or no repository.
+    Unavailable,
+    /// This many characters of difference.
+    Changed(u64),
+}
+
+/// What a delta's size is measured against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GuardBase {
+    /// The first prompt and every artifact that it listed or pasted: what a fresh start costs.
+    #[default]
+    Everything,
+    /// The first prompt alone.
+    Prompt,
+}
+
+impl GuardBase {
+    /// Both bases.
+    pub const ALL: [Self; 2] = [Self::Everything, Self::Prompt];
+
+    /// Returns the word users type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Everything => "everything",
+            Self::Prompt => "prompt",
+        }
+    }
+
+    /// Returns the base that users call `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|base| base.name() == name)
+    }
+
+    /// Returns how many characters a fresh start is taken to cost.
+    pub const fn chars(self, first_prompt: u64, artifacts: u64) -> u64 {
+        match self {
+            Self::Everything => first_prompt.saturating_add(artifacts),
+            Self::Prompt => first_prompt,
+        }
+    }
+}
+
+/// How large a delta may be before a fresh start is better, in percent of that.
+pub const GUARD_PERCENT: u64 = 50;
+
+/// Everything the decision depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// The round that is to come.
+    pub iteration: u32,
+    /// Whether it is the final validation of a role that has passed before.
+    pub is_final: bool,
+    /// Whether the role's sessions are resumed at all.
+    pub resumes: bool,
+    /// Why nothing is resumed here, if a gate said so.
+    pub disabled: Option<&'a str>,
+    /// What is remembered.
+    pub state: Option<&'a ResumeState>,
+    /// What has changed.
+    pub delta: Delta,
+    /// What a fresh start costs, in characters.
+    pub base: u64,
+    /// What went wrong when the session was resumed for this round.
+    pub resume_error: Option<&'a str>,
+}
+
+/// Why a dispatch begins afresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fresh {
+    /// It is the first.
+    First,
+    /// Nothing is remembered.
+    NoState,
+    /// The role is never resumed.
+    NeverResumed,
+    /// Resuming is switched off here.
+    Disabled,
+    /// Its session has no name any more.
+    AgentLost,
+    /// Nothing changed.
+    NoChanges,
+    /// The change could not be committed.
+    CommitFailed,
+    /// Nobody knows what changed.
+    NoDelta,
+    /// The change is too large.
+    OverGuard,
+    /// Resuming was tried and failed.
+    ResumeFailed,
+}
+
+impl Fresh {
+    /// Returns the word used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::First => "first_iteration",
+            Self::NoState => "no_state",
+            Self::NeverResumed => "never_resumed",
+            Self::Disabled => "resume_disabled",
+            Self::AgentLost => "agent_id_lost",
+            Self::NoChanges => "no_changes",
+            Self::CommitFailed => "commit_failed",
+            Self::NoDelta => "delta_unavailable",
+            Self::OverGuard => "delta_over_guard",
+            Self::ResumeFailed => "resume_failed",
+        }
+    }
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// A full prompt.
+    Fresh {
+        /// Why.
+        reason: Fresh,
+        /// What goes into the review history, behind the role and the round.
+        log: Option<String>,
+    },
+    /// A delta, into this session.
+    Resume {
+        /// The session.
+        agent_id: String,
+    },
+}
+
+impl Decision {
+    /// Tells whether the full prompt says that a session was lost, and repeats its issues.
+    pub const fn is_noted(&self) -> bool {
+        matches!(self, Self::Fresh { reason: Fresh::ResumeFailed, .. })
+    }
+}
+
+/// Decides.
+pub fn decide(situation: &Situation<'_>) -> Decision {
+    let fresh = |reason, log: Option<&str>| Decision::Fresh { reason, log: log.map(str::to_owned) };
+    if situation.iteration <= 1 {
+        return fresh(Fresh::First, None);
+    }
+    if !situation.resumes {
+        return fresh(Fresh::NeverResumed, None);
+    }
+    let Some(state) = situation.state else { return fresh(Fresh::NoState, None) };
+    if situation.disabled.is_some() {
+        return fresh(Fresh::Disabled, None);
+    }
+    if let Some(error) = situation.resume_error {
+        return fresh(Fresh::ResumeFailed, Some(error));
+    }
+    let Some(agent_id) = state.agent_id.clone() else {
+        return fresh(Fresh::AgentLost, Some("agent_id lost (context compaction)"));
+    };
+    let within =
+        |chars: u64| chars.saturating_mul(100) <= situation.base.saturating_mul(GUARD_PERCENT);
+    match situation.delta {
+        Delta::NoChanges if !situation.is_final => fresh(Fresh::NoChanges, None),
+        Delta::CommitFailed => fresh(Fresh::CommitFailed, None),
+        Delta::Unavailable => fresh(Fresh::NoDelta, None),
+        Delta::Changed(chars) if !situation.is_final && !within(chars) => {
+            fresh(Fresh::OverGuard, None)
+        }
+        Delta::NoChanges | Delta::Changed(_) => Decision::Resume { agent_id },
+    }
+}
+
+/// Tells why a resumed answer is none, if it is none: clients resume into nothing without an error.
+pub fn unusable(answer: &str, tokens: Option<u64>, is_parsed: bool) -> Option<&'static str> {
+    if answer.trim().is_empty() {
+        Some("empty answer")
+    } else if tokens == Some(0) {
+        Some("answer without tokens")
+    } else if !is_parsed {
+        Some("answer could not be parsed")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(agent_id: Option<&str>) -> ResumeState {
+        ResumeState {
+            agent_id: agent_id.map(str::to_owned),
+            iteration1_prompt_length: 12_700,
+            last_iteration: 1,
+            last_commit_sha: Some("abc".to_owned()),
+        }
+    }
+
+    fn situation(state: Option<&ResumeState>) -> Situation<'_> {
+        Situation {
+            iteration: 2,
+            is_final: false,
+            resumes: true,
+            disabled: None,
+            state,
+            delta: Delta::Changed(100),
+            base: 1000,
+            resume_error: None,
+        }
+    }
+
+    fn shown(situation: &Situation<'_>) -> String {
+        match decide(situation) {
+            Decision::Resume { agent_id } => format!("resume {agent_id}"),
+            Decision::Fresh { reason, log } => {
+                format!("{} {}", reason.name(), log.unwrap_or_default()).trim_end().to_owned()
+            }
+        }
+    }
+
+    // D-60, D-62, D-64, D-66: the decision table.
+    #[test]
+    fn every_situation_has_its_decision() {
+        let (known, lost) = (state(Some("a-1")), state(None));
+        let usual = situation(Some(&known));
+        for (situation, expected) in [
+            (usual, "resume a-1"),
+            (Situation { iteration: 1, ..usual }, "first_iteration"),
+            (Situation { state: None, ..usual }, "no_state"),
+            (
+                Situation { state: Some(&lost), ..usual },
+                "agent_id_lost agent_id lost (context compaction)",
+            ),
+            (Situation { delta: Delta::NoChanges, ..usual }, "no_changes"),
+            (Situation { delta: Delta::CommitFailed, ..usual }, "commit_failed"),
+            (Situation { delta: Delta::Unavailable, ..usual }, "delta_unavailable"),
+            (Situation { delta: Delta::Changed(501), ..usual }, "delta_over_guard"),
+            (Situation { delta: Delta::Changed(500), ..usual }, "resume a-1"),
+            (Situation { resume_error: Some("HTTP 400"), ..usual }, "resume_failed HTTP 400"),
+            (Situation { resumes: false, ..usual }, "never_resumed"),
+            (Situation { disabled: Some("V3: no"), ..usual }, "resume_disabled"),
+            // The final validation has no guard.
+            (Situation { is_final: true, delta: Delta::Changed(9999), ..usual }, "resume a-1"),
+            (Situation { is_final: true, delta: Delta::NoChanges, ..usual }, "resume a-1"),
+            (Situation { is_final: true, delta: Delta::Unavailable, ..usual }, "delta_unavailable"),
+        ] {
+            assert_eq!(shown(&situation), expected, "{situation:?}");
+        }
+        let failed = Situation { resume_error: Some("x"), ..usual };
+        assert!(decide(&failed).is_noted());
+        assert!(!decide(&Situation { state: Some(&lost), ..usual }).is_noted());
+    }
+
+    // D-63, section 11 example 5
+    #[test]
+    fn the_guard_measures_against_a_fresh_start() {
+        let known = state(Some("a"));
+        let with =
+            |base| Situation { delta: Delta::Changed(4500), base, ..situation(Some(&known)) };
+        assert_eq!(shown(&with(GuardBase::Prompt.chars(12_700, 12_000))), "resume a");
+        assert_eq!(shown(&with(GuardBase::Prompt.chars(700, 12_000))), "delta_over_guard");
+        assert_eq!(shown(&with(GuardBase::Everything.chars(700, 12_000))), "resume a");
+    }
+
+    // D-67
+    #[test]
+    fn a_resumed_answer_may_be_none() {
+        for (answer, tokens, is_parsed, expected) in [
+            ("{}", Some(10), true, None),
+            ("{}", None, true, None),
+            (" \n", Some(10), true, Some("empty answer")),
+            ("{}", Some(0), true, Some("answer without tokens")),
+            ("hello", Some(5), false, Some("answer could not be parsed")),
+        ] {
+            assert_eq!(unusable(answer, tokens, is_parsed), expected, "{answer:?}");
+        }
+    }
+}
