@@ -1,9 +1,9 @@
-//! Reading one file of somebody else's, whatever it turns out to be.
+//! Reading one file of somebody else's, whatever it turns out to be, and replacing one in one step.
 //!
 //! Nothing here can hang or fill the memory: only regular files are opened, and only up to a limit.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::{Finding, Unreadable};
@@ -35,6 +35,30 @@ pub fn read(path: &Path, max_bytes: u64) -> Finding {
 pub fn read_below(dir: &Path, path: &Path, max_bytes: u64) -> Finding {
     let named = fs::symlink_metadata(path).map_err(Refusal::from);
     finding(named.and_then(|_| read_regular(&inside(dir, path)?, max_bytes)))
+}
+
+/// Reads a file wherever it lies, if it gives a text.
+pub fn text(path: &Path, max_bytes: u64) -> Option<String> {
+    match read(path, max_bytes) {
+        Finding::Text(text) => Some(text),
+        Finding::Absent | Finding::Unreadable(_) => None,
+    }
+}
+
+/// Replaces a file in one step, so that nobody ever reads half of it.
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    // A link is replaced where it points to, not itself.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut file = tempfile::NamedTempFile::new_in(target.parent().unwrap_or(folder))?;
+    file.write_all(text.as_bytes())?;
+    if let Ok(metadata) = fs::metadata(&target) {
+        file.as_file().set_permissions(metadata.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(&target)?;
+    Ok(())
 }
 
 enum Refusal {

@@ -3,6 +3,8 @@
 //! Hooks ask this on every turn of every agent, so the few files that answer it are read directly;
 //! starting `git` would take longer than everything else a hook does.
 
+pub mod diff;
+
 use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::Finding;

@@ -7,8 +7,6 @@
 mod plugin;
 pub mod trust;
 
-use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::Client;
@@ -233,22 +231,6 @@ fn array<'a>(value: &'a mut Value, place: &str) -> Result<&'a mut Vec<Value>, Se
 
 fn unexpected(place: &str, expected: &'static str) -> SettingsError {
     SettingsError::Unexpected { place: place.to_owned(), expected }
-}
-
-/// Replaces a file in one step, so that nobody ever reads half of it.
-pub fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    // A link is replaced where it points to, not itself.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let mut file = tempfile::NamedTempFile::new_in(target.parent().unwrap_or(folder))?;
-    file.write_all(text.as_bytes())?;
-    if let Ok(metadata) = fs::metadata(&target) {
-        file.as_file().set_permissions(metadata.permissions())?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(&target)?;
-    Ok(())
 }
 
 #[cfg(test)]

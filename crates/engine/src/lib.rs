@@ -5,10 +5,12 @@
 
 pub mod batch;
 pub mod brief;
+pub mod dispatch;
 pub mod file;
 pub mod git;
 pub mod hook;
 pub mod hooks;
+mod process;
 pub mod project;
 pub mod skill;
 pub mod subagent;

@@ -105,11 +105,7 @@ impl Library {
 
     /// Reads a role's template beside a skill.
     pub fn template(&self, skill: &Skill, file: &str) -> Option<String> {
-        let path = skill.path.parent()?.join(file);
-        match file::read(&path, MAX_BYTES) {
-            Finding::Text(text) => Some(text),
-            Finding::Absent | Finding::Unreadable(_) => None,
-        }
+        file::text(&skill.path.parent()?.join(file), MAX_BYTES)
     }
 }
 
@@ -200,7 +196,7 @@ pub(crate) fn hash(text: &str) -> String {
 
 /// Reads which version of the collection the client has installed.
 fn installed_version(home: &Path) -> Option<String> {
-    let Finding::Text(text) = file::read(&home.join(INSTALLED), MAX_BYTES) else { return None };
+    let text = file::text(&home.join(INSTALLED), MAX_BYTES)?;
     let list: Value = serde_json::from_str(&text).ok()?;
     let entry = list.get("plugins")?.get(PLUGIN)?.get(0)?;
     let version = entry.get("version").and_then(Value::as_str).map(str::to_owned);

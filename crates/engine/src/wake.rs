@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_domain::agent::Agent;
-use convoke_domain::finding::Finding;
 use convoke_domain::message::{Message, activity};
 use convoke_domain::plan::Plan;
 use convoke_domain::scope::{AgentName, Scope};
@@ -225,10 +224,7 @@ fn skill_text(
 
 /// Reads a plan, if there is one to be read.
 pub(crate) fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
-    match file::read(&root.join(plan_file), MAX_PLAN_BYTES) {
-        Finding::Text(text) => Some(text),
-        Finding::Absent | Finding::Unreadable(_) => None,
-    }
+    file::text(&root.join(plan_file), MAX_PLAN_BYTES)
 }
 
 /// The new message, and the lines of recent activity without it.

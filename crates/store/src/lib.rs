@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod delivery;
+pub mod dispatch;
 pub mod error;
 pub mod foreign;
 pub mod install;
@@ -17,6 +18,7 @@ pub mod task;
 
 use crate::agent::AgentStore;
 use crate::delivery::DeliveryStore;
+use crate::dispatch::DispatchStore;
 use crate::install::InstallStore;
 use crate::message::MessageStore;
 use crate::project::ProjectStore;
@@ -25,7 +27,14 @@ use crate::task::TaskStore;
 
 /// Everything that is kept. A backend passes every rule of `tests/conformance/main.rs`.
 pub trait Store:
-    ProjectStore + TaskStore + MessageStore + AgentStore + SkillStore + DeliveryStore + InstallStore
+    ProjectStore
+    + TaskStore
+    + MessageStore
+    + AgentStore
+    + SkillStore
+    + DeliveryStore
+    + DispatchStore
+    + InstallStore
 {
 }
 
@@ -36,6 +45,7 @@ impl<T> Store for T where
         + AgentStore
         + SkillStore
         + DeliveryStore
+        + DispatchStore
         + InstallStore
 {
 }

@@ -4,6 +4,7 @@
 
 mod agent;
 mod delivery;
+mod dispatch;
 mod install;
 mod message;
 mod project;

@@ -8,9 +8,7 @@ use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::hook::Client;
 use convoke_engine::file;
 use convoke_engine::hooks::trust::{Trust, trust};
-use convoke_engine::hooks::{
-    Level, SettingsError, count, install, replace, settings_file, uninstall,
-};
+use convoke_engine::hooks::{Level, SettingsError, count, install, settings_file, uninstall};
 use convoke_store::delivery::{Activity, DeliveryStore};
 use convoke_store::install::{Install, InstallStore};
 use jiff::Timestamp;
@@ -181,10 +179,7 @@ impl Target {
             return None;
         }
         let config = app.environment.codex_home()?.join("config.toml");
-        let config = match file::read(&config, MAX_BYTES) {
-            Finding::Text(text) => text,
-            Finding::Absent | Finding::Unreadable(_) => String::new(),
-        };
+        let config = file::text(&config, MAX_BYTES).unwrap_or_default();
         trust(settings, path, &config)
     }
 
@@ -253,7 +248,7 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    replace(path, text).map_err(|source| unwritable(path, source))
+    file::replace(path, text).map_err(|source| unwritable(path, source))
 }
 
 fn unwritable(path: &Path, source: io::Error) -> Failure {

@@ -106,11 +106,6 @@ impl<'a> ListedTask<'a> {
         Some(rest[..end].trim())
     }
 
-    /// Returns the task without its heading and without what is shown apart from it.
-    pub fn description(&self) -> String {
-        self.body.trim_end().to_owned()
-    }
-
     fn field_at(&self, label: &str) -> Option<(usize, &'a str)> {
         let at = self.body.find(label)?;
         Some((at, &self.body[at + label.len()..]))

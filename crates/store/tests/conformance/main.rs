@@ -1,6 +1,7 @@
 //! What every store guarantees, one rule at a time, against a fresh store each.
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a rule that cannot be set up fails")]
 
+mod dispatch;
 mod memory;
 mod talk;
 mod task;
@@ -29,7 +30,9 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 22] = [
+    let rules: [Rule; 24] = [
+        ("the ledger of dispatches only grows", dispatch::the_ledger_is_kept),
+        ("a round finds what came before it", dispatch::rounds_are_kept),
         ("what a client's record says of a wake-up is kept", memory::arrivals_are_kept),
         ("closing a task closes what is open below it", task::closing_cascades),
         ("a completed plan lets its skills' versions go", memory::pins_are_released),

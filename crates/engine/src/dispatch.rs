@@ -1,0 +1,155 @@
+//! Assembling dispatches from a feature's folder.
+
+pub mod answer;
+pub mod feature;
+pub mod project;
+pub mod review_history;
+pub mod savings;
+pub mod task;
+
+use std::path::Path;
+
+use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::prompt::{Iteration, Parts, prompt};
+use convoke_domain::dispatch::required::{Prd, Reference};
+use convoke_domain::dispatch::role::{Profile, Role};
+use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::text::Text;
+
+use self::feature::{Feature, MAX_BYTES};
+use crate::file;
+
+/// What a dispatch is made of, beside the feature.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    /// Whom it is for.
+    pub role: &'a Role,
+    /// In which order.
+    pub profile: Profile,
+    /// What the role is asked.
+    pub rubric: &'a str,
+    /// How it is to answer.
+    pub returns: &'a str,
+    /// Files that were changed.
+    pub files: &'a [String],
+    /// How the reviewer before it ended.
+    pub outcome: Option<&'a str>,
+    /// What the next phase expects.
+    pub next_phase: Option<&'a str>,
+    /// Which round.
+    pub iteration: Iteration<'a>,
+}
+
+/// A prompt with how it came about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dispatch {
+    /// The text.
+    pub prompt: String,
+    /// What must be read.
+    pub references: Vec<Reference>,
+    /// How long everything is that was listed or pasted, in characters.
+    pub artifact_chars: u64,
+    /// Remarks, by their codes.
+    pub diagnostics: Vec<String>,
+}
+
+/// An artifact that must be pasted and cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DispatchError {
+    /// It is not there.
+    #[error("cannot review `{artifact}`: there is none in `{feature}`")]
+    NoTarget {
+        /// The artifact.
+        artifact: Artifact,
+        /// The feature's folder.
+        feature: String,
+    },
+    /// It gives no text.
+    #[error("cannot read `{artifact}` in `{feature}`: {reason}")]
+    Unreadable {
+        /// The artifact.
+        artifact: Artifact,
+        /// The feature's folder.
+        feature: String,
+        /// Why.
+        reason: Unreadable,
+    },
+}
+
+/// Resolves what a role must read, with remarks about what is not there.
+pub fn references(
+    feature: &Feature,
+    project: &Path,
+    artifacts: &[&Artifact],
+) -> (Vec<Reference>, Vec<String>) {
+    let mut remarks = feature.diagnostics.clone();
+    // Only who is sent to the PRD asks where it is.
+    let prd = if artifacts.contains(&&Artifact::PRD) {
+        let (prd, found) = feature.prd(project);
+        remarks.extend(found);
+        prd
+    } else {
+        Prd::None
+    };
+    let dir = feature.dir.display().to_string();
+    let references: Vec<_> =
+        artifacts.iter().map(|it| Reference::resolve(it, &dir, &prd)).collect();
+    for reference in references.iter().filter(|it| it.artifact != Artifact::PRD) {
+        let is_file = |path: &String| std::fs::metadata(path).is_ok_and(|it| it.is_file());
+        if !reference.path.as_ref().is_some_and(is_file) {
+            remarks.push(format!("artifact_missing:{}", reference.artifact));
+        }
+    }
+    (references, remarks)
+}
+
+/// Assembles the prompt of a fresh dispatch. Changes nothing.
+pub fn assemble(
+    feature: &Feature,
+    project: &Path,
+    order: &Order<'_>,
+) -> Result<Dispatch, DispatchError> {
+    let (references, diagnostics) = references(feature, project, &order.role.reads(order.profile));
+    let target = match order.role.pasted(order.profile) {
+        Some(artifact) => Some(text(feature, artifact)?),
+        None => None,
+    };
+    let prompt = prompt(&Parts {
+        role: order.role,
+        profile: order.profile,
+        rubric: order.rubric,
+        references: &references,
+        target: target.as_deref(),
+        files: order.files,
+        outcome: order.outcome,
+        next_phase: order.next_phase,
+        iteration: order.iteration,
+        returns: order.returns,
+    });
+    let pasted = target.as_deref().map_or(0, chars);
+    let artifact_chars = pasted + listed_chars(&references);
+    Ok(Dispatch { prompt, references, artifact_chars, diagnostics })
+}
+
+/// Reads an artifact that is needed.
+pub(crate) fn text(feature: &Feature, artifact: &Artifact) -> Result<String, DispatchError> {
+    let (artifact, dir) = (artifact.clone(), feature.dir.display().to_string());
+    match feature.read(&artifact) {
+        Finding::Text(text) => Ok(text),
+        Finding::Absent => Err(DispatchError::NoTarget { artifact, feature: dir }),
+        Finding::Unreadable(reason) => {
+            Err(DispatchError::Unreadable { artifact, feature: dir, reason })
+        }
+    }
+}
+
+fn chars(text: &str) -> u64 {
+    Text::new(text).chars() as u64
+}
+
+/// Sums up what is listed and can be read.
+fn listed_chars(references: &[Reference]) -> u64 {
+    let paths = references.iter().filter_map(|reference| reference.path.as_deref());
+    let texts = paths.filter_map(|path| file::text(Path::new(path), MAX_BYTES));
+    texts.map(|text| chars(&text)).sum()
+}

@@ -1,0 +1,48 @@
+//! Adding lines to a feature's review history.
+
+use std::fs::OpenOptions;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use convoke_domain::dispatch::history::FILE;
+
+/// Adds one line. Several may do so at once; each line stays whole.
+pub fn append(feature: &Path, line: &str) -> io::Result<()> {
+    let path = feature.join(FILE);
+    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    let open_ended = ends_open(&mut file)?;
+    let text = if open_ended { format!("\n{line}") } else { line.to_owned() };
+    file.write_all(text.as_bytes())
+}
+
+/// Tells whether the last line has no ending.
+fn ends_open(file: &mut (impl Read + Seek)) -> io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    // D-50: created if absent, a line of its own, nothing else changed.
+    #[test]
+    fn a_line_is_added_on_its_own() {
+        let feature = tempfile::tempdir().unwrap();
+        let path = feature.path().join(FILE);
+        append(feature.path(), "one\n").unwrap();
+        append(feature.path(), "two\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+        fs::write(&path, "## Notes").unwrap();
+        append(feature.path(), "three\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "## Notes\nthree\n");
+        assert!(append(&feature.path().join("gone"), "x\n").is_err());
+    }
+}

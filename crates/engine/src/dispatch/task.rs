@@ -1,0 +1,193 @@
+//! Assembling the prompt of one task's implementer.
+
+use std::path::Path;
+
+use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::extract::{Found, Rules, Scoped, extract, scope};
+use convoke_domain::dispatch::project_context::context;
+use convoke_domain::dispatch::required::{Prd, Reference};
+use convoke_domain::dispatch::task_list::{NoTasks, References, tasks};
+use convoke_domain::dispatch::task_prompt::{NO_REFERENCES, Parts, TaskOrder, prompt};
+
+use super::feature::{Feature, MAX_BYTES};
+use super::project::project_context;
+use super::{DispatchError, references, text};
+use crate::file;
+
+/// How a task's prompt is made.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskRequest<'a> {
+    /// The task's number.
+    pub number: &'a str,
+    /// How sections are taken out.
+    pub rules: Rules,
+    /// In which order the sections come.
+    pub order: TaskOrder,
+    /// Whether only the PRD's two sections are given, instead of being sent to all of it.
+    pub prd_sections: bool,
+    /// Where to work.
+    pub files: &'a [String],
+    /// How to work and to answer.
+    pub instructions: &'a str,
+}
+
+/// Why a section was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// Of which document.
+    pub artifact: Artifact,
+    /// By which id; `None` for all of it.
+    pub id: Option<String>,
+    /// The heading, where one was found.
+    pub title: Option<String>,
+    /// Why.
+    pub reason: String,
+    /// How long it is, in characters.
+    pub chars: usize,
+}
+
+/// A task's prompt with how it came about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskDispatch {
+    /// The text.
+    pub prompt: String,
+    /// The task's words.
+    pub title: String,
+    /// What must be read.
+    pub references: Vec<Reference>,
+    /// What was taken of each document, and why.
+    pub choices: Vec<Choice>,
+    /// Remarks, by their codes.
+    pub diagnostics: Vec<String>,
+}
+
+/// A task that cannot be dispatched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TaskError {
+    /// Its list, or a document that it needs, gives no text.
+    #[error(transparent)]
+    Document(#[from] DispatchError),
+    /// There are no tasks.
+    #[error(transparent)]
+    NoTasks(#[from] NoTasks),
+    /// There is no such task.
+    #[error("there is no task {number} in `tasks.md`")]
+    NoSuchTask {
+        /// The number asked for.
+        number: String,
+        /// The numbers there are.
+        known: Vec<String>,
+    },
+}
+
+/// Assembles the prompt. Changes nothing.
+pub fn assemble(
+    feature: &Feature,
+    project: &Path,
+    root: &Path,
+    request: &TaskRequest<'_>,
+) -> Result<TaskDispatch, TaskError> {
+    let list = text(feature, &Artifact::TASKS)?;
+    let all = tasks(&list)?;
+    let task = all.iter().find(|task| task.number == request.number).ok_or_else(|| {
+        let known = all.iter().map(|task| task.number.to_owned()).collect();
+        TaskError::NoSuchTask { number: request.number.to_owned(), known }
+    })?;
+    let mut reads = vec![&Artifact::PRD, &Artifact::SPEC];
+    let prd = if request.prd_sections { prd_sections(feature, project) } else { None };
+    if prd.is_some() {
+        reads.remove(0);
+    }
+    let (references, mut diagnostics) = references(feature, project, &reads);
+    let ids = task.source().map(References::parse).unwrap_or_default();
+    if ids.is_empty() {
+        diagnostics.push(NO_REFERENCES.to_owned());
+    } else if ids.plan.is_empty() || ids.design.is_empty() {
+        diagnostics.push("partial_refs".to_owned());
+    }
+    let mut choices = Vec::new();
+    let mut scoped = |artifact: Artifact, ids: &[String]| {
+        let Ok(document) = text(feature, &artifact) else {
+            diagnostics.push(format!("artifact_missing:{artifact}"));
+            return None;
+        };
+        Some(scoped_text(&artifact, &document, ids, request.rules, &mut choices))
+    };
+    let design = scoped(Artifact::DESIGN, &ids.design);
+    let plan = scoped(Artifact::PLAN, &ids.plan);
+    let project = project_context(feature, root).as_ref().and_then(context);
+    let prompt = prompt(
+        &Parts {
+            task: task.body,
+            done_when: task.done_when(),
+            design: design.as_deref(),
+            plan: plan.as_deref(),
+            prd: prd.as_deref(),
+            references: &references,
+            project: project.as_deref(),
+            files: request.files,
+            instructions: request.instructions,
+        },
+        request.order,
+    );
+    let title = task.title.to_owned();
+    Ok(TaskDispatch { prompt, title, references, choices, diagnostics })
+}
+
+fn scoped_text(
+    artifact: &Artifact,
+    document: &str,
+    ids: &[String],
+    rules: Rules,
+    choices: &mut Vec<Choice>,
+) -> String {
+    let scoped = scope(document, ids, rules);
+    let text = scoped.text(document);
+    let whole = |reason: String| Choice {
+        artifact: artifact.clone(),
+        id: None,
+        title: None,
+        reason,
+        chars: text.chars().count(),
+    };
+    match &scoped {
+        Scoped::WholeUnreferenced => choices.push(whole("nothing refers to a part of it".into())),
+        Scoped::WholeNotFound(id) => {
+            choices.push(whole(format!("`{id}` leads to no heading, so all of it is given")));
+        }
+        Scoped::Sections(found) => {
+            choices.extend(found.iter().map(|(id, section)| chosen(artifact, id, section)));
+        }
+    }
+    text
+}
+
+fn chosen(artifact: &Artifact, id: &str, found: &Found<'_>) -> Choice {
+    let reason = if found.shortened {
+        format!("the first heading that fits `{id}` without its last part")
+    } else {
+        format!("the first heading that fits `{id}`")
+    };
+    Choice {
+        artifact: artifact.clone(),
+        id: Some(id.to_owned()),
+        title: Some(found.title.to_owned()),
+        reason,
+        chars: found.text.chars().count(),
+    }
+}
+
+/// Returns the two sections of the PRD that an implementer once was given.
+pub(super) fn prd_sections(feature: &Feature, project: &Path) -> Option<String> {
+    let text = match feature.prd(project).0 {
+        Prd::InFeature => text(feature, &Artifact::PRD).ok()?,
+        Prd::Source(path) => file::text(Path::new(&path), MAX_BYTES)?,
+        Prd::None => return None,
+    };
+    let sections = ["Problem Statement", "Goals"].iter().filter_map(|name| {
+        let found = extract(&text, name, Rules::default())?;
+        Some(found.text.trim_end().to_owned())
+    });
+    let both = sections.collect::<Vec<_>>().join("\n\n");
+    Some(both).filter(|both| !both.is_empty())
+}

@@ -1,0 +1,62 @@
+//! Keeping dispatches: the ledger of what was checked, and what is remembered of each round.
+
+use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
+use convoke_domain::dispatch::resume::ResumeState;
+use convoke_domain::scope::Scope;
+
+use crate::error::StoreError;
+
+/// A role on a feature.
+#[derive(Debug, Clone, Copy)]
+pub struct Post<'a> {
+    /// The feature's folder name.
+    pub feature: &'a str,
+    /// The role, without its command.
+    pub role: &'a str,
+}
+
+/// One round that a role was dispatched in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Round {
+    /// How.
+    pub mode: Mode,
+    /// How long its prompt was.
+    pub prompt_chars: u64,
+    /// What is remembered after it.
+    pub state: ResumeState,
+}
+
+/// Keeps dispatches.
+pub trait DispatchStore {
+    /// Adds an entry to the ledger. None is ever changed.
+    fn record_dispatch(&self, scope: &Scope, entry: &LedgerEntry) -> Result<(), StoreError>;
+
+    /// Returns a project's ledger, over all its branches, in order.
+    fn ledger(&self, project: &str) -> Result<Vec<LedgerEntry>, StoreError>;
+
+    /// Keeps a round, and forgets later ones: it begins again from there.
+    fn keep_round(&self, scope: &Scope, post: Post<'_>, round: &Round) -> Result<(), StoreError>;
+
+    /// Returns the last round before an iteration.
+    fn round_before(
+        &self,
+        scope: &Scope,
+        post: Post<'_>,
+        iteration: u32,
+    ) -> Result<Option<Round>, StoreError>;
+
+    /// Names the session of the last round before an iteration; `false` if there is none.
+    fn name_session(
+        &self,
+        scope: &Scope,
+        post: Post<'_>,
+        iteration: u32,
+        agent_id: &str,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns the last round of every role of a feature, by role.
+    fn rounds(&self, scope: &Scope, feature: &str) -> Result<Vec<(String, Round)>, StoreError>;
+
+    /// Forgets every round of a feature, and returns how many roles that were.
+    fn forget_rounds(&self, scope: &Scope, feature: &str) -> Result<usize, StoreError>;
+}

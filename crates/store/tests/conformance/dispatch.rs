@@ -1,0 +1,66 @@
+//! Rules about dispatches.
+
+use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
+use convoke_domain::dispatch::resume::ResumeState;
+use convoke_store::dispatch::{Post, Round};
+
+use super::*;
+
+fn entry(feature: &str) -> LedgerEntry {
+    LedgerEntry {
+        feature: feature.to_owned(),
+        command: "implement".to_owned(),
+        role: "security-reviewer".to_owned(),
+        iteration: 2,
+        mode: Mode::Fallback,
+        prompt_chars: Some(700),
+        artifacts: vec!["design.md".to_owned(), "spec.md".to_owned()],
+        confirmed: Some(false),
+        missing: vec!["spec.md".to_owned()],
+        unproven: Some(Vec::new()),
+        at: at(7),
+    }
+}
+
+// D-52: appended, never changed, over all branches of a project.
+pub(super) fn the_ledger_is_kept(store: &dyn Store) {
+    let elsewhere = Scope { branch: "other".to_owned(), ..here() };
+    let plain = LedgerEntry { unproven: None, confirmed: None, prompt_chars: None, ..entry("a") };
+    store.record_dispatch(&here(), &entry("b")).unwrap();
+    store.record_dispatch(&elsewhere, &plain).unwrap();
+    assert_eq!(store.ledger(&here().project).unwrap(), [entry("b"), plain]);
+    assert_eq!(store.ledger("another").unwrap(), []);
+}
+
+fn round(iteration: u32, agent_id: Option<&str>) -> Round {
+    let state = ResumeState {
+        agent_id: agent_id.map(str::to_owned),
+        iteration1_prompt_length: 1000,
+        last_iteration: iteration,
+        last_commit_sha: Some(format!("c{iteration}")),
+    };
+    Round { mode: Mode::Fresh, prompt_chars: 500, state }
+}
+
+// D-60: asking for the same round again finds what there was before it.
+pub(super) fn rounds_are_kept(store: &dyn Store) {
+    let post = Post { feature: "031", role: "spec-reviewer" };
+    let before = |iteration| store.round_before(&here(), post, iteration).unwrap();
+    assert_eq!(before(5), None);
+    assert!(!store.name_session(&here(), post, 2, "a").unwrap());
+    store.keep_round(&here(), post, &round(1, None)).unwrap();
+    assert!(store.name_session(&here(), post, 2, "a").unwrap());
+    assert_eq!((before(1), before(2)), (None, Some(round(1, Some("a")))));
+    store.keep_round(&here(), post, &round(2, Some("a"))).unwrap();
+    store.keep_round(&here(), post, &round(3, None)).unwrap();
+    assert_eq!((before(3), before(9)), (Some(round(2, Some("a"))), Some(round(3, None))));
+    // Beginning again forgets what came later.
+    store.keep_round(&here(), post, &round(2, None)).unwrap();
+    assert_eq!(before(9), Some(round(2, None)));
+    let other = Post { role: "design-reviewer", ..post };
+    store.keep_round(&here(), other, &round(1, Some("b"))).unwrap();
+    let names: Vec<_> = store.rounds(&here(), "031").unwrap().into_iter().map(|it| it.0).collect();
+    assert_eq!(names, ["design-reviewer", "spec-reviewer"]);
+    assert_eq!(store.forget_rounds(&here(), "031").unwrap(), 2);
+    assert_eq!(before(9), None);
+}
