@@ -60,6 +60,7 @@ fn configuration() -> String {
         is used.\n\n";
     let brief = config::reference(config::brief::SECTION, &config::brief::KEYS);
     let wake = config::reference(config::wake::SECTION, &config::wake::KEYS);
+    let dispatch = config::reference(config::dispatch::SECTION, &config::dispatch::KEYS);
     let store = "## `[store]`\n\n\
         Only the user's `config.toml` may have this section: a project must not choose where its \
         user's memory is kept.\n\n\
@@ -70,7 +71,7 @@ fn configuration() -> String {
         | variable | meaning |\n|---|---|\n\
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
         | `NO_COLOR` | never use colors |\n";
-    format!("{NOTICE}{places}{brief}\n{wake}\n{store}\n{others}")
+    format!("{NOTICE}{places}{brief}\n{wake}\n{dispatch}\n{store}\n{others}")
 }
 
 fn exit_codes() -> String {

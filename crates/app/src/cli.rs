@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod brief;
+pub mod dispatch;
 pub mod hook;
 pub mod hooks;
 pub mod inbox;
@@ -47,6 +48,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Brief(brief::Args),
+    Dispatch(dispatch::Args),
     Task(task::Args),
     Say(say::Args),
     Inbox(inbox::Args),
@@ -73,6 +75,7 @@ impl Cli {
     pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
             Command::Brief(args) => args.run(&self.app()?, output),
+            Command::Dispatch(args) => args.run(&self.app()?, output),
             Command::Task(args) => args.run(&self.app()?, output),
             Command::Say(args) => args.run(&self.app()?, output),
             Command::Inbox(args) => args.run(&self.app()?, output),

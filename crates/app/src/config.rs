@@ -6,6 +6,7 @@
 //! reference page are all served.
 
 pub mod brief;
+pub mod dispatch;
 pub mod store;
 pub mod wake;
 
@@ -73,7 +74,7 @@ fn read_file(path: &Path) -> Result<Table, Failure> {
     let table: Table = text.parse().map_err(|source| {
         Failure::new(Exit::Usage, ConfigError::Syntax { path: path.to_owned(), source })
     })?;
-    let sections = [brief::SECTION, wake::SECTION, store::SECTION];
+    let sections = [brief::SECTION, wake::SECTION, dispatch::SECTION, store::SECTION];
     match table.keys().find(|name| !sections.contains(&name.as_str())) {
         Some(name) => Err(unknown(name, path, "section", &sections)),
         None => Ok(table),

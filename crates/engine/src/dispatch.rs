@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod feature;
+pub mod next;
 pub mod project;
 pub mod review_history;
 pub mod savings;

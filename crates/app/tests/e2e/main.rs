@@ -11,6 +11,8 @@ mod brief_init;
 mod brief_rest;
 mod cli;
 mod config;
+mod dispatch;
+mod dispatch_rounds;
 mod harness;
 mod hook;
 mod hooks;

@@ -1,0 +1,227 @@
+//! `convoke dispatch check`.
+
+use std::path::PathBuf;
+
+use convoke_domain::dispatch::confirmation::{Confirmation, confirmation};
+use convoke_domain::dispatch::history::unconfirmed;
+use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
+use convoke_domain::dispatch::required::Reference;
+use convoke_domain::dispatch::resume::unusable;
+use convoke_domain::dispatch::review::Review;
+use convoke_engine::dispatch::answer::review;
+use convoke_engine::dispatch::feature::Feature;
+use convoke_engine::dispatch::next::write_state;
+use convoke_engine::dispatch::{references, review_history};
+use convoke_store::dispatch::{DispatchStore, Post, Round};
+use serde::Serialize;
+
+use super::{PostArgs, next_failed, read};
+use crate::app::{App, Format};
+use crate::clock::now;
+use crate::config::dispatch::settings;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, refused};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    post: PostArgs,
+
+    /// The answer; `-` is stdin
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    response: PathBuf,
+
+    /// The round that it answers
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    iteration: u32,
+
+    /// The session that answered, so that the next round can resume it
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+
+    /// How many tokens the answer cost; none at all means that nothing was resumed
+    #[arg(long, value_name = "N")]
+    tokens: Option<u64>,
+
+    /// Only judge: no line in the review history, no entry in the ledger
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    role: String,
+    feature: String,
+    iteration: u32,
+    mode: &'static str,
+    confirmation: Option<ConfirmationReport>,
+    verdict: Option<&'static str>,
+    approved: Option<bool>,
+    issues: Vec<IssueReport>,
+    resume_error: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ConfirmationReport {
+    confirmed: bool,
+    named: Vec<String>,
+    missing: Vec<String>,
+    unexpected: Vec<String>,
+    line_counts: Vec<(String, u64)>,
+}
+
+#[derive(Serialize)]
+struct IssueReport {
+    severity: String,
+    category: Option<String>,
+    description: String,
+    location: Option<String>,
+    suggestion: Option<String>,
+}
+
+impl Args {
+    pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let settings = settings(app)?;
+        let (role, feature) = self.post.find(app, &settings)?;
+        let response = read(&self.response)?;
+        let (references, _) = references(&feature, &app.project, &role.reads(settings.profile));
+        let workspace = Workspace::open(app, None)?;
+        let round = self.round(&workspace, &feature)?;
+        let mode = round.as_ref().map_or(Mode::Fresh, |round| round.mode);
+        // A resumed session was not told to read anything, nor is one whose only document is a PRD
+        // that does not exist.
+        let expected: Vec<_> = references.iter().filter_map(Reference::expected_name).collect();
+        let demands = mode != Mode::Resume && !expected.is_empty();
+        let confirmation =
+            demands.then(|| confirmation(&response, &expected, settings.confirmation));
+        let review = review(&response);
+        let resume_error = (mode == Mode::Resume)
+            .then(|| unusable(&response, self.tokens, review.is_some()))
+            .flatten();
+        if !self.dry_run {
+            let entry = self.entry(&feature, &references, confirmation.as_ref(), round.as_ref());
+            self.record(&workspace, &feature, &entry, output)?;
+        }
+        let report = Report {
+            role: role.name.to_string(),
+            feature: feature.dir.display().to_string(),
+            iteration: self.iteration,
+            mode: mode.name(),
+            confirmation: confirmation.map(ConfirmationReport::from),
+            verdict: review.as_ref().map(|it| if it.passes() { "PASS" } else { "FAIL" }),
+            approved: review.as_ref().map(|it| it.approved),
+            issues: review.as_ref().map(issues).unwrap_or_default(),
+            resume_error,
+        };
+        match app.format {
+            Format::Json => output.json(&report)?,
+            Format::Text => output.data(&lines(&report))?,
+        }
+        Ok(if review.is_some_and(|it| it.passes()) { Exit::Done } else { Exit::No })
+    }
+
+    /// Returns the round that is answered, if `next` made it.
+    fn round(&self, workspace: &Workspace, feature: &Feature) -> Result<Option<Round>, Failure> {
+        let (name, Workspace { store, scope }) = (feature.name(), workspace);
+        let post = Post { feature: &name, role: &self.post.role.role };
+        let found = store.round_before(scope, post, self.iteration.saturating_add(1));
+        let found = found.map_err(refused)?;
+        Ok(found.filter(|round| round.state.last_iteration == self.iteration))
+    }
+
+    fn entry(
+        &self,
+        feature: &Feature,
+        references: &[Reference],
+        confirmation: Option<&Confirmation>,
+        round: Option<&Round>,
+    ) -> LedgerEntry {
+        let name = |it: &Reference| it.expected_name().map(str::to_owned);
+        LedgerEntry {
+            feature: feature.name(),
+            command: self.post.role.command.clone(),
+            role: self.post.role.role.clone(),
+            iteration: self.iteration,
+            mode: round.map_or(Mode::Fresh, |round| round.mode),
+            prompt_chars: round.map(|round| round.prompt_chars),
+            artifacts: references.iter().filter_map(name).collect(),
+            confirmed: confirmation.map(|it| it.confirmed),
+            missing: confirmation.map(|it| it.missing.clone()).unwrap_or_default(),
+            unproven: None,
+            at: now(),
+        }
+    }
+
+    /// Keeps what was found. A history that cannot be written stops nothing.
+    fn record(
+        &self,
+        workspace: &Workspace,
+        feature: &Feature,
+        entry: &LedgerEntry,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        let Workspace { store, scope } = workspace;
+        store.record_dispatch(scope, entry).map_err(refused)?;
+        if entry.confirmed == Some(false)
+            && let Err(error) = review_history::append(&feature.dir, &unconfirmed(&entry.role))
+        {
+            output.say(&format!("note: the review history could not be written: {error}"));
+        }
+        if let Some(agent) = &self.agent {
+            let post = Post { feature: &entry.feature, role: &entry.role };
+            let next = self.iteration.saturating_add(1);
+            if store.name_session(scope, post, next, agent).map_err(refused)? {
+                write_state(store, scope, feature).map_err(next_failed)?;
+            } else {
+                output.say("note: the session is not kept, because `dispatch next` did not make this round");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<Confirmation> for ConfirmationReport {
+    fn from(found: Confirmation) -> Self {
+        let Confirmation { confirmed, named, missing, unexpected, line_counts } = found;
+        Self { confirmed, named, missing, unexpected, line_counts }
+    }
+}
+
+fn issues(review: &Review) -> Vec<IssueReport> {
+    let report = |issue: &convoke_domain::dispatch::review::Issue| IssueReport {
+        severity: issue.severity.word().to_owned(),
+        category: issue.category.clone(),
+        description: issue.description.clone(),
+        location: issue.location.clone(),
+        suggestion: issue.suggestion.clone(),
+    };
+    review.issues.iter().map(report).collect()
+}
+
+fn lines(report: &Report) -> String {
+    let mut lines = Vec::new();
+    if let Some(found) = &report.confirmation {
+        let missing = match found.missing.as_slice() {
+            [] => String::new(),
+            missing => format!("; not named: {}", missing.join(", ")),
+        };
+        let word = if found.confirmed { "confirmed" } else { "not confirmed" };
+        lines.push(format!("confirmation  {word}{missing}"));
+    }
+    lines.push(match report.verdict {
+        Some(verdict) => format!("verdict       {verdict}"),
+        None => "verdict       none: there is no review in the answer".to_owned(),
+    });
+    for issue in &report.issues {
+        let place = issue.location.as_ref().map_or(String::new(), |it| format!("  ({it})"));
+        lines.push(format!("  [{}] {}{place}", issue.severity, issue.description));
+    }
+    if let Some(error) = report.resume_error {
+        lines.push(format!(
+            "resume        failed: {error}; run `dispatch next --resume-failed \"{error}\"`"
+        ));
+    }
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,156 @@
+//! `convoke dispatch next`.
+
+use std::path::PathBuf;
+
+use convoke_domain::dispatch::resume::Decision;
+use convoke_domain::text::Text;
+use convoke_engine::dispatch::next::{Next, NextRequest, next};
+use convoke_engine::git::diff::Committed;
+use serde::Serialize;
+
+use super::materials::MaterialArgs;
+use super::prompt::say_remarks;
+use super::{PostArgs, next_failed, read};
+use crate::app::{App, Format};
+use crate::config::dispatch::settings;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::Workspace;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    post: PostArgs,
+
+    #[command(flatten)]
+    materials: MaterialArgs,
+
+    /// The session of the round before
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+
+    /// What was done about the issues
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
+
+    /// Commit what changed first: the document under review, or everything
+    #[arg(long)]
+    commit: bool,
+
+    /// This is the final validation of a role that has passed before
+    #[arg(long = "final")]
+    is_final: bool,
+
+    /// Resuming for this round was tried, and this went wrong
+    #[arg(long, value_name = "TEXT")]
+    resume_failed: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    role: String,
+    feature: String,
+    iteration: u32,
+    action: &'static str,
+    reason: &'static str,
+    agent_id: Option<&'a str>,
+    prompt: &'a str,
+    chars: usize,
+    fresh_chars: u64,
+    delta_chars: Option<u64>,
+    base_chars: u64,
+    committed: Option<String>,
+    /// Whether this prompt is shorter than a fresh one, which resuming is for.
+    is_shorter: bool,
+    diagnostics: &'a [String],
+}
+
+impl Args {
+    pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let settings = settings(app)?;
+        let (role, feature) = self.post.find(app, &settings)?;
+        let materials = self.materials.read(app, &settings, &role)?;
+        let summary = self.summary.as_ref().map(|path| read(path)).transpose()?.unwrap_or_default();
+        let request = NextRequest {
+            order: materials.order(&role),
+            is_final: self.is_final,
+            agent_id: self.agent.as_deref(),
+            resume_error: self.resume_failed.as_deref(),
+            summary: &summary,
+            commits: self.commit,
+            guard_base: settings.guard_base,
+            wording: settings.resume_text,
+        };
+        let Workspace { store, scope } = Workspace::open(app, None)?;
+        let made = next(&store, &scope, &app.project, &feature, &request).map_err(next_failed)?;
+        let chars = Text::new(&made.prompt).chars();
+        let report = Report {
+            role: role.name.to_string(),
+            feature: feature.dir.display().to_string(),
+            iteration: self.materials.iteration,
+            action: action(&made.decision),
+            reason: reason(&made.decision),
+            agent_id: agent_id(&made.decision),
+            prompt: &made.prompt,
+            chars,
+            fresh_chars: made.fresh_chars,
+            delta_chars: made.delta_chars,
+            base_chars: made.base_chars,
+            committed: made.committed.as_ref().map(committed),
+            is_shorter: (chars as u64) < made.fresh_chars,
+            diagnostics: &made.diagnostics,
+        };
+        match app.format {
+            Format::Json => output.json(&report)?,
+            Format::Text => {
+                say_remarks(app, &made.diagnostics, output);
+                output.say(&sentence(&report, &made));
+                output.data(&made.prompt)?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn sentence(report: &Report<'_>, made: &Next) -> String {
+    let committed = report.committed.as_ref().map_or(String::new(), |it| format!("; {it}"));
+    match (&made.decision, report.delta_chars) {
+        (Decision::Resume { agent_id }, Some(delta)) => format!(
+            "resume {agent_id}: {delta} characters changed, of {} at most{committed}",
+            report.base_chars / 2
+        ),
+        (Decision::Resume { agent_id }, None) => format!("resume {agent_id}{committed}"),
+        (Decision::Fresh { .. }, _) => format!("fresh: {}{committed}", report.reason),
+    }
+}
+
+const fn action(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Fresh { .. } => "fresh",
+        Decision::Resume { .. } => "resume",
+    }
+}
+
+const fn reason(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Fresh { reason, .. } => reason.name(),
+        Decision::Resume { .. } => "within_guard",
+    }
+}
+
+fn agent_id(decision: &Decision) -> Option<&str> {
+    match decision {
+        Decision::Fresh { .. } => None,
+        Decision::Resume { agent_id } => Some(agent_id),
+    }
+}
+
+/// Says what came of committing, in the original's words.
+fn committed(committed: &Committed) -> String {
+    match committed {
+        Committed::NoChanges => "NO_CHANGES".to_owned(),
+        Committed::Done => "COMMIT_OK".to_owned(),
+        Committed::Failed(why) => format!("COMMIT_FAILED ({why})"),
+    }
+}

@@ -1,0 +1,108 @@
+//! `convoke dispatch prompt` and `artifacts`.
+
+use convoke_domain::dispatch::required::{Reference, block};
+use convoke_domain::text::Text;
+use convoke_domain::token::{Estimate, Tokenizer};
+use convoke_engine::dispatch::{Dispatch, assemble, references};
+use serde::Serialize;
+
+use super::PostArgs;
+use super::materials::MaterialArgs;
+use crate::app::{App, Format, Verbosity};
+use crate::config::dispatch::settings;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct PromptArgs {
+    #[command(flatten)]
+    post: PostArgs,
+
+    #[command(flatten)]
+    materials: MaterialArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ArtifactsArgs {
+    #[command(flatten)]
+    post: PostArgs,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    role: String,
+    feature: String,
+    profile: &'static str,
+    prompt: &'a str,
+    chars: usize,
+    tokens_x10: u64,
+    artifacts: Vec<ReferenceReport>,
+    diagnostics: &'a [String],
+}
+
+/// One line of the block.
+#[derive(Serialize)]
+pub(super) struct ReferenceReport {
+    label: String,
+    path: Option<String>,
+}
+
+impl ReferenceReport {
+    pub(super) fn all(references: &[Reference]) -> Vec<Self> {
+        let report = |it: &Reference| Self { label: it.artifact.label(), path: it.path.clone() };
+        references.iter().map(report).collect()
+    }
+}
+
+impl PromptArgs {
+    pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let settings = settings(app)?;
+        let (role, feature) = self.post.find(app, &settings)?;
+        let materials = self.materials.read(app, &settings, &role)?;
+        let dispatch = assemble(&feature, &app.project, &materials.order(&role))
+            .map_err(|error| Failure::new(Exit::Surroundings, error))?;
+        let Dispatch { prompt, references, diagnostics, .. } = &dispatch;
+        say_remarks(app, diagnostics, output);
+        match app.format {
+            Format::Text => output.data(prompt)?,
+            Format::Json => output.json(&Report {
+                role: role.name.to_string(),
+                feature: feature.dir.display().to_string(),
+                profile: materials.profile.name(),
+                prompt,
+                chars: Text::new(prompt).chars(),
+                tokens_x10: Estimate.count(Text::new(prompt)).tenths(),
+                artifacts: ReferenceReport::all(references),
+                diagnostics,
+            })?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl ArtifactsArgs {
+    pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let settings = settings(app)?;
+        let (role, feature) = self.post.find(app, &settings)?;
+        let reads = role.reads(settings.profile);
+        let (references, diagnostics) = references(&feature, &app.project, &reads);
+        say_remarks(app, &diagnostics, output);
+        match app.format {
+            Format::Text => output.data(&format!("{}\n", block(&references, role.noun)))?,
+            Format::Json => output.json(&serde_json::json!({
+                "artifacts": ReferenceReport::all(&references), "diagnostics": diagnostics,
+            }))?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// What is missing is worth a word; JSON has it inside.
+pub(super) fn say_remarks(app: &App, remarks: &[String], output: &Output) {
+    if app.format == Format::Text || app.verbosity == Verbosity::Verbose {
+        for remark in remarks {
+            output.say(&format!("note: {remark}"));
+        }
+    }
+}

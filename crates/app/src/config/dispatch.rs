@@ -1,0 +1,311 @@
+//! The `[dispatch]` section.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::confirmation::Level;
+use convoke_domain::dispatch::extract::{EndRule, MatchRule, Rules};
+use convoke_domain::dispatch::resume::GuardBase;
+use convoke_domain::dispatch::resumed_prompt::Wording;
+use convoke_domain::dispatch::role::{Form, Noun, Profile, Role, RoleName, Roles};
+use convoke_domain::dispatch::task_prompt::TaskOrder;
+use toml::Value;
+
+use super::{Key, number, read_layers, text, whole};
+use crate::app::App;
+use crate::failure::Failure;
+
+/// The section's name.
+pub const SECTION: &str = "dispatch";
+
+/// Everything decided about dispatches before one is made.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where features and projects are, relative to the project.
+    pub artifacts_root: PathBuf,
+    /// Which prompts.
+    pub profile: Profile,
+    /// The most rounds.
+    pub max_iterations: u32,
+    /// How sections are taken out of documents.
+    pub rules: Rules,
+    /// How a confirmation is judged.
+    pub confirmation: Level,
+    /// What a delta is measured against.
+    pub guard_base: GuardBase,
+    /// How a resumed session is spoken to.
+    pub resume_text: Wording,
+    /// In which order a task's prompt comes.
+    pub task_order: TaskOrder,
+    /// Whether a task is given two sections of the PRD instead of being sent to it.
+    pub prd_sections: bool,
+    /// The roles.
+    pub roles: Roles,
+    /// Files with what some roles are asked, relative to the project.
+    pub rubrics: BTreeMap<RoleName, PathBuf>,
+    /// Files with how some roles are to answer, relative to the project.
+    pub returns: BTreeMap<RoleName, PathBuf>,
+}
+
+/// One place's opinion on these settings.
+#[derive(Debug, Clone, Default)]
+pub struct Layer {
+    artifacts_root: Option<PathBuf>,
+    profile: Option<Profile>,
+    max_iterations: Option<u32>,
+    end_rule: Option<EndRule>,
+    match_rule: Option<MatchRule>,
+    confirmation: Option<Level>,
+    guard_base: Option<GuardBase>,
+    resume_text: Option<Wording>,
+    task_order: Option<TaskOrder>,
+    prd_sections: Option<bool>,
+    roles: BTreeMap<RoleName, RoleChange>,
+}
+
+/// What a place says about one role.
+#[derive(Debug, Clone, Default)]
+struct RoleChange {
+    artifacts: Option<Vec<Artifact>>,
+    target: Option<Artifact>,
+    noun: Option<Noun>,
+    form: Option<Form>,
+    files: Option<bool>,
+    resumes: Option<bool>,
+    rubric: Option<PathBuf>,
+    returns: Option<PathBuf>,
+}
+
+/// Every setting of dispatches.
+pub const KEYS: [Key<Layer>; 11] = [
+    Key {
+        name: "artifacts_root",
+        expected: "a folder, relative to the project",
+        default: "docs",
+        meaning: "where `features/` and `projects/` are",
+        from_text: text,
+        set: |layer, value| {
+            layer.artifacts_root =
+                Some(PathBuf::from(value.as_str()?)).filter(|it| it.is_relative());
+            layer.artifacts_root.is_some().then_some(())
+        },
+    },
+    Key {
+        name: "profile",
+        expected: "seed, stable-prefix or all-reference",
+        default: "seed",
+        meaning: "which generation of prompts",
+        from_text: text,
+        set: |layer, value| one(value, Profile::parse, &mut layer.profile),
+    },
+    Key {
+        name: "max_iterations",
+        expected: "a whole number from 1 up",
+        default: "5",
+        meaning: "the most rounds of a review",
+        from_text: number,
+        set: |layer, value| {
+            let most = u32::try_from(whole(value)?).ok().filter(|most| *most > 0)?;
+            layer.max_iterations = Some(most);
+            Some(())
+        },
+    },
+    Key {
+        name: "end_rule",
+        expected: "same_level or same_or_higher",
+        default: "same_level",
+        meaning: "where a section that a task refers to ends",
+        from_text: text,
+        set: |layer, value| one(value, EndRule::parse, &mut layer.end_rule),
+    },
+    Key {
+        name: "match_rule",
+        expected: "first or definition_first",
+        default: "first",
+        meaning: "which heading a reference means",
+        from_text: text,
+        set: |layer, value| one(value, MatchRule::parse, &mut layer.match_rule),
+    },
+    Key {
+        name: "confirmation",
+        expected: "seed or loose",
+        default: "seed",
+        meaning: "whether a confirmation must name a file",
+        from_text: text,
+        set: |layer, value| one(value, Level::parse, &mut layer.confirmation),
+    },
+    Key {
+        name: "guard_base",
+        expected: "everything or prompt",
+        default: "everything",
+        meaning: "what half of a delta's size is measured against: a fresh start with all it reads, or the first prompt alone",
+        from_text: text,
+        set: |layer, value| one(value, GuardBase::parse, &mut layer.guard_base),
+    },
+    Key {
+        name: "resume_text",
+        expected: "seed or g2",
+        default: "seed",
+        meaning: "how a resumed session is spoken to",
+        from_text: text,
+        set: |layer, value| one(value, Wording::parse, &mut layer.resume_text),
+    },
+    Key {
+        name: "task_order",
+        expected: "seed or shipped",
+        default: "seed",
+        meaning: "the order of sections in a task's prompt",
+        from_text: text,
+        set: |layer, value| one(value, TaskOrder::parse, &mut layer.task_order),
+    },
+    Key {
+        name: "prd_scope",
+        expected: "whole or sections",
+        default: "whole",
+        meaning: "send a task to all of the PRD, or give it two sections",
+        from_text: text,
+        set: |layer, value| {
+            layer.prd_sections = Some(match value.as_str()? {
+                "whole" => false,
+                "sections" => true,
+                _ => return None,
+            });
+            Some(())
+        },
+    },
+    Key {
+        name: "roles",
+        expected: "a table of roles such as `[dispatch.roles.\"implement/ux-reviewer\"]`, each with \
+                   any of artifacts, target, noun, form, files, resumes, rubric, returns",
+        default: "the built-in roles",
+        meaning: "roles that are added or changed; see docs/reference/dispatch.md",
+        from_text: |_| None,
+        set: |layer, value| {
+            for (name, value) in value.as_table()? {
+                let name = RoleName::parse(name).ok()?;
+                layer.roles.insert(name, RoleChange::read(value)?);
+            }
+            Some(())
+        },
+    },
+];
+
+fn one<T>(value: &Value, parse: fn(&str) -> Option<T>, place: &mut Option<T>) -> Option<()> {
+    *place = Some(parse(value.as_str()?)?);
+    Some(())
+}
+
+impl RoleChange {
+    fn read(value: &Value) -> Option<Self> {
+        let mut change = Self::default();
+        for (name, value) in value.as_table()? {
+            match name.as_str() {
+                "artifacts" => {
+                    let names = value.as_array()?.iter();
+                    let parse = |name: &Value| Artifact::parse(name.as_str()?).ok();
+                    change.artifacts = Some(names.map(parse).collect::<Option<_>>()?);
+                }
+                "target" => change.target = Some(Artifact::parse(value.as_str()?).ok()?),
+                "noun" => one(value, Noun::parse, &mut change.noun)?,
+                "form" => one(value, form, &mut change.form)?,
+                "files" => change.files = Some(value.as_bool()?),
+                "resumes" => change.resumes = Some(value.as_bool()?),
+                "rubric" => change.rubric = Some(PathBuf::from(value.as_str()?)),
+                "returns" => change.returns = Some(PathBuf::from(value.as_str()?)),
+                _ => return None,
+            }
+        }
+        Some(change)
+    }
+
+    /// Changes a role that is known, or makes one of a reviewer of files.
+    fn applied(self, name: &RoleName, known: Option<&Role>) -> Role {
+        let made = || Role {
+            name: name.clone(),
+            reads: Vec::new(),
+            target: None,
+            form: Form::Review,
+            noun: Noun::Review,
+            takes_files: name.command == "implement",
+            resumes: true,
+            pasted_before: Vec::new(),
+        };
+        let role = known.cloned().unwrap_or_else(made);
+        let reads = self.artifacts.unwrap_or(role.reads);
+        let target = self.target.or(role.target);
+        let pasted_before = match known {
+            Some(_) => role.pasted_before,
+            None => reads.iter().chain(&target).cloned().collect(),
+        };
+        Role {
+            name: role.name,
+            reads,
+            target,
+            form: self.form.unwrap_or(role.form),
+            noun: self.noun.unwrap_or(role.noun),
+            takes_files: self.files.unwrap_or(role.takes_files),
+            resumes: self.resumes.unwrap_or(role.resumes),
+            pasted_before,
+        }
+    }
+}
+
+fn form(word: &str) -> Option<Form> {
+    match word {
+        "review" => Some(Form::Review),
+        "phase" => Some(Form::PhaseReview),
+        "fix" => Some(Form::Fix),
+        _ => None,
+    }
+}
+
+/// Collects what environment and files say about dispatches.
+pub fn settings(app: &App) -> Result<Settings, Failure> {
+    let layers = read_layers(app, SECTION, &KEYS)?;
+    let all = layers.into_iter().reduce(Layer::over).unwrap_or_default();
+    let mut settings = Settings {
+        artifacts_root: all.artifacts_root.unwrap_or_else(|| PathBuf::from("docs")),
+        profile: all.profile.unwrap_or_default(),
+        max_iterations: all.max_iterations.unwrap_or(5),
+        rules: Rules {
+            end: all.end_rule.unwrap_or_default(),
+            heading: all.match_rule.unwrap_or_default(),
+        },
+        confirmation: all.confirmation.unwrap_or_default(),
+        guard_base: all.guard_base.unwrap_or_default(),
+        resume_text: all.resume_text.unwrap_or_default(),
+        task_order: all.task_order.unwrap_or_default(),
+        prd_sections: all.prd_sections.unwrap_or(false),
+        roles: Roles::default(),
+        rubrics: BTreeMap::new(),
+        returns: BTreeMap::new(),
+    };
+    for (name, mut change) in all.roles {
+        settings.rubrics.extend(change.rubric.take().map(|path| (name.clone(), path)));
+        settings.returns.extend(change.returns.take().map(|path| (name.clone(), path)));
+        let role = change.applied(&name, settings.roles.find(&name));
+        settings.roles.set(role);
+    }
+    Ok(settings)
+}
+
+impl Layer {
+    fn over(self, weaker: Self) -> Self {
+        let mut roles = weaker.roles;
+        roles.extend(self.roles);
+        Self {
+            artifacts_root: self.artifacts_root.or(weaker.artifacts_root),
+            profile: self.profile.or(weaker.profile),
+            max_iterations: self.max_iterations.or(weaker.max_iterations),
+            end_rule: self.end_rule.or(weaker.end_rule),
+            match_rule: self.match_rule.or(weaker.match_rule),
+            confirmation: self.confirmation.or(weaker.confirmation),
+            guard_base: self.guard_base.or(weaker.guard_base),
+            resume_text: self.resume_text.or(weaker.resume_text),
+            task_order: self.task_order.or(weaker.task_order),
+            prd_sections: self.prd_sections.or(weaker.prd_sections),
+            roles,
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! `convoke dispatch`: prompts, judgements, rounds and sums, as a user meets them.
+
+use std::fs;
+
+use insta::{assert_binary_snapshot, assert_snapshot};
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Project};
+
+pub(crate) const FEATURE: &str = "docs/features/031-login";
+
+pub(crate) const DESIGN: &str = "# Design\n\n### TD5: Language in I7\nmention\n\n## Interfaces\n\n\
+    ### I7: Session\nA token in a cookie.\n\n### I8: Logout\nForget it.\n";
+
+const TASKS: &str = "# Tasks\n\n### Task 1: Keep a session\n**Why:** Plan Step 1A.1, Design I7\n\
+    Write the cookie.\n\n**Done when:** a second request is known\n\n### Task 2: Log out\nForget it.\n";
+
+/// A project with one feature that has everything but a PRD.
+fn project() -> Project {
+    Project::new()
+        .on_branch("main")
+        .file(&format!("{FEATURE}/spec.md"), "# Spec\n\nR1: Logging in is fast.\n\n\n")
+        .file(&format!("{FEATURE}/design.md"), DESIGN)
+        .file(&format!("{FEATURE}/plan.md"), "# Plan\n\n## Phase 1A: Sessions\nOne step.\n")
+        .file(&format!("{FEATURE}/tasks.md"), TASKS)
+}
+
+fn prompt(project: &Project, role: &str, more: &[&str]) -> String {
+    let arguments = [&["dispatch", "prompt", role, "--feature", FEATURE], more].concat();
+    let outcome = project.run(&arguments);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    outcome.stdout.replace(&project.root().display().to_string(), "/repo")
+}
+
+// D-5, D-7, D-20..D-23: one prompt of each kind, as a person reads it.
+#[test]
+fn prompts_read_as_agreed() {
+    let issues = json!([{ "severity": "blocker", "category": "testability",
+        "description": "`fast` has no number", "location": "spec.md:3", "suggestion": "Name one" }]);
+    let outcome =
+        json!({ "reviewer": "design-reviewer", "approved": true, "iteration": 2, "issues": [] });
+    let project = project()
+        .file("issues.json", issues.to_string())
+        .file("outcome.json", outcome.to_string())
+        .file("next.md", "Planning starts from this.\n");
+    let at = |name: &str| project.path(name).display().to_string();
+    let (issues, outcome, next) = (at("issues.json"), at("outcome.json"), at("next.md"));
+    let reviewer = prompt(&project, "specify/spec-reviewer", &[]);
+    assert_binary_snapshot!("spec-reviewer.md", reviewer.into_bytes());
+    let again = ["--iteration", "2", "--issues", &issues, "--profile", "stable-prefix"];
+    let again = prompt(&project, "specify/spec-reviewer", &again);
+    assert_binary_snapshot!("spec-reviewer-again-stable-prefix.md", again.into_bytes());
+    let phase = ["--outcome", &outcome, "--next-phase", &next];
+    let phase = prompt(&project, "design/phase-reviewer", &phase);
+    assert_binary_snapshot!("design-phase-reviewer.md", phase.into_bytes());
+    let files = ["--files", "src/login.rs", "src/session.rs", "--profile", "all-reference"];
+    let security = prompt(&project, "implement/security-reviewer", &files);
+    assert_binary_snapshot!("security-reviewer-all-reference.md", security.into_bytes());
+    let fix = prompt(&project, "implement/implementer", &["--issues", &issues]);
+    assert_binary_snapshot!("implementer-fix.md", fix.into_bytes());
+    let task = project.run(&["dispatch", "task", "1", "--feature", "031"]);
+    let task = task.stdout.replace(&project.root().display().to_string(), "/repo");
+    assert_binary_snapshot!("task-implementer.md", task.into_bytes());
+}
+
+// D-8, D-10..D-12, section 11 example 1
+#[test]
+fn the_block_lists_what_a_role_must_read() {
+    let project = project().file(&format!("{FEATURE}/.meta.json"), "{");
+    let artifacts = |role: &str| {
+        let outcome = project.run(&["dispatch", "artifacts", role, "--feature", "031-login"]);
+        outcome.stable(&project)
+    };
+    assert_snapshot!(artifacts("implement/security-reviewer"), @r#"
+    exit: 0
+    --- stdout
+    ## Required Artifacts
+    You MUST read the following files before beginning your review.
+    After reading, confirm: "Files read: {name} ({N} lines), ..." in a single line.
+    - Design: TOP/project/docs/features/031-login/design.md
+    - Spec: TOP/project/docs/features/031-login/spec.md
+    --- stderr
+    note: meta_malformed
+    "#);
+    fs::remove_file(project.path(&format!("{FEATURE}/plan.md"))).unwrap();
+    let phase = artifacts("create-plan/phase-reviewer");
+    assert!(phase.contains("- PRD: No PRD \u{2014} feature created without brainstorm"), "{phase}");
+    assert!(phase.contains("/plan.md\n") && phase.contains("note: artifact_missing:plan.md"));
+}
+
+// D-2: a mistake is answered with what is near.
+#[test]
+fn unknown_roles_commands_and_features_are_explained() {
+    let project = project();
+    let run = |role: &str, feature: &str| {
+        project.run(&["dispatch", "prompt", role, "--feature", feature]).stderr
+    };
+    let role = run("implement/securty-reviewer", "031");
+    assert!(role.contains("unknown role") && role.contains("did you mean `security-reviewer`?"));
+    let command = run("implment/implementer", "031");
+    assert!(command.contains("unknown command") && command.contains("did you mean `implement`?"));
+    let feature = run("specify/spec-reviewer", "031-logn");
+    assert!(feature.contains("did you mean `031-login`?"), "{feature}");
+    fs::remove_file(project.path(&format!("{FEATURE}/spec.md"))).unwrap();
+    let nothing = run("specify/spec-reviewer", "031");
+    assert!(nothing.contains("cannot review `spec.md`: there is none"), "{nothing}");
+    fs::write(project.path(&format!("{FEATURE}/spec.md")), b"\xff").unwrap();
+    assert!(run("specify/spec-reviewer", "031").contains("invalid utf-8"));
+}
+
+// Roles are data: a project adds and changes them.
+#[test]
+fn a_project_has_its_own_roles() {
+    let settings = "[dispatch.roles.\"implement/ux-reviewer\"]\nartifacts = ['spec']\n\
+        rubric = 'ux.md'\n[dispatch.roles.\"implement/security-reviewer\"]\nartifacts = ['spec', 'threats']\n";
+    let project = project().file("convoke.toml", settings).file("ux.md", "Look at it as a user.\n");
+    let ux = prompt(&project, "implement/ux-reviewer", &[]);
+    assert!(ux.starts_with("Look at it as a user.\n\n## Required Artifacts\n"), "{ux}");
+    let security =
+        project.run(&["dispatch", "artifacts", "implement/security-reviewer", "--feature", "031"]);
+    assert!(security.stdout.contains("/threats.md"), "{security}");
+    assert!(security.stderr.contains("artifact_missing:threats.md"), "{security}");
+    let outside = project.file("convoke.toml", settings.replace("ux.md", "../home/secret"));
+    let outside = outside.file("../home/secret", "secret");
+    let refused = outside.run(&["dispatch", "prompt", "implement/ux-reviewer", "--feature", "031"]);
+    assert!(refused.stderr.contains("outside dir"), "{refused}");
+}
+
+// D-33..D-36: the reason for each section is told, and the switches change it.
+#[test]
+fn sections_are_chosen_for_a_reason() {
+    let project = project();
+    let sections = |project: &Project, number: &str| -> (Value, Value) {
+        let text = project.stdout(&["dispatch", "task", number, "--feature", "031", "--json"]);
+        let report: Value = serde_json::from_str(&text).unwrap();
+        (report["sections"].clone(), report["diagnostics"].clone())
+    };
+    let (found, remarks) = sections(&project, "1");
+    assert_eq!(found[0]["title"], "TD5: Language in I7", "the original's quirk");
+    assert_eq!(found[1]["title"], "Phase 1A: Sessions");
+    assert_eq!(found[1]["reason"], "the first heading that fits `1A.1` without its last part");
+    assert_eq!(remarks, json!([]));
+    let (whole, remarks) = sections(&project, "2");
+    assert_eq!((&whole[0]["id"], &whole[0]["title"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        remarks,
+        json!(["No parseable traceability references \u{2014} loading full artifacts."])
+    );
+    let better = "[dispatch]\nmatch_rule = 'definition_first'\nend_rule = 'same_or_higher'\n";
+    let (found, _) = sections(&project.file("convoke.toml", better), "1");
+    assert_eq!(found[0]["title"], "I7: Session");
+}
+
+// D-30
+#[test]
+fn a_task_that_is_not_there_is_explained() {
+    let project = project();
+    assert_snapshot!(project.run(&["dispatch", "task", "9", "--feature", "031"]), @"
+    exit: 1
+    --- stdout
+    --- stderr
+    error: there is no task 9 in `tasks.md`
+    hint: there are: 1, 2
+    ");
+    let project = project.file(&format!("{FEATURE}/tasks.md"), "## Task 1: Too high\r\n");
+    let outcome = project.run(&["dispatch", "task", "1", "--feature", "031"]);
+    assert!(outcome.stderr.contains("its tasks are not headings of level 3 or 4"), "{outcome}");
+}
+
+pub(crate) fn check(project: &Project, role: &str, more: &[&str], answer: &str) -> Outcome {
+    let arguments = [&["dispatch", "check", role, "--feature", "031"], more].concat();
+    project.run_with_input(&arguments, answer.as_bytes())
+}
+
+pub(crate) const APPROVED: &str = "Files read: design.md (11 lines), spec.md (3 lines)\n\
+    ```json\n{\"approved\": true, \"issues\": []}\n```\n";
+
+// D-26, D-40..D-43, D-50..D-52
+#[test]
+fn an_answer_is_judged_and_never_blocked() {
+    let project = project();
+    let role = "implement/security-reviewer";
+    assert_snapshot!(check(&project, role, &[], APPROVED), @"
+    exit: 0
+    --- stdout
+    confirmation  confirmed
+    verdict       PASS
+    --- stderr
+    ");
+    let history = project.path(&format!("{FEATURE}/.review-history.md"));
+    assert!(!history.exists());
+    let silent = "{\"approved\": true, \"issues\": [{\"severity\": \"warning\", \
+        \"description\": \"No limit\", \"location\": \"src/a.rs:3\"}]}";
+    assert_snapshot!(check(&project, role, &[], silent), @"
+    exit: 1
+    --- stdout
+    confirmation  not confirmed; not named: design.md, spec.md
+    verdict       FAIL
+      [warning] No limit  (src/a.rs:3)
+    --- stderr
+    ");
+    let warning = "LAZY-LOAD-WARNING: security-reviewer did not confirm artifact reads\n";
+    assert_eq!(fs::read_to_string(&history).unwrap(), warning);
+    check(&project, role, &["--dry-run"], "nothing");
+    assert_eq!(fs::read_to_string(&history).unwrap(), warning);
+    assert_snapshot!(project.stdout(&["dispatch", "rate"]), @"
+    role                             dispatches  unconfirmed    share  unproven
+    security-reviewer                         2            1   50.0 %         0 of 0
+
+    feature                          dispatches  unconfirmed    share  unproven
+    031-login                                 2            1   50.0 %         0 of 0
+
+    first three features                      2            1   50.0 %         0 of 0
+    all                                       2            1   50.0 %         0 of 0
+    More than a fifth did not confirm: look at the approach, not at the roles.
+    ");
+}
+
+// A history that cannot be written stops nothing; an answer of any size is judged.
+#[test]
+fn odd_answers_and_places_are_survived() {
+    let project = project();
+    fs::create_dir(project.path(&format!("{FEATURE}/.review-history.md"))).unwrap();
+    let outcome = check(&project, "implement/security-reviewer", &[], "");
+    assert!(outcome.stderr.contains("note: the review history could not be written"), "{outcome}");
+    assert!(outcome.stdout.contains("there is no review in the answer"), "{outcome}");
+    let long = "x".repeat(20_000_000) + APPROVED;
+    assert_eq!(check(&project, "implement/security-reviewer", &[], &long).code, Some(0));
+    let binary = project.run_with_input(
+        &["dispatch", "check", "implement/security-reviewer", "--feature", "031"],
+        b"\xff\xfe",
+    );
+    assert_eq!(binary.code, Some(2), "{binary}");
+}
+
+// D-70..D-72
+#[test]
+fn prompts_that_paste_are_found() {
+    let project = Project::new()
+        .file("specify.md", "## Spec (what you're reviewing)\n{content of spec.md}\n\n{content of prd.md, or \"None\"}\n");
+    assert_snapshot!(project.run(&["dispatch", "audit", "specify.md"]), @r#"
+    exit: 1
+    --- stdout
+    specify.md:2: P1 P4 {content of spec.md}  (allowed: the artifact under review)
+    specify.md:4: P4 {content of prd.md, or "None"}
+    1 pasted, 1 allowed
+    --- stderr
+    "#);
+    let strict = project.run(&["dispatch", "audit", "specify.md", "--profile", "all-reference"]);
+    assert!(strict.stdout.ends_with("2 pasted, 0 allowed\n"), "{strict}");
+}
+
+// D-82: both sums.
+#[test]
+fn savings_tell_both_sums() {
+    let body = "A sentence of the document.\n".repeat(400);
+    let mut project = Project::new();
+    for feature in ["001-a", "002-b"] {
+        for file in ["spec.md", "design.md", "plan.md", "tasks.md"] {
+            project = project.file(&format!("docs/features/{feature}/{file}"), &body);
+        }
+    }
+    let project = project.file("docs/features/003-c/spec.md", "only this");
+    let table = project.stdout(&["dispatch", "savings"]);
+    let row = |part: &str, label: &str| {
+        let part = table.split(part).nth(1).unwrap();
+        let line = part.lines().find(|line| line.trim_start().starts_with(label)).unwrap();
+        line.split_whitespace().find(|word| word.starts_with(['−', '+'])).unwrap().to_owned()
+    };
+    // Paths are part of prompts, so the figures differ a little from place to place.
+    assert!(row("what the dispatcher sends", "by reference").starts_with("−86."), "{table}");
+    assert!(row("what the agents pay, reading included", "by reference").starts_with("−10."));
+    assert!(table.contains("2 measured, 1 left out because"), "{table}");
+    let report: Value =
+        serde_json::from_str(&project.stdout(&["dispatch", "savings", "--json"])).unwrap();
+    assert_eq!(
+        (&report["features"], &report["skipped"]),
+        (&json!(["001-a", "002-b"]), &json!(["003-c"]))
+    );
+    let none = Project::new().run(&["dispatch", "savings"]);
+    assert_eq!(none.code, Some(1), "{none}");
+}

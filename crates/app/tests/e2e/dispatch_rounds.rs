@@ -1,0 +1,159 @@
+//! `convoke dispatch next`: rounds that are resumed, and rounds that begin afresh.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::dispatch::{APPROVED, DESIGN, FEATURE, check};
+use crate::harness::Project;
+
+fn git(project: &Project, arguments: &[&str]) {
+    let mut git: Command = project.command(Path::new("git"), arguments);
+    let done = git.output().unwrap();
+    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// The same project in a real repository.
+fn repository() -> Project {
+    let project = Project::new();
+    git(&project, &["init", "-q", "-b", "main", "."]);
+    let project = project
+        .file(
+            &format!("{FEATURE}/spec.md"),
+            format!("# Spec\n\n{}", "R: a rule of it.\n".repeat(60)),
+        )
+        .file(&format!("{FEATURE}/design.md"), DESIGN);
+    commit(&project);
+    project
+}
+
+fn commit(project: &Project) {
+    git(project, &["add", "-A"]);
+    let who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+    git(project, &[&who[..], &["commit", "-q", "-m", "change"]].concat());
+}
+
+fn next(project: &Project, more: &[&str]) -> Value {
+    let role = "specify/spec-reviewer";
+    let arguments = [&["dispatch", "next", role, "--feature", "031", "--json"], more].concat();
+    serde_json::from_str(&project.stdout(&arguments)).unwrap()
+}
+
+fn revise(project: &Project, words: &str) {
+    let path = project.path(&format!("{FEATURE}/spec.md"));
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(path, text.replacen("R: a rule of it.", words, 1)).unwrap();
+}
+
+// D-60, D-62..D-65
+#[test]
+fn a_second_round_costs_a_delta() {
+    let project = repository();
+    let first = next(&project, &[]);
+    assert_eq!((&first["action"], &first["reason"]), (&json!("fresh"), &json!("first_iteration")));
+    check(&project, "specify/spec-reviewer", &["--agent", "a-1"], APPROVED);
+    revise(&project, "R: 100 ms.");
+    let second = next(&project, &["--iteration", "2"]);
+    assert_eq!((&second["action"], &second["agent_id"]), (&json!("resume"), &json!("a-1")));
+    let prompt = second["prompt"].as_str().unwrap();
+    assert!(prompt.starts_with("Review iteration 2 of 5. You already have"), "{prompt}");
+    assert!(prompt.contains("+R: 100 ms.\n") && !prompt.contains("Required Artifacts"), "{prompt}");
+    assert_eq!(second["is_shorter"], json!(true), "D-68");
+    // Asking again finds the same.
+    assert_eq!(next(&project, &["--iteration", "2"]), second);
+    let state = fs::read_to_string(project.path(&format!("{FEATURE}/.resume-state.json"))).unwrap();
+    let state: Value = serde_json::from_str(&state).unwrap();
+    assert_eq!(state["spec-reviewer"]["last_iteration"], 2);
+    assert_eq!(state["spec-reviewer"]["iteration1_prompt_length"], first["chars"]);
+}
+
+// D-64, D-66: whatever stands in the way makes it begin afresh, and some of it is logged.
+#[test]
+fn what_cannot_be_resumed_begins_afresh() {
+    let project = repository();
+    let reason =
+        |more: &[&str]| next(&project, &[&["--iteration", "2"], more].concat())["reason"].clone();
+    assert_eq!(reason(&[]), "no_state");
+    next(&project, &[]);
+    assert_eq!(reason(&[]), "agent_id_lost");
+    next(&project, &[]);
+    assert_eq!(reason(&["--agent", "a-1"]), "no_changes");
+    next(&project, &[]);
+    revise(&project, &"R: much longer than before. ".repeat(200));
+    assert_eq!(reason(&["--agent", "a-1"]), "delta_over_guard");
+    next(&project, &[]);
+    assert_eq!(
+        reason(&["--agent", "a-1", "--final"]),
+        "within_guard",
+        "the last round has no guard"
+    );
+    let failed = next(&project, &["--iteration", "3", "--resume-failed", "HTTP 400"]);
+    assert_eq!(failed["reason"], "resume_failed");
+    let note = "(Fresh dispatch \u{2014} prior session unavailable.)";
+    assert!(failed["prompt"].as_str().unwrap().contains(note), "{failed}");
+    let history =
+        fs::read_to_string(project.path(&format!("{FEATURE}/.review-history.md"))).unwrap();
+    assert_eq!(
+        history,
+        "RESUME-FALLBACK: spec-reviewer iteration 2 \u{2014} agent_id lost (context compaction)\n\
+         RESUME-FALLBACK: spec-reviewer iteration 3 \u{2014} HTTP 400\n"
+    );
+    assert_eq!(
+        project.stdout(&["dispatch", "reset", "--feature", "031"]),
+        "forgot the rounds of 1 roles"
+    );
+    assert!(!project.path(&format!("{FEATURE}/.resume-state.json")).exists());
+    assert_eq!(reason(&[]), "no_state");
+}
+
+// A rewritten history leaves nothing to compare with.
+#[test]
+fn a_commit_that_is_gone_is_survived() {
+    let project = repository();
+    next(&project, &[]);
+    fs::remove_dir_all(project.path(".git")).unwrap();
+    git(&project, &["init", "-q", "-b", "main", "."]);
+    commit(&project);
+    let second = next(&project, &["--iteration", "2", "--agent", "a-1"]);
+    assert_eq!(second["reason"], "delta_unavailable");
+}
+
+// D-61, D-13: where a gate failed, nothing is resumed.
+#[test]
+fn a_gate_that_failed_keeps_sessions_from_being_resumed() {
+    let reason = "{\"r1_deferred_reason\": \"V3: forgotten\"}";
+    let project = repository().file(&format!("{FEATURE}/.meta.json"), reason);
+    next(&project, &[]);
+    revise(&project, "R: 100 ms.");
+    assert_eq!(next(&project, &["--iteration", "2", "--agent", "a"])["reason"], "resume_disabled");
+    let project = project.file("notes.md", "# Notes\n").file("1", "ISSUE: x\n");
+    let prompts = project.stdout(&["dispatch", "gate", "--file", "notes.md"]);
+    assert!(prompts.contains("/project/notes.md") && prompts.contains("FIRST LINE:"), "{prompts}");
+    let project = project.file("2", "FIRST LINE: # Notes\nISSUES: 1\n");
+    let score = ["dispatch", "gate", "--file", "notes.md", "--agent", "a", "--first", "1"];
+    assert_eq!(
+        project.stdout(&[&score[..], &["--second", "2"]].concat()),
+        "passed: sessions can be resumed here"
+    );
+    let failed = project.run(&[&score[..], &["--error", "HTTP 400"]].concat());
+    assert_eq!((failed.code, failed.stdout.as_str()), (Some(1), "V2: HTTP 400\n"));
+}
+
+// D-67: a resumed answer that is none says so, with the next step.
+#[test]
+fn a_resumed_answer_that_is_none_is_a_failure() {
+    let project = repository();
+    next(&project, &[]);
+    revise(&project, "R: 100 ms.");
+    next(&project, &["--iteration", "2", "--agent", "a-1"]);
+    let empty = check(&project, "specify/spec-reviewer", &["--iteration", "2"], "\n");
+    assert!(
+        empty
+            .stdout
+            .contains("resume        failed: empty answer; run `dispatch next --resume-failed"),
+        "{empty}"
+    );
+    assert!(!empty.stdout.contains("confirmation"), "nothing was demanded: {empty}");
+}
