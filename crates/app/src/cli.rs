@@ -91,6 +91,11 @@ impl Cli {
         }
     }
 
+    /// Tells whether a client called.
+    pub const fn is_hook(&self) -> bool {
+        matches!(self.command, Command::Hook(_))
+    }
+
     fn app(&self) -> Result<App, Failure> {
         let environment = Environment;
         Ok(App {

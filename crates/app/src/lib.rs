@@ -32,16 +32,23 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run_command(arguments: Vec<OsString>, output: &mut Output) -> Exit {
-    let is_hook = arguments.get(1).is_some_and(|word| word == "hook");
+    let mut words = arguments.iter().skip(1);
+    let is_hook = words.any(|word| word == "hook");
     let cli = match cli::Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             let exit = output.usage(&error);
-            // To a client the code for wrong usage means that its user may not go on.
-            let answered = is_hook && exit == Exit::Usage && cli::hook::say_nothing(output).is_ok();
-            return if answered && output.flush().is_ok() { Exit::Done } else { exit };
+            // To a client the code for wrong usage means that its user may not go on. If it cannot
+            // even be told that, silence will do.
+            if is_hook && exit == Exit::Usage {
+                cli::hook::say_nothing(output).and_then(|()| output.flush()).ok();
+                return Exit::Done;
+            }
+            return exit;
         }
     };
     let result = cli.run(output).and_then(|exit| output.flush().map(|()| exit));
-    result.unwrap_or_else(|failure| output.failure(&failure))
+    let exit = result.unwrap_or_else(|failure| output.failure(&failure));
+    // Whatever went wrong, even if nobody could be told: it is no reason to stop a client.
+    if cli.is_hook() { Exit::Done } else { exit }
 }

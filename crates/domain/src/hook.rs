@@ -1,11 +1,13 @@
 //! Delivering wake-ups through clients' hooks: when, in how many parts, and never twice.
 //!
-//! An agent's memory is lost when a session begins, is cleared or is compacted. [`Memory`] counts
+//! An agent's memory is lost when a session begins, is cleared or is compacted. [`View`] counts
 //! losses and deliveries of one session; whatever order a client's events come in, every loss is
 //! answered by one delivery, and nothing else is. Where the client keeps a record of the session,
 //! that record has the last word ([`Trace`]).
 
 pub mod parts;
+
+use jiff::{SignedDuration, Timestamp};
 
 /// What our own plugin reports once a text is in the session's history.
 pub const SAVED: &str = "convoke.saved";
@@ -120,72 +122,111 @@ pub enum Trace {
     Unknown,
 }
 
-/// How often one session lost its memory, and what became of the wake-ups that answered.
-///
-/// Every number is that of a loss; all that is known of it is known of the ones before.
+/// How long after a loss was noticed another hook entry takes the same event for the same loss. All
+/// entries of a client hear of every event, one soon after the other.
+const SAME_EVENT: SignedDuration = SignedDuration::from_secs(20);
+
+/// How often a session lost its memory. All hook entries of a client share this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Memory {
-    /// Losses noticed.
-    pub lost: u32,
-    /// The last loss that was answered.
-    pub delivered: u32,
-    /// The last loss whose answer was found in the client's record.
-    pub arrived: u32,
-    /// The last loss that was answered a second time, because the first answer did not arrive.
+pub struct Losses {
+    /// The number of the last loss, from one.
+    pub last: u32,
+    /// When that was noticed.
+    pub at: Option<Timestamp>,
+    /// The last loss that is none, but an answer given again because it did not arrive.
     pub doubted: u32,
 }
 
-impl Memory {
-    /// Takes notice of a moment, and tells whether the loss that is open now is to be answered at it.
+/// What one hook entry of a session did about its losses. Every number is that of a loss; all that
+/// is known of it is known of the ones before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Memory {
+    /// The last loss that it heard of.
+    pub heard: u32,
+    /// The last loss that it answered.
+    pub delivered: u32,
+    /// The last loss whose answer was found in the client's record.
+    pub arrived: u32,
+}
+
+/// A session as one of its hook entries sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct View {
+    /// What all entries share.
+    pub losses: Losses,
+    /// What is the entry's own.
+    pub memory: Memory,
+}
+
+impl View {
+    /// Takes notice of a moment, and tells whether the last loss is to be answered at it.
     #[must_use]
-    pub fn at(self, moment: Moment, trace: Trace) -> (Self, bool) {
+    pub fn at(self, moment: Moment, trace: Trace, now: Timestamp) -> (Self, bool) {
         let known = self.traced(trace);
         let noticed = match moment {
-            Moment::Began | Moment::Compacted => known.lost_again(),
+            Moment::Began | Moment::Compacted => known.lost(now),
             // A session that nobody knows never had anything.
-            Moment::Resumed if known.lost == 0 => known.lost_again(),
+            Moment::Resumed if known.losses.last == 0 => known.lost(now),
             // Clients announce a compaction more than once.
-            Moment::Compacting if !known.is_open() => known.lost_again(),
-            Moment::Resumed | Moment::Prompted if trace == Trace::Missing => known.missed(),
+            Moment::Compacting if !known.is_open() => known.lost(now),
+            Moment::Resumed | Moment::Prompted if trace == Trace::Missing => known.missed(now),
             Moment::Resumed | Moment::Prompted | Moment::Compacting => known,
         };
         (noticed, noticed.is_open() && moment != Moment::Compacting)
     }
 
-    /// Returns the memory after the open loss was answered.
+    /// Returns the view after the last loss was answered.
     #[must_use]
-    pub const fn answered(self) -> Self {
-        Self { delivered: self.lost, ..self }
+    pub const fn answered(mut self) -> Self {
+        self.memory.heard = self.losses.last;
+        self.memory.delivered = self.losses.last;
+        self
     }
 
-    /// What is found has arrived, even if nobody could say so after printing it.
-    fn traced(self, trace: Trace) -> Self {
+    /// What is found has arrived, even if nobody could say so after printing it. It is the text of
+    /// the last loss that was asked about.
+    const fn traced(self, trace: Trace) -> Self {
         match trace {
-            Trace::Found => Self { arrived: self.lost, ..self.answered() },
+            Trace::Found => {
+                let mut found = self.answered();
+                found.memory.arrived = self.losses.last;
+                found
+            }
             Trace::Missing | Trace::Unknown => self,
         }
     }
 
-    /// What was there before and is not any more has been forgotten without a word. What never was
-    /// there is given once more, and then no more: the client may not keep such a record.
-    const fn missed(self) -> Self {
-        if self.is_open() || self.lost == 0 {
-            self
-        } else if self.arrived == self.lost {
-            self.lost_again()
-        } else if self.doubted < self.lost {
-            Self { delivered: self.lost - 1, doubted: self.lost, ..self }
-        } else {
-            self
+    /// Joins the loss that another entry has just noticed, or notices one.
+    fn lost(mut self, now: Timestamp) -> Self {
+        let is_recent = self.losses.at.is_some_and(|at| now.duration_since(at) < SAME_EVENT);
+        if self.memory.heard >= self.losses.last || !is_recent {
+            self.losses.last = self.losses.last.saturating_add(1);
+            self.losses.at = Some(now);
         }
+        self.memory.heard = self.losses.last;
+        self
     }
 
-    const fn lost_again(self) -> Self {
-        Self { lost: self.lost.saturating_add(1), ..self }
+    /// What was there before and is not any more has been forgotten without a word. What never was
+    /// there is given once more, and then no more: the client may not keep such a record.
+    fn missed(self, now: Timestamp) -> Self {
+        let Losses { last, doubted, .. } = self.losses;
+        if self.is_open() || last == 0 {
+            return self;
+        }
+        if self.memory.arrived == last {
+            return self.lost(now);
+        }
+        if doubted == last {
+            return self;
+        }
+        let mut again = self.lost(now);
+        again.losses.doubted = again.losses.last;
+        again
     }
 
     const fn is_open(self) -> bool {
-        self.delivered < self.lost
+        self.memory.delivered < self.losses.last
     }
 }
 
@@ -210,28 +251,33 @@ mod tests {
         all
     }
 
-    /// Plays an order, losing the answer at every event in `crashes`, and returns the deliveries.
-    fn played(order: &[Moment], crashes: &[usize]) -> (Memory, Vec<u32>) {
-        let mut memory = Memory::default();
+    fn at(second: usize) -> Timestamp {
+        Timestamp::from_second(i64::try_from(second).unwrap()).unwrap()
+    }
+
+    /// Plays an order, a minute between events, losing the answer at every event in `crashes`, and
+    /// returns the losses that were answered.
+    fn played(order: &[Moment], crashes: &[usize]) -> (View, Vec<u32>) {
+        let mut view = View::default();
         let mut delivered = Vec::new();
         for (index, moment) in order.iter().enumerate() {
-            let (noticed, deliver) = memory.at(*moment, Trace::Unknown);
-            memory = noticed;
+            let (noticed, deliver) = view.at(*moment, Trace::Unknown, at(60 * index));
+            view = noticed;
             if deliver && !crashes.contains(&index) {
-                delivered.push(memory.lost);
-                memory = memory.answered();
+                delivered.push(view.losses.last);
+                view = view.answered();
             }
         }
-        (memory, delivered)
+        (view, delivered)
     }
 
     // W-20e: no loss is answered twice, in any order of up to six events.
     #[test]
     fn no_order_of_events_delivers_twice() {
         for order in orders(6) {
-            let (memory, delivered) = played(&order, &[]);
+            let (view, delivered) = played(&order, &[]);
             assert!(delivered.is_sorted_by(|one, other| one < other), "{order:?}: {delivered:?}");
-            assert!(delivered.len() <= memory.lost as usize, "{order:?}");
+            assert!(delivered.len() <= view.losses.last as usize, "{order:?}");
         }
     }
 
@@ -239,17 +285,12 @@ mod tests {
     #[test]
     fn every_loss_is_answered_at_the_next_chance() {
         for order in orders(6) {
-            let (memory, delivered) = played(&order, &[]);
-            let ends_open = order.last() == Some(&Moment::Compacting);
-            assert_eq!(
-                memory.delivered == memory.lost,
-                !ends_open || memory.delivered == memory.lost
-            );
+            let (view, delivered) = played(&order, &[]);
             let lost = [Moment::Began, Moment::Compacted];
             let lost = order.iter().filter(|moment| lost.contains(moment)).count();
             assert!(delivered.len() >= lost, "{order:?}: {delivered:?}");
-            if !ends_open {
-                assert_eq!(memory.delivered, memory.lost, "{order:?}");
+            if order.last() != Some(&Moment::Compacting) {
+                assert_eq!(view.memory.delivered, view.losses.last, "{order:?}");
             }
         }
     }
@@ -272,15 +313,61 @@ mod tests {
         assert_eq!(played(&[Resumed, Prompted, Resumed, Prompted], &[]).1, [1]);
     }
 
+    // Several entries hear of every event, in any order, and some may miss one; they always answer
+    // the same loss, and who missed one catches up at the next prompt.
+    #[test]
+    fn entries_never_drift_apart() {
+        use Moment::{Began, Compacted, Prompted};
+        let hears = |losses: &mut Losses, memory: &mut Memory, moment, second| {
+            let view = View { losses: *losses, memory: *memory };
+            let (view, deliver) = view.at(moment, Trace::Unknown, at(second));
+            let view = if deliver { view.answered() } else { view };
+            (*losses, *memory) = (view.losses, view.memory);
+            deliver.then_some(losses.last)
+        };
+        for order in orders(4) {
+            for missing in 0..3_usize.pow(4) {
+                let (mut losses, mut memories) = (Losses::default(), [Memory::default(); 2]);
+                for (index, moment) in order.iter().enumerate() {
+                    // Which entry misses the event, if any, and which comes first.
+                    let choice = missing / 3_usize.pow(u32::try_from(index).unwrap()) % 3;
+                    let mut answered = Vec::new();
+                    for place in [index % 2, 1 - index % 2] {
+                        if choice != place {
+                            let second = 60 * index + place;
+                            answered.extend(hears(
+                                &mut losses,
+                                &mut memories[place],
+                                *moment,
+                                second,
+                            ));
+                        }
+                    }
+                    answered.dedup();
+                    assert!(answered.len() <= 1, "{order:?} {missing}: {answered:?}");
+                    let forgets = matches!(moment, Began | Compacted);
+                    assert!(!forgets || answered.len() == 1 || choice < 2, "{order:?} {missing}");
+                }
+                for (place, memory) in memories.iter_mut().enumerate() {
+                    hears(&mut losses, memory, Prompted, 999 + place);
+                    assert!(
+                        memory.delivered == losses.last || losses.last == 0,
+                        "{order:?} {missing}"
+                    );
+                }
+            }
+        }
+    }
+
     // A printed answer that could not be recorded is found in the client's record, and not repeated.
     #[test]
     fn what_arrived_is_not_delivered_again() {
         for moment in [Moment::Prompted, Moment::Resumed] {
-            let (open, deliver) = Memory::default().at(Moment::Began, Trace::Unknown);
+            let (open, deliver) = View::default().at(Moment::Began, Trace::Unknown, at(0));
             assert!(deliver);
-            let (found, deliver) = open.at(moment, Trace::Found);
+            let (found, deliver) = open.at(moment, Trace::Found, at(60));
             assert!(!deliver, "{moment:?}");
-            assert_eq!((found.delivered, found.arrived), (1, 1));
+            assert_eq!((found.memory.delivered, found.memory.arrived), (1, 1));
         }
     }
 
@@ -289,12 +376,12 @@ mod tests {
     fn what_is_missing_is_delivered_again_but_not_for_ever() {
         use Trace::{Found, Missing, Unknown};
         let deliveries = |traces: &[Trace]| {
-            let (mut memory, _) = Memory::default().at(Moment::Began, Trace::Unknown);
-            memory = memory.answered();
+            let (mut view, _) = View::default().at(Moment::Began, Trace::Unknown, at(0));
+            view = view.answered();
             let mut delivered = String::new();
-            for trace in traces {
-                let (noticed, deliver) = memory.at(Moment::Prompted, *trace);
-                memory = if deliver { noticed.answered() } else { noticed };
+            for (index, trace) in traces.iter().enumerate() {
+                let (noticed, deliver) = view.at(Moment::Prompted, *trace, at(60 * index + 60));
+                view = if deliver { noticed.answered() } else { noticed };
                 delivered.push(if deliver { 'x' } else { '-' });
             }
             delivered
@@ -316,18 +403,18 @@ mod tests {
         let traces = [Trace::Found, Trace::Missing, Trace::Unknown];
         for order in orders(4) {
             for choice in 0..3_usize.pow(4) {
-                let mut memory = Memory::default();
+                let mut view = View::default();
                 for (index, moment) in order.iter().enumerate() {
                     let trace = traces[choice / 3_usize.pow(u32::try_from(index).unwrap()) % 3];
-                    let (noticed, deliver) = memory.at(*moment, trace);
+                    let (noticed, deliver) = view.at(*moment, trace, at(60 * index));
                     let loses = matches!(moment, Moment::Began | Moment::Compacted);
                     let cause = loses
-                        || (trace != Trace::Found && memory.is_open())
-                        || (*moment == Moment::Resumed && memory.lost == 0)
-                        || (trace == Trace::Missing && memory.lost > 0);
-                    assert!(!deliver || cause, "{order:?} at {index}: {memory:?} {trace:?}");
+                        || (trace != Trace::Found && view.is_open())
+                        || (*moment == Moment::Resumed && view.losses.last == 0)
+                        || (trace == Trace::Missing && view.losses.last > 0);
+                    assert!(!deliver || cause, "{order:?} at {index}: {view:?} {trace:?}");
                     assert!(!loses || deliver, "{order:?} at {index}");
-                    memory = if deliver { noticed.answered() } else { noticed };
+                    view = if deliver { noticed.answered() } else { noticed };
                 }
             }
         }

@@ -45,20 +45,53 @@ pub fn text(path: &Path, max_bytes: u64) -> Option<String> {
     }
 }
 
-/// Replaces a file in one step, so that nobody ever reads half of it.
+/// Reads a file below `dir`, if it gives a text.
+pub fn text_below(dir: &Path, path: &Path, max_bytes: u64) -> Option<String> {
+    match read_below(dir, path, max_bytes) {
+        Finding::Text(text) => Some(text),
+        Finding::Absent | Finding::Unreadable(_) => None,
+    }
+}
+
+/// Replaces a file in one step, so that nobody ever reads half of it. What its owner made read-only
+/// stays as it is.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    // A link is replaced where it points to, not itself.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let mut file = tempfile::NamedTempFile::new_in(target.parent().unwrap_or(folder))?;
+    // A link is replaced where it points to, not itself; one that leads nowhere is an error.
+    let target = if path.is_symlink() { path.canonicalize()? } else { path.to_owned() };
+    let before = fs::metadata(&target).ok();
+    if before.as_ref().is_some_and(|before| before.permissions().readonly()) {
+        return Err(ErrorKind::PermissionDenied.into());
+    }
+    let mut file = temporary(target.parent().unwrap_or(folder))?;
     file.write_all(text.as_bytes())?;
-    if let Ok(metadata) = fs::metadata(&target) {
-        file.as_file().set_permissions(metadata.permissions())?;
+    if let Some(before) = before {
+        file.as_file().set_permissions(before.permissions())?;
     }
     file.as_file().sync_all()?;
     file.persist(&target)?;
     Ok(())
+}
+
+/// Makes a file that others may read, as far as its user lets them.
+fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+/// Opens a regular file for reading, however long it is; `None` for anything else.
+pub fn open_regular(path: &Path) -> Option<File> {
+    let path = fs::canonicalize(path).ok()?;
+    judge(&fs::symlink_metadata(&path).ok()?, u64::MAX).ok()?;
+    let file = open(&path).ok()?;
+    judge(&file.metadata().ok()?, u64::MAX).ok()?;
+    Some(file)
 }
 
 enum Refusal {

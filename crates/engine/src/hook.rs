@@ -8,9 +8,10 @@ use convoke_domain::hook::{Client, Moment, SAVED, Trace};
 use convoke_domain::scope::Address;
 use convoke_domain::skill::SkillId;
 use convoke_domain::token::{Budget, Estimate};
+use convoke_domain::wake::fit::Step;
 use convoke_domain::wake::{Extent, Order, Profile};
 use convoke_store::agent::AgentChange;
-use convoke_store::delivery::{LastText, Session};
+use convoke_store::delivery::{LastText, Session, Wording};
 use convoke_store::error::StoreError;
 use convoke_store::skill::Injection;
 use jiff::Timestamp;
@@ -42,9 +43,10 @@ impl Input {
             let found = names.iter().find_map(|name| object.get(*name)?.as_str());
             found.map(str::to_owned)
         };
+        let first_root = || Some(object.get("workspace_roots")?.get(0)?.as_str()?.to_owned());
         Some(Self {
             session_id: field(["session_id", "conversation_id"]),
-            cwd: field(["cwd", "directory"]).map(PathBuf::from),
+            cwd: field(["cwd", "directory"]).or_else(first_root).map(PathBuf::from),
             cause: field(["source", "trigger"]),
             transcript: field(["transcript_path", "transcriptPath"]).map(PathBuf::from),
         })
@@ -92,12 +94,14 @@ pub struct Answer {
     loss: Option<u32>,
     /// The message that was handed over with it.
     message_id: Option<i64>,
+    /// The skill that was injected with it, where this entry made the text.
+    injection: Option<Injection>,
 }
 
 impl Answer {
     /// An answer that every client takes for silence.
     pub fn nothing() -> Self {
-        Self { json: "{}".to_owned(), loss: None, message_id: None }
+        Self { json: "{}".to_owned(), loss: None, message_id: None, injection: None }
     }
 }
 
@@ -115,18 +119,27 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
         return Ok(Answer::nothing());
     };
     let assembled = assembled(sources, heard)?;
-    let kept = match &assembled {
-        Some(assembled) => text(assembled, heard),
-        None => String::new(),
+    let made = Wording {
+        text: assembled.as_ref().map_or(String::new(), |it| text(it, heard)),
+        message_id: assembled.as_ref().and_then(handed_over),
+        record_bytes: heard.transcript.map_or(0, length),
     };
-    let kept = store.keep_text(heard.session, loss, &kept, heard.now)?;
-    let part = part(&kept, heard);
+    let kept = store.keep_text(heard.session, loss, &made, heard.now)?;
+    let part = part(&kept.text, heard);
     let json = part.map_or_else(|| Answer::nothing().json, |part| in_format(heard, &part));
-    let message_id = assembled.as_ref().and_then(|assembled| assembled.message_id);
-    if let (1, Some(assembled)) = (heard.entry.number, &assembled) {
-        store.record_injection(sources.scope, &injection(heard, assembled))?;
-    }
-    Ok(Answer { json, loss: Some(loss), message_id })
+    let is_ours = kept == made;
+    let injection = assembled.filter(|_| is_ours).map(|it| injection(heard, &it));
+    Ok(Answer { json, loss: Some(loss), message_id: kept.message_id, injection })
+}
+
+/// Returns the message that counts as handed over: one that was cut is not.
+fn handed_over(assembled: &Assembled) -> Option<i64> {
+    let cut = assembled.wake_up.steps.contains(&Step::ShortMessage);
+    assembled.message_id.filter(|_| !cut)
+}
+
+fn length(transcript: &Path) -> u64 {
+    std::fs::metadata(transcript).map_or(0, |metadata| metadata.len())
 }
 
 /// Asks the client's record what became of this entry's part of the last wake-up. Once that is
@@ -145,8 +158,8 @@ fn trace(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Trace, StoreError> 
         return Ok(Trace::Unknown);
     };
     // Where there was nothing to say, nothing can be missing.
-    let Some(part) = part(&last.text, heard) else { return Ok(Trace::Found) };
-    Ok(match injected(client, transcript) {
+    let Some(part) = part(&last.wording.text, heard) else { return Ok(Trace::Found) };
+    Ok(match injected(client, transcript, last.wording.record_bytes) {
         Some(injected) if injected.has(&part) => Trace::Found,
         Some(injected) if injected.covers(last.at) => Trace::Missing,
         Some(_) | None => Trace::Unknown,
@@ -164,6 +177,9 @@ pub fn record(sources: &Sources<'_>, heard: &Heard<'_>, answer: &Answer) -> Resu
     let Some(loss) = answer.loss else { return Ok(()) };
     let store = sources.store;
     store.delivered(heard.session, heard.entry.number, loss, heard.now)?;
+    if let Some(injection) = &answer.injection {
+        store.record_injection(sources.scope, injection)?;
+    }
     if heard.entry.number == 1 {
         change_agent(sources, heard, &AgentChange::Compacted(None))?;
         if let Some(message) = answer.message_id {
@@ -178,9 +194,13 @@ fn change_agent(
     heard: &Heard<'_>,
     change: &AgentChange<'_>,
 ) -> Result<(), StoreError> {
-    match sources.store.change_agent(sources.scope, &heard.agent.agent, change) {
-        // Somebody who was never added has no place to keep it.
-        Err(StoreError::NoAgent { .. }) => Ok(()),
+    let (store, name) = (sources.store, &heard.agent.agent);
+    match store.change_agent(sources.scope, name, change) {
+        // Whoever works in a session is an agent, also if nobody has added it.
+        Err(StoreError::NoAgent { .. }) => {
+            store.add_agent(sources.scope, name, heard.session.client.name())?;
+            store.change_agent(sources.scope, name, change)
+        }
         other => other,
     }
 }

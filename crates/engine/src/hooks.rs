@@ -129,7 +129,23 @@ fn entry(client: Client, command: &str) -> Value {
     }
 }
 
-/// Takes our entries out, and whatever is empty without them; `None` if the file is all ours.
+/// Returns what a file would hold without us. `remembered` is what it held before and after the last
+/// install; while nobody has changed it since, it becomes what it was, byte for byte.
+pub fn original(
+    current: Option<&str>,
+    remembered: Option<(Option<&str>, &str)>,
+    client: Client,
+) -> Result<Option<String>, SettingsError> {
+    match (current, remembered) {
+        (Some(current), Some((before, installed))) if current == installed => {
+            Ok(before.map(str::to_owned))
+        }
+        (Some(current), _) if count(current, client)? > 0 => uninstall(current, client),
+        (current, _) => Ok(current.map(str::to_owned)),
+    }
+}
+
+/// Takes our entries out, and whatever is empty without them; `None` for a plugin, which is all ours.
 pub fn uninstall(settings: &str, client: Client) -> Result<Option<String>, SettingsError> {
     if client == Client::Opencode {
         return Ok((!is_our_plugin(settings)).then(|| settings.to_owned()));
@@ -181,12 +197,17 @@ fn remove(root: &mut Map<String, Value>, client: Client) -> Result<(), SettingsE
     Ok(())
 }
 
-/// Tells our commands by their program and words, wherever the program lies.
+/// Tells our commands: whatever ends in the words we write, wherever the program lies and whatever
+/// it is called, and whatever begins by calling `convoke hook`.
 fn is_ours(command: &str, client: Client) -> bool {
     let words: Vec<_> = command.split_whitespace().collect();
-    let is_program =
-        |word: &&str| word.trim_matches(['\'', '"']).rsplit('/').next() == Some("convoke");
-    words.windows(3).any(|it| is_program(&it[0]) && it[1] == "hook" && it[2] == client.name())
+    let written = match words.as_slice() {
+        [_, .., "hook", name, _, "--part", _, "--of", _] => *name == client.name(),
+        _ => false,
+    };
+    let program = words.first().map(|word| word.trim_matches(['\'', '"']));
+    let is_convoke = program.and_then(|it| it.rsplit('/').next()) == Some("convoke");
+    written || is_convoke && words.get(1..3) == Some(&["hook", client.name()])
 }
 
 fn commands(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
@@ -281,6 +302,25 @@ mod tests {
         assert!(uninstall("// comment\n{}", Client::Claude).is_err());
     }
 
+    // What a user added since the last install is never lost.
+    #[test]
+    fn a_file_becomes_what_it_would_be_without_us() {
+        let convoke = Path::new(CONVOKE);
+        let mine = "{ \"model\":\"a\" }";
+        let ours = install(Some(mine), Client::Claude, convoke, 1).unwrap();
+        let changed = ours.replacen("\"a\"", "\"b\"", 1);
+        let remembered = Some((Some(mine), ours.as_str()));
+        let of = |current: Option<&str>, remembered| {
+            original(current, remembered, Client::Claude).unwrap()
+        };
+        assert_eq!(of(Some(&ours), remembered).as_deref(), Some(mine));
+        let without = of(Some(&changed), remembered).unwrap();
+        assert!(without.contains("\"b\"") && !without.contains("hooks"), "{without}");
+        assert_eq!(of(Some("{\"new\":2}"), remembered).as_deref(), Some("{\"new\":2}"));
+        assert_eq!(of(None, remembered), None);
+        assert_eq!(of(Some(&ours), Some((None, &ours))), None);
+    }
+
     // Codex trusts an entry by its place, so what is right already stays where it is.
     #[test]
     fn installing_again_changes_nothing() {
@@ -302,8 +342,10 @@ mod tests {
     fn only_our_own_commands_are_ours() {
         for (command, expected) in [
             ("convoke hook claude SessionStart", true),
-            ("'/opt/my tools/convoke' hook claude X", true),
-            ("env A=1 /x/convoke hook claude X", true),
+            ("'/opt/my tools/convoke' hook claude X --part 1 --of 4", true),
+            ("env A=1 /x/convoke hook claude X --part 1 --of 4", true),
+            ("./renamed hook claude SessionStart --part 2 --of 4", true),
+            ("logger convoke hook claude done", false),
             ("convoke hook codex X", false),
             ("other-convoke hook claude X", false),
             ("echo convoke", false),

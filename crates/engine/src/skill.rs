@@ -105,7 +105,10 @@ impl Library {
 
     /// Reads a role's template beside a skill.
     pub fn template(&self, skill: &Skill, file: &str) -> Option<String> {
-        file::text(&skill.path.parent()?.join(file), MAX_BYTES)
+        match read_file(&self.project, &skill.path.parent()?.join(file)) {
+            Finding::Text(text) => Some(text),
+            Finding::Absent | Finding::Unreadable(_) => None,
+        }
     }
 }
 

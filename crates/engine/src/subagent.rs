@@ -37,7 +37,11 @@ pub fn assemble(
         format!("(plan file not found: {plan_file})")
     });
     let file = role.template_file();
-    let pin = sources.store.pinned(sources.scope, templates)?;
+    // Whoever leads has the skill in some version already; its roles are of that one.
+    let plan = task.plan_file.as_deref();
+    let given = sources.store.last_injection_of(sources.scope, None, plan, templates)?;
+    let pinned = sources.store.pinned(sources.scope, templates)?;
+    let pin = given.and_then(|it| it.version).or(pinned);
     let skill = sources.library.find(templates, pin.as_deref());
     let template = skill.as_ref().and_then(|skill| sources.library.template(skill, &file));
     let instructions = template.map_or_else(

@@ -2,45 +2,71 @@
 //!
 //! A client's record is the only proof of what its agent was given and did. The formats are the
 //! clients' own and change without notice, so a line that is not understood is passed over, and
-//! what cannot be told is said to be unknown.
+//! what cannot be told is said to be unknown. Records grow large; they are read line by line.
 
 mod injected;
 
 pub use injected::{Injected, injected};
 
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Reads the end of a record, from the start of a line; `None` if there is no such file.
-fn read_end(path: &Path, most_bytes: u64) -> Option<String> {
-    let regular = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let mut file = File::open(path).ok().filter(|_| regular)?;
+use crate::file;
+
+/// No line that matters is longer; what is, is passed over.
+const LONGEST_LINE: u64 = 32 * 1024 * 1024;
+
+/// Calls `each` for every line of a record from a place on; `None` if there is no such file.
+fn each_line(path: &Path, from: u64, mut each: impl FnMut(&str)) -> Option<()> {
+    let mut file = file::open_regular(path)?;
+    // A record that became shorter is another one.
     let length = file.metadata().ok()?.len();
-    let skipped = length.saturating_sub(most_bytes);
-    file.seek(SeekFrom::Start(skipped)).ok()?;
-    let mut bytes = Vec::new();
-    file.take(most_bytes).read_to_end(&mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
-    Some(match text.split_once('\n') {
-        Some((_, rest)) if skipped > 0 => rest.to_owned(),
-        _ => text.into_owned(),
-    })
+    file.seek(SeekFrom::Start(if from <= length { from } else { 0 })).ok()?;
+    let mut reader = BufReader::with_capacity(64 * 1024, file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).ok()?;
+        if read == 0 {
+            return Some(());
+        }
+        each(&String::from_utf8_lossy(&line));
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
+    fn lines(path: &Path, from: u64) -> Option<Vec<String>> {
+        let mut found = Vec::new();
+        each_line(path, from, |line| found.push(line.trim_end().to_owned()))?;
+        Some(found)
+    }
+
     #[test]
-    fn the_end_begins_with_a_whole_line() {
+    fn a_record_is_read_from_a_place_on() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
-        fs::write(&path, "one\ntwo\nthree\n").unwrap();
-        assert_eq!(read_end(&path, 100).as_deref(), Some("one\ntwo\nthree\n"));
-        assert_eq!(read_end(&path, 8).as_deref(), Some("three\n"));
-        assert_eq!(read_end(&path, 0).as_deref(), Some(""));
-        assert_eq!(read_end(folder.path(), 8), None);
-        assert_eq!(read_end(&folder.path().join("none"), 8), None);
+        fs::write(&path, b"one\ntwo \xff\nthree").unwrap();
+        assert_eq!(lines(&path, 0).unwrap(), ["one", "two \u{fffd}", "three"]);
+        assert_eq!(lines(&path, 4).unwrap(), ["two \u{fffd}", "three"]);
+        assert_eq!(lines(&path, 99).unwrap().len(), 3, "it is another file by now");
+        assert_eq!(lines(folder.path(), 0), None);
+        assert_eq!(lines(&folder.path().join("none"), 0), None);
+    }
+
+    // What a client names may be anything; nothing here waits for the other end of a pipe.
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_or_a_device_is_no_record() {
+        use rustix::fs::{CWD, Mode, mkfifoat};
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mkfifoat(CWD, &pipe, Mode::from_raw_mode(0o600)).unwrap();
+        assert_eq!(lines(&pipe, 0), None);
+        assert_eq!(lines(Path::new("/dev/zero"), 0), None);
     }
 }

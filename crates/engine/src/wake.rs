@@ -153,8 +153,8 @@ fn choice(sources: &Sources<'_>, path: &[&Node], history: Option<&Injection>) ->
 
 type FoundSkill = (Option<Skill>, Vec<String>, Vec<String>);
 
-/// Finds the chosen skill in the version it had before: the task's, else the pinned one, else the
-/// last injected. Says so when that is gone or has changed.
+/// Finds the chosen skill in the version of the task, else the last injected, else the pinned one.
+/// Says so when that is gone or has changed.
 fn find_skill(
     sources: &Sources<'_>,
     choice: &Choice,
@@ -162,7 +162,8 @@ fn find_skill(
     agent: &AgentName,
     plan: Option<&str>,
 ) -> Result<FoundSkill, StoreError> {
-    let before = sources.store.last_injection_of(sources.scope, agent, plan, &choice.skill)?;
+    let store = sources.store;
+    let before = store.last_injection_of(sources.scope, Some(agent), plan, &choice.skill)?;
     let before = before.as_ref();
     let names_it = |task: &&Task| {
         task.skill
@@ -171,8 +172,8 @@ fn find_skill(
     };
     let tasks = path.iter().rev().map(|node| &node.task);
     let of_task = tasks.filter(|task| names_it(task)).find_map(|task| task.skill_version.clone());
-    let pinned = sources.store.pinned(sources.scope, &choice.skill)?;
-    let pin = of_task.or(pinned).or(before.and_then(|it| it.version.clone()));
+    let configured = store.pinned(sources.scope, &choice.skill)?;
+    let pin = of_task.or(before.and_then(|it| it.version.clone())).or(configured);
     let Found { skill: found, passed_over } =
         sources.library.look_for(&choice.skill, pin.as_deref());
     let unreadable =
@@ -224,7 +225,8 @@ fn skill_text(
 
 /// Reads a plan, if there is one to be read.
 pub(crate) fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
-    file::text(&root.join(plan_file), MAX_PLAN_BYTES)
+    // A project may come from anywhere, so what it calls a plan may not lead out of it.
+    file::text_below(root, &root.join(plan_file), MAX_PLAN_BYTES)
 }
 
 /// The new message, and the lines of recent activity without it.
@@ -238,8 +240,9 @@ struct Messages {
 
 impl Messages {
     fn read(sources: &Sources<'_>, call: &Call, agent: Option<&Agent>) -> Result<Self, StoreError> {
-        let seen = agent.and_then(|agent| agent.last_seen);
-        let mut addressed = sources.store.addressed_to(sources.scope, &call.agent, seen)?;
+        let (store, seen) = (sources.store, agent.and_then(|agent| agent.last_seen));
+        let mut addressed = store.addressed_to(sources.scope, &call.agent, seen, RECENT + 1)?;
+        let count = store.count_addressed_to(sources.scope, &call.agent, seen)?;
         let said = |it: &Message| NewMessage { from: it.from.clone(), content: it.content.clone() };
         let mut unread_messages: Vec<_> = addressed.iter().map(said).collect();
         unread_messages.extend(call.message.clone());
@@ -253,16 +256,16 @@ impl Messages {
             },
         };
         let unread: Vec<i64> = addressed.iter().map(|message| message.id).collect();
-        let mut recent = sources.store.recent_messages(sources.scope, RECENT + 1)?;
+        let mut recent = store.recent_messages(sources.scope, RECENT + 1)?;
         recent.extend(addressed);
         recent.retain(|message| Some(message.id) != id);
         recent.sort_by_key(|message| message.id);
         recent.dedup_by_key(|message| message.id);
         let recent = &recent[recent.len().saturating_sub(RECENT)..];
-        let events = sources.store.recent_events(sources.scope, RECENT)?;
+        let events = store.recent_events(sources.scope, RECENT)?;
         let mut activity = activity(recent, &events, &call.agent, sources.clock);
-        let shown = |id: &&i64| recent.iter().any(|message| message.id == **id);
-        let not_shown = unread.len() - unread.iter().filter(shown).count();
+        let shown = unread.iter().filter(|id| recent.iter().any(|it| it.id == **id)).count();
+        let not_shown = count - usize::from(id.is_some()) - shown;
         if not_shown > 0 {
             // They count as seen once this is delivered, so this is the last that is heard of them.
             let agent = &call.agent;

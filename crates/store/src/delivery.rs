@@ -15,11 +15,22 @@ pub struct Session<'a> {
     pub id: &'a str,
 }
 
+/// A text that answers a loss.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wording {
+    /// The text, with all its parts.
+    pub text: String,
+    /// The message that it hands over.
+    pub message_id: Option<i64>,
+    /// How long the client's record was when the text was made.
+    pub record_bytes: u64,
+}
+
 /// The last text that a session was to be given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastText {
-    /// The text, with all its parts.
-    pub text: String,
+    /// The text.
+    pub wording: Wording,
     /// When it was made, or delivered if it was.
     pub at: Timestamp,
     /// Whether the part of the entry that asks was found in the client's record.
@@ -67,14 +78,14 @@ pub trait DeliveryStore {
     ) -> Result<Option<u32>, StoreError>;
 
     /// Keeps the text that answers a loss, and returns the one that was kept first: all entries
-    /// deliver parts of the same text, however their processes race.
+    /// deliver parts of the same text, however their processes race. Texts of earlier losses go.
     fn keep_text(
         &self,
         session: Session<'_>,
         loss: u32,
-        text: &str,
+        wording: &Wording,
         now: Timestamp,
-    ) -> Result<String, StoreError>;
+    ) -> Result<Wording, StoreError>;
 
     /// Remembers that an entry has answered a loss.
     fn delivered(

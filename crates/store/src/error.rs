@@ -100,10 +100,28 @@ impl StoreError {
         };
         hint_for(source.sqlite_error_code()?)
     }
+
+    /// Tells whether the store itself is broken.
+    pub fn is_damage(&self) -> bool {
+        let code = match self {
+            Self::Open { source, .. } | Self::Failed { source, .. } => source.sqlite_error_code(),
+            Self::Folder { .. }
+            | Self::Newer { .. }
+            | Self::NoTask { .. }
+            | Self::Circle { .. }
+            | Self::TooDeep { .. }
+            | Self::Foreign { .. }
+            | Self::NoAgent { .. } => None,
+        };
+        code.is_some_and(|code| DAMAGE.contains(&code))
+    }
 }
 
+/// What the database says of a file that is broken.
+const DAMAGE: [ErrorCode; 2] = [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase];
+
 fn hint_for(code: ErrorCode) -> Option<&'static str> {
-    if [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase].contains(&code) {
+    if DAMAGE.contains(&code) {
         Some("run `convoke store check`; if it is damaged, restore a copy or move the file away")
     } else if [ErrorCode::ReadOnly, ErrorCode::CannotOpen, ErrorCode::PermissionDenied]
         .contains(&code)

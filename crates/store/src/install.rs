@@ -18,7 +18,7 @@ pub struct Install {
 
 /// Keeps installs.
 pub trait InstallStore {
-    /// Remembers an install. What the file held before the first one stays.
+    /// Remembers an install, instead of what was remembered of the file.
     fn remember_install(
         &self,
         path: &str,

@@ -36,13 +36,22 @@ pub trait MessageStore {
     fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError>;
 
     /// Returns messages from anywhere that are to an agent or mention it, were not said by it, and
-    /// came after `after`; oldest first.
+    /// came after `after`: the last `most` of them, oldest first.
     fn addressed_to(
         &self,
         scope: &Scope,
         agent: &AgentName,
         after: Option<i64>,
+        most: usize,
     ) -> Result<Vec<Message>, StoreError>;
+
+    /// Counts all of them.
+    fn count_addressed_to(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        after: Option<i64>,
+    ) -> Result<usize, StoreError>;
 
     /// Stores something an agent did.
     fn record_event(

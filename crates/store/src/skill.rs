@@ -40,17 +40,17 @@ pub trait SkillStore {
         plan: Option<&str>,
     ) -> Result<Option<Injection>, StoreError>;
 
-    /// Returns the last injection of one skill for an agent and a plan, unless all of the plan was
-    /// closed since.
+    /// Returns the last injection of one skill for an agent, or for anybody, and a plan, unless all
+    /// of the plan was closed or another version pinned since.
     fn last_injection_of(
         &self,
         scope: &Scope,
-        agent: &AgentName,
+        agent: Option<&AgentName>,
         plan: Option<&str>,
         skill: &SkillId,
     ) -> Result<Option<Injection>, StoreError>;
 
-    /// Pins a skill, by its bare name, to a version.
+    /// Pins a skill, by its bare name, to a version, in place of whatever was injected before.
     fn pin(&self, scope: &Scope, skill: &SkillId, version: &str) -> Result<(), StoreError>;
 
     /// Releases a pin and tells whether there was one.

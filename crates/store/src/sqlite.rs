@@ -64,7 +64,7 @@ impl SqliteStore {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, plain).map_err(opened)?;
         connection.busy_timeout(patience).map_err(opened)?;
-        schema::bring_up_to_date(&connection, path)?;
+        schema::bring_up_to_date(&connection, path, patience)?;
         let settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";
         connection.execute_batch(settings).map_err(opened)?;
         Ok(Self { connection })

@@ -8,9 +8,10 @@ use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::hook::Client;
 use convoke_engine::file;
 use convoke_engine::hooks::trust::{Trust, trust};
-use convoke_engine::hooks::{Level, SettingsError, count, install, settings_file, uninstall};
+use convoke_engine::hooks::{Level, SettingsError, count, install, original, settings_file};
 use convoke_store::delivery::{Activity, DeliveryStore};
 use convoke_store::install::{Install, InstallStore};
+use convoke_store::sqlite::SqliteStore;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -106,18 +107,20 @@ impl InstallArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let target = &self.target;
         let path = target.path(app)?;
-        let original = read(&path)?;
+        let current = read(&path)?;
         let program = app.environment.program();
-        let installed = install(original.as_deref(), target.client, &program, self.entries.into());
+        let installed = install(current.as_deref(), target.client, &program, self.entries.into());
         let installed = installed.map_err(|source| malformed(&path, source))?;
         if target.dry_run {
             output.data(&installed)?;
             return Ok(Exit::Done);
         }
+        let store = open_store(app)?;
+        let known = path.display().to_string();
+        let original = target.original(&store, &path, current.as_deref())?;
         // What the file was is safe before the file changes.
         let install = Install { original, installed, installed_at: now() };
-        let known = path.display().to_string();
-        open_store(app)?.remember_install(&known, target.client, &install).map_err(refused)?;
+        store.remember_install(&known, target.client, &install).map_err(refused)?;
         write(&path, &install.installed)?;
         if target.client == Client::Codex {
             output.say("note: Codex skips hooks until you trust them: run `/hooks` in it once");
@@ -134,7 +137,9 @@ impl InstallArgs {
 impl Target {
     fn path(&self, app: &App) -> Result<PathBuf, Failure> {
         if !self.user {
-            return Ok(settings_file(self.client, Level::Project, &app.project));
+            // What is remembered of a file must not depend on where we were called.
+            let project = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
+            return Ok(settings_file(self.client, Level::Project, &project));
         }
         let home = app.environment.home();
         let home = home.ok_or_else(|| Failure::new(Exit::Surroundings, HooksError::NoHome))?;
@@ -183,28 +188,34 @@ impl Target {
         trust(settings, path, &config)
     }
 
+    /// Returns what the file would hold without us.
+    fn original(
+        &self,
+        store: &SqliteStore,
+        path: &Path,
+        current: Option<&str>,
+    ) -> Result<Option<String>, Failure> {
+        let known = store.install(&path.display().to_string()).map_err(refused)?;
+        let known = known.as_ref().map(|it| (it.original.as_deref(), it.installed.as_str()));
+        original(current, known, self.client).map_err(|source| malformed(path, source))
+    }
+
     fn uninstall(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let path = self.path(app)?;
-        let Some(current) = read(&path)? else { return self.status_after_removal(app, output) };
-        let store = open_store(app)?;
-        let known = path.display().to_string();
-        let before = store.install(&known).map_err(refused)?;
-        let restored = match before {
-            // Nobody has changed it since: it becomes what it was, byte for byte.
-            Some(before) if before.installed == current => before.original,
-            Some(_) | None => {
-                uninstall(&current, self.client).map_err(|source| malformed(&path, source))?
-            }
-        };
+        let (current, store) = (read(&path)?, open_store(app)?);
+        let restored = self.original(&store, &path, current.as_deref())?;
         if self.dry_run {
             output.data(&restored.unwrap_or_default())?;
             return Ok(Exit::Done);
         }
         match restored {
-            Some(text) => write(&path, &text)?,
-            None => std::fs::remove_file(&path).map_err(|source| unwritable(&path, source))?,
+            Some(text) if current.as_ref() != Some(&text) => write(&path, &text)?,
+            None if current.is_some() => {
+                std::fs::remove_file(&path).map_err(|source| unwritable(&path, source))?;
+            }
+            Some(_) | None => {}
         }
-        store.forget_install(&known).map_err(refused)?;
+        store.forget_install(&path.display().to_string()).map_err(refused)?;
         self.status_after_removal(app, output)
     }
 

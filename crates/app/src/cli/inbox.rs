@@ -45,7 +45,7 @@ impl Args {
         let reader = speaker(self.agent.as_ref(), app)?;
         let agent = store.agent(&scope, &reader).map_err(refused)?;
         let seen = agent.as_ref().and_then(|agent| agent.last_seen).filter(|_| !self.all);
-        let messages = store.addressed_to(&scope, &reader, seen).map_err(refused)?;
+        let messages = store.addressed_to(&scope, &reader, seen, usize::MAX).map_err(refused)?;
         match app.format {
             Format::Json => output.json(&messages.iter().map(report).collect::<Vec<_>>())?,
             Format::Text if messages.is_empty() => output.data("No new messages.\n")?,

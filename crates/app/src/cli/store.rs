@@ -1,6 +1,7 @@
 //! `convoke store`: the file that keeps everything.
 
 use clap::Subcommand;
+use convoke_store::error::StoreError;
 use serde::Serialize;
 
 use crate::app::{App, Format};
@@ -38,12 +39,19 @@ impl Args {
     }
 }
 
+const BEGIN_ANEW: &str = "restore a copy, or move the file away and begin anew";
+
+/// Only a store that is broken is given up; one that cannot be reached has another hint already.
+fn with_a_way_out(mut failure: Failure) -> Failure {
+    let broken = failure.error.downcast_ref::<StoreError>().is_some_and(StoreError::is_damage);
+    if broken {
+        failure.hints = vec![BEGIN_ANEW.to_owned()];
+    }
+    failure
+}
+
 fn check(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let beyond_repair = |mut failure: Failure| {
-        failure.hints = vec!["restore a copy, or move the file away and begin anew".to_owned()];
-        failure
-    };
-    let store = open_store(app).map_err(beyond_repair)?;
+    let store = open_store(app).map_err(with_a_way_out)?;
     let problems = store.check().map_err(refused)?;
     let path = store_path(app)?.display().to_string();
     let sound = problems.is_empty();
@@ -53,7 +61,7 @@ fn check(app: &App, output: &mut Output) -> Result<Exit, Failure> {
         Format::Text => {
             output.data(&format!("{path}  damaged\n"))?;
             problems.iter().try_for_each(|problem| output.data(&format!("  {problem}\n")))?;
-            output.say("hint: restore a copy, or move the file away and begin anew");
+            output.say(&format!("hint: {BEGIN_ANEW}"));
         }
     }
     Ok(if sound { Exit::Done } else { Exit::No })

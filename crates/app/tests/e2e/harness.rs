@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -225,12 +225,23 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
 
 /// Waits for a program to end, and stops it when it hangs.
 fn finish(mut command: Command) -> Outcome {
-    let mut child = command.spawn().unwrap();
+    let mut child = spawn(&mut command);
     let stdout = collect(child.stdout.take().unwrap());
     let stderr = collect(child.stderr.take().unwrap());
     let stdout = received(&stdout, &mut child);
     let stderr = received(&stderr, &mut child);
     Outcome { code: child.wait().unwrap().code(), stdout, stderr }
+}
+
+/// Starts a program. A copy that was just written may still be open in a process that another test
+/// is starting at this moment; that passes.
+fn spawn(command: &mut Command) -> Child {
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => thread::yield_now(),
+            started => return started.unwrap(),
+        }
+    }
 }
 
 fn collect(mut stream: impl Read + Send + 'static) -> mpsc::Receiver<String> {

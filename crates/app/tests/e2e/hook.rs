@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::{Outcome, Project};
 
 /// A project with an open task of june's and a skill of the given length.
-fn project(skill_lines: usize) -> Project {
+pub(crate) fn project(skill_lines: usize) -> Project {
     let skill = "Do this, and then do that, carefully and in order.\n".repeat(skill_lines);
     let project = Project::new()
         .on_branch("main")
@@ -32,7 +32,7 @@ fn hook(
 
 /// Returns the injected text, checking that the answer is what the client expects.
 #[track_caller]
-fn context(outcome: &Outcome, event: &str) -> Option<String> {
+pub(crate) fn context(outcome: &Outcome, event: &str) -> Option<String> {
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
     let answer: Value = serde_json::from_str(&outcome.stdout).unwrap();
     if answer == json!({}) {
@@ -191,103 +191,13 @@ fn outside_a_project_or_without_an_agent_there_is_silence() {
     assert!(context(&again, "SessionStart").unwrap().contains("You are @june"));
 }
 
-/// Reports an event of a session whose client keeps a record.
-fn heard(project: &Project, client: &str, event: &str, cause: &str) -> Option<String> {
-    let (cwd, record) = (project.root(), project.path("record.jsonl"));
-    let input =
-        json!({ "session_id": "s", "cwd": cwd, "source": cause, "transcript_path": record });
-    let outcome = project.run_with_input(&["hook", client, event], input.to_string().as_bytes());
-    context(&outcome, event)
-}
-
-/// Adds a line to the record.
-fn record(project: &Project, line: &Value) {
-    use std::io::Write;
-    let path = project.path("record.jsonl");
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-    writeln!(file, "{line}").unwrap();
-}
-
-fn claude_has(project: &Project, text: &str) {
-    let attachment = json!({ "type": "hook_additional_context", "content": [text] });
-    record(project, &json!({ "type": "attachment", "attachment": attachment }));
-}
-
-fn claude_answers(project: &Project) {
-    record(project, &json!({ "type": "assistant", "timestamp": "2999-01-01T00:00:00Z" }));
-}
-
-// W-21: what the client's record shows is known to have arrived; what it lacks is given once more.
-#[test]
-fn the_clients_record_tells_whether_a_wake_up_arrived() {
-    let project = project(3);
-    let status = || project.stdout(&["hooks", "status", "claude", "--json"]);
-    project.run(&["hooks", "install", "claude"]);
-    let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
-    assert_eq!(heard(&project, "claude", "UserPromptSubmit", ""), None, "nothing is known yet");
-    assert!(status().contains("\"arrived_at\": null"), "{}", status());
-    // It answers, and has only the beginning of what it was given.
-    claude_has(&project, &given[..given.len() / 2]);
-    claude_answers(&project);
-    assert_eq!(heard(&project, "claude", "UserPromptSubmit", "").as_ref(), Some(&given));
-    assert_eq!(heard(&project, "claude", "UserPromptSubmit", ""), None, "once more is enough");
-    claude_has(&project, &given);
-    assert_eq!(heard(&project, "claude", "UserPromptSubmit", ""), None);
-    assert!(!status().contains("\"arrived_at\": null"), "{}", status());
-}
-
-// A hook that died after printing has delivered all the same, if the record says so.
-#[test]
-fn a_delivery_that_nobody_recorded_is_not_repeated() {
-    let project = project(3);
-    let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
-    let store = project.path("../home/.local/state/convoke/store.db");
-    let forgotten = "UPDATE memories SET delivered = 0; UPDATE deliveries SET delivered_at = NULL";
-    rusqlite::Connection::open(store).unwrap().execute_batch(forgotten).unwrap();
-    claude_has(&project, &given);
-    assert_eq!(heard(&project, "claude", "UserPromptSubmit", ""), None);
-    assert_eq!(heard(&project, "claude", "SessionStart", "resume"), None);
-}
-
-// Gemini says nothing of its compactions; its record shows them.
-#[test]
-fn geminis_compactions_are_seen_in_its_record() {
-    let project = project(3);
-    let said = |text: &str| json!({ "id": text, "type": "user", "content": [{ "text": text }] });
-    record(&project, &said("hello"));
-    let given = heard(&project, "gemini", "BeforeAgent", "").unwrap();
-    let wrapped = format!("<hook_context>{}</hook_context>", given.replace('>', "&gt;"));
-    record(&project, &said(&wrapped));
-    assert_eq!(heard(&project, "gemini", "BeforeAgent", ""), None);
-    record(&project, &json!({ "$set": { "messages": [said("a summary")] } }));
-    let again = heard(&project, "gemini", "BeforeAgent", "").unwrap();
-    record(&project, &said(&again));
-    assert_eq!(heard(&project, "gemini", "BeforeAgent", ""), None);
-}
-
-// Our own plugin says when a text is in the session's history.
-#[test]
-fn opencodes_plugin_reports_arrival() {
-    let project = project(3);
-    project.run(&["hooks", "install", "opencode"]);
-    let hear = |event: &str| {
-        let input = json!({ "session_id": "s", "cwd": project.root() }).to_string();
-        project.run_with_input(&["hook", "opencode", event], input.as_bytes()).stdout
-    };
-    assert!(hear("session.created").contains("Build the parser"));
-    assert_eq!(hear("convoke.saved"), "{}\n");
-    let status = project.stdout(&["hooks", "status", "opencode"]);
-    assert!(status.contains("arrived: seen in the client's record"), "{status}");
-    assert!(hear("session.compacted").contains("Build the parser"));
-}
-
 /// Does what Cursor's documentation says it does at an event: runs every entry of its settings, and
 /// hands on what they answer.
 fn cursor_runs(project: &Project, event: &str) -> Vec<String> {
     let settings = std::fs::read_to_string(project.path(".cursor/hooks.json")).unwrap();
     let settings: Value = serde_json::from_str(&settings).unwrap();
     let input = json!({ "conversation_id": "c-1", "generation_id": "g-1", "hook_event_name": event,
-        "workspace_roots": [project.root()], "prompt": "hello", "cwd": project.root() });
+        "workspace_roots": [project.root()], "prompt": "hello" });
     let entries = settings["hooks"][event].as_array().unwrap();
     let answers = entries.iter().map(|entry| {
         let command = entry["command"].as_str().unwrap();
@@ -314,4 +224,56 @@ fn cursor_is_told_through_its_own_settings() {
     assert_eq!(cursor_runs(&project, "preCompact"), Vec::<String>::new());
     assert_eq!(whole(cursor_runs(&project, "beforeSubmitPrompt")), 500);
     assert_eq!(cursor_runs(&project, "beforeSubmitPrompt"), Vec::<String>::new());
+}
+
+// A message counts as seen only if the text that was given has it, whoever made that text.
+#[test]
+fn a_message_that_was_not_shown_stays_unread() {
+    let project = project(3);
+    let part = |number: &str| {
+        let outcome = hook(&project, "claude", "SessionStart", "s", "startup", [number, "2"]);
+        context(&outcome, "SessionStart").unwrap_or_default()
+    };
+    part("2");
+    project.run(&["say", "URGENT @june", "--as", "ana"]);
+    assert!(!part("1").contains("URGENT"), "the text was made before");
+    assert!(project.stdout(&["inbox", "june"]).contains("URGENT"));
+    let again = hook(&project, "claude", "SessionStart", "s", "compact", ["1", "2"]);
+    assert!(context(&again, "SessionStart").unwrap().contains("URGENT"));
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+}
+
+// What must not be missed is in the text, however much there is beside it.
+#[test]
+fn a_long_list_and_a_long_message_leave_room_for_the_rest() {
+    let project = project(3);
+    let titles: Vec<_> =
+        (0..600).map(|n| format!("Another thing to be done, number {n}")).collect();
+    let titles: Vec<_> = titles.iter().map(String::as_str).collect();
+    project.run(&[&["task", "add"], titles.as_slice()].concat());
+    project.run(&["say", "URGENT @june", "--as", "ana"]);
+    let first = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
+    let text = context(&first, "SessionStart").unwrap();
+    assert!(text.contains("URGENT") && text.contains("## Your Next Action"), "{text}");
+    assert!(text.contains("Build the parser") && text.contains("`convoke task tree`"), "{text}");
+    let long = format!("@june {}", "a long story ".repeat(80_000));
+    project.run_with_input(&["say", "-", "--as", "ana"], long.as_bytes());
+    let second = hook(&project, "claude", "SessionStart", "s", "compact", ["1", "1"]);
+    let text = context(&second, "SessionStart").unwrap();
+    assert!(text.contains("characters more: `convoke inbox june --all`]"), "{text}");
+    assert!(text.contains("## Your Next Action"), "{text}");
+    assert!(project.stdout(&["inbox", "june"]).contains("a long story"), "it was not all shown");
+}
+
+// A hook exits 0 also when nobody can be told anything, and wherever the flags are.
+#[cfg(unix)]
+#[test]
+fn a_hook_that_cannot_even_print_stops_nobody() {
+    let project = project(1);
+    let program = env!("CARGO_BIN_EXE_convoke");
+    for flags in ["hook claude SessionStart", "-v hook claude X", "--bad hook x"] {
+        let script = format!("echo '{{}}' | {program} {flags} > /dev/full");
+        let mut shell = project.command(std::path::Path::new("sh"), &["-c", &script]);
+        assert_eq!(shell.output().unwrap().status.code(), Some(0), "{flags}");
+    }
 }

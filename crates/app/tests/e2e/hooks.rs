@@ -123,3 +123,58 @@ fn entries_that_codex_does_not_trust_are_shown_as_such() {
     fs::write(project.path("../home/.codex/config.toml"), trusted).unwrap();
     assert_eq!(state(), "(2 entries), changed since it was trusted");
 }
+
+// What a user added between two installs is still there at the end.
+#[test]
+fn nothing_of_the_users_is_lost_between_installs() {
+    let project =
+        Project::new().on_branch("main").file(".claude/settings.json", "{\"model\":\"a\"}");
+    let path = project.path(".claude/settings.json");
+    project.stdout(&["hooks", "install", "claude"]);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen('{', "{\"permissions\":{},", 1)).unwrap();
+    project.stdout(&["hooks", "install", "claude"]);
+    project.stdout(&["hooks", "uninstall", "claude"]);
+    let left: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(left, serde_json::json!({ "permissions": {}, "model": "a" }));
+    // A file that was taken away meanwhile does not come back.
+    project.stdout(&["hooks", "install", "claude"]);
+    fs::remove_file(&path).unwrap();
+    project.stdout(&["hooks", "uninstall", "claude"]);
+    fs::write(&path, "{\"new\":2}").unwrap();
+    project.stdout(&["hooks", "install", "claude"]);
+    project.stdout(&["hooks", "uninstall", "claude"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{\"new\":2}");
+}
+
+// Projects are told apart also when they are named by a relative path.
+#[test]
+fn installs_of_two_projects_do_not_mix() {
+    let project = Project::new()
+        .file("one/.claude/settings.json", "{\"one\":1}")
+        .file("two/.claude/settings.json", "{\"two\":2}");
+    for name in ["one", "two"] {
+        project.stdout(&["-C", name, "hooks", "install", "claude"]);
+    }
+    project.stdout(&["-C", "two", "hooks", "uninstall", "claude"]);
+    project.stdout(&["-C", "./one", "hooks", "uninstall", "claude"]);
+    let text = |name: &str| fs::read_to_string(project.path(name)).unwrap();
+    assert_eq!(text("one/.claude/settings.json"), "{\"one\":1}");
+    assert_eq!(text("two/.claude/settings.json"), "{\"two\":2}");
+}
+
+// A committed file is made as any other, a link that leads nowhere is left alone.
+#[cfg(unix)]
+#[test]
+fn files_are_made_and_replaced_with_care() {
+    use std::os::unix::fs::{MetadataExt, symlink};
+    let project = Project::new().on_branch("main");
+    project.stdout(&["hooks", "install", "cursor"]);
+    let mode = fs::metadata(project.path(".cursor/hooks.json")).unwrap().mode();
+    assert_eq!(mode & 0o044, 0o044, "{mode:o}");
+    fs::create_dir(project.path(".claude")).unwrap();
+    symlink("/nowhere/settings.json", project.path(".claude/settings.json")).unwrap();
+    let refused = project.run(&["hooks", "install", "claude"]);
+    assert_eq!(refused.code, Some(3), "{refused}");
+    assert!(project.path(".claude/settings.json").is_symlink());
+}

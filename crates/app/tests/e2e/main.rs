@@ -15,6 +15,7 @@ mod dispatch;
 mod dispatch_rounds;
 mod harness;
 mod hook;
+mod hook_arrival;
 mod hooks;
 mod messages;
 mod readme;

@@ -359,3 +359,24 @@ fn a_role_of_another_version_is_named_with_those_there_are() {
     project.run(&["skill", "pin", "subagent-driven-development", "4.0.0"]);
     assert!(prompt("spec-reviewer").stdout.contains("## Your Instructions\nCheck the spec.\n"));
 }
+
+// A project may come from anywhere; what it calls a plan or a template may not lead out of it.
+#[cfg(unix)]
+#[test]
+fn links_out_of_the_project_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    let project = working()
+        .file("../secret.md", "a secret")
+        .file(".claude/skills/subagent-driven-development/SKILL.md", "ours");
+    let secret = project.path("../secret.md");
+    let template = project.path(".claude/skills/subagent-driven-development/implementer-prompt.md");
+    symlink(&secret, template).unwrap();
+    let list = project.stdout(&["task", "list"]);
+    let task = list.lines().last().unwrap().split_once("  ").unwrap().0;
+    let prompt = project.run(&["subagent", "implementer", "--task", task]);
+    assert!(prompt.stdout.contains("(template not found: implementer-prompt.md)"), "{prompt}");
+    std::fs::remove_file(project.path("plan.md")).unwrap();
+    symlink(&secret, project.path("plan.md")).unwrap();
+    let woken = project.run(&["wake", "june"]);
+    assert!(woken.stdout.contains("(plan file not found: plan.md)"), "{woken}");
+}

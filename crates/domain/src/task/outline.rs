@@ -70,6 +70,28 @@ impl<'a> Outline<'a> {
         lines
     }
 
+    /// Renders only what is near the task being worked on, `around` lines on each side, and says how
+    /// much is left out.
+    pub fn near_lines(&self, around: usize) -> Vec<String> {
+        let lines = self.lines();
+        let is_leaf = |line: &String| {
+            let leaf =
+                self.leaf().map(|leaf| format!("- {} {} (", check_box(leaf), leaf.task.content));
+            leaf.is_some_and(|leaf| line.trim_start().starts_with(&leaf))
+        };
+        let current = lines.iter().position(|line| line.ends_with(CURRENT)).unwrap_or(0);
+        let leaf = lines[current..].iter().position(is_leaf).map_or(current, |at| current + at);
+        let (first, last) = (leaf.saturating_sub(around), (leaf + around + 1).min(lines.len()));
+        let left_out = |count: usize, side: &str| {
+            (count > 0).then(|| format!("- … {count} lines {side}: `convoke task tree`"))
+        };
+        let mut shown: Vec<_> = left_out(first, "before").into_iter().collect();
+        shown.extend(lines.get(current).filter(|_| current < first).cloned());
+        shown.extend_from_slice(&lines[first..last]);
+        shown.extend(left_out(lines.len() - last, "after"));
+        shown
+    }
+
     fn top_lines(&self, node: &Node) -> Vec<String> {
         let is_current = self.current().is_some_and(|current| std::ptr::eq(current, node));
         let agent = node.task.agent.as_ref().map_or(String::new(), |agent| format!("@{agent}, "));
@@ -279,5 +301,31 @@ mod tests {
                 "- [x] Task 5: E (completed)"
             ]
         );
+    }
+
+    // A list without end is shown around the task that counts.
+    #[test]
+    fn a_long_list_is_shown_around_the_current_task() {
+        let mut lines: Vec<_> =
+            (1..50).map(|n| format!("{n} - {n} - pending Task {n}: Later")).collect();
+        lines[19] = "20 - 20 - in_progress Task 20: Now".to_owned();
+        lines.iter_mut().take(19).for_each(|line| *line = line.replace("pending", "completed"));
+        lines.extend((1..30).map(|n| format!("p{n} 20 {n} - pending Part {n}")));
+        let roots = trees(tasks(&lines.join("\n")), |task| State::of(task.status, None));
+        let outline = Outline::new(&roots, &current_path(&roots));
+        let near = outline.near_lines(2);
+        assert_eq!(
+            near,
+            [
+                "- … 18 lines before: `convoke task tree`",
+                "- [x] Task 19: Later (completed)",
+                "- [ ] Task 20: Now (in part 1)  <-- CURRENT",
+                "    - [ ] Part 1 (pending)",
+                "    - [ ] Part 2 (pending)",
+                "    - [ ] Part 3 (pending)",
+                "- … 55 lines after: `convoke task tree`",
+            ]
+        );
+        assert_eq!(outline.near_lines(500), outline.lines());
     }
 }

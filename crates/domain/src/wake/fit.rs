@@ -4,11 +4,14 @@
 //! would wake up in the wrong place.
 
 use super::layout::render;
-use super::{Facts, SkillText};
+use super::{Facts, Order, SkillText};
 use crate::cut::{self, Accept};
 use crate::skill::prune::{Level, Pruned};
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
+
+/// How much of a message is shown that is too long to be shown.
+const SHORT_MESSAGE: usize = 2000;
 
 /// How much of the plan is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +33,10 @@ pub struct Shape {
     pub(super) plan: PlanForm,
     /// Whether finished tasks are drawn together.
     pub(super) short_tasks: bool,
+    /// Whether only tasks near the current one are shown.
+    pub(super) near_tasks: bool,
+    /// The most characters of the new message.
+    pub(super) message: Option<usize>,
     /// What stays in the skill.
     level: Level,
     /// Where the skill is cut.
@@ -42,6 +49,8 @@ impl Shape {
             activity: facts.activity.len(),
             plan: PlanForm::Full,
             short_tasks: false,
+            near_tasks: false,
+            message: None,
             level: Level::WHOLE,
             cut: None,
         }
@@ -76,11 +85,16 @@ pub enum Step {
     ShortTasks,
     /// The skill is cut at a section border.
     SkillCut,
+    /// Only tasks near the current one are shown. Where a text must fit, this comes before it is cut
+    /// off anywhere.
+    NearTasks,
+    /// The new message is cut, where it alone is too long.
+    ShortMessage,
 }
 
 impl Step {
-    /// Every step, in order.
-    pub const ALL: [Self; 8] = [
+    /// The steps of a text that should fit, in order.
+    const SHORTENING: [Self; 8] = [
         Self::LessActivity,
         Self::PlanTask,
         Self::SkillExplanations,
@@ -90,6 +104,10 @@ impl Step {
         Self::ShortTasks,
         Self::SkillCut,
     ];
+
+    /// The steps that are taken then for a text that must fit, because whatever carries it would cut
+    /// off its end.
+    const FORCING: [Self; 2] = [Self::NearTasks, Self::ShortMessage];
 
     /// Returns the word used in reports.
     pub const fn name(self) -> &'static str {
@@ -102,6 +120,8 @@ impl Step {
             Self::NoActivity => "no_activity",
             Self::ShortTasks => "short_tasks",
             Self::SkillCut => "skill_cut",
+            Self::NearTasks => "near_tasks",
+            Self::ShortMessage => "short_message",
         }
     }
 }
@@ -146,7 +166,11 @@ pub fn wake_up(facts: &Facts<'_>, budget: Budget, tokenizer: &dyn Tokenizer) -> 
         tokenizer,
         steps: Vec::new(),
     };
-    for step in Step::ALL {
+    let forcing: &[Step] = match facts.order {
+        Order::Contract => &[],
+        Order::CriticalFirst => &Step::FORCING,
+    };
+    for step in Step::SHORTENING.iter().chain(forcing).copied() {
         if fitting.fits() {
             break;
         }
@@ -185,6 +209,8 @@ impl Fitting<'_> {
             Step::ShortTasks => self.shape.short_tasks = true,
             Step::SkillCut if !self.facts.skill.found => {}
             Step::SkillCut => self.cut_skill(),
+            Step::NearTasks => self.shape.near_tasks = true,
+            Step::ShortMessage => self.shape.message = Some(SHORT_MESSAGE),
         }
         if render(self.facts, &self.shape) != before {
             self.steps.push(step);
@@ -213,7 +239,7 @@ impl Fitting<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::{NewMessage, Order, PlanText, Profile};
+    use super::super::{NewMessage, PlanText, Profile};
     use super::*;
     use crate::plan::Plan;
     use crate::scope::AgentName;
@@ -451,7 +477,7 @@ The spec review passed. You should:
         for budget in (1..full.cost.tenths() / 10).rev() {
             let shorter = rendered(&facts, budget);
             assert!(shorter.over_budget || shorter.cost <= Tokens::whole(budget));
-            assert!(Step::ALL.starts_with(&shorter.steps), "{:?}", shorter.steps);
+            assert!(Step::SHORTENING.starts_with(&shorter.steps), "{:?}", shorter.steps);
             assert!(shorter.steps.len() >= seen.len(), "less room never needs fewer steps");
             assert!(
                 shorter.text.contains("## New Message\n@spec-reviewer: \"Spec review complete.")
@@ -459,7 +485,7 @@ The spec review passed. You should:
             assert!(shorter.text.contains("Task 9: Last (in progress)  <-- CURRENT"));
             seen = shorter.steps;
         }
-        assert_eq!(seen, Step::ALL);
+        assert_eq!(seen, Step::SHORTENING);
         let first = (1..full.cost.tenths() / 10)
             .rev()
             .map(|budget| rendered(&facts, budget))
@@ -480,5 +506,31 @@ The spec review passed. You should:
             it.text.contains("> truncated: subagent-driven-development at char_offset=9\n")
         }));
         assert!(texts[0].over_budget && texts[0].text.contains("char_offset=0\n"));
+    }
+
+    // What carries the text would cut it off, so here even tasks and message give way, and say so.
+    #[test]
+    fn a_text_that_must_fit_does() {
+        let lines: Vec<_> =
+            (1..1200).map(|n| format!("{n} - {n} - pending Task {n}: To be done")).collect();
+        let roots = grown(&lines.join("\n"));
+        let mut facts = facts(&roots, Profile::Orchestrator, "# Plan\n");
+        facts.order = Order::CriticalFirst;
+        let content = "A long story. ".repeat(100_000);
+        facts.message = Some(NewMessage { from: AgentName::known("ana"), content });
+        let woken = rendered(&facts, 2000);
+        assert!(!woken.over_budget, "{}", woken.cost);
+        assert!(woken.text.contains("Task 1: To be done (pending)  <-- CURRENT"));
+        assert!(
+            woken.text.contains("`convoke task tree`")
+                && woken.text.contains("## Your Next Action")
+        );
+        assert!(
+            woken.text.contains("… [1398000 characters more: `convoke inbox june --all`]"),
+            "{}",
+            woken.text
+        );
+        facts.order = Order::Contract;
+        assert!(rendered(&facts, 2000).over_budget, "the contract never cuts them");
     }
 }

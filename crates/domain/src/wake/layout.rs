@@ -6,8 +6,12 @@ use super::{Facts, Order, PlanText, Profile};
 use crate::message::quote;
 use crate::plan;
 use crate::task::outline::Outline;
+use crate::text::{CharOffset, Text};
 
 const NONE: &str = "(none)";
+
+/// How many lines are shown on each side of the current task, where all are too many.
+const AROUND: usize = 12;
 
 /// Renders the facts in a shape.
 pub(super) fn render(facts: &Facts<'_>, shape: &Shape) -> String {
@@ -21,7 +25,7 @@ fn agent(facts: &Facts<'_>, shape: &Shape) -> String {
     let skill = skill(facts, shape);
     let tasks = tasks(facts, shape).unwrap_or_else(|| NONE.to_owned());
     let recent = activity(facts, shape).unwrap_or_else(|| NONE.to_owned());
-    let new = message(facts);
+    let new = message(facts, shape);
     let skill = format!("## Your Current Skill\n{skill}");
     let tasks = format!("## Your Current Task\n{tasks}");
     let recent = format!("## Recent Messages\n{recent}");
@@ -42,7 +46,7 @@ fn orchestrator(facts: &Facts<'_>, shape: &Shape) -> String {
     let plan = plan_section(facts, shape);
     let tasks = tasks(facts, shape).map(|it| format!("## Current Tasks\n{it}{}", place(facts)));
     let activity = activity(facts, shape).map(|lines| format!("## Recent Activity\n{lines}"));
-    let new = Some(format!("## New Message\n{}", message(facts)));
+    let new = Some(format!("## New Message\n{}", message(facts, shape)));
     let next = Some(format!("## Your Next Action\n{}", next_step::render(facts)));
     let sections = match facts.order {
         Order::Contract => [title, name, skill, plan, tasks, activity, new, next],
@@ -90,7 +94,11 @@ fn excerpt(plan: &plan::Plan<'_>, number: &str, form: PlanForm) -> String {
 
 fn tasks(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
     let outline = facts.outline.as_ref()?;
-    let lines = if shape.short_tasks { outline.short_lines() } else { outline.lines() };
+    let lines = match (shape.near_tasks, shape.short_tasks) {
+        (true, _) => outline.near_lines(AROUND),
+        (false, true) => outline.short_lines(),
+        (false, false) => outline.lines(),
+    };
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
@@ -111,6 +119,16 @@ fn activity(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-fn message(facts: &Facts<'_>) -> String {
-    facts.message.as_ref().map_or(NONE.to_owned(), |it| quote(&it.from, &it.content))
+fn message(facts: &Facts<'_>, shape: &Shape) -> String {
+    let Some(message) = &facts.message else { return NONE.to_owned() };
+    let text = Text::new(&message.content);
+    match shape.message {
+        Some(most) if text.chars() > most => {
+            let kept = text.before(CharOffset::new(most)).as_str();
+            let (more, reader) = (text.chars() - most, &facts.reader);
+            let cut = format!("{kept}… [{more} characters more: `convoke inbox {reader} --all`]");
+            quote(&message.from, &cut)
+        }
+        Some(_) | None => quote(&message.from, &message.content),
+    }
 }

@@ -45,9 +45,10 @@ pub fn trust(settings: &str, path: &Path, config: &str) -> Option<Trust> {
     let state = config.get("hooks").and_then(|hooks| hooks.get("state"));
     let mut all = Vec::new();
     for (event, groups) in settings.get("hooks")?.as_object()? {
-        for (place, group) in groups.as_array()?.iter().enumerate() {
-            let entries = group.get("hooks").and_then(Value::as_array)?;
-            for (index, entry) in entries.iter().enumerate().filter(|(_, it)| is_our_entry(it)) {
+        let groups = groups.as_array().into_iter().flatten();
+        for (place, group) in groups.enumerate() {
+            let entries = group.get("hooks").and_then(Value::as_array).into_iter().flatten();
+            for (index, entry) in entries.enumerate().filter(|(_, it)| is_our_entry(it)) {
                 let key = format!("{}:{}:{place}:{index}", path.display(), snake_case(event));
                 all.push(of_entry(state.and_then(|it| it.get(&key)), event, group, entry));
             }
@@ -118,6 +119,42 @@ mod tests {
 
     fn config(key: &str, rest: &str) -> String {
         format!("[hooks.state.\"/p/hooks.json:{key}\"]\ntrusted_hash = \"{HASH}\"\n{rest}")
+    }
+
+    // The least trusted entry counts, beside whatever others have written.
+    #[test]
+    fn one_entry_that_is_not_trusted_is_enough() {
+        let entry = |part: u8| {
+            json!({ "type": "command",
+            "command": COMMAND.replace("--part 1", &format!("--part {part}")) })
+        };
+        let settings = json!({ "hooks": {
+            "Stop": [{ "matcher": "x" }, 5],
+            "SessionStart": [{ "hooks": [entry(1), entry(2)] }],
+        } });
+        let trusted = config("session_start:0:0", "");
+        let found = trust(&settings.to_string(), Path::new("/p/hooks.json"), &trusted);
+        assert_eq!(found, Some(Trust::NotTrusted));
+    }
+
+    // What Codex hashes, by the entries that Codex 0.166.0 was seen to trust.
+    #[test]
+    fn everything_that_codex_hashes_changes_the_fingerprint() {
+        let plain = json!({ "type": "command", "command": "x" });
+        let group = json!({});
+        let usual = fingerprint("SessionStart", &group, &plain);
+        let with = |name: &str, value: Value| {
+            let mut entry = plain.clone();
+            entry[name] = value;
+            fingerprint("SessionStart", &group, &entry)
+        };
+        assert_ne!(with("timeout", json!(5)), usual);
+        assert_eq!(with("timeout", json!(600)), usual, "the default");
+        assert_ne!(with("statusMessage", json!("hi")), usual);
+        let matched = json!({ "matcher": "startup" });
+        assert_ne!(fingerprint("SessionStart", &matched, &plain), usual);
+        let prompt = |group| fingerprint("UserPromptSubmit", group, &plain);
+        assert_eq!(prompt(&matched), prompt(&group), "this event knows no matcher");
     }
 
     #[test]

@@ -1,15 +1,13 @@
 //! Which injected texts an agent still has, by its client's record.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use convoke_domain::hook::Client;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::read_end;
-
-/// No session's end that matters is longer. What was injected before is not looked for.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
+use super::each_line;
 
 /// How every text of ours begins.
 const MARK: &str = "[convoke wake-up ";
@@ -31,21 +29,36 @@ impl Injected {
         self.texts.iter().any(|text| text.contains(&part))
     }
 
+    fn answered(&mut self, at: Option<Timestamp>) {
+        self.complete_until = at.or(self.complete_until);
+    }
+
     /// Tells whether something injected then would be here.
     pub fn covers(&self, at: Timestamp) -> bool {
         self.complete_until.is_some_and(|until| until > at)
     }
 }
 
-/// Reads a client's record of a session; `None` if there is none, or none that we can read.
-pub fn injected(client: Client, transcript: &Path) -> Option<Injected> {
-    let read: fn(&str) -> Injected = match client {
-        Client::Claude => in_claude,
-        Client::Codex => in_codex,
-        Client::Gemini => in_gemini,
-        Client::Cursor | Client::Opencode => return None,
-    };
-    read_end(transcript, MOST_BYTES).map(|text| read(&text))
+/// Reads a client's record of a session; `None` if there is none, or none that we can read. `from`
+/// is where the record ended when the last text was made; what was injected then comes later.
+pub fn injected(client: Client, transcript: &Path, from: u64) -> Option<Injected> {
+    match client {
+        Client::Claude => read(transcript, from, claude_line),
+        Client::Codex => read(transcript, from, codex_line),
+        Client::Gemini => {
+            let mut replay = Replay::default();
+            // Here a later line may bring back what an earlier one took away.
+            each_line(transcript, 0, |line| replay.line(line))?;
+            Some(replay.finish())
+        }
+        Client::Cursor | Client::Opencode => None,
+    }
+}
+
+fn read(transcript: &Path, from: u64, line: fn(&mut Injected, &str)) -> Option<Injected> {
+    let mut found = Injected::default();
+    each_line(transcript, from, |it| line(&mut found, it))?;
+    Some(found)
 }
 
 /// Gemini escapes these two, and nothing else.
@@ -54,65 +67,72 @@ fn plain(text: &str) -> String {
 }
 
 /// Claude Code: what hooks gave is an attachment; a compaction leaves a boundary behind which the
-/// agent has nothing of what was before. From the end backwards, because only that matters.
-fn in_claude(record: &str) -> Injected {
-    let mut found = Injected::default();
-    for line in record.lines().rev() {
-        if line.contains("\"compact_boundary\"") && is(line, "/subtype", "compact_boundary") {
-            break;
-        }
-        if found.complete_until.is_none() && line.contains("\"assistant\"") {
-            found.complete_until = answered_at(line, "/type", "assistant");
-        }
-        if line.contains(MARK) && is(line, "/attachment/type", "hook_additional_context") {
-            found.texts.extend(texts(line, "/attachment/content"));
-        }
+/// agent has nothing of what was before.
+fn claude_line(found: &mut Injected, line: &str) {
+    if line.contains("\"compact_boundary\"") && is(line, "/subtype", "compact_boundary") {
+        *found = Injected::default();
+    } else if line.contains(MARK) && is(line, "/attachment/type", "hook_additional_context") {
+        found.texts.extend(texts(line, "/attachment/content"));
+    } else if line.contains("\"assistant\"") {
+        found.answered(answered_at(line, "/type", "assistant"));
     }
-    found
 }
 
 /// Codex: what hooks gave is a developer's message of its own kind; a compaction leaves a record.
-fn in_codex(record: &str) -> Injected {
+fn codex_line(found: &mut Injected, line: &str) {
     const KIND: &str = "/payload/internal_chat_message_metadata_passthrough/content_item_kinds/0";
-    let mut found = Injected::default();
-    for line in record.lines().rev() {
-        if line.contains("\"compacted\"") && is(line, "/type", "compacted") {
-            break;
-        }
-        if found.complete_until.is_none() && line.contains("\"assistant\"") {
-            found.complete_until = answered_at(line, "/payload/role", "assistant");
-        }
-        if line.contains(MARK) && is(line, KIND, "hooks.additional_context") {
-            found.texts.extend(texts(line, "/payload/content"));
-        }
+    if line.contains("\"compacted\"") && is(line, "/type", "compacted") {
+        *found = Injected::default();
+    } else if line.contains(MARK) && is(line, KIND, "hooks.additional_context") {
+        found.texts.extend(texts(line, "/payload/content"));
+    } else if line.contains("\"assistant\"") {
+        found.answered(answered_at(line, "/payload/role", "assistant"));
     }
-    found
 }
 
 /// Gemini: every line adds a message, changes one, or replaces all of them; what is there at the end
-/// is what the agent has.
-fn in_gemini(record: &str) -> Injected {
-    let mut messages: Vec<Value> = Vec::new();
-    for line in record.lines() {
-        let Ok(mut value) = serde_json::from_str::<Value>(line) else { continue };
-        if let Some(all) = value.pointer_mut("/$set/messages").and_then(Value::as_array_mut) {
-            messages = std::mem::take(all);
-        } else if let Some(id) = value.get("$rewindTo") {
-            let place = messages.iter().position(|message| message.get("id") == Some(id));
-            messages.truncate(place.unwrap_or(messages.len()));
-        } else if let Some(id) = value.get("id") {
-            match messages.iter().position(|message| message.get("id") == Some(id)) {
-                Some(place) => messages[place] = value,
-                None => messages.push(value),
+/// is what the agent has. Of each message only our own text is kept.
+#[derive(Default)]
+struct Replay {
+    messages: Vec<Option<String>>,
+    places: HashMap<String, usize>,
+}
+
+impl Replay {
+    fn line(&mut self, line: &str) {
+        let Ok(value) = serde_json::from_str::<Value>(line) else { return };
+        if let Some(all) = value.pointer("/$set/messages").and_then(Value::as_array) {
+            *self = Self::default();
+            for message in all {
+                self.message(message);
             }
+        } else if let Some(id) = value.get("$rewindTo").and_then(Value::as_str) {
+            let place = self.places.get(id).copied().unwrap_or(self.messages.len());
+            self.messages.truncate(place);
+            self.places.retain(|_, other| *other < place);
+        } else if value.get("id").is_some() {
+            self.message(&value);
         }
     }
-    let users = messages.iter().filter(|message| message["type"] == "user");
-    let texts = users.flat_map(|message| strings(&message["content"]));
-    let ours = texts.filter(|text| text.contains(MARK)).map(|text| plain(&text));
-    // A record that says nothing at all is not understood.
-    let complete_until = (!messages.is_empty()).then_some(Timestamp::MAX);
-    Injected { texts: ours.collect(), complete_until }
+
+    fn message(&mut self, message: &Value) {
+        let is_users = message["type"] == "user";
+        let texts = strings(&message["content"]);
+        let ours = texts.iter().find(|text| is_users && text.contains(MARK)).map(|it| plain(it));
+        let id = message["id"].as_str().unwrap_or_default();
+        if let Some(place) = self.places.get(id) {
+            self.messages[*place] = ours;
+        } else {
+            self.places.insert(id.to_owned(), self.messages.len());
+            self.messages.push(ours);
+        }
+    }
+
+    fn finish(self) -> Injected {
+        // A record that says nothing at all is not understood.
+        let complete_until = (!self.messages.is_empty()).then_some(Timestamp::MAX);
+        Injected { texts: self.messages.into_iter().flatten().collect(), complete_until }
+    }
 }
 
 fn is(line: &str, pointer: &str, expected: &str) -> bool {
@@ -151,8 +171,12 @@ mod tests {
 
     const PART: &str = "[convoke wake-up 1/1 ab]\nDo <this>.\n[end of convoke wake-up 1/1 ab]\n";
 
-    fn lines(values: &[Value]) -> String {
-        values.iter().map(|value| format!("{value}\n")).collect::<Vec<_>>().concat()
+    fn found(client: Client, record: &[Value]) -> Injected {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record.jsonl");
+        let lines = record.iter().map(|value| format!("{value}\n")).collect::<Vec<_>>();
+        std::fs::write(&path, lines.concat()).unwrap();
+        injected(client, &path, 0).unwrap()
     }
 
     fn at(second: i64) -> Timestamp {
@@ -167,6 +191,12 @@ mod tests {
     fn claude_answered() -> Value {
         json!({"type": "assistant", "timestamp": "1970-01-01T00:00:05Z",
                "message": {"role": "assistant", "content": [{"type": "text", "text": "ok"}]}})
+    }
+
+    /// A user quotes something.
+    fn said(words: &str) -> Value {
+        json!({"type": "user", "timestamp": "1970-01-01T00:00:09Z",
+               "message": {"role": "user", "content": words}})
     }
 
     // W-21
@@ -184,9 +214,12 @@ mod tests {
             (vec![printed, claude_answered()], false, true),
             (vec![claude_gave(PART), claude_answered(), boundary.clone()], false, false),
             (vec![boundary, claude_gave(PART), claude_answered()], true, true),
+            // What only talks about us, or about compactions, is neither.
+            (vec![claude_gave(PART), said(PART), said("\"compact_boundary\"")], true, false),
+            (vec![said(PART), claude_answered()], false, true),
             (vec![], false, false),
         ] {
-            let found = in_claude(&lines(&record));
+            let found = found(Client::Claude, &record);
             assert_eq!((found.has(PART), found.covers(at(4))), (has, covers), "{record:?}");
             assert!(!found.covers(at(6)), "nothing was answered since");
         }
@@ -203,15 +236,18 @@ mod tests {
         let answered = json!({"timestamp": "1970-01-01T00:00:05Z", "type": "response_item",
             "payload": {"type": "message", "role": "assistant", "content": []}});
         let compacted = json!({"type": "compacted", "payload": {"replacement_history": []}});
+        let quoted = json!({"type": "response_item", "payload": {"type": "message", "role": "user",
+            "content": [{"type": "input_text", "text": format!("\"compacted\" {PART}")}]}});
         // It cuts in the middle, so both marks are there.
         let cut = PART.replace("<this>", "…5 tokens truncated…");
         for (record, has) in [
             (vec![gave(PART), answered.clone()], true),
             (vec![gave(&cut), answered.clone()], false),
             (vec![gave(PART), compacted.clone(), answered.clone()], false),
-            (vec![compacted, gave(PART), answered], true),
+            (vec![compacted, gave(PART), answered.clone()], true),
+            (vec![quoted, answered], false),
         ] {
-            let found = in_codex(&lines(&record));
+            let found = found(Client::Codex, &record);
             assert_eq!((found.has(PART), found.covers(at(4))), (has, true), "{record:?}");
         }
     }
@@ -234,19 +270,27 @@ mod tests {
                 false,
             ),
         ] {
-            let found = in_gemini(&lines(&record));
+            let found = found(Client::Gemini, &record);
             assert_eq!((found.has(PART), found.covers(at(9))), (has, true), "{record:?}");
         }
-        assert!(!in_gemini("nonsense\n").covers(at(0)));
+        assert!(!found(Client::Gemini, &[json!("nonsense")]).covers(at(0)));
+    }
+
+    // A long session is replayed in one go.
+    #[test]
+    fn many_messages_are_replayed() {
+        let message = |n: usize| json!({"id": n.to_string(), "type": "gemini", "content": "x"});
+        let many: Vec<_> = (0..50_000).map(message).collect();
+        assert!(!found(Client::Gemini, &many).has(PART));
     }
 
     proptest! {
         #[test]
         fn any_record_is_read(record in any::<String>(), mark in any::<bool>()) {
-            let record = if mark { format!("{MARK}{record}\n\"assistant\"") } else { record };
-            for read in [in_claude, in_codex, in_gemini] {
-                read(&record);
-            }
+            let line = if mark { format!("{MARK}{record} \"assistant\"") } else { record };
+            claude_line(&mut Injected::default(), &line);
+            codex_line(&mut Injected::default(), &line);
+            Replay::default().line(&line);
         }
     }
 }

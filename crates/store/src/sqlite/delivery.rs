@@ -1,13 +1,13 @@
 //! Sessions and deliveries in SQLite.
 
-use convoke_domain::hook::{Client, Memory, Moment, Trace};
+use convoke_domain::hook::{Client, Losses, Memory, Moment, Trace, View};
 use convoke_domain::scope::{Address, Scope};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::row::{Time, Word};
 use super::{SqliteStore, failed};
-use crate::delivery::{Activity, DeliveryStore, LastText, Session};
+use crate::delivery::{Activity, DeliveryStore, LastText, Session, Wording};
 use crate::error::StoreError;
 
 impl DeliveryStore for SqliteStore {
@@ -61,15 +61,16 @@ impl DeliveryStore for SqliteStore {
     }
 
     fn last_text(&self, session: Session<'_>, entry: u32) -> Result<Option<LastText>, StoreError> {
-        let sql = "SELECT text, coalesce(delivered_at, made_at), coalesce(arrived, 0) >= loss \
+        let sql = "SELECT deliveries.*, coalesce(delivered_at, made_at) AS at, \
+                   coalesce(arrived, 0) >= loss AS has_arrived \
                    FROM deliveries LEFT JOIN memories \
                    ON memories.client = deliveries.client \
                    AND memories.session_id = deliveries.session_id AND entry = ?3 \
                    WHERE deliveries.client = ?1 AND deliveries.session_id = ?2 \
                    ORDER BY loss DESC LIMIT 1";
         let read = |row: &Row<'_>| {
-            let at = row.get(1).map(|Time(at)| at)?;
-            Ok(LastText { text: row.get(0)?, at, arrived: row.get(2)? })
+            let at = row.get("at").map(|Time(at)| at)?;
+            Ok(LastText { wording: read_wording(row)?, at, arrived: row.get("has_arrived")? })
         };
         let values = params![session.client.name(), session.id, entry];
         let found = self.connection.query_row(sql, values, read).optional();
@@ -86,14 +87,14 @@ impl DeliveryStore for SqliteStore {
     ) -> Result<Option<u32>, StoreError> {
         let notice = || {
             let transaction = self.begin()?;
-            let before = memory(&transaction, session, entry)?;
-            let (memory, deliver) = before.at(moment, trace);
-            if memory != before {
-                keep_memory(&transaction, session, entry, memory)?;
+            let before = view(&transaction, session, entry)?;
+            let (after, deliver) = before.at(moment, trace, now);
+            if after != before {
+                keep_view(&transaction, session, entry, after)?;
                 record_arrival(&transaction, session, now)?;
             }
             transaction.commit()?;
-            Ok(deliver.then_some(memory.lost))
+            Ok(deliver.then_some(after.losses.last))
         };
         notice().map_err(failed("notice the event"))
     }
@@ -102,17 +103,27 @@ impl DeliveryStore for SqliteStore {
         &self,
         session: Session<'_>,
         loss: u32,
-        text: &str,
+        wording: &Wording,
         now: Timestamp,
-    ) -> Result<String, StoreError> {
+    ) -> Result<Wording, StoreError> {
         let (client, id) = (session.client.name(), session.id);
         let keep = || {
-            let sql = "INSERT OR IGNORE INTO deliveries (client, session_id, loss, text, made_at) \
-                       VALUES (?1, ?2, ?3, ?4, ?5)";
-            self.connection.execute(sql, params![client, id, loss, text, Time(now)])?;
-            let sql = "SELECT text FROM deliveries \
+            let transaction = self.begin()?;
+            let sql = "INSERT OR IGNORE INTO deliveries \
+                       (client, session_id, loss, text, message_id, record_bytes, made_at) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let bytes = i64::try_from(wording.record_bytes).unwrap_or(i64::MAX);
+            let Wording { text, message_id, .. } = wording;
+            let values = params![client, id, loss, text, message_id, bytes, Time(now)];
+            transaction.execute(sql, values)?;
+            let sql = "DELETE FROM deliveries \
+                       WHERE client = ?1 AND session_id = ?2 AND loss < ?3";
+            transaction.execute(sql, params![client, id, loss])?;
+            let sql = "SELECT * FROM deliveries \
                        WHERE client = ?1 AND session_id = ?2 AND loss = ?3";
-            self.connection.query_row(sql, params![client, id, loss], |row| row.get(0))
+            let kept = transaction.query_row(sql, params![client, id, loss], read_wording)?;
+            transaction.commit()?;
+            Ok(kept)
         };
         keep().map_err(failed("keep the wake-up"))
     }
@@ -139,31 +150,45 @@ impl DeliveryStore for SqliteStore {
     }
 }
 
-fn memory(connection: &Connection, session: Session<'_>, entry: u32) -> rusqlite::Result<Memory> {
-    let sql = "SELECT lost, delivered, arrived, doubted FROM memories \
-               WHERE client = ?1 AND session_id = ?2 AND entry = ?3";
-    let read = |row: &Row<'_>| {
-        let (lost, delivered) = (row.get(0)?, row.get(1)?);
-        Ok(Memory { lost, delivered, arrived: row.get(2)?, doubted: row.get(3)? })
-    };
-    let values = params![session.client.name(), session.id, entry];
-    Ok(connection.query_row(sql, values, read).optional()?.unwrap_or_default())
+fn read_wording(row: &Row<'_>) -> rusqlite::Result<Wording> {
+    let record_bytes = row.get("record_bytes").map(i64::unsigned_abs)?;
+    Ok(Wording { text: row.get("text")?, message_id: row.get("message_id")?, record_bytes })
 }
 
-fn keep_memory(
+/// Returns a session as one of its hook entries sees it.
+fn view(connection: &Connection, session: Session<'_>, entry: u32) -> rusqlite::Result<View> {
+    let (client, id) = (session.client.name(), session.id);
+    let sql = "SELECT last, noticed_at, doubted FROM losses WHERE client = ?1 AND session_id = ?2";
+    let losses = connection.query_row(sql, params![client, id], |row| {
+        let at: Option<Time> = row.get(1)?;
+        Ok(Losses { last: row.get(0)?, at: at.map(|Time(at)| at), doubted: row.get(2)? })
+    });
+    let sql = "SELECT heard, delivered, arrived FROM memories \
+               WHERE client = ?1 AND session_id = ?2 AND entry = ?3";
+    let memory = connection.query_row(sql, params![client, id, entry], |row| {
+        Ok(Memory { heard: row.get(0)?, delivered: row.get(1)?, arrived: row.get(2)? })
+    });
+    let losses = losses.optional()?.unwrap_or_default();
+    Ok(View { losses, memory: memory.optional()?.unwrap_or_default() })
+}
+
+fn keep_view(
     connection: &Connection,
     session: Session<'_>,
     entry: u32,
-    memory: Memory,
+    view: View,
 ) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO memories \
-               (client, session_id, entry, lost, delivered, arrived, doubted) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET \
-               lost = excluded.lost, delivered = excluded.delivered, \
-               arrived = excluded.arrived, doubted = excluded.doubted";
     let (client, id) = (session.client.name(), session.id);
-    let Memory { lost, delivered, arrived, doubted } = memory;
-    connection.execute(sql, params![client, id, entry, lost, delivered, arrived, doubted]).map(drop)
+    let Losses { last, at, doubted } = view.losses;
+    let sql = "INSERT INTO losses (client, session_id, last, noticed_at, doubted) \
+               VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET last = excluded.last, \
+               noticed_at = excluded.noticed_at, doubted = excluded.doubted";
+    connection.execute(sql, params![client, id, last, at.map(Time), doubted])?;
+    let Memory { heard, delivered, arrived } = view.memory;
+    let sql = "INSERT INTO memories (client, session_id, entry, heard, delivered, arrived) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET \
+               heard = excluded.heard, delivered = excluded.delivered, arrived = excluded.arrived";
+    connection.execute(sql, params![client, id, entry, heard, delivered, arrived]).map(drop)
 }
 
 /// A text has arrived once every entry has found its part.

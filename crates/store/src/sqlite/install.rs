@@ -17,7 +17,8 @@ impl InstallStore for SqliteStore {
     ) -> Result<(), StoreError> {
         let sql = "INSERT INTO installs (path, client, original, installed, installed_at) \
                    VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET \
-                   installed = excluded.installed, installed_at = excluded.installed_at";
+                   original = excluded.original, installed = excluded.installed, \
+                   installed_at = excluded.installed_at";
         let Install { original, installed, installed_at } = install;
         let values = params![path, client.name(), original, installed, Time(*installed_at)];
         self.connection.execute(sql, values).map(drop).map_err(failed("remember the install"))

@@ -53,14 +53,29 @@ impl MessageStore for SqliteStore {
         scope: &Scope,
         agent: &AgentName,
         after: Option<i64>,
+        most: usize,
     ) -> Result<Vec<Message>, StoreError> {
-        let sql = "SELECT messages.* FROM messages WHERE id IN ( \
-                     SELECT message_id FROM recipients \
-                     WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND message_id > ?4) \
-                   AND NOT (project = ?1 AND branch = ?2 AND from_agent = ?3) ORDER BY id";
+        let sql = format!(
+            "SELECT messages.* FROM messages JOIN \
+             ({ADDRESSED} ORDER BY message_id DESC LIMIT ?5) ON id = message_id ORDER BY id"
+        );
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
         let after = after.unwrap_or(0);
-        let values = params![scope.project, scope.branch, agent.as_str(), after];
-        messages(&self.connection, sql, values)
+        let values = params![scope.project, scope.branch, agent.as_str(), after, most];
+        messages(&self.connection, &sql, values)
+    }
+
+    fn count_addressed_to(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        after: Option<i64>,
+    ) -> Result<usize, StoreError> {
+        let sql = format!("SELECT count(*) FROM ({ADDRESSED})");
+        let values = params![scope.project, scope.branch, agent.as_str(), after.unwrap_or(0)];
+        let count = self.connection.prepare_cached(&sql);
+        let count = count.and_then(|mut it| it.query_row(values, |row| row.get::<_, u32>(0)));
+        count.map(|count| count as usize).map_err(failed("count the messages"))
     }
 
     fn record_event(
@@ -91,6 +106,12 @@ impl MessageStore for SqliteStore {
         rows(&self.connection, sql, values, read_event).map_err(failed("read events"))
     }
 }
+
+/// The messages that are to an agent or mention it, each once, without its own.
+const ADDRESSED: &str = "SELECT DISTINCT message_id FROM recipients \
+     WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND message_id > ?4 \
+     AND NOT EXISTS (SELECT 1 FROM messages WHERE id = message_id \
+       AND project = ?1 AND branch = ?2 AND from_agent = ?3)";
 
 /// Keeps time from running backwards when the clock does.
 fn not_before_last(

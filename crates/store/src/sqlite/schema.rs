@@ -1,7 +1,10 @@
 //! The shape of the tables, and how older shapes become the present one.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -22,7 +25,11 @@ const APPLICATION: i32 = 0x436f_6e76;
 const KNOWN: usize = MIGRATIONS.len();
 
 /// Applies the scripts that a store does not have yet.
-pub(super) fn bring_up_to_date(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(super) fn bring_up_to_date(
+    connection: &Connection,
+    path: &Path,
+    patience: Duration,
+) -> Result<(), StoreError> {
     let opened = |source| StoreError::Open { path: path.to_owned(), source };
     let found = version(connection).map_err(opened)?;
     if !is_ours(connection).map_err(opened)? {
@@ -40,8 +47,27 @@ pub(super) fn bring_up_to_date(connection: &Connection, path: &Path) -> Result<(
     let lock_path = PathBuf::from(lock_path);
     let folder = |source| StoreError::Folder { path: lock_path.clone(), source };
     let lock = OpenOptions::new().create(true).append(true).open(&lock_path).map_err(folder)?;
-    lock.lock().map_err(folder)?;
+    wait_for(&lock, patience).map_err(folder)?;
     migrate(connection, KNOWN).map_err(opened)
+}
+
+/// Waits for a lock, but not for ever.
+fn wait_for(lock: &File, patience: Duration) -> io::Result<()> {
+    const STEP: Duration = Duration::from_millis(10);
+    let mut left = patience;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if left.is_zero() => {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            Err(TryLockError::WouldBlock) => {
+                thread::sleep(STEP);
+                left = left.saturating_sub(STEP);
+            }
+        }
+    }
 }
 
 /// Applies scripts up to a version.
@@ -95,6 +121,18 @@ mod tests {
             migrate(&older, KNOWN).unwrap();
             assert_eq!(tables(&older), tables(&fresh), "from schema {version}");
         }
+    }
+
+    #[test]
+    fn a_store_that_somebody_else_is_making_is_not_waited_for_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        let lock = File::create(dir.path().join("store.db-lock")).unwrap();
+        lock.lock().unwrap();
+        let hurried = SqliteStore::open_in_a_hurry(&path, Duration::from_millis(50));
+        assert!(matches!(hurried, Err(StoreError::Folder { .. })), "{hurried:?}");
+        drop(lock);
+        SqliteStore::open_in_a_hurry(&path, Duration::from_millis(50)).unwrap();
     }
 
     #[test]

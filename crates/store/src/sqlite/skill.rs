@@ -36,13 +36,13 @@ impl SkillStore for SqliteStore {
         agent: &AgentName,
         plan: Option<&str>,
     ) -> Result<Option<Injection>, StoreError> {
-        self.last(scope, agent, plan, None)
+        self.last(scope, Some(agent), plan, None)
     }
 
     fn last_injection_of(
         &self,
         scope: &Scope,
-        agent: &AgentName,
+        agent: Option<&AgentName>,
         plan: Option<&str>,
         skill: &SkillId,
     ) -> Result<Option<Injection>, StoreError> {
@@ -52,8 +52,18 @@ impl SkillStore for SqliteStore {
     fn pin(&self, scope: &Scope, skill: &SkillId, version: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO skill_pins (project, branch, skill, version) VALUES (?1, ?2, ?3, ?4) \
                    ON CONFLICT DO UPDATE SET version = excluded.version";
-        let values = params![scope.project, scope.branch, skill.bare(), version];
-        self.connection.execute(sql, values).map(drop).map_err(failed("pin the skill"))
+        let Scope { project, branch } = scope;
+        let pin = || {
+            let transaction = self.begin()?;
+            transaction.execute(sql, params![project, branch, skill.bare(), version])?;
+            // What was injected before would otherwise be stronger.
+            let release = "UPDATE skill_history SET released_at = injected_at \
+                           WHERE project = ?1 AND branch = ?2 AND released_at IS NULL \
+                           AND (skill = ?3 OR skill LIKE '%:' || ?3)";
+            transaction.execute(release, params![project, branch, skill.bare()])?;
+            transaction.commit()
+        };
+        pin().map_err(failed("pin the skill"))
     }
 
     fn unpin(&self, scope: &Scope, skill: &SkillId) -> Result<bool, StoreError> {
@@ -76,16 +86,18 @@ impl SqliteStore {
     fn last(
         &self,
         scope: &Scope,
-        agent: &AgentName,
+        agent: Option<&AgentName>,
         plan: Option<&str>,
         skill: Option<&SkillId>,
     ) -> Result<Option<Injection>, StoreError> {
         let sql = "SELECT * FROM skill_history \
-                   WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND plan_file IS ?4 \
+                   WHERE project = ?1 AND branch = ?2 AND (?3 IS NULL OR agent = ?3) \
+                   AND plan_file IS ?4 \
                    AND (?5 IS NULL OR skill = ?5 AND released_at IS NULL) \
                    ORDER BY id DESC LIMIT 1";
         let skill = skill.map(SkillId::as_str);
-        let values = params![scope.project, scope.branch, agent.as_str(), plan, skill];
+        let agent = agent.map(AgentName::as_str);
+        let values = params![scope.project, scope.branch, agent, plan, skill];
         let found = self.connection.prepare_cached(sql);
         found
             .and_then(|mut it| it.query_row(values, read_injection).optional())

@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use convoke_store::Store;
 use convoke_store::agent::AgentChange;
-use convoke_store::delivery::{Activity, LastText, Session};
+use convoke_store::delivery::{Activity, LastText, Session, Wording};
 use convoke_store::error::StoreError;
 use convoke_store::install::Install;
 use convoke_store::message::NewMessage;
@@ -39,7 +39,7 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("tasks of another program keep their ids and come once", task::tasks_are_adopted),
         ("a tree does not grow without end", task::trees_end),
         ("a plan is imported once", task::plans_are_imported_once),
-        ("what a file was before the first install is kept", memory::installs_are_kept),
+        ("what a file was before it was changed is kept", memory::installs_are_kept),
         ("a session belongs to whom it was bound to last", memory::sessions_are_bound),
         ("a loss is answered once at every entry, with one text", memory::losses_are_answered),
         ("a project keeps its name, and no two share one", memory::names_are_unique),

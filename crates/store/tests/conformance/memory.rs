@@ -30,10 +30,14 @@ pub(super) fn installs_are_kept(store: &dyn Store) {
     };
     let remember = |it: &Install| store.remember_install("/p", Client::Claude, it).unwrap();
     remember(&install(Some("mine"), "ours"));
-    remember(&install(Some("ours"), "ours again"));
-    assert_eq!(store.install("/p").unwrap(), Some(install(Some("mine"), "ours again")));
+    remember(&install(None, "ours again"));
+    assert_eq!(store.install("/p").unwrap(), Some(install(None, "ours again")));
     store.forget_install("/p").unwrap();
     assert_eq!(store.install("/p").unwrap(), None);
+}
+
+fn wording(text: &str) -> Wording {
+    Wording { text: text.to_owned(), message_id: Some(7), record_bytes: 100 }
 }
 
 // W-20e
@@ -44,12 +48,13 @@ pub(super) fn losses_are_answered(store: &dyn Store) {
     assert_eq!(notice(1, Moment::Prompted), None);
     assert_eq!(notice(1, Moment::Began), Some(1));
     assert_eq!(notice(1, Moment::Prompted), Some(1), "nobody said that it arrived");
-    let kept = |text| store.keep_text(session, 1, text, at(1)).unwrap();
-    assert_eq!((kept("first").as_str(), kept("second").as_str()), ("first", "first"));
+    let kept = |text| store.keep_text(session, 1, &wording(text), at(1)).unwrap();
+    assert_eq!((kept("first"), kept("second")), (wording("first"), wording("first")));
     store.delivered(session, 1, 1, at(2)).unwrap();
     assert_eq!(notice(1, Moment::Prompted), None);
-    assert_eq!(notice(2, Moment::Began), Some(1), "another entry counts for itself");
+    assert_eq!(notice(2, Moment::Began), Some(1), "another entry hears of the same loss");
     assert_eq!(notice(1, Moment::Began), Some(2));
+    assert_eq!(notice(2, Moment::Prompted), Some(2), "who missed it catches up");
     let other = Session { client: Client::Claude, id: "s-2" };
     let began = store.notice(other, 1, Moment::Began, Trace::Unknown, at(3));
     assert_eq!(began.unwrap(), Some(1));
@@ -68,11 +73,11 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     assert_eq!(store.last_text(session, 1).unwrap(), None);
     for entry in [1, 2] {
         notice(entry, Moment::Began, Trace::Unknown);
-        store.keep_text(session, 1, "text", at(3)).unwrap();
+        store.keep_text(session, 1, &wording("text"), at(3)).unwrap();
     }
     store.delivered(session, 1, 1, at(4)).unwrap();
     let last = |entry| store.last_text(session, entry).unwrap().unwrap();
-    assert_eq!(last(1), LastText { text: "text".to_owned(), at: at(4), arrived: false });
+    assert_eq!(last(1), LastText { wording: wording("text"), at: at(4), arrived: false });
     assert_eq!(notice(1, Moment::Prompted, Trace::Found), None);
     assert!(last(1).arrived && !last(2).arrived);
     let known = Activity { fired_at: Some(at(2)), delivered_at: Some(at(4)), arrived_at: None };
@@ -82,6 +87,9 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     assert_eq!(activity(), Activity { arrived_at: Some(at(9)), ..known });
     assert_eq!(store.activity(Client::Claude, "other").unwrap(), Activity::default());
     assert_eq!(notice(1, Moment::Prompted, Trace::Missing), Some(2), "it was forgotten");
+    store.keep_text(session, 2, &wording("new"), at(9)).unwrap();
+    assert_eq!(last(1).wording, wording("new"));
+    assert_eq!(activity().delivered_at, None, "texts of earlier losses go");
 }
 
 // W-10
@@ -111,7 +119,8 @@ pub(super) fn skills(store: &dyn Store) {
     assert_eq!(last(None), Some(injection("3", None)));
     assert_eq!(last(Some("b.md")), None);
     let other = SkillId::parse("other").unwrap();
-    let of = |skill| store.last_injection_of(&here(), &name("june"), Some("a.md"), skill).unwrap();
+    let of =
+        |skill| store.last_injection_of(&here(), Some(&name("june")), Some("a.md"), skill).unwrap();
     store
         .record_injection(
             &here(),
@@ -138,7 +147,9 @@ pub(super) fn pins_are_released(store: &dyn Store) {
     };
     store.record_injection(&here(), &given).unwrap();
     let pin = || {
-        let found = store.last_injection_of(&here(), &name("june"), Some("p.md"), &skill).unwrap();
+        let june = name("june");
+        let found = store.last_injection_of(&here(), Some(&june), Some("p.md"), &skill).unwrap();
+        assert_eq!(found, store.last_injection_of(&here(), None, Some("p.md"), &skill).unwrap());
         found.and_then(|it| it.version)
     };
     set_status(store, &one, Status::Completed, 2);
@@ -150,6 +161,14 @@ pub(super) fn pins_are_released(store: &dyn Store) {
     set_status(store, &two, Status::Pending, 4);
     assert_eq!(pin(), None);
     store.record_injection(&here(), &given).unwrap();
+    assert!(pin().is_some());
+    store.pin(&here(), &SkillId::parse("x").unwrap(), "5.0.0").unwrap();
+    assert_eq!(pin(), None, "a pin is stronger than what was injected before it");
+    store.record_injection(&here(), &given).unwrap();
+    let other = Injection { plan_file: Some("q.md".to_owned()), ..given };
+    store.record_injection(&here(), &other).unwrap();
     store.remove_task(&here(), &two, at(5)).unwrap();
     assert_eq!(pin(), None);
+    let other = store.last_injection_of(&here(), None, Some("q.md"), &skill).unwrap();
+    assert!(other.is_some(), "another plan keeps its own");
 }

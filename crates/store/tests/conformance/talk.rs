@@ -40,14 +40,19 @@ pub(super) fn addressing(store: &dyn Store) {
     let direct = say(store, &here(), "june", Some("backend"), &[], 2);
     say(store, &here(), "backend", None, std::slice::from_ref(&backend), 3); // Its own.
     say(store, &here(), "june", None, &[], 4); // To nobody.
-    let ids = |after| {
-        let found = store.addressed_to(&here(), &name("backend"), after).unwrap();
+    let both = say(store, &here(), "june", Some("backend"), std::slice::from_ref(&backend), 5);
+    let namesake = say(store, &far, "backend", None, std::slice::from_ref(&backend), 6);
+    let ids = |after, most| {
+        let found = store.addressed_to(&here(), &name("backend"), after, most).unwrap();
         found.into_iter().map(|message| message.id).collect::<Vec<_>>()
     };
-    assert_eq!(ids(None), [mentioned, direct]);
-    assert_eq!(ids(Some(mentioned)), [direct]);
-    assert!(store.addressed_to(&far, &name("backend"), None).unwrap().is_empty());
-    let messages = store.recent_messages(&far, 1).unwrap();
+    let count = |after| store.count_addressed_to(&here(), &name("backend"), after).unwrap();
+    assert_eq!(ids(None, 9), [mentioned, direct, both, namesake]);
+    assert_eq!(ids(Some(mentioned), 9), [direct, both, namesake]);
+    assert_eq!(ids(None, 2), [both, namesake], "the last ones, oldest first");
+    assert_eq!((count(None), count(Some(both))), (4, 1));
+    assert!(store.addressed_to(&far, &name("backend"), None, 9).unwrap().is_empty());
+    let messages = store.recent_messages(&far, 2).unwrap();
     assert_eq!(messages[0].mentions, [backend]);
 }
 
