@@ -9,6 +9,7 @@ mod claude;
 mod codex;
 mod gemini;
 mod opencode;
+pub mod record;
 mod user;
 
 use std::path::{Path, PathBuf};

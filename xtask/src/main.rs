@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask test`, `bench`, `docs`, `dist`.
+//! The project's own chores: `cargo xtask test`, `record`, `bench`, `docs`, `dist`.
 
 use std::process::ExitCode;
 
@@ -20,6 +20,8 @@ enum Chore {
         #[arg(long)]
         clients: bool,
     },
+    /// Record what real clients write down about reading files, for the tests
+    Record,
     /// Measure the release binary against `cat` and the bare libraries, side by side
     Bench,
     /// Write the generated pages of docs/reference
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().chore {
         Chore::Test { clients: false } => xtask::test::run(),
         Chore::Test { clients: true } => xtask::test::run().and_then(|()| xtask::clients::run()),
+        Chore::Record => xtask::clients::record::run(),
         Chore::Bench => xtask::bench::run(),
         Chore::Docs => xtask::docs::write(),
         Chore::Dist => xtask::dist::write(),

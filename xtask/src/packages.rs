@@ -25,7 +25,8 @@ pub const FOR_CLIENTS: [Needed; 2] = [
 ];
 
 /// What the benchmarks run.
-pub const FOR_BENCHES: [Needed; 3] = [
+pub const FOR_BENCHES: [Needed; 4] = [
+    Needed { program: "jq", package: "jq" },
     Needed { program: "sqlite3", package: "sqlite3" },
     Needed { program: "cat", package: "coreutils" },
     Needed { program: "/usr/bin/time", package: "time" },

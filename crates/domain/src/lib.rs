@@ -15,6 +15,7 @@ pub mod mention;
 pub mod message;
 pub mod pack;
 pub mod plan;
+pub mod receipt;
 pub mod scaffold;
 pub mod scope;
 pub mod skill;

@@ -5,6 +5,7 @@
 //! what cannot be told is said to be unknown. Records grow large; they are read line by line.
 
 mod injected;
+pub mod reads;
 
 pub use injected::{Injected, injected};
 

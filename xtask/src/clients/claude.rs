@@ -1,6 +1,7 @@
 //! Claude Code.
 
 use std::path::Path;
+use std::process::Command;
 
 use super::user::{User, finished};
 use super::{compacted, whole_and_once};
@@ -8,7 +9,7 @@ use crate::Error;
 use crate::model_server::ModelServer;
 
 /// A session's name, as it wants it.
-const SESSION: &str = "7b0c9b7e-52f1-4d0e-9a55-0f5b1f6d2a11";
+pub(super) const SESSION: &str = "7b0c9b7e-52f1-4d0e-9a55-0f5b1f6d2a11";
 
 /// What keeps it to itself.
 const QUIET: [&str; 4] = [
@@ -22,11 +23,8 @@ const QUIET: [&str; 4] = [
 pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
     user.convoke(&["hooks", "install", "claude"])?;
     let ask = |prompt: &str, session: [&str; 2]| {
-        let mut claude = user.scrubbed(&bin.join("claude"));
-        claude.args(["-p", prompt, "--output-format", "json"]).args(session);
-        claude.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "no-key");
-        claude.envs(QUIET.map(|name| (name, "1"))).env("CLAUDE_CODE_MAX_RETRIES", "1");
-        finished(&mut claude)
+        let mut claude = command(user, bin, server);
+        finished(claude.args(["-p", prompt, "--output-format", "json"]).args(session))
     };
     ask("hello", ["--session-id", SESSION])?;
     whole_and_once(server, 3)?;
@@ -35,4 +33,12 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     compacted(server, "This session is being continued")?;
     whole_and_once(server, 3)?;
     user.knows_of_arrival(&["claude"])
+}
+
+/// Prepares it to talk to the stand-in and to nobody else.
+pub(super) fn command(user: &User, bin: &Path, server: &ModelServer) -> Command {
+    let mut claude = user.scrubbed(&bin.join("claude"));
+    claude.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "no-key");
+    claude.envs(QUIET.map(|name| (name, "1"))).env("CLAUDE_CODE_MAX_RETRIES", "1");
+    claude
 }

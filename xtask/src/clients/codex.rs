@@ -2,6 +2,7 @@
 //! passes.
 
 use std::path::Path;
+use std::process::Command;
 
 use super::user::{User, finished};
 use super::{compacted, whole_and_once};
@@ -20,18 +21,9 @@ const FLAGS: [&str; 7] = [
 
 /// Begins a session, resumes it, and has it compacted.
 pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
-    let config = format!(
-        "model = \"stand-in\"\nmodel_provider = \"stand-in\"\ncheck_for_update_on_startup = false\n\
-         [analytics]\nenabled = false\n[model_providers.stand-in]\nname = \"stand-in\"\n\
-         base_url = \"{}/v1\"\nenv_key = \"NO_KEY\"\nwire_api = \"responses\"\n",
-        server.url()
-    );
-    user.write("home/.codex/config.toml", &config)?;
+    configure(user, server)?;
     user.convoke(&["hooks", "install", "codex", "--user"])?;
-    let ask = |words: &[&str]| {
-        let mut codex = user.scrubbed(&bin.join("codex"));
-        finished(codex.arg("exec").args(FLAGS).args(words).env("NO_KEY", "no-key"))
-    };
+    let ask = |words: &[&str]| finished(command(user, bin).args(words));
     let little_room = ["-c", "model_auto_compact_token_limit=5000"];
     ask(&["hello"])?;
     whole_and_once(server, 3)?;
@@ -45,4 +37,22 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     ask(&["resume", "--last", "and on and on"])?;
     whole_and_once(server, 3)?;
     user.knows_of_arrival(&["codex", "--user"])
+}
+
+/// Writes a configuration that has the stand-in for a model.
+pub(super) fn configure(user: &User, server: &ModelServer) -> Result<(), Error> {
+    let config = format!(
+        "model = \"stand-in\"\nmodel_provider = \"stand-in\"\ncheck_for_update_on_startup = false\n\
+         [analytics]\nenabled = false\n[model_providers.stand-in]\nname = \"stand-in\"\n\
+         base_url = \"{}/v1\"\nenv_key = \"NO_KEY\"\nwire_api = \"responses\"\n",
+        server.url()
+    );
+    user.write("home/.codex/config.toml", &config)
+}
+
+/// Prepares it to run once.
+pub(super) fn command(user: &User, bin: &Path) -> Command {
+    let mut codex = user.scrubbed(&bin.join("codex"));
+    codex.arg("exec").args(FLAGS).env("NO_KEY", "no-key");
+    codex
 }

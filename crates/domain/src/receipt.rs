@@ -1,0 +1,216 @@
+//! Read receipts: whether an agent had a file before its eyes before it answered.
+//!
+//! A receipt is proof, so three things are never confused: what a client's record shows to have
+//! been read, what it shows not to have been, and what cannot be told. A command that nobody
+//! understands is the third, whatever it mentions.
+
+mod coverage;
+pub mod path;
+pub mod quotation;
+pub mod shell;
+
+use std::sync::Arc;
+
+pub use coverage::Span;
+
+use self::coverage::Coverage;
+use self::shell::Reach;
+
+/// A look at files, in the order of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// Its place among everything that happened in the session.
+    pub step: usize,
+    /// Who looked.
+    pub by: Reader,
+    /// What came of it.
+    pub seen: Seen,
+}
+
+/// Whose eyes a file was before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// The agent that gave the answer.
+    Answerer,
+    /// An agent that it sent; only that one's report reached the answer.
+    Subagent,
+}
+
+/// What came of a look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// These lines of the file were shown.
+    Lines {
+        /// The file, in full and without `.` and `..`; relative only if nobody knows to what.
+        path: String,
+        /// Which lines.
+        lines: Lines,
+        /// How they read.
+        text: Text,
+    },
+    /// The file was asked for, and nothing of it was shown.
+    Nothing {
+        /// The file, as above.
+        path: String,
+    },
+    /// A command ran that may have shown files.
+    Perhaps {
+        /// The command, or the part of it in doubt.
+        command: String,
+        /// Which files it could mean.
+        reach: Reach,
+    },
+}
+
+/// Which lines of a file were shown; lines count from one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// All of them.
+    Whole,
+    /// From the first to the last, or to the end of the file if that comes before.
+    Range {
+        /// The first line.
+        first: usize,
+        /// The last line; [`Lines::END`] for "to the end".
+        last: usize,
+    },
+    /// So many at the end.
+    Last(usize),
+    /// Some, and nobody knows which: what a search found, or an output that was cut.
+    Some,
+}
+
+impl Lines {
+    /// The last line of a range that goes to the end of its file.
+    pub const END: usize = usize::MAX;
+}
+
+/// How shown lines read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Text {
+    /// Exactly so.
+    Exactly(Arc<str>),
+    /// They stand somewhere in this, beside other things.
+    Among(Arc<str>),
+    /// Nobody kept it.
+    Unknown,
+}
+
+/// A file that was to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Demanded<'a> {
+    /// What the file is called in the demand.
+    pub name: &'a str,
+    /// The file, in full.
+    pub path: &'a str,
+    /// What is in it now; `None` if it cannot be read any more.
+    pub text: Option<&'a str>,
+}
+
+/// What is known about the reading of one demanded file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// What the file is called in the demand.
+    pub name: String,
+    /// Whether it was read.
+    pub standing: Standing,
+    /// A command before the answer that may have shown it, or more of it, or another version.
+    pub doubt: Option<String>,
+    /// The file as it was read, if all of it was shown at once and its text is known.
+    pub shown_whole: Option<String>,
+}
+
+/// Whether a demanded file was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// Every line of it, as it is now or as far as anybody can tell.
+    Whole,
+    /// Only some of its lines.
+    Part {
+        /// The lines that are known, in order; empty if only matches of a search were shown.
+        lines: Vec<Span>,
+        /// How many lines it has, if known.
+        of: Option<usize>,
+    },
+    /// What was shown is not what the file says now.
+    Older {
+        /// The lines that read differently; empty if nobody can say which.
+        lines: Vec<Span>,
+    },
+    /// Nothing but commands that may have shown it.
+    Unsure,
+    /// Only an agent that the answering one had sent read it.
+    OnlySubagent,
+    /// It was read, but only when the answer had been given.
+    OnlyAfterAnswer,
+    /// Only another file of the same name was read.
+    OnlyNamesake {
+        /// That file.
+        path: String,
+    },
+    /// It was not read.
+    NotRead {
+        /// How often it was asked for in vain.
+        attempts: usize,
+    },
+}
+
+/// Judges every demanded file by the reads of one session. `answered` is the step of the final
+/// answer; without one, every read counts.
+pub fn receipts(
+    demanded: &[Demanded<'_>],
+    reads: &[Read],
+    answered: Option<usize>,
+) -> Vec<Receipt> {
+    demanded.iter().map(|file| receipt(file, reads, answered)).collect()
+}
+
+fn receipt(file: &Demanded<'_>, reads: &[Read], answered: Option<usize>) -> Receipt {
+    let path = path::normal(file.path);
+    let is_early = |read: &&Read| answered.is_none_or(|answer| read.step < answer);
+    let (early, late): (Vec<&Read>, Vec<&Read>) = reads.iter().partition(is_early);
+    let (own, sent): (Vec<&Read>, Vec<&Read>) =
+        early.into_iter().partition(|read| read.by == Reader::Answerer);
+    let coverage = Coverage::of(&path, file.text, &own);
+    let shows_any = |reads: &[&Read]| Coverage::of(&path, file.text, reads).standing().is_some();
+    let doubt = own.iter().find_map(|read| doubt(&path, &read.seen));
+    let standing = coverage
+        .standing()
+        .or_else(|| doubt.as_ref().map(|_| Standing::Unsure))
+        .or_else(|| shows_any(&sent).then_some(Standing::OnlySubagent))
+        .or_else(|| shows_any(&late).then_some(Standing::OnlyAfterAnswer))
+        .or_else(|| namesake(&path, &own))
+        .unwrap_or_else(|| Standing::NotRead { attempts: attempts(&path, &own) });
+    Receipt { name: file.name.to_owned(), standing, doubt, shown_whole: coverage.shown_whole() }
+}
+
+/// Returns the command that may have shown the file. A relative path of which nobody knows what it
+/// is relative to is no better than that.
+fn doubt(path: &str, seen: &Seen) -> Option<String> {
+    match seen {
+        Seen::Perhaps { command, reach } => {
+            shell::could_mean(command, *reach, path).then(|| shell::short(command))
+        }
+        Seen::Lines { path: shown, .. } => path::could_be(shown, path).then(|| shown.clone()),
+        Seen::Nothing { .. } => None,
+    }
+}
+
+fn namesake(path: &str, reads: &[&Read]) -> Option<Standing> {
+    let name = path::base_name(path);
+    let is_one = |shown: &str| shown != path && path::base_name(shown).eq_ignore_ascii_case(name);
+    reads.iter().find_map(|read| match &read.seen {
+        Seen::Lines { path: shown, .. } if is_one(shown) => {
+            Some(Standing::OnlyNamesake { path: shown.clone() })
+        }
+        Seen::Lines { .. } | Seen::Nothing { .. } | Seen::Perhaps { .. } => None,
+    })
+}
+
+fn attempts(path: &str, reads: &[&Read]) -> usize {
+    let in_vain = |read: &&&Read| matches!(&read.seen, Seen::Nothing { path: it } if it == path);
+    reads.iter().filter(in_vain).count()
+}
+
+#[cfg(test)]
+mod tests;

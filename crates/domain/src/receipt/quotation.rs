@@ -1,0 +1,261 @@
+//! What a review quotes, and whether the file it cites says so.
+//!
+//! A quotation is text in back-ticks or double quotes, or lines behind `>`. It belongs to the file
+//! that is named nearest to it in its paragraph, else to the file that the review is about, else to
+//! the file that was named last. What belongs to no file is nobody's quotation.
+
+mod excerpt;
+
+use self::excerpt::{Excerpt, excerpts};
+use super::Span;
+use super::path::base_name;
+use super::shell::places;
+
+/// Shorter texts in quotes are names and words, not quotations.
+const FEWEST_CHARACTERS: usize = 12;
+
+/// A file that a review may quote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source<'a> {
+    /// What reviews call it: a name or a path.
+    pub name: &'a str,
+    /// What it says.
+    pub text: &'a str,
+}
+
+/// A quotation, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quotation {
+    /// The quoted words.
+    pub text: String,
+    /// The name of the file they are said to be from.
+    pub source: String,
+    /// The lines they are said to be on, if any are named.
+    pub cited: Option<Span>,
+    /// Where they are.
+    pub found: Found,
+}
+
+/// Where quoted words are in their file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// On this line, as cited, or no line was cited.
+    There {
+        /// The line that they begin on.
+        line: usize,
+    },
+    /// Not where they are said to be, but here.
+    Moved {
+        /// The line that they begin on.
+        line: usize,
+    },
+    /// Nowhere in the file.
+    NotThere,
+}
+
+/// Looks up every quotation of a review. `location` says what the review is about, as `design.md`
+/// or `design.md:40-44`.
+pub fn quotations(text: &str, location: Option<&str>, sources: &[Source<'_>]) -> Vec<Quotation> {
+    let citations = citations(text, sources);
+    let about = location.and_then(|it| citation_in(it, sources));
+    let excerpts = excerpts(text).into_iter().filter(|it| !is_citation(it, &citations));
+    excerpts.filter_map(|it| quotation(&it, text, &citations, about.as_ref(), sources)).collect()
+}
+
+/// A place where a file is named.
+#[derive(Debug, Clone)]
+struct Citation {
+    start: usize,
+    end: usize,
+    /// Which source.
+    source: usize,
+    lines: Option<Span>,
+}
+
+/// Finds every place where a source is named, by its whole name where that is there.
+fn citations(text: &str, sources: &[Source<'_>]) -> Vec<Citation> {
+    let mut found: Vec<Citation> = Vec::new();
+    for (source, file) in sources.iter().enumerate() {
+        for name in [file.name, base_name(file.name)] {
+            for start in places(text, name) {
+                let end = start + name.len();
+                let (length, lines) = cited_lines(text.get(end..).unwrap_or_default());
+                found.push(Citation { start, end: end + length, source, lines });
+            }
+        }
+    }
+    // At one place, the longer name says more.
+    found.sort_by_key(|it| (it.start, std::cmp::Reverse(it.end)));
+    found.dedup_by(|next, kept| next.start < kept.end);
+    found
+}
+
+fn citation_in(location: &str, sources: &[Source<'_>]) -> Option<Citation> {
+    citations(location, sources).into_iter().next()
+}
+
+/// Reads `:12`, `:40-44`, `#L12` or ` line 12` behind a name; returns its length too.
+fn cited_lines(rest: &str) -> (usize, Option<Span>) {
+    let marks =
+        ["`:", "#L", ":L", ":", " (lines ", " (line ", ", lines ", ", line ", " lines ", " line "];
+    let Some(mark) = marks.iter().find(|mark| rest.starts_with(**mark)) else { return (0, None) };
+    let digits =
+        |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let numbers = rest.get(mark.len()..).unwrap_or_default();
+    let first_end = digits(numbers);
+    let Some(Ok(first)) = numbers.get(..first_end).map(str::parse) else { return (0, None) };
+    let after = numbers.get(first_end..).unwrap_or_default();
+    let dash = ["-L", "-", "–"].iter().find(|dash| after.starts_with(**dash));
+    let second = dash.and_then(|dash| after.get(dash.len()..)).unwrap_or_default();
+    let second_end = digits(second);
+    let last = second.get(..second_end).and_then(|it| it.parse().ok()).unwrap_or(first);
+    let dashed = dash.filter(|_| second_end > 0).map_or(0, |dash| dash.len() + second_end);
+    (mark.len() + first_end + dashed, Some(Span { first, last: last.max(first) }))
+}
+
+/// A name in quotes cites, and quotes nothing.
+fn is_citation(excerpt: &Excerpt, citations: &[Citation]) -> bool {
+    let rest = |it: &Citation| it.start.abs_diff(excerpt.start) + it.end.abs_diff(excerpt.end);
+    citations.iter().any(|it| it.start < excerpt.end && excerpt.start < it.end && rest(it) < 24)
+}
+
+fn quotation(
+    excerpt: &Excerpt,
+    text: &str,
+    citations: &[Citation],
+    about: Option<&Citation>,
+    sources: &[Source<'_>],
+) -> Option<Quotation> {
+    let near = nearest(excerpt, text, citations);
+    let earlier = || citations.iter().rfind(|it| it.start < excerpt.start);
+    let citation = near.or(about).or_else(earlier)?;
+    let source = sources.get(citation.source)?;
+    // The review's own lines are as good as any for the file it is about.
+    let of_review = about.filter(|it| it.source == citation.source).and_then(|it| it.lines);
+    let lines = citation.lines.or(of_review);
+    let found = excerpt::find(&excerpt.text, source.text, lines);
+    Some(Quotation {
+        text: excerpt.text.clone(),
+        source: source.name.to_owned(),
+        cited: lines,
+        found,
+    })
+}
+
+/// Returns the citation in the same paragraph that an excerpt belongs to: the one in brackets behind
+/// it, else the last before it, else the next.
+fn nearest<'a>(excerpt: &Excerpt, text: &str, citations: &'a [Citation]) -> Option<&'a Citation> {
+    let start = text.get(..excerpt.start).and_then(|it| it.rfind("\n\n")).unwrap_or(0);
+    let rest = text.get(excerpt.end..).unwrap_or_default();
+    let end = rest.find("\n\n").map_or(text.len(), |at| excerpt.end + at);
+    let before = citations.iter().rfind(|it| start <= it.start && it.end <= excerpt.start);
+    let after = citations.iter().find(|it| excerpt.end <= it.start && it.end <= end);
+    let is_attached = |it: &&Citation| {
+        let between = text.get(excerpt.end..it.start).unwrap_or_default().trim();
+        matches!(between, "(" | "[" | "(`" | "[`" | "—" | "–")
+    };
+    after.filter(is_attached).or(before).or(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SPEC: &str = "# Spec\n\nEvery token is *signed* with the\nserver's key.\n\nA token lives for one hour.\nA token lives for one hour.\n";
+    const DESIGN: &str = "The cache keeps a thousand entries.\n";
+
+    fn sources() -> Vec<Source<'static>> {
+        vec![
+            Source { name: "docs/spec.md", text: SPEC },
+            Source { name: "design.md", text: DESIGN },
+        ]
+    }
+
+    /// Says in a few words what was found.
+    fn told(text: &str, location: Option<&str>) -> String {
+        let found = quotations(text, location, &sources()).into_iter().map(|it| {
+            let found = match it.found {
+                Found::There { line } => format!("at {line}"),
+                Found::Moved { line } => format!("moved to {line}"),
+                Found::NotThere => "not there".to_owned(),
+            };
+            format!("{} {found}", it.source)
+        });
+        found.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn quotations_are_looked_up_in_the_cited_file() {
+        for (text, expected) in [
+            ("spec.md:3 says \"Every token is signed\".", "docs/spec.md at 3"),
+            ("`docs/spec.md:3` says `Every token is signed`.", "docs/spec.md at 3"),
+            ("spec.md:3-4: \"signed with the server's key\"", "docs/spec.md at 3"),
+            ("spec.md:4: \"signed with the server's key\"", "docs/spec.md at 3"),
+            ("spec.md:1 says \"Every token is signed\".", "docs/spec.md moved to 3"),
+            ("spec.md line 7: \"A token lives for one hour\"", "docs/spec.md at 7"),
+            ("spec.md#L1: \"A token lives for one hour\"", "docs/spec.md moved to 6"),
+            ("spec.md says \"Every   token\n is signed\".", "docs/spec.md at 3"),
+            ("spec.md says \u{201c}Every token is signed\u{201d}.", "docs/spec.md at 3"),
+            ("spec.md says \"Every token … server's key\".", "docs/spec.md at 3"),
+            ("spec.md says \"A token lives for one hour,\" but", "docs/spec.md at 6"),
+            ("spec.md says \"A token lives for one day\".", "docs/spec.md not there"),
+            ("\"The cache keeps a thousand\" (design.md:1)", "design.md at 1"),
+            (
+                "spec.md:3\n\n> Every token is signed with the\n> server's key.\n",
+                "docs/spec.md at 3",
+            ),
+            (
+                "design.md:1 has \"a thousand entries\", spec.md:6 has \"lives for one hour\".",
+                "design.md at 1, docs/spec.md at 6",
+            ),
+            (
+                "\"Every token is signed\" (spec.md:3), \"a thousand entries\" (`design.md:1`)",
+                "docs/spec.md at 3, design.md at 1",
+            ),
+            // Too short, or nobody's.
+            ("spec.md says \"token\".", ""),
+            ("It says \"Every token is signed\".", ""),
+            ("see `docs/spec.md:3-4`", ""),
+            ("spec.md:\n```\nlet answer = \"not a quotation at all\";\n```\n", ""),
+            ("", ""),
+        ] {
+            assert_eq!(told(text, None), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_location_is_where_unnamed_quotations_are_from() {
+        let text = "It says \"Every token is signed\".";
+        assert_eq!(told(text, Some("docs/spec.md:3")), "docs/spec.md at 3");
+        assert_eq!(told(text, Some("spec.md:1-2")), "docs/spec.md moved to 3");
+        assert_eq!(told(text, Some("design.md")), "design.md not there");
+        assert_eq!(told(text, Some("elsewhere.md:3")), "");
+        let named = "spec.md says \"Every token is signed\".";
+        assert_eq!(told(named, Some("spec.md:1")), "docs/spec.md moved to 3");
+        // The nearer one is meant.
+        assert_eq!(
+            told("In spec.md: \"Every token is signed\"", Some("design.md:1")),
+            "docs/spec.md at 3"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_review_is_read(text in any::<String>(), quotes in "(spec\\.md|:[0-9-]{0,3}|[\"`>“” \n…]|[a-zé]{1,9}){0,20}") {
+            for text in [text, quotes] {
+                quotations(&text, Some(&text), &[Source { name: "spec.md", text: &text }]);
+            }
+        }
+
+        // What is copied from a line is found on a line that holds it.
+        #[test]
+        fn what_is_copied_is_found(line in 0_usize..5, words in prop::collection::vec("[a-z]{4,8} [a-z]{4,8} [a-z]{4,8}", 5)) {
+            let file = words.join("\n");
+            let text = format!("a.md:{} says \"{}\"", line + 1, words[line]);
+            let found = quotations(&text, None, &[Source { name: "a.md", text: &file }]);
+            prop_assert_eq!(found[0].found, Found::There { line: line + 1 });
+        }
+    }
+}

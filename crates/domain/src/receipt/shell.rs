@@ -1,0 +1,348 @@
+//! What a shell command showed of files.
+//!
+//! A few well-known programs are understood. A file that they are given by name was shown if they
+//! ran and did not fail; how far that is known depends on where they stand in the command. All else
+//! is in doubt.
+
+mod flow;
+mod meaning;
+mod program;
+mod reach;
+mod syntax;
+
+use std::sync::Arc;
+
+use self::flow::{Flow, Showing, flow};
+pub(super) use self::meaning::places;
+pub use self::meaning::{Reach, could_mean, without_numbers};
+use self::program::{Role, Style, is_mute, program, succeeds};
+use self::reach::{compound_reach, reach, word_reach};
+use self::syntax::{Joint, Pipeline, Word, pipelines};
+use super::{Lines, Seen, Text, path};
+
+/// A longer command is not looked into.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// How much of a command is worth repeating.
+const MOST_REPEATED: usize = 300;
+
+/// How often a shell may be called by a shell.
+const MOST_SHELLS: usize = 4;
+
+/// A command that was run.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'a> {
+    /// What the shell was given.
+    pub command: &'a str,
+    /// Where it ran; `None` if nobody knows.
+    pub folder: Option<&'a str>,
+    /// How it ended.
+    pub ended: Ended,
+    /// What the agent saw of its output.
+    pub output: Output<'a>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// With success.
+    Well,
+    /// With a failure, or it was not allowed to run.
+    Badly,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What an agent saw of a command's output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output<'a> {
+    /// All of it, and nothing else.
+    Whole(&'a str),
+    /// All of it, among words of the client's.
+    Framed(&'a str),
+    /// A part.
+    Cut,
+    /// Nobody kept it.
+    Unknown,
+}
+
+impl<'a> Output<'a> {
+    /// Returns a text that holds all of it.
+    const fn text(self) -> Option<&'a str> {
+        match self {
+            Self::Whole(text) | Self::Framed(text) => Some(text),
+            Self::Cut | Self::Unknown => None,
+        }
+    }
+}
+
+/// Tells what a command showed of which files.
+pub fn seen(run: &Run<'_>) -> Vec<Seen> {
+    seen_within(run, MOST_SHELLS)
+}
+
+fn seen_within(run: &Run<'_>, shells: usize) -> Vec<Seen> {
+    if run.command.len() > MOST_BYTES {
+        return vec![perhaps(run.command, Reach::Anything)];
+    }
+    let Some(pipelines) = pipelines(run.command) else {
+        return vec![perhaps(run.command, Reach::Words)];
+    };
+    if let ([only], true) = (pipelines.as_slice(), shells > 0)
+        && let Some(script) = inner_script(only)
+    {
+        return seen_within(&Run { command: &script, ..*run }, shells - 1);
+    }
+    let mut walk = Walk::new(run, &pipelines);
+    (0..pipelines.len()).flat_map(|index| walk.pipeline(index)).collect()
+}
+
+/// Returns the folder that a command leaves its shell in, where that shell goes on; `None` if nobody
+/// knows.
+pub fn folder_after(run: &Run<'_>) -> Option<String> {
+    let stays = run.folder.map(str::to_owned);
+    let pipelines = pipelines(run.command).filter(|_| run.command.len() <= MOST_BYTES)?;
+    let mut walk = Walk::new(run, &pipelines);
+    (0..pipelines.len()).for_each(|index| drop(walk.pipeline(index)));
+    match (walk.has_moved, run.ended) {
+        (false, _) => stays,
+        (true, Ended::Well) => walk.folder,
+        (true, Ended::Badly | Ended::Unknown) => None,
+    }
+}
+
+/// Returns the script of `bash -lc '…'`.
+fn inner_script(pipeline: &Pipeline) -> Option<String> {
+    let [command] = pipeline.commands.as_slice() else { return None };
+    let (name, arguments) = program(command);
+    let is_flag = |it: &Word| it.text.starts_with('-') && it.text.ends_with('c');
+    match arguments {
+        [flag, script, ..]
+            if matches!(name, "bash" | "sh" | "zsh" | "dash")
+                && is_flag(flag)
+                && !command.is_output_away =>
+        {
+            script.literal().map(str::to_owned)
+        }
+        _ => None,
+    }
+}
+
+fn perhaps(command: &str, reach: Reach) -> Seen {
+    // What words could mean is looked up later, and needs all of them.
+    let command = if reach == Reach::Words { command.to_owned() } else { short(command) };
+    Seen::Perhaps { command, reach }
+}
+
+/// Returns as much of a command as is worth repeating.
+pub(super) fn short(command: &str) -> String {
+    match command.char_indices().nth(MOST_REPEATED) {
+        Some((end, _)) => format!("{}…", command.get(..end).unwrap_or_default()),
+        None => command.to_owned(),
+    }
+}
+
+/// What is known while a command's pipelines are gone through.
+struct Walk<'a> {
+    run: &'a Run<'a>,
+    pipelines: &'a [Pipeline],
+    folder: Option<String>,
+    has_moved: bool,
+    /// Whose words the output is.
+    authors: Authors,
+}
+
+/// How many programs wrote an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Authors {
+    One,
+    Several,
+}
+
+/// What can be said about whether a pipeline ran well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    /// It ran, and succeeded.
+    Succeeded,
+    /// It ran, and only its complaints can tell how it went.
+    Ran,
+    /// It ran and failed.
+    Failed,
+    /// It may have run.
+    Unknown,
+}
+
+impl<'a> Walk<'a> {
+    fn new(run: &'a Run<'a>, pipelines: &'a [Pipeline]) -> Self {
+        let speaks = |it: &&Pipeline| !it.commands.last().is_some_and(is_mute);
+        let is_one = pipelines.iter().filter(speaks).count() == 1;
+        let authors = if is_one { Authors::One } else { Authors::Several };
+        let folder = run.folder.map(str::to_owned);
+        Self { run, pipelines, folder, has_moved: false, authors }
+    }
+
+    fn pipeline(&mut self, index: usize) -> Vec<Seen> {
+        let Some(pipeline) = self.pipelines.get(index) else { return Vec::new() };
+        if pipeline.follows_subshell && self.has_moved {
+            self.folder = None;
+        }
+        if pipeline.is_compound {
+            return vec![perhaps(&pipeline.text, compound_reach(pipeline))];
+        }
+        if let [command] = pipeline.commands.as_slice()
+            && let Role::Moves { to } = Role::of(command)
+        {
+            self.move_to(to.as_ref());
+            return Vec::new();
+        }
+        match flow(pipeline) {
+            Flow::Nothing => Vec::new(),
+            Flow::Doubt => vec![perhaps(&pipeline.text, reach(pipeline))],
+            Flow::Files(showing) => self.shown(pipeline, &showing, self.certainty(index)),
+        }
+    }
+
+    fn move_to(&mut self, to: Option<&Word>) {
+        self.has_moved = true;
+        self.folder = match (to.and_then(Word::literal), self.folder.take()) {
+            (Some(to), folder) if to.starts_with('/') || folder.is_some() => {
+                Some(path::within(folder.as_deref(), to))
+            }
+            _ => None,
+        };
+    }
+
+    fn shown(&self, pipeline: &Pipeline, showing: &Showing, certainty: Certainty) -> Vec<Seen> {
+        if showing.is_search && showing.files.iter().all(|it| it.literal().is_some()) {
+            return self.found(showing, certainty, pipeline);
+        }
+        let of_file = |word: &Word| match word.literal() {
+            Some(file) => self.of_file(file, pipeline, showing, certainty),
+            None => perhaps(&pipeline.text, word_reach(word)),
+        };
+        showing.files.iter().map(of_file).collect()
+    }
+
+    fn of_file(
+        &self,
+        file: &str,
+        pipeline: &Pipeline,
+        showing: &Showing,
+        certainty: Certainty,
+    ) -> Seen {
+        let path = path::within(self.folder.as_deref(), file);
+        let hides_errors = pipeline.commands.iter().any(|it| it.are_errors_away);
+        let (has_others, complaint) = (showing.files.len() > 1, self.complains(pipeline, file));
+        match (certainty, complaint) {
+            (Certainty::Succeeded, _) => self.lines(path, showing),
+            (Certainty::Failed, _) if !has_others => Seen::Nothing { path },
+            (Certainty::Failed | Certainty::Ran, Some(true)) => Seen::Nothing { path },
+            (Certainty::Failed | Certainty::Ran, Some(false)) if !hides_errors => {
+                self.lines(path, showing)
+            }
+            _ => perhaps(&pipeline.text, Reach::Words),
+        }
+    }
+
+    fn lines(&self, path: String, showing: &Showing) -> Seen {
+        match self.run.output {
+            Output::Cut => Seen::Lines { path, lines: Lines::Some, text: Text::Unknown },
+            Output::Unknown => Seen::Lines { path, lines: showing.lines, text: Text::Unknown },
+            Output::Whole(output) => {
+                let authors =
+                    if showing.files.len() == 1 { self.authors } else { Authors::Several };
+                let text = text_of(output, showing.style, authors);
+                Seen::Lines { path, lines: showing.lines, text }
+            }
+            Output::Framed(output) => {
+                let text = text_of(output, showing.style, Authors::Several);
+                Seen::Lines { path, lines: showing.lines, text }
+            }
+        }
+    }
+
+    /// What a search found is in its output: by the file's name if it had several to look in.
+    fn found(&self, showing: &Showing, certainty: Certainty, pipeline: &Pipeline) -> Vec<Seen> {
+        let Some(output) = self.run.output.text() else {
+            let doubt = !showing.files.is_empty() && certainty != Certainty::Failed;
+            return doubt.then(|| perhaps(&pipeline.text, Reach::Words)).into_iter().collect();
+        };
+        let in_folder = |file: &str| path::within(self.folder.as_deref(), file);
+        let mut paths: Vec<String> = match showing.files.as_slice() {
+            [only] => {
+                let has_matches = certainty != Certainty::Failed && !output.trim().is_empty();
+                let complains = self.complains(pipeline, &only.text) == Some(true);
+                (has_matches && !complains).then(|| in_folder(&only.text)).into_iter().collect()
+            }
+            _ => Vec::new(),
+        };
+        paths.extend(named_in(output).map(in_folder));
+        paths.sort_unstable();
+        paths.dedup();
+        let seen = |path| Seen::Lines { path, lines: Lines::Some, text: Text::Unknown };
+        paths.into_iter().map(seen).collect()
+    }
+
+    /// Tells whether the output says that a file could not be read; `None` if it is not known.
+    fn complains(&self, pipeline: &Pipeline, file: &str) -> Option<bool> {
+        const PHRASES: [&str; 6] = [
+            "No such file",
+            "ermission denied",
+            "Is a directory",
+            "Not a directory",
+            "command not found",
+            "not permitted",
+        ];
+        let output = self.run.output.text()?;
+        let names: Vec<&str> = pipeline.commands.iter().map(|it| program(it).0).collect();
+        Some(output.lines().any(|line| {
+            let is_said = line.contains("sh: ")
+                || names.iter().any(|name| line.starts_with(&format!("{name}: ")));
+            let is_meant = line.contains(file) || line.contains("command not found");
+            is_said && is_meant && PHRASES.iter().any(|phrase| line.contains(phrase))
+        }))
+    }
+
+    /// Tells what the end of the whole command says about one pipeline.
+    fn certainty(&self, index: usize) -> Certainty {
+        let joint = |at: usize| self.pipelines.get(at).map_or(Joint::Then, |it| it.joint);
+        let start = (0..=index).rev().find(|at| joint(*at) == Joint::Then).unwrap_or(0);
+        let end = (index + 1..self.pipelines.len()).find(|at| joint(*at) == Joint::Then);
+        let has_or =
+            (start + 1..end.unwrap_or(self.pipelines.len())).any(|at| joint(at) == Joint::Or);
+        let is_single = self.pipelines.get(index).is_some_and(|it| it.commands.len() == 1);
+        let before = self.pipelines.get(start..index).unwrap_or_default();
+        let is_last = end.is_none() && index + 1 == self.pipelines.len();
+        let runs_always = !before.iter().any(|it| !it.commands.iter().all(succeeds));
+        let runs_always = runs_always && joint(index) != Joint::Or;
+        match self.run.ended {
+            Ended::Well if end.is_none() && !has_or && is_single => Certainty::Succeeded,
+            Ended::Well if end.is_none() && !has_or => Certainty::Ran,
+            Ended::Badly if is_last && runs_always && is_single => Certainty::Failed,
+            Ended::Well | Ended::Badly | Ended::Unknown if runs_always => Certainty::Ran,
+            Ended::Well | Ended::Badly | Ended::Unknown => Certainty::Unknown,
+        }
+    }
+}
+
+fn text_of(output: &str, style: Style, authors: Authors) -> Text {
+    match (style, authors) {
+        (Style::Plain, Authors::One) => Text::Exactly(Arc::from(output)),
+        (Style::Plain, Authors::Several) => Text::Among(Arc::from(output)),
+        (Style::Numbered, Authors::One) => without_numbers(output)
+            .map_or(Text::Unknown, |(_, text)| Text::Exactly(Arc::from(text))),
+        (Style::Numbered, Authors::Several) | (Style::Altered, _) => Text::Unknown,
+    }
+}
+
+/// Returns the files that a search names before its matches.
+fn named_in(output: &str) -> impl Iterator<Item = &str> {
+    output.lines().filter_map(|line| {
+        let (file, _) = line.split_once(':')?;
+        let looks_so = !file.is_empty() && !file.contains(char::is_whitespace);
+        (looks_so && file.parse::<usize>().is_err()).then_some(file)
+    })
+}
+
+#[cfg(test)]
+mod tests;

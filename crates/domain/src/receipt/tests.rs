@@ -1,0 +1,264 @@
+//! Receipts, case by case.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Ten lines.
+const NOW: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
+
+/// A session in short: who looked, at what. `answer` is the answer.
+fn session(events: &[&str]) -> (Vec<Read>, Option<usize>) {
+    let mut reads = Vec::new();
+    let mut answered = None;
+    for (step, event) in events.iter().enumerate() {
+        if *event == "answer" {
+            answered = Some(step);
+            continue;
+        }
+        let by = if event.starts_with("sub ") { Reader::Subagent } else { Reader::Answerer };
+        reads.push(Read { step, by, seen: seen(event.trim_start_matches("sub ")) });
+    }
+    (reads, answered)
+}
+
+/// `LINES PATH`, with ` = TEXT` if the text is known and ` ~ TEXT` if it is somewhere in that.
+fn seen(event: &str) -> Seen {
+    let (head, text) = match (event.split_once(" = "), event.split_once(" ~ ")) {
+        (Some((head, text)), _) => (head, Text::Exactly(Arc::from(text))),
+        (None, Some((head, text))) => (head, Text::Among(Arc::from(text))),
+        (None, None) => (event, Text::Unknown),
+    };
+    let (what, path) = head.split_once(' ').unwrap();
+    let path = path.to_owned();
+    let lines = match (what, what.split_once('-')) {
+        ("all", _) => Lines::Whole,
+        ("some", _) => Lines::Some,
+        ("last3", _) => Lines::Last(3),
+        ("fail", _) => return Seen::Nothing { path },
+        ("run", _) => return Seen::Perhaps { command: path, reach: Reach::Words },
+        ("loop", _) => return Seen::Perhaps { command: path, reach: Reach::Anything },
+        (_, Some((first, ""))) => Lines::Range { first: first.parse().unwrap(), last: Lines::END },
+        (_, Some((first, last))) => {
+            Lines::Range { first: first.parse().unwrap(), last: last.parse().unwrap() }
+        }
+        (_, None) => unreachable!("{event}"),
+    };
+    Seen::Lines { path, lines, text }
+}
+
+fn spans(lines: &[Span]) -> String {
+    lines.iter().map(|it| format!(" {}-{}", it.first, it.last)).collect::<Vec<_>>().concat()
+}
+
+fn told(receipt: &Receipt) -> String {
+    let standing = match &receipt.standing {
+        Standing::Whole => "whole".to_owned(),
+        Standing::Part { lines, of: Some(of) } => format!("part{} of {of}", spans(lines)),
+        Standing::Part { lines, of: None } => format!("part{}", spans(lines)),
+        Standing::Older { lines } => format!("older{}", spans(lines)),
+        Standing::Unsure => "unsure".to_owned(),
+        Standing::OnlySubagent => "subagent".to_owned(),
+        Standing::OnlyAfterAnswer => "late".to_owned(),
+        Standing::OnlyNamesake { path } => format!("namesake {path}"),
+        Standing::NotRead { attempts } => format!("not read, tried {attempts}"),
+    };
+    let doubt = receipt.doubt.as_ref().map_or(String::new(), |it| format!(" ({it})"));
+    standing + &doubt
+}
+
+fn judged(events: &[&str], now: Option<&str>) -> Receipt {
+    let (reads, answered) = session(events);
+    let demanded = [Demanded { name: "spec", path: "/p/spec.md", text: now }];
+    receipts(&demanded, &reads, answered).remove(0)
+}
+
+#[track_caller]
+fn check(events: &[&str], expected: &str) {
+    assert_eq!(told(&judged(events, Some(NOW))), expected, "{events:?}");
+}
+
+#[test]
+fn what_was_shown_adds_up() {
+    for (events, expected) in [
+        (&["answer"][..], "not read, tried 0"),
+        (&[], "not read, tried 0"),
+        (&["all /p/spec.md", "answer"], "whole"),
+        (&["all /p/spec.md"], "whole"),
+        (&["1-5 /p/spec.md", "answer"], "part 1-5 of 10"),
+        (&["1-5 /p/spec.md", "6-10 /p/spec.md", "answer"], "whole"),
+        (&["6-99 /p/spec.md", "1-5 /p/spec.md", "answer"], "whole"),
+        (&["1-4 /p/spec.md", "6-10 /p/spec.md", "answer"], "part 1-4 6-10 of 10"),
+        (&["1- /p/spec.md"], "whole"),
+        (&["2- /p/spec.md"], "part 2-10 of 10"),
+        (&["1-9 /p/spec.md"], "part 1-9 of 10"),
+        (&["last3 /p/spec.md"], "part 8-10 of 10"),
+        (&["1-7 /p/spec.md", "last3 /p/spec.md"], "whole"),
+        (&["0-10 /p/spec.md"], "whole"),
+        (&["11-20 /p/spec.md"], "not read, tried 0"),
+        (&["some /p/spec.md"], "part of 10"),
+        (&["some /p/spec.md", "3-4 /p/spec.md"], "part 3-4 of 10"),
+    ] {
+        check(events, expected);
+    }
+}
+
+#[test]
+fn only_what_came_before_the_answer_counts() {
+    for (events, expected) in [
+        (&["answer", "all /p/spec.md"][..], "late"),
+        (&["1-5 /p/spec.md", "answer", "6-10 /p/spec.md"], "part 1-5 of 10"),
+        (&["all /p/other.md", "answer", "all /p/spec.md"], "late"),
+        (&["answer", "run x spec.md"], "not read, tried 0"),
+        (&["answer", "fail /p/spec.md"], "not read, tried 0"),
+        (&["answer", "all /p/spec.md", "answer"], "whole"),
+        (&["sub all /p/spec.md", "answer"], "subagent"),
+        (&["sub all /p/spec.md", "1-2 /p/spec.md", "answer"], "part 1-2 of 10"),
+        (&["sub run x spec.md", "answer"], "not read, tried 0"),
+        (&["answer", "sub all /p/spec.md"], "late"),
+    ] {
+        check(events, expected);
+    }
+}
+
+#[test]
+fn only_the_file_itself_counts() {
+    for (events, expected) in [
+        (&["all /p/other.md"][..], "not read, tried 0"),
+        (&["all /p/old/spec.md"], "namesake /p/old/spec.md"),
+        (&["all /p/SPEC.md"], "namesake /p/SPEC.md"),
+        (&["all /p/old/spec.md", "all /p/spec.md"], "whole"),
+        (&["all /p/old/spec.md", "1-2 /p/spec.md"], "part 1-2 of 10"),
+        (&["all /p/my-spec.md"], "not read, tried 0"),
+        (&["all spec.md"], "unsure (spec.md)"),
+        (&["all old/spec.md"], "namesake old/spec.md"),
+        (&["fail /p/spec.md"], "not read, tried 1"),
+        (&["fail /p/spec.md", "fail /p/spec.md", "answer"], "not read, tried 2"),
+        (&["fail /p/spec.md", "all /p/spec.md"], "whole"),
+        (&["fail /p/spec.md", "all /p/old/spec.md"], "namesake /p/old/spec.md"),
+    ] {
+        check(events, expected);
+    }
+}
+
+#[test]
+fn a_doubtful_command_is_neither_proof_nor_its_absence() {
+    for (events, expected) in [
+        (&["run python3 x.py spec.md", "answer"][..], "unsure (python3 x.py spec.md)"),
+        (&["run python3 x.py plan.md", "answer"], "not read, tried 0"),
+        (&["run cat *.md", "answer"], "unsure (cat *.md)"),
+        (&["run cat *.txt", "answer"], "not read, tried 0"),
+        (&["loop cat $f", "answer"], "unsure (cat $f)"),
+        (&["loop cat $f", "all /p/spec.md"], "whole (cat $f)"),
+        (&["1-2 /p/spec.md", "run jq . spec.md"], "part 1-2 of 10 (jq . spec.md)"),
+        (&["run jq . spec.md", "answer", "all /p/spec.md"], "unsure (jq . spec.md)"),
+        (&["run jq . spec.md", "all /p/old/spec.md"], "unsure (jq . spec.md)"),
+        (&["run jq . spec.md", "fail /p/spec.md"], "unsure (jq . spec.md)"),
+    ] {
+        check(events, expected);
+    }
+}
+
+#[test]
+fn an_older_version_is_told_from_this_one() {
+    let whole = format!("all /p/spec.md = {NOW}");
+    let longer = format!("all /p/spec.md = {NOW}11\n");
+    let among = format!("all /p/spec.md ~ --\n{NOW}--\n");
+    let padded = format!("all /p/spec.md = \n\n{NOW}\n");
+    let windows = format!("all /p/spec.md = {}", NOW.replace('\n', "\r\n"));
+    for (events, expected) in [
+        (&[whole.as_str(), "answer"][..], "whole"),
+        (&[whole.trim_end()], "whole"),
+        (&[windows.as_str()], "whole"),
+        (&[padded.as_str()], "whole"),
+        (&[among.as_str()], "whole"),
+        (&[longer.as_str()], "older 1-10"),
+        (&["all /p/spec.md = 1\n2\n"], "older 1-10"),
+        (&["all /p/spec.md ~ other text"], "older 1-10"),
+        (&["all /p/spec.md = 1\n2\n", whole.as_str()], "whole"),
+        (&[whole.as_str(), "all /p/spec.md = 1\n2\n"], "whole"),
+        (&["2-3 /p/spec.md = 2\n3"], "part 2-3 of 10"),
+        (&["2-3 /p/spec.md = 2\nx"], "older 2-3"),
+        (&["2-3 /p/spec.md = 2\nx", "5-6 /p/spec.md = 5\n6"], "older 2-3"),
+        (&["1-5 /p/spec.md = 1\n2\n3\n4\n5", "6-10 /p/spec.md = 6\n7\n8\n9\n10\n"], "whole"),
+        (&["12-13 /p/spec.md = x\ny"], "older"),
+        (&["some /p/spec.md = anything"], "part of 10"),
+        (&["2-3 /p/spec.md = 2\nx", "answer", whole.as_str()], "older 2-3"),
+    ] {
+        check(events, expected);
+    }
+}
+
+#[test]
+fn a_file_that_is_empty_or_gone_can_have_been_read() {
+    for (events, now, expected) in [
+        (&["all /p/spec.md = "][..], Some(""), "whole"),
+        (&["all /p/spec.md"], Some(""), "whole"),
+        (&["all /p/spec.md = x"], Some(""), "older"),
+        (&[], Some(""), "not read, tried 0"),
+        (&["all /p/spec.md"], None, "whole"),
+        (&["1-5 /p/spec.md = x"], None, "part 1-5"),
+        (&["2- /p/spec.md = x"], None, "part"),
+        (&["1-5 /p/spec.md", "6-9 /p/spec.md"], None, "part 1-9"),
+    ] {
+        assert_eq!(told(&judged(events, now)), expected, "{events:?}");
+    }
+}
+
+#[test]
+fn the_whole_text_is_kept_as_it_was_read() {
+    let whole = format!("all /p/spec.md = {}", NOW.trim_end());
+    for (events, expected) in [
+        (&[whole.as_str()][..], Some(NOW)),
+        (&["all /p/spec.md = older\n"], Some("older\n")),
+        (&["all /p/spec.md = older\n", whole.as_str()], Some(NOW)),
+        (&["all /p/spec.md"], None),
+        (&["1-5 /p/spec.md = 1\n2\n3\n4\n5"], None),
+        (&["answer", whole.as_str()], None),
+    ] {
+        assert_eq!(judged(events, Some(NOW)).shown_whole.as_deref(), expected, "{events:?}");
+    }
+}
+
+#[test]
+fn every_demanded_file_has_its_receipt() {
+    let (reads, answered) = session(&["all /p/a.md", "1-2 /p/b.md", "answer", "all /p/c.md"]);
+    let demanded = ["a", "b", "c", "d"].map(|name| (name, format!("/p/x/../{name}.md")));
+    let demanded = demanded.each_ref().map(|(name, path)| Demanded { name, path, text: Some(NOW) });
+    let told: Vec<_> = receipts(&demanded, &reads, answered)
+        .iter()
+        .map(|it| it.name.clone() + " " + &told(it))
+        .collect();
+    assert_eq!(told, ["a whole", "b part 1-2 of 10", "c late", "d not read, tried 0"]);
+}
+
+proptest! {
+    // Whoever sees more has not read less.
+    #[test]
+    fn another_read_never_unreads(first in 1_usize..12, length in 0_usize..12, other in 1_usize..12) {
+        let events = [format!("{first}-{} /p/spec.md", first + length), format!("{other}-{other} /p/spec.md")];
+        let count = |lines: &[Span]| lines.iter().map(|it| it.last + 1 - it.first).sum::<usize>();
+        let lines = |events: &[&str]| {
+            let standing = judged(events, Some(NOW)).standing;
+            if let Standing::Part { lines, .. } = &standing {
+                return count(lines);
+            }
+            let read = if standing == Standing::Whole { 10 } else { 0 };
+            assert!(read == 10 || standing == Standing::NotRead { attempts: 0 });
+            read
+        };
+        prop_assert!(lines(&[&events[0], &events[1]]) >= lines(&[&events[0]]));
+        prop_assert!(lines(&[&events[0], &events[1]]) <= 10);
+    }
+
+    #[test]
+    fn any_text_can_be_compared(now in any::<String>(), shown in any::<String>(), first in 0_usize..5, last in 0_usize..5) {
+        for text in [Text::Exactly(Arc::from(shown.as_str())), Text::Among(Arc::from(shown.as_str()))] {
+            for lines in [Lines::Whole, Lines::Range { first, last }, Lines::Last(last), Lines::Some] {
+                let seen = Seen::Lines { path: "/a".to_owned(), lines, text: text.clone() };
+                let read = Read { step: 0, by: Reader::Answerer, seen };
+                receipts(&[Demanded { name: "a", path: "/a", text: Some(&now) }], &[read], None);
+            }
+        }
+    }
+}

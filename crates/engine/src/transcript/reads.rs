@@ -1,0 +1,144 @@
+//! Which files an agent was shown, by its client's record.
+//!
+//! Both a client's transcript and the events that it prints are understood. A record is read one
+//! line at a time, and of a line only what is asked for, so that its length does not matter.
+
+mod claude;
+mod codex;
+mod cursor;
+mod gemini;
+mod json;
+mod opencode;
+mod recorder;
+mod tool;
+
+use std::io::{self, BufRead, Read as _};
+use std::path::Path;
+
+use convoke_domain::hook::Client;
+use convoke_domain::receipt::{Read, Reader};
+
+use self::json::is_json;
+use self::recorder::Recorder;
+
+/// A longer line is passed over.
+const MOST_LINE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What is kept of a buffer from one line to the next.
+const USUAL_LINE_BYTES: usize = 1024 * 1024;
+
+/// What is looked for in a record.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// Where the client was started; for records that do not say.
+    pub folder: Option<&'a Path>,
+    /// The base names of the files that matter. The texts of others are not kept, nor are commands
+    /// that cannot mean these. With no names, all are kept, up to a limit.
+    pub names: &'a [&'a str],
+}
+
+/// What a record says about one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Every look at files, in order.
+    pub reads: Vec<Read>,
+    /// The last answer, if one was given.
+    pub answer: Option<Answer>,
+    /// Whose record it is.
+    pub of: Reader,
+    /// How much of the record was understood.
+    pub lines: LineCount,
+    /// How the record ends.
+    pub ending: Ending,
+}
+
+/// What an agent answered in the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Its place among the reads.
+    pub step: usize,
+    /// What it says, up to a limit.
+    pub text: String,
+}
+
+/// How many lines of a record were understood; empty ones do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LineCount {
+    /// Lines of a kind that this client writes.
+    pub understood: usize,
+    /// All others.
+    pub passed_over: usize,
+}
+
+/// How a record ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// With a whole line.
+    Whole,
+    /// In the middle of a line: it is still written, or its writer died.
+    Cut,
+}
+
+impl Session {
+    /// Tells whether the record is not one of this client's: it has lines, and none makes sense.
+    pub const fn is_foreign(&self) -> bool {
+        self.lines.understood == 0 && self.lines.passed_over > 0
+    }
+
+    /// Adds what an agent read that this session had sent, where that has a record of its own.
+    pub fn add_subagent(&mut self, other: Self) {
+        let of_subagent = |read: Read| Read { step: 0, by: Reader::Subagent, ..read };
+        self.reads.extend(other.reads.into_iter().map(of_subagent));
+    }
+}
+
+/// Reads a client's record of a session.
+pub fn reads(client: Client, source: impl BufRead, wanted: &Wanted<'_>) -> io::Result<Session> {
+    let understand = match client {
+        Client::Claude => claude::line,
+        Client::Codex => codex::line,
+        Client::Gemini => gemini::line,
+        Client::Opencode => opencode::line,
+        Client::Cursor => cursor::line,
+    };
+    let mut recorder = Recorder::new(wanted);
+    let mut count = LineCount::default();
+    let ending = each_line(source, |line| {
+        if understand(line, &mut recorder).is_some() {
+            count.understood += 1;
+        } else {
+            count.passed_over += 1;
+        }
+    })?;
+    Ok(recorder.finish(count, ending))
+}
+
+/// Hands every line to `take`, without its end. What is not text is made text.
+fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result<Ending> {
+    let mut line = Vec::new();
+    let mut ending = Ending::Whole;
+    loop {
+        line.clear();
+        line.shrink_to(USUAL_LINE_BYTES);
+        let length = source.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line)?;
+        if length == 0 {
+            return Ok(ending);
+        }
+        let is_whole = line.last() == Some(&b'\n');
+        if !is_whole && length as u64 == MOST_LINE_BYTES {
+            line.clear();
+            source.skip_until(b'\n')?;
+            take("");
+            continue;
+        }
+        let text = String::from_utf8_lossy(line.trim_ascii());
+        if !text.is_empty() {
+            take(&text);
+        }
+        let is_cut = !is_whole && !text.is_empty() && !is_json(&text);
+        ending = if is_cut { Ending::Cut } else { Ending::Whole };
+    }
+}
+
+#[cfg(test)]
+mod tests;

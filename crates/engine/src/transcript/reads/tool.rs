@@ -1,0 +1,113 @@
+//! Tools that agents call, and what came of it, in one shape for all clients.
+
+use convoke_domain::receipt::shell::{Ended, Output};
+use convoke_domain::receipt::{Lines, Reader};
+
+/// A call that waits for its result.
+pub(super) struct Call {
+    pub(super) by: Reader,
+    pub(super) tool: Tool,
+    /// Where the session was when it was made.
+    pub(super) folder: Option<String>,
+}
+
+/// What is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Tool {
+    /// A file is to be shown.
+    File { path: String, lines: Lines },
+    /// Matching lines are to be shown; in a file, a folder, or wherever the session is.
+    Search { path: Option<String> },
+    /// A command is to be run.
+    Shell { command: String, folder: Option<String> },
+    /// A tool of somebody else's that may show files.
+    Foreign { words: String },
+    /// Nothing that shows files.
+    Other,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outcome<'a> {
+    pub(super) ended: Ended,
+    pub(super) output: Output<'a>,
+    /// The lines that were shown, where the result says.
+    pub(super) lines: Option<Lines>,
+}
+
+impl<'a> Outcome<'a> {
+    /// A failure, about which nothing more need be known.
+    pub(super) const FAILED: Self =
+        Self { ended: Ended::Badly, output: Output::Unknown, lines: None };
+
+    /// A file's text as it was shown.
+    pub(super) const fn file(lines: Option<Lines>, text: Option<&'a str>) -> Self {
+        let output = match text {
+            Some(text) => Output::Whole(text),
+            None => Output::Unknown,
+        };
+        Self { ended: Ended::Well, output, lines }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.ended == Ended::Badly
+    }
+
+    pub(super) const fn text(&self) -> Option<&'a str> {
+        match self.output {
+            Output::Whole(text) | Output::Framed(text) => Some(text),
+            Output::Cut | Output::Unknown => None,
+        }
+    }
+}
+
+/// Returns the lines that were asked for by a first line and a number of lines.
+pub(super) fn asked(first: Option<usize>, count: Option<usize>) -> Lines {
+    match (first, count) {
+        (None | Some(0 | 1), None) => Lines::Whole,
+        (Some(first), None) => Lines::Range { first, last: Lines::END },
+        (first, Some(count)) => {
+            let first = first.unwrap_or(1).max(1);
+            Lines::Range { first, last: first.saturating_add(count).saturating_sub(1) }
+        }
+    }
+}
+
+/// Returns the lines from a first to a last, of so many. Who saw the last has seen the end.
+pub(super) const fn shown(first: usize, last: usize, total: usize) -> Lines {
+    match (first, last >= total) {
+        (0 | 1, true) => Lines::Whole,
+        (_, true) => Lines::Range { first, last: Lines::END },
+        (_, false) => Lines::Range { first, last },
+    }
+}
+
+/// A tool of somebody else's is in doubt if its name says that it reads; what it was given are its
+/// words.
+pub(super) fn foreign(name: &str, input: &str) -> Tool {
+    let lower = name.to_ascii_lowercase();
+    let may_read = lower.starts_with("mcp") || lower.contains("read") || lower.contains("view");
+    if may_read { Tool::Foreign { words: format!("{name} {input}") } } else { Tool::Other }
+}
+
+/// Returns the files that a search names: above their matches (`File: file`), before each match
+/// (`file:3:…`), or not at all if it was asked for one.
+pub(super) fn files_found<'a>(output: &'a str, target: Option<&'a str>) -> Vec<&'a str> {
+    let has_matches = !output.trim().is_empty() && !output.starts_with("No ");
+    let mut found: Vec<&str> = target.into_iter().filter(|_| has_matches).collect();
+    let above: Vec<&str> = output.lines().filter_map(|it| it.strip_prefix("File: ")).collect();
+    if above.is_empty() {
+        found.extend(output.lines().filter_map(before_match));
+    } else {
+        found.extend(above);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn before_match(line: &str) -> Option<&str> {
+    let (file, _) = line.split_once(':')?;
+    let is_name = !file.is_empty() && !file.contains(char::is_whitespace);
+    (is_name && file.parse::<usize>().is_err()).then_some(file)
+}
