@@ -1,6 +1,7 @@
 //! Assembling dispatches from a feature's folder.
 
 pub mod answer;
+pub mod evidence;
 pub mod feature;
 pub mod next;
 pub mod project;

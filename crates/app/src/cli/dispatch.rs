@@ -6,6 +6,7 @@ mod gate;
 mod materials;
 mod next;
 mod prompt;
+mod proof;
 mod rate;
 mod savings;
 mod task;

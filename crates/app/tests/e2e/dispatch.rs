@@ -16,7 +16,7 @@ const TASKS: &str = "# Tasks\n\n### Task 1: Keep a session\n**Why:** Plan Step 1
     Write the cookie.\n\n**Done when:** a second request is known\n\n### Task 2: Log out\nForget it.\n";
 
 /// A project with one feature that has everything but a PRD.
-fn project() -> Project {
+pub(crate) fn project() -> Project {
     Project::new()
         .on_branch("main")
         .file(&format!("{FEATURE}/spec.md"), "# Spec\n\nR1: Logging in is fast.\n\n\n")

@@ -12,6 +12,7 @@ mod brief_rest;
 mod cli;
 mod config;
 mod dispatch;
+mod dispatch_evidence;
 mod dispatch_rounds;
 mod harness;
 mod hook;

@@ -1,22 +1,28 @@
 //! `convoke dispatch check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::dispatch::confirmation::{Confirmation, confirmation};
 use convoke_domain::dispatch::history::unconfirmed;
 use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::resume::unusable;
-use convoke_domain::dispatch::review::Review;
+use convoke_domain::dispatch::review::{Issue, Review};
+use convoke_domain::dispatch::role::Role;
+use convoke_domain::hook::Client;
+use convoke_domain::receipt::quotation::Quotation;
 use convoke_engine::dispatch::answer::review;
+use convoke_engine::dispatch::evidence::{Evidence, NoEvidence, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{references, review_history};
 use convoke_store::dispatch::{DispatchStore, Post, Round};
 use serde::Serialize;
 
+use super::proof::{QuotationReport, ReceiptReport};
 use super::{PostArgs, next_failed, read};
 use crate::app::{App, Format};
+use crate::cli::hook::client;
 use crate::clock::now;
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
@@ -29,9 +35,17 @@ pub(super) struct Args {
     #[command(flatten)]
     post: PostArgs,
 
-    /// The answer; `-` is stdin
-    #[arg(long, value_name = "FILE", default_value = "-")]
-    response: PathBuf,
+    /// The answer; `-` is stdin [default: the one in the record, else stdin]
+    #[arg(long, value_name = "FILE")]
+    response: Option<PathBuf>,
+
+    /// The client's own record of the session: its transcript, or the events that it printed
+    #[arg(long, value_name = "FILE", requires = "client")]
+    transcript: Option<PathBuf>,
+
+    /// Which client's it is
+    #[arg(long, requires = "transcript", value_parser = client())]
+    client: Option<Client>,
 
     /// The round that it answers
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
@@ -57,10 +71,14 @@ struct Report {
     iteration: u32,
     mode: &'static str,
     confirmation: Option<ConfirmationReport>,
+    receipts: Option<Vec<ReceiptReport>>,
+    /// Files that were confirmed and are known not to have been read.
+    unproven: Vec<String>,
     verdict: Option<&'static str>,
     approved: Option<bool>,
     issues: Vec<IssueReport>,
     resume_error: Option<&'static str>,
+    diagnostics: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -79,14 +97,16 @@ struct IssueReport {
     description: String,
     location: Option<String>,
     suggestion: Option<String>,
+    quotations: Vec<QuotationReport>,
 }
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
-        let response = read(&self.response)?;
         let (references, _) = references(&feature, &app.project, &role.reads(settings.profile));
+        let evidence = self.evidence(app, &references)?;
+        let response = self.response(evidence.as_ref())?;
         let workspace = Workspace::open(app, None)?;
         let round = self.round(&workspace, &feature)?;
         let mode = round.as_ref().map_or(Mode::Fresh, |round| round.mode);
@@ -96,30 +116,65 @@ impl Args {
         let demands = mode != Mode::Resume && !expected.is_empty();
         let confirmation =
             demands.then(|| confirmation(&response, &expected, settings.confirmation));
+        let unproven = evidence.as_ref().filter(|_| demands).map(Evidence::unproven);
         let review = review(&response);
         let resume_error = (mode == Mode::Resume)
             .then(|| unusable(&response, self.tokens, review.is_some()))
             .flatten();
         if !self.dry_run {
-            let entry = self.entry(&feature, &references, confirmation.as_ref(), round.as_ref());
+            let entry = LedgerEntry {
+                unproven: unproven.clone(),
+                ..self.entry(&feature, &references, confirmation.as_ref(), round.as_ref())
+            };
             self.record(&workspace, &feature, &entry, output)?;
         }
+        let documents = documents(&role, &feature, &references);
+        let quoted = review.as_ref().map(|it| quoted(it, &app.project, &documents));
         let report = Report {
             role: role.name.to_string(),
             feature: feature.dir.display().to_string(),
             iteration: self.iteration,
             mode: mode.name(),
             confirmation: confirmation.map(ConfirmationReport::from),
+            unproven: unproven.unwrap_or_default(),
             verdict: review.as_ref().map(|it| if it.passes() { "PASS" } else { "FAIL" }),
             approved: review.as_ref().map(|it| it.approved),
-            issues: review.as_ref().map(issues).unwrap_or_default(),
+            issues: issues(review.as_ref(), quoted.unwrap_or_default()),
             resume_error,
+            diagnostics: evidence.as_ref().map(|it| it.diagnostics.clone()).unwrap_or_default(),
+            receipts: evidence.map(|it| it.receipts.iter().map(ReceiptReport::new).collect()),
         };
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => output.data(&lines(&report))?,
         }
         Ok(if review.is_some_and(|it| it.passes()) { Exit::Done } else { Exit::No })
+    }
+
+    /// Reads the client's record, if one is named.
+    fn evidence(&self, app: &App, references: &[Reference]) -> Result<Option<Evidence>, Failure> {
+        let Some((path, client)) = self.transcript.as_deref().zip(self.client) else {
+            return Ok(None);
+        };
+        let found = evidence(client, path, &app.project, references);
+        found.map(Some).map_err(|error| {
+            let hint = match error {
+                NoEvidence::Foreign { .. } => Some("name its client with `--client`".to_owned()),
+                NoEvidence::NoFile { .. } | NoEvidence::Unreadable { .. } => None,
+            };
+            Failure::new(Exit::Surroundings, error).maybe_hint(hint)
+        })
+    }
+
+    /// Returns the answer: the one named, else the record's, else what is on stdin.
+    fn response(&self, evidence: Option<&Evidence>) -> Result<String, Failure> {
+        let recorded = evidence.and_then(|evidence| evidence.answer.clone());
+        match (&self.response, recorded) {
+            (Some(path), _) => read(path),
+            (None, Some(answer)) => Ok(answer),
+            (None, None) if evidence.is_some() => Ok(String::new()),
+            (None, None) => read(Path::new("-")),
+        }
     }
 
     /// Returns the round that is answered, if `next` made it.
@@ -189,15 +244,24 @@ impl From<Confirmation> for ConfirmationReport {
     }
 }
 
-fn issues(review: &Review) -> Vec<IssueReport> {
-    let report = |issue: &convoke_domain::dispatch::review::Issue| IssueReport {
+/// Everything that a role was shown of the feature.
+fn documents(role: &Role, feature: &Feature, references: &[Reference]) -> Vec<PathBuf> {
+    let listed = references.iter().filter_map(|it| it.path.as_ref()).map(PathBuf::from);
+    let target = role.target.iter().map(|target| feature.dir.join(target.file()));
+    listed.chain(target).collect()
+}
+
+fn issues(review: Option<&Review>, quoted: Vec<Vec<Quotation>>) -> Vec<IssueReport> {
+    let report = |(issue, quoted): (&Issue, Vec<Quotation>)| IssueReport {
         severity: issue.severity.word().to_owned(),
         category: issue.category.clone(),
         description: issue.description.clone(),
         location: issue.location.clone(),
         suggestion: issue.suggestion.clone(),
+        quotations: quoted.into_iter().map(QuotationReport::new).collect(),
     };
-    review.issues.iter().map(report).collect()
+    let issues = review.iter().flat_map(|review| &review.issues);
+    issues.zip(quoted).map(report).collect()
 }
 
 fn lines(report: &Report) -> String {
@@ -210,6 +274,13 @@ fn lines(report: &Report) -> String {
         let word = if found.confirmed { "confirmed" } else { "not confirmed" };
         lines.push(format!("confirmation  {word}{missing}"));
     }
+    for receipt in report.receipts.iter().flatten() {
+        lines.push(format!("read          {}", receipt.line()));
+    }
+    if !report.unproven.is_empty() && report.confirmation.as_ref().is_some_and(|it| it.confirmed) {
+        lines
+            .push(format!("unproven      confirmed, and not read: {}", report.unproven.join(", ")));
+    }
     lines.push(match report.verdict {
         Some(verdict) => format!("verdict       {verdict}"),
         None => "verdict       none: there is no review in the answer".to_owned(),
@@ -217,11 +288,13 @@ fn lines(report: &Report) -> String {
     for issue in &report.issues {
         let place = issue.location.as_ref().map_or(String::new(), |it| format!("  ({it})"));
         lines.push(format!("  [{}] {}{place}", issue.severity, issue.description));
+        lines.extend(issue.quotations.iter().map(|it| format!("      {}", it.line())));
     }
     if let Some(error) = report.resume_error {
         lines.push(format!(
             "resume        failed: {error}; run `dispatch next --resume-failed \"{error}\"`"
         ));
     }
+    lines.extend(report.diagnostics.iter().map(|remark| format!("note          {remark}")));
     lines.join("\n") + "\n"
 }

@@ -1,0 +1,102 @@
+//! How receipts and quotations are shown.
+
+use convoke_domain::receipt::quotation::{Found, Quotation};
+use convoke_domain::receipt::{Receipt, Span, Standing};
+use serde::Serialize;
+
+/// What is known about the reading of one file.
+#[derive(Serialize)]
+pub(super) struct ReceiptReport {
+    name: String,
+    standing: &'static str,
+    /// The lines that the standing is about.
+    lines: Vec<String>,
+    of: Option<usize>,
+    /// Another file of the same name that was read instead.
+    namesake: Option<String>,
+    /// A command that may have shown it, or more of it.
+    doubt: Option<String>,
+    /// Of the text as it was shown, if all of it was.
+    sha256: Option<String>,
+}
+
+impl ReceiptReport {
+    pub(super) fn new((receipt, sha256): &(Receipt, Option<String>)) -> Self {
+        let (standing, spans, of, namesake) = match &receipt.standing {
+            Standing::Whole => ("whole", &[][..], None, None),
+            Standing::Part { lines, of } => ("part", lines.as_slice(), *of, None),
+            Standing::Older { lines } => ("older", lines.as_slice(), None, None),
+            Standing::Unsure => ("unsure", &[][..], None, None),
+            Standing::OnlySubagent => ("only_subagent", &[][..], None, None),
+            Standing::OnlyAfterAnswer => ("only_after_answer", &[][..], None, None),
+            Standing::OnlyNamesake { path } => ("only_namesake", &[][..], None, Some(path.clone())),
+            Standing::NotRead { .. } => ("not_read", &[][..], None, None),
+        };
+        Self {
+            name: receipt.name.clone(),
+            standing,
+            lines: spans.iter().map(span).collect(),
+            of,
+            namesake,
+            doubt: receipt.doubt.clone(),
+            sha256: sha256.clone(),
+        }
+    }
+
+    pub(super) fn line(&self) -> String {
+        let lines = self.lines.join(", ");
+        let words = match (self.standing, self.of) {
+            ("whole", _) => "all of it".to_owned(),
+            ("part", Some(of)) if !lines.is_empty() => format!("in part: lines {lines} of {of}"),
+            ("part", _) if !lines.is_empty() => format!("in part: lines {lines}"),
+            ("part", _) => "in part: what a search found".to_owned(),
+            ("older", _) if lines.is_empty() => "an older version".to_owned(),
+            ("older", _) => format!("an older version of lines {lines}"),
+            ("unsure", _) => "perhaps".to_owned(),
+            ("only_subagent", _) => "only by an agent that it sent".to_owned(),
+            ("only_after_answer", _) => "only after the answer".to_owned(),
+            ("only_namesake", _) => {
+                format!("only another file: {}", self.namesake.as_deref().unwrap_or_default())
+            }
+            _ => "not read".to_owned(),
+        };
+        let doubt = self.doubt.as_ref().map_or(String::new(), |it| format!("; perhaps by `{it}`"));
+        format!("{}: {words}{doubt}", self.name)
+    }
+}
+
+fn span(span: &Span) -> String {
+    if span.first == span.last {
+        return span.first.to_string();
+    }
+    format!("{}-{}", span.first, span.last)
+}
+
+/// Where quoted words stand.
+#[derive(Serialize)]
+pub(super) struct QuotationReport {
+    text: String,
+    source: String,
+    found: &'static str,
+    line: Option<usize>,
+}
+
+impl QuotationReport {
+    pub(super) fn new(quotation: Quotation) -> Self {
+        let (found, line) = match quotation.found {
+            Found::There { line } => ("found", Some(line)),
+            Found::Moved { line } => ("moved", Some(line)),
+            Found::NotThere => ("not_there", None),
+        };
+        Self { text: quotation.text, source: quotation.source, found, line }
+    }
+
+    pub(super) fn line(&self) -> String {
+        let place = match (self.found, self.line) {
+            ("found", Some(line)) => format!("found in {} at line {line}", self.source),
+            ("moved", Some(line)) => format!("moved: in {} at line {line}", self.source),
+            _ => format!("not there: nowhere in {}", self.source),
+        };
+        format!("`{}` {place}", self.text)
+    }
+}

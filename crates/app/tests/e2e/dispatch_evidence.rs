@@ -1,0 +1,133 @@
+//! `convoke dispatch check`: what a client's record proves, and where quoted words stand.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::dispatch::{APPROVED, DESIGN, FEATURE, check, project};
+use crate::harness::Project;
+
+/// A record of Claude Code in which these files were read, each wholly unless lines are named.
+fn record(project: &Project, reads: &[(&str, Option<(usize, usize)>)], answer: &str) -> String {
+    let mut lines = Vec::new();
+    for (index, (name, range)) in reads.iter().enumerate() {
+        let path = project.path(name).display().to_string();
+        let text = fs::read_to_string(&path).unwrap();
+        let all: Vec<_> = text.split('\n').collect();
+        let (start, count) = range.unwrap_or((1, all.len()));
+        let shown = all[start - 1..start - 1 + count].join("\n");
+        let id = format!("call-{index}");
+        let call =
+            json!({ "type": "tool_use", "id": id, "name": "Read", "input": { "file_path": path } });
+        let file = json!({ "filePath": path, "content": shown, "numLines": count,
+            "startLine": start, "totalLines": all.len() });
+        lines.push(
+            json!({ "type": "assistant", "message": { "role": "assistant", "content": [call] } }),
+        );
+        let numbered = all.iter().enumerate().skip(start - 1).take(count);
+        let numbered: Vec<_> = numbered.map(|(at, line)| format!("{}\t{line}", at + 1)).collect();
+        let seen = numbered.join("\n");
+        let result = json!({ "tool_use_id": id, "type": "tool_result", "content": seen });
+        lines.push(json!({ "type": "user", "message": { "role": "user", "content": [result] },
+            "toolUseResult": { "type": "text", "file": file } }));
+    }
+    let text = json!([{ "type": "text", "text": answer }]);
+    lines.push(json!({ "type": "assistant", "message": { "role": "assistant", "content": text,
+        "stop_reason": "end_turn" } }));
+    for (index, line) in lines.iter_mut().enumerate() {
+        (line["uuid"], line["cwd"]) = (json!(format!("line-{index}")), json!(project.root()));
+    }
+    let path = project.path("record.jsonl");
+    fs::write(&path, lines.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat())
+        .unwrap();
+    path.display().to_string()
+}
+
+// D-40..D-43: a confirmation is only a word; the client's record proves it.
+#[test]
+fn a_confirmation_without_a_read_is_unproven() {
+    let project = project();
+    let (design, spec) = (format!("{FEATURE}/design.md"), format!("{FEATURE}/spec.md"));
+    let check = |path: &str| {
+        let role = "implement/security-reviewer";
+        project.run(&[
+            "dispatch",
+            "check",
+            role,
+            "--feature",
+            "031",
+            "--transcript",
+            path,
+            "--client",
+            "claude",
+        ])
+    };
+    let both = record(&project, &[(&design, None), (&spec, Some((1, 2)))], APPROVED);
+    assert_snapshot!(check(&both), @"
+    exit: 0
+    --- stdout
+    confirmation  confirmed
+    read          design.md: all of it
+    read          spec.md: in part: lines 1-2 of 5
+    verdict       PASS
+    --- stderr
+    ");
+    let one = record(&project, &[(&design, None)], APPROVED);
+    fs::write(project.path(&design), DESIGN.replace("cookie", "header")).unwrap();
+    assert_snapshot!(check(&one), @"
+    exit: 0
+    --- stdout
+    confirmation  confirmed
+    read          design.md: an older version of lines 1-12
+    read          spec.md: not read
+    unproven      confirmed, and not read: spec.md
+    verdict       PASS
+    --- stderr
+    ");
+    let rate: Value =
+        serde_json::from_str(&project.stdout(&["dispatch", "rate", "--json"])).unwrap();
+    assert_eq!((&rate["all"]["recorded"], &rate["all"]["unproven"]), (&json!(2), &json!(1)));
+    let wrong = project.run(&[
+        "dispatch",
+        "check",
+        "implement/security-reviewer",
+        "--feature",
+        "031",
+        "--transcript",
+        &one,
+        "--client",
+        "codex",
+    ]);
+    assert_snapshot!(wrong.stable(&project), @"
+    exit: 3
+    --- stdout
+    --- stderr
+    error: cannot understand the record `TOP/project/record.jsonl`: it is none of codex
+    hint: name its client with `--client`
+    ");
+}
+
+// What a review quotes is looked up where it says.
+#[test]
+fn quotations_are_looked_up() {
+    let project = project();
+    let issue = |words: &str, location: &str| json!({ "severity": "warning", "description": words, "location": location });
+    let review = json!({ "approved": false, "issues": [
+        issue("`A token in a cookie.` is not bound to anything", "design.md:9"),
+        issue("`A token in a cookie.` again", "design.md:2"),
+        issue("`A token in a header.` is said", "design.md:9"),
+    ] });
+    let outcome =
+        check(&project, "implement/security-reviewer", &["--dry-run"], &review.to_string());
+    let found: Vec<_> = outcome.stdout.lines().filter(|line| line.starts_with("      ")).collect();
+    assert_eq!(
+        found,
+        [
+            "      `A token in a cookie.` found in design.md at line 9",
+            "      `A token in a cookie.` moved: in design.md at line 9",
+            "      `A token in a header.` not there: nowhere in design.md",
+        ],
+        "{outcome}"
+    );
+}
