@@ -7,6 +7,7 @@
 
 mod claude;
 mod codex;
+mod evidence;
 mod gemini;
 mod opencode;
 pub mod record;
@@ -23,6 +24,8 @@ use crate::{Error, root, say};
 /// A client from the npm registry, and how it is driven.
 struct Client {
     name: &'static str,
+    /// What we call it.
+    short: &'static str,
     version: &'static str,
     /// What it needs beside itself.
     with: &'static [&'static str],
@@ -32,18 +35,32 @@ struct Client {
 const CLIENTS: [Client; 4] = [
     Client {
         name: "@anthropic-ai/claude-code",
+        short: "claude",
         version: "2.1.325",
         with: &[],
         check: claude::check,
     },
-    Client { name: "@openai/codex", version: "0.166.0", with: &[], check: codex::check },
+    Client {
+        name: "@openai/codex",
+        short: "codex",
+        version: "0.166.0",
+        with: &[],
+        check: codex::check,
+    },
     Client {
         name: "@google/gemini-cli",
+        short: "gemini",
         version: "0.61.0",
         with: &["node@22.23.3"],
         check: gemini::check,
     },
-    Client { name: "opencode-ai", version: "1.18.33", with: &[], check: opencode::check },
+    Client {
+        name: "opencode-ai",
+        short: "opencode",
+        version: "1.18.33",
+        with: &[],
+        check: opencode::check,
+    },
 ];
 
 /// Runs every client that can be had.
@@ -59,6 +76,11 @@ pub fn run() -> Result<(), Error> {
         let (user, server) = (User::new()?, ModelServer::start()?);
         (client.check)(&user, &bin, &server).map_err(|error| format!("{name}: {error}"))?;
         say(&format!("{name}: the wake-up arrived, whole and once, before and after a compaction"));
+        let (user, server) = (User::new()?, ModelServer::start()?);
+        let proven = evidence::check(client.short, &user, &bin, &server);
+        if proven.map_err(|error| format!("{name}: {error}"))? {
+            say(&format!("{name}: its record proves what its agent read"));
+        }
     }
     Ok(())
 }

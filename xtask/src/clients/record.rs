@@ -33,8 +33,8 @@ struct Recording {
 }
 
 /// A session's file, and what was printed.
-struct Recorded {
-    transcript: PathBuf,
+pub(super) struct Recorded {
+    pub(super) transcript: PathBuf,
     printed: String,
 }
 
@@ -134,7 +134,11 @@ fn codex_calls(project: &Path) -> Vec<Answer> {
     ]
 }
 
-fn claude_session(user: &User, bin: &Path, server: &ModelServer) -> Result<Recorded, Error> {
+pub(super) fn claude_session(
+    user: &User,
+    bin: &Path,
+    server: &ModelServer,
+) -> Result<Recorded, Error> {
     let mut claude = claude::command(user, bin, server);
     claude.args(["-p", PROMPT, "--session-id", claude::SESSION, "--allowedTools", "Bash"]);
     let printed = finished(claude.args(["--output-format", "stream-json", "--verbose"]))?;
@@ -144,7 +148,11 @@ fn claude_session(user: &User, bin: &Path, server: &ModelServer) -> Result<Recor
     Ok(Recorded { transcript, printed })
 }
 
-fn codex_session(user: &User, bin: &Path, server: &ModelServer) -> Result<Recorded, Error> {
+pub(super) fn codex_session(
+    user: &User,
+    bin: &Path,
+    server: &ModelServer,
+) -> Result<Recorded, Error> {
     codex::configure(user, server)?;
     let printed = finished(codex::command(user, bin).arg(PROMPT))?;
     let sessions = user.home().join(".codex/sessions");
