@@ -124,7 +124,8 @@ pub fn quoted(message: &Message) -> String {
 
 /// Renders words of an agent as `@from: "content"` on one line.
 pub fn quote(from: &AgentName, content: &str) -> String {
-    let one_line = content.replace("\r\n", " ").replace(['\n', '\r'], " ");
+    // Nothing that somebody says may move a cursor or ring a bell.
+    let one_line = content.replace("\r\n", " ").replace(char::is_control, " ");
     format!("@{from}: \"{one_line}\"")
 }
 

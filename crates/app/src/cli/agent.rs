@@ -73,6 +73,10 @@ fn status() -> impl TypedValueParser<Value = AgentStatus> {
         .try_map(|name| AgentStatus::parse(&name).ok_or("no such status"))
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("cannot add `human`: it is the person at the keyboard")]
+struct HumanAgent;
+
 #[derive(Serialize)]
 struct Report<'a> {
     name: &'a str,
@@ -90,6 +94,10 @@ impl Args {
         let workspace = Workspace::open(app, None)?;
         let Workspace { store, scope } = &workspace;
         match &self.command {
+            Command::Add(args) if args.name.is_human() => {
+                Err(Failure::new(Exit::Usage, HumanAgent)
+                    .hint("`@human` reaches a person as it is"))
+            }
             Command::Add(args) => {
                 store.add_agent(scope, &args.name, &args.client).map_err(refused)?;
                 if let Some(session) = &args.session {

@@ -40,7 +40,7 @@ enum Command {
     /// Tell whether hooks are installed, trusted and called, and whether their texts arrived
     Status(Target),
     /// Take the entries out; an unchanged file gets its old bytes back
-    Uninstall(Target),
+    Uninstall(UninstallArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -52,6 +52,12 @@ struct Target {
     /// The user's settings instead of the project's
     #[arg(long)]
     user: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct UninstallArgs {
+    #[command(flatten)]
+    target: Target,
 
     /// Only print what the file would hold
     #[arg(long)]
@@ -62,6 +68,10 @@ struct Target {
 struct InstallArgs {
     #[command(flatten)]
     target: Target,
+
+    /// Only print what the file would hold
+    #[arg(long)]
+    dry_run: bool,
 
     /// How many entries share a long wake-up
     #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u8).range(1..=16))]
@@ -98,7 +108,7 @@ impl Args {
         match &self.command {
             Command::Install(args) => args.run(app, output),
             Command::Status(target) => target.status(app, output),
-            Command::Uninstall(target) => target.uninstall(app, output),
+            Command::Uninstall(args) => args.target.uninstall(app, args.dry_run, output),
         }
     }
 }
@@ -111,7 +121,7 @@ impl InstallArgs {
         let program = app.environment.program();
         let installed = install(current.as_deref(), target.client, &program, self.entries.into());
         let installed = installed.map_err(|source| malformed(&path, source))?;
-        if target.dry_run {
+        if self.dry_run {
             output.data(&installed)?;
             return Ok(Exit::Done);
         }
@@ -200,11 +210,11 @@ impl Target {
         original(current, known, self.client).map_err(|source| malformed(path, source))
     }
 
-    fn uninstall(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    fn uninstall(&self, app: &App, dry_run: bool, output: &mut Output) -> Result<Exit, Failure> {
         let path = self.path(app)?;
         let (current, store) = (read(&path)?, open_store(app)?);
         let restored = self.original(&store, &path, current.as_deref())?;
-        if self.dry_run {
+        if dry_run {
             output.data(&restored.unwrap_or_default())?;
             return Ok(Exit::Done);
         }

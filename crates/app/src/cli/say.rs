@@ -42,6 +42,10 @@ pub struct Args {
 #[error("cannot take stdin for a message: it is not text, or longer than {MAX_MESSAGE} bytes")]
 struct NoText;
 
+#[derive(Debug, thiserror::Error)]
+#[error("cannot say nothing")]
+struct NothingSaid;
+
 impl From<NoText> for Failure {
     fn from(error: NoText) -> Self {
         Self::new(Exit::Usage, error)
@@ -59,6 +63,9 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let text = self.text()?;
+        if text.trim().is_empty() {
+            return Err(Failure::new(Exit::Usage, NothingSaid));
+        }
         let workspace = Workspace::open(app, None)?;
         let Workspace { store, scope } = &workspace;
         let from = speaker(self.speaker.as_ref(), app)?;

@@ -20,6 +20,7 @@ mod hook_arrival;
 mod hooks;
 mod messages;
 mod readme;
+mod skill;
 mod store;
 mod task;
 mod wake;

@@ -116,3 +116,13 @@ fn programs_and_sessions_are_plain_words() {
         assert_eq!(outcome.code, Some(2), "{arguments:?}");
     }
 }
+
+// W-14, W-36: what cannot be said or added, and what may not reach a terminal.
+#[test]
+fn odd_words_and_names_are_refused_or_tamed() {
+    let project = Project::new().on_branch("main");
+    assert_eq!(project.run(&["say", " \n"]).stderr, "error: cannot say nothing\n");
+    assert_eq!(project.run(&["agent", "add", "human"]).code, Some(2));
+    project.run(&["say", "@june \u{1b}[2Jboo\u{7}", "--as", "ana"]);
+    assert!(project.stdout(&["inbox", "june"]).ends_with("@ana: \"@june  [2Jboo \""));
+}

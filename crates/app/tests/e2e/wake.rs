@@ -1,4 +1,4 @@
-//! `convoke wake`, `prompt`, `subagent` and `skill`.
+//! `convoke wake`, `prompt` and `subagent`.
 
 use insta::assert_snapshot;
 
@@ -7,14 +7,15 @@ use crate::harness::Project;
 const PLAN: &str = "# Auth\n\n**Goal:** log in\n\n---\n\n### Task 1: Add user model\n\nbody 1\n\n\
     ### Task 2: Add login endpoint\n\n**Files:**\n- Create: `login.go`\n\n**Step 1:** test\n";
 
-const COLLECTION: &str = "../home/.claude/plugins/cache/superpowers-marketplace/superpowers";
+pub(crate) const COLLECTION: &str =
+    "../home/.claude/plugins/cache/superpowers-marketplace/superpowers";
 
-fn collection(version: &str, file: &str) -> String {
+pub(crate) fn collection(version: &str, file: &str) -> String {
     format!("{COLLECTION}/{version}/skills/subagent-driven-development/{file}")
 }
 
 /// A project in the middle of its second task.
-fn working() -> Project {
+pub(crate) fn working() -> Project {
     let project = Project::new()
         .on_branch("main")
         .file("plan.md", PLAN)
@@ -133,23 +134,6 @@ fn a_small_budget_keeps_the_task_and_the_message() {
     assert!(verbose.stderr.contains("note: over_budget"), "{verbose}");
 }
 
-// W-52 and section 10: a pinned version that is gone is said.
-#[test]
-fn a_pinned_skill_that_is_gone_is_said() {
-    let project = working().file(&collection("4.0.3", "SKILL.md"), "# Newer\n");
-    assert!(project.stdout(&["wake", "june"]).contains("# Newer"));
-    project.stdout(&["skill", "pin", "subagent-driven-development", "4.0.0"]);
-    assert!(project.stdout(&["wake", "june"]).contains("Review twice."));
-    let which = project.run(&["skill", "which", "subagent-driven-development"]).stable(&project);
-    assert!(which.contains("version 4.0.0  pinned to 4.0.0"), "{which}");
-    std::fs::remove_dir_all(project.path(COLLECTION).join("4.0.0")).unwrap();
-    let drifted = project.run(&["wake", "june", "-v"]);
-    assert!(drifted.stdout.contains("\n> skill version changed: 4.0.0 -> 4.0.3\n# Newer\n"));
-    assert!(drifted.stderr.contains("note: skill_version_drift: 4.0.0 -> 4.0.3"));
-    assert_eq!(project.run(&["skill", "unpin", "subagent-driven-development"]).code, Some(0));
-    assert_eq!(project.run(&["skill", "unpin", "subagent-driven-development"]).code, Some(1));
-}
-
 // W-6: finishing a task is work on its plan, so the plan stays active.
 #[test]
 fn the_plan_that_is_worked_on_stays_active() {
@@ -161,23 +145,6 @@ fn the_plan_that_is_worked_on_stays_active() {
         list.lines().find(|line| line.contains("Task 2")).unwrap().split("  ").next().unwrap();
     project.stdout(&["task", "start", two]);
     assert!(project.stdout(&["wake", "june"]).contains("**File:** plan.md"));
-}
-
-// W-52: the version that was injected is kept until somebody changes it.
-#[test]
-fn a_version_once_injected_is_kept() {
-    let project = working().file("convoke.toml", "wake.agent = 'june'");
-    let cwd = project.root().display().to_string();
-    let input =
-        serde_json::json!({ "session_id": "s", "cwd": cwd, "source": "startup" }).to_string();
-    let hook = ["hook", "claude", "SessionStart"];
-    assert!(project.run_with_input(&hook, input.as_bytes()).stdout.contains("Review twice."));
-    let project = project.file(&collection("4.0.3", "SKILL.md"), "# Newer\n");
-    assert!(project.stdout(&["wake", "june"]).contains("Review twice."));
-    let changed = project.file(&collection("4.0.0", "SKILL.md"), "# SDD\n\nReview once.\n");
-    let text = changed.stdout(&["wake", "june"]);
-    let notice = text.lines().find(|line| line.starts_with("> skill version changed: ")).unwrap();
-    assert_eq!(notice.len(), "> skill version changed: 01234567 -> 01234567".len(), "{notice}");
 }
 
 // W-21: what is too old to be shown is counted, and can still be read afterwards.
@@ -197,21 +164,6 @@ fn unread_messages_that_do_not_fit_are_counted() {
     assert!(woken.contains("- 5 earlier to you: `convoke inbox june --all`"), "{woken}");
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
     assert_eq!(project.stdout(&["inbox", "june", "--all"]).lines().count(), 16);
-}
-
-// W-50, W-51
-#[test]
-fn a_projects_own_skill_comes_first_and_names_are_checked() {
-    let project = working().file(".claude/skills/subagent-driven-development.md", "ours\n");
-    assert_eq!(project.stdout(&["skill", "show", "subagent-driven-development"]), "ours");
-    let strict = project.file("convoke.toml", "wake.namespace_strict = true");
-    let shown = strict.stdout(&["skill", "show", "superpowers:subagent-driven-development"]);
-    assert!(shown.contains("Review twice."), "{shown}");
-    for id in ["../x", "a/b", "X", ""] {
-        assert_eq!(strict.run(&["skill", "which", id]).code, Some(2), "{id}");
-    }
-    assert_eq!(strict.run(&["skill", "which", "gone"]).code, Some(3));
-    assert_eq!(strict.stdout(&["skill", "list"]), "subagent-driven-development");
 }
 
 // W-70..W-73
@@ -331,52 +283,9 @@ fn compacted_at(project: &Project) -> serde_json::Value {
 }
 
 /// Reports an event of june's session as Cursor does.
-fn hear(project: &Project, event: &str, cause: &str) -> String {
+pub(crate) fn hear(project: &Project, event: &str, cause: &str) -> String {
     let input = serde_json::json!({
         "conversation_id": "c", "cwd": project.root().display().to_string(), "source": cause
     });
     project.run_with_input(&["hook", "cursor", event], input.to_string().as_bytes()).stdout
-}
-
-// W-61: which roles there are depends on the version; a role that is gone is answered with the rest.
-#[test]
-fn a_role_of_another_version_is_named_with_those_there_are() {
-    let project = working()
-        .file(&collection("4.0.0", "implementer-prompt.md"), "Build it.")
-        .file(&collection("4.0.0", "spec-reviewer-prompt.md"), "Check the spec.")
-        .file(&collection("6.2.0", "SKILL.md"), "# SDD 6")
-        .file(&collection("6.2.0", "implementer-prompt.md"), "Build it well.")
-        .file(&collection("6.2.0", "task-reviewer-prompt.md"), "Check the task.");
-    let tree = project.stdout(&["task", "list"]);
-    let task = tree.lines().last().unwrap().split_once("  ").unwrap().0;
-    let prompt = |role| project.run(&["subagent", role, "--task", task]);
-    assert!(prompt("task-reviewer").stdout.contains("## Your Instructions\nCheck the task.\n"));
-    let gone = prompt("spec-reviewer");
-    assert_eq!(
-        gone.stderr,
-        "note: template_not_found: spec-reviewer-prompt.md (there are: implementer, task-reviewer)\n"
-    );
-    project.run(&["skill", "pin", "subagent-driven-development", "4.0.0"]);
-    assert!(prompt("spec-reviewer").stdout.contains("## Your Instructions\nCheck the spec.\n"));
-}
-
-// A project may come from anywhere; what it calls a plan or a template may not lead out of it.
-#[cfg(unix)]
-#[test]
-fn links_out_of_the_project_are_not_followed() {
-    use std::os::unix::fs::symlink;
-    let project = working()
-        .file("../secret.md", "a secret")
-        .file(".claude/skills/subagent-driven-development/SKILL.md", "ours");
-    let secret = project.path("../secret.md");
-    let template = project.path(".claude/skills/subagent-driven-development/implementer-prompt.md");
-    symlink(&secret, template).unwrap();
-    let list = project.stdout(&["task", "list"]);
-    let task = list.lines().last().unwrap().split_once("  ").unwrap().0;
-    let prompt = project.run(&["subagent", "implementer", "--task", task]);
-    assert!(prompt.stdout.contains("(template not found: implementer-prompt.md)"), "{prompt}");
-    std::fs::remove_file(project.path("plan.md")).unwrap();
-    symlink(&secret, project.path("plan.md")).unwrap();
-    let woken = project.run(&["wake", "june"]);
-    assert!(woken.stdout.contains("(plan file not found: plan.md)"), "{woken}");
 }
