@@ -10,6 +10,7 @@ pub mod cut;
 pub mod dispatch;
 pub mod finding;
 pub mod hook;
+pub mod lane;
 pub mod markdown;
 pub mod mention;
 pub mod message;

@@ -1,0 +1,7 @@
+//! Lanes: one supervised run of one agent on one prompt.
+//!
+//! A client says many things while it runs and while it fails, and its exit code is not to be
+//! believed. [`event`] is what it can say, [`outcome`] what came of it all.
+
+pub mod event;
+pub mod outcome;

@@ -1,0 +1,134 @@
+//! What a client says while its agent works, in words that all clients share.
+
+use std::fmt;
+
+/// One thing that was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The session has this name; it can be resumed by it.
+    Session(String),
+    /// This model answers.
+    Model(String),
+    /// The agent says this.
+    Text(String),
+    /// The agent uses a tool.
+    Tool(String),
+    /// This was spent. Whether it counts the whole session or this run alone, the client's adapter
+    /// knows.
+    Usage(Usage),
+    /// The turn is over.
+    Ended(Ended),
+    /// Something went wrong that does not end the turn by itself: a retry, a warning.
+    Trouble(Failure),
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The answer, where the end carries it.
+    pub answer: Option<String>,
+    /// What went wrong, if anything did. An end without one is a success as far as the client knows.
+    pub failure: Option<Failure>,
+}
+
+/// Something that went wrong, as far as a client tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind of thing.
+    pub kind: FailureKind,
+    /// In the client's own words.
+    pub message: String,
+}
+
+/// What can go wrong between a client and its model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// Nobody is logged in, or the key is refused.
+    Auth,
+    /// Too many requests, or no quota left.
+    RateLimited,
+    /// The client does not know a flag, or refuses a setting.
+    RefusedFlags,
+    /// The session to resume is not there.
+    NoSession,
+    /// A limit of the client's own was reached: turns, money.
+    OverBudget,
+    /// Anything else.
+    Other,
+}
+
+/// What was spent, as far as a client counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Tokens of the prompts, with those that came from a cache.
+    pub input: u64,
+    /// Of these, tokens that came from a cache.
+    pub cached: u64,
+    /// Tokens of the answers, with those of reasoning.
+    pub output: u64,
+    /// Of these, tokens of reasoning.
+    pub reasoning: u64,
+    /// Money in millionths of a dollar, where the client says it.
+    pub micro_dollars: Option<u64>,
+}
+
+impl Usage {
+    /// Adds what another run spent.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            cached: self.cached.saturating_add(other.cached),
+            output: self.output.saturating_add(other.output),
+            reasoning: self.reasoning.saturating_add(other.reasoning),
+            micro_dollars: match (self.micro_dollars, other.micro_dollars) {
+                (Some(one), Some(more)) => Some(one.saturating_add(more)),
+                (known, None) | (None, known) => known,
+            },
+        }
+    }
+
+    /// Returns what was spent since an earlier count of the same session. A counter that runs
+    /// backwards began anew.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        let began_anew = self.input < earlier.input || self.output < earlier.output;
+        if began_anew {
+            return self;
+        }
+        Self {
+            input: self.input - earlier.input,
+            cached: self.cached.saturating_sub(earlier.cached),
+            output: self.output - earlier.output,
+            reasoning: self.reasoning.saturating_sub(earlier.reasoning),
+            micro_dollars: self
+                .micro_dollars
+                .map(|now| now.saturating_sub(earlier.micro_dollars.unwrap_or_default())),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(input: u64, output: u64, micro_dollars: Option<u64>) -> Usage {
+        Usage { input, output, micro_dollars, ..Usage::default() }
+    }
+
+    // Clients count a resumed session from its beginning.
+    #[test]
+    fn cumulative_counts_become_differences() {
+        let (first, second) = (usage(1200, 42, Some(900)), usage(2500, 84, Some(1500)));
+        assert_eq!(second.since(first), usage(1300, 42, Some(600)));
+        assert_eq!(first.since(Usage::default()), first);
+        assert_eq!(usage(100, 5, None).since(first), usage(100, 5, None), "it began anew");
+        assert_eq!(first.plus(usage(1, 2, None)), usage(1201, 44, Some(900)));
+    }
+}

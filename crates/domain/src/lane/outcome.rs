@@ -1,0 +1,297 @@
+//! What became of a lane. Success is what can be shown, not what an exit code says.
+
+use super::event::{Ended, Event, FailureKind, Usage};
+
+/// What became of a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A turn ended without an error, and there is an answer.
+    Answered,
+    /// It took longer than it may.
+    TimedOut,
+    /// It said something, and then nothing for too long.
+    Stalled,
+    /// It ended without an answer.
+    NoOutput,
+    /// It ended before its turn did.
+    ExitedEarly,
+    /// Nobody is logged in, or the key is refused.
+    Auth,
+    /// Too many requests, or no quota left.
+    RateLimited,
+    /// It does not know a flag that it was given.
+    RefusedFlags,
+    /// Another model answered than was asked for.
+    ModelMismatch,
+    /// It cost more than it may.
+    OverBudget,
+    /// Somebody stopped it.
+    Cancelled,
+    /// The client could not be started.
+    NotStarted,
+    /// It ended in an error of another kind.
+    Failed,
+}
+
+impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 13] = [
+        Self::Answered,
+        Self::TimedOut,
+        Self::Stalled,
+        Self::NoOutput,
+        Self::ExitedEarly,
+        Self::Auth,
+        Self::RateLimited,
+        Self::RefusedFlags,
+        Self::ModelMismatch,
+        Self::OverBudget,
+        Self::Cancelled,
+        Self::NotStarted,
+        Self::Failed,
+    ];
+
+    /// Returns the word that is stored and shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::TimedOut => "timed_out",
+            Self::Stalled => "stalled",
+            Self::NoOutput => "no_output",
+            Self::ExitedEarly => "exited_early",
+            Self::Auth => "auth",
+            Self::RateLimited => "rate_limited",
+            Self::RefusedFlags => "refused_flags",
+            Self::ModelMismatch => "model_mismatch",
+            Self::OverBudget => "over_budget",
+            Self::Cancelled => "cancelled",
+            Self::NotStarted => "not_started",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Returns the outcome stored as `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+    }
+}
+
+/// How a client's process came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By a signal that nobody here sent.
+    Signalled(i32),
+    /// It was stopped, because the whole took too long.
+    WallLimit,
+    /// It was stopped, because it said nothing at first for too long.
+    FirstByteLimit,
+    /// It was stopped, because it said nothing more for too long.
+    StallLimit,
+    /// It was stopped, because it cost too much.
+    BudgetLimit,
+    /// Somebody stopped it.
+    Cancelled,
+    /// It could not be started.
+    NotStarted,
+}
+
+/// Everything that is known of a lane when it is over.
+#[derive(Debug, Clone, Copy)]
+pub struct Course<'a> {
+    /// What was said.
+    pub heard: &'a Heard,
+    /// How the process ended.
+    pub end: End,
+    /// The model that was asked for.
+    pub model: Option<&'a str>,
+}
+
+/// What a client said, gathered.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Heard {
+    /// The session's name.
+    pub session: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// What was spent, as last said.
+    pub usage: Option<Usage>,
+    /// The last words of the agent.
+    pub last_text: Option<String>,
+    /// How the turn ended, if it did.
+    pub ended: Option<Ended>,
+    /// The last trouble on the way.
+    pub trouble: Option<super::event::Failure>,
+    /// How many tools were used.
+    pub tools: u64,
+}
+
+impl Heard {
+    /// Takes in what was said.
+    pub fn take(&mut self, event: Event) {
+        match event {
+            Event::Session(id) => self.session = Some(id),
+            Event::Model(name) => self.model = Some(name),
+            Event::Text(text) => self.last_text = Some(text),
+            Event::Tool(_) => self.tools += 1,
+            Event::Usage(usage) => self.usage = Some(usage),
+            Event::Ended(ended) => self.ended = Some(ended),
+            Event::Trouble(failure) => self.trouble = Some(failure),
+        }
+    }
+
+    /// Returns the answer: what the end of the turn carries, else the last words before it.
+    pub fn answer(&self) -> Option<&str> {
+        let ended = self.ended.as_ref()?;
+        let answer = ended.answer.as_deref().or(self.last_text.as_deref());
+        answer.filter(|answer| !answer.trim().is_empty())
+    }
+}
+
+/// Judges a lane.
+pub fn outcome(course: &Course<'_>) -> Outcome {
+    match course.end {
+        // A turn that ended well before it was stopped has ended well.
+        End::WallLimit | End::FirstByteLimit | End::StallLimit if is_answered(course.heard) => {
+            judged_by_words(course)
+        }
+        End::WallLimit => Outcome::TimedOut,
+        End::FirstByteLimit => by_trouble(course.heard).unwrap_or(Outcome::NoOutput),
+        End::StallLimit => by_trouble(course.heard).unwrap_or(Outcome::Stalled),
+        End::BudgetLimit => Outcome::OverBudget,
+        End::Cancelled => Outcome::Cancelled,
+        End::NotStarted => Outcome::NotStarted,
+        End::Exited(_) | End::Signalled(_) => judged_by_words(course),
+    }
+}
+
+fn is_answered(heard: &Heard) -> bool {
+    let without_failure = heard.ended.as_ref().is_some_and(|ended| ended.failure.is_none());
+    without_failure && heard.answer().is_some()
+}
+
+/// What the client said counts; its exit code only where it said nothing.
+fn judged_by_words(course: &Course<'_>) -> Outcome {
+    let Some(ended) = &course.heard.ended else {
+        let is_silent = course.end == End::Exited(0) && course.heard.last_text.is_none();
+        let early = if is_silent { Outcome::NoOutput } else { Outcome::ExitedEarly };
+        return by_trouble(course.heard).unwrap_or(early);
+    };
+    if let Some(failure) = &ended.failure {
+        return of_kind(failure.kind).unwrap_or(Outcome::Failed);
+    }
+    if course.heard.answer().is_none() {
+        return Outcome::NoOutput;
+    }
+    match (course.model, &course.heard.model) {
+        (Some(asked), Some(effective)) if !is_same_model(asked, effective) => {
+            Outcome::ModelMismatch
+        }
+        _ => Outcome::Answered,
+    }
+}
+
+fn by_trouble(heard: &Heard) -> Option<Outcome> {
+    of_kind(heard.trouble.as_ref()?.kind)
+}
+
+const fn of_kind(kind: FailureKind) -> Option<Outcome> {
+    match kind {
+        FailureKind::Auth => Some(Outcome::Auth),
+        FailureKind::RateLimited => Some(Outcome::RateLimited),
+        FailureKind::RefusedFlags => Some(Outcome::RefusedFlags),
+        FailureKind::OverBudget => Some(Outcome::OverBudget),
+        FailureKind::NoSession | FailureKind::Other => None,
+    }
+}
+
+/// A name may be short for the one that answers: `opus` for `claude-opus-5-5`, or carry the provider
+/// in front.
+fn is_same_model(asked: &str, effective: &str) -> bool {
+    let plain = |name: &str| {
+        let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+        name.replace(['.', '_', ' '], "-")
+    };
+    let (asked, effective) = (plain(asked), plain(effective));
+    let mut parts = effective.split('-');
+    asked.split('-').all(|part| parts.any(|other| other == part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event::Failure;
+    use super::*;
+
+    fn failure(kind: FailureKind) -> Failure {
+        Failure { kind, message: "no".to_owned() }
+    }
+
+    fn ended(answer: &str) -> Heard {
+        let ended = Some(Ended { answer: Some(answer.to_owned()), failure: None });
+        Heard { ended, ..Heard::default() }
+    }
+
+    fn judged(heard: &Heard, end: End) -> Outcome {
+        outcome(&Course { heard, end, model: Some("opus") })
+    }
+
+    #[test]
+    fn only_what_can_be_shown_is_a_success() {
+        let silent = Heard::default();
+        let mut spoke = Heard::default();
+        spoke.take(Event::Text("half an".to_owned()));
+        let mut refused = Heard::default();
+        refused.take(Event::Trouble(failure(FailureKind::Auth)));
+        let mut failed = Heard::default();
+        failed.take(Event::Ended(Ended {
+            answer: Some("an error text".to_owned()),
+            failure: Some(failure(FailureKind::Other)),
+        }));
+        for (heard, end, expected) in [
+            (&ended("yes"), End::Exited(0), Outcome::Answered),
+            (&ended("yes"), End::Exited(1), Outcome::Answered),
+            (&ended("yes"), End::WallLimit, Outcome::Answered),
+            (&ended(" \n"), End::Exited(0), Outcome::NoOutput),
+            (&silent, End::Exited(0), Outcome::NoOutput),
+            (&silent, End::Exited(2), Outcome::ExitedEarly),
+            (&spoke, End::Exited(0), Outcome::ExitedEarly),
+            (&spoke, End::Signalled(9), Outcome::ExitedEarly),
+            (&spoke, End::StallLimit, Outcome::Stalled),
+            (&spoke, End::WallLimit, Outcome::TimedOut),
+            (&silent, End::FirstByteLimit, Outcome::NoOutput),
+            (&refused, End::Exited(0), Outcome::Auth),
+            (&refused, End::StallLimit, Outcome::Auth),
+            (&failed, End::Exited(0), Outcome::Failed),
+            (&ended("yes"), End::Cancelled, Outcome::Cancelled),
+            (&ended("yes"), End::BudgetLimit, Outcome::OverBudget),
+            (&silent, End::NotStarted, Outcome::NotStarted),
+        ] {
+            assert_eq!(judged(heard, end), expected, "{heard:?} {end:?}");
+        }
+    }
+
+    #[test]
+    fn another_model_is_not_hidden() {
+        let mut heard = ended("yes");
+        for (effective, expected) in [
+            ("claude-opus-5-5", Outcome::Answered),
+            ("opus", Outcome::Answered),
+            ("claude-haiku-5", Outcome::ModelMismatch),
+        ] {
+            heard.model = Some(effective.to_owned());
+            assert_eq!(judged(&heard, End::Exited(0)), expected, "{effective}");
+        }
+        assert!(is_same_model("gpt-5.5", "openai/gpt-5-5"));
+        assert!(is_same_model("gemini-3-flash", "gemini-3-flash-preview"));
+        assert!(!is_same_model("gpt-5.5", "gpt-5.4"));
+    }
+
+    #[test]
+    fn outcomes_have_names() {
+        for outcome in Outcome::ALL {
+            assert_eq!(Outcome::parse(outcome.name()), Some(outcome));
+        }
+        assert_eq!(Outcome::parse("ok"), None);
+    }
+}
