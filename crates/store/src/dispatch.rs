@@ -11,7 +11,7 @@ use crate::error::StoreError;
 pub struct Post<'a> {
     /// The feature's folder name.
     pub feature: &'a str,
-    /// The role, without its command.
+    /// The role, with its command: phase reviewers of two commands are two posts.
     pub role: &'a str,
 }
 
@@ -24,6 +24,8 @@ pub struct Round {
     pub prompt_chars: u64,
     /// What is remembered after it.
     pub state: ResumeState,
+    /// What it was shown: a tree in git's own store, if there is one.
+    pub seen: Option<String>,
 }
 
 /// Keeps dispatches.

@@ -126,6 +126,34 @@ fn a_project_has_its_own_roles() {
     assert!(refused.stderr.contains("outside dir"), "{refused}");
 }
 
+// D-27: only what failed is fixed, and a reviewer is reminded of all it said.
+#[test]
+fn only_issues_of_failed_reviewers_are_fixed() {
+    let review = |approved: bool, severity: &str, words: &str| json!({ "approved": approved, "issues": [{ "severity": severity, "description": words }] });
+    let reviews = json!([review(true, "suggestion", "Shorter"), review(true, "blocker", "Broken")]);
+    let project = project().file("reviews.json", reviews.to_string());
+    let issues = project.path("reviews.json").display().to_string();
+    let fix = prompt(&project, "implement/implementer", &["--issues", &issues]);
+    assert!(fix.contains("- [blocker] Broken") && !fix.contains("Shorter"), "{fix}");
+    let more = ["--issues", &issues, "--iteration", "2"];
+    let reviewer = prompt(&project, "implement/security-reviewer", &more);
+    assert!(reviewer.contains("Broken") && reviewer.contains("Shorter"), "{reviewer}");
+}
+
+// D-40: a task's implementer is sent to less than that of a fix round; a worker need not review.
+#[test]
+fn a_worker_is_judged_by_what_it_was_sent_to() {
+    let project = project();
+    let answer = "Files read: spec.md (3 lines)\nDone.";
+    let task = check(&project, "implement/implementer", &["--task", "1", "--dry-run"], answer);
+    assert_eq!(task.to_string(), "exit: 0\n--- stdout\nconfirmation  confirmed\n--- stderr\n");
+    let fix = check(&project, "implement/implementer", &["--dry-run"], answer);
+    assert!(fix.stdout.contains("not named: design.md, plan.md, tasks.md"), "{fix}");
+    let target = ["--profile", "all-reference", "--dry-run"];
+    let all = check(&project, "specify/spec-reviewer", &target, "Files read: none");
+    assert!(all.stdout.contains("not named: spec.md"), "{all}");
+}
+
 // D-33..D-36: the reason for each section is told, and the switches change it.
 #[test]
 fn sections_are_chosen_for_a_reason() {

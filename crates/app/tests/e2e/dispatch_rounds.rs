@@ -84,11 +84,10 @@ fn what_cannot_be_resumed_begins_afresh() {
     revise(&project, &"R: much longer than before. ".repeat(200));
     assert_eq!(reason(&["--agent", "a-1"]), "delta_over_guard");
     next(&project, &[]);
-    assert_eq!(
-        reason(&["--agent", "a-1", "--final"]),
-        "within_guard",
-        "the last round has no guard"
-    );
+    let last = next(&project, &["--iteration", "2", "--agent", "a-1", "--final"]);
+    assert_eq!(last["reason"], "final_round", "it has no guard");
+    let line = "This is the final validation round (iteration 2 of 5).";
+    assert!(last["prompt"].as_str().unwrap().contains(line), "{last}");
     let failed = next(&project, &["--iteration", "3", "--resume-failed", "HTTP 400"]);
     assert_eq!(failed["reason"], "resume_failed");
     let note = "(Fresh dispatch \u{2014} prior session unavailable.)";
@@ -156,4 +155,99 @@ fn a_resumed_answer_that_is_none_is_a_failure() {
         "{empty}"
     );
     assert!(!empty.stdout.contains("confirmation"), "nothing was demanded: {empty}");
+}
+
+fn security(project: &Project, more: &[&str]) -> Value {
+    let role = "implement/security-reviewer";
+    let arguments = [&["dispatch", "next", role, "--feature", "031", "--json"], more].concat();
+    serde_json::from_str(&project.stdout(&arguments)).unwrap()
+}
+
+// D-62: what was shown is what counts, whether it is committed, new, or our own.
+#[test]
+fn a_delta_is_everything_since_the_last_look_and_nothing_else() {
+    let project = repository();
+    fs::write(project.path("dirty.rs"), "seen already\n").unwrap();
+    security(&project, &[]);
+    let second = security(&project, &["--iteration", "2", "--agent", "a"]);
+    assert_eq!(second["reason"], "no_changes", "our own files are no change: {second}");
+    security(&project, &[]);
+    fs::create_dir(project.path("src")).unwrap();
+    fs::write(project.path("src/new.rs"), "brand new\n").unwrap();
+    let second = security(&project, &["--iteration", "2", "--agent", "a"]);
+    let prompt = second["prompt"].as_str().unwrap();
+    assert!(prompt.contains("+brand new\n") && !prompt.contains("seen already"), "{prompt}");
+    assert!(!prompt.contains("resume-state"), "{prompt}");
+    let listed = project.stdout(&[
+        "dispatch",
+        "prompt",
+        "implement/security-reviewer",
+        "--feature",
+        "031",
+        "--changed-since",
+        "HEAD",
+    ]);
+    assert!(listed.contains("## Implementation Files\ndirty.rs\nsrc/new.rs\n\n"), "{listed}");
+    let nobody = security(&project, &["--iteration", "3", "--commit"]);
+    assert!(nobody["committed"].as_str().unwrap().starts_with("COMMIT_FAILED ("), "{nobody}");
+    git(&project, &["config", "user.email", "a@example.org"]);
+    git(&project, &["config", "user.name", "A"]);
+    let third = security(&project, &["--iteration", "3", "--commit"]);
+    assert_eq!(third["committed"], "COMMIT_OK");
+    let mut status: Command = project.command(Path::new("git"), &["status", "--porcelain"]);
+    let left = String::from_utf8(status.output().unwrap().stdout).unwrap();
+    assert_eq!(left, "?? docs/features/031-login/.resume-state.json\n", "ours is not committed");
+}
+
+// Many at once: nothing is lost, and the copy for people has everything.
+#[test]
+fn many_rounds_and_checks_at_once_lose_nothing() {
+    let project = repository();
+    let roles = [
+        "specify/spec-reviewer",
+        "specify/phase-reviewer",
+        "design/design-reviewer",
+        "implement/security-reviewer",
+        "implement/code-quality-reviewer",
+        "implement/implementer",
+    ];
+    std::thread::scope(|scope| {
+        for role in roles {
+            let project = &project;
+            scope.spawn(move || {
+                project.stdout(&["dispatch", "next", role, "--feature", "031"]);
+                for _ in 0..5 {
+                    check(project, role, &[], "nothing");
+                }
+            });
+        }
+    });
+    let state = fs::read_to_string(project.path(&format!("{FEATURE}/.resume-state.json"))).unwrap();
+    let state: Value = serde_json::from_str(&state).unwrap();
+    assert_eq!(state.as_object().unwrap().len(), roles.len(), "{state}");
+    let rate: Value =
+        serde_json::from_str(&project.stdout(&["dispatch", "rate", "--json"])).unwrap();
+    // A spec reviewer without a PRD is sent to nothing.
+    assert_eq!(rate["all"]["dispatches"], 25, "{rate}");
+    let history =
+        fs::read_to_string(project.path(&format!("{FEATURE}/.review-history.md"))).unwrap();
+    assert_eq!(history.lines().filter(|line| line.starts_with("LAZY-LOAD-WARNING: ")).count(), 25);
+}
+
+// A feature may come from anywhere; its files do not lead us anywhere else.
+#[cfg(unix)]
+#[test]
+fn links_in_a_feature_are_not_written_through() {
+    let project = repository().file("../home/mine", "mine\n");
+    let link = |name: &str| {
+        let path = project.path(&format!("{FEATURE}/{name}"));
+        std::os::unix::fs::symlink(project.path("../home/mine"), path).unwrap();
+    };
+    link(".resume-state.json");
+    link(".review-history.md");
+    let refused = project.run(&["dispatch", "next", "specify/spec-reviewer", "--feature", "031"]);
+    assert_eq!(refused.code, Some(3), "{refused}");
+    let note = check(&project, "implement/security-reviewer", &[], "nothing");
+    assert!(note.stderr.contains("the review history could not be written"), "{note}");
+    assert_eq!(fs::read_to_string(project.path("../home/mine")).unwrap(), "mine\n");
 }

@@ -51,8 +51,7 @@ const MARK: &str = "Files read:";
 
 /// Judges an answer. `expected` are the file names of what had to be read.
 pub fn confirmation(answer: &str, expected: &[&str], level: Level) -> Confirmation {
-    let rests = answer.match_indices(MARK).map(|(at, _)| rest_of_line(&answer[at + MARK.len()..]));
-    let genuine = rests.filter(|rest| !rest.starts_with("{name}")).find(|rest| names_any(rest));
+    let genuine = answer.split('\n').filter_map(said).find(|rest| names_any(rest));
     let confirmed = match level {
         Level::Seed => genuine.is_some(),
         Level::Loose => answer.contains(MARK),
@@ -60,6 +59,8 @@ pub fn confirmation(answer: &str, expected: &[&str], level: Level) -> Confirmati
     let entries = genuine.map(entries).unwrap_or_default();
     let file = |name: &str| expected.iter().find(|file| means(name, file)).copied();
     let mut found = Confirmation { confirmed, ..Confirmation::default() };
+    let also_named = genuine.into_iter().flat_map(words).filter_map(file);
+    let entries = entries.into_iter().chain(also_named.map(|name| (name, None)));
     for (name, lines) in entries {
         let known = file(name);
         let list = if known.is_some() { &mut found.named } else { &mut found.unexpected };
@@ -74,9 +75,13 @@ pub fn confirmation(answer: &str, expected: &[&str], level: Level) -> Confirmati
     found
 }
 
-fn rest_of_line(text: &str) -> &str {
-    let line = text.split('\n').next().unwrap_or(text);
-    line.trim_start_matches(|c: char| " \t\"'*`\u{201c}\u{201d}".contains(c)).trim_end()
+/// Returns what a line says behind the first mark that is no echo of the instruction. What stands
+/// behind a later mark stands behind that one, too.
+fn said(line: &str) -> Option<&str> {
+    let quotes = |c: char| " \t\"'*`\u{201c}\u{201d}".contains(c);
+    let rests =
+        line.match_indices(MARK).map(|(at, _)| line[at + MARK.len()..].trim_start_matches(quotes));
+    rests.into_iter().find(|rest| !rest.starts_with("{name}")).map(str::trim_end)
 }
 
 /// Tells whether a file's name or label stands in a line.
@@ -148,6 +153,8 @@ mod tests {
             ("Files read: .md", false, &EXPECTED),
             ("no word of it", false, &EXPECTED),
             ("", false, &EXPECTED),
+            ("Files read: spec.md (2 lines) and design.md (9 lines)", true, &[]),
+            ("Files read: I read spec.md, all of it", true, &["design.md"]),
             // An echo does not spoil what comes after it.
             (
                 "\"Files read: {name} ({N} lines)\" it says.\nFiles read: spec.md",
@@ -180,6 +187,13 @@ mod tests {
             assert!(confirmation(answer, &EXPECTED, Level::Loose).confirmed, "{answer}");
         }
         assert!(!confirmation("read all", &EXPECTED, Level::Loose).confirmed);
+    }
+
+    // However often it is said, an answer is judged in one go.
+    #[test]
+    fn a_line_is_judged_once() {
+        assert!(!judged(&"Files read: x ".repeat(200_000)).confirmed);
+        assert!(!judged(&"Files read: {name} ".repeat(200_000)).confirmed);
     }
 
     proptest! {

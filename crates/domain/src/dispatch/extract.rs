@@ -93,6 +93,17 @@ pub fn extract<'a>(document: &'a str, id: &str, rules: Rules) -> Option<Found<'a
     section(document, &headings, id, rules).or_else(shorter)
 }
 
+/// Finds the section that is called exactly so, whatever else mentions the words.
+pub fn titled<'a>(document: &'a str, title: &str) -> Option<&'a str> {
+    let headings = headings(document);
+    let is_it = |place: &Place<'_>| place.heading.title.eq_ignore_ascii_case(title);
+    let index = headings.iter().position(is_it)?;
+    let Place { offset, heading } = &headings[index];
+    let ends = |other: &&Place<'_>| other.heading.level <= heading.level;
+    let end = headings[index + 1..].iter().find(ends).map_or(document.len(), |it| it.offset);
+    Some(&document[*offset..end])
+}
+
 struct Place<'a> {
     offset: usize,
     heading: Heading<'a>,
@@ -265,6 +276,14 @@ last
         let document = "```\n# A1\n```\n\n## A1 real\ntext\n";
         let found = extract(document, "A1", Rules::default()).unwrap();
         assert_eq!((found.text, found.title), ("## A1 real\ntext\n", "A1 real"));
+    }
+
+    #[test]
+    fn a_title_is_a_title_and_not_a_mention() {
+        let prd =
+            "# Savings Goals App\n\n## Non-Goals\nno\n\n## Goals\nyes\n\n### More\nz\n\n## Risks\n";
+        assert_eq!(titled(prd, "goals"), Some("## Goals\nyes\n\n### More\nz\n\n"));
+        assert_eq!(titled(prd, "Problem Statement"), None);
     }
 
     // D-34

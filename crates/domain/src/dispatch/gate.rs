@@ -68,6 +68,9 @@ pub fn failed(trial: &Trial<'_>) -> Option<String> {
         (Check::V1, _) if issues == 0 => Some("no issue was listed".to_owned()),
         (Check::V2, Err(error)) => Some(error.to_owned()),
         (Check::V2, Ok(answer)) if answer.trim().is_empty() => Some("empty answer".to_owned()),
+        (Check::V3, _) if trial.first_line.trim().is_empty() => {
+            Some("the file begins with a blank line, which nobody can repeat".to_owned())
+        }
         (Check::V3, _) if field("FIRST LINE:") != Some(trial.first_line.trim()) => {
             Some("the first line of the file is not known any more".to_owned())
         }
@@ -102,6 +105,10 @@ mod tests {
             (
                 Trial { second_answer: Ok("FIRST LINE: # Other\nISSUES: 2"), ..good },
                 Some("V3: the first line of the file is not known any more"),
+            ),
+            (
+                Trial { first_line: " ", second_answer: Ok("FIRST LINE:\nISSUES: 2"), ..good },
+                Some("V3: the file begins with a blank line, which nobody can repeat"),
             ),
             (
                 Trial { second_answer: Ok("FIRST LINE: # Notes\nISSUES: 3"), ..good },

@@ -2,12 +2,21 @@
 
 use super::issue_list::list;
 use super::required::{Reference, block};
+use super::resumed_prompt::Wording;
 use super::review::Issue;
 use super::role::{Form, Profile, Role};
 use crate::dispatch::artifact::Artifact;
 
-/// What a resumed session would have known, for one that has to begin afresh.
-pub const NOTE: &str = "(Fresh dispatch \u{2014} prior session unavailable.)";
+/// Returns what is said to a session that begins afresh because another could not be resumed.
+pub fn note(wording: Wording, form: Form) -> &'static str {
+    match (wording, form) {
+        (Wording::Seed, _) => "(Fresh dispatch \u{2014} prior session unavailable.)",
+        (Wording::G2, Form::Fix) => "(Fresh dispatch \u{2014} prior fix session unavailable.)",
+        (Wording::G2, Form::Review | Form::PhaseReview) => {
+            "(Fresh dispatch \u{2014} prior review session unavailable.)"
+        }
+    }
+}
 
 /// Which round it is, and what the last one left.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +27,8 @@ pub struct Iteration<'a> {
     pub max: u32,
     /// What was found before.
     pub issues: &'a [Issue],
-    /// Whether this begins afresh because a session could not be resumed.
-    pub session_lost: bool,
+    /// What is said because a session could not be resumed.
+    pub note: Option<&'static str>,
 }
 
 /// Everything a prompt is made of.
@@ -54,7 +63,13 @@ pub fn prompt(parts: &Parts<'_>) -> String {
     let returns = Some(parts.returns.to_owned());
     let sections = match (parts.role.form, parts.profile) {
         (Form::Fix, _) => {
-            vec![Some(FIX.to_owned()), required, files(parts), issues_to_fix(parts), returns]
+            vec![
+                Some(noted(FIX, &parts.iteration)),
+                required,
+                files(parts),
+                issues_to_fix(parts),
+                returns,
+            ]
         }
         (Form::Review | Form::PhaseReview, Profile::Seed) => {
             [vec![rubric, required], changing(parts), vec![returns]].concat()
@@ -94,6 +109,9 @@ fn target(parts: &Parts<'_>) -> Option<String> {
     // The odd pronoun is the original's.
     let whose = if *artifact == Artifact::DESIGN { "we're" } else { "you're" };
     let text = parts.target?.trim_end_matches(['\r', '\n']);
+    if text.trim().is_empty() {
+        return None;
+    }
     Some(format!("## {} (what {whose} reviewing)\n{text}", artifact.label()))
 }
 
@@ -104,21 +122,27 @@ fn files(parts: &Parts<'_>) -> Option<String> {
 }
 
 fn iteration(iteration: &Iteration<'_>) -> String {
-    let Iteration { number, max, issues, .. } = iteration;
-    let mut lines =
-        vec!["## Iteration Context".to_owned(), format!("This is iteration {number} of {max}.")];
-    lines.extend(iteration.session_lost.then(|| NOTE.to_owned()));
-    if *number > 1 && !issues.is_empty() {
-        lines.push("Previous issues to re-evaluate:".to_owned());
-        lines.push(list(issues));
-    }
-    lines.join("\n")
+    let Iteration { number, max, .. } = iteration;
+    let line = format!("## Iteration Context\nThis is iteration {number} of {max}.");
+    with_issues(noted(&line, iteration), iteration)
 }
 
 fn phase_iteration(iteration: &Iteration<'_>) -> String {
     let Iteration { number, max, .. } = iteration;
-    let line = format!("This is phase-review iteration {number}/{max}.");
-    if iteration.session_lost { format!("{line}\n{NOTE}") } else { line }
+    let line = noted(&format!("This is phase-review iteration {number}/{max}."), iteration);
+    // A session that goes on knows what it said.
+    if iteration.note.is_some() { with_issues(line, iteration) } else { line }
+}
+
+fn noted(line: &str, iteration: &Iteration<'_>) -> String {
+    iteration.note.map_or(line.to_owned(), |note| format!("{line}\n{note}"))
+}
+
+fn with_issues(lines: String, iteration: &Iteration<'_>) -> String {
+    if iteration.number <= 1 || iteration.issues.is_empty() {
+        return lines;
+    }
+    format!("{lines}\nPrevious issues to re-evaluate:\n{}", list(iteration.issues))
 }
 
 fn issues_to_fix(parts: &Parts<'_>) -> Option<String> {
@@ -165,7 +189,7 @@ mod tests {
     const FEATURE: &str = "/repo/docs/features/031-example";
 
     fn first_round() -> Iteration<'static> {
-        Iteration { number: 1, max: 5, issues: &[], session_lost: false }
+        Iteration { number: 1, max: 5, issues: &[], note: None }
     }
 
     /// What a test gives beside role and profile.
@@ -274,13 +298,26 @@ RETURNS
         assert!(!first.contains("Previous issues"), "{first}");
     }
 
-    // D-64: a session that could not be resumed is noted.
+    // D-64: a session that could not be resumed is noted, with what it said, in every form.
     #[test]
     fn a_lost_session_is_noted() {
-        let iteration = Iteration { number: 3, session_lost: true, ..first_round() };
-        let given = Given { iteration, ..usual() };
-        let prompt = rendered("specify/spec-reviewer", Profile::Seed, given);
-        assert!(prompt.contains(&format!("This is iteration 3 of 5.\n{NOTE}\n\nRETURNS")));
+        let issues = [issue()];
+        let with = |name: &str, note: &'static str| {
+            let iteration = Iteration { number: 3, max: 5, issues: &issues, note: Some(note) };
+            rendered(name, Profile::Seed, Given { iteration, ..usual() })
+        };
+        let seed = note(Wording::Seed, Form::Review);
+        let told = format!("{seed}\nPrevious issues to re-evaluate:\n- [blocker] No number\n");
+        let review = with("specify/spec-reviewer", seed);
+        assert!(review.contains(&format!("This is iteration 3 of 5.\n{told}")), "{review}");
+        let phase = with("specify/phase-reviewer", seed);
+        assert!(phase.contains(&format!("phase-review iteration 3/5.\n{told}")), "{phase}");
+        let fix = with("implement/implementer", note(Wording::G2, Form::Fix));
+        let told = "issues:\n(Fresh dispatch \u{2014} prior fix session unavailable.)\n\n## Req";
+        assert!(fix.contains(told), "{fix}");
+        let empty = Given { target: " \n", ..usual() };
+        let empty = rendered("specify/spec-reviewer", Profile::Seed, empty);
+        assert!(!empty.contains("what you're reviewing"), "{empty}");
     }
 
     // D-24

@@ -72,24 +72,31 @@ pub struct Rate {
     pub recorded: u64,
     /// Those whose record does not show all that had to be read.
     pub unproven: u64,
+    /// Dispatches into a session that went on.
+    pub resumed: u64,
+    /// Dispatches that began afresh because a session could not go on.
+    pub fallbacks: u64,
 }
 
 impl Rate {
-    /// Counts entries. What was resumed demanded nothing.
-    pub fn of<'a>(entries: impl IntoIterator<Item = &'a LedgerEntry>) -> Self {
-        let mut rate = Self::default();
-        for entry in entries {
-            let Some(confirmed) = entry.confirmed.filter(|_| entry.mode != Mode::Resume) else {
-                continue;
-            };
-            rate.dispatches += 1;
-            rate.warnings += u64::from(!confirmed);
-            if let Some(unproven) = &entry.unproven {
-                rate.recorded += 1;
-                rate.unproven += u64::from(!unproven.is_empty());
-            }
+    /// Counts one entry. What was resumed demanded nothing.
+    fn count(&mut self, entry: &LedgerEntry) {
+        self.resumed += u64::from(entry.mode == Mode::Resume);
+        self.fallbacks += u64::from(entry.mode == Mode::Fallback);
+        let Some(confirmed) = entry.confirmed.filter(|_| entry.mode != Mode::Resume) else {
+            return;
+        };
+        self.dispatches += 1;
+        self.warnings += u64::from(!confirmed);
+        if let Some(unproven) = &entry.unproven {
+            self.recorded += 1;
+            self.unproven += u64::from(!unproven.is_empty());
         }
-        rate
+    }
+
+    /// Tells whether more than a fifth of the tries to resume ended in a fresh start.
+    pub const fn resumes_badly(self) -> bool {
+        self.fallbacks * 5 > self.fallbacks + self.resumed
     }
 
     /// Returns the share of warnings in tenths of a percent.
@@ -121,28 +128,24 @@ pub struct Rates {
 
 /// Counts a whole ledger.
 pub fn rates(ledger: &[LedgerEntry]) -> Rates {
-    let mut began: BTreeMap<&str, Timestamp> = BTreeMap::new();
+    let mut found = Rates::default();
+    let mut features: BTreeMap<&str, (Timestamp, Rate)> = BTreeMap::new();
     for entry in ledger {
-        let at = began.entry(&entry.feature).or_insert(entry.at);
-        *at = entry.at.min(*at);
+        found.all.count(entry);
+        found.roles.entry(entry.role.clone()).or_default().count(entry);
+        let (began, rate) = features.entry(&entry.feature).or_insert((entry.at, Rate::default()));
+        *began = entry.at.min(*began);
+        rate.count(entry);
     }
-    let mut order: Vec<_> = began.into_iter().collect();
-    order.sort_by_key(|(feature, at)| (*at, *feature));
-    let of_feature = |feature: &str| Rate::of(ledger.iter().filter(|it| it.feature == feature));
-    let roles = ledger.iter().map(|entry| entry.role.clone()).map(|role| {
-        let rate = Rate::of(ledger.iter().filter(|entry| entry.role == role));
-        (role, rate)
-    });
+    let mut order: Vec<_> = features.into_iter().collect();
+    order.sort_by_key(|(feature, (began, _))| (*began, *feature));
     let first: Vec<_> = order.iter().take(FIRST).map(|(feature, _)| *feature).collect();
-    Rates {
-        roles: roles.collect(),
-        first_features: Rate::of(ledger.iter().filter(|it| first.contains(&it.feature.as_str()))),
-        features: order
-            .iter()
-            .map(|(feature, _)| ((*feature).to_owned(), of_feature(feature)))
-            .collect(),
-        all: Rate::of(ledger),
+    for entry in ledger.iter().filter(|entry| first.contains(&entry.feature.as_str())) {
+        found.first_features.count(entry);
     }
+    found.features =
+        order.iter().map(|(feature, (_, rate))| ((*feature).to_owned(), *rate)).collect();
+    found
 }
 
 #[cfg(test)]
@@ -168,7 +171,7 @@ mod tests {
     // D-52, D-53: more than a fifth, strictly, over the first three features.
     #[test]
     fn the_first_three_features_decide() {
-        let mut ledger = vec![entry("d", "a", Some(false), 9)];
+        let mut ledger = vec![entry("d", "a", Some(false), 9), entry("a", "z", None, 99)];
         for (second, feature) in [(1, "c"), (2, "b"), (3, "a")] {
             ledger.push(entry(feature, "x", Some(true), second));
         }
@@ -195,7 +198,11 @@ mod tests {
         let fallback = LedgerEntry { mode: Mode::Fallback, ..entry("a", "x", Some(false), 1) };
         let proven = LedgerEntry { unproven: Some(vec![]), ..entry("a", "x", Some(true), 1) };
         let unproven = LedgerEntry { unproven: Some(vec!["spec.md".to_owned()]), ..proven.clone() };
-        let rate = Rate::of(&[resumed, entry("a", "x", None, 1), fallback, proven, unproven]);
-        assert_eq!(rate, Rate { dispatches: 3, warnings: 1, recorded: 2, unproven: 1 });
+        let rate = rates(&[resumed, entry("a", "x", None, 1), fallback, proven, unproven]).all;
+        assert_eq!((rate.dispatches, rate.warnings), (3, 1));
+        assert_eq!((rate.recorded, rate.unproven), (2, 1));
+        // D-68: one of two tries to resume ended in a fresh start.
+        assert_eq!((rate.resumed, rate.fallbacks, rate.resumes_badly()), (1, 1, true));
+        assert!(!Rate { resumed: 4, fallbacks: 1, ..rate }.resumes_badly(), "exactly a fifth");
     }
 }

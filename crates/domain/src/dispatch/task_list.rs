@@ -29,7 +29,7 @@ pub fn tasks(document: &str) -> Result<Vec<ListedTask<'_>>, NoTasks> {
     let mut places = Vec::new();
     for line in lines(document) {
         let visible = bare(line);
-        // The original sees tasks in code too; a heading there ends nothing.
+        // What stands in code is an example, and ends nothing.
         let outside = fences.feed(visible) == FenceLine::Outside;
         if let Some(heading) = Heading::parse(visible).filter(|_| outside) {
             places.push((offset, heading.level, numbered(visible)));
@@ -96,9 +96,12 @@ impl<'a> ListedTask<'a> {
     pub fn done_when(&self) -> Option<&'a str> {
         let (_, rest) = self.field_at("**Done when:**")?;
         let mut end = 0;
+        let mut fences = Fences::default();
         for (index, line) in lines(rest).enumerate() {
+            let outside = fences.feed(bare(line)) == FenceLine::Outside;
             let label = line.starts_with("**") && line.contains(":**");
-            if index > 0 && (label || Heading::parse(bare(line)).is_some()) {
+            let heading = Heading::parse(bare(line)).is_some();
+            if index > 0 && outside && (label || heading) {
                 break;
             }
             end += line.len();
@@ -248,6 +251,8 @@ after
         assert_eq!(both[0].source(), Some("a"), "the first of the two");
         let last = tasks("### Task 1: x\n**Done when:** y\n\n- z\n").unwrap();
         assert_eq!(last[0].done_when(), Some("y\n\n- z"));
+        let code = "### Task 1: x\n**Done when:** y\n```\n# comment\n```\nz\n#### Notes\nn\n";
+        assert_eq!(tasks(code).unwrap()[0].done_when(), Some("y\n```\n# comment\n```\nz"));
     }
 
     // D-32, section 11 example 3

@@ -3,17 +3,26 @@
 use convoke_domain::dispatch::review::{Issue, Review, Severity};
 use serde_json::{Deserializer, Value};
 
-/// How many places are tried where a review might begin. An answer ends with it, so few are needed.
-const TRIES: usize = 64;
+/// How much of an answer's end is looked through; a review stands at the end.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
 
-/// Finds the last review in an answer: a JSON object that says whether it approves.
+/// Finds the last review in an answer: a JSON object that says whether it approves. One that stands
+/// inside another value is part of that, and no review.
 pub fn review(answer: &str) -> Option<Review> {
-    let mark = answer.rfind("\"approved\"")?;
-    let starts = answer[..mark].rmatch_indices('{').map(|(at, _)| at).take(TRIES);
-    starts.into_iter().find_map(|start| {
-        let mut values = Deserializer::from_str(&answer[start..]).into_iter::<Value>();
-        read_review(&values.next()?.ok()?)
-    })
+    let from = answer.ceil_char_boundary(answer.len().saturating_sub(MOST_BYTES));
+    let mut rest = &answer[from..];
+    let mut found = None;
+    while let Some(start) = rest.find('{') {
+        rest = &rest[start..];
+        let mut values = Deserializer::from_str(rest).into_iter::<Value>();
+        if let Some(Ok(value)) = values.next() {
+            found = read_review(&value).or(found);
+            rest = &rest[values.byte_offset()..];
+        } else {
+            rest = &rest[1..];
+        }
+    }
+    found
 }
 
 /// Reads reviews or issues that somebody kept: a review, a list of reviews, or a list of issues.
@@ -27,10 +36,10 @@ pub fn kept(text: &str) -> Option<Vec<Review>> {
     if reviews.len() == list.len() {
         return Some(reviews);
     }
-    let issues: Vec<_> = list.iter().filter_map(read_issue).collect();
     // Issues by themselves are of a reviewer that did not approve.
-    let all = issues.len() == list.len();
-    all.then(|| vec![Review { reviewer: None, approved: false, issues }])
+    let are_issues = list.iter().all(|it| it.is_object() || it.is_string());
+    let issues = || list.iter().map(read_issue).collect();
+    are_issues.then(|| vec![Review { reviewer: None, approved: false, issues: issues() }])
 }
 
 /// Returns the issues of the reviews that do not pass.
@@ -42,19 +51,23 @@ pub fn failed_issues(reviews: &[Review]) -> Vec<Issue> {
 fn read_review(value: &Value) -> Option<Review> {
     let approved = value.get("approved")?.as_bool()?;
     let list = value.get("issues").and_then(Value::as_array);
-    let issues = list.into_iter().flatten().filter_map(read_issue).collect();
+    let issues = list.into_iter().flatten().map(read_issue).collect();
     Some(Review { reviewer: words(value, "reviewer"), approved, issues })
 }
 
-fn read_issue(value: &Value) -> Option<Issue> {
-    Some(Issue {
-        // An issue without a weight may be a heavy one.
+/// Reads an issue in whatever words it is told. None is dropped: what is not understood is shown as
+/// it stands, and counts as heavy as it may be.
+fn read_issue(value: &Value) -> Issue {
+    let told = ["description", "message", "title", "summary", "issue", "text"];
+    let described = told.iter().find_map(|name| words(value, name));
+    let raw = || value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned());
+    Issue {
         severity: words(value, "severity").map_or(Severity::Warning, |it| Severity::parse(&it)),
         category: words(value, "category"),
-        description: words(value, "description")?,
+        description: described.unwrap_or_else(raw),
         location: words(value, "location"),
         suggestion: words(value, "suggestion"),
-    })
+    }
 }
 
 fn words(value: &Value, name: &str) -> Option<String> {
@@ -101,6 +114,26 @@ mod tests {
             assert_eq!(found(&answer), expected, "{answer}");
         }
         assert_eq!(found(&format!("{}\"approved\"", "{".repeat(100_000))), None);
+        let many = vec![issue; 90].join(",");
+        assert_eq!(
+            found(&format!("{{\"issues\":[{many}],\"approved\":false}}")),
+            Some((false, 90))
+        );
+    }
+
+    // An issue in other words is an issue all the same, and what it quotes is no verdict.
+    #[test]
+    fn no_issue_is_dropped_and_no_example_approves() {
+        for answer in [
+            r#"{"approved":true,"issues":[{"severity":"blocker","title":"SQL injection"}]}"#,
+            r#"{"approved":true,"issues":["blocker: x"]}"#,
+            r#"{"approved":true,"issues":[{"severity":"blocker","what":[1]}]}"#,
+            r#"{"approved":true,"issues":[{"description":"no weight"}]}"#,
+            r#"{"approved":false,"issues":[{"description":"x","example":{"approved":true}}]}"#,
+        ] {
+            let review = review(answer).unwrap();
+            assert!(!review.passes() && review.issues.len() == 1, "{answer}: {review:?}");
+        }
     }
 
     // D-27: only issues of reviewers that failed.
@@ -116,7 +149,7 @@ mod tests {
             Some(2)
         );
         assert_eq!(issues("[]"), Some(0));
-        for text in ["", "{}", "[1]", "nonsense", r#"[{"severity":"x"}]"#] {
+        for text in ["", "{}", "[1]", "nonsense"] {
             assert_eq!(issues(text), None, "{text}");
         }
     }

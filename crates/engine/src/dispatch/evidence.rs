@@ -9,7 +9,7 @@ use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::review::Review;
 use convoke_domain::hook::Client;
 use convoke_domain::receipt::quotation::{Quotation, Source, quotations};
-use convoke_domain::receipt::{Demanded, Receipt, Standing, receipts};
+use convoke_domain::receipt::{Demanded, Read, Receipt, Seen, Standing, receipts};
 
 use super::feature::MAX_BYTES;
 use crate::file;
@@ -32,6 +32,12 @@ pub enum NoEvidence {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// It says nothing.
+    #[error("cannot judge by the record `{}`: it is empty", path.display())]
+    Empty {
+        /// The record.
+        path: PathBuf,
     },
     /// Nothing in it makes sense.
     #[error("cannot understand the record `{}`: it is none of {client}", path.display())]
@@ -84,6 +90,9 @@ pub fn evidence(
     let names: Vec<_> = references.iter().filter_map(Reference::expected_name).collect();
     let wanted = Wanted { folder: Some(project), names: &names };
     let mut session = read(client, transcript, &wanted)?;
+    if session.lines.understood == 0 && session.lines.passed_over == 0 {
+        return Err(NoEvidence::Empty { path: transcript.to_owned() });
+    }
     if session.is_foreign() {
         let path = transcript.to_owned();
         return Err(NoEvidence::Foreign { path, client: client.name() });
@@ -94,10 +103,12 @@ pub fn evidence(
             session.add_subagent(other);
         }
     }
+    session.reads.iter_mut().for_each(resolve);
+    let resolved: Vec<_> = paths.iter().map(|path| canonical(path)).collect();
     let texts: Vec<_> = paths.iter().map(|path| file::text(Path::new(path), MAX_BYTES)).collect();
     let demanded: Vec<_> = names
         .iter()
-        .zip(&paths)
+        .zip(&resolved)
         .zip(&texts)
         .map(|((name, path), text)| Demanded { name, path, text: text.as_deref() })
         .collect();
@@ -115,6 +126,20 @@ pub fn evidence(
     }
     let receipts = receipts.collect();
     Ok(Evidence { receipts, answer: session.answer.map(|answer| answer.text), diagnostics })
+}
+
+/// A file is the same file by whatever links it is reached.
+fn resolve(read: &mut Read) {
+    match &mut read.seen {
+        Seen::Lines { path, .. } | Seen::Nothing { path } => *path = canonical(path),
+        Seen::Perhaps { .. } => {}
+    }
+}
+
+fn canonical(path: &str) -> String {
+    let whole = Some(Path::new(path)).filter(|path| path.is_absolute());
+    let found = whole.and_then(|path| path.canonicalize().ok());
+    found.map_or_else(|| path.to_owned(), |it| it.display().to_string())
 }
 
 fn read(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<Session, NoEvidence> {

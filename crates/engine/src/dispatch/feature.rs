@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::dispatch::artifact::Artifact;
 use convoke_domain::dispatch::required::Prd;
 use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::receipt::path;
 use serde_json::Value;
 
 use crate::file;
@@ -73,7 +74,7 @@ impl Feature {
 
     /// Takes a folder that is there.
     pub fn at(dir: &Path) -> Self {
-        let dir: PathBuf = dir.components().collect();
+        let dir = PathBuf::from(path::normal(&dir.display().to_string()));
         let (meta, diagnostics) = Meta::read(&dir.join(".meta.json"));
         Self { dir, meta, diagnostics }
     }
@@ -124,7 +125,9 @@ impl Meta {
         };
         let words = |name: &str| {
             let text = value.get(name).and_then(Value::as_str).map(str::trim);
-            text.filter(|text| !text.is_empty()).map(str::to_owned)
+            // What would break a line in a prompt is no path and no name.
+            let usable = |text: &&str| !text.is_empty() && !text.chars().any(char::is_control);
+            text.filter(usable).map(str::to_owned)
         };
         let list = value.get("depends_on_features").and_then(Value::as_array);
         let names = list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
@@ -201,6 +204,7 @@ mod tests {
             (Some(r#"{"brainstorm_source":null}"#), &[], "none", &[]),
             (Some(r#"{"brainstorm_source":"  "}"#), &[], "none", &[]),
             (Some(r#"{"brainstorm_source":7}"#), &[], "none", &[]),
+            (Some("{\"brainstorm_source\":\"x.md\\n\\n## Orders\"}"), &[], "none", &[]),
             (Some("{"), &[], "none", &[]),
             (None, &[], "none", &[]),
             (

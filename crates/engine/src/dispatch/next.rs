@@ -7,13 +7,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use convoke_domain::dispatch::artifact::Artifact;
 use convoke_domain::dispatch::history::fallback;
+use convoke_domain::dispatch::prompt::note;
 use convoke_domain::dispatch::rate::Mode;
 use convoke_domain::dispatch::resume::{
     Decision, Delta, Fresh, GuardBase, ResumeState, Situation, decide,
 };
 use convoke_domain::dispatch::resumed_prompt::{self, Wording};
-use convoke_domain::dispatch::role::Form;
+use convoke_domain::dispatch::role::{Form, Role};
 use convoke_domain::scope::Scope;
 use convoke_domain::text::Text;
 use convoke_store::Store;
@@ -24,7 +26,10 @@ use serde_json::{Map, json};
 use super::feature::Feature;
 use super::{Dispatch, DispatchError, Order, assemble, review_history};
 use crate::file;
-use crate::git::diff::{Changes, Committed, changes_since, commit, head};
+use crate::git::diff::{Changes, Committed, Watched, changes_since, commit, head, look};
+
+/// Tries at a copy that has everything.
+const TRIES: usize = 20;
 
 /// The copy of what is remembered, in the feature's folder.
 pub const STATE_FILE: &str = ".resume-state.json";
@@ -97,78 +102,89 @@ pub fn next(
     request: &NextRequest<'_>,
 ) -> Result<Next, NextError> {
     let order = &request.order;
-    let (name, iteration) = (feature.name(), order.iteration.number);
-    let post = Post { feature: &name, role: &order.role.name.role };
+    let (name, role, iteration) =
+        (feature.name(), order.role.name.to_string(), order.iteration.number);
+    let post = Post { feature: &name, role: &role };
     if let Some(agent) = request.agent_id {
         store.name_session(scope, post, iteration, agent)?;
     }
     let before = store.round_before(scope, post, iteration)?;
-    let paths = watched(feature, request);
-    let committed = request.commits.then(|| {
-        let message =
-            format!("{}: {} after round {}", name, post.role, iteration.saturating_sub(1));
-        commit(project, &message, &paths)
-    });
-    let changes = changes(project, before.as_ref(), &paths);
+    // Whatever can fail has failed before anything is changed.
     let fresh = assemble(feature, project, order)?;
+    let watched = watched(feature, order.role);
+    let committed = request.commits.then(|| {
+        let message = format!("{name}: {role} after round {}", iteration.saturating_sub(1));
+        commit(project, &message, &watched)
+    });
+    let changes = before.as_ref().and_then(|round| changes(project, round, &watched));
     let state = before.as_ref().map(|round| &round.state);
     let first = state.map_or(chars(&fresh.prompt), |state| state.iteration1_prompt_length);
     let base_chars = request.guard_base.chars(first, fresh.artifact_chars);
+    let delta_chars = changes.as_ref().map(|changes| sent_chars(changes, order.role));
     let decision = decide(&Situation {
         iteration,
         is_final: request.is_final,
         resumes: order.role.resumes,
         disabled: feature.meta.resume_deferred.as_deref(),
         state,
-        delta: delta(changes.as_ref(), committed.as_ref()),
+        delta: delta(changes.as_ref(), delta_chars, committed.as_ref()),
         base: base_chars,
         resume_error: request.resume_error,
     });
     let prompt = made(feature, project, request, &decision, &fresh, changes.as_ref())?;
-    let round = remembered(&decision, &prompt, first, iteration, head(project));
+    let round = Round {
+        seen: look(project, &watched),
+        ..remembered(&decision, &prompt, first, iteration, head(project))
+    };
+    let asked_before = store.round_before(scope, post, iteration.saturating_add(1))?;
+    let is_repeated = asked_before
+        .is_some_and(|it| it.state.last_iteration == iteration && it.mode == round.mode);
     store.keep_round(scope, post, &round)?;
-    log(feature, post.role, iteration, &decision)?;
+    let fresh_chars = chars(&fresh.prompt);
+    let mut diagnostics = fresh.diagnostics;
+    if !is_repeated && log(feature, &order.role.name.role, iteration, &decision).is_err() {
+        diagnostics.push("review_history_not_written".to_owned());
+    }
     write_state(store, scope, feature)?;
-    Ok(Next {
-        decision,
-        fresh_chars: chars(&fresh.prompt),
-        delta_chars: changes.map(|changes| changed_chars(&changes)),
-        base_chars,
-        committed,
-        diagnostics: fresh.diagnostics,
-        prompt,
-    })
+    Ok(Next { decision, prompt, fresh_chars, delta_chars, base_chars, committed, diagnostics })
 }
 
-/// What a role looks at: its document, all of the feature's, or the whole project.
-fn watched(feature: &Feature, request: &NextRequest<'_>) -> Vec<PathBuf> {
-    let role = request.order.role;
+/// What a role looks at: its document, all that it reads of the feature, or the whole project.
+fn watched(feature: &Feature, role: &Role) -> Watched {
+    let at = |artifact: &Artifact| feature.dir.join(artifact.file());
     match (&role.target, role.takes_files) {
-        (Some(target), _) => vec![feature.dir.join(target.file())],
-        (None, true) => vec![PathBuf::from(".")],
-        (None, false) => vec![feature.dir.clone()],
+        (Some(target), _) => Watched::Files(vec![at(target)]),
+        (None, true) => Watched::Everything,
+        (None, false) => Watched::Files(role.reads.iter().map(at).collect()),
     }
 }
 
-fn changes(project: &Path, before: Option<&Round>, paths: &[PathBuf]) -> Option<Changes> {
-    changes_since(project, before?.state.last_commit_sha.as_deref()?, paths)
+/// Compares with what was shown, or, where git has thrown that away, with the commit of then.
+fn changes(project: &Path, before: &Round, watched: &Watched) -> Option<Changes> {
+    let since = |seen: &Option<String>| changes_since(project, seen.as_deref()?, watched);
+    since(&before.seen).or_else(|| since(&before.state.last_commit_sha))
 }
 
-fn delta(changes: Option<&Changes>, committed: Option<&Committed>) -> Delta {
+fn delta(changes: Option<&Changes>, chars: Option<u64>, committed: Option<&Committed>) -> Delta {
     match (changes, committed) {
         (_, Some(Committed::Failed(_))) => Delta::CommitFailed,
         (None, _) => Delta::Unavailable,
         (Some(changes), _) if changes.is_empty() => Delta::NoChanges,
-        (Some(changes), _) => Delta::Changed(changed_chars(changes)),
+        (Some(_), _) => Delta::Changed(chars.unwrap_or_default()),
     }
+}
+
+/// Of one document the numbers say nothing, so they are not sent.
+fn sent_stat<'a>(changes: &'a Changes, role: &Role) -> &'a str {
+    if role.takes_files { &changes.stat } else { "" }
+}
+
+fn sent_chars(changes: &Changes, role: &Role) -> u64 {
+    chars(sent_stat(changes, role)) + chars(&changes.diff)
 }
 
 fn chars(text: &str) -> u64 {
     Text::new(text).chars() as u64
-}
-
-fn changed_chars(changes: &Changes) -> u64 {
-    chars(&changes.stat) + chars(&changes.diff)
 }
 
 /// Makes the prompt that was decided for.
@@ -183,7 +199,7 @@ fn made(
     let order = &request.order;
     if decision.is_noted() {
         let mut noted = *order;
-        noted.iteration.session_lost = true;
+        noted.iteration.note = Some(note(request.wording, order.role.form));
         return Ok(assemble(feature, project, &noted)?.prompt);
     }
     let (Decision::Resume { .. }, Some(changes)) = (decision, changes) else {
@@ -193,8 +209,7 @@ fn made(
         let issues = order.iteration.issues;
         return Ok(resumed_prompt::fix(issues, &changes.files, order.files));
     }
-    // Of one document the numbers say nothing.
-    let stat = if order.role.takes_files { changes.stat.as_str() } else { "" };
+    let stat = sent_stat(changes, order.role);
     let parts = resumed_prompt::Parts {
         iteration: order.iteration.number,
         max: order.iteration.max,
@@ -230,27 +245,46 @@ fn remembered(
         last_iteration: iteration,
         last_commit_sha: head,
     };
-    Round { mode, prompt_chars: chars(prompt), state }
+    Round { mode, prompt_chars: chars(prompt), state, seen: None }
 }
 
-fn log(
-    feature: &Feature,
-    role: &str,
-    iteration: u32,
-    decision: &Decision,
-) -> Result<(), NextError> {
-    let Decision::Fresh { log: Some(reason), .. } = decision else { return Ok(()) };
-    let line = fallback(role, iteration, reason);
-    review_history::append(&feature.dir, &line).map_err(|source| {
-        let path = feature.dir.join(convoke_domain::dispatch::history::FILE);
-        NextError::Write { path, source }
-    })
+fn log(feature: &Feature, role: &str, iteration: u32, decision: &Decision) -> io::Result<()> {
+    match decision {
+        Decision::Fresh { log: Some(reason), .. } => {
+            review_history::append(&feature.dir, &fallback(role, iteration, reason))
+        }
+        Decision::Fresh { log: None, .. } | Decision::Resume { .. } => Ok(()),
+    }
 }
 
 /// Writes what is remembered of a feature's roles beside it; nothing remembered is no file.
 pub fn write_state(store: &dyn Store, scope: &Scope, feature: &Feature) -> Result<(), NextError> {
     let path = feature.dir.join(STATE_FILE);
-    let rounds = store.rounds(scope, &feature.name())?;
+    let mut rounds = store.rounds(scope, &feature.name())?;
+    // Others may write at the same time; whoever is last must have seen everything.
+    for _ in 0..TRIES {
+        write_rounds(&path, &rounds)
+            .map_err(|source| NextError::Write { path: path.clone(), source })?;
+        let now = store.rounds(scope, &feature.name())?;
+        if now == rounds {
+            break;
+        }
+        rounds = now;
+    }
+    Ok(())
+}
+
+fn write_rounds(path: &Path, rounds: &[(String, Round)]) -> io::Result<()> {
+    // A feature may come from anywhere; its files do not lead us anywhere else.
+    if path.is_symlink() {
+        return Err(io::Error::other("it is a link"));
+    }
+    if rounds.is_empty() {
+        return match std::fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        };
+    }
     let mut roles = Map::new();
     for (role, Round { state, .. }) in rounds {
         let state = json!({
@@ -259,16 +293,10 @@ pub fn write_state(store: &dyn Store, scope: &Scope, feature: &Feature) -> Resul
             "last_iteration": state.last_iteration,
             "last_commit_sha": state.last_commit_sha,
         });
-        roles.insert(role, state);
+        // People know roles by their names; of two that share one, the later command counts.
+        let name = role.rsplit('/').next().unwrap_or(role);
+        roles.insert(name.to_owned(), state);
     }
-    let written = if roles.is_empty() {
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
-    } else {
-        let text = serde_json::to_string_pretty(&roles).unwrap_or_default() + "\n";
-        file::replace(&path, &text)
-    };
-    written.map_err(|source| NextError::Write { path, source })
+    let text = serde_json::to_string_pretty(&roles).unwrap_or_default() + "\n";
+    file::replace(path, &text)
 }

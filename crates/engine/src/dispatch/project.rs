@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use convoke_domain::dispatch::extract::{Rules, extract};
+use convoke_domain::dispatch::extract::titled;
 use convoke_domain::dispatch::project_context::{Dependency, ProjectContext};
 use convoke_domain::markdown::heading::Heading;
 
@@ -40,8 +40,8 @@ fn title(text: &str) -> Option<String> {
 
 /// Returns a section's lines as one, without its heading.
 fn section(text: &str, name: &str) -> Option<String> {
-    let found = extract(text, name, Rules::default())?;
-    let body = found.text.lines().skip(1).take_while(|line| Heading::parse(line).is_none());
+    let body =
+        titled(text, name)?.lines().skip(1).take_while(|line| Heading::parse(line).is_none());
     let words = body.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
     Some(words).filter(|words| !words.is_empty())
 }

@@ -8,8 +8,19 @@ use convoke_domain::dispatch::history::FILE;
 
 /// Adds one line. Several may do so at once; each line stays whole.
 pub fn append(feature: &Path, line: &str) -> io::Result<()> {
-    let path = feature.join(FILE);
-    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    let mut options = OpenOptions::new();
+    options.create(true).read(true).append(true);
+    // A feature may come from anywhere; its history does not lead us anywhere else.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        use rustix::fs::OFlags;
+
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let mut file = options.open(feature.join(FILE))?;
     let open_ended = ends_open(&mut file)?;
     let text = if open_ended { format!("\n{line}") } else { line.to_owned() };
     file.write_all(text.as_bytes())
@@ -44,5 +55,16 @@ mod tests {
         append(feature.path(), "three\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "## Notes\nthree\n");
         assert!(append(&feature.path().join("gone"), "x\n").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_followed() {
+        let feature = tempfile::tempdir().unwrap();
+        let elsewhere = feature.path().join("bashrc");
+        fs::write(&elsewhere, "mine\n").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, feature.path().join(FILE)).unwrap();
+        assert!(append(feature.path(), "x\n").is_err());
+        assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine\n");
     }
 }

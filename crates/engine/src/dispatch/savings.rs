@@ -11,8 +11,9 @@ use convoke_domain::dispatch::texts::{returns, rubric};
 use convoke_domain::finding::Finding;
 use convoke_domain::text::Text;
 
-use super::feature::{Feature, folders, reason};
+use super::feature::{Feature, MAX_BYTES, folders, reason};
 use super::task::prd_sections;
+use crate::file;
 
 /// What one pass of dispatches over all features costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,8 @@ pub fn measure(features: &Path, project: &Path, roles: &Roles) -> Savings {
         roles: roles.all().iter().map(|it| (it.name.to_string(), Costs::default())).collect(),
         all: Costs::default(),
     };
-    for name in folders(features) {
+    let features = std::path::absolute(features).unwrap_or_else(|_| features.to_owned());
+    for name in folders(&features) {
         let feature = Feature::at(&features.join(&name));
         let Some(sizes) = sizes(&feature, project) else {
             savings.skipped.push(name);
@@ -68,6 +70,11 @@ fn sizes(feature: &Feature, project: &Path) -> Option<FeatureSizes> {
             sizes.chars.insert(artifact, Text::new(text).chars());
         }
     }
+    if let (Prd::Source(path), _) = feature.prd(project)
+        && let Some(text) = file::text(Path::new(&path), MAX_BYTES)
+    {
+        sizes.chars.insert(Artifact::PRD, Text::new(text.trim_end_matches(['\r', '\n'])).chars());
+    }
     sizes.prd_sections = prd_sections(feature, project).map_or(0, |text| Text::new(&text).chars());
     sizes.is_complete().then_some(sizes)
 }
@@ -89,7 +96,7 @@ fn frame(role: &Role, feature: &Feature, has_prd: bool) -> Frame {
             files: &[],
             outcome: None,
             next_phase: None,
-            iteration: Iteration { number: 1, max: 5, issues: &[], session_lost: false },
+            iteration: Iteration { number: 1, max: 5, issues: &[], note: None },
             returns: returns(role),
         });
         let block = convoke_domain::dispatch::required::block(&references, role.noun);

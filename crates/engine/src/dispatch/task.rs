@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use convoke_domain::dispatch::artifact::Artifact;
-use convoke_domain::dispatch::extract::{Found, Rules, Scoped, extract, scope};
+use convoke_domain::dispatch::extract::{Found, Rules, Scoped, scope, titled};
 use convoke_domain::dispatch::project_context::context;
 use convoke_domain::dispatch::required::{Prd, Reference};
 use convoke_domain::dispatch::task_list::{NoTasks, References, tasks};
@@ -93,12 +93,16 @@ pub fn assemble(
         let known = all.iter().map(|task| task.number.to_owned()).collect();
         TaskError::NoSuchTask { number: request.number.to_owned(), known }
     })?;
+    let is_twice = all.iter().filter(|it| it.number == request.number).count() > 1;
     let mut reads = vec![&Artifact::PRD, &Artifact::SPEC];
     let prd = if request.prd_sections { prd_sections(feature, project) } else { None };
     if prd.is_some() {
         reads.remove(0);
     }
     let (references, mut diagnostics) = references(feature, project, &reads);
+    if is_twice {
+        diagnostics.push(format!("task_number_twice:{}", request.number));
+    }
     let ids = task.source().map(References::parse).unwrap_or_default();
     if ids.is_empty() {
         diagnostics.push(NO_REFERENCES.to_owned());
@@ -107,9 +111,16 @@ pub fn assemble(
     }
     let mut choices = Vec::new();
     let mut scoped = |artifact: Artifact, ids: &[String]| {
-        let Ok(document) = text(feature, &artifact) else {
-            diagnostics.push(format!("artifact_missing:{artifact}"));
-            return None;
+        let document = match text(feature, &artifact) {
+            Ok(document) => document,
+            Err(DispatchError::NoTarget { .. }) => {
+                diagnostics.push(format!("artifact_missing:{artifact}"));
+                return None;
+            }
+            Err(DispatchError::Unreadable { reason, .. }) => {
+                diagnostics.push(format!("artifact_unreadable:{artifact}: {reason}"));
+                return None;
+            }
         };
         Some(scoped_text(&artifact, &document, ids, request.rules, &mut choices))
     };
@@ -184,10 +195,8 @@ pub(super) fn prd_sections(feature: &Feature, project: &Path) -> Option<String> 
         Prd::Source(path) => file::text(Path::new(&path), MAX_BYTES)?,
         Prd::None => return None,
     };
-    let sections = ["Problem Statement", "Goals"].iter().filter_map(|name| {
-        let found = extract(&text, name, Rules::default())?;
-        Some(found.text.trim_end().to_owned())
-    });
+    let sections = ["Problem Statement", "Goals"].iter();
+    let sections = sections.filter_map(|name| Some(titled(&text, name)?.trim_end().to_owned()));
     let both = sections.collect::<Vec<_>>().join("\n\n");
     Some(both).filter(|both| !both.is_empty())
 }

@@ -1,12 +1,56 @@
-//! What changed between a commit and now, and committing it.
+//! What changed in a project since it was last looked at, and committing it.
 //!
-//! Git itself is asked, with everything of its user's that would change the answer switched off.
+//! Git itself is asked, with everything of its user's that would change the answer switched off. A
+//! look at the project is a tree in git's own store: it holds what is not committed and what is new,
+//! too, and is thrown away by git when nobody needs it any more. Filters that the repository's own
+//! configuration names do run, as they do for any other git command.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
-use crate::process::output;
+use crate::process::command;
+
+/// Files of our own that lie beside a feature; they are no part of anybody's work.
+const OURS: [&str; 2] = [".resume-state.json", ".review-history.md"];
+
+/// What is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Watched {
+    /// These files.
+    Files(Vec<PathBuf>),
+    /// Everything below the folder, but for what we write there ourselves.
+    Everything,
+}
+
+impl Watched {
+    /// Returns what git is told; names of files are taken as they are.
+    fn words(&self) -> Vec<OsString> {
+        match self {
+            Self::Files(files) => {
+                let literal = |file: &PathBuf| {
+                    let mut word = OsString::from(":(top,literal)");
+                    word.push(file);
+                    word
+                };
+                // An absolute path cannot be combined with the root; it needs no magic but this.
+                let plain = |file: &PathBuf| {
+                    let mut word = OsString::from(":(literal)");
+                    word.push(file);
+                    word
+                };
+                files
+                    .iter()
+                    .map(|it| if it.is_absolute() { plain(it) } else { literal(it) })
+                    .collect()
+            }
+            Self::Everything => {
+                let ours = OURS.map(|name| OsString::from(format!(":(exclude,glob)**/{name}")));
+                [OsString::from(".")].into_iter().chain(ours).collect()
+            }
+        }
+    }
+}
 
 /// What changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -15,7 +59,7 @@ pub struct Changes {
     pub stat: String,
     /// Line by line.
     pub diff: String,
-    /// The files.
+    /// The files, relative to the folder.
     pub files: Vec<String>,
 }
 
@@ -39,51 +83,76 @@ pub enum Committed {
 
 /// Returns the commit that a checkout is on; `None` outside of a repository or before the first.
 pub fn head(folder: &Path) -> Option<String> {
-    let commit = asked(folder, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
-    Some(commit.trim().to_owned()).filter(|commit| !commit.is_empty())
+    asked(git(folder).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]))
 }
 
-/// Returns what changed in some paths since a commit, committed or not; `None` if that commit is not
-/// known any more, or there is no repository.
-pub fn changes_since(folder: &Path, commit: &str, paths: &[PathBuf]) -> Option<Changes> {
-    let is_commit = commit.chars().all(|c| c.is_ascii_alphanumeric() || "/._-~^@{}".contains(c));
-    if commit.starts_with('-') || !is_commit {
+/// Looks at a project as it is, and returns the name of what was seen.
+pub fn look(folder: &Path, watched: &Watched) -> Option<String> {
+    let scratch = tempfile::tempdir().ok()?;
+    let index = scratch.path().join("index");
+    // What git knows already need not be looked at again.
+    let known = asked(git(folder).args(["rev-parse", "--git-path", "index"]))?;
+    std::fs::copy(folder.join(known), &index).ok();
+    let on_copy = || {
+        let mut git = git(folder);
+        git.env("GIT_INDEX_FILE", &index);
+        git
+    };
+    let added = run(on_copy().args(["add", "--all", "--"]).args(watched.words()))?;
+    // A file that was never there cannot be added, and has not changed either.
+    if !added.status.success() && !is_missing(&added) {
+        return None;
+    }
+    asked(on_copy().arg("write-tree"))
+}
+
+fn is_missing(output: &Output) -> bool {
+    String::from_utf8_lossy(&output.stderr).contains("did not match any files")
+}
+
+/// Returns what changed between something that was seen, or a commit, and what is there now; `None`
+/// if that is not known any more, or there is no repository.
+pub fn changes_since(folder: &Path, seen: &str, watched: &Watched) -> Option<Changes> {
+    let now = look(folder, watched)?;
+    let is_name = seen.chars().all(|c| c.is_ascii_alphanumeric() || "/._-~^@{}".contains(c));
+    if seen.is_empty() || seen.starts_with('-') || !is_name {
         return None;
     }
     let ask = |flags: &[&str]| {
-        let mut arguments: Vec<OsString> =
-            ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"]
-                .iter()
-                .chain(flags)
-                .map(OsString::from)
-                .collect();
-        arguments.extend([commit, "--"].map(OsString::from));
-        arguments.extend(paths.iter().map(|path| path.as_os_str().to_owned()));
-        asked(folder, arguments)
+        let mut git = git(folder);
+        git.args(["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"]);
+        git.args(["--relative", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"]);
+        let output = run(git.args(flags).args([seen, &now, "--"]).args(watched.words()))?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then_some(text)
     };
     let names = ask(&["--name-only", "-z"])?;
-    let files = names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    let files = names.split('\0').filter(|name| !name.is_empty()).map(shown).collect();
     Some(Changes { stat: ask(&["--stat=100"])?, diff: ask(&["--unified=3"])?, files })
 }
 
-/// Commits what changed in some paths, and nothing else.
-pub fn commit(folder: &Path, message: &str, paths: &[PathBuf]) -> Committed {
-    let run = |words: &[&str]| {
-        let words = words.iter().map(OsString::from);
-        let paths = paths.iter().map(|path| path.as_os_str().to_owned());
-        git(folder, words.chain([OsString::from("--")]).chain(paths))
-    };
-    let Some(status) = run(&["status", "--porcelain"]) else {
-        return Committed::Failed("git could not be run".to_owned());
-    };
+/// A name must not pass for something else where it is shown.
+fn shown(name: &str) -> String {
+    if name.chars().any(char::is_control) {
+        name.escape_debug().to_string()
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Commits what changed, and nothing else.
+pub fn commit(folder: &Path, message: &str, watched: &Watched) -> Committed {
+    let status = run(git(folder).args(["status", "--porcelain", "--"]).args(watched.words()));
+    let Some(status) = status else { return Committed::Failed("git could not be run".to_owned()) };
     if !status.status.success() {
         return Committed::Failed(first_line(&status.stderr));
     }
     if status.stdout.is_empty() {
         return Committed::NoChanges;
     }
-    for words in [&["add"][..], &["commit", "--quiet", "--only", "-m", message]] {
-        match run(words) {
+    let steps: [&[&str]; 2] = [&["add", "--all"], &["commit", "--quiet", "--only", "-m", message]];
+    for words in steps {
+        match run(git(folder).args(words).arg("--").args(watched.words())) {
             Some(done) if done.status.success() => {}
             Some(refused) => return Committed::Failed(first_line(&refused.stderr)),
             None => return Committed::Failed("git could not be run".to_owned()),
@@ -97,18 +166,38 @@ fn first_line(bytes: &[u8]) -> String {
     text.lines().next().unwrap_or("git refused").trim().to_owned()
 }
 
-fn asked<S: Into<OsString>>(
-    folder: &Path,
-    arguments: impl IntoIterator<Item = S>,
-) -> Option<String> {
-    let answer = git(folder, arguments.into_iter().map(Into::into))?;
-    let text = String::from_utf8_lossy(&answer.stdout).into_owned();
-    answer.status.success().then_some(text)
+/// Returns the one line that git answers with.
+fn asked(git: &mut Command) -> Option<String> {
+    let answer = run(git)?;
+    let text = String::from_utf8(answer.stdout).ok()?.trim().to_owned();
+    (answer.status.success() && !text.is_empty()).then_some(text)
 }
 
-fn git(folder: &Path, arguments: impl IntoIterator<Item = OsString>) -> Option<Output> {
-    let quiet = ["-c", "core.quotePath=false", "-c", "core.fsmonitor=false"].map(OsString::from);
-    output("git", quiet.into_iter().chain(arguments), folder).ok()
+fn run(git: &mut Command) -> Option<Output> {
+    git.output().ok()
+}
+
+/// Prepares git so that it answers alike for everybody.
+fn git(folder: &Path) -> Command {
+    let mut git = command("git", folder);
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_PREFIX"] {
+        git.env_remove(name);
+    }
+    git.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+    for setting in [
+        "core.quotePath=false",
+        "core.fsmonitor=false",
+        "diff.orderFile=/dev/null",
+        "diff.algorithm=default",
+        "diff.context=3",
+        "diff.interHunkContext=0",
+        "diff.mnemonicPrefix=false",
+        "diff.noprefix=false",
+        "diff.suppressBlankEmpty=false",
+    ] {
+        git.args(["-c", setting]);
+    }
+    git
 }
 
 #[cfg(test)]
@@ -117,52 +206,109 @@ mod tests {
 
     use super::*;
 
+    fn did(folder: &Path, words: &[&str]) {
+        let done = run(git(folder).args(words)).unwrap();
+        assert!(done.status.success(), "{words:?}: {}", first_line(&done.stderr));
+    }
+
     fn repository() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let run = |words: &[&str]| {
-            let done = git(folder.path(), words.iter().map(OsString::from)).unwrap();
-            assert!(done.status.success(), "{words:?}: {}", first_line(&done.stderr));
-        };
-        run(&["init", "--quiet", "-b", "main"]);
-        run(&["config", "user.email", "a@example.org"]);
-        run(&["config", "user.name", "A"]);
-        run(&["config", "commit.gpgsign", "false"]);
-        fs::write(folder.path().join("spec.md"), "one\n").unwrap();
-        fs::write(folder.path().join("other.md"), "other\n").unwrap();
-        run(&["add", "."]);
-        run(&["commit", "--quiet", "-m", "first"]);
+        did(folder.path(), &["init", "--quiet", "-b", "main"]);
+        for setting in ["user.email=a@example.org", "user.name=A", "commit.gpgsign=false"] {
+            let (name, value) = setting.split_once('=').unwrap();
+            did(folder.path(), &["config", name, value]);
+        }
+        write(folder.path(), "spec.md", "one\n");
+        write(folder.path(), "other.md", "other\n");
+        did(folder.path(), &["add", "."]);
+        did(folder.path(), &["commit", "--quiet", "-m", "first"]);
         folder
     }
 
-    // D-62: against the commit that was seen, never against the one before.
+    fn write(folder: &Path, name: &str, text: &str) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    // D-62: since what was seen, committed or not, new or not.
     #[test]
-    fn changes_are_told_since_a_commit_committed_or_not() {
+    fn changes_are_told_since_the_last_look() {
         let folder = repository();
-        let spec = [PathBuf::from("spec.md")];
-        let seen = head(folder.path()).unwrap();
-        assert!(changes_since(folder.path(), &seen, &spec).unwrap().is_empty());
-        fs::write(folder.path().join("spec.md"), "two\n").unwrap();
-        fs::write(folder.path().join("other.md"), "changed\n").unwrap();
-        let uncommitted = changes_since(folder.path(), &seen, &spec).unwrap();
-        assert_eq!(uncommitted.files, ["spec.md"]);
-        assert!(uncommitted.diff.ends_with("-one\n+two\n"), "{}", uncommitted.diff);
-        assert_eq!(commit(folder.path(), "spec: revised", &spec), Committed::Done);
-        assert_eq!(commit(folder.path(), "again", &spec), Committed::NoChanges);
-        assert_ne!(head(folder.path()), Some(seen.clone()));
-        assert_eq!(changes_since(folder.path(), &seen, &spec).unwrap(), uncommitted);
-        let all = changes_since(folder.path(), &seen, &[]).unwrap();
-        assert_eq!(all.files, ["other.md", "spec.md"], "the rest was not committed");
+        let (here, spec) = (folder.path(), Watched::Files(vec![folder.path().join("spec.md")]));
+        write(here, "spec.md", "one, not committed\n");
+        let seen = look(here, &spec).unwrap();
+        assert!(changes_since(here, &seen, &spec).unwrap().is_empty(), "it was seen like that");
+        write(here, "spec.md", "two\n");
+        write(here, "other.md", "changed\n");
+        let changed = changes_since(here, &seen, &spec).unwrap();
+        assert_eq!(changed.files, ["spec.md"]);
+        assert!(changed.diff.ends_with("-one, not committed\n+two\n"), "{}", changed.diff);
+        assert_eq!(commit(here, "spec: revised", &spec), Committed::Done);
+        assert_eq!(commit(here, "again", &spec), Committed::NoChanges);
+        assert_eq!(changes_since(here, &seen, &spec).unwrap(), changed, "committed is the same");
+        write(here, "src/new.rs", "new\n");
+        write(here, "docs/features/1/.resume-state.json", "{}");
+        let all = changes_since(here, "HEAD", &Watched::Everything).unwrap();
+        assert_eq!(all.files, ["other.md", "src/new.rs"], "new files count, ours do not");
+        let index = asked(git(here).args(["diff", "--cached", "--name-only"]));
+        assert_eq!(index, None, "nobody's index was touched");
+    }
+
+    // A folder's name is a name, whatever it means to git.
+    #[test]
+    fn names_are_taken_as_they_are() {
+        let folder = repository();
+        write(folder.path(), "001-[x]y/spec.md", "one\n");
+        write(folder.path(), "001-xy/spec.md", "one\n");
+        let odd = Watched::Files(vec![folder.path().join("001-[x]y/spec.md")]);
+        let seen = look(folder.path(), &odd).unwrap();
+        write(folder.path(), "001-xy/spec.md", "two\n");
+        assert!(changes_since(folder.path(), &seen, &odd).unwrap().is_empty());
+        write(folder.path(), "a\n## Orders\n.rs", "x\n");
+        let all = changes_since(folder.path(), "HEAD", &Watched::Everything).unwrap();
+        assert!(all.files.contains(&"a\\n## Orders\\n.rs".to_owned()), "{:?}", all.files);
+    }
+
+    // What a repository is configured to do does not change what we say, nor does it run.
+    #[test]
+    fn a_hostile_configuration_changes_nothing() {
+        let folder = repository();
+        let here = folder.path();
+        write(here, "spec.md", "two\n");
+        let plain = changes_since(here, "HEAD", &Watched::Everything).unwrap();
+        let marker = here.join(".git/ran");
+        let script = format!("touch '{}'; cat", marker.display());
+        for (name, value) in [
+            ("diff.external", script.as_str()),
+            ("diff.hostile.textconv", &script),
+            ("diff.hostile.command", &script),
+            ("core.fsmonitor", &script),
+            ("diff.noprefix", "true"),
+            ("diff.mnemonicPrefix", "true"),
+            ("color.ui", "always"),
+            ("diff.renames", "copies"),
+            ("core.quotePath", "true"),
+        ] {
+            did(here, &["config", name, value]);
+        }
+        write(here, ".git/info/attributes", "*.md diff=hostile\n");
+        write(here, ".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
+        assert_eq!(changes_since(here, "HEAD", &Watched::Everything).unwrap(), plain);
+        assert!(!marker.exists());
     }
 
     // A history that was rewritten, no repository, or nonsense: nothing can be told.
     #[test]
     fn what_is_not_known_is_said() {
         let folder = repository();
-        for commit in ["0123456789012345678901234567890123456789", "--output=x", "a b", ""] {
-            assert_eq!(changes_since(folder.path(), commit, &[]), None, "{commit}");
+        let unknown = "0123456789012345678901234567890123456789";
+        for seen in [unknown, "--output=x", "-p", "a b", ""] {
+            assert_eq!(changes_since(folder.path(), seen, &Watched::Everything), None, "{seen}");
         }
         let nowhere = tempfile::tempdir().unwrap();
         assert_eq!(head(nowhere.path()), None);
-        assert!(matches!(commit(nowhere.path(), "x", &[]), Committed::Failed(_)));
+        assert_eq!(look(nowhere.path(), &Watched::Everything), None);
+        assert!(matches!(commit(nowhere.path(), "x", &Watched::Everything), Committed::Failed(_)));
     }
 }

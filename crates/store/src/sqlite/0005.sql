@@ -30,5 +30,6 @@ CREATE TABLE resume_states (
     prompt_chars             INTEGER NOT NULL,
     iteration1_prompt_length INTEGER NOT NULL,
     last_commit_sha          TEXT,
+    seen                     TEXT,
     PRIMARY KEY (project, branch, feature, role, iteration)
 ) STRICT, WITHOUT ROWID;

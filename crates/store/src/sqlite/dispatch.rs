@@ -49,8 +49,8 @@ impl DispatchStore for SqliteStore {
             transaction
                 .execute(sql, params![project, branch, feature, role, state.last_iteration])?;
             let sql = "INSERT INTO resume_states (project, branch, feature, role, iteration, mode, \
-                       agent_id, prompt_chars, iteration1_prompt_length, last_commit_sha) \
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+                       agent_id, prompt_chars, iteration1_prompt_length, last_commit_sha, seen) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
             let number = |chars: u64| i64::try_from(chars).unwrap_or(i64::MAX);
             let values = params![
                 project,
@@ -63,6 +63,7 @@ impl DispatchStore for SqliteStore {
                 number(round.prompt_chars),
                 number(state.iteration1_prompt_length),
                 state.last_commit_sha,
+                round.seen,
             ];
             transaction.execute(sql, values)?;
             transaction.commit()
@@ -147,6 +148,7 @@ fn read_round(row: &Row<'_>) -> rusqlite::Result<Round> {
     Ok(Round {
         mode: one_of(row, "mode", Mode::parse)?,
         prompt_chars: number("prompt_chars")?,
+        seen: row.get("seen")?,
         state: ResumeState {
             agent_id: row.get("agent_id")?,
             iteration1_prompt_length: number("iteration1_prompt_length")?,

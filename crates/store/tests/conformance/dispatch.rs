@@ -39,7 +39,7 @@ fn round(iteration: u32, agent_id: Option<&str>) -> Round {
         last_iteration: iteration,
         last_commit_sha: Some(format!("c{iteration}")),
     };
-    Round { mode: Mode::Fresh, prompt_chars: 500, state }
+    Round { mode: Mode::Fresh, prompt_chars: 500, state, seen: Some("tree".to_owned()) }
 }
 
 // D-60: asking for the same round again finds what there was before it.
@@ -61,6 +61,15 @@ pub(super) fn rounds_are_kept(store: &dyn Store) {
     store.keep_round(&here(), other, &round(1, Some("b"))).unwrap();
     let names: Vec<_> = store.rounds(&here(), "031").unwrap().into_iter().map(|it| it.0).collect();
     assert_eq!(names, ["design-reviewer", "spec-reviewer"]);
+    let elsewhere = Scope { branch: "other".to_owned(), ..here() };
+    store.keep_round(&elsewhere, post, &round(1, None)).unwrap();
     assert_eq!(store.forget_rounds(&here(), "031").unwrap(), 2);
+    assert!(
+        store.round_before(&elsewhere, post, 9).unwrap().is_some(),
+        "another branch keeps its own"
+    );
+    store.keep_round(&here(), post, &round(1, None)).unwrap();
+    assert!(!store.name_session(&here(), post, 1, "a").unwrap(), "there is none before the first");
+    store.forget_rounds(&here(), "031").unwrap();
     assert_eq!(before(9), None);
 }

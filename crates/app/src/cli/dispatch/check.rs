@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use convoke_domain::dispatch::artifact::Artifact;
 use convoke_domain::dispatch::confirmation::{Confirmation, confirmation};
 use convoke_domain::dispatch::history::unconfirmed;
 use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::{Issue, Review};
-use convoke_domain::dispatch::role::Role;
+use convoke_domain::dispatch::role::{Noun, Profile, Role};
 use convoke_domain::hook::Client;
 use convoke_domain::receipt::quotation::Quotation;
 use convoke_engine::dispatch::answer::review;
@@ -20,7 +21,7 @@ use convoke_store::dispatch::{DispatchStore, Post, Round};
 use serde::Serialize;
 
 use super::proof::{QuotationReport, ReceiptReport};
-use super::{PostArgs, next_failed, read};
+use super::{PostArgs, next_failed, profile, read};
 use crate::app::{App, Format};
 use crate::cli::hook::client;
 use crate::clock::now;
@@ -47,6 +48,14 @@ pub(super) struct Args {
     #[arg(long, requires = "transcript", value_parser = client())]
     client: Option<Client>,
 
+    /// It answers `dispatch task`, which demands less than a fix round
+    #[arg(long, value_name = "NUMBER")]
+    task: Option<String>,
+
+    /// The profile of the prompt that it answers [default: seed]
+    #[arg(long, value_parser = profile())]
+    profile: Option<Profile>,
+
     /// The round that it answers
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     iteration: u32,
@@ -72,8 +81,10 @@ struct Report {
     mode: &'static str,
     confirmation: Option<ConfirmationReport>,
     receipts: Option<Vec<ReceiptReport>>,
-    /// Files that were confirmed and are known not to have been read.
+    /// Files that are known not to have been read before the answer.
     unproven: Vec<String>,
+    /// Whether a review is expected at all.
+    is_review: bool,
     verdict: Option<&'static str>,
     approved: Option<bool>,
     issues: Vec<IssueReport>,
@@ -104,7 +115,11 @@ impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
-        let (references, _) = references(&feature, &app.project, &role.reads(settings.profile));
+        let reads = match &self.task {
+            Some(_) => vec![&Artifact::PRD, &Artifact::SPEC],
+            None => role.reads(self.profile.unwrap_or(settings.profile)),
+        };
+        let (references, _) = references(&feature, &app.project, &reads);
         let evidence = self.evidence(app, &references)?;
         let response = self.response(evidence.as_ref())?;
         let workspace = Workspace::open(app, None)?;
@@ -118,9 +133,11 @@ impl Args {
             demands.then(|| confirmation(&response, &expected, settings.confirmation));
         let unproven = evidence.as_ref().filter(|_| demands).map(Evidence::unproven);
         let review = review(&response);
-        let resume_error = (mode == Mode::Resume)
-            .then(|| unusable(&response, self.tokens, review.is_some()))
-            .flatten();
+        // Only a reviewer's answer has to be a review.
+        let is_reviewer = role.noun == Noun::Review;
+        let is_parsed = review.is_some() || !is_reviewer;
+        let resume_error =
+            (mode == Mode::Resume).then(|| unusable(&response, self.tokens, is_parsed)).flatten();
         if !self.dry_run {
             let entry = LedgerEntry {
                 unproven: unproven.clone(),
@@ -137,6 +154,7 @@ impl Args {
             mode: mode.name(),
             confirmation: confirmation.map(ConfirmationReport::from),
             unproven: unproven.unwrap_or_default(),
+            is_review: is_reviewer,
             verdict: review.as_ref().map(|it| if it.passes() { "PASS" } else { "FAIL" }),
             approved: review.as_ref().map(|it| it.approved),
             issues: issues(review.as_ref(), quoted.unwrap_or_default()),
@@ -148,7 +166,8 @@ impl Args {
             Format::Json => output.json(&report)?,
             Format::Text => output.data(&lines(&report))?,
         }
-        Ok(if review.is_some_and(|it| it.passes()) { Exit::Done } else { Exit::No })
+        let passes = review.map_or(!is_reviewer && resume_error.is_none(), |it| it.passes());
+        Ok(if passes { Exit::Done } else { Exit::No })
     }
 
     /// Reads the client's record, if one is named.
@@ -160,7 +179,9 @@ impl Args {
         found.map(Some).map_err(|error| {
             let hint = match error {
                 NoEvidence::Foreign { .. } => Some("name its client with `--client`".to_owned()),
-                NoEvidence::NoFile { .. } | NoEvidence::Unreadable { .. } => None,
+                NoEvidence::NoFile { .. }
+                | NoEvidence::Unreadable { .. }
+                | NoEvidence::Empty { .. } => None,
             };
             Failure::new(Exit::Surroundings, error).maybe_hint(hint)
         })
@@ -180,7 +201,8 @@ impl Args {
     /// Returns the round that is answered, if `next` made it.
     fn round(&self, workspace: &Workspace, feature: &Feature) -> Result<Option<Round>, Failure> {
         let (name, Workspace { store, scope }) = (feature.name(), workspace);
-        let post = Post { feature: &name, role: &self.post.role.role };
+        let role = self.post.role.to_string();
+        let post = Post { feature: &name, role: &role };
         let found = store.round_before(scope, post, self.iteration.saturating_add(1));
         let found = found.map_err(refused)?;
         Ok(found.filter(|round| round.state.last_iteration == self.iteration))
@@ -225,7 +247,8 @@ impl Args {
             output.say(&format!("note: the review history could not be written: {error}"));
         }
         if let Some(agent) = &self.agent {
-            let post = Post { feature: &entry.feature, role: &entry.role };
+            let role = self.post.role.to_string();
+            let post = Post { feature: &entry.feature, role: &role };
             let next = self.iteration.saturating_add(1);
             if store.name_session(scope, post, next, agent).map_err(refused)? {
                 write_state(store, scope, feature).map_err(next_failed)?;
@@ -281,10 +304,13 @@ fn lines(report: &Report) -> String {
         lines
             .push(format!("unproven      confirmed, and not read: {}", report.unproven.join(", ")));
     }
-    lines.push(match report.verdict {
-        Some(verdict) => format!("verdict       {verdict}"),
-        None => "verdict       none: there is no review in the answer".to_owned(),
-    });
+    match report.verdict {
+        Some(verdict) => lines.push(format!("verdict       {verdict}")),
+        None if report.is_review => {
+            lines.push("verdict       none: there is no review in the answer".to_owned());
+        }
+        None => {}
+    }
     for issue in &report.issues {
         let place = issue.location.as_ref().map_or(String::new(), |it| format!("  ({it})"));
         lines.push(format!("  [{}] {}{place}", issue.severity, issue.description));

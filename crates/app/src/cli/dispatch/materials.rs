@@ -9,7 +9,7 @@ use convoke_domain::dispatch::texts;
 use convoke_engine::dispatch::Order;
 use convoke_engine::dispatch::answer::{failed_issues, kept};
 use convoke_engine::file;
-use convoke_engine::git::diff::changes_since;
+use convoke_engine::git::diff::{Watched, changes_since};
 use serde_json::Value;
 
 use super::{DispatchFailure, profile, read};
@@ -104,7 +104,8 @@ impl MaterialArgs {
             rubric: own(&self.rubric, settings.rubrics.get(&role.name), texts::rubric(role))?,
             returns: own(&self.returns, settings.returns.get(&role.name), texts::returns(role))?,
             files: self.files(app)?,
-            outcome: text(&self.outcome)?.map(|text| outcome_text(&text, max)),
+            outcome: text(&self.outcome)?
+                .map(|text| outcome_text(&text, before(settings, role), max)),
             next_phase: text(&self.next_phase)?.map(|text| text.trim().to_owned()),
             issues: self.issues(role)?,
             iteration: self.iteration,
@@ -114,10 +115,11 @@ impl MaterialArgs {
 
     fn files(&self, app: &App) -> Result<Vec<String>, Failure> {
         let Some(commit) = &self.changed_since else { return Ok(self.files.clone()) };
-        let changes = changes_since(&app.project, commit, &[]).ok_or_else(|| {
-            let error = NoChanges { commit: commit.clone() };
-            Failure::new(Exit::Surroundings, error).hint("name a commit of this repository")
-        })?;
+        let changes =
+            changes_since(&app.project, commit, &Watched::Everything).ok_or_else(|| {
+                let error = NoChanges { commit: commit.clone() };
+                Failure::new(Exit::Surroundings, error).hint("name a commit of this repository")
+            })?;
         Ok(changes.files)
     }
 
@@ -153,7 +155,7 @@ impl Materials {
                 number: self.iteration,
                 max: self.max,
                 issues: &self.issues,
-                session_lost: false,
+                note: None,
             },
         }
     }
@@ -171,10 +173,18 @@ fn configured_text(app: &App, path: &Path) -> Result<String, Failure> {
     Err(Failure::new(Exit::Usage, error).hint("`dispatch.roles` names it"))
 }
 
+/// Returns who reviews a phase's document before its phase reviewer does.
+fn before<'a>(settings: &'a Settings, role: &Role) -> Option<&'a str> {
+    let of_command = |it: &&Role| it.name.command == role.name.command && it.target.is_some();
+    settings.roles.all().iter().find(of_command).map(|it| it.name.role.as_str())
+}
+
 /// A review becomes the three bullets; other text stays as it is.
-fn outcome_text(text: &str, max: u32) -> String {
+fn outcome_text(text: &str, before: Option<&str>, max: u32) -> String {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
-    let (Some(reviews), Some(reviewer)) = (kept(text), value["reviewer"].as_str()) else {
+    let reviewer = value["reviewer"].as_str().or(before);
+    let is_review = value["approved"].is_boolean();
+    let (Some(reviews), Some(reviewer)) = (kept(text).filter(|_| is_review), reviewer) else {
         return text.trim().to_owned();
     };
     let number = |name: &str| value[name].as_u64().and_then(|it| u32::try_from(it).ok());

@@ -90,7 +90,7 @@ impl Args {
             feature: feature.dir.display().to_string(),
             iteration: self.materials.iteration,
             action: action(&made.decision),
-            reason: reason(&made.decision),
+            reason: reason(&made.decision, self.is_final),
             agent_id: agent_id(&made.decision),
             prompt: &made.prompt,
             chars,
@@ -116,6 +116,9 @@ impl Args {
 fn sentence(report: &Report<'_>, made: &Next) -> String {
     let committed = report.committed.as_ref().map_or(String::new(), |it| format!("; {it}"));
     match (&made.decision, report.delta_chars) {
+        (Decision::Resume { agent_id }, Some(delta)) if report.reason == "final_round" => {
+            format!("resume {agent_id}: the final round, {delta} characters changed{committed}")
+        }
         (Decision::Resume { agent_id }, Some(delta)) => format!(
             "resume {agent_id}: {delta} characters changed, of {} at most{committed}",
             report.base_chars / 2
@@ -132,9 +135,10 @@ const fn action(decision: &Decision) -> &'static str {
     }
 }
 
-const fn reason(decision: &Decision) -> &'static str {
+const fn reason(decision: &Decision, is_final: bool) -> &'static str {
     match decision {
         Decision::Fresh { reason, .. } => reason.name(),
+        Decision::Resume { .. } if is_final => "final_round",
         Decision::Resume { .. } => "within_guard",
     }
 }

@@ -1,13 +1,14 @@
 //! `convoke dispatch prompt` and `artifacts`.
 
 use convoke_domain::dispatch::required::{Reference, block};
+use convoke_domain::dispatch::role::Profile;
 use convoke_domain::text::Text;
 use convoke_domain::token::{Estimate, Tokenizer};
 use convoke_engine::dispatch::{Dispatch, assemble, references};
 use serde::Serialize;
 
-use super::PostArgs;
 use super::materials::MaterialArgs;
+use super::{PostArgs, profile};
 use crate::app::{App, Format, Verbosity};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
@@ -27,6 +28,10 @@ pub(super) struct PromptArgs {
 pub(super) struct ArtifactsArgs {
     #[command(flatten)]
     post: PostArgs,
+
+    /// Which generation of prompts [default: seed]
+    #[arg(long, value_parser = profile())]
+    profile: Option<Profile>,
 }
 
 #[derive(Serialize)]
@@ -85,7 +90,7 @@ impl ArtifactsArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
-        let reads = role.reads(settings.profile);
+        let reads = role.reads(self.profile.unwrap_or(settings.profile));
         let (references, diagnostics) = references(&feature, &app.project, &reads);
         say_remarks(app, &diagnostics, output);
         match app.format {

@@ -12,7 +12,7 @@ use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only this feature
+    /// Only this feature, by name or number
     #[arg(long, value_name = "NAME")]
     feature: Option<String>,
 }
@@ -24,6 +24,8 @@ struct Report {
     first_three_features: Row,
     all: Row,
     escalate: bool,
+    /// Whether more than a fifth of the tries to resume ended in a fresh start.
+    resumes_badly: bool,
 }
 
 #[derive(Serialize)]
@@ -34,13 +36,24 @@ struct Row {
     warning_per_mille: Option<u64>,
     recorded: u64,
     unproven: u64,
+    resumed: u64,
+    fallbacks: u64,
 }
 
 impl Row {
     fn new(name: impl Into<String>, rate: Rate) -> Self {
-        let Rate { dispatches, warnings, recorded, unproven } = rate;
-        let warning_per_mille = rate.per_mille();
-        Self { name: name.into(), dispatches, warnings, warning_per_mille, recorded, unproven }
+        let Rate { dispatches, warnings, recorded, unproven, resumed, fallbacks } = rate;
+        let (name, warning_per_mille) = (name.into(), rate.per_mille());
+        Self {
+            name,
+            dispatches,
+            warnings,
+            warning_per_mille,
+            recorded,
+            unproven,
+            resumed,
+            fallbacks,
+        }
     }
 
     fn line(&self) -> String {
@@ -59,11 +72,14 @@ impl Args {
         let Workspace { store, scope } = Workspace::open(app, None)?;
         let mut ledger = store.ledger(&scope.project).map_err(refused)?;
         if let Some(feature) = &self.feature {
-            ledger.retain(|entry| entry.feature == *feature);
+            // By its name, or by its number.
+            let numbered = format!("{feature}-");
+            ledger.retain(|it| it.feature == *feature || it.feature.starts_with(&numbered));
         }
         let rates = rates(&ledger);
         let report = Report {
             escalate: rates.first_features.escalates(),
+            resumes_badly: rates.all.resumes_badly(),
             roles: rates.roles.into_iter().map(|(name, rate)| Row::new(name, rate)).collect(),
             features: rates.features.into_iter().map(|(name, rate)| Row::new(name, rate)).collect(),
             first_three_features: Row::new("first three features", rates.first_features),
@@ -86,8 +102,14 @@ fn table(report: &Report) -> String {
     } else {
         ""
     };
+    let Row { resumed, fallbacks, .. } = report.all;
+    let resumes = match (resumed + fallbacks, report.resumes_badly) {
+        (0, _) => String::new(),
+        (tries, false) => format!("resumed {resumed} of {tries} tries\n"),
+        (tries, true) => format!("resumed only {resumed} of {tries} tries: is it worth it?\n"),
+    };
     format!(
-        "{}{}\n{}{}\n{}{}{verdict}",
+        "{}{}\n{}{}\n{}{}{verdict}{resumes}",
         head("role"),
         rows(&report.roles),
         head("feature"),

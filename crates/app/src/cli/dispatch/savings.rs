@@ -77,9 +77,11 @@ impl Args {
         let path = self.features.clone().unwrap_or(default);
         let savings = measure(&path, &app.project, &settings.roles);
         if savings.measured.is_empty() {
+            let hint = "name a folder of feature folders with `--features`";
+            let is_there = path.is_dir();
             let error = NothingToMeasure { path };
-            return Err(Failure::new(Exit::No, error)
-                .hint("name a folder of feature folders with `--features`"));
+            let failure = Failure::new(Exit::No, error).hint(hint);
+            return Err(if is_there { failure } else { failure.hint("there is no such folder") });
         }
         let count = savings.measured.len() as u64;
         match app.format {
