@@ -19,14 +19,21 @@ pub(super) fn reach(pipeline: &Pipeline) -> Reach {
     if reads_unknown || (runs_on_names && !names_some) { Reach::Anything } else { Reach::Words }
 }
 
-/// A loop reads what its list names, if it has one; else it may read anything.
+/// A loop reads what its list names, if it has one; else it may read anything. So does one that
+/// makes names out of its list.
 pub(super) fn compound_reach(pipeline: &Pipeline) -> Reach {
     let words: Vec<&Word> = pipeline.commands.iter().flat_map(|it| &it.words).collect();
     let list = pipeline.commands.first().map_or(&[][..], |it| it.words.as_slice());
     let has_list = list.first().is_some_and(|it| it.text == "for")
         && list.iter().skip(3).all(|it| !is_bare(it) && !it.has_command);
+    let makes_names = words.iter().any(|it| {
+        let literal = it.text.trim_matches(['$', '{', '}', '"']);
+        let is_plain = literal.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        it.text.contains('$') && !is_plain
+    });
+    let has_list = has_list && !makes_names;
     let reads = words.iter().any(|it| is_reader(&it.text));
-    let has_unknown = words.iter().any(|it| it.tail == Tail::Unknown);
+    let has_unknown = makes_names || words.iter().any(|it| it.tail == Tail::Unknown);
     if reads && has_unknown && !has_list { Reach::Anything } else { Reach::Words }
 }
 

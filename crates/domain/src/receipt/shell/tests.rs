@@ -160,6 +160,8 @@ fn what_nobody_understands_is_in_doubt() {
         ("find docs -type f -exec cat {} +", "anything"),
         ("for f in a.md b.md; do cat \"$f\"; done", "perhaps"),
         ("for f in $(ls); do cat \"$f\"; done", "anything"),
+        ("for f in design spec; do cat docs/$f.md; done", "anything"),
+        ("for f in a b; do cat ${f}.md; done", "anything"),
         ("while read f; do cat \"$f\"; done < list", "anything"),
         ("if [ -f a.md ]; then cat a.md; fi", "perhaps"),
         ("git show HEAD:a.md", "perhaps"),
