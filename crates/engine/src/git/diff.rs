@@ -92,7 +92,7 @@ pub fn look(folder: &Path, watched: &Watched) -> Option<String> {
     let index = scratch.path().join("index");
     // What git knows already need not be looked at again.
     let known = asked(git(folder).args(["rev-parse", "--git-path", "index"]))?;
-    std::fs::copy(folder.join(known), &index).ok();
+    copy_index(&folder.join(known), &index);
     let on_copy = || {
         let mut git = git(folder);
         git.env("GIT_INDEX_FILE", &index);
@@ -104,6 +104,15 @@ pub fn look(folder: &Path, watched: &Watched) -> Option<String> {
         return None;
     }
     asked(on_copy().arg("write-tree"))
+}
+
+/// Copies an index with its time: git takes a file of the same size for unchanged if it is older
+/// than the index, and a copy made later would make files look older than they are.
+fn copy_index(from: &Path, to: &Path) -> Option<()> {
+    let written = std::fs::metadata(from).ok()?.modified().ok()?;
+    std::fs::copy(from, to).ok()?;
+    let copy = std::fs::File::options().write(true).open(to).ok()?;
+    copy.set_modified(written).ok()
 }
 
 fn is_missing(output: &Output) -> bool {
@@ -253,6 +262,28 @@ mod tests {
         assert_eq!(all.files, ["other.md", "src/new.rs"], "new files count, ours do not");
         let index = asked(git(here).args(["diff", "--cached", "--name-only"]));
         assert_eq!(index, None, "nobody's index was touched");
+    }
+
+    // A change of the same length right after the last one is a change, whatever git remembers.
+    #[test]
+    fn quick_changes_of_the_same_length_are_seen() {
+        let folder = repository();
+        let then =
+            std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+        let date = |name: &str| {
+            let file = fs::File::options().write(true).open(folder.path().join(name)).unwrap();
+            file.set_modified(then).unwrap();
+        };
+        did(folder.path(), &["config", "core.trustctime", "false"]);
+        write(folder.path(), "spec.md", "aaa\n");
+        date("spec.md");
+        did(folder.path(), &["add", "."]);
+        date(".git/index");
+        let seen = look(folder.path(), &Watched::Everything).unwrap();
+        write(folder.path(), "spec.md", "bbb\n");
+        date("spec.md");
+        let changed = changes_since(folder.path(), &seen, &Watched::Everything).unwrap();
+        assert_eq!(changed.files, ["spec.md"]);
     }
 
     // A folder's name is a name, whatever it means to git.
