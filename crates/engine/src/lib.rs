@@ -10,6 +10,7 @@ pub mod file;
 pub mod git;
 pub mod hook;
 pub mod hooks;
+mod json;
 mod process;
 pub mod project;
 pub mod skill;

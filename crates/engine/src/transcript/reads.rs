@@ -7,7 +7,6 @@ mod claude;
 mod codex;
 mod cursor;
 mod gemini;
-mod json;
 mod opencode;
 mod recorder;
 mod tool;
@@ -19,8 +18,8 @@ use std::path::Path;
 use convoke_domain::hook::Client;
 use convoke_domain::receipt::{Read, Reader};
 
-use self::json::is_json;
 use self::recorder::Recorder;
+use crate::json::is_json;
 
 /// A longer line is passed over.
 const MOST_LINE_BYTES: u64 = 64 * 1024 * 1024;

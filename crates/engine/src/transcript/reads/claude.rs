@@ -7,9 +7,9 @@ use convoke_domain::receipt::{Lines, Reader};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::json::{content_text, number, parse, string};
 use super::recorder::{Recorder, Shell};
 use super::tool::{Outcome, Tool, asked, foreign, shown};
+use crate::json::{content_text, number, parse, string};
 
 #[derive(Deserialize)]
 struct Line<'a> {

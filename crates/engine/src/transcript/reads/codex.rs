@@ -7,9 +7,9 @@ use convoke_domain::receipt::{Lines, Reader};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::json::{content_text, parse, string};
 use super::recorder::Recorder;
 use super::tool::{Outcome, Tool, foreign};
+use crate::json::{content_text, parse, string};
 
 /// The events have a command's whole output. The agent is shown about ten thousand tokens of it.
 const MOST_SHOWN_BYTES: usize = 40_000;

@@ -7,12 +7,12 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 /// Reads a value as something, if it is that.
-pub(super) fn parse<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
+pub(crate) fn parse<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(value?.get()).ok()
 }
 
 /// Tells whether a text is JSON.
-pub(super) fn is_json(text: &str) -> bool {
+pub(crate) fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
@@ -21,12 +21,12 @@ pub(super) fn is_json(text: &str) -> bool {
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Returns a string's text.
-pub(super) fn string(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
+pub(crate) fn string(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
     parse::<Text<'_>>(value).map(|text| text.0)
 }
 
 /// A number of lines, which some clients write as `3.0` or `"3"`.
-pub(super) fn number(value: Option<&RawValue>) -> Option<usize> {
+pub(crate) fn number(value: Option<&RawValue>) -> Option<usize> {
     let text = value?.get().trim_matches('"');
     text.strip_suffix(".0").unwrap_or(text).parse().ok()
 }
@@ -38,7 +38,7 @@ struct Part<'a> {
 }
 
 /// Returns the text of a content, which is a string, or a list of parts of which some have one.
-pub(super) fn content_text(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
+pub(crate) fn content_text(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
     if let Some(text) = string(value) {
         return Some(text);
     }
