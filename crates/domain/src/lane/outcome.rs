@@ -121,7 +121,7 @@ pub struct Heard {
     pub last_text: Option<String>,
     /// How the turn ended, if it did.
     pub ended: Option<Ended>,
-    /// The last trouble on the way.
+    /// The last trouble that was not got over: whoever speaks or acts after it has got over it.
     pub trouble: Option<super::event::Failure>,
     /// How many tools were used.
     pub tools: u64,
@@ -133,8 +133,14 @@ impl Heard {
         match event {
             Event::Session(id) => self.session = Some(id),
             Event::Model(name) => self.model = Some(name),
-            Event::Text(text) => self.last_text = Some(text),
-            Event::Tool(_) => self.tools += 1,
+            Event::Text(text) => {
+                self.last_text = Some(text);
+                self.trouble = None;
+            }
+            Event::Tool(_) => {
+                self.tools += 1;
+                self.trouble = None;
+            }
             Event::Usage(usage) => self.usage = Some(usage),
             Event::Ended(ended) => self.ended = Some(ended),
             Event::Trouble(failure) => self.trouble = Some(failure),
@@ -268,6 +274,18 @@ mod tests {
             (&silent, End::NotStarted, Outcome::NotStarted),
         ] {
             assert_eq!(judged(heard, end), expected, "{heard:?} {end:?}");
+        }
+    }
+
+    // Clients try again, and say so; a stall long after is another thing.
+    #[test]
+    fn trouble_that_was_got_over_is_forgotten() {
+        for event in [Event::Text("on".to_owned()), Event::Tool("Read".to_owned())] {
+            let mut heard = Heard::default();
+            heard.take(Event::Trouble(failure(FailureKind::RateLimited)));
+            assert_eq!(judged(&heard, End::StallLimit), Outcome::RateLimited);
+            heard.take(event);
+            assert_eq!(judged(&heard, End::StallLimit), Outcome::Stalled);
         }
     }
 
