@@ -46,3 +46,51 @@ pub(crate) fn content_text(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
     let texts: Vec<Cow<'_, str>> = parts.iter().filter_map(|part| string(part.text)).collect();
     (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
 }
+
+/// Returns a count, which some clients write as `3.0` or `"3"`; what is none counts nothing.
+pub(crate) fn count(value: Option<&RawValue>) -> u64 {
+    number(value).and_then(|count| u64::try_from(count).ok()).unwrap_or_default()
+}
+
+/// Returns an amount of dollars in millionths.
+pub(crate) fn micro_dollars(value: Option<&RawValue>) -> Option<u64> {
+    let dollars: f64 = parse(value)?;
+    // Written and read again, because a cast would make something of everything.
+    format!("{:.0}", dollars * 1e6).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> &RawValue {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn numbers_come_in_many_shapes() {
+        for (text, expected) in
+            [("3", 3), ("3.0", 3), ("\"3\"", 3), ("-3", 0), ("null", 0), ("[3]", 0), ("3.5", 0)]
+        {
+            assert_eq!(count(Some(raw(text))), expected, "{text}");
+        }
+        assert_eq!(count(None), 0);
+    }
+
+    #[test]
+    fn money_is_counted_in_millionths() {
+        for (text, expected) in [
+            ("0.00368", Some(3680)),
+            ("0.005520000000000001", Some(5520)),
+            ("3.84e-4", Some(384)),
+            ("0", Some(0)),
+            ("2", Some(2_000_000)),
+            ("-1", None),
+            ("1e300", None),
+            ("\"2\"", None),
+            ("null", None),
+        ] {
+            assert_eq!(micro_dollars(Some(raw(text))), expected, "{text}");
+        }
+    }
+}

@@ -11,6 +11,7 @@ pub mod git;
 pub mod hook;
 pub mod hooks;
 mod json;
+pub mod lane;
 mod process;
 pub mod project;
 pub mod skill;

@@ -1,0 +1,131 @@
+//! Claude Code: `claude -p` with `--output-format stream-json`.
+
+use convoke_domain::lane::event::{Failure, FailureKind, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::failure::{answered, failure};
+use super::hearing::{Dialect, Said};
+use super::message_line::{Line, Message};
+use super::{Errand, Launch, Rights};
+use crate::json::{count, micro_dollars, parse, string};
+
+pub(super) const VARIABLES: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CONFIG_DIR",
+];
+
+pub(super) const QUIET: &[(&str, &str)] = &[
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("DISABLE_TELEMETRY", "1"),
+    ("DISABLE_ERROR_REPORTING", "1"),
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    // It would try a refused key for minutes.
+    ("CLAUDE_CODE_MAX_RETRIES", "2"),
+];
+
+pub(super) fn launch(errand: &Errand<'_>, launch: &mut Launch) {
+    launch.arguments(&["-p", "--output-format=stream-json", "--verbose"]);
+    match errand.rights {
+        // A tool that is not listed is not there, whatever the settings permit; so the settings can
+        // stay, and with them the hooks that put an agent back where it was. Tools of servers are
+        // not in that list, so there must be no servers.
+        Rights::ReadOnly => launch.arguments(&[
+            "--tools=Read,Grep,Glob",
+            "--permission-mode=dontAsk",
+            "--strict-mcp-config",
+        ]),
+        Rights::Write => launch.arguments(&["--permission-mode=acceptEdits"]),
+    }
+    launch.option("--model", errand.model);
+    launch.option("--effort", errand.effort);
+    launch.option("--resume", errand.resume);
+}
+
+#[derive(Deserialize)]
+struct Tokens<'a> {
+    #[serde(borrow, rename = "input_tokens")]
+    input: Option<&'a RawValue>,
+    #[serde(borrow, rename = "cache_creation_input_tokens")]
+    cache_write: Option<&'a RawValue>,
+    #[serde(borrow, rename = "cache_read_input_tokens")]
+    cache_read: Option<&'a RawValue>,
+    #[serde(borrow, rename = "output_tokens")]
+    output: Option<&'a RawValue>,
+    #[serde(borrow, rename = "output_tokens_details")]
+    details: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Details<'a> {
+    #[serde(borrow, rename = "thinking_tokens")]
+    thinking: Option<&'a RawValue>,
+}
+
+/// How Claude Code speaks.
+#[derive(Debug, Default)]
+pub(super) struct Claude;
+
+impl Dialect for Claude {
+    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+        let line = Line::parse(line)?;
+        line.uuid?;
+        line.introduce(said);
+        match (line.kind.as_ref(), line.subtype().as_ref()) {
+            ("system", "api_retry") => said.trouble(trouble(&line, &line.failure_words())),
+            ("assistant", _) => assistant(&line, said),
+            ("result", _) => result(&line, said),
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+fn assistant(line: &Line<'_>, said: &mut Said) {
+    // What the client itself says about an error looks as if the agent said it.
+    if parse::<bool>(line.is_api_error_message) == Some(true) {
+        return said.trouble(trouble(line, &line.message_text()));
+    }
+    if let Some(message) = parse::<Message<'_>>(line.message).filter(|_| !line.is_subagent()) {
+        let model = string(message.model).unwrap_or_default();
+        if model != "<synthetic>" {
+            said.model(&model);
+        }
+    }
+    line.speak(said);
+}
+
+fn trouble(line: &Line<'_>, words: &str) -> Failure {
+    answered(count(line.error_status), words)
+}
+
+fn result(line: &Line<'_>, said: &mut Said) {
+    if let Some(usage) = usage(line) {
+        said.usage(usage);
+    }
+    if !line.is_failure() {
+        return said.ends_well(line.answer());
+    }
+    let words = line.failure_words();
+    said.ends_in(match line.subtype().as_ref() {
+        "error_max_turns" | "error_max_budget_usd" => failure(FailureKind::OverBudget, &words),
+        _ => trouble(line, &words),
+    });
+}
+
+/// The tokens that came from a cache, or went to one, are not among the others.
+fn usage(line: &Line<'_>) -> Option<Usage> {
+    let tokens: Tokens<'_> = parse(line.usage)?;
+    let details: Option<Details<'_>> = parse(tokens.details);
+    let cached = count(tokens.cache_read);
+    Some(Usage {
+        input: count(tokens.input).saturating_add(count(tokens.cache_write)).saturating_add(cached),
+        cached,
+        output: count(tokens.output),
+        reasoning: count(details.and_then(|details| details.thinking)),
+        micro_dollars: micro_dollars(line.total_cost_usd),
+    })
+}

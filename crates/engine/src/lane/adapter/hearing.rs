@@ -1,0 +1,185 @@
+//! What all listeners share: what was said so far, and what stderr and an exit add to it.
+
+use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Usage};
+
+use super::Listener;
+use super::failure::{complaint, failure, readable};
+
+/// No line that matters is longer; what is, is passed over.
+const LONGEST_LINE: usize = 32 * 1024 * 1024;
+
+/// How one client speaks.
+pub(super) trait Dialect: Send {
+    /// Takes in a line of stdout; `None` if it means nothing.
+    fn line(&mut self, line: &str, said: &mut Said) -> Option<()>;
+
+    /// Returns what a line of stderr complains of.
+    fn complaint(&self, line: &str) -> Option<Failure> {
+        complaint(line)
+    }
+
+    /// Takes in the end of the process. A turn that did not end by then has been left.
+    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+        if let (false, Some(failure)) = (said.has_ended(), exit.failure(None)) {
+            said.trouble(failure);
+        }
+    }
+}
+
+/// What is said, in order, and what of it is still to be passed on.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    events: Vec<Event>,
+    session: Option<String>,
+    model: Option<String>,
+    has_ended: bool,
+    /// Since the agent last spoke or acted.
+    has_known_trouble: bool,
+}
+
+impl Said {
+    /// The session has this name. Most clients repeat it in every line.
+    pub(super) fn session(&mut self, id: &str) {
+        if !id.is_empty() && self.session.as_deref() != Some(id) {
+            self.session = Some(id.to_owned());
+            self.events.push(Event::Session(id.to_owned()));
+        }
+    }
+
+    /// This model answers.
+    pub(super) fn model(&mut self, name: &str) {
+        if !name.is_empty() && self.model.as_deref() != Some(name) {
+            self.model = Some(name.to_owned());
+            self.events.push(Event::Model(name.to_owned()));
+        }
+    }
+
+    /// The agent says this.
+    pub(super) fn text(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.has_known_trouble = false;
+            self.events.push(Event::Text(text.to_owned()));
+        }
+    }
+
+    /// The agent uses a tool.
+    pub(super) fn tool(&mut self, name: &str) {
+        self.has_known_trouble = false;
+        self.events.push(Event::Tool(name.to_owned()));
+    }
+
+    /// This was spent.
+    pub(super) fn usage(&mut self, usage: Usage) {
+        self.events.push(Event::Usage(usage));
+    }
+
+    /// Something went wrong. What is of no known kind must not hide what is.
+    pub(super) fn trouble(&mut self, failure: Failure) {
+        let is_known = failure.kind != FailureKind::Other;
+        if is_known || !self.has_known_trouble {
+            self.has_known_trouble |= is_known;
+            self.events.push(Event::Trouble(failure));
+        }
+    }
+
+    /// The turn ended well.
+    pub(super) fn ends_well(&mut self, answer: Option<String>) {
+        self.ends(Ended { answer, failure: None });
+    }
+
+    /// The turn ended in a failure.
+    pub(super) fn ends_in(&mut self, failure: Failure) {
+        self.ends(Ended { answer: None, failure: Some(failure) });
+    }
+
+    fn ends(&mut self, ended: Ended) {
+        self.has_ended = true;
+        self.events.push(Event::Ended(ended));
+    }
+
+    /// Tells whether a turn ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+}
+
+/// The end of a process.
+#[derive(Debug)]
+pub(super) struct Exit {
+    /// Its code; none if a signal ended it.
+    pub(super) code: Option<i32>,
+    /// What stderr complained of since the agent last spoke.
+    pub(super) complaint: Option<Failure>,
+    /// What stderr said beside.
+    words: Option<String>,
+}
+
+impl Exit {
+    /// Returns what went wrong: by the code where that tells, else by what stderr complained of,
+    /// else by its words. A signal says nothing about the client.
+    pub(super) fn failure(&self, by_code: Option<FailureKind>) -> Option<Failure> {
+        let code = self.code.filter(|code| *code != 0)?;
+        let kind = by_code.or(self.complaint.as_ref().map(|failure| failure.kind));
+        let message = self.complaint.as_ref().map(|failure| failure.message.clone());
+        let message = message.or_else(|| self.words.clone());
+        let message = message.unwrap_or_else(|| format!("it ended with code {code}"));
+        Some(failure(kind.unwrap_or(FailureKind::Other), &message))
+    }
+}
+
+/// Listens to a client that speaks a dialect.
+#[derive(Debug, Default)]
+pub(super) struct Ear<D> {
+    dialect: D,
+    said: Said,
+    complaint: Option<Failure>,
+    words: Option<String>,
+}
+
+impl<D: Dialect> Ear<D> {
+    fn pass_on(&mut self) -> Vec<Event> {
+        let events = std::mem::take(&mut self.said.events);
+        // Whoever speaks or acts has got over what stderr complained of before.
+        if events.iter().any(|event| matches!(event, Event::Text(_) | Event::Tool(_))) {
+            (self.complaint, self.words) = (None, None);
+        }
+        events
+    }
+
+    /// The first line that speaks of an error says more than a stack's last.
+    fn remember(&mut self, line: &str) {
+        let speaks_of_error = |line: &str| line.to_lowercase().contains("error");
+        let is_kept = self.words.as_deref().is_some_and(speaks_of_error);
+        if !is_kept && !line.trim().is_empty() {
+            self.words = Some(readable(line));
+        }
+    }
+}
+
+impl<D: Dialect> Listener for Ear<D> {
+    fn stdout_line(&mut self, line: &str) -> Vec<Event> {
+        if line.len() <= LONGEST_LINE {
+            // A line that means nothing is passed over.
+            self.dialect.line(line, &mut self.said);
+        }
+        self.pass_on()
+    }
+
+    fn stderr_line(&mut self, line: &str) -> Vec<Event> {
+        if line.len() > LONGEST_LINE {
+            return Vec::new();
+        }
+        self.remember(line);
+        if let Some(complaint) = self.dialect.complaint(line) {
+            self.complaint = Some(complaint.clone());
+            self.said.trouble(complaint);
+        }
+        self.pass_on()
+    }
+
+    fn exited(&mut self, code: Option<i32>) -> Vec<Event> {
+        let exit = Exit { code, complaint: self.complaint.take(), words: self.words.take() };
+        self.dialect.exits(&exit, &mut self.said);
+        self.pass_on()
+    }
+}
