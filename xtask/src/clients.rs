@@ -9,6 +9,7 @@ mod claude;
 mod codex;
 mod evidence;
 mod gemini;
+mod lanes;
 mod opencode;
 pub mod record;
 mod user;
@@ -80,6 +81,11 @@ pub fn run() -> Result<(), Error> {
         let proven = evidence::check(client.short, &user, &bin, &server);
         if proven.map_err(|error| format!("{name}: {error}"))? {
             say(&format!("{name}: its record proves what its agent read"));
+        }
+        let (user, server) = (User::new()?, ModelServer::start()?);
+        let driven = lanes::check(client.short, &user, &bin, &server);
+        if driven.map_err(|error| format!("{name}: {error}"))? {
+            say(&format!("{name}: a lane asked it, resumed it, and counted what it spent"));
         }
     }
     Ok(())

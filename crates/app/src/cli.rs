@@ -3,9 +3,11 @@
 pub mod agent;
 pub mod brief;
 pub mod dispatch;
+pub mod guard;
 pub mod hook;
 pub mod hooks;
 pub mod inbox;
+pub mod lane;
 pub mod prompt;
 pub mod say;
 pub mod skill;
@@ -59,13 +61,16 @@ enum Command {
     Skill(skill::Args),
     Hook(hook::Args),
     Hooks(hooks::Args),
+    Lane(lane::Args),
     Store(store::Args),
+    #[command(hide = true)]
+    Guard(guard::Args),
 }
 
 const AFTER_HELP: &str = "\
 stdout is data, stderr is conversation. Exit codes: 0 done, 1 the answer is no,
 2 wrong usage or configuration, 3 something around convoke is missing or refused,
-70 a bug in convoke.
+4 an agent gave no answer, 70 a bug in convoke.
 
 Settings come from flags, CONVOKE_* variables, convoke.local.toml, convoke.toml,
 .moai/config/sections/design.yaml and the user's config.toml, in this order.";
@@ -85,7 +90,9 @@ impl Cli {
             Command::Subagent(args) => args.run(&self.app()?, output),
             Command::Skill(args) => args.run(&self.app()?, output),
             Command::Hooks(args) => args.run(&self.app()?, output),
+            Command::Lane(args) => args.run(&self.app()?, output),
             Command::Store(args) => args.run(&self.app()?, output),
+            Command::Guard(args) => args.run(),
             // The client says which project it is in, and nothing here may fail.
             Command::Hook(args) => args.run(self.verbosity(), output),
         }

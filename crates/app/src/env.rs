@@ -24,6 +24,19 @@ impl Environment {
         env::current_exe().unwrap_or_else(|_| PathBuf::from("convoke"))
     }
 
+    /// Returns these variables and no others, as far as they are set.
+    pub fn only<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
+        names.into_iter().filter_map(|name| Some((name.into(), variable(name)?))).collect()
+    }
+
+    /// Finds the first of some programs on the PATH.
+    pub fn find_program(self, names: &[&str]) -> Option<PathBuf> {
+        let path = variable("PATH")?;
+        let folders: Vec<_> = env::split_paths(&path).filter(|it| it.is_absolute()).collect();
+        let places = names.iter().flat_map(|name| folders.iter().map(move |it| it.join(name)));
+        places.into_iter().find(|place| place.is_file())
+    }
+
     /// Returns the user's own folder.
     pub fn home(self) -> Option<PathBuf> {
         variable("HOME").map(PathBuf::from)

@@ -13,13 +13,16 @@ pub enum Exit {
     Usage,
     /// Something around us is missing, refused or not ready.
     Surroundings,
+    /// An agent gave no answer.
+    LaneFailed,
     /// A bug in Convoke.
     Bug,
 }
 
 impl Exit {
     /// Every outcome, for the reference page.
-    pub const ALL: [Self; 5] = [Self::Done, Self::No, Self::Usage, Self::Surroundings, Self::Bug];
+    pub const ALL: [Self; 6] =
+        [Self::Done, Self::No, Self::Usage, Self::Surroundings, Self::LaneFailed, Self::Bug];
 
     /// Returns the number.
     pub const fn code(self) -> u8 {
@@ -28,6 +31,7 @@ impl Exit {
             Self::No => 1,
             Self::Usage => 2,
             Self::Surroundings => 3,
+            Self::LaneFailed => 4,
             Self::Bug => 70,
         }
     }
@@ -39,6 +43,7 @@ impl Exit {
             Self::No => "the answer is no",
             Self::Usage => "wrong usage or configuration",
             Self::Surroundings => "something around Convoke is missing, refused or not ready",
+            Self::LaneFailed => "an agent gave no answer",
             Self::Bug => "a bug in Convoke",
         }
     }

@@ -38,7 +38,13 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
 /// Prepares it to talk to the stand-in and to nobody else.
 pub(super) fn command(user: &User, bin: &Path, server: &ModelServer) -> Command {
     let mut claude = user.scrubbed(&bin.join("claude"));
-    claude.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "no-key");
+    claude.envs(variables(server));
     claude.envs(QUIET.map(|name| (name, "1"))).env("CLAUDE_CODE_MAX_RETRIES", "1");
     claude
+}
+
+/// Returns what leads it to the stand-in.
+pub(super) fn variables(server: &ModelServer) -> Vec<(String, String)> {
+    let key = ("ANTHROPIC_API_KEY".to_owned(), "no-key".to_owned());
+    vec![("ANTHROPIC_BASE_URL".to_owned(), server.url()), key]
 }

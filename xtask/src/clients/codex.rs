@@ -44,7 +44,7 @@ pub(super) fn configure(user: &User, server: &ModelServer) -> Result<(), Error> 
     let config = format!(
         "model = \"stand-in\"\nmodel_provider = \"stand-in\"\ncheck_for_update_on_startup = false\n\
          [analytics]\nenabled = false\n[model_providers.stand-in]\nname = \"stand-in\"\n\
-         base_url = \"{}/v1\"\nenv_key = \"NO_KEY\"\nwire_api = \"responses\"\n",
+         base_url = \"{}/v1\"\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n",
         server.url()
     );
     user.write("home/.codex/config.toml", &config)
@@ -53,6 +53,6 @@ pub(super) fn configure(user: &User, server: &ModelServer) -> Result<(), Error> 
 /// Prepares it to run once.
 pub(super) fn command(user: &User, bin: &Path) -> Command {
     let mut codex = user.scrubbed(&bin.join("codex"));
-    codex.arg("exec").args(FLAGS).env("NO_KEY", "no-key");
+    codex.arg("exec").args(FLAGS).env("OPENAI_API_KEY", "no-key");
     codex
 }

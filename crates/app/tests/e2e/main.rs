@@ -18,10 +18,12 @@ mod harness;
 mod hook;
 mod hook_arrival;
 mod hooks;
+mod lane;
 mod messages;
 mod readme;
 mod skill;
 mod store;
+mod supervisor;
 mod task;
 mod wake;
 

@@ -1,0 +1,159 @@
+//! `convoke lane run`: agents that behave, and agents that do not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Project};
+
+/// A project with a script in place of Claude Code.
+fn with_claude(script: &str) -> Project {
+    let project = Project::new().file("../home/bin/claude", format!("#!/bin/sh\n{script}\n"));
+    let path = project.path("../home/bin/claude");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let bin = path.parent().unwrap().display().to_string();
+    project.variable("PATH", &format!("{bin}:/usr/bin:/bin"))
+}
+
+fn said(value: &Value) -> String {
+    format!("echo '{value}'\n")
+}
+
+fn init() -> String {
+    said(&json!({ "type": "system", "subtype": "init", "session_id": "s-1", "uuid": "u-1",
+        "model": "claude-opus-5-5", "tools": [] }))
+}
+
+fn words() -> String {
+    let message = json!({ "id": "m-1", "role": "assistant",
+        "content": [{ "type": "text", "text": "Let me see." }] });
+    said(&json!({ "type": "assistant", "uuid": "u-3", "session_id": "s-1", "message": message }))
+}
+
+fn result(change: impl FnOnce(&mut Value)) -> String {
+    let mut value = json!({ "type": "result", "subtype": "success", "is_error": false,
+        "result": "The answer is 42.", "session_id": "s-1", "uuid": "u-2", "num_turns": 1,
+        "total_cost_usd": 0.00368,
+        "usage": { "input_tokens": 400, "cache_read_input_tokens": 2000, "output_tokens": 84 } });
+    change(&mut value);
+    said(&value)
+}
+
+fn run(project: &Project, more: &[&str]) -> Outcome {
+    project.run(&[&["lane", "run", "--agent", "claude", "What is it?"], more].concat())
+}
+
+fn report(project: &Project, more: &[&str]) -> Value {
+    let outcome = run(project, &[&["--json"], more].concat());
+    serde_json::from_str(&outcome.stdout).unwrap()
+}
+
+#[test]
+fn an_answer_is_printed_and_accounted_for() {
+    let project = with_claude(&format!("cat > asked; {}{}", init(), result(|_| ())));
+    let outcome = run(&project, &[]);
+    assert_eq!(
+        (outcome.code, outcome.stdout.as_str()),
+        (Some(0), "The answer is 42.\n"),
+        "{outcome}"
+    );
+    assert!(outcome.stderr.contains("session s-1\n"), "{outcome}");
+    assert_eq!(fs::read_to_string(project.path("asked")).unwrap().trim(), "What is it?");
+    let report = report(&project, &["--model", "opus"]);
+    assert_eq!(
+        (&report["outcome"], &report["model"]),
+        (&json!("answered"), &json!("claude-opus-5-5"))
+    );
+    assert_eq!(report["usage"]["output_tokens"], 84);
+    assert_eq!(report["usage"]["cached_tokens"], 2000);
+    assert_eq!(report["usage"]["micro_dollars"], 3680);
+}
+
+// An exit code is not to be believed, in either direction.
+#[test]
+fn only_a_turn_that_ended_well_is_an_answer() {
+    let limits = ["--stall", "0.5", "--grace", "0.3"];
+    let failed = result(|it| it["is_error"] = json!(true));
+    let empty = result(|it| it["result"] = json!(""));
+    let limited = result(|it| {
+        it["is_error"] = json!(true);
+        it["api_error_status"] = json!(429);
+        it["result"] = json!("API Error: 429 rate limit");
+    });
+    for (script, outcome, code) in [
+        (init() + &result(|_| ()) + "exit 1", "answered", 0),
+        (init() + &result(|_| ()) + "sleep 300", "answered", 0),
+        (init() + &failed, "failed", 4),
+        (init() + &empty, "no_output", 4),
+        (init() + &limited, "rate_limited", 4),
+        (init(), "no_output", 4),
+        (init() + &words(), "exited_early", 4),
+        (init() + "sleep 300", "stalled", 4),
+        ("sleep 300".to_owned(), "no_output", 4),
+        ("exit 0".to_owned(), "no_output", 4),
+        ("kill -9 $$".to_owned(), "exited_early", 4),
+        ("printf '{\"type\":\"res'".to_owned(), "no_output", 4),
+    ] {
+        let project = with_claude(&script);
+        let found = run(&project, &[&limits[..], &["--json"]].concat());
+        let report: Value = serde_json::from_str(&found.stdout).unwrap();
+        assert_eq!(
+            (report["outcome"].as_str(), found.code),
+            (Some(outcome), Some(code)),
+            "{script}: {found}"
+        );
+    }
+    let other = with_claude(&(init() + &result(|_| ())));
+    assert_eq!(report(&other, &["--model", "haiku"])["outcome"], "model_mismatch");
+}
+
+// A client sees its own vendor's key and what every program needs, and nothing else.
+#[test]
+fn a_client_sees_only_its_own_variables() {
+    let project = with_claude(&format!("env > seen; {}{}", init(), result(|_| ())))
+        .variable("ANTHROPIC_API_KEY", "mine")
+        .variable("OPENAI_API_KEY", "another's")
+        .variable("CONVOKE_AGENT", "june")
+        .variable("SECRET", "nobody's");
+    run(&project, &[]);
+    let seen = fs::read_to_string(project.path("seen")).unwrap();
+    assert!(seen.contains("ANTHROPIC_API_KEY=mine\n") && seen.contains("HOME="), "{seen}");
+    for name in ["OPENAI_API_KEY", "CONVOKE_AGENT", "SECRET"] {
+        assert!(!seen.contains(name), "{name}: {seen}");
+    }
+}
+
+// P-157: an answer without substance is none, where that is asked for.
+#[test]
+fn an_answer_may_have_to_have_substance() {
+    let project = with_claude(&(init() + &result(|_| ())));
+    let thin = run(&project, &["--substance"]);
+    assert_eq!((thin.code, thin.stdout.as_str()), (Some(4), ""), "{thin}");
+    assert!(thin.stderr.contains("but without substance: body too thin: 4/30 words"), "{thin}");
+    let none = with_claude(&(init() + &result(|it| it["result"] = json!("NO_ISSUES_FOUND"))));
+    assert_eq!(run(&none, &["--substance"]).code, Some(0));
+}
+
+#[test]
+fn a_client_that_is_not_there_is_named() {
+    let project = Project::new().variable("PATH", "/usr/bin:/bin");
+    let outcome = project.run(&["lane", "run", "--agent", "cursor", "x"]);
+    assert_eq!(
+        outcome.to_string(),
+        "exit: 3\n--- stdout\n--- stderr\nerror: cannot find `cursor-agent` on the PATH\n\
+         hint: install cursor, or put it on the PATH\n"
+    );
+    let nonsense = project.run(&["lane", "run", "--agent", "claude", "x", "--limit", "-1"]);
+    assert_eq!(nonsense.code, Some(2), "{nonsense}");
+}
+
+// What the client said can be kept; it does not lie about in the project.
+#[test]
+fn what_was_said_can_be_kept() {
+    let project = with_claude(&(init() + &result(|_| ()) + "echo aside >&2"));
+    run(&project, &["--keep", "kept"]);
+    assert!(fs::read_to_string(project.path("kept/stdout")).unwrap().contains("The answer is 42."));
+    assert_eq!(fs::read_to_string(project.path("kept/stderr")).unwrap(), "aside\n");
+    assert_eq!(fs::read_to_string(project.path("kept/stdin")).unwrap(), "What is it?");
+}

@@ -1,0 +1,145 @@
+//! The supervisor and its guardian against clients that misbehave. Every client here is a shell
+//! script; what is left of it afterwards is looked for from outside.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use convoke_domain::lane::outcome::End;
+use convoke_engine::lane::supervisor::{Errand, Finished, Limits, Stream, Talk, run};
+
+const PATIENT: Limits = Limits {
+    wall: Duration::from_mins(1),
+    first_byte: Duration::from_mins(1),
+    stall: Duration::from_mins(1),
+    grace: Duration::from_millis(300),
+};
+
+const SHORT: Duration = Duration::from_millis(400);
+
+/// What came of a script.
+struct Seen {
+    finished: Finished,
+    lines: Vec<(Stream, String)>,
+    scratch: tempfile::TempDir,
+}
+
+/// Runs a script as a client; a line `over` ends its turn.
+fn ran(script: &str, limits: Limits, stdin: Option<&str>) -> Seen {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("client.sh");
+    fs::write(&path, script).unwrap();
+    let mut lines = Vec::new();
+    let arguments = [path.display().to_string()];
+    let errand = Errand {
+        convoke: Path::new(env!("CARGO_BIN_EXE_convoke")),
+        program: Path::new("/bin/sh"),
+        arguments: &arguments,
+        variables: &[("PATH".into(), "/usr/bin:/bin".into())],
+        folder: scratch.path(),
+        stdin,
+        scratch: scratch.path(),
+        limits,
+    };
+    let finished = run(&errand, &mut |stream, line| {
+        lines.push((stream, line.to_owned()));
+        if line == "over" { Talk::IsOver } else { Talk::GoesOn }
+    });
+    Seen { finished: finished.unwrap(), lines, scratch }
+}
+
+impl Seen {
+    fn printed(&self) -> Vec<&str> {
+        let stdout = self.lines.iter().filter(|(stream, _)| *stream == Stream::Stdout);
+        stdout.map(|(_, line)| line.as_str()).collect()
+    }
+
+    /// Checks that the processes whose ids the script wrote down are gone.
+    #[track_caller]
+    fn left_nobody(&self) {
+        let ids = fs::read_to_string(self.scratch.path().join("pids")).unwrap();
+        assert!(!ids.trim().is_empty());
+        for id in ids.split_whitespace() {
+            assert!(!PathBuf::from(format!("/proc/{id}")).exists(), "{id} is still there");
+        }
+    }
+}
+
+#[test]
+fn what_a_client_says_is_heard_and_kept() {
+    let script = "read line; echo \"got $line\"; echo aside >&2; printf 'half a line'";
+    let seen = ran(script, PATIENT, Some("the prompt\n"));
+    assert_eq!(seen.finished.end, End::Exited(0));
+    assert_eq!(seen.printed(), ["got the prompt", "half a line"]);
+    assert!(seen.lines.contains(&(Stream::Stderr, "aside".to_owned())));
+    assert_eq!(fs::read_to_string(&seen.finished.stdout).unwrap(), "got the prompt\nhalf a line");
+    assert_eq!(seen.finished.bytes, 32, "of both streams");
+    assert_eq!(ran("cat; echo done", PATIENT, None).printed(), ["done"], "stdin is closed");
+}
+
+#[test]
+fn an_end_is_told_as_it_was() {
+    assert_eq!(ran("exit 7", PATIENT, None).finished.end, End::Exited(7));
+    assert_eq!(ran("kill -9 $$", PATIENT, None).finished.end, End::Signalled(9));
+    let scratch = tempfile::tempdir().unwrap();
+    let missing = Errand {
+        convoke: Path::new(env!("CARGO_BIN_EXE_convoke")),
+        program: Path::new("/nowhere/client"),
+        arguments: &[],
+        variables: &[],
+        folder: scratch.path(),
+        stdin: None,
+        scratch: scratch.path(),
+        limits: PATIENT,
+    };
+    let finished = run(&missing, &mut |_, _| Talk::GoesOn).unwrap();
+    assert_eq!(finished.end, End::NotStarted);
+}
+
+#[test]
+fn every_limit_stops_what_it_limits() {
+    let silent = Limits { first_byte: SHORT, ..PATIENT };
+    assert_eq!(ran("sleep 300", silent, None).finished.end, End::FirstByteLimit);
+    let stalling = Limits { stall: SHORT, ..PATIENT };
+    let stalled = ran("echo hello; sleep 300", stalling, None);
+    assert_eq!((stalled.finished.end, stalled.printed()), (End::StallLimit, vec!["hello"]));
+    let dripping = Limits { wall: SHORT, ..PATIENT };
+    let dripped = ran("while :; do echo drip; sleep 0.05; done", dripping, None);
+    assert_eq!(dripped.finished.end, End::WallLimit);
+    assert!(dripped.finished.took < SHORT * 10, "{:?}", dripped.finished.took);
+    // What was said in time counts, also when the client does not go by itself.
+    let lingering = ran("echo over; sleep 300", stalling, None);
+    assert_eq!(lingering.printed(), ["over"]);
+}
+
+// Whoever ignores a signal, leaves its group, or is left over, is found all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_of_a_client() {
+    let deaf = "trap '' TERM; echo $$ > pids; echo hello; while :; do sleep 300; done";
+    let stalling = Limits { stall: SHORT, ..PATIENT };
+    let seen = ran(deaf, stalling, None);
+    assert_eq!(seen.finished.end, End::StallLimit);
+    seen.left_nobody();
+    let runaway = "setsid sh -c 'echo $$ > pids; trap \"\" TERM; sleep 300' & \
+                   while [ ! -s pids ]; do :; done; echo over";
+    let seen = ran(runaway, PATIENT, None);
+    assert_eq!(seen.finished.end, End::Exited(0));
+    seen.left_nobody();
+    let twice = "(setsid sh -c '(sleep 300 & echo $! > pids)' &) ; \
+                 while [ ! -s pids ]; do :; done; echo hello; sleep 300";
+    let seen = ran(twice, stalling, None);
+    seen.left_nobody();
+}
+
+// Bytes of any kind and any amount are survived.
+#[test]
+fn any_output_is_survived() {
+    let odd = ran("printf '\\377\\376 \\033[31mred\\033[0m\\n\\000\\nlast\\n'", PATIENT, None);
+    assert_eq!(odd.printed().last(), Some(&"last"));
+    assert_eq!(fs::read(&odd.finished.stdout).unwrap()[0], 0xff, "kept as it came");
+    let long = "head -c 40000000 /dev/zero | tr '\\0' x; echo; echo end";
+    let long = ran(long, PATIENT, None);
+    assert_eq!(long.printed(), ["end"], "a line without end is passed over");
+    assert_eq!(fs::metadata(&long.finished.stdout).unwrap().len(), 40_000_005);
+}

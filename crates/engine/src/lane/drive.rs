@@ -1,0 +1,117 @@
+//! One lane from beginning to end: a client is started, listened to, and judged.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::Duration;
+
+use convoke_domain::lane::event::Event;
+use convoke_domain::lane::outcome::{Course, End, Heard, Outcome, outcome};
+
+use super::adapter::{Agent, Errand, Launch, launch, listen};
+use super::supervisor::{self, Limits, Stream, Talk};
+
+/// How much of what a client said besides is kept for people.
+const TAIL: u64 = 2000;
+
+/// Everything a lane needs.
+#[derive(Debug, Clone)]
+pub struct Lane<'a> {
+    /// The client.
+    pub agent: Agent,
+    /// Its program.
+    pub program: &'a Path,
+    /// Our own program.
+    pub convoke: &'a Path,
+    /// What it is sent to do.
+    pub errand: Errand<'a>,
+    /// The variables of the user's that it may see.
+    pub variables: Vec<(OsString, OsString)>,
+    /// How long it may take.
+    pub limits: Limits,
+}
+
+/// What became of a lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Driven {
+    /// The judgement.
+    pub outcome: Outcome,
+    /// What was said.
+    pub heard: Heard,
+    /// How the process ended.
+    pub end: End,
+    /// How long it took.
+    pub took: Duration,
+    /// How much was said, in bytes.
+    pub bytes: u64,
+    /// The end of what the client said besides.
+    pub stderr: String,
+}
+
+/// Runs a lane. `notice` is told of every event as it comes.
+pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driven> {
+    let Launch { arguments, variables, stdin, files } = launch(lane.agent, &lane.errand);
+    for (path, text) in files {
+        fs::write(path, text)?;
+    }
+    let own = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+    let variables: Vec<_> = lane.variables.iter().cloned().chain(own).collect();
+    let mut listener = listen(lane.agent);
+    let mut heard = Heard::default();
+    let mut take = |events: Vec<Event>| {
+        for event in events {
+            notice(&event);
+            heard.take(event);
+        }
+        if heard.ended.is_some() { Talk::IsOver } else { Talk::GoesOn }
+    };
+    let errand = supervisor::Errand {
+        convoke: lane.convoke,
+        program: lane.program,
+        arguments: &arguments,
+        variables: &variables,
+        folder: Path::new(lane.errand.folder),
+        stdin: stdin.as_deref(),
+        scratch: Path::new(lane.errand.scratch),
+        limits: lane.limits,
+    };
+    let finished = supervisor::run(&errand, &mut |stream, line| {
+        take(match stream {
+            Stream::Stdout => listener.stdout_line(line),
+            Stream::Stderr => listener.stderr_line(line),
+        })
+    })?;
+    take(listener.exited(match finished.end {
+        End::Exited(code) => Some(code),
+        End::Signalled(_)
+        | End::WallLimit
+        | End::FirstByteLimit
+        | End::StallLimit
+        | End::BudgetLimit
+        | End::Cancelled
+        | End::NotStarted => None,
+    }));
+    let course = Course { heard: &heard, end: finished.end, model: lane.errand.model };
+    Ok(Driven {
+        outcome: outcome(&course),
+        end: finished.end,
+        took: finished.took,
+        bytes: finished.bytes,
+        stderr: tail(&finished.stderr),
+        heard,
+    })
+}
+
+/// Reads the end of a file, however long it is.
+fn tail(path: &Path) -> String {
+    let read = || {
+        let mut file = fs::File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL).read_to_end(&mut bytes)?;
+        io::Result::Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+    };
+    read().unwrap_or_default()
+}

@@ -1,0 +1,218 @@
+//! The guardian: a small process of our own between us and a client.
+//!
+//! Clients start children that leave their process group, outlive them, or ignore signals. The
+//! guardian is the client's parent, leads a session of its own, and inherits every orphan below it;
+//! it ends when nothing of it is left. It listens on its stdin: when that closes, because we asked or
+//! because we died, it stops everything. So nothing that happens to us leaves a process behind.
+//!
+//! Orphans are inherited and found on Linux. Elsewhere the process group is stopped, and who left it
+//! is not found.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use convoke_domain::lane::outcome::End;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process};
+
+use crate::file;
+use crate::process::command;
+
+/// How often what is left over is looked for while it is being stopped.
+const STEP: Duration = Duration::from_millis(10);
+
+/// What is left over after a client ended by itself has this long to end, too.
+const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
+
+/// A client to be looked after.
+#[derive(Debug, Clone)]
+pub struct Ward {
+    /// The client's program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// What it reads on its stdin; without it, nothing.
+    pub stdin: Option<PathBuf>,
+    /// How long it may take to stop when it is asked to.
+    pub grace: Duration,
+    /// Where to write how it ended.
+    pub report: PathBuf,
+}
+
+/// Runs a client to its end, and ends with nothing of it left. Output goes to our own stdout and
+/// stderr.
+pub fn guard(ward: &Ward) -> io::Result<()> {
+    // A session of its own: what the terminal sends does not reach it.
+    rustix::process::setsid().ok();
+    become_subreaper();
+    let end = match started(ward) {
+        Ok(child) => {
+            let was_stopped = wait_for_end(child)?;
+            let status = if was_stopped { stop(child, ward.grace) } else { reaped(child) };
+            sweep(LEFTOVER_GRACE);
+            status.map_or("lost".to_owned(), described)
+        }
+        Err(error) => format!("not_started {error}"),
+    };
+    file::replace(&ward.report, &format!("{end}\n"))
+}
+
+/// Reads how a client ended.
+pub fn read_report(path: &Path) -> Option<End> {
+    let text = file::text(path, 4096)?;
+    let (word, number) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+    match word {
+        "exited" => Some(End::Exited(number.parse().ok()?)),
+        "signalled" => Some(End::Signalled(number.parse().ok()?)),
+        "not_started" => Some(End::NotStarted),
+        _ => None,
+    }
+}
+
+fn described(status: WaitStatus) -> String {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => format!("exited {code}"),
+        (None, Some(signal)) => format!("signalled {signal}"),
+        (None, None) => "lost".to_owned(),
+    }
+}
+
+fn started(ward: &Ward) -> io::Result<Pid> {
+    let stdin = match &ward.stdin {
+        Some(path) => Stdio::from(File::open(path)?),
+        None => Stdio::null(),
+    };
+    let mut client = command(&ward.program, Path::new("."));
+    let child = client.args(&ward.arguments).stdin(stdin).process_group(0).spawn()?;
+    Ok(Pid::from_child(&child))
+}
+
+#[cfg(target_os = "linux")]
+fn become_subreaper() {
+    rustix::process::set_child_subreaper(Some(getpid())).ok();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn become_subreaper() {}
+
+/// Waits until the client ends, or until we are told to stop it; tells which.
+fn wait_for_end(child: Pid) -> io::Result<bool> {
+    let stdin = io::stdin();
+    let ended = end_of(child);
+    loop {
+        let mut watched = vec![PollFd::new(&stdin, PollFlags::IN)];
+        watched.extend(ended.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        // Where the end cannot be watched, it is asked for.
+        let patience = if ended.is_some() { None } else { Some(timespec(STEP)) };
+        match poll(&mut watched, patience.as_ref()) {
+            Err(error) if error != rustix::io::Errno::INTR => return Err(error.into()),
+            Ok(_) | Err(_) => {}
+        }
+        // Nobody writes to us: whatever comes, also the end, means that it is over.
+        if !watched[0].revents().is_empty() {
+            return Ok(true);
+        }
+        if is_over(child) {
+            return Ok(false);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn end_of(child: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(child, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_of(_child: Pid) -> Option<OwnedFd> {
+    None
+}
+
+/// Tells whether a child has ended, without taking notice of it.
+fn is_over(child: Pid) -> bool {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::Pid(child), options), Ok(None))
+}
+
+fn reaped(child: Pid) -> Option<WaitStatus> {
+    let found = rustix::process::waitpid(Some(child), WaitOptions::empty());
+    found.ok().flatten().map(|(_, status)| status)
+}
+
+/// Asks the client to stop, and kills it when it does not.
+fn stop(child: Pid, grace: Duration) -> Option<WaitStatus> {
+    rustix::process::kill_process_group(child, Signal::TERM).ok();
+    let mut left = grace;
+    while !is_over(child) && !left.is_zero() {
+        pause();
+        left = left.saturating_sub(STEP);
+    }
+    rustix::process::kill_process_group(child, Signal::KILL).ok();
+    kill_process(child, Signal::KILL).ok();
+    reaped(child)
+}
+
+/// Ends whatever is left below us: first it is asked, then it is killed.
+fn sweep(grace: Duration) {
+    let mut left = grace;
+    loop {
+        while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
+        let remaining = descendants();
+        if remaining.is_empty() {
+            return;
+        }
+        let signal = if left.is_zero() { Signal::KILL } else { Signal::TERM };
+        for pid in remaining {
+            kill_process(pid, signal).ok();
+        }
+        pause();
+        left = left.saturating_sub(STEP);
+    }
+}
+
+/// Waits a moment; there is nothing else to wait for.
+fn pause() {
+    poll(&mut [], Some(&timespec(STEP))).ok();
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec { tv_sec: 0, tv_nsec: i64::from(duration.subsec_nanos()) }
+}
+
+/// Finds every process below us that has not ended.
+fn descendants() -> Vec<Pid> {
+    let all = processes();
+    let mut found = vec![getpid()];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(all.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+/// Lists every process with its parent, as far as the system says.
+fn processes() -> Vec<(Pid, Pid)> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let parse = |text: &str| Pid::from_raw(text.parse().ok()?);
+    entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let pid = parse(entry.file_name().to_str()?)?;
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            // The name in brackets may hold anything; what follows does not.
+            let (_, rest) = stat.rsplit_once(')')?;
+            let mut fields = rest.split_whitespace();
+            let is_alive = fields.next()? != "Z";
+            let parent = parse(fields.next()?)?;
+            is_alive.then_some((pid, parent))
+        })
+        .collect()
+}

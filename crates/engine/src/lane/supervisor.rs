@@ -1,0 +1,349 @@
+//! The supervisor: runs one client under limits, through its guardian, and hands on what it says.
+//!
+//! What is said goes to disk as it comes; of it only whole lines are handed on, and never more than a
+//! little is held in memory. A limit stops the client; what it said until then still counts.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use convoke_domain::lane::outcome::End;
+
+use super::guardian::read_report;
+use super::stopwatch::Stopwatch;
+use crate::process::command;
+
+/// No line that means something is longer; what is, is passed over.
+const LONGEST_LINE: usize = 16 * 1024 * 1024;
+
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// How many chunks may wait to be looked at.
+const WAITING: usize = 16;
+
+/// How long a client may take to go when it has given its answer.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// How much longer than its grace a guardian may take.
+const MARGIN: Duration = Duration::from_secs(5);
+
+/// How long a client may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// In all.
+    pub wall: Duration,
+    /// Until it says anything.
+    pub first_byte: Duration,
+    /// Between two things that it says.
+    pub stall: Duration,
+    /// Until it has stopped, when it is asked to.
+    pub grace: Duration,
+}
+
+/// A client to run.
+#[derive(Debug, Clone)]
+pub struct Errand<'a> {
+    /// Our own program, which is the guardian.
+    pub convoke: &'a Path,
+    /// The client's program.
+    pub program: &'a Path,
+    /// Its arguments.
+    pub arguments: &'a [String],
+    /// Its whole environment.
+    pub variables: &'a [(OsString, OsString)],
+    /// Where it works.
+    pub folder: &'a Path,
+    /// What it reads on its stdin.
+    pub stdin: Option<&'a str>,
+    /// A folder of the lane's own, for what is kept of it.
+    pub scratch: &'a Path,
+    /// How long it may take.
+    pub limits: Limits,
+}
+
+/// One of a client's two streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// What it prints.
+    Stdout,
+    /// What it says besides.
+    Stderr,
+}
+
+/// Whether a client has said all it has to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Talk {
+    /// There may be more.
+    GoesOn,
+    /// Its turn is over.
+    IsOver,
+}
+
+/// A client's run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// How it ended.
+    pub end: End,
+    /// How long it took.
+    pub took: Duration,
+    /// How much it said in all.
+    pub bytes: u64,
+    /// What it printed.
+    pub stdout: PathBuf,
+    /// What it said besides.
+    pub stderr: PathBuf,
+}
+
+/// What a reader hands on.
+enum News {
+    /// Whole lines.
+    Lines(Stream, String),
+    /// Something was said, however little.
+    Bytes(usize),
+    /// A stream is closed.
+    Closed,
+}
+
+/// Runs a client to its end. `hear` is given every line, and says whether the turn is over.
+pub fn run(
+    errand: &Errand<'_>,
+    hear: &mut dyn FnMut(Stream, &str) -> Talk,
+) -> io::Result<Finished> {
+    let report = errand.scratch.join("end");
+    let (stdout, stderr) = (errand.scratch.join("stdout"), errand.scratch.join("stderr"));
+    let watch = Stopwatch::start();
+    let mut guardian = started(errand, &report)?;
+    let (sender, receiver) = sync_channel(WAITING);
+    listen(guardian.stdout.take(), Stream::Stdout, &stdout, sender.clone())?;
+    listen(guardian.stderr.take(), Stream::Stderr, &stderr, sender)?;
+    let mut attention =
+        Attention { limits: errand.limits, watch, last: None, over: None, bytes: 0 };
+    let stopped = attention.listen(&receiver, hear);
+    // Closing its stdin tells the guardian to stop everything; after the end it changes nothing.
+    drop(guardian.stdin.take());
+    attention.drain(&receiver, hear, errand.limits.grace + MARGIN);
+    finish(&mut guardian)?;
+    let end = match (stopped, read_report(&report)) {
+        (Some(end), _) => end,
+        (None, found) => found.unwrap_or(End::NotStarted),
+    };
+    Ok(Finished { end, took: watch.elapsed(), bytes: attention.bytes, stdout, stderr })
+}
+
+fn started(errand: &Errand<'_>, report: &Path) -> io::Result<Child> {
+    let mut guardian = command(errand.convoke, errand.folder);
+    guardian.env_clear().envs(errand.variables.iter().map(|(name, value)| (name, value)));
+    guardian.arg("guard").arg("--report").arg(report);
+    guardian.args(["--grace-ms", &errand.limits.grace.as_millis().to_string()]);
+    if let Some(text) = errand.stdin {
+        let path = errand.scratch.join("stdin");
+        std::fs::write(&path, text)?;
+        guardian.arg("--feed").arg(path);
+    }
+    guardian.arg("--").arg(errand.program).args(errand.arguments);
+    guardian.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+}
+
+/// A guardian that does not end is ended; then its orphans are the system's.
+fn finish(guardian: &mut Child) -> io::Result<()> {
+    if guardian.try_wait()?.is_none() {
+        // Both its streams are closed, so it has nothing left but to go.
+        let watch = Stopwatch::start();
+        while guardian.try_wait()?.is_none() && watch.elapsed() < MARGIN {
+            thread::sleep(Duration::from_millis(2));
+        }
+        guardian.kill().ok();
+    }
+    guardian.wait().map(drop)
+}
+
+/// What is known of a client while it runs.
+struct Attention {
+    limits: Limits,
+    watch: Stopwatch,
+    /// When it last said something.
+    last: Option<Duration>,
+    /// When its turn was over.
+    over: Option<Duration>,
+    bytes: u64,
+}
+
+impl Attention {
+    /// Listens until both streams are closed, or a limit is reached.
+    fn listen(
+        &mut self,
+        news: &Receiver<News>,
+        hear: &mut dyn FnMut(Stream, &str) -> Talk,
+    ) -> Option<End> {
+        let mut open = 2;
+        while open > 0 {
+            let (deadline, end) = self.deadline();
+            let left = deadline.saturating_sub(self.watch.elapsed());
+            if left.is_zero() {
+                return Some(end);
+            }
+            match news.recv_timeout(left) {
+                Ok(News::Closed) => open -= 1,
+                Ok(news) => self.take(&news, hear),
+                Err(RecvTimeoutError::Timeout) => return Some(end),
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        None
+    }
+
+    /// Takes in what was said before it stopped.
+    fn drain(
+        &mut self,
+        news: &Receiver<News>,
+        hear: &mut dyn FnMut(Stream, &str) -> Talk,
+        most: Duration,
+    ) {
+        let until = self.watch.elapsed() + most;
+        while let Ok(news) = news.recv_timeout(until.saturating_sub(self.watch.elapsed())) {
+            self.take(&news, hear);
+        }
+    }
+
+    fn take(&mut self, news: &News, hear: &mut dyn FnMut(Stream, &str) -> Talk) {
+        match news {
+            News::Bytes(count) => {
+                self.bytes += *count as u64;
+                self.last = Some(self.watch.elapsed());
+            }
+            News::Lines(stream, lines) => {
+                for line in lines.lines() {
+                    if hear(*stream, line) == Talk::IsOver && self.over.is_none() {
+                        self.over = Some(self.watch.elapsed());
+                    }
+                }
+            }
+            News::Closed => {}
+        }
+    }
+
+    /// Returns the next limit, and what it means to reach it.
+    fn deadline(&self) -> (Duration, End) {
+        let Limits { wall, first_byte, stall, .. } = self.limits;
+        let silence = match self.last {
+            None => (first_byte, End::FirstByteLimit),
+            Some(last) => (last + stall, End::StallLimit),
+        };
+        let farewell = self.over.map(|over| (over + FAREWELL, End::StallLimit));
+        let all = [Some((wall, End::WallLimit)), Some(silence), farewell];
+        all.into_iter().flatten().min_by_key(|(at, _)| *at).unwrap_or((wall, End::WallLimit))
+    }
+}
+
+/// Reads a stream in a thread of its own: everything to disk, whole lines to us.
+fn listen(
+    stream: Option<impl Read + Send + 'static>,
+    which: Stream,
+    path: &Path,
+    news: SyncSender<News>,
+) -> io::Result<()> {
+    let Some(mut stream) = stream else { return Ok(()) };
+    let mut file = File::create(path)?;
+    thread::spawn(move || {
+        let mut lines = Lines::default();
+        let mut chunk = vec![0; CHUNK];
+        while let Ok(count @ 1..) = stream.read(&mut chunk) {
+            // A full disk must not stop the client from being heard.
+            file.write_all(&chunk[..count]).ok();
+            let whole = lines.add(&chunk[..count]);
+            let sent = news.send(News::Bytes(count)).and_then(|()| match whole {
+                Some(text) => news.send(News::Lines(which, text)),
+                None => Ok(()),
+            });
+            if sent.is_err() {
+                return;
+            }
+        }
+        if let Some(rest) = lines.rest() {
+            news.send(News::Lines(which, rest)).ok();
+        }
+        news.send(News::Closed).ok();
+    });
+    Ok(())
+}
+
+/// Cuts bytes into lines.
+#[derive(Default)]
+struct Lines {
+    begun: Vec<u8>,
+    is_too_long: bool,
+}
+
+impl Lines {
+    /// Adds bytes, and returns the lines that are whole now.
+    fn add(&mut self, bytes: &[u8]) -> Option<String> {
+        let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
+            self.begin(bytes);
+            return None;
+        };
+        let (whole, begun) = bytes.split_at(end + 1);
+        let text = if std::mem::take(&mut self.is_too_long) {
+            // The end of a line whose beginning is gone.
+            let rest =
+                whole.iter().position(|byte| *byte == b'\n').map_or(&[][..], |at| &whole[at + 1..]);
+            String::from_utf8_lossy(rest).into_owned()
+        } else {
+            self.begun.extend_from_slice(whole);
+            String::from_utf8_lossy(&self.begun).into_owned()
+        };
+        self.begun.clear();
+        self.begin(begun);
+        Some(text)
+    }
+
+    fn begin(&mut self, bytes: &[u8]) {
+        if self.is_too_long || self.begun.len() + bytes.len() > LONGEST_LINE {
+            self.is_too_long = true;
+            self.begun = Vec::new();
+        } else {
+            self.begun.extend_from_slice(bytes);
+        }
+    }
+
+    /// Returns a last line without an end.
+    fn rest(self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.begun).into_owned();
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        // However it comes in pieces, what is handed on is what was said.
+        #[test]
+        fn pieces_make_the_same_lines(pieces in prop::collection::vec("[a-c\n]{0,6}", 0..12)) {
+            let mut lines = Lines::default();
+            let mut heard: Vec<String> =
+                pieces.iter().filter_map(|piece| lines.add(piece.as_bytes())).collect();
+            heard.extend(lines.rest());
+            prop_assert_eq!(heard.concat(), pieces.concat());
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_passed_over() {
+        let mut lines = Lines::default();
+        let long = vec![b'x'; LONGEST_LINE];
+        assert_eq!(lines.add(b"one\n").as_deref(), Some("one\n"));
+        assert_eq!(lines.add(&long), None);
+        assert_eq!(lines.add(b"yy"), None);
+        assert_eq!(lines.add(b"z\ntwo\nthr").as_deref(), Some("two\n"));
+        assert_eq!(lines.rest().as_deref(), Some("thr"));
+    }
+}
