@@ -1,6 +1,6 @@
 //! What became of a lane. Success is what can be shown, not what an exit code says.
 
-use super::event::{Ended, Event, FailureKind, Usage};
+use super::event::{Ended, Event, Failure, FailureKind, Usage};
 
 /// What became of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ pub struct Heard {
     /// How the turn ended, if it did.
     pub ended: Option<Ended>,
     /// The last trouble that was not got over: whoever speaks or acts after it has got over it.
-    pub trouble: Option<super::event::Failure>,
+    pub trouble: Option<Failure>,
     /// How many tools were used.
     pub tools: u64,
 }
@@ -144,6 +144,15 @@ impl Heard {
             Event::Usage(usage) => self.usage = Some(usage),
             Event::Ended(ended) => self.ended = Some(ended),
             Event::Trouble(failure) => self.trouble = Some(failure),
+        }
+    }
+
+    /// Returns what went wrong: what the turn ended in, else the last trouble if no turn ended. Some
+    /// kinds ask for a next step that no outcome names: a session that is not there is begun anew.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.ended {
+            Some(ended) => ended.failure.as_ref(),
+            None => self.trouble.as_ref(),
         }
     }
 
@@ -226,7 +235,6 @@ fn is_same_model(asked: &str, effective: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::Failure;
     use super::*;
 
     fn failure(kind: FailureKind) -> Failure {
@@ -275,6 +283,19 @@ mod tests {
         ] {
             assert_eq!(judged(heard, end), expected, "{heard:?} {end:?}");
         }
+    }
+
+    #[test]
+    fn a_turn_that_ended_knows_best_what_went_wrong() {
+        let mut heard = Heard::default();
+        assert_eq!(heard.failure(), None);
+        heard.take(Event::Trouble(failure(FailureKind::NoSession)));
+        assert_eq!(heard.failure(), Some(&failure(FailureKind::NoSession)));
+        let failed = Ended { answer: None, failure: Some(failure(FailureKind::Auth)) };
+        heard.take(Event::Ended(failed));
+        assert_eq!(heard.failure(), Some(&failure(FailureKind::Auth)));
+        heard.take(Event::Ended(Ended { answer: None, failure: None }));
+        assert_eq!(heard.failure(), None);
     }
 
     // Clients try again, and say so; a stall long after is another thing.
