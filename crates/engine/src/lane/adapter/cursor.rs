@@ -11,7 +11,7 @@ use super::failure::{complaint, told};
 use super::hearing::{Dialect, Exit, Said};
 use super::message_line::Line;
 use super::{Errand, Launch, Rights};
-use crate::json::{count, is_json, parse, string};
+use crate::json::{count, parse, string};
 
 pub(super) const VARIABLES: &[&str] = &["CURSOR_API_KEY"];
 
@@ -76,8 +76,7 @@ fn is_ours(line: &Line<'_>) -> bool {
 
 /// Some complaints come on stdout, between the events.
 fn plain_words(text: &str, said: &mut Said) -> Option<()> {
-    let complaint = complaint(text).filter(|_| !is_json(text))?;
-    said.trouble(complaint);
+    said.trouble(complaint(text)?);
     Some(())
 }
 

@@ -134,12 +134,14 @@ impl Dialect for Opencode {
     }
 
     fn exits(&mut self, exit: &Exit, said: &mut Said) {
-        let Some(code) = exit.code else { return };
+        if exit.code.is_none() {
+            return;
+        }
         let failure = self.failure.take().or_else(|| exit.failure(None));
         let (_, answer) = std::mem::take(&mut self.message);
         match failure.or_else(|| exit.complaint.clone()) {
             Some(failure) => said.ends_in(failure),
-            None if code == 0 && !answer.is_empty() => said.ends_well(Some(answer)),
+            None if !answer.is_empty() => said.ends_well(Some(answer)),
             None => {}
         }
     }

@@ -108,6 +108,13 @@ fn a_writer_is_given_no_more_than_files() {
     }
 }
 
+// It stands in a string of a configuration.
+#[test]
+fn an_effort_is_one_word() {
+    let errand = Errand { effort: Some("high\"\nsandbox_mode=\"none"), ..ERRAND };
+    check(Agent::Codex, &errand, &launch(Agent::Codex, &ERRAND).arguments.join(" "));
+}
+
 #[test]
 fn what_denies_is_well_formed() {
     let (path, policy) = launch(Agent::Gemini, &ERRAND).files.remove(0);

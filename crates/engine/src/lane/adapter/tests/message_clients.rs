@@ -42,10 +42,12 @@ fn claude_answers() {
 #[test]
 fn claude_says_when_another_model_takes_over() {
     let line = r#"{"type":"assistant","message":{"model":"claude-haiku-5","content":[{"type":"text","text":"x"}]},"session_id":"s","uuid":"3"}"#;
-    let mut run = claude(&[CLAUDE_INIT, line], 0);
+    // The client's own words are no model's.
+    let own = r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"y"}]},"session_id":"s","uuid":"4"}"#;
+    let mut run = claude(&[CLAUDE_INIT, line, own], 0);
     run.code = None;
     run.check(
-        &["session s", "model claude-opus-5-5", "model claude-haiku-5", "text x"],
+        &["session s", "model claude-opus-5-5", "model claude-haiku-5", "text x", "text y"],
         Outcome::ExitedEarly,
     );
 }
@@ -94,6 +96,12 @@ fn claude_fails_in_many_ways() {
             r#""subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: 4"]"#,
             1,
             "failed NoSession: No conversation found with session ID: 4",
+            Outcome::Failed,
+        ),
+        (
+            r#""subtype":"error_of_another_kind","result":"no""#,
+            1,
+            "failed Other: no",
             Outcome::Failed,
         ),
         // Interrupted, it exits as if all were well.

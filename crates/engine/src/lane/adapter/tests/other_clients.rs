@@ -121,6 +121,14 @@ fn gemini_answers() {
 }
 
 #[test]
+fn what_is_said_to_gemini_ends_what_it_was_saying() {
+    let said = r#"{"type":"message","role":"assistant","content":"Yes.","delta":true}"#;
+    let heard = r#"{"type":"message","role":"user","content":"go on"}"#;
+    run(Agent::Gemini, &[said, heard, said], "", 0)
+        .check(&["text Yes.", "text Yes."], Outcome::ExitedEarly);
+}
+
+#[test]
 fn of_several_models_none_is_said_to_answer() {
     let line = r#"{"type":"result","status":"success","stats":{"models":{"a":{},"b":{}}}}"#;
     run(Agent::Gemini, &[line], "", 0).check(&["usage 0 (0) 0 (0)", "ended"], Outcome::NoOutput);
