@@ -311,8 +311,7 @@ fn why(driven: &Driven) -> Option<String> {
     if driven.outcome == Outcome::Answered {
         return None;
     }
-    let ended = driven.heard.ended.as_ref().and_then(|ended| ended.failure.as_ref());
-    let failure = ended.or(driven.heard.trouble.as_ref()).map(ToString::to_string);
+    let failure = driven.heard.failure().map(ToString::to_string);
     let last = driven.stderr.lines().last().map(str::to_owned);
     failure.or(last).filter(|text| !text.is_empty())
 }

@@ -157,3 +157,41 @@ fn what_was_said_can_be_kept() {
     assert_eq!(fs::read_to_string(project.path("kept/stderr")).unwrap(), "aside\n");
     assert_eq!(fs::read_to_string(project.path("kept/stdin")).unwrap(), "What is it?");
 }
+
+// Killing convoke itself leaves nobody behind.
+#[cfg(target_os = "linux")]
+#[test]
+fn nobody_is_left_when_convoke_is_killed() {
+    let script =
+        "setsid sh -c 'trap \"\" TERM; echo $$ >> pids; sleep 300' & echo $$ >> pids; sleep 300";
+    let project = with_claude(script);
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_convoke"));
+    let arguments = ["lane", "run", "--agent", "claude", "x", "--grace", "0.2"];
+    let mut convoke = project.command(program, &arguments).spawn().unwrap();
+    let ids = || fs::read_to_string(project.path("pids")).unwrap_or_default();
+    until(|| ids().lines().count() == 2);
+    let ids: Vec<_> = ids().split_whitespace().map(str::to_owned).collect();
+    convoke.kill().unwrap();
+    convoke.wait().unwrap();
+    until(|| ids.iter().all(|id| !std::path::Path::new("/proc").join(id).exists()));
+}
+
+/// Waits until something holds, which the harness's own limit bounds.
+#[track_caller]
+fn until(holds: impl Fn() -> bool) {
+    for _ in 0..50_000_000_u64 {
+        if holds() {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    assert!(holds());
+}
+
+// A session that does not go on is not passed off as one that does.
+#[test]
+fn another_session_is_told() {
+    let project = with_claude(&(init() + &result(|_| ())));
+    assert_eq!(report(&project, &["--resume", "s-1"])["outcome"], "answered");
+    assert_eq!(report(&project, &["--resume", "s-0"])["outcome"], "session_lost");
+}

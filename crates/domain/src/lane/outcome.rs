@@ -23,6 +23,8 @@ pub enum Outcome {
     RefusedFlags,
     /// Another model answered than was asked for.
     ModelMismatch,
+    /// Another session answered than was to go on.
+    SessionLost,
     /// It cost more than it may.
     OverBudget,
     /// Somebody stopped it.
@@ -35,7 +37,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Answered,
         Self::TimedOut,
         Self::Stalled,
@@ -45,6 +47,7 @@ impl Outcome {
         Self::RateLimited,
         Self::RefusedFlags,
         Self::ModelMismatch,
+        Self::SessionLost,
         Self::OverBudget,
         Self::Cancelled,
         Self::NotStarted,
@@ -63,6 +66,7 @@ impl Outcome {
             Self::RateLimited => "rate_limited",
             Self::RefusedFlags => "refused_flags",
             Self::ModelMismatch => "model_mismatch",
+            Self::SessionLost => "session_lost",
             Self::OverBudget => "over_budget",
             Self::Cancelled => "cancelled",
             Self::NotStarted => "not_started",
@@ -106,6 +110,8 @@ pub struct Course<'a> {
     pub end: End,
     /// The model that was asked for.
     pub model: Option<&'a str>,
+    /// The session that was to go on.
+    pub resume: Option<&'a str>,
 }
 
 /// What a client said, gathered.
@@ -199,11 +205,16 @@ fn judged_by_words(course: &Course<'_>) -> Outcome {
     if course.heard.answer().is_none() {
         return Outcome::NoOutput;
     }
-    match (course.model, &course.heard.model) {
-        (Some(asked), Some(effective)) if !is_same_model(asked, effective) => {
-            Outcome::ModelMismatch
-        }
-        _ => Outcome::Answered,
+    let is_other = |asked: Option<&str>, found: &Option<String>, same: fn(&str, &str) -> bool| {
+        asked.zip(found.as_deref()).is_some_and(|(asked, found)| !same(asked, found))
+    };
+    // A client that does not find a session may begin a new one without a word.
+    if is_other(course.resume, &course.heard.session, |asked, found| asked == found) {
+        Outcome::SessionLost
+    } else if is_other(course.model, &course.heard.model, is_same_model) {
+        Outcome::ModelMismatch
+    } else {
+        Outcome::Answered
     }
 }
 
@@ -247,7 +258,7 @@ mod tests {
     }
 
     fn judged(heard: &Heard, end: End) -> Outcome {
-        outcome(&Course { heard, end, model: Some("opus") })
+        outcome(&Course { heard, end, model: Some("opus"), resume: Some("s-1") })
     }
 
     #[test]
@@ -324,6 +335,16 @@ mod tests {
         assert!(is_same_model("gpt-5.5", "openai/gpt-5-5"));
         assert!(is_same_model("gemini-3-flash", "gemini-3-flash-preview"));
         assert!(!is_same_model("gpt-5.5", "gpt-5.4"));
+    }
+
+    // Codex begins a new thread when it does not know the one it is to resume.
+    #[test]
+    fn another_session_is_not_hidden() {
+        let mut heard = ended("yes");
+        heard.session = Some("s-1".to_owned());
+        assert_eq!(judged(&heard, End::Exited(0)), Outcome::Answered);
+        heard.session = Some("s-2".to_owned());
+        assert_eq!(judged(&heard, End::Exited(0)), Outcome::SessionLost);
     }
 
     #[test]

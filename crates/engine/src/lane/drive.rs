@@ -92,7 +92,8 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         | End::Cancelled
         | End::NotStarted => None,
     }));
-    let course = Course { heard: &heard, end: finished.end, model: lane.errand.model };
+    let Errand { model, resume, .. } = lane.errand;
+    let course = Course { heard: &heard, end: finished.end, model, resume };
     Ok(Driven {
         outcome: outcome(&course),
         end: finished.end,

@@ -32,7 +32,7 @@ impl Run<'_> {
         let mut heard = Heard::default();
         self.events().into_iter().for_each(|event| heard.take(event));
         let end = self.code.map_or(End::Signalled(9), End::Exited);
-        outcome(&Course { heard: &heard, end, model: None })
+        outcome(&Course { heard: &heard, end, model: None, resume: None })
     }
 
     #[track_caller]
