@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use convoke_domain::hook::parts::{room, split};
 use convoke_domain::hook::{Client, Moment, SAVED, Trace};
 use convoke_domain::scope::Address;
-use convoke_domain::skill::SkillId;
 use convoke_domain::token::{Budget, Estimate};
 use convoke_domain::wake::fit::Step;
 use convoke_domain::wake::{Extent, Order, Profile};
@@ -128,7 +127,8 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
     let part = part(&kept.text, heard);
     let json = part.map_or_else(|| Answer::nothing().json, |part| in_format(heard, &part));
     let is_ours = kept == made;
-    let injection = assembled.filter(|_| is_ours).map(|it| injection(heard, &it));
+    let injection =
+        assembled.filter(|_| is_ours).map(|it| it.injection(&heard.agent.agent, heard.now));
     Ok(Answer { json, loss: Some(loss), message_id: kept.message_id, injection })
 }
 
@@ -289,22 +289,6 @@ fn ascii(json: &str) -> String {
         }
     });
     pieces.collect()
-}
-
-fn injection(heard: &Heard<'_>, assembled: &Assembled) -> Injection {
-    let skill = assembled.skill.as_ref();
-    let pruned = !assembled.wake_up.steps.is_empty();
-    let id: SkillId = assembled.choice.skill.clone();
-    Injection {
-        agent: heard.agent.agent.clone(),
-        plan_file: assembled.plan_file.clone(),
-        task_id: assembled.task.clone(),
-        skill: id,
-        version: skill.and_then(|skill| skill.version.clone()),
-        sha256: skill.map(|skill| skill.sha256.clone()),
-        mode: if pruned { "pruned" } else { "full" }.to_owned(),
-        injected_at: heard.now,
-    }
 }
 
 #[cfg(test)]

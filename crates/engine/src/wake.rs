@@ -21,6 +21,7 @@ use convoke_store::Store;
 use convoke_store::error::StoreError;
 use convoke_store::skill::Injection;
 use convoke_store::task::ActivePlan;
+use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use crate::file;
@@ -84,6 +85,27 @@ pub struct Assembled {
     pub message_id: Option<i64>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
+}
+
+impl Assembled {
+    /// Returns what is recorded once the wake-up was delivered.
+    pub fn injection(&self, agent: &AgentName, now: Timestamp) -> Injection {
+        let mode = match self.extent {
+            Extent::News => "incremental",
+            Extent::Everything if self.wake_up.steps.is_empty() => "full",
+            Extent::Everything => "pruned",
+        };
+        Injection {
+            agent: agent.clone(),
+            plan_file: self.plan_file.clone(),
+            task_id: self.task.clone(),
+            skill: self.choice.skill.clone(),
+            version: self.skill.as_ref().and_then(|skill| skill.version.clone()),
+            sha256: self.skill.as_ref().map(|skill| skill.sha256.clone()),
+            mode: mode.to_owned(),
+            injected_at: now,
+        }
+    }
 }
 
 /// Assembles a wake-up. Changes nothing, so it can be repeated.

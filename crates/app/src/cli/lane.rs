@@ -162,10 +162,21 @@ impl Args {
 impl RunArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let prompt = self.prompt()?;
-        let program = self.program(app)?;
         let scratch = tempfile::tempdir().map_err(lane_failed)?;
-        let folder = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
-        let driven = self.drive(app, &prompt, &program, &folder, scratch.path(), output)?;
+        let order = LaneOrder {
+            agent: self.agent,
+            prompt: &prompt,
+            model: self.model.as_deref(),
+            resume: self.resume.as_deref(),
+            rights: if self.write { Rights::Write } else { Rights::ReadOnly },
+            limits: Limits {
+                wall: self.limit,
+                first_byte: self.stall,
+                stall: self.stall,
+                grace: self.grace,
+            },
+        };
+        let driven = order.drive(app, scratch.path(), output)?;
         if let Some(folder) = &self.keep {
             keep(scratch.path(), folder)?;
         }
@@ -188,64 +199,6 @@ impl RunArgs {
             return Ok(self.prompt.clone());
         }
         input::read(MAX_PROMPT).ok_or_else(|| Failure::new(Exit::Usage, LaneError::NoPrompt))
-    }
-
-    fn program(&self, app: &App) -> Result<PathBuf, Failure> {
-        let names = self.agent.programs();
-        app.environment.find_program(names).ok_or_else(|| {
-            let error = LaneError::NotInstalled { program: names[0] };
-            Failure::new(Exit::Surroundings, error)
-                .hint(format!("install {}, or put it on the PATH", self.agent))
-        })
-    }
-
-    fn drive(
-        &self,
-        app: &App,
-        prompt: &str,
-        program: &Path,
-        folder: &Path,
-        scratch: &Path,
-        output: &Output,
-    ) -> Result<Driven, Failure> {
-        let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
-        let lane = Lane {
-            agent: self.agent,
-            program,
-            convoke: &app.environment.program(),
-            errand: Errand {
-                prompt,
-                model: self.model.as_deref(),
-                effort: None,
-                resume: self.resume.as_deref(),
-                rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-                folder: &folder,
-                scratch: &scratch,
-                last_message_file: None,
-            },
-            variables: self.variables(app, &scratch),
-            limits: Limits {
-                wall: self.limit,
-                first_byte: self.stall,
-                stall: self.stall,
-                grace: self.grace,
-            },
-        };
-        let is_text = app.format == Format::Text;
-        let mut notice = |event: &Event| {
-            if let (true, Some(line)) = (is_text, progress(event)) {
-                output.say(&line);
-            }
-        };
-        drive(&lane, &mut notice).map_err(lane_failed)
-    }
-
-    /// Files for a moment are the lane's own, so that two clients do not meet there.
-    fn variables(&self, app: &App, scratch: &str) -> Vec<(OsString, OsString)> {
-        let names = COMMON.iter().chain(self.agent.variables());
-        let mut variables = app.environment.only(names.copied());
-        variables.push(("TMPDIR".into(), scratch.into()));
-        variables
     }
 
     fn thin(&self, driven: &Driven) -> Option<String> {
@@ -274,6 +227,78 @@ impl RunArgs {
     }
 }
 
+/// A lane that a command wants to have run.
+pub(super) struct LaneOrder<'a> {
+    pub(super) agent: Agent,
+    pub(super) prompt: &'a str,
+    pub(super) model: Option<&'a str>,
+    pub(super) resume: Option<&'a str>,
+    pub(super) rights: Rights,
+    pub(super) limits: Limits,
+}
+
+impl LaneOrder<'_> {
+    /// Runs it in the project, and says what happens meanwhile.
+    pub(super) fn drive(
+        &self,
+        app: &App,
+        scratch: &Path,
+        output: &Output,
+    ) -> Result<Driven, Failure> {
+        let folder = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
+        let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
+        let lane = Lane {
+            agent: self.agent,
+            program: &self.program(app)?,
+            convoke: &app.environment.program(),
+            errand: Errand {
+                prompt: self.prompt,
+                model: self.model,
+                effort: None,
+                resume: self.resume,
+                rights: self.rights,
+                folder: &folder,
+                scratch: &scratch,
+                last_message_file: None,
+            },
+            variables: self.variables(app, &scratch),
+            limits: self.limits,
+        };
+        let is_text = app.format == Format::Text;
+        let mut notice = |event: &Event| {
+            if let (true, Some(line)) = (is_text, progress(event)) {
+                output.say(&line);
+            }
+        };
+        drive(&lane, &mut notice).map_err(lane_failed)
+    }
+
+    fn program(&self, app: &App) -> Result<PathBuf, Failure> {
+        let names = self.agent.programs();
+        app.environment.find_program(names).ok_or_else(|| {
+            let error = LaneError::NotInstalled { program: names[0] };
+            Failure::new(Exit::Surroundings, error)
+                .hint(format!("install {}, or put it on the PATH", self.agent))
+        })
+    }
+
+    /// Files for a moment are the lane's own, so that two clients do not meet there.
+    fn variables(&self, app: &App, scratch: &str) -> Vec<(OsString, OsString)> {
+        let names = COMMON.iter().chain(self.agent.variables());
+        let mut variables = app.environment.only(names.copied());
+        variables.push(("TMPDIR".into(), scratch.into()));
+        variables
+    }
+}
+
+/// How long a lane may take when nobody says otherwise.
+pub(super) const USUAL_LIMITS: Limits = Limits {
+    wall: Duration::from_mins(20),
+    first_byte: Duration::from_mins(5),
+    stall: Duration::from_mins(5),
+    grace: Duration::from_secs(5),
+};
+
 impl From<Usage> for UsageReport {
     fn from(usage: Usage) -> Self {
         Self {
@@ -296,7 +321,7 @@ fn progress(event: &Event) -> Option<String> {
     }
 }
 
-fn sentence(driven: &Driven, thin: Option<&str>) -> String {
+pub(super) fn sentence(driven: &Driven, thin: Option<&str>) -> String {
     let usage = driven.heard.usage.map_or(String::new(), |usage| {
         format!(", {} tokens in, {} out", usage.input, usage.output)
     });
@@ -332,7 +357,7 @@ fn keep(scratch: &Path, folder: &Path) -> Result<(), Failure> {
     })
 }
 
-fn lane_failed(error: std::io::Error) -> Failure {
+pub(super) fn lane_failed(error: std::io::Error) -> Failure {
     Failure::new(Exit::Surroundings, LaneError::Run(error))
 }
 

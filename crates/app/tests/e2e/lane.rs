@@ -195,3 +195,38 @@ fn another_session_is_told() {
     assert_eq!(report(&project, &["--resume", "s-1"])["outcome"], "answered");
     assert_eq!(report(&project, &["--resume", "s-0"])["outcome"], "session_lost");
 }
+
+// W-22, W-23: a prompt wakes the agent in its own session; whoever is busy is not interrupted.
+#[test]
+fn a_prompt_wakes_an_agent() {
+    let script = format!("echo \"$*\" > arguments; cat > asked; {}{}", init(), result(|_| ()));
+    let project = with_claude(&script).on_branch("main");
+    project.run(&["agent", "add", "june", "--session", "s-1"]);
+    project.run(&["agent", "archive", "june"]);
+    let woken = project.run(&["prompt", "june", "What now?"]);
+    assert_eq!((woken.code, woken.stdout.as_str()), (Some(0), "The answer is 42.\n"), "{woken}");
+    let asked = fs::read_to_string(project.path("asked")).unwrap();
+    assert!(asked.contains("You are @june") && asked.contains("@human: \"What now?\""), "{asked}");
+    assert!(fs::read_to_string(project.path("arguments")).unwrap().contains("s-1"));
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.", "it was taken in");
+    assert_eq!(project.stdout(&["agent", "show", "june"]), "@june  claude  [idle]  session s-1");
+    project.run(&["agent", "status", "june", "busy"]);
+    let busy = project.run(&["prompt", "june", "Hurry!"]);
+    assert_eq!((busy.code, busy.stdout.as_str()), (Some(0), ""), "{busy}");
+    assert!(busy.stderr.contains("note: @june is busy; message 2 waits"), "{busy}");
+    assert!(project.stdout(&["inbox", "june"]).contains("Hurry!"));
+}
+
+// Only an answer shows that a prompt was taken in.
+#[test]
+fn a_prompt_that_was_not_answered_stays_unread() {
+    let project = with_claude("exit 1").on_branch("main");
+    project.run(&["agent", "add", "june", "--session", "s-1"]);
+    let failed = project.run(&["prompt", "june", "What now?"]);
+    assert_eq!(failed.code, Some(4), "{failed}");
+    assert!(project.stdout(&["inbox", "june"]).contains("What now?"));
+    assert_eq!(project.stdout(&["agent", "show", "june"]), "@june  claude  [idle]  session s-1");
+    project.run(&["agent", "add", "kim", "--session", "k", "--client", "aider"]);
+    let unknown = project.run(&["prompt", "kim", "x"]);
+    assert!(unknown.stderr.contains("convoke does not run `aider`"), "{unknown}");
+}

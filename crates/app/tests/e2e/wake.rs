@@ -211,14 +211,13 @@ fn a_subagent_gets_its_task_and_nothing_else() {
     assert!(missing.stderr.contains("template_not_found: spec-reviewer-prompt.md"), "{missing}");
 }
 
-// W-23, as far as it goes without running the agent.
+// W-23: what would be sent can be looked at.
 #[test]
-fn a_prompt_is_stored_and_shown_but_not_sent() {
+fn a_prompt_can_be_shown_instead_of_sent() {
     let project = working();
-    let outcome = project.run(&["prompt", "june", "go on"]);
+    let outcome = project.run(&["prompt", "june", "go on", "--print"]);
     assert!(outcome.stdout.starts_with("claude --resume s-1 -p\n\n# Orchestrator"), "{outcome}");
     assert!(outcome.stdout.contains("## New Message\n@human: \"go on\"\n"), "{outcome}");
-    assert!(outcome.stderr.contains("does not run agents yet"), "{outcome}");
     assert!(project.stdout(&["inbox", "june"]).ends_with("@human: \"go on\""));
     project.run(&["agent", "add", "backend"]);
     assert_snapshot!(project.run(&["prompt", "backend", "x"]), @r#"
