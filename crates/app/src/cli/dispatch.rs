@@ -8,6 +8,7 @@ mod next;
 mod prompt;
 mod proof;
 mod rate;
+mod run;
 mod savings;
 mod task;
 
@@ -57,7 +58,9 @@ enum Command {
     /// Judge an answer: what it confirms, what its client's record proves, and its verdict
     Check(check::Args),
     /// Decide whether the next round is resumed or fresh, print its prompt, and remember it
-    Next(next::Args),
+    Next(next::NextArgs),
+    /// Decide the next round, run it with a real agent, and judge its answer by its record
+    Run(run::RunArgs),
     /// Forget every round of a feature, so that all roles begin afresh
     Reset(FeatureArg),
     /// Count how often roles did not confirm, or did not prove, that they read
@@ -70,7 +73,7 @@ enum Command {
     Gate(gate::Args),
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 struct FeatureArg {
     /// The feature's folder, or the name or number of one below `docs/features`
     #[arg(long, value_name = "DIR")]
@@ -78,7 +81,7 @@ struct FeatureArg {
 }
 
 /// A role on a feature.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 struct PostArgs {
     /// The role, such as `implement/security-reviewer`
     #[arg(value_name = "COMMAND/ROLE", value_parser = RoleName::parse)]
@@ -114,6 +117,7 @@ impl Args {
             Command::Task(args) => args.run(app, output),
             Command::Check(args) => args.run(app, output),
             Command::Next(args) => args.run(app, output),
+            Command::Run(args) => args.run(app, output),
             Command::Reset(args) => args.reset(app, output),
             Command::Rate(args) => args.run(app, output),
             Command::Savings(args) => args.run(app, output),

@@ -361,7 +361,8 @@ pub(super) fn lane_failed(error: std::io::Error) -> Failure {
     Failure::new(Exit::Surroundings, LaneError::Run(error))
 }
 
-fn agent() -> impl TypedValueParser<Value = Agent> {
+/// Reads a client's name from the command line.
+pub(super) fn agent() -> impl TypedValueParser<Value = Agent> {
     PossibleValuesParser::new(Agent::ALL.map(Agent::name))
         .try_map(|name| Agent::parse(&name).ok_or("no such agent"))
 }

@@ -16,7 +16,7 @@ fn git(project: &Project, arguments: &[&str]) {
 }
 
 /// The same project in a real repository.
-fn repository() -> Project {
+pub(crate) fn repository() -> Project {
     let project = Project::new();
     git(&project, &["init", "-q", "-b", "main", "."]);
     let project = project
@@ -41,7 +41,7 @@ fn next(project: &Project, more: &[&str]) -> Value {
     serde_json::from_str(&project.stdout(&arguments)).unwrap()
 }
 
-fn revise(project: &Project, words: &str) {
+pub(crate) fn revise(project: &Project, words: &str) {
     let path = project.path(&format!("{FEATURE}/spec.md"));
     let text = fs::read_to_string(&path).unwrap();
     fs::write(path, text.replacen("R: a rule of it.", words, 1)).unwrap();

@@ -14,6 +14,7 @@ mod config;
 mod dispatch;
 mod dispatch_evidence;
 mod dispatch_rounds;
+mod dispatch_run;
 mod harness;
 mod hook;
 mod hook_arrival;

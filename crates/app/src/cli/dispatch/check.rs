@@ -34,43 +34,43 @@ use crate::workspace::{Workspace, refused};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    post: PostArgs,
+    pub(super) post: PostArgs,
 
     /// The answer; `-` is stdin [default: the one in the record, else stdin]
     #[arg(long, value_name = "FILE")]
-    response: Option<PathBuf>,
+    pub(super) response: Option<PathBuf>,
 
     /// The client's own record of the session: its transcript, or the events that it printed
     #[arg(long, value_name = "FILE", requires = "client")]
-    transcript: Option<PathBuf>,
+    pub(super) transcript: Option<PathBuf>,
 
     /// Which client's it is
     #[arg(long, requires = "transcript", value_parser = client())]
-    client: Option<Client>,
+    pub(super) client: Option<Client>,
 
     /// It answers `dispatch task`, which demands less than a fix round
     #[arg(long, value_name = "NUMBER")]
-    task: Option<String>,
+    pub(super) task: Option<String>,
 
     /// The profile of the prompt that it answers [default: seed]
     #[arg(long, value_parser = profile())]
-    profile: Option<Profile>,
+    pub(super) profile: Option<Profile>,
 
     /// The round that it answers
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
-    iteration: u32,
+    pub(super) iteration: u32,
 
     /// The session that answered, so that the next round can resume it
     #[arg(long, value_name = "ID")]
-    agent: Option<String>,
+    pub(super) agent: Option<String>,
 
     /// How many tokens the answer cost; none at all means that nothing was resumed
     #[arg(long, value_name = "N")]
-    tokens: Option<u64>,
+    pub(super) tokens: Option<u64>,
 
     /// Only judge: no line in the review history, no entry in the ledger
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
 }
 
 #[derive(Serialize)]

@@ -21,11 +21,11 @@ use crate::failure::Failure;
 /// No rubric a person writes is larger.
 const MAX_RUBRIC: u64 = 1024 * 1024;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct MaterialArgs {
     /// Which generation of prompts [default: seed]
     #[arg(long, value_parser = profile())]
-    profile: Option<Profile>,
+    pub(super) profile: Option<Profile>,
 
     /// The round, from one
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use convoke_domain::dispatch::resume::Decision;
+use convoke_domain::dispatch::role::Role;
 use convoke_domain::text::Text;
+use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::{Next, NextRequest, next};
 use convoke_engine::git::diff::Committed;
 use serde::Serialize;
@@ -18,13 +20,13 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::workspace::Workspace;
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct NextArgs {
     #[command(flatten)]
-    post: PostArgs,
+    pub(super) post: PostArgs,
 
     #[command(flatten)]
-    materials: MaterialArgs,
+    pub(super) materials: MaterialArgs,
 
     /// The session of the round before
     #[arg(long, value_name = "ID")]
@@ -44,7 +46,7 @@ pub(super) struct Args {
 
     /// Resuming for this round was tried, and this went wrong
     #[arg(long, value_name = "TEXT")]
-    resume_failed: Option<String>,
+    pub(super) resume_failed: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -66,8 +68,9 @@ struct Report<'a> {
     diagnostics: &'a [String],
 }
 
-impl Args {
-    pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+impl NextArgs {
+    /// Decides the round, makes its prompt and remembers it.
+    pub(super) fn decide(&self, app: &App) -> Result<(Role, Feature, Next), Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
         let materials = self.materials.read(app, &settings, &role)?;
@@ -84,6 +87,11 @@ impl Args {
         };
         let Workspace { store, scope } = Workspace::open(app, None)?;
         let made = next(&store, &scope, &app.project, &feature, &request).map_err(next_failed)?;
+        Ok((role, feature, made))
+    }
+
+    pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let (role, feature, made) = self.decide(app)?;
         let chars = Text::new(&made.prompt).chars();
         let report = Report {
             role: role.name.to_string(),

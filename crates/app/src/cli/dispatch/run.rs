@@ -1,0 +1,113 @@
+//! `convoke dispatch run`: a round from decision to verdict, with a real agent.
+
+use std::fs;
+use std::path::Path;
+
+use convoke_domain::dispatch::resume::Decision;
+use convoke_domain::dispatch::role::Noun;
+use convoke_domain::hook::Client;
+use convoke_domain::lane::outcome::Outcome;
+use convoke_engine::lane::adapter::{Agent, Rights};
+use convoke_engine::lane::drive::Driven;
+
+use super::{check, next};
+use crate::app::App;
+use crate::cli::lane::{LaneOrder, USUAL_LIMITS, agent, lane_failed, sentence};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// A round that was to be resumed and could not be begins afresh, with a note. Reviewers may only
+/// read; whoever works may write with `--write`.
+#[derive(Debug, clap::Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    next: next::NextArgs,
+
+    /// The client to run
+    #[arg(long, value_parser = agent())]
+    client: Agent,
+
+    /// The model [default: the client's own choice]
+    #[arg(long)]
+    model: Option<String>,
+
+    /// Let the agent change files, as far as its client's own settings allow
+    #[arg(long)]
+    write: bool,
+}
+
+impl RunArgs {
+    pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        let (mut driven, decision) = self.round(app, &self.next, scratch.path(), output)?;
+        let was_resumed = matches!(decision, Decision::Resume { .. });
+        if was_resumed && driven.outcome != Outcome::Answered {
+            let mut again = self.next.clone();
+            again.resume_failed = Some(driven.outcome.name().to_owned());
+            (driven, _) = self.round(app, &again, scratch.path(), output)?;
+        }
+        let Some(answer) = driven.heard.answer().filter(|_| driven.outcome == Outcome::Answered)
+        else {
+            return Ok(Exit::LaneFailed);
+        };
+        self.judged(app, &driven, answer, scratch.path(), output)
+    }
+
+    /// Decides a round and runs it.
+    fn round(
+        &self,
+        app: &App,
+        next: &next::NextArgs,
+        scratch: &Path,
+        output: &Output,
+    ) -> Result<(Driven, Decision), Failure> {
+        let (role, _, made) = next.decide(app)?;
+        output.say(&match &made.decision {
+            Decision::Resume { agent_id } => format!("resume {agent_id}"),
+            Decision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
+        });
+        let writes = self.write && role.noun == Noun::Work;
+        let order = LaneOrder {
+            agent: self.client,
+            prompt: &made.prompt,
+            model: self.model.as_deref(),
+            resume: match &made.decision {
+                Decision::Resume { agent_id } => Some(agent_id),
+                Decision::Fresh { .. } => None,
+            },
+            rights: if writes { Rights::Write } else { Rights::ReadOnly },
+            limits: USUAL_LIMITS,
+        };
+        let driven = order.drive(app, scratch, output)?;
+        output.say(&sentence(&driven, None));
+        Ok((driven, made.decision))
+    }
+
+    /// Judges the answer by what the client printed.
+    fn judged(
+        &self,
+        app: &App,
+        driven: &Driven,
+        answer: &str,
+        scratch: &Path,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let response = scratch.join("answer");
+        fs::write(&response, answer).map_err(lane_failed)?;
+        let client = Client::parse(self.client.name());
+        let check = check::Args {
+            post: self.next.post.clone(),
+            response: Some(response),
+            transcript: client.map(|_| scratch.join("stdout")),
+            client,
+            task: None,
+            profile: self.next.materials.profile,
+            iteration: self.next.materials.iteration,
+            agent: driven.heard.session.clone(),
+            tokens: driven.heard.usage.map(|usage| usage.output),
+            dry_run: false,
+        };
+        check.run(app, output)
+    }
+}

@@ -1,0 +1,109 @@
+//! `convoke dispatch run`: rounds with an agent that is a script.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::dispatch::{APPROVED, FEATURE};
+use crate::dispatch_rounds::{repository, revise};
+use crate::harness::{Outcome, Project};
+
+/// A repository with a script in place of Claude Code, which prints what stands in `stream`.
+fn with_claude(project: Project) -> Project {
+    let script = "#!/bin/sh\necho \"$*\" >> ../arguments; cat >> ../asked; cat ../stream\n";
+    let project = project.file("../home/bin/claude", script);
+    let path = project.path("../home/bin/claude");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let bin = path.parent().unwrap().display().to_string();
+    project.variable("PATH", &format!("{bin}:/usr/bin:/bin"))
+}
+
+/// What Claude Code prints when it reads one document and answers.
+fn stream(project: &Project, read: &str, answer: &str) -> String {
+    let path = project.path(&format!("{FEATURE}/{read}")).display().to_string();
+    let text = fs::read_to_string(&path).unwrap();
+    let count = text.split('\n').count();
+    let numbered: Vec<_> =
+        text.split('\n').enumerate().map(|(at, line)| format!("{}\t{line}", at + 1)).collect();
+    let call =
+        json!({ "type": "tool_use", "id": "c", "name": "Read", "input": { "file_path": path } });
+    let result =
+        json!({ "type": "tool_result", "tool_use_id": "c", "content": numbered.join("\n") });
+    let file = json!({ "filePath": path, "content": text, "numLines": count, "startLine": 1, "totalLines": count });
+    let lines = [
+        json!({ "type": "system", "subtype": "init", "session_id": "s-1", "uuid": "1", "cwd": project.root(), "model": "m" }),
+        json!({ "type": "assistant", "session_id": "s-1", "uuid": "2", "message": { "id": "m", "content": [call] } }),
+        json!({ "type": "user", "session_id": "s-1", "uuid": "3", "message": { "content": [result] },
+            "tool_use_result": { "type": "text", "file": file } }),
+        json!({ "type": "assistant", "session_id": "s-1", "uuid": "4",
+            "message": { "id": "n", "content": [{ "type": "text", "text": answer }], "stop_reason": "end_turn" } }),
+        json!({ "type": "result", "subtype": "success", "is_error": false, "uuid": "5",
+            "result": answer, "session_id": "s-1", "usage": { "input_tokens": 9, "output_tokens": 5 } }),
+    ];
+    lines.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
+}
+
+fn run(project: &Project, more: &[&str]) -> Outcome {
+    let role = "implement/security-reviewer";
+    let arguments = ["dispatch", "run", role, "--feature", "031", "--client", "claude"];
+    project.run(&[&arguments[..], more].concat())
+}
+
+// The second job joined to a lane: prompt, run, receipts, verdict, ledger, and a delta next time.
+#[test]
+fn a_round_goes_from_decision_to_verdict() {
+    let project = with_claude(repository());
+    fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
+    let first = run(&project, &[]);
+    assert_eq!(first.code, Some(0), "{first}");
+    assert!(
+        first.stderr.starts_with("fresh: first_iteration\nsession s-1\nuses Read\n"),
+        "{first}"
+    );
+    assert_eq!(
+        first.stdout,
+        "confirmation  confirmed\nread          design.md: all of it\nread          spec.md: not read\n\
+         unproven      confirmed, and not read: spec.md\nverdict       PASS\n"
+    );
+    let asked = fs::read_to_string(project.path("../asked")).unwrap();
+    assert!(asked.contains("## Required Artifacts"), "{asked}");
+    revise(&project, "R: 100 ms.");
+    fs::remove_file(project.path("../asked")).unwrap();
+    let second = run(&project, &["--iteration", "2"]);
+    assert!(second.stderr.starts_with("resume s-1\n"), "{second}");
+    let asked = fs::read_to_string(project.path("../asked")).unwrap();
+    assert!(
+        asked.starts_with("Review iteration 2 of 5.") && asked.contains("+R: 100 ms."),
+        "{asked}"
+    );
+    assert!(fs::read_to_string(project.path("../arguments")).unwrap().contains("s-1"));
+    let rate: Value =
+        serde_json::from_str(&project.stdout(&["dispatch", "rate", "--json"])).unwrap();
+    let counts = ["dispatches", "unproven", "resumed"].map(|name| rate["all"][name].as_u64());
+    assert_eq!(counts, [Some(1), Some(1), Some(1)]);
+}
+
+// D-64, D-67: a session that does not go on is begun afresh, with a note.
+#[test]
+fn a_round_that_cannot_be_resumed_begins_afresh() {
+    let project = with_claude(repository());
+    fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
+    run(&project, &[]);
+    revise(&project, "R: 100 ms.");
+    let other = stream(&project, "design.md", APPROVED).replace("s-1", "s-2");
+    fs::write(project.path("../stream"), other).unwrap();
+    let second = run(&project, &["--iteration", "2"]);
+    assert_eq!(second.code, Some(0), "{second}");
+    assert!(second.stderr.contains("session_lost after "), "{second}");
+    assert!(second.stderr.contains("\nfresh: resume_failed\n"), "{second}");
+    let asked = fs::read_to_string(project.path("../asked")).unwrap();
+    assert!(asked.contains("(Fresh dispatch \u{2014} prior session unavailable.)"), "{asked}");
+    let history =
+        fs::read_to_string(project.path(&format!("{FEATURE}/.review-history.md"))).unwrap();
+    assert!(
+        history.contains("RESUME-FALLBACK: security-reviewer iteration 2 \u{2014} session_lost")
+    );
+    fs::write(project.path("../stream"), "").unwrap();
+    assert_eq!(run(&project, &["--iteration", "3"]).code, Some(4));
+}
