@@ -73,7 +73,7 @@ fn an_answer_is_printed_and_accounted_for() {
 // An exit code is not to be believed, in either direction.
 #[test]
 fn only_a_turn_that_ended_well_is_an_answer() {
-    let limits = ["--stall", "0.5", "--grace", "0.3"];
+    let limits = ["--stall", "3", "--grace", "0.3"];
     let failed = result(|it| it["is_error"] = json!(true));
     let empty = result(|it| it["result"] = json!(""));
     let limited = result(|it| {
