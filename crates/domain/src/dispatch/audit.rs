@@ -119,22 +119,28 @@ pub fn audit(name: &str, text: &str, strictness: Strictness) -> Vec<Hit> {
             }
             _ => allowed_elsewhere(name, line, &patterns),
         };
+        // One mention of a project's PRD is known; another is not.
+        let again = |hit: &Hit| hit.allowed == Some(SPEAKS_OF_PRD);
+        let allowed = allowed.filter(|why| *why != SPEAKS_OF_PRD || !hits.iter().any(again));
         hits.push(Hit { line: index + 1, patterns, text: visible.to_owned(), allowed });
     }
     hits
 }
 
+const SPEAKS_OF_PRD: &str = "it speaks of a project's PRD";
+
 /// What other files may paste, and why.
 fn allowed_elsewhere(name: &str, line: &str, patterns: &[Pattern]) -> Option<&'static str> {
-    let is = |part: &str| name.replace('\\', "/").contains(part);
-    if is("brainstorming/") {
+    let name = name.replace('\\', "/");
+    let is = |folder: &str| name.split('/').rev().skip(1).any(|it| it == folder);
+    if is("brainstorming") {
         return Some("it reviews what is being written");
     }
-    if is("retrospecting/") && line.contains("{content of references/aorta-framework.md}") {
+    if is("retrospecting") && line.contains("{content of references/aorta-framework.md}") {
         return Some("a framework of its own");
     }
     let only_words = patterns == [Pattern::PrdSections];
-    (only_words && is("implementing/")).then_some("it speaks of a project's PRD")
+    (only_words && is("implementing")).then_some(SPEAKS_OF_PRD)
 }
 
 #[cfg(test)]
@@ -197,5 +203,8 @@ mod tests {
         assert!(allowed("skills/brainstorming/SKILL.md", "{content of prd.md}"));
         assert!(allowed("skills/implementing/SKILL.md", "Goals of the PRD"));
         assert!(!allowed("skills/implementing/SKILL.md", "{content of spec.md}"));
+        assert!(!allowed("skills/implementing/SKILL.md", "Goals of the PRD\nGoals of the PRD"));
+        assert!(allowed("skills\\brainstorming\\SKILL.md", "{content of prd.md}"));
+        assert!(!allowed("skills/xbrainstorming/SKILL.md", "{content of prd.md}"));
     }
 }

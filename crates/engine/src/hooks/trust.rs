@@ -107,10 +107,7 @@ fn snake_case(event: &str) -> String {
 mod tests {
     use super::*;
 
-    const COMMAND: &str = "/tmp/tr/bin/convoke hook codex SessionStart --part 1 --of 4";
-
-    /// What Codex 0.166.0 wrote when a user trusted that command.
-    const HASH: &str = "sha256:cd2d416e203a34c5b115218f072733947b522d07f8859acd71fd54a15314765b";
+    const COMMAND: &str = "/usr/bin/convoke hook codex SessionStart --part 1 --of 4";
 
     fn settings(command: &str) -> String {
         let entry = json!({ "type": "command", "command": command });
@@ -118,7 +115,8 @@ mod tests {
     }
 
     fn config(key: &str, rest: &str) -> String {
-        format!("[hooks.state.\"/p/hooks.json:{key}\"]\ntrusted_hash = \"{HASH}\"\n{rest}")
+        let hash = fingerprint("SessionStart", &json!({}), &json!({ "command": COMMAND }));
+        format!("[hooks.state.\"/p/hooks.json:{key}\"]\ntrusted_hash = \"{hash}\"\n{rest}")
     }
 
     // The least trusted entry counts, beside whatever others have written.
@@ -137,24 +135,50 @@ mod tests {
         assert_eq!(found, Some(Trust::NotTrusted));
     }
 
-    // What Codex hashes, by the entries that Codex 0.166.0 was seen to trust.
+    // What Codex 0.166.0 wrote when a user trusted these entries.
     #[test]
-    fn everything_that_codex_hashes_changes_the_fingerprint() {
-        let plain = json!({ "type": "command", "command": "x" });
-        let group = json!({});
-        let usual = fingerprint("SessionStart", &group, &plain);
-        let with = |name: &str, value: Value| {
-            let mut entry = plain.clone();
-            entry[name] = value;
-            fingerprint("SessionStart", &group, &entry)
-        };
-        assert_ne!(with("timeout", json!(5)), usual);
-        assert_eq!(with("timeout", json!(600)), usual, "the default");
-        assert_ne!(with("statusMessage", json!("hi")), usual);
-        let matched = json!({ "matcher": "startup" });
-        assert_ne!(fingerprint("SessionStart", &matched, &plain), usual);
-        let prompt = |group| fingerprint("UserPromptSubmit", group, &plain);
-        assert_eq!(prompt(&matched), prompt(&group), "this event knows no matcher");
+    fn the_fingerprint_is_the_one_that_codex_keeps() {
+        for (event, matcher, entry, hash) in [
+            (
+                "SessionStart",
+                Some("startup"),
+                json!({ "command": "/bin/true a" }),
+                "93aca840ee037a8fdd23b84f3930acbafa56f6472b8690e7b85b80383d05bf9a",
+            ),
+            (
+                "SessionStart",
+                Some(""),
+                json!({ "command": "/bin/true b", "timeout": 30 }),
+                "f6ac1dbae824a0852e820b4305f5646b57b6b5c725e969e0ad3a139bff1977bb",
+            ),
+            (
+                "SessionStart",
+                Some("*"),
+                json!({ "command": "/bin/true c", "timeout": 5, "statusMessage": "waking" }),
+                "bcf2a092d843b6b5ddd451aff0acb3a5c7860df015b336f0fe3c2f6c7b9abf01",
+            ),
+            (
+                "SessionStart",
+                None,
+                json!({ "command": "/bin/true é \"q\" / \\ <&>", "async": false }),
+                "f346d82ec2d40cf68a1bd8bdce5958ad09060ec43d8625c1b37e4b7f50eddb75",
+            ),
+            (
+                "UserPromptSubmit",
+                Some("x"),
+                json!({ "command": "/bin/true d" }),
+                "840e6e07609e8a7059c4c3ff40efd8deb25831ab78430d21b4d4d600bfc4c930",
+            ),
+            (
+                "Stop",
+                None,
+                json!({ "command": "/bin/true f", "timeout": 1200 }),
+                "58f974b2f92f2e1aeb566bf57c38ff87bba1a0b42f7b6a5299ed3f64af2f398b",
+            ),
+        ] {
+            let group = matcher.map_or(json!({}), |matcher| json!({ "matcher": matcher }));
+            assert_eq!(fingerprint(event, &group, &entry), format!("sha256:{hash}"), "{entry}");
+        }
     }
 
     #[test]
