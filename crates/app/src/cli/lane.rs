@@ -10,7 +10,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::lane::event::{Event, Usage};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::lane::substance::{Measure, substance};
-use convoke_engine::lane::adapter::{Agent, Errand, Rights};
+use convoke_engine::lane::adapter::{Agent, Counted, Errand, Rights, UsageScope, usage_scope};
 use convoke_engine::lane::drive::{Driven, Lane, drive};
 use convoke_engine::lane::supervisor::Limits;
 use serde::Serialize;
@@ -82,6 +82,10 @@ struct RunArgs {
     #[arg(long)]
     model: Option<String>,
 
+    /// How hard the model shall think, in the client's own words: Claude Code and Codex
+    #[arg(long, value_name = "WORD")]
+    effort: Option<String>,
+
     /// The session to go on with
     #[arg(long, value_name = "ID")]
     resume: Option<String>,
@@ -148,6 +152,9 @@ struct UsageReport {
     output_tokens: u64,
     reasoning_tokens: u64,
     micro_dollars: Option<u64>,
+    /// Whether tokens and money count this run, or the whole session with earlier runs.
+    tokens_of: &'static str,
+    money_of: &'static str,
 }
 
 impl Args {
@@ -167,6 +174,7 @@ impl RunArgs {
             agent: self.agent,
             prompt: &prompt,
             model: self.model.as_deref(),
+            effort: self.effort.as_deref(),
             resume: self.resume.as_deref(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             limits: Limits {
@@ -216,7 +224,7 @@ impl RunArgs {
             session: heard.session.as_deref(),
             asked_model: self.model.as_deref(),
             model: heard.model.as_deref(),
-            usage: heard.usage.map(UsageReport::from),
+            usage: heard.usage.map(|usage| UsageReport::new(usage, self.agent)),
             tools: heard.tools,
             took_ms: driven.took.as_millis(),
             bytes: driven.bytes,
@@ -232,6 +240,7 @@ pub(super) struct LaneOrder<'a> {
     pub(super) agent: Agent,
     pub(super) prompt: &'a str,
     pub(super) model: Option<&'a str>,
+    pub(super) effort: Option<&'a str>,
     pub(super) resume: Option<&'a str>,
     pub(super) rights: Rights,
     pub(super) limits: Limits,
@@ -254,12 +263,11 @@ impl LaneOrder<'_> {
             errand: Errand {
                 prompt: self.prompt,
                 model: self.model,
-                effort: None,
+                effort: self.effort,
                 resume: self.resume,
                 rights: self.rights,
                 folder: &folder,
                 scratch: &scratch,
-                last_message_file: None,
             },
             variables: self.variables(app, &scratch),
             limits: self.limits,
@@ -299,14 +307,21 @@ pub(super) const USUAL_LIMITS: Limits = Limits {
     grace: Duration::from_secs(5),
 };
 
-impl From<Usage> for UsageReport {
-    fn from(usage: Usage) -> Self {
+impl UsageReport {
+    fn new(usage: Usage, agent: Agent) -> Self {
+        let counted = |counted| match counted {
+            Counted::Run => "run",
+            Counted::Session => "session",
+        };
+        let UsageScope { tokens, money } = usage_scope(agent);
         Self {
             input_tokens: usage.input,
             cached_tokens: usage.cached,
             output_tokens: usage.output,
             reasoning_tokens: usage.reasoning,
             micro_dollars: usage.micro_dollars,
+            tokens_of: counted(tokens),
+            money_of: counted(money),
         }
     }
 }

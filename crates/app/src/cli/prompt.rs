@@ -153,6 +153,7 @@ impl Args {
             agent: client,
             prompt: &assembled.wake_up.text,
             model: None,
+            effort: None,
             resume: agent.session_id.as_deref(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             limits: USUAL_LIMITS,

@@ -244,6 +244,21 @@ fn an_answer_is_judged_and_never_blocked() {
     ");
 }
 
+// D-51, D-54: what was logged before there was a ledger can be counted, too.
+#[test]
+fn histories_are_counted() {
+    let history = "## Spec Review - Iteration 1 - 2026-02-28T10:00:00Z\n**Decision:** x\n---\n\
+        - LAZY-LOAD-WARNING: spec-reviewer did not confirm artifact reads (iteration 1)\n\
+        The LAZY-LOAD-WARNING count is one.\n## Iteration 2 - 2026-02-28T11:00:00Z [FINAL VALIDATION]\n";
+    let project = project();
+    assert_eq!(project.stdout(&["dispatch", "rate", "--histories"]), "No review histories.");
+    let project = project.file(&format!("{FEATURE}/.review-history.md"), history);
+    assert_snapshot!(project.stdout(&["dispatch", "rate", "--histories"]), @"
+    feature                          rounds  unconfirmed
+    031-login                             2            1
+    ");
+}
+
 // A history that cannot be written stops nothing; an answer of any size is judged.
 #[test]
 fn odd_answers_and_places_are_survived() {

@@ -61,6 +61,8 @@ fn a_second_round_costs_a_delta() {
     assert!(prompt.starts_with("Review iteration 2 of 5. You already have"), "{prompt}");
     assert!(prompt.contains("+R: 100 ms.\n") && !prompt.contains("Required Artifacts"), "{prompt}");
     assert_eq!(second["is_shorter"], json!(true), "D-68");
+    assert!((400..900).contains(&second["loop_per_mille"].as_u64().unwrap()), "{second}");
+    assert_eq!(first["loop_per_mille"], Value::Null);
     // Asking again finds the same.
     assert_eq!(next(&project, &["--iteration", "2"]), second);
     let state = fs::read_to_string(project.path(&format!("{FEATURE}/.resume-state.json"))).unwrap();

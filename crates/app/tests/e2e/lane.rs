@@ -68,6 +68,9 @@ fn an_answer_is_printed_and_accounted_for() {
     assert_eq!(report["usage"]["output_tokens"], 84);
     assert_eq!(report["usage"]["cached_tokens"], 2000);
     assert_eq!(report["usage"]["micro_dollars"], 3680);
+    // Its money counts the whole session, its tokens do not.
+    let of = ["tokens_of", "money_of"].map(|name| report["usage"][name].as_str());
+    assert_eq!(of, [Some("run"), Some("session")]);
 }
 
 // An exit code is not to be believed, in either direction.

@@ -1,10 +1,13 @@
-//! Adding lines to a feature's review history.
+//! Adding lines to a feature's review history, and reading what is there.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use convoke_domain::dispatch::history::FILE;
+
+use super::feature::{MAX_BYTES, folders};
+use crate::file;
 
 /// Adds one line. Several may do so at once; each line stays whole.
 pub fn append(feature: &Path, line: &str) -> io::Result<()> {
@@ -24,6 +27,15 @@ pub fn append(feature: &Path, line: &str) -> io::Result<()> {
     let open_ended = ends_open(&mut file)?;
     let text = if open_ended { format!("\n{line}") } else { line.to_owned() };
     file.write_all(text.as_bytes())
+}
+
+/// Reads the history of every feature below a folder that has one, by feature.
+pub fn histories(features: &Path) -> Vec<(String, String)> {
+    let read = |name: String| {
+        let text = file::text(&features.join(&name).join(FILE), MAX_BYTES)?;
+        Some((name, text))
+    };
+    folders(features).into_iter().filter_map(read).collect()
 }
 
 /// Tells whether the last line has no ending.

@@ -17,7 +17,7 @@ const OURS: [&str; 2] = [".resume-state.json", ".review-history.md"];
 /// What is looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Watched {
-    /// These files.
+    /// These files, by their whole paths.
     Files(Vec<PathBuf>),
     /// Everything below the folder, but for what we write there ourselves.
     Everything,
@@ -29,20 +29,11 @@ impl Watched {
         match self {
             Self::Files(files) => {
                 let literal = |file: &PathBuf| {
-                    let mut word = OsString::from(":(top,literal)");
-                    word.push(file);
-                    word
-                };
-                // An absolute path cannot be combined with the root; it needs no magic but this.
-                let plain = |file: &PathBuf| {
                     let mut word = OsString::from(":(literal)");
                     word.push(file);
                     word
                 };
-                files
-                    .iter()
-                    .map(|it| if it.is_absolute() { plain(it) } else { literal(it) })
-                    .collect()
+                files.iter().map(literal).collect()
             }
             Self::Everything => {
                 let ours = OURS.map(|name| OsString::from(format!(":(exclude,glob)**/{name}")));

@@ -134,8 +134,6 @@ pub struct Errand<'a> {
     pub folder: &'a str,
     /// A folder of the lane's own, for what the client must be able to read.
     pub scratch: &'a str,
-    /// Where the client shall write its last message, if it can: Codex.
-    pub last_message_file: Option<&'a str>,
 }
 
 /// How a client is started.

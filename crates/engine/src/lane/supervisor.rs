@@ -150,17 +150,17 @@ fn started(errand: &Errand<'_>, report: &Path) -> io::Result<Child> {
     guardian.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-/// A guardian that does not end is ended; then its orphans are the system's.
+/// Waits for the guardian, which has nothing left to do but to go. One that does not is ended; then
+/// its orphans are the system's.
 fn finish(guardian: &mut Child) -> io::Result<()> {
-    if guardian.try_wait()?.is_none() {
-        // Both its streams are closed, so it has nothing left but to go.
-        let watch = Stopwatch::start();
-        while guardian.try_wait()?.is_none() && watch.elapsed() < MARGIN {
-            thread::sleep(Duration::from_millis(2));
+    let watch = Stopwatch::start();
+    while guardian.try_wait()?.is_none() {
+        if watch.elapsed() > MARGIN {
+            guardian.kill()?;
         }
-        guardian.kill().ok();
+        thread::sleep(Duration::from_millis(2));
     }
-    guardian.wait().map(drop)
+    Ok(())
 }
 
 /// What is known of a client while it runs.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use convoke_domain::dispatch::resume::Decision;
 use convoke_domain::dispatch::role::Role;
+use convoke_domain::dispatch::savings::resumed_loop_per_mille;
 use convoke_domain::text::Text;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::{Next, NextRequest, next};
@@ -65,6 +66,8 @@ struct Report<'a> {
     committed: Option<String>,
     /// Whether this prompt is shorter than a fresh one, which resuming is for.
     is_shorter: bool,
+    /// What five rounds cost that go on like this, in tenths of a percent of five fresh ones.
+    loop_per_mille: Option<u64>,
     diagnostics: &'a [String],
 }
 
@@ -107,6 +110,8 @@ impl NextArgs {
             base_chars: made.base_chars,
             committed: made.committed.as_ref().map(committed),
             is_shorter: (chars as u64) < made.fresh_chars,
+            loop_per_mille: agent_id(&made.decision)
+                .and_then(|_| resumed_loop_per_mille(made.fresh_chars, chars as u64, 5)),
             diagnostics: &made.diagnostics,
         };
         match app.format {

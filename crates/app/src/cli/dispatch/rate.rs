@@ -1,10 +1,13 @@
 //! `convoke dispatch rate`.
 
+use convoke_domain::dispatch::history::{entries, warnings};
 use convoke_domain::dispatch::rate::{Rate, rates};
+use convoke_engine::dispatch::review_history::histories;
 use convoke_store::dispatch::DispatchStore;
 use serde::Serialize;
 
 use crate::app::{App, Format};
+use crate::config::dispatch::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -13,8 +16,20 @@ use crate::workspace::{Workspace, refused};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Only this feature, by name or number
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "histories")]
     feature: Option<String>,
+
+    /// Count the features' review histories instead of the ledger: what was logged before there was
+    /// one, which is at most one entry for each round
+    #[arg(long)]
+    histories: bool,
+}
+
+#[derive(Serialize)]
+struct HistoryRow {
+    feature: String,
+    rounds: usize,
+    warnings: usize,
 }
 
 #[derive(Serialize)]
@@ -69,6 +84,9 @@ impl Row {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        if self.histories {
+            return count_histories(app, output);
+        }
         let Workspace { store, scope } = Workspace::open(app, None)?;
         let mut ledger = store.ledger(&scope.project).map_err(refused)?;
         if let Some(feature) = &self.feature {
@@ -92,6 +110,28 @@ impl Args {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Counts what the features' own histories say.
+fn count_histories(app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    let features = app.project.join(settings(app)?.artifacts_root).join("features");
+    let counted = histories(&features).into_iter().map(|(feature, text)| HistoryRow {
+        feature,
+        rounds: entries(&text).len(),
+        warnings: warnings(&text).len(),
+    });
+    let counted: Vec<_> = counted.collect();
+    match app.format {
+        Format::Json => output.json(&counted)?,
+        Format::Text if counted.is_empty() => output.data("No review histories.\n")?,
+        Format::Text => {
+            output.data(&format!("{:<32} rounds  unconfirmed\n", "feature"))?;
+            for HistoryRow { feature, rounds, warnings } in &counted {
+                output.data(&format!("{feature:<32} {rounds:>6} {warnings:>12}\n"))?;
+            }
+        }
+    }
+    Ok(Exit::Done)
 }
 
 fn table(report: &Report) -> String {

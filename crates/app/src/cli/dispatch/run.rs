@@ -72,6 +72,7 @@ impl RunArgs {
             agent: self.client,
             prompt: &made.prompt,
             model: self.model.as_deref(),
+            effort: None,
             resume: match &made.decision {
                 Decision::Resume { agent_id } => Some(agent_id),
                 Decision::Fresh { .. } => None,

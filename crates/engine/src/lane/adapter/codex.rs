@@ -27,7 +27,6 @@ pub(super) fn launch(errand: &Errand<'_>, launch: &mut Launch) {
     if let Some(effort) = errand.effort.filter(|effort| is_word(effort)) {
         launch.option("--config", Some(&format!("model_reasoning_effort=\"{effort}\"")));
     }
-    launch.option("--output-last-message", errand.last_message_file);
     if let Some(session) = errand.resume.map(one_line).filter(|session| !session.is_empty()) {
         launch.arguments(&["resume", "--", &session]);
     }

@@ -10,7 +10,6 @@ const ERRAND: Errand<'static> = Errand {
     rights: Rights::ReadOnly,
     folder: "/p",
     scratch: "/s",
-    last_message_file: None,
 };
 
 #[track_caller]
@@ -47,13 +46,8 @@ fn a_reader_has_nothing_to_write_with() {
 
 #[test]
 fn rights_are_said_again_on_resume() {
-    let errand = Errand {
-        model: Some("large"),
-        effort: Some("high"),
-        resume: Some("abc"),
-        last_message_file: Some("/s/last"),
-        ..ERRAND
-    };
+    let errand =
+        Errand { model: Some("large"), effort: Some("high"), resume: Some("abc"), ..ERRAND };
     for (agent, expected) in [
         (
             Agent::Claude,
@@ -64,7 +58,7 @@ fn rights_are_said_again_on_resume() {
             Agent::Codex,
             "exec --json --skip-git-repo-check --disable plugins --sandbox=read-only \
              --model=large --config=model_reasoning_effort=\"high\" \
-             --output-last-message=/s/last resume -- abc -",
+             resume -- abc -",
         ),
         (
             Agent::Cursor,
@@ -189,13 +183,12 @@ proptest! {
             model: given,
             effort: given,
             resume: given,
-            last_message_file: given,
             ..ERRAND
         };
         for agent in Agent::ALL {
             let arguments = launch(agent, &errand).arguments;
             let plain = launch(agent, &ERRAND).arguments;
-            let options = ["--model=", "--effort=", "--resume=", "--session=", "--config=", "--output-last-message="];
+            let options = ["--model=", "--effort=", "--resume=", "--session=", "--config="];
             let behind = arguments.iter().position(|it| it == "--").unwrap_or(arguments.len());
             for (at, argument) in arguments.iter().enumerate() {
                 let is_ours = plain.contains(argument) || ["resume", "--"].contains(&argument.as_str());
