@@ -17,12 +17,21 @@ pub enum Exit {
     LaneFailed,
     /// A bug in Convoke.
     Bug,
+    /// Somebody stopped it.
+    Interrupted,
 }
 
 impl Exit {
     /// Every outcome, for the reference page.
-    pub const ALL: [Self; 6] =
-        [Self::Done, Self::No, Self::Usage, Self::Surroundings, Self::LaneFailed, Self::Bug];
+    pub const ALL: [Self; 7] = [
+        Self::Done,
+        Self::No,
+        Self::Usage,
+        Self::Surroundings,
+        Self::LaneFailed,
+        Self::Bug,
+        Self::Interrupted,
+    ];
 
     /// Returns the number.
     pub const fn code(self) -> u8 {
@@ -33,6 +42,7 @@ impl Exit {
             Self::Surroundings => 3,
             Self::LaneFailed => 4,
             Self::Bug => 70,
+            Self::Interrupted => 130,
         }
     }
 
@@ -45,6 +55,7 @@ impl Exit {
             Self::Surroundings => "something around Convoke is missing, refused or not ready",
             Self::LaneFailed => "an agent gave no answer",
             Self::Bug => "a bug in Convoke",
+            Self::Interrupted => "it was interrupted",
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod env;
 pub mod exit;
 pub mod failure;
 pub mod input;
+pub mod interrupt;
 pub mod output;
 pub mod workspace;
 

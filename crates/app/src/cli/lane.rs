@@ -19,6 +19,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
+use crate::interrupt;
 use crate::output::Output;
 
 /// The longest prompt.
@@ -199,7 +200,13 @@ impl RunArgs {
                 }
             }
         }
-        Ok(if is_answered { Exit::Done } else { Exit::LaneFailed })
+        Ok(if is_answered {
+            Exit::Done
+        } else if driven.outcome == Outcome::Cancelled {
+            Exit::Interrupted
+        } else {
+            Exit::LaneFailed
+        })
     }
 
     fn prompt(&self) -> Result<String, Failure> {
@@ -271,6 +278,7 @@ impl LaneOrder<'_> {
             },
             variables: self.variables(app, &scratch),
             limits: self.limits,
+            cancel: &interrupt::cancel(),
         };
         let is_text = app.format == Format::Text;
         let mut notice = |event: &Event| {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_domain::lane::outcome::End;
+use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::supervisor::{Errand, Finished, Limits, Stream, Talk, run};
 
 const PATIENT: Limits = Limits {
@@ -24,12 +25,12 @@ struct Seen {
     scratch: tempfile::TempDir,
 }
 
-/// Runs a script as a client; a line `over` ends its turn.
+/// Runs a script as a client; a line `over` ends its turn, and at `enough` we stop it.
 fn ran(script: &str, limits: Limits, stdin: Option<&str>) -> Seen {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("client.sh");
     fs::write(&path, script).unwrap();
-    let mut lines = Vec::new();
+    let (mut lines, cancel) = (Vec::new(), Cancel::default());
     let arguments = [path.display().to_string()];
     let errand = Errand {
         convoke: Path::new(env!("CARGO_BIN_EXE_convoke")),
@@ -40,9 +41,13 @@ fn ran(script: &str, limits: Limits, stdin: Option<&str>) -> Seen {
         stdin,
         scratch: scratch.path(),
         limits,
+        cancel: &cancel,
     };
     let finished = run(&errand, &mut |stream, line| {
         lines.push((stream, line.to_owned()));
+        if line == "enough" {
+            cancel.cancel();
+        }
         if line == "over" { Talk::IsOver } else { Talk::GoesOn }
     });
     Seen { finished: finished.unwrap(), lines, scratch }
@@ -91,6 +96,7 @@ fn an_end_is_told_as_it_was() {
         stdin: None,
         scratch: scratch.path(),
         limits: PATIENT,
+        cancel: &Cancel::default(),
     };
     let finished = run(&missing, &mut |_, _| Talk::GoesOn).unwrap();
     assert_eq!(finished.end, End::NotStarted);
@@ -110,6 +116,14 @@ fn every_limit_stops_what_it_limits() {
     // What was said in time counts, also when the client does not go by itself.
     let lingering = ran("echo over; sleep 300", stalling, None);
     assert_eq!(lingering.printed(), ["over"]);
+}
+
+#[test]
+fn whoever_asks_stops_it() {
+    let script = "echo $$ > pids; echo hello; echo enough; while :; do sleep 300; done";
+    let seen = ran(script, PATIENT, None);
+    assert_eq!((seen.finished.end, seen.printed()), (End::Cancelled, vec!["hello", "enough"]));
+    seen.left_nobody();
 }
 
 // Whoever ignores a signal, leaves its group, or is left over, is found all the same.

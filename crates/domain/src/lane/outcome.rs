@@ -99,6 +99,8 @@ pub enum End {
     Cancelled,
     /// It could not be started.
     NotStarted,
+    /// Nobody knows: whoever looked after it went away without a word.
+    Lost,
 }
 
 /// Everything that is known of a lane when it is over.
@@ -183,7 +185,7 @@ pub fn outcome(course: &Course<'_>) -> Outcome {
         End::BudgetLimit => Outcome::OverBudget,
         End::Cancelled => Outcome::Cancelled,
         End::NotStarted => Outcome::NotStarted,
-        End::Exited(_) | End::Signalled(_) => judged_by_words(course),
+        End::Exited(_) | End::Signalled(_) | End::Lost => judged_by_words(course),
     }
 }
 
@@ -282,6 +284,7 @@ mod tests {
             (&silent, End::Exited(2), Outcome::ExitedEarly),
             (&spoke, End::Exited(0), Outcome::ExitedEarly),
             (&spoke, End::Signalled(9), Outcome::ExitedEarly),
+            (&silent, End::Lost, Outcome::ExitedEarly),
             (&spoke, End::StallLimit, Outcome::Stalled),
             (&spoke, End::WallLimit, Outcome::TimedOut),
             (&silent, End::FirstByteLimit, Outcome::NoOutput),

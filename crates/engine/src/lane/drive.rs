@@ -10,6 +10,7 @@ use convoke_domain::lane::event::Event;
 use convoke_domain::lane::outcome::{Course, End, Heard, Outcome, outcome};
 
 use super::adapter::{Agent, Errand, Launch, launch, listen};
+use super::cancel::Cancel;
 use super::supervisor::{self, Limits, Stream, Talk};
 
 /// How much of what a client said besides is kept for people.
@@ -30,6 +31,8 @@ pub struct Lane<'a> {
     pub variables: Vec<(OsString, OsString)>,
     /// How long it may take.
     pub limits: Limits,
+    /// Who may stop it.
+    pub cancel: &'a Cancel,
 }
 
 /// What became of a lane.
@@ -75,6 +78,7 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         stdin: stdin.as_deref(),
         scratch: Path::new(lane.errand.scratch),
         limits: lane.limits,
+        cancel: lane.cancel,
     };
     let finished = supervisor::run(&errand, &mut |stream, line| {
         take(match stream {
@@ -90,7 +94,8 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         | End::StallLimit
         | End::BudgetLimit
         | End::Cancelled
-        | End::NotStarted => None,
+        | End::NotStarted
+        | End::Lost => None,
     }));
     let Errand { model, resume, .. } = lane.errand;
     let course = Course { heard: &heard, end: finished.end, model, resume };

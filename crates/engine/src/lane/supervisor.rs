@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::outcome::End;
 
+use super::cancel::Cancel;
 use super::guardian::read_report;
 use super::stopwatch::Stopwatch;
 use crate::process::command;
@@ -65,6 +66,8 @@ pub struct Errand<'a> {
     pub scratch: &'a Path,
     /// How long it may take.
     pub limits: Limits,
+    /// Who may stop it.
+    pub cancel: &'a Cancel,
 }
 
 /// One of a client's two streams.
@@ -108,6 +111,8 @@ enum News {
     Bytes(usize),
     /// A stream is closed.
     Closed,
+    /// Somebody wants it to stop.
+    Cancelled,
 }
 
 /// Runs a client to its end. `hear` is given every line, and says whether the turn is over.
@@ -121,17 +126,20 @@ pub fn run(
     let mut guardian = started(errand, &report)?;
     let (sender, receiver) = sync_channel(WAITING);
     listen(guardian.stdout.take(), Stream::Stdout, &stdout, sender.clone())?;
-    listen(guardian.stderr.take(), Stream::Stderr, &stderr, sender)?;
+    listen(guardian.stderr.take(), Stream::Stderr, &stderr, sender.clone())?;
+    // If there is no room, we are busy listening, and see by ourselves that we were asked to stop.
+    let asked = errand.cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default());
     let mut attention =
         Attention { limits: errand.limits, watch, last: None, over: None, bytes: 0 };
-    let stopped = attention.listen(&receiver, hear);
+    let stopped = attention.listen(&receiver, errand.cancel, hear);
+    drop(asked);
     // Closing its stdin tells the guardian to stop everything; after the end it changes nothing.
     drop(guardian.stdin.take());
     attention.drain(&receiver, hear, errand.limits.grace + MARGIN);
     finish(&mut guardian)?;
     let end = match (stopped, read_report(&report)) {
         (Some(end), _) => end,
-        (None, found) => found.unwrap_or(End::NotStarted),
+        (None, found) => found.unwrap_or(End::Lost),
     };
     Ok(Finished { end, took: watch.elapsed(), bytes: attention.bytes, stdout, stderr })
 }
@@ -175,14 +183,18 @@ struct Attention {
 }
 
 impl Attention {
-    /// Listens until both streams are closed, or a limit is reached.
+    /// Listens until both streams are closed, a limit is reached, or it is asked to stop.
     fn listen(
         &mut self,
         news: &Receiver<News>,
+        cancel: &Cancel,
         hear: &mut dyn FnMut(Stream, &str) -> Talk,
     ) -> Option<End> {
         let mut open = 2;
         while open > 0 {
+            if cancel.is_asked() {
+                return Some(End::Cancelled);
+            }
             let (deadline, end) = self.deadline();
             let left = deadline.saturating_sub(self.watch.elapsed());
             if left.is_zero() {
@@ -224,7 +236,7 @@ impl Attention {
                     }
                 }
             }
-            News::Closed => {}
+            News::Closed | News::Cancelled => {}
         }
     }
 

@@ -1,0 +1,36 @@
+//! The one door to signals: what Ctrl-C, `kill` and a closed terminal mean while agents work.
+
+use std::sync::OnceLock;
+use std::thread;
+
+use convoke_engine::lane::cancel::Cancel;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::exit;
+
+use crate::exit::Exit;
+
+static CANCEL: OnceLock<Cancel> = OnceLock::new();
+
+/// Returns what asks all our lanes to stop. From the first call on a signal does so; a second one
+/// ends us at once, and guardians see to the rest.
+pub fn cancel() -> Cancel {
+    CANCEL
+        .get_or_init(|| {
+            let cancel = Cancel::default();
+            let asked = cancel.clone();
+            // Without it a signal ends us, as it always does.
+            if let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) {
+                thread::spawn(move || {
+                    for _ in &mut signals {
+                        if asked.is_asked() {
+                            exit(Exit::Interrupted.code().into());
+                        }
+                        asked.cancel();
+                    }
+                });
+            }
+            cancel
+        })
+        .clone()
+}

@@ -1,0 +1,121 @@
+//! Asking lanes to stop: Ctrl-C, a caller that has enough answers, a budget.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Asks whoever works under it to stop, once and for good. Clones ask the same.
+#[derive(Clone, Default)]
+pub struct Cancel {
+    shared: Arc<Shared>,
+    /// Passes on what our parent is asked.
+    _parent: Option<Arc<Watch>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    is_asked: AtomicBool,
+    watchers: Mutex<Watchers>,
+}
+
+#[derive(Default)]
+struct Watchers {
+    count: u64,
+    wake: BTreeMap<u64, Box<dyn Fn() + Send>>,
+}
+
+/// Whoever waits is woken for as long as this is held.
+pub struct Watch {
+    shared: Arc<Shared>,
+    number: u64,
+}
+
+impl Cancel {
+    /// Asks everybody to stop.
+    pub fn cancel(&self) {
+        self.shared.is_asked.store(true, Ordering::SeqCst);
+        // Called without the lock: who is woken may go away at once, and says so here.
+        let wake = std::mem::take(&mut self.shared.watchers().wake);
+        for wake in wake.values() {
+            wake();
+        }
+    }
+
+    /// Tells whether anybody asked.
+    pub fn is_asked(&self) -> bool {
+        self.shared.is_asked.load(Ordering::SeqCst)
+    }
+
+    /// Has somebody woken when it is asked, also if it was asked already.
+    pub fn watch(&self, wake: impl Fn() + Send + 'static) -> Watch {
+        let mut watchers = self.shared.watchers();
+        let number = watchers.count;
+        watchers.count += 1;
+        if self.is_asked() {
+            drop(watchers);
+            wake();
+        } else {
+            watchers.wake.insert(number, Box::new(wake));
+        }
+        Watch { shared: Arc::clone(&self.shared), number }
+    }
+
+    /// Returns one that is asked when this one is, and can be asked alone.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        let child = Self::default();
+        let alone = child.clone();
+        Self { _parent: Some(Arc::new(self.watch(move || alone.cancel()))), ..child }
+    }
+}
+
+impl Shared {
+    fn watchers(&self) -> MutexGuard<'_, Watchers> {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.shared.watchers().wake.remove(&self.number);
+    }
+}
+
+impl fmt::Debug for Cancel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cancel").field(&self.is_asked()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn whoever_watches_is_woken_once() {
+        let cancel = Cancel::default();
+        let (sender, woken) = channel();
+        let (early, late, gone) = (sender.clone(), sender.clone(), sender);
+        let _early = cancel.watch(move || early.send("early").unwrap());
+        drop(cancel.watch(move || gone.send("gone").unwrap()));
+        cancel.clone().cancel();
+        cancel.cancel();
+        let _late = cancel.watch(move || late.send("late").unwrap());
+        drop(cancel);
+        assert_eq!(woken.try_iter().collect::<Vec<_>>(), ["early", "late"]);
+    }
+
+    #[test]
+    fn a_child_is_asked_with_its_parent_and_alone() {
+        let parent = Cancel::default();
+        let (one, other) = (parent.child(), parent.child());
+        one.cancel();
+        assert_eq!([&parent, &one, &other].map(Cancel::is_asked), [false, true, false]);
+        parent.cancel();
+        assert!(other.is_asked());
+        assert!(parent.child().is_asked(), "born too late");
+    }
+}
