@@ -4,6 +4,7 @@
 //! limits through its [`guardian`], and [`drive`] puts them together.
 
 pub mod adapter;
+pub mod agent_ref;
 pub mod cancel;
 pub mod drive;
 pub mod guardian;

@@ -6,7 +6,8 @@ use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::AgentName;
 use convoke_domain::wake::{NewMessage, Order};
-use convoke_engine::lane::adapter::{self, Rights};
+use convoke_engine::lane::adapter::Rights;
+use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::wake::{Assembled, Call};
 use convoke_store::agent::{AgentChange, AgentStore};
@@ -144,13 +145,13 @@ impl Args {
         message_id: i64,
         output: &Output,
     ) -> Result<Driven, Failure> {
-        let client = adapter::Agent::parse(&agent.client).ok_or_else(|| {
+        let client = AgentRef::parse(&agent.client).ok_or_else(|| {
             let (name, client) = (self.agent.clone(), agent.client.clone());
             Failure::new(Exit::No, PromptError::UnknownClient { name, client })
                 .hint("`--print` shows what would be sent")
         })?;
         let order = LaneOrder {
-            agent: client,
+            agent: &client,
             prompt: &assembled.wake_up.text,
             model: None,
             effort: None,

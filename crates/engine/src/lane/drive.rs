@@ -19,20 +19,34 @@ const TAIL: u64 = 2000;
 /// Everything a lane needs.
 #[derive(Debug, Clone)]
 pub struct Lane<'a> {
+    /// Who answers.
+    pub runner: Runner<'a>,
+    /// What it is sent to do.
+    pub errand: Errand<'a>,
+    /// How long it may take.
+    pub limits: Limits,
+    /// Who may stop it.
+    pub cancel: &'a Cancel,
+}
+
+/// Who answers in a lane.
+#[derive(Debug, Clone)]
+pub enum Runner<'a> {
+    /// A client's program.
+    Program(Program<'a>),
+}
+
+/// A client's program, with what it needs.
+#[derive(Debug, Clone)]
+pub struct Program<'a> {
     /// The client.
     pub agent: Agent,
     /// Its program.
     pub program: &'a Path,
     /// Our own program.
     pub convoke: &'a Path,
-    /// What it is sent to do.
-    pub errand: Errand<'a>,
     /// The variables of the user's that it may see.
     pub variables: Vec<(OsString, OsString)>,
-    /// How long it may take.
-    pub limits: Limits,
-    /// Who may stop it.
-    pub cancel: &'a Cancel,
 }
 
 /// What became of a lane.
@@ -52,15 +66,17 @@ pub struct Driven {
     pub stderr: String,
 }
 
+/// What a runner says of its run, beside the events.
+pub(super) struct Ran {
+    pub(super) end: End,
+    pub(super) took: Duration,
+    pub(super) bytes: u64,
+    /// The end of what was said besides.
+    pub(super) stderr: String,
+}
+
 /// Runs a lane. `notice` is told of every event as it comes.
 pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driven> {
-    let Launch { arguments, variables, stdin, files } = launch(lane.agent, &lane.errand);
-    for (path, text) in files {
-        fs::write(path, text)?;
-    }
-    let own = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-    let variables: Vec<_> = lane.variables.iter().cloned().chain(own).collect();
-    let mut listener = listen(lane.agent);
     let mut heard = Heard::default();
     let mut take = |events: Vec<Event>| {
         for event in events {
@@ -69,9 +85,29 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         }
         if heard.ended.is_some() { Talk::IsOver } else { Talk::GoesOn }
     };
+    let Ran { end, took, bytes, stderr } = match &lane.runner {
+        Runner::Program(program) => run_program(program, lane, &mut take)?,
+    };
+    let Errand { model, resume, .. } = lane.errand;
+    let course = Course { heard: &heard, end, model, resume };
+    Ok(Driven { outcome: outcome(&course), end, took, bytes, stderr, heard })
+}
+
+fn run_program(
+    program: &Program<'_>,
+    lane: &Lane<'_>,
+    take: &mut dyn FnMut(Vec<Event>) -> Talk,
+) -> io::Result<Ran> {
+    let Launch { arguments, variables, stdin, files } = launch(program.agent, &lane.errand);
+    for (path, text) in files {
+        fs::write(path, text)?;
+    }
+    let own = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+    let variables: Vec<_> = program.variables.iter().cloned().chain(own).collect();
+    let mut listener = listen(program.agent);
     let errand = supervisor::Errand {
-        convoke: lane.convoke,
-        program: lane.program,
+        convoke: program.convoke,
+        program: program.program,
         arguments: &arguments,
         variables: &variables,
         folder: Path::new(lane.errand.folder),
@@ -97,16 +133,8 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         | End::NotStarted
         | End::Lost => None,
     }));
-    let Errand { model, resume, .. } = lane.errand;
-    let course = Course { heard: &heard, end: finished.end, model, resume };
-    Ok(Driven {
-        outcome: outcome(&course),
-        end: finished.end,
-        took: finished.took,
-        bytes: finished.bytes,
-        stderr: tail(&finished.stderr),
-        heard,
-    })
+    let stderr = tail(&finished.stderr);
+    Ok(Ran { end: finished.end, took: finished.took, bytes: finished.bytes, stderr })
 }
 
 /// Reads the end of a file, however long it is.

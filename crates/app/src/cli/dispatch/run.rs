@@ -8,11 +8,12 @@ use convoke_domain::dispatch::role::Noun;
 use convoke_domain::hook::Client;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::lane::adapter::{Agent, Rights};
+use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 
 use super::{check, next};
 use crate::app::App;
-use crate::cli::lane::{LaneOrder, USUAL_LIMITS, agent, lane_failed, sentence};
+use crate::cli::lane::{AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, sentence};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -25,8 +26,8 @@ pub(super) struct RunArgs {
     next: next::NextArgs,
 
     /// The client to run
-    #[arg(long, value_parser = agent())]
-    client: Agent,
+    #[arg(long, value_parser = AgentWord)]
+    client: AgentRef,
 
     /// The model [default: the client's own choice]
     #[arg(long)]
@@ -69,7 +70,7 @@ impl RunArgs {
         });
         let writes = self.write && role.noun == Noun::Work;
         let order = LaneOrder {
-            agent: self.client,
+            agent: &self.client,
             prompt: &made.prompt,
             model: self.model.as_deref(),
             effort: None,
@@ -96,7 +97,7 @@ impl RunArgs {
     ) -> Result<Exit, Failure> {
         let response = scratch.join("answer");
         fs::write(&response, answer).map_err(lane_failed)?;
-        let client = Client::parse(self.client.name());
+        let client = self.client.client().map(Agent::name).and_then(Client::parse);
         let check = check::Args {
             post: self.next.post.clone(),
             response: Some(response),

@@ -1,0 +1,160 @@
+//! A lane that a command wants to have run: who answers, with what, and under which limits.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use convoke_domain::lane::event::Event;
+use convoke_engine::lane::adapter::{Agent, Errand, Rights};
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::{Driven, Lane, Program, Runner, drive};
+use convoke_engine::lane::supervisor::Limits;
+
+use super::{LaneError, lane_failed};
+use crate::app::{App, Format};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::Output;
+
+/// Variables that every program needs; a client sees these and its own vendor's, and nothing else.
+const COMMON: [&str; 24] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TERM",
+    "TZ",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_RUNTIME_DIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "https_proxy",
+    "http_proxy",
+    "no_proxy",
+];
+
+/// How long a lane may take when nobody says otherwise.
+pub(in crate::cli) const USUAL_LIMITS: Limits = Limits {
+    wall: Duration::from_mins(20),
+    first_byte: Duration::from_mins(5),
+    stall: Duration::from_mins(5),
+    grace: Duration::from_secs(5),
+};
+
+/// A lane that a command wants to have run.
+pub(in crate::cli) struct LaneOrder<'a> {
+    pub(in crate::cli) agent: &'a AgentRef,
+    pub(in crate::cli) prompt: &'a str,
+    pub(in crate::cli) model: Option<&'a str>,
+    pub(in crate::cli) effort: Option<&'a str>,
+    pub(in crate::cli) resume: Option<&'a str>,
+    pub(in crate::cli) rights: Rights,
+    pub(in crate::cli) limits: Limits,
+}
+
+impl LaneOrder<'_> {
+    /// Runs it in the project, and says what happens meanwhile.
+    pub(in crate::cli) fn drive(
+        &self,
+        app: &App,
+        scratch: &Path,
+        output: &Output,
+    ) -> Result<Driven, Failure> {
+        let folder = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
+        let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
+        let errand = Errand {
+            prompt: self.prompt,
+            model: self.model,
+            effort: self.effort,
+            resume: self.resume,
+            rights: self.rights,
+            folder: &folder,
+            scratch: &scratch,
+        };
+        let is_text = app.format == Format::Text;
+        let mut notice = |event: &Event| {
+            if let (true, Some(line)) = (is_text, progress(event)) {
+                output.say(&line);
+            }
+        };
+        let cancel = interrupt::cancel();
+        let mut run = |runner| {
+            let lane = Lane { runner, errand, limits: self.limits, cancel: &cancel };
+            drive(&lane, &mut notice).map_err(lane_failed)
+        };
+        match self.agent {
+            AgentRef::Client(agent) => run(Runner::Program(Program {
+                agent: *agent,
+                program: &program(*agent, app)?,
+                convoke: &app.environment.program(),
+                variables: variables(*agent, app, &scratch),
+            })),
+        }
+    }
+}
+
+fn program(agent: Agent, app: &App) -> Result<PathBuf, Failure> {
+    let names = agent.programs();
+    app.environment.find_program(names).ok_or_else(|| {
+        let error = LaneError::NotInstalled { program: names[0] };
+        Failure::new(Exit::Surroundings, error)
+            .hint(format!("install {agent}, or put it on the PATH"))
+    })
+}
+
+/// Files for a moment are the lane's own, so that two clients do not meet there.
+fn variables(agent: Agent, app: &App, scratch: &str) -> Vec<(OsString, OsString)> {
+    let names = COMMON.iter().chain(agent.variables());
+    let mut variables = app.environment.only(names.copied());
+    variables.push(("TMPDIR".into(), scratch.into()));
+    variables
+}
+
+/// What is worth saying while it works.
+fn progress(event: &Event) -> Option<String> {
+    match event {
+        Event::Session(id) => Some(format!("session {id}")),
+        Event::Tool(name) => Some(format!("uses {name}")),
+        Event::Trouble(failure) => Some(format!("trouble: {failure}")),
+        Event::Model(_) | Event::Text(_) | Event::Usage(_) | Event::Ended(_) => None,
+    }
+}
+
+/// Reads on the command line who shall answer.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli) struct AgentWord;
+
+impl TypedValueParser for AgentWord {
+    type Value = AgentRef;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<AgentRef, clap::Error> {
+        let read = |word: String| {
+            let clients = Agent::ALL.map(Agent::name).join(", ");
+            AgentRef::parse(&word).ok_or_else(|| format!("it must be one of {clients}"))
+        };
+        StringValueParser::new().try_map(read).parse_ref(command, argument, value)
+    }
+
+    /// What a shell can complete.
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Agent::ALL.into_iter().map(|agent| PossibleValue::new(agent.name()))))
+    }
+}

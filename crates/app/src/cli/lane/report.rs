@@ -1,0 +1,104 @@
+//! What is said of a lane when it is over.
+
+use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::outcome::Outcome;
+use convoke_engine::lane::adapter::{Counted, UsageScope};
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::Driven;
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct Report<'a> {
+    agent: String,
+    outcome: &'static str,
+    answer: Option<&'a str>,
+    substance: Option<String>,
+    session: Option<&'a str>,
+    asked_model: Option<&'a str>,
+    model: Option<&'a str>,
+    usage: Option<UsageReport>,
+    tools: u64,
+    took_ms: u128,
+    bytes: u64,
+    end: String,
+    trouble: Option<String>,
+    stderr: &'a str,
+}
+
+#[derive(Serialize)]
+struct UsageReport {
+    input_tokens: u64,
+    cached_tokens: u64,
+    output_tokens: u64,
+    reasoning_tokens: u64,
+    micro_dollars: Option<u64>,
+    /// Whether tokens and money count this run, or the whole session with earlier runs.
+    tokens_of: &'static str,
+    money_of: &'static str,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(
+        agent: &AgentRef,
+        asked_model: Option<&'a str>,
+        driven: &'a Driven,
+        substance: Option<String>,
+    ) -> Self {
+        let heard = &driven.heard;
+        Self {
+            agent: agent.to_string(),
+            outcome: driven.outcome.name(),
+            answer: heard.answer(),
+            substance,
+            session: heard.session.as_deref(),
+            asked_model,
+            model: heard.model.as_deref(),
+            usage: heard.usage.map(|usage| UsageReport::new(usage, agent.usage_scope())),
+            tools: heard.tools,
+            took_ms: driven.took.as_millis(),
+            bytes: driven.bytes,
+            end: format!("{:?}", driven.end),
+            trouble: why(driven),
+            stderr: &driven.stderr,
+        }
+    }
+}
+
+impl UsageReport {
+    fn new(usage: Usage, UsageScope { tokens, money }: UsageScope) -> Self {
+        let counted = |counted| match counted {
+            Counted::Run => "run",
+            Counted::Session => "session",
+        };
+        Self {
+            input_tokens: usage.input,
+            cached_tokens: usage.cached,
+            output_tokens: usage.output,
+            reasoning_tokens: usage.reasoning,
+            micro_dollars: usage.micro_dollars,
+            tokens_of: counted(tokens),
+            money_of: counted(money),
+        }
+    }
+}
+
+/// Says in one line what became of a lane.
+pub(in crate::cli) fn sentence(driven: &Driven, thin: Option<&str>) -> String {
+    let usage = driven.heard.usage.map_or(String::new(), |usage| {
+        format!(", {} tokens in, {} out", usage.input, usage.output)
+    });
+    let name = driven.outcome.name();
+    let trouble = why(driven).map_or(String::new(), |why| format!(": {why}"));
+    let thin = thin.map_or(String::new(), |thin| format!(", but without substance: {thin}"));
+    format!("{name} after {:.1} s{usage}{trouble}{thin}", driven.took.as_secs_f64())
+}
+
+/// Says why there is no answer, as far as the client says.
+fn why(driven: &Driven) -> Option<String> {
+    if driven.outcome == Outcome::Answered {
+        return None;
+    }
+    let failure = driven.heard.failure().map(ToString::to_string);
+    let last = driven.stderr.lines().last().map(str::to_owned);
+    failure.or(last).filter(|text| !text.is_empty())
+}
