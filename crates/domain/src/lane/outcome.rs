@@ -179,7 +179,8 @@ pub fn outcome(course: &Course<'_>) -> Outcome {
         End::WallLimit | End::FirstByteLimit | End::StallLimit if is_answered(course.heard) => {
             judged_by_words(course)
         }
-        End::WallLimit => Outcome::TimedOut,
+        // Whoever was refused all the time was not slow.
+        End::WallLimit => by_trouble(course.heard).unwrap_or(Outcome::TimedOut),
         End::FirstByteLimit => by_trouble(course.heard).unwrap_or(Outcome::NoOutput),
         End::StallLimit => by_trouble(course.heard).unwrap_or(Outcome::Stalled),
         End::BudgetLimit => Outcome::OverBudget,
@@ -290,6 +291,7 @@ mod tests {
             (&silent, End::FirstByteLimit, Outcome::NoOutput),
             (&refused, End::Exited(0), Outcome::Auth),
             (&refused, End::StallLimit, Outcome::Auth),
+            (&refused, End::WallLimit, Outcome::Auth),
             (&failed, End::Exited(0), Outcome::Failed),
             (&ended("yes"), End::Cancelled, Outcome::Cancelled),
             (&ended("yes"), End::BudgetLimit, Outcome::OverBudget),
