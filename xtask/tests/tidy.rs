@@ -84,6 +84,7 @@ fn every_effect_has_one_door() {
         "crates/app/src/clock.rs",
         "crates/app/src/env.rs",
         "crates/app/src/output.rs",
+        "crates/app/tests/chaos/stage.rs",
         "crates/app/tests/e2e/harness.rs",
         "crates/engine/src/lane/stopwatch.rs",
         "crates/engine/src/process.rs",

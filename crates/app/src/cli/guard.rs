@@ -16,6 +16,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     report: PathBuf,
 
+    /// Who wants to know; without them, the folder of that file is removed
+    #[arg(long, value_name = "PID")]
+    owner: u32,
+
     /// How long the client may take to stop when it is asked to
     #[arg(long, value_name = "N")]
     grace_ms: u64,
@@ -43,6 +47,7 @@ impl Args {
             stdin: self.feed.clone(),
             grace: Duration::from_millis(self.grace_ms),
             report: self.report.clone(),
+            owner: self.owner,
         })
         .map_err(|error| Failure::new(Exit::Surroundings, GuardFailed(error)))?;
         Ok(Exit::Done)

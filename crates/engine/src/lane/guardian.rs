@@ -10,7 +10,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,6 @@ use convoke_domain::lane::outcome::End;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process};
 
-use crate::file;
 use crate::process::command;
 
 /// How often what is left over is looked for while it is being stopped.
@@ -29,6 +28,9 @@ const STEP: Duration = Duration::from_millis(10);
 
 /// What is left over after a client ended by itself has this long to end, too.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
+
+/// How often strays are looked for at most; whoever comes after so many was not there before.
+const MOST_ROUNDS: usize = 100;
 
 /// A client to be looked after.
 #[derive(Debug, Clone)]
@@ -41,8 +43,10 @@ pub struct Ward {
     pub stdin: Option<PathBuf>,
     /// How long it may take to stop when it is asked to.
     pub grace: Duration,
-    /// Where to write how it ended.
+    /// Where to write how it ended: a file in a folder of the lane's own.
     pub report: PathBuf,
+    /// The process that wants to know, and that removes that folder.
+    pub owner: u32,
 }
 
 /// Runs a client to its end, and ends with nothing of it left. Output goes to our own stdout and
@@ -51,6 +55,8 @@ pub fn guard(ward: &Ward) -> io::Result<()> {
     // A session of its own: what the terminal sends does not reach it.
     rustix::process::setsid().ok();
     become_subreaper();
+    // Opened before there is anybody who could put something else in its place.
+    let mut report = File::options().write(true).open(&ward.report)?;
     let end = match started(ward) {
         Ok(child) => {
             let was_stopped = wait_for_end(child)?;
@@ -60,12 +66,49 @@ pub fn guard(ward: &Ward) -> io::Result<()> {
         }
         Err(error) => format!("not_started {error}"),
     };
-    file::replace(&ward.report, &format!("{end}\n"))
+    match ward.report.parent() {
+        // Nobody wants to know, and nobody else will tidy up.
+        Some(folder) if is_forsaken(ward.owner) => std::fs::remove_dir_all(folder),
+        _ => report.write_all(format!("{end}\n").as_bytes()),
+    }
+}
+
+/// Tells whether our parent is gone: somebody else's child we are then.
+fn is_forsaken(owner: u32) -> bool {
+    let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().cast_unsigned());
+    parent != Some(owner)
+}
+
+/// Ends every process whose environment names a folder: what is left of a client whose guardian was
+/// itself killed.
+pub(super) fn end_strays(folder: &Path) {
+    let mark = folder.as_os_str().as_encoded_bytes();
+    for _ in 0..MOST_ROUNDS {
+        let strays: Vec<_> = processes()
+            .into_iter()
+            .map(|(pid, _)| pid)
+            .filter(|pid| {
+                *pid != getpid() && environment(*pid).windows(mark.len()).any(|it| it == mark)
+            })
+            .collect();
+        if strays.is_empty() {
+            return;
+        }
+        for pid in strays {
+            kill_process(pid, Signal::KILL).ok();
+        }
+        pause();
+    }
+}
+
+fn environment(pid: Pid) -> Vec<u8> {
+    std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
 }
 
 /// Reads how a client ended.
-pub fn read_report(path: &Path) -> Option<End> {
-    let text = file::text(path, 4096)?;
+pub(super) fn read_report(report: File) -> Option<End> {
+    let mut text = String::new();
+    report.take(4096).read_to_string(&mut text).ok()?;
     let (word, number) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
     match word {
         "exited" => Some(End::Exited(number.parse().ok()?)),
@@ -124,6 +167,7 @@ fn wait_for_end(child: Pid) -> io::Result<bool> {
     }
 }
 
+/// Returns what becomes readable when a child ends, where there is such a thing.
 #[cfg(target_os = "linux")]
 fn end_of(child: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(child, rustix::process::PidfdFlags::empty()).ok()
@@ -163,7 +207,14 @@ fn stop(child: Pid, grace: Duration) -> Option<WaitStatus> {
 fn sweep(grace: Duration) {
     let mut left = grace;
     loop {
-        while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
+        // Every orphan below us is our child; without any there is nobody to look for.
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
         let remaining = descendants();
         if remaining.is_empty() {
             return;
@@ -183,7 +234,17 @@ fn pause() {
 }
 
 fn timespec(duration: Duration) -> Timespec {
-    Timespec { tv_sec: 0, tv_nsec: i64::from(duration.subsec_nanos()) }
+    let tv_sec = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+    Timespec { tv_sec, tv_nsec: i64::from(duration.subsec_nanos()) }
+}
+
+/// Waits until a child ends, but not for longer than this; the child is still to be reaped.
+pub(super) fn wait_for(child: Pid, most: Duration) {
+    match end_of(child) {
+        Some(end) => poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&timespec(most))).map(drop),
+        None => poll(&mut [], Some(&timespec(STEP.min(most)))).map(drop),
+    }
+    .ok();
 }
 
 /// Finds every process below us that has not ended.

@@ -7,15 +7,16 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 use convoke_domain::lane::outcome::End;
+use rustix::process::Pid;
 
 use super::cancel::Cancel;
-use super::guardian::read_report;
+use super::guardian::{end_strays, read_report, wait_for};
 use super::stopwatch::Stopwatch;
 use crate::process::command;
 
@@ -120,13 +121,16 @@ pub fn run(
     errand: &Errand<'_>,
     hear: &mut dyn FnMut(Stream, &str) -> Talk,
 ) -> io::Result<Finished> {
-    let report = errand.scratch.join("end");
     let (stdout, stderr) = (errand.scratch.join("stdout"), errand.scratch.join("stderr"));
     let watch = Stopwatch::start();
-    let mut guardian = started(errand, &report)?;
+    // All files are open before there is anybody who could put something else in their place.
+    let (kept_stdout, kept_stderr) = (File::create(&stdout)?, File::create(&stderr)?);
+    let path = errand.scratch.join("end");
+    let report = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+    let mut guardian = started(errand, &path)?;
     let (sender, receiver) = sync_channel(WAITING);
-    listen(guardian.stdout.take(), Stream::Stdout, &stdout, sender.clone())?;
-    listen(guardian.stderr.take(), Stream::Stderr, &stderr, sender.clone())?;
+    listen(guardian.stdout.take(), Stream::Stdout, kept_stdout, sender.clone());
+    listen(guardian.stderr.take(), Stream::Stderr, kept_stderr, sender.clone());
     // If there is no room, we are busy listening, and see by ourselves that we were asked to stop.
     let asked = errand.cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default());
     let mut attention =
@@ -135,12 +139,15 @@ pub fn run(
     drop(asked);
     // Closing its stdin tells the guardian to stop everything; after the end it changes nothing.
     drop(guardian.stdin.take());
+    // A guardian that was killed guards nobody.
+    if guardian.try_wait()?.is_some_and(|status| !status.success()) {
+        end_strays(errand.scratch);
+    }
     attention.drain(&receiver, hear, errand.limits.grace + MARGIN);
-    finish(&mut guardian)?;
-    let end = match (stopped, read_report(&report)) {
-        (Some(end), _) => end,
-        (None, found) => found.unwrap_or(End::Lost),
-    };
+    if !finish(&mut guardian)?.success() {
+        end_strays(errand.scratch);
+    }
+    let end = stopped.or_else(|| read_report(report)).unwrap_or(End::Lost);
     Ok(Finished { end, took: watch.elapsed(), bytes: attention.bytes, stdout, stderr })
 }
 
@@ -148,6 +155,7 @@ fn started(errand: &Errand<'_>, report: &Path) -> io::Result<Child> {
     let mut guardian = command(errand.convoke, errand.folder);
     guardian.env_clear().envs(errand.variables.iter().map(|(name, value)| (name, value)));
     guardian.arg("guard").arg("--report").arg(report);
+    guardian.args(["--owner", &std::process::id().to_string()]);
     guardian.args(["--grace-ms", &errand.limits.grace.as_millis().to_string()]);
     if let Some(text) = errand.stdin {
         let path = errand.scratch.join("stdin");
@@ -158,17 +166,20 @@ fn started(errand: &Errand<'_>, report: &Path) -> io::Result<Child> {
     guardian.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-/// Waits for the guardian, which has nothing left to do but to go. One that does not is ended; then
-/// its orphans are the system's.
-fn finish(guardian: &mut Child) -> io::Result<()> {
+/// Waits for the guardian, which has nothing left to do but to go. One that does not is ended.
+fn finish(guardian: &mut Child) -> io::Result<ExitStatus> {
     let watch = Stopwatch::start();
-    while guardian.try_wait()?.is_none() {
-        if watch.elapsed() > MARGIN {
-            guardian.kill()?;
+    loop {
+        if let Some(status) = guardian.try_wait()? {
+            return Ok(status);
         }
-        thread::sleep(Duration::from_millis(2));
+        let left = MARGIN.saturating_sub(watch.elapsed());
+        if left.is_zero() {
+            guardian.kill()?;
+            return guardian.wait();
+        }
+        wait_for(Pid::from_child(guardian), left);
     }
-    Ok(())
 }
 
 /// What is known of a client while it runs.
@@ -257,11 +268,10 @@ impl Attention {
 fn listen(
     stream: Option<impl Read + Send + 'static>,
     which: Stream,
-    path: &Path,
+    mut file: File,
     news: SyncSender<News>,
-) -> io::Result<()> {
-    let Some(mut stream) = stream else { return Ok(()) };
-    let mut file = File::create(path)?;
+) {
+    let Some(mut stream) = stream else { return };
     thread::spawn(move || {
         let mut lines = Lines::default();
         let mut chunk = vec![0; CHUNK];
@@ -282,7 +292,6 @@ fn listen(
         }
         news.send(News::Closed).ok();
     });
-    Ok(())
 }
 
 /// Cuts bytes into lines.
