@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod brief;
 pub mod cut;
+pub mod design;
 pub mod dispatch;
 pub mod finding;
 pub mod hook;
