@@ -1,7 +1,18 @@
-//! Designs: several agents sketch, debate, write and review a plan, and votes decide.
+//! Designs: several agents plan one feature, and rules decide between them.
 //!
-//! These are the rules that a run is made of: what agents' answers mean ([`quote`] keeps them from
-//! meaning more), how votes are counted, and which files come out. Formats that other programs
-//! parse are exact to the byte.
+//! Agents write; nothing that they write is believed before it was read by a rule here, and none of
+//! their words can become a vote, an id or a line of somebody else ([`quote`]). What reviewers
+//! answer becomes remarks ([`review`]), what means the same becomes one finding ([`merge`]), and
+//! voters decide on a [`ballot`] what is accepted ([`vote`], [`tally`], [`outcome`]). Formats that
+//! other programs parse are exact to the byte.
 
+pub mod ballot;
+pub mod finding;
+pub mod merge;
+pub mod outcome;
+pub mod parts;
+pub mod policy;
 pub mod quote;
+pub mod review;
+pub mod tally;
+pub mod vote;

@@ -1,0 +1,417 @@
+//! What a review leaves behind: the files about findings that were accepted, rejected or filed.
+//!
+//! Other programs read these files and people publish them. So every text from outside stands on
+//! one line behind its key, and an observation that may be about security is kept out of them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::finding::{Finding, FindingId, FocusArea, Remark, Scope};
+use super::merge::description;
+use super::quote;
+use super::tally::{Counted, Tally, Verdict, Voter};
+use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::{bare, lines};
+
+/// Said when the panel accepted nothing that is in scope.
+pub const ALL_REJECTED: &str =
+    "**\u{2139} Voting panel rejected all in-scope findings. Plan unchanged.**";
+
+/// A finding, and what became of it.
+type Decided<'a> = (&'a Finding, &'a Counted);
+
+fn decided<'a>(findings: &'a [Finding], tally: &'a Tally) -> impl Iterator<Item = Decided<'a>> {
+    findings.iter().zip(&tally.items)
+}
+
+/// Returns the findings that the plan is to be revised for.
+pub fn to_revise<'a>(findings: &'a [Finding], tally: &'a Tally) -> Vec<&'a Finding> {
+    let accepted = |(finding, counted): &Decided<'_>| {
+        finding.id.scope == Scope::In && counted.verdict == Verdict::Accepted
+    };
+    decided(findings, tally).filter(accepted).map(|(finding, _)| finding).collect()
+}
+
+/// Tells whether there were findings in scope, and none was accepted.
+pub fn all_rejected(findings: &[Finding], tally: &Tally) -> bool {
+    findings.iter().any(|finding| finding.id.scope == Scope::In)
+        && to_revise(findings, tally).is_empty()
+}
+
+/// Renders `accepted-plan-findings.md`. A finding whose revision nobody described says so.
+pub fn accepted(
+    findings: &[Finding],
+    tally: &Tally,
+    resolutions: &BTreeMap<FindingId, String>,
+) -> String {
+    let block = |finding: &&Finding| {
+        let resolution = resolutions.get(&finding.id).map(|text| quote::line(text));
+        let resolution = resolution.filter(|text| !text.is_empty());
+        let resolution = resolution.unwrap_or_else(|| "The plan was revised.".to_owned());
+        format!(
+            "### {}: {}\n- **Concern**: {}\n- **Resolution**: {resolution}\n",
+            finding.id,
+            quote::line(&finding.remark.title),
+            concern(finding)
+        )
+    };
+    blocks(to_revise(findings, tally).iter().map(block))
+}
+
+/// Everything that was said of a finding, on one line.
+fn concern(finding: &Finding) -> String {
+    let also = |other: &Remark| format!(" Also raised as: {}", description(other.focus, other));
+    let others: String = finding.others.iter().map(also).collect();
+    format!("{}{others}", description(None, &finding.remark))
+}
+
+fn blocks(all: impl Iterator<Item = String>) -> String {
+    all.collect::<Vec<_>>().join("\n")
+}
+
+/// Renders `rejected-findings.md`: whatever is in scope and was not accepted, with every voter's
+/// reason, so that a reader who never saw the review can follow.
+pub fn rejected(findings: &[Finding], tally: &Tally, voters: &[Voter]) -> String {
+    let left = decided(findings, tally).filter(|(finding, counted)| {
+        finding.id.scope == Scope::In && counted.verdict != Verdict::Accepted
+    });
+    let block = |(finding, counted): Decided<'_>| {
+        format!(
+            "### [Plan Review] {}\n**Finding**: {}{}\n**Reason not implemented**: {}\n",
+            quote::line(&finding.proposers.join(", ")),
+            finding.focus.map(|area| format!("[{}] ", area.word())).unwrap_or_default(),
+            concern(finding),
+            why_not(counted, voters)
+        )
+    };
+    blocks(left.map(block))
+}
+
+fn why_not(counted: &Counted, voters: &[Voter]) -> String {
+    let meaning = match counted.verdict {
+        Verdict::Accepted => "accepted it",
+        Verdict::Neutral => "did not reach a majority for it",
+        Verdict::Exonerated => "found it legitimate, but not worth acting on now",
+        Verdict::Rejected => "rejected it",
+        Verdict::Undecided => "did not vote on it",
+    };
+    let said = |voter: &Voter| {
+        let cast = voter.votes.on(counted.id)?;
+        let reason = if cast.reason.is_empty() { "no reason given" } else { &cast.reason };
+        Some(format!(" {} voted {}: {reason}", quote::line(&voter.name), cast.vote.word()))
+    };
+    let reasons: Vec<_> = voters.iter().filter_map(said).collect();
+    let ending = if reasons.is_empty() { "" } else { "." };
+    format!(
+        "{} ({}). The panel {meaning}.{}{ending}",
+        counted.id,
+        counted.counts,
+        reasons.join(";")
+    )
+}
+
+/// Renders `oos.md`: every observation out of scope, accepted or not, that may be shown.
+pub fn out_of_scope(findings: &[Finding], tally: &Tally) -> String {
+    observations(findings, tally, |(finding, _)| !is_held_back(finding))
+}
+
+/// Renders the observations that were not accepted, for whoever watches.
+pub fn out_of_scope_declined(findings: &[Finding], tally: &Tally) -> String {
+    observations(findings, tally, |(finding, counted)| {
+        !is_held_back(finding) && counted.verdict != Verdict::Accepted
+    })
+}
+
+/// Renders `oos-accepted-design.md`: what is to be filed as issues.
+pub fn out_of_scope_accepted(findings: &[Finding], tally: &Tally) -> String {
+    observations(findings, tally, |(finding, counted)| {
+        !is_held_back(finding) && counted.verdict == Verdict::Accepted
+    })
+}
+
+/// Renders what is held back, for the eyes of whoever ran the review. It is in no other file.
+pub fn held_back(findings: &[Finding], tally: &Tally) -> String {
+    observations(findings, tally, |(finding, _)| is_held_back(finding))
+}
+
+fn observations(
+    findings: &[Finding],
+    tally: &Tally,
+    wanted: impl Fn(&Decided<'_>) -> bool,
+) -> String {
+    let outside = decided(findings, tally).filter(|(finding, _)| finding.id.scope == Scope::Out);
+    blocks(outside.filter(wanted).map(observation))
+}
+
+fn observation((finding, counted): Decided<'_>) -> String {
+    // A published file names the area, so that whoever publishes can hold back for itself.
+    let area = finding.focus.map(|area| format!("focus-area={}. ", area.word()));
+    format!(
+        "### {}: {}\n- **Description**: {}{}\n- **Reviewer**: {}\n- **Vote tally**: {}\n\
+         - **Phase**: design\n",
+        finding.id,
+        quote::line(&finding.remark.title),
+        area.unwrap_or_default(),
+        concern(finding),
+        quote::line(&finding.proposers.join(", ")),
+        counted.counts
+    )
+}
+
+/// Words that make an observation a matter of security when nobody tagged it as one. Better one
+/// too many held back than one hole published.
+const SUSPECT: [&str; 17] = [
+    "security",
+    "vulnerab",
+    "exploit",
+    "injection",
+    "xss",
+    "csrf",
+    "ssrf",
+    "traversal",
+    "credential",
+    "secret",
+    "password",
+    "api key",
+    "privilege",
+    "bypass",
+    "code execution",
+    "cve-",
+    "deseriali",
+];
+
+/// Tells whether an observation may be about security: by its focus area, by the words
+/// `focus-area=security` outside code, or by what it talks of outside code.
+pub fn is_held_back(finding: &Finding) -> bool {
+    let suspect = |remark: &Remark| {
+        let texts = [Some(&remark.title), Some(&remark.concern), remark.revision.as_ref()];
+        texts.into_iter().flatten().any(|text| {
+            let prose = without_code(text).to_lowercase();
+            SUSPECT.iter().any(|word| prose.contains(word))
+        })
+    };
+    finding.id.scope == Scope::Out
+        && (finding.focus == Some(FocusArea::Security)
+            || suspect(&finding.remark)
+            || finding.others.iter().any(suspect))
+}
+
+/// Takes out fenced code and code within a line. Code that runs over a line's end, and a fence that
+/// is never closed, are not trusted to be code: whoever wants to hide a word would write it so.
+fn without_code(text: &str) -> String {
+    let mut fences = Fences::default();
+    let mut prose = String::with_capacity(text.len());
+    let mut code = String::new();
+    for line in lines(text) {
+        match fences.feed(bare(line)) {
+            FenceLine::Outside => push_prose(line, &mut prose),
+            FenceLine::Opens | FenceLine::Body => code.push_str(line),
+            FenceLine::Closes => code.clear(),
+        }
+    }
+    // What is left stands in a fence that nobody closed.
+    prose + &code
+}
+
+fn push_prose(line: &str, prose: &mut String) {
+    let mut runs = Vec::new();
+    let mut at = 0;
+    while let Some(found) = line[at..].find('`') {
+        let start = at + found;
+        let length = line[start..].len() - line[start..].trim_start_matches('`').len();
+        runs.push((start, length));
+        at = start + length;
+    }
+    // A span ends at the next run of the same length.
+    let mut later = HashMap::new();
+    let mut ends = vec![None; runs.len()];
+    for (index, (_, length)) in runs.iter().enumerate().rev() {
+        ends[index] = later.insert(*length, index);
+    }
+    let (mut index, mut copied) = (0, 0);
+    while index < runs.len() {
+        if let Some(end) = ends[index] {
+            prose.push_str(&line[copied..runs[index].0]);
+            copied = runs[end].0 + runs[end].1;
+            index = end;
+        }
+        index += 1;
+    }
+    prose.push_str(&line[copied..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::policy::Policy;
+    use super::super::tally::tally;
+    use super::super::vote::Votes;
+    use super::*;
+
+    fn finding(scope: Scope, number: u32, who: &str, title: &str, concern: &str) -> Finding {
+        let remark = Remark {
+            scope,
+            focus: None,
+            title: title.to_owned(),
+            concern: concern.to_owned(),
+            revision: None,
+        };
+        let id = FindingId { scope, number };
+        Finding { id, proposers: vec![who.to_owned()], focus: None, remark, others: Vec::new() }
+    }
+
+    fn sample() -> Vec<Finding> {
+        let mut zero = finding(Scope::In, 1, "Cursor-Edge", "Zero cap", "A cap of zero\nis open");
+        zero.remark.revision = Some("Add a rule".to_owned());
+        let mut shared = finding(Scope::In, 2, "Codex-Innovation", "Shared", "Share the counter");
+        shared.focus = Some(FocusArea::Architecture);
+        let slow = "Retries in a tight loop, src/d.rs:40-61";
+        vec![
+            zero,
+            shared,
+            finding(Scope::Out, 1, "Cursor-Arch", "No back-off", slow),
+            finding(Scope::Out, 2, "Cursor-Arch", "Old name", "Rename it"),
+        ]
+    }
+
+    fn voters() -> Vec<Voter> {
+        let voter =
+            |name: &str, answer: &str| Voter { name: name.to_owned(), votes: Votes::parse(answer) };
+        vec![
+            voter(
+                "Claude",
+                "FINDING_1: YES\nFINDING_2: EXONERATE \u{2014} fair\nOOS_1: YES\nOOS_2: NO",
+            ),
+            voter(
+                "Codex",
+                "FINDING_1: YES\nFINDING_2: NO \u{2014} too wide\nOOS_1: YES\nOOS_2: NO",
+            ),
+            voter("Cursor", "FINDING_1: NO\nFINDING_2: EXONERATE\nOOS_1: YES"),
+        ]
+    }
+
+    fn counted(findings: &[Finding]) -> Tally {
+        tally(findings, &voters(), Policy::Safe)
+    }
+
+    // P-280, P-281
+    #[test]
+    fn accepted_findings_say_how_the_plan_was_revised() {
+        let (findings, tally) = (sample(), counted(&sample()));
+        let ids: Vec<_> = to_revise(&findings, &tally).iter().map(|it| it.id.to_string()).collect();
+        assert_eq!(ids, ["FINDING_1"]);
+        let resolution = "Added an edge case\n### and a test".to_owned();
+        let resolutions = BTreeMap::from([(findings[0].id, resolution)]);
+        assert_eq!(
+            accepted(&findings, &tally, &resolutions),
+            "### FINDING_1: Zero cap\n\
+             - **Concern**: A cap of zero is open Suggested revision: Add a rule\n\
+             - **Resolution**: Added an edge case ### and a test\n"
+        );
+        let none = accepted(&findings[1..], &counted(&findings[1..]), &BTreeMap::new());
+        assert_eq!(none, "");
+    }
+
+    // P-282
+    #[test]
+    fn rejected_findings_say_who_was_against_them_and_why() {
+        let (findings, tally) = (sample(), counted(&sample()));
+        assert_eq!(
+            rejected(&findings, &tally, &voters()),
+            "### [Plan Review] Codex-Innovation\n\
+             **Finding**: [architecture] Share the counter\n\
+             **Reason not implemented**: FINDING_2 (YES=0, NO=1, EXONERATE=2). The panel found it \
+             legitimate, but not worth acting on now. Claude voted EXONERATE: fair; Codex voted \
+             NO: too wide; Cursor voted EXONERATE: no reason given.\n"
+        );
+        assert_eq!(rejected(&findings[..1], &counted(&findings[..1]), &voters()), "");
+    }
+
+    // P-283
+    #[test]
+    fn a_plan_is_unchanged_if_everything_in_scope_was_rejected() {
+        let findings = sample();
+        assert!(!all_rejected(&findings, &counted(&findings)));
+        assert!(all_rejected(&findings[1..], &counted(&findings[1..])));
+        assert!(!all_rejected(&findings[2..], &counted(&findings[2..])));
+        assert_eq!(
+            ALL_REJECTED,
+            "**\u{2139} Voting panel rejected all in-scope findings. Plan unchanged.**"
+        );
+    }
+
+    // P-284, P-285, P-287
+    #[test]
+    fn observations_out_of_scope_are_listed_and_the_accepted_ones_filed() {
+        let (findings, tally) = (sample(), counted(&sample()));
+        let filed = "### OOS_1: No back-off\n\
+                     - **Description**: Retries in a tight loop, src/d.rs:40-61\n\
+                     - **Reviewer**: Cursor-Arch\n\
+                     - **Vote tally**: YES=3, NO=0, EXONERATE=0\n\
+                     - **Phase**: design\n";
+        let declined = "### OOS_2: Old name\n\
+                        - **Description**: Rename it\n\
+                        - **Reviewer**: Cursor-Arch\n\
+                        - **Vote tally**: YES=0, NO=2, EXONERATE=0\n\
+                        - **Phase**: design\n";
+        assert_eq!(out_of_scope_accepted(&findings, &tally), filed);
+        assert_eq!(out_of_scope_declined(&findings, &tally), declined);
+        assert_eq!(out_of_scope(&findings, &tally), format!("{filed}\n{declined}"));
+        assert_eq!(held_back(&findings, &tally), "");
+    }
+
+    // P-286
+    #[test]
+    fn what_may_be_about_security_is_not_published() {
+        for (concern, held) in [
+            ("focus-area=security. Logs hold too much.", true),
+            ("Focus-Area  =\tSECURITY and more", true),
+            ("Tokens end up in the log, a vulnerability", true),
+            ("an ` unpaired tick, focus-area=security", true),
+            ("a `span\nfocus-area=security\nspan` over lines", true),
+            ("```\nfocus-area=security", true),
+            ("Document the `focus-area=security` mark", false),
+            ("Document it:\n```\nfocus-area = security\n```\nplease", false),
+            ("``a ` focus-area=security``", false),
+            ("The loop is slow", false),
+        ] {
+            let mut one = finding(Scope::Out, 1, "A", "A title", concern);
+            assert_eq!(is_held_back(&one), held, "{concern}");
+            let all = [one.clone()];
+            let tally = counted(&all);
+            assert_eq!(out_of_scope(&all, &tally).is_empty(), held, "{concern}");
+            assert_eq!(out_of_scope_accepted(&all, &tally).is_empty(), held, "{concern}");
+            assert_eq!(held_back(&all, &tally).is_empty(), !held, "{concern}");
+            one.focus = Some(FocusArea::Security);
+            assert!(is_held_back(&one), "tagged: {concern}");
+            let seen = one.remark.clone();
+            one = finding(Scope::Out, 1, "A", "A title", "words");
+            one.others = vec![seen];
+            assert_eq!(is_held_back(&one), held, "merged: {concern}");
+        }
+    }
+
+    proptest! {
+        // No text can forge a block, and none gets lost between the files.
+        #[test]
+        fn every_finding_is_in_exactly_one_place(
+            texts in prop::collection::vec("(### OOS_9: x|\n|- \\*\\*Phase\\*\\*: |security|`|```|[a-z]{1,4}| ){1,6}", 1..6),
+            outside in prop::collection::vec(any::<bool>(), 6),
+            answer in "((FINDING|OOS)_[1-6]: (YES|NO)\n){0,9}",
+        ) {
+            let findings: Vec<_> = (1..).zip(&texts).zip(&outside).map(|((n, text), out)| {
+                finding(if *out { Scope::Out } else { Scope::In }, n, "A", text, text)
+            }).collect();
+            let voters = [Voter { name: "V".to_owned(), votes: Votes::parse(&answer) }];
+            let tally = tally(&findings, &voters, Policy::Safe);
+            let headings = |file: &str| file.lines().filter(|line| line.starts_with("### ")).count();
+            let files = [
+                accepted(&findings, &tally, &BTreeMap::new()),
+                rejected(&findings, &tally, &voters),
+                out_of_scope(&findings, &tally),
+                held_back(&findings, &tally),
+            ];
+            prop_assert_eq!(files.iter().map(|file| headings(file)).sum::<usize>(), findings.len());
+        }
+    }
+}

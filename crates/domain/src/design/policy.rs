@@ -1,0 +1,55 @@
+//! Which of two sets of rules a panel goes by, where the original changed its mind.
+
+use super::ballot::Layout;
+
+/// The rules of a panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Policy {
+    /// A panel that lost voters never waves anything through, and voters do not see who raised
+    /// what.
+    #[default]
+    Safe,
+    /// As the first version had it: with fewer than two votes everything is accepted, and the
+    /// ballot names the reviewers.
+    Seed,
+}
+
+impl Policy {
+    /// Returns the word in the configuration.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Seed => "seed",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Safe, Self::Seed].into_iter().find(|policy| policy.word() == word)
+    }
+
+    /// Returns how the ballot is written.
+    pub const fn layout(self) -> Layout {
+        match self {
+            Self::Safe => Layout::Blocks,
+            Self::Seed => Layout::Lines,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // P-263, P-274
+    #[test]
+    fn the_safe_rules_are_the_default() {
+        assert_eq!(Policy::default(), Policy::Safe);
+        assert_eq!(Policy::Safe.layout(), Layout::Blocks);
+        assert_eq!(Policy::Seed.layout(), Layout::Lines);
+        for policy in [Policy::Safe, Policy::Seed] {
+            assert_eq!(Policy::parse(policy.word()), Some(policy));
+        }
+        assert_eq!(Policy::parse("other"), None);
+    }
+}

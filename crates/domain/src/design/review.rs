@@ -1,0 +1,470 @@
+//! What a reviewer of the plan answered, taken apart into remarks.
+//!
+//! Reviewers are asked for one numbered list; hosts use two lists under headings. Agents take
+//! liberties with both, so a number may stand in a heading or in bold, tags may come in any order,
+//! and labels may be bullets. Whatever follows a number belongs to it until the next: a remark may
+//! come out clumsy, but it cannot get lost.
+
+use super::finding::{FocusArea, Remark, Scope};
+use crate::lane::substance::NO_ISSUES;
+use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::heading::Heading;
+use crate::markdown::{bare, lines};
+
+/// An answer that is no review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the answer holds no numbered finding, and does not say `{NO_ISSUES}`")]
+pub struct NotAReview;
+
+/// Reads a reviewer's answer. No remarks at all means that it has nothing to report.
+pub fn remarks(answer: &str) -> Result<Vec<Remark>, NotAReview> {
+    let first = answer.lines().map(plain).find(|line| !line.is_empty());
+    if first.is_some_and(|line| plain(line.trim_end_matches('.')) == NO_ISSUES) {
+        return Ok(Vec::new());
+    }
+    for mark in [number, tagged_bullet] {
+        let found: Vec<_> = items(answer, mark).iter().filter_map(Item::remark).collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Err(NotAReview)
+}
+
+/// Takes off blanks and the marks of emphasis on both sides.
+fn plain(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`'))
+}
+
+/// One entry of a list: the scope of the list, and its lines.
+struct Item<'a> {
+    scope: Scope,
+    lines: Vec<&'a str>,
+}
+
+/// How the entries of a list begin; all of one list begin alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Form {
+    heading: bool,
+    indent: usize,
+}
+
+/// Finds how an entry begins on a line, and what follows its mark.
+type Mark = fn(&str) -> Option<(Form, &str)>;
+
+fn items(answer: &str, mark: Mark) -> Vec<Item<'_>> {
+    let mut fences = Fences::default();
+    let mut found: Vec<Item<'_>> = Vec::new();
+    let (mut scope, mut form, mut open) = (Scope::In, None::<Form>, false);
+    for line in lines(answer).map(bare) {
+        let outside = fences.feed(line) == FenceLine::Outside;
+        if let Some(named) = scope_of_list(line).filter(|_| outside) {
+            (scope, form, open) = (named, None, false);
+        } else if let Some((_, rest)) = mark(line).filter(|(new, _)| outside && begins(form, *new))
+        {
+            form = form.or(mark(line).map(|(new, _)| new));
+            open = true;
+            found.push(Item { scope, lines: vec![rest] });
+        } else if open && let Some(item) = found.last_mut() {
+            item.lines.push(line);
+        }
+    }
+    found
+}
+
+/// Tells whether an entry of this form begins another one, or belongs to the one before.
+fn begins(list: Option<Form>, new: Form) -> bool {
+    list.is_none_or(|list| list.heading == new.heading && new.indent <= list.indent + 1)
+}
+
+/// Reads the heading of one of the two lists of a host's review.
+fn scope_of_list(line: &str) -> Option<Scope> {
+    let heading = Heading::parse(line).map(|heading| heading.title);
+    let bold = || line.trim().strip_prefix("**").filter(|rest| rest.trim_end().ends_with("**"));
+    let label = || line.strip_suffix(':').filter(|rest| !rest.starts_with([' ', '-', '*']));
+    let title = heading.or_else(bold).or_else(label)?;
+    let title = title.to_ascii_lowercase().replace(['-', '_'], " ");
+    let mut words = title.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+    let mut words: Vec<_> = words.by_ref().take(6).collect();
+    words.retain(|word| !word.chars().all(|c| c.is_ascii_digit()));
+    match words.as_slice() {
+        _ if title.contains('[') => None,
+        ["out", "of", "scope"] | ["out", "of", "scope", _] => Some(Scope::Out),
+        ["in", "scope"] | ["in", "scope", _] => Some(Scope::In),
+        _ => None,
+    }
+}
+
+/// Reads `1. …`, `2) …`, `**3.** …`, `### 4. …` or `Finding 5: …`.
+fn number(line: &str) -> Option<(Form, &str)> {
+    let (form, text) = opening(line);
+    let text = text.trim_start_matches(['*', '_']);
+    let named = ["finding", "issue"].iter().find_map(|word| after_word(text, word));
+    let digits = named.unwrap_or(text).trim_start_matches([' ', '#']);
+    let end = digits.find(|c: char| !c.is_ascii_digit())?;
+    let (number, rest) = digits.split_at(end);
+    let dotted = rest.strip_prefix(['.', ')']);
+    let rest = dotted.or_else(|| rest.strip_prefix(':').filter(|_| named.is_some()))?;
+    let rest = rest.trim_start_matches(['*', '_']);
+    let counts = (1..=6).contains(&number.len());
+    (counts && (rest.is_empty() || rest.starts_with([' ', '\t']))).then_some((form, rest))
+}
+
+/// Reads `- [correctness] …`: a bullet is an entry only if a tag says so.
+fn tagged_bullet(line: &str) -> Option<(Form, &str)> {
+    let (form, text) = opening(line);
+    let rest = text.strip_prefix("- ").or_else(|| text.strip_prefix("* "))?;
+    let tags = Tags::peel(rest);
+    (tags.focus.is_some() || tags.out_of_scope).then_some((form, rest))
+}
+
+fn opening(line: &str) -> (Form, &str) {
+    if let Some(heading) = Heading::parse(line) {
+        return (Form { heading: true, indent: 0 }, heading.title);
+    }
+    let text = line.trim_start();
+    (Form { heading: false, indent: line.len() - text.len() }, text)
+}
+
+fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let start = text.get(..word.len())?;
+    start.eq_ignore_ascii_case(word).then(|| &text[word.len()..])
+}
+
+/// The tags that an entry begins with.
+#[derive(Default)]
+struct Tags<'a> {
+    focus: Option<FocusArea>,
+    out_of_scope: bool,
+    rest: &'a str,
+}
+
+impl<'a> Tags<'a> {
+    /// Takes off every tag that means something, in whatever order they stand.
+    fn peel(text: &'a str) -> Self {
+        let mut tags = Tags { rest: text, ..Tags::default() };
+        while let Some((tag, rest)) = tag(tags.rest) {
+            let pieces: Vec<_> = tag.split([',', '|', ';']).map(meaning).collect();
+            if pieces.iter().any(Option::is_none) {
+                break;
+            }
+            for piece in pieces.into_iter().flatten() {
+                match piece {
+                    Meaning::OutOfScope => tags.out_of_scope = true,
+                    Meaning::Focus(area) => tags.focus = tags.focus.or(Some(area)),
+                }
+            }
+            tags.rest = rest;
+        }
+        tags
+    }
+}
+
+enum Meaning {
+    OutOfScope,
+    Focus(FocusArea),
+}
+
+fn meaning(tag: &str) -> Option<Meaning> {
+    let tag = plain(tag);
+    if tag.to_ascii_lowercase().replace(['-', '_'], " ") == "out of scope" {
+        return Some(Meaning::OutOfScope);
+    }
+    let word = after_focus_label(tag).unwrap_or(tag);
+    FocusArea::parse(plain(word)).map(Meaning::Focus)
+}
+
+/// Passes over `focus-area=`, `Focus area:` and their like.
+fn after_focus_label(text: &str) -> Option<&str> {
+    let rest = after_word(text, "focus")?;
+    let rest = rest.strip_prefix(['-', ' ', '_']).unwrap_or(rest);
+    let rest = after_word(rest, "area").unwrap_or(rest).trim_start_matches(['*', '_', ' ']);
+    rest.strip_prefix(['=', ':']).map(|rest| rest.trim_start_matches(['*', '_', ' ']))
+}
+
+/// Splits off what may be a tag: `[…]`, `(…)`, `focus-area=…`, or a word with a colon or dash.
+fn tag(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`'));
+    for (opened, closed) in [('[', ']'), ('(', ')')] {
+        if let Some(inner) = text.strip_prefix(opened) {
+            let end = inner.find([closed, '\n'])?;
+            let rest = inner[end..].strip_prefix(closed)?;
+            return Some((&inner[..end], after_tag(rest)));
+        }
+    }
+    let label = after_focus_label(text).map_or(0, |rest| text.len() - rest.len());
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '/');
+    let end = text[label..].find(|c: char| !word(c)).map_or(text.len(), |end| label + end);
+    let rest = text[end..].trim_start_matches(['*', '_', '`']);
+    let ended = rest.trim_start().starts_with([':', '\u{2014}', '\u{2013}', '-']);
+    (label > 0 || ended).then(|| (&text[..end], after_tag(rest)))
+}
+
+fn after_tag(rest: &str) -> &str {
+    let marks =
+        |c: char| c.is_whitespace() || matches!(c, '*' | '`' | ':' | '\u{2014}' | '\u{2013}');
+    let rest = rest.trim_start_matches(marks);
+    rest.strip_prefix("- ").unwrap_or(rest)
+}
+
+/// The parts of a remark that a label can begin.
+#[derive(Clone, Copy)]
+enum Part {
+    Focus,
+    Concern,
+    Revision,
+}
+
+const LABELS: [(&str, Part); 9] = [
+    ("focus area", Part::Focus),
+    ("focus-area", Part::Focus),
+    ("concern", Part::Concern),
+    ("suggested revision", Part::Revision),
+    ("suggested change", Part::Revision),
+    ("suggested fix", Part::Revision),
+    ("suggestion", Part::Revision),
+    ("recommendation", Part::Revision),
+    ("revision", Part::Revision),
+];
+
+/// Reads a label at the start of a line, as a bullet, in bold or bare.
+fn labelled(line: &str) -> Option<(Part, &str)> {
+    let text = line.trim_start();
+    let text = text.strip_prefix(['-', '*', '+']).filter(|it| it.starts_with(' ')).unwrap_or(text);
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_'));
+    LABELS.iter().find_map(|(label, part)| {
+        let rest = after_word(text, label)?.trim_start_matches(['*', '_', ' ']);
+        let rest = rest.strip_prefix(':')?.trim_start_matches(['*', '_', ' ']);
+        Some((*part, rest))
+    })
+}
+
+/// Splits a line at a label in its middle, which reviewers write when they keep to one line.
+fn split_at_revision(line: &str) -> (&str, Option<&str>) {
+    const LABEL: &str = "suggested revision";
+    let Some(at) = line.to_ascii_lowercase().find(LABEL).filter(|at| *at > 0) else {
+        return (line, None);
+    };
+    let rest = line[at + LABEL.len()..].trim_start_matches(['*', '_', ' ']);
+    let Some(rest) = rest.strip_prefix(':') else { return (line, None) };
+    let before = line[..at].trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_'));
+    (before, Some(rest.trim_start_matches(['*', '_', ' '])))
+}
+
+impl Item<'_> {
+    /// Puts the lines where their labels say. An entry without words says nothing.
+    fn remark(&self) -> Option<Remark> {
+        let (first, rest) = self.lines.split_first()?;
+        let tags = Tags::peel(first);
+        let mut focus = tags.focus;
+        let mut parts: [Vec<&str>; 3] = Default::default();
+        let mut at = 0;
+        for line in std::iter::once(&tags.rest).chain(rest) {
+            let line = match labelled(line) {
+                Some((Part::Focus, word)) => {
+                    focus = focus.or_else(|| FocusArea::parse(plain(word)));
+                    continue;
+                }
+                Some((Part::Concern, text)) => {
+                    at = at.max(1);
+                    text
+                }
+                Some((Part::Revision, text)) => {
+                    at = 2;
+                    text
+                }
+                None => line,
+            };
+            let (before, revision) = if at < 2 { split_at_revision(line) } else { (line, None) };
+            parts[at].push(before);
+            if let Some(revision) = revision {
+                at = 2;
+                parts[at].push(revision);
+            }
+        }
+        let [lead, concern, revision] = parts.map(|lines| lines.join("\n").trim().to_owned());
+        let title = title(if plain(&lead).is_empty() { &concern } else { &lead });
+        let concern = match (plain(&lead).is_empty(), concern.is_empty()) {
+            (true, _) => concern,
+            (false, true) => lead,
+            // The first line is the title; whatever else was said before the label is kept.
+            (false, false) if !lead.contains('\n') && title == without_emphasis(&lead) => concern,
+            (false, false) => format!("{lead}\n{concern}"),
+        };
+        let scope = if tags.out_of_scope { Scope::Out } else { self.scope };
+        let said = !plain(&concern).is_empty() || !plain(&revision).is_empty();
+        let revision = Some(revision).filter(|text| !plain(text).is_empty());
+        said.then_some(Remark { scope, focus, title, concern, revision })
+    }
+}
+
+/// Makes a title of the first words: those in bold, the first sentence, or as many as fit.
+fn title(text: &str) -> String {
+    const MOST: usize = 80;
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let bold = line.strip_prefix("**").and_then(|rest| rest.split_once("**"));
+    let line = without_emphasis(bold.map_or(line, |(words, _)| words));
+    let sentence = line.split_once(". ").map_or(&*line, |(first, _)| first);
+    let sentence = sentence.trim_end_matches([':', '.']);
+    if sentence.chars().count() <= MOST {
+        return sentence.to_owned();
+    }
+    let end = sentence.char_indices().nth(MOST).map_or(sentence.len(), |(at, _)| at);
+    let cut = sentence[..end].rfind(' ').unwrap_or(end);
+    format!("{}\u{2026}", &sentence[..cut])
+}
+
+fn without_emphasis(text: &str) -> String {
+    text.replace("**", "").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Scope, focus area, title, concern, revision; `-` for what is not there.
+    fn shown(answer: &str) -> Vec<String> {
+        let show = |remark: &Remark| {
+            format!(
+                "{:?} {} | {} | {} | {}",
+                remark.scope,
+                remark.focus.map_or("-", FocusArea::word),
+                remark.title,
+                remark.concern.replace('\n', "/"),
+                remark.revision.as_deref().unwrap_or("-").replace('\n', "/")
+            )
+        };
+        remarks(answer).unwrap().iter().map(show).collect()
+    }
+
+    // P-252
+    #[test]
+    fn a_numbered_list_is_a_list_of_remarks() {
+        let answer = "I read the plan.\n\n\
+            1. [correctness] A cap of zero is undefined. Suggested revision: add a rule.\n\
+            2. [OUT_OF_SCOPE] [architecture] The downloader has none, src/d.rs:4-9.\n\
+            3. **[security] [OUT_OF_SCOPE]** Tokens are logged.\n";
+        assert_eq!(
+            shown(answer),
+            [
+                "In correctness | A cap of zero is undefined | A cap of zero is undefined. | add a \
+                 rule.",
+                "Out architecture | The downloader has none, src/d.rs:4-9 | The downloader has \
+                 none, src/d.rs:4-9. | -",
+                "Out security | Tokens are logged | Tokens are logged. | -",
+            ]
+        );
+    }
+
+    // P-252: agents take liberties with the form.
+    #[test]
+    fn numbers_tags_and_labels_are_found_however_they_are_written() {
+        for (answer, expected) in [
+            ("1) correctness: x", "In correctness | x | x | -"),
+            ("**1.** (Risk/Integration) x", "In risk-integration | x | x | -"),
+            ("1. **correctness** — x", "In correctness | x | x | -"),
+            ("1. focus-area=security x", "In security | x | x | -"),
+            ("1. [focus-area: security] x", "In security | x | x | -"),
+            ("1. [OUT_OF_SCOPE, security] x", "Out security | x | x | -"),
+            ("1. [P1] x", "In - | [P1] x | [P1] x | -"),
+            (
+                "### Finding 1: [correctness] Zero\nThe cap.",
+                "In correctness | Zero | Zero/The cap. | -",
+            ),
+            (
+                "1. **Zero cap**\n   - **Focus area**: correctness\n   - **Concern**: It is \
+                 undefined.\n   - **Suggested revision**: Say so.\n",
+                "In correctness | Zero cap | It is undefined. | Say so.",
+            ),
+            ("1. Concern: x\n   Suggestion: y\n   more", "In - | x | x | y/   more"),
+            (
+                "1. x\n\n```\n2. code\n```\n   3. sub\n",
+                "In - | x | x//```/2. code/```/   3. sub | -",
+            ),
+            ("1. x\n#### Why\n because", "In - | x | x/#### Why/ because | -"),
+            ("- [correctness] x\n  more", "In correctness | x | x/  more | -"),
+        ] {
+            assert_eq!(shown(answer), [expected], "{answer}");
+        }
+    }
+
+    // P-254
+    #[test]
+    fn a_host_has_two_lists() {
+        let answer = "## In-scope findings\n\n1. [correctness] a\n2. b\n\n\
+                      ## 2. Out-of-Scope Observations\n\n1. c\n";
+        assert_eq!(
+            shown(answer),
+            ["In correctness | a | a | -", "In - | b | b | -", "Out - | c | c | -"]
+        );
+        let only_out = "**In-scope findings:**\nNone.\n\n**Out-of-scope observations:**\n1. c";
+        assert_eq!(shown(only_out), ["Out - | c | c | -"]);
+    }
+
+    // P-259
+    #[test]
+    fn nothing_to_report_is_said_in_exact_words() {
+        for answer in [
+            "NO_ISSUES_FOUND",
+            "\n  NO_ISSUES_FOUND\n",
+            "**NO_ISSUES_FOUND**",
+            "`NO_ISSUES_FOUND`.",
+        ] {
+            assert_eq!(remarks(answer), Ok(Vec::new()), "{answer}");
+        }
+        for answer in
+            ["", "The plan is fine.", "no issues found", "- a bullet\n- another", "1.\n2. **\n"]
+        {
+            assert_eq!(remarks(answer), Err(NotAReview), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_title_is_short() {
+        let long = format!("1. {}", "word ".repeat(100));
+        let title = &remarks(&long).unwrap()[0].title;
+        assert!(title.chars().count() <= 81 && title.ends_with("word\u{2026}"), "{title}");
+        assert_eq!(remarks("1. **Zero: cap.** Is undefined. So.").unwrap()[0].title, "Zero: cap");
+    }
+
+    #[test]
+    fn a_hundred_thousand_findings_are_read() {
+        let answer = "1. [correctness] x Suggested revision: y\n".repeat(100_000);
+        assert_eq!(remarks(&answer).unwrap().len(), 100_000);
+        let one = format!("1. {}", "[(*_`: ".repeat(100_000));
+        assert_eq!(remarks(&one).unwrap().len(), 1);
+    }
+
+    proptest! {
+        // No word of an entry gets lost on the way.
+        #[test]
+        fn every_word_of_an_entry_is_kept(
+            words in prop::collection::vec("[a-z]{6,9}", 1..12),
+            breaks in prop::collection::vec(
+                prop::sample::select(vec![" ", "\n", "\n\n", "\n- ", " **", "\n   1. ", " Suggested revision: ", "\nConcern: "]),
+                12,
+            ),
+        ) {
+            let pieces = words.iter().zip(&breaks).flat_map(|(word, gap)| [word.as_str(), gap]);
+            let text: String = pieces.collect();
+            let found = remarks(&format!("1. [correctness] {text}")).unwrap();
+            prop_assert_eq!(found.len(), 1);
+            let remark = &found[0];
+            let all = format!("{}\n{}\n{:?}", remark.title, remark.concern, remark.revision);
+            for word in &words {
+                prop_assert!(all.contains(word), "{word} in {remark:?}");
+            }
+        }
+
+        #[test]
+        fn any_answer_can_be_read(
+            answer in "(([0-9]\\.|#{1,3}|[-*]|```|\\[[a-z]{0,8}\\]?|\\[OUT_OF_SCOPE\\]|[a-z:é]{0,5})[ \n]){0,20}|\\PC*",
+        ) {
+            for remark in remarks(&answer).unwrap_or_default() {
+                prop_assert!(!plain(&remark.concern).is_empty() || remark.revision.is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! Votes counted: what is accepted, and what it earns those who raised it.
+
+use std::collections::HashMap;
+
+use super::finding::{Finding, FindingId, Scope};
+use super::policy::Policy;
+use super::quote;
+use super::vote::{Vote, Votes};
+
+/// One voter, and what it said. A voter that failed has said nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Voter {
+    /// The name of its column: a role, never a model.
+    pub name: String,
+    /// Its votes.
+    pub votes: Votes,
+}
+
+/// What became of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is done; an item out of scope is filed.
+    Accepted,
+    /// Somebody was for it, but too few.
+    Neutral,
+    /// Nobody was for it, but somebody found it fair.
+    Exonerated,
+    /// Nobody was for it.
+    Rejected,
+    /// Nobody voted, so nobody decided. It is not accepted.
+    Undecided,
+}
+
+impl Verdict {
+    /// Returns the word that is shown.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Neutral => "neutral",
+            Self::Exonerated => "exonerated",
+            Self::Rejected => "rejected",
+            Self::Undecided => "undecided",
+        }
+    }
+
+    /// Returns what a finding with this verdict earns each that raised it.
+    const fn points(self, scope: Scope) -> i64 {
+        match (self, scope) {
+            (Self::Accepted, _) => 1,
+            (Self::Rejected, Scope::In) => -1,
+            _ => 0,
+        }
+    }
+}
+
+/// How often each vote was cast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// For it.
+    pub yes: usize,
+    /// Against it.
+    pub no: usize,
+    /// Fair, but not now.
+    pub exonerate: usize,
+}
+
+impl Counts {
+    fn of(votes: &[Option<Vote>]) -> Self {
+        let count = |vote| votes.iter().filter(|it| **it == Some(vote)).count();
+        Self { yes: count(Vote::Yes), no: count(Vote::No), exonerate: count(Vote::Exonerate) }
+    }
+
+    const fn all(self) -> usize {
+        self.yes + self.no + self.exonerate
+    }
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "YES={}, NO={}, EXONERATE={}", self.yes, self.no, self.exonerate)
+    }
+}
+
+/// One finding's votes, counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted {
+    /// Which finding.
+    pub id: FindingId,
+    /// A vote or an abstention for each voter, in their order.
+    pub votes: Vec<Option<Vote>>,
+    /// The sums.
+    pub counts: Counts,
+    /// What they come to.
+    pub verdict: Verdict,
+}
+
+/// All findings' votes, counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tally {
+    /// The voters' names, in the order of their columns.
+    pub voters: Vec<String>,
+    /// How many of them voted on anything that is on the ballot.
+    pub eligible: usize,
+    /// One entry for each finding, in the order of the ballot.
+    pub items: Vec<Counted>,
+}
+
+/// Counts. Votes on what is not on the ballot are nothing.
+pub fn tally(findings: &[Finding], voters: &[Voter], policy: Policy) -> Tally {
+    let took_part = |voter: &&Voter| findings.iter().any(|it| voter.votes.on(it.id).is_some());
+    let eligible = voters.iter().filter(took_part).count();
+    let counted = |finding: &Finding| {
+        let on = |voter: &Voter| voter.votes.on(finding.id).map(|cast| cast.vote);
+        let cast: Vec<_> = voters.iter().map(on).collect();
+        let counts = Counts::of(&cast);
+        let verdict = verdict(counts, eligible, policy);
+        Counted { id: finding.id, votes: cast, counts, verdict }
+    };
+    let items = findings.iter().map(counted).collect();
+    Tally { voters: voters.iter().map(|voter| voter.name.clone()).collect(), eligible, items }
+}
+
+/// A majority of those who count: by the safe rules everybody on the panel who voted at all, by the
+/// seed's those who voted on this item.
+fn verdict(counts: Counts, panel: usize, policy: Policy) -> Verdict {
+    let eligible = match policy {
+        Policy::Safe => panel,
+        Policy::Seed => counts.all(),
+    };
+    if policy == Policy::Seed && eligible < FEWEST_VOTERS {
+        return Verdict::Accepted;
+    }
+    match counts {
+        _ if counts.all() == 0 => Verdict::Undecided,
+        _ if counts.yes > eligible / 2 => Verdict::Accepted,
+        Counts { yes: 1.., .. } => Verdict::Neutral,
+        Counts { exonerate: 1.., .. } => Verdict::Exonerated,
+        Counts { .. } => Verdict::Rejected,
+    }
+}
+
+/// With fewer voters the seed does not vote.
+const FEWEST_VOTERS: usize = 2;
+
+/// Says what a panel with too few voters means, if it has too few.
+pub fn too_few_voters(eligible: usize, policy: Policy) -> Option<String> {
+    match (policy, eligible) {
+        (_, FEWEST_VOTERS..) => None,
+        (Policy::Seed, _) => Some(format!(
+            "**\u{26a0} Voting skipped ({eligible} voter(s) available, minimum 2 required). All \
+             findings accepted.**"
+        )),
+        (Policy::Safe, 0) => Some(
+            "**\u{26a0} Nobody voted. No finding is accepted until somebody has decided.**".into(),
+        ),
+        (Policy::Safe, _) => {
+            Some("**\u{26a0} Only 1 voter available. Its votes decide alone.**".into())
+        }
+    }
+}
+
+/// Says that a voter failed, and who is left.
+pub fn voter_failed(voter: &str, reason: &str, remaining: &[&str]) -> String {
+    format!(
+        "**\u{26a0} {voter} voter failed \u{2014} {}. Proceeding with {} voters ({}).**",
+        quote::line(reason),
+        remaining.len(),
+        remaining.join(", ")
+    )
+}
+
+/// One reviewer's line on the scoreboard.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Score {
+    /// Who.
+    pub reviewer: String,
+    /// How many findings it raised in scope.
+    pub findings: usize,
+    /// How many of them were accepted.
+    pub accepted: usize,
+    /// How many had too few votes.
+    pub neutral: usize,
+    /// How many were found fair.
+    pub exonerated: usize,
+    /// How many were rejected.
+    pub rejected: usize,
+    /// How many it raised out of scope.
+    pub oos_proposed: usize,
+    /// How many of those are filed.
+    pub oos_accepted: usize,
+    /// What all of it comes to.
+    pub points: i64,
+}
+
+impl Score {
+    fn add(&mut self, scope: Scope, verdict: Verdict) {
+        self.points += verdict.points(scope);
+        match scope {
+            Scope::Out => {
+                self.oos_proposed += 1;
+                self.oos_accepted += usize::from(verdict == Verdict::Accepted);
+            }
+            Scope::In => {
+                self.findings += 1;
+                match verdict {
+                    Verdict::Accepted => self.accepted += 1,
+                    Verdict::Neutral => self.neutral += 1,
+                    Verdict::Exonerated => self.exonerated += 1,
+                    Verdict::Rejected => self.rejected += 1,
+                    Verdict::Undecided => {}
+                }
+            }
+        }
+    }
+
+    fn row(&self) -> String {
+        let sign = if self.points > 0 { "+" } else { "" };
+        format!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {sign}{} |\n",
+            quote::cell(&self.reviewer),
+            self.findings,
+            self.accepted,
+            self.neutral,
+            self.exonerated,
+            self.rejected,
+            self.oos_proposed,
+            self.oos_accepted,
+            self.points
+        )
+    }
+}
+
+/// Scores every reviewer: those of the panel in their order, then whoever else raised something.
+pub fn scores(findings: &[Finding], tally: &Tally, reviewers: &[String]) -> Vec<Score> {
+    let mut places = HashMap::new();
+    let mut scores: Vec<Score> = Vec::new();
+    let mut place = |reviewer: &str, scores: &mut Vec<Score>| {
+        *places.entry(reviewer.to_owned()).or_insert_with(|| {
+            scores.push(Score { reviewer: reviewer.to_owned(), ..Score::default() });
+            scores.len() - 1
+        })
+    };
+    for reviewer in reviewers {
+        place(reviewer, &mut scores);
+    }
+    for (finding, counted) in findings.iter().zip(&tally.items) {
+        for proposer in &finding.proposers {
+            let place = place(proposer, &mut scores);
+            scores[place].add(finding.id.scope, counted.verdict);
+        }
+    }
+    scores
+}
+
+/// The scoreboard's heading and columns.
+const SCOREBOARD: &str = "\
+## Reviewer Competition Scoreboard
+
+| Reviewer | Findings | Accepted | Neutral (1 YES) | Exonerated (0 YES, 1+ EXON.) | Rejected (0 YES, 0 EXON.) | OOS Proposed | OOS Accepted | Score |
+|----------|----------|----------|-----------------|-------------------------------|---------------------------|--------------|--------------|-------|
+";
+
+/// Renders the scoreboard.
+pub fn scoreboard(scores: &[Score]) -> String {
+    let rows: String = scores.iter().map(Score::row).collect();
+    format!("{SCOREBOARD}{rows}")
+}
+
+/// The file `voting-tally.md` when nobody raised anything.
+pub const NO_FINDINGS: &str = "No findings were raised \u{2014} voting was not needed.\n";
+
+/// Renders the file `voting-tally.md`: every vote, then the scoreboard.
+pub fn report(tally: &Tally, scores: &[Score]) -> String {
+    let names: Vec<_> = tally.voters.iter().map(|name| quote::cell(name)).collect();
+    let names = names.join(" | ");
+    let rules = "---|".repeat(tally.voters.len());
+    let rows: String = tally.items.iter().map(row).collect();
+    format!(
+        "# Plan Review Voting Tally\n\n## Per-finding vote breakdown\n\n\
+         | Item | {names} | YES | NO | EXONERATE | Result |\n|---|{rules}---:|---:|---:|---|\n{rows}\n{}",
+        scoreboard(scores)
+    )
+}
+
+fn row(counted: &Counted) -> String {
+    let Counted { id, votes, counts, verdict } = counted;
+    let cells: Vec<_> = votes.iter().map(|vote| vote.map_or("\u{2014}", Vote::word)).collect();
+    let Counts { yes, no, exonerate } = counts;
+    let verdict = verdict.word();
+    format!("| {id} | {} | {yes} | {no} | {exonerate} | {verdict} |\n", cells.join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::finding::Remark;
+    use super::*;
+
+    fn finding(scope: Scope, number: u32, proposers: &[&str]) -> Finding {
+        let remark = Remark {
+            scope,
+            focus: None,
+            title: "t".to_owned(),
+            concern: "c".to_owned(),
+            revision: None,
+        };
+        let proposers = proposers.iter().map(|&name| name.to_owned()).collect();
+        Finding { id: FindingId { scope, number }, proposers, focus: None, remark, others: vec![] }
+    }
+
+    fn voter(name: &str, answer: &str) -> Voter {
+        Voter { name: name.to_owned(), votes: Votes::parse(answer) }
+    }
+
+    /// Votes of up to three voters on one finding: `y`, `n`, `e`, or `-` for one who abstains on it
+    /// but voted on something else, or a blank for one who failed.
+    fn decide(votes: &str, policy: Policy) -> Verdict {
+        let answer = |c| match c {
+            'y' => "FINDING_1: YES",
+            'n' => "FINDING_1: NO",
+            'e' => "FINDING_1: EXONERATE",
+            '-' => "FINDING_2: YES",
+            _ => "FINDING_9: YES",
+        };
+        let panel: Vec<_> = votes.chars().map(|c| voter("V", answer(c))).collect();
+        let findings = [finding(Scope::In, 1, &["A"]), finding(Scope::In, 2, &["A"])];
+        tally(&findings, &panel, policy).items[0].verdict
+    }
+
+    // P-273, P-276
+    #[test]
+    fn the_seed_counts_those_who_voted_on_the_item() {
+        use Verdict::{Accepted, Exonerated, Neutral, Rejected};
+        for (votes, expected) in [
+            ("yyn", Accepted),
+            ("yye", Accepted),
+            ("ynn", Neutral),
+            ("yee", Neutral),
+            ("nne", Exonerated),
+            ("nnn", Rejected),
+            ("yy-", Accepted),
+            ("yn-", Neutral),
+            ("ne ", Exonerated),
+            ("nn ", Rejected),
+            // Fewer than two: everything is accepted.
+            ("n--", Accepted),
+            ("n  ", Accepted),
+            ("   ", Accepted),
+        ] {
+            assert_eq!(decide(votes, Policy::Seed), expected, "{votes}");
+        }
+    }
+
+    // P-274
+    #[test]
+    fn a_panel_that_lost_voters_accepts_nothing_by_itself() {
+        use Verdict::{Accepted, Exonerated, Neutral, Rejected, Undecided};
+        for (votes, expected) in [
+            ("yyn", Accepted),
+            ("ynn", Neutral),
+            ("yy ", Accepted),
+            ("yn ", Neutral),
+            // Whoever abstains on one item is still on the panel.
+            ("y--", Neutral),
+            ("y- ", Neutral),
+            ("yy-", Accepted),
+            ("n--", Rejected),
+            ("e--", Exonerated),
+            // One alone decides; nobody at all decides nothing.
+            ("y  ", Accepted),
+            ("n  ", Rejected),
+            ("-  ", Undecided),
+            ("   ", Undecided),
+        ] {
+            assert_eq!(decide(votes, Policy::Safe), expected, "{votes}");
+        }
+    }
+
+    // P-273, P-274
+    #[test]
+    fn too_few_voters_are_said() {
+        assert_eq!(too_few_voters(2, Policy::Seed), None);
+        assert_eq!(too_few_voters(2, Policy::Safe), None);
+        assert_eq!(
+            too_few_voters(1, Policy::Seed).unwrap(),
+            "**\u{26a0} Voting skipped (1 voter(s) available, minimum 2 required). All findings \
+             accepted.**"
+        );
+        assert!(too_few_voters(0, Policy::Safe).unwrap().contains("No finding is accepted"));
+        assert!(too_few_voters(1, Policy::Safe).unwrap().contains("decide alone"));
+    }
+
+    // P-272
+    #[test]
+    fn a_failed_voter_is_said_with_those_who_are_left() {
+        assert_eq!(
+            voter_failed("Codex", "timed out\nafter 20m", &["Claude", "Cursor"]),
+            "**\u{26a0} Codex voter failed \u{2014} timed out after 20m. Proceeding with 2 voters \
+             (Claude, Cursor).**"
+        );
+    }
+
+    fn sample() -> (Vec<Finding>, Vec<Voter>) {
+        let findings = vec![
+            finding(Scope::In, 1, &["Cursor-Edge", "Codex-Pragmatic"]),
+            finding(Scope::In, 2, &["Codex-Innovation"]),
+            finding(Scope::In, 3, &["Code"]),
+            finding(Scope::Out, 1, &["Cursor-Arch"]),
+            finding(Scope::Out, 2, &["Codex-Innovation"]),
+        ];
+        let voters = vec![
+            voter(
+                "Claude",
+                "FINDING_1: YES\nFINDING_2: EXONERATE\nFINDING_3: NO\nOOS_1: YES\nOOS_2: NO",
+            ),
+            voter("Codex", "FINDING_1: YES\nFINDING_2: NO\nFINDING_3: NO\nOOS_1: YES"),
+            voter("Cursor", "FINDING_1: NO\nFINDING_2: EXONERATE\nOOS_1: YES\nOOS_2: NO"),
+        ];
+        (findings, voters)
+    }
+
+    // P-275, P-276, P-277, P-278, P-279
+    #[test]
+    fn the_report_shows_every_vote_and_what_it_earned() {
+        let (findings, voters) = sample();
+        let panel = ["Cursor-Arch", "Cursor-Edge", "Codex-Innovation", "Codex-Pragmatic"];
+        let tally = tally(&findings, &voters, Policy::Safe);
+        let scores = scores(&findings, &tally, &panel.map(str::to_owned));
+        assert_eq!(
+            report(&tally, &scores),
+            "# Plan Review Voting Tally\n\n## Per-finding vote breakdown\n\n\
+             | Item | Claude | Codex | Cursor | YES | NO | EXONERATE | Result |\n\
+             |---|---|---|---|---:|---:|---:|---|\n\
+             | FINDING_1 | YES | YES | NO | 2 | 1 | 0 | accepted |\n\
+             | FINDING_2 | EXONERATE | NO | EXONERATE | 0 | 1 | 2 | exonerated |\n\
+             | FINDING_3 | NO | NO | \u{2014} | 0 | 2 | 0 | rejected |\n\
+             | OOS_1 | YES | YES | YES | 3 | 0 | 0 | accepted |\n\
+             | OOS_2 | NO | \u{2014} | NO | 0 | 2 | 0 | rejected |\n\
+             \n## Reviewer Competition Scoreboard\n\n\
+             | Reviewer | Findings | Accepted | Neutral (1 YES) | Exonerated (0 YES, 1+ EXON.) | \
+             Rejected (0 YES, 0 EXON.) | OOS Proposed | OOS Accepted | Score |\n\
+             |----------|----------|----------|-----------------|-------------------------------|\
+             ---------------------------|--------------|--------------|-------|\n\
+             | Cursor-Arch | 0 | 0 | 0 | 0 | 0 | 1 | 1 | +1 |\n\
+             | Cursor-Edge | 1 | 1 | 0 | 0 | 0 | 0 | 0 | +1 |\n\
+             | Codex-Innovation | 1 | 0 | 0 | 1 | 0 | 1 | 0 | 0 |\n\
+             | Codex-Pragmatic | 1 | 1 | 0 | 0 | 0 | 0 | 0 | +1 |\n\
+             | Code | 1 | 0 | 0 | 0 | 1 | 0 | 0 | -1 |\n"
+        );
+    }
+
+    // P-257
+    #[test]
+    fn without_findings_nothing_is_counted() {
+        assert_eq!(NO_FINDINGS, "No findings were raised \u{2014} voting was not needed.\n");
+    }
+
+    #[test]
+    fn a_name_cannot_break_out_of_its_cell() {
+        let tally = tally(&[finding(Scope::In, 1, &["A|B"])], &[voter("x|\ny", "")], Policy::Safe);
+        let report = report(&tally, &[Score { reviewer: "A|B\n".to_owned(), ..Score::default() }]);
+        assert!(report.contains("| Item | x\\| y | YES |") && report.contains("\n| A\\|B | 0 |"));
+    }
+
+    #[test]
+    fn a_hundred_thousand_findings_are_counted() {
+        let names: Vec<_> = (0..1000).map(|n| format!("R{n}")).collect();
+        let findings: Vec<_> = (1..=100_000_u32)
+            .map(|n| finding(Scope::In, n, &[&names[n as usize % 1000]]))
+            .collect();
+        let answer: Vec<_> = (1..=100_000).map(|n| format!("FINDING_{n}: YES")).collect();
+        let answer = answer.join("\n");
+        let voters = [voter("A", &answer), voter("B", &answer), voter("C", "FINDING_100000: NO")];
+        let tally = tally(&findings, &voters, Policy::Safe);
+        let scores = scores(&findings, &tally, &names);
+        assert_eq!((tally.eligible, scores.len(), scores[7].points), (3, 1000, 100));
+    }
+
+    proptest! {
+        // The sums agree with the columns, and no one vote more for a finding can sink it.
+        #[test]
+        fn votes_are_counted_as_cast(votes in "[yne -]{3}", policy in 0..2_usize) {
+            let policy = [Policy::Safe, Policy::Seed][policy];
+            let before = decide(&votes, policy);
+            for (index, _) in votes.match_indices(['n', 'e']) {
+                let mut more = votes.clone();
+                more.replace_range(index..=index, "y");
+                if before == Verdict::Accepted {
+                    prop_assert_eq!(decide(&more, policy), before, "{} to {}", votes, more);
+                }
+            }
+            if policy == Policy::Safe && before == Verdict::Accepted {
+                prop_assert!(votes.contains('y'));
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What a voter answered, taken apart into votes.
+//!
+//! A vote is a line that begins with an id and has one of three words directly behind the colon.
+//! Nothing further on in the line can change it, and a line that is not quite a vote is none: an
+//! abstention is noticed, a vote that was guessed is not.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::finding::FindingId;
+use super::quote;
+
+/// What a voter says of one item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vote {
+    /// Do it; for an item out of scope, file it.
+    Yes,
+    /// Leave it.
+    No,
+    /// A fair concern, but not now.
+    Exonerate,
+}
+
+impl Vote {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Yes, Self::No, Self::Exonerate];
+
+    /// Returns the word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Yes => "YES",
+            Self::No => "NO",
+            Self::Exonerate => "EXONERATE",
+        }
+    }
+}
+
+/// A vote, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cast {
+    /// The vote.
+    pub vote: Vote,
+    /// The reason on one line; may be empty.
+    pub reason: String,
+}
+
+/// Everything that one voter said.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Votes {
+    cast: HashMap<FindingId, Cast>,
+    /// Items that were voted on again; the first vote counts.
+    pub repeated: Vec<FindingId>,
+}
+
+impl Votes {
+    /// Reads a voter's answer. An answer without a single vote is an abstention on everything.
+    pub fn parse(answer: &str) -> Self {
+        let mut votes = Self::default();
+        for (id, cast) in answer.lines().filter_map(vote_line) {
+            match votes.cast.entry(id) {
+                Entry::Occupied(_) => votes.repeated.push(id),
+                Entry::Vacant(place) => {
+                    place.insert(cast);
+                }
+            }
+        }
+        votes
+    }
+
+    /// Returns the vote on an item; none is an abstention.
+    pub fn on(&self, id: FindingId) -> Option<&Cast> {
+        self.cast.get(&id)
+    }
+
+    /// Tells whether there is no vote at all.
+    pub fn is_empty(&self) -> bool {
+        self.cast.is_empty()
+    }
+}
+
+/// Reads `FINDING_1: YES — because`. The reason may be left out.
+fn vote_line(line: &str) -> Option<(FindingId, Cast)> {
+    let line = unwrapped(without_bullet(line.trim()));
+    let (id, rest) = FindingId::split(line.trim_start_matches(EMPHASIS))?;
+    let rest = rest.trim_start_matches(EMPHASIS).trim_start().strip_prefix(':')?;
+    let rest = rest.trim_start_matches(EMPHASIS).trim_start().trim_start_matches(EMPHASIS);
+    let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+    let (word, rest) = rest.split_at(end);
+    let vote = Vote::ALL.into_iter().find(|vote| vote.word().eq_ignore_ascii_case(word))?;
+    let reason = reason(rest.trim_start_matches(EMPHASIS))?;
+    Some((id, Cast { vote, reason: quote::line(reason) }))
+}
+
+const EMPHASIS: [char; 3] = ['*', '_', '`'];
+
+fn without_bullet(line: &str) -> &str {
+    ["- ", "* "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line).trim_start()
+}
+
+/// Takes off a pair of marks around the whole line.
+pub(super) fn unwrapped(line: &str) -> &str {
+    let pair = |mark: &str| line.strip_prefix(mark)?.strip_suffix(mark);
+    pair("**").or_else(|| pair("__")).map_or(line, str::trim)
+}
+
+/// Splits off what stands between a vote and its reason. Words without it between would make a
+/// sentence, such as `NO objection to this`, and a sentence is not a vote.
+fn reason(rest: &str) -> Option<&str> {
+    let trimmed = rest.trim_start();
+    let dashes = |text: &str| text.trim_start_matches(['\u{2014}', '\u{2013}', '-']).len();
+    if trimmed.is_empty() || trimmed == "." {
+        return Some("");
+    }
+    if trimmed.starts_with(['\u{2014}', '\u{2013}', ':', '(']) {
+        return Some(trimmed.trim_start_matches(['\u{2014}', '\u{2013}', ':', '-', ' ']));
+    }
+    // A hyphen needs a blank before it; `NO-BRAINER` is a word.
+    let hyphen = trimmed.starts_with('-') && rest.starts_with(char::is_whitespace);
+    hyphen.then(|| &trimmed[trimmed.len() - dashes(trimmed)..])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::finding::Scope::{In, Out};
+    use super::*;
+
+    fn read(line: &str) -> Option<(String, Vote, String)> {
+        vote_line(line).map(|(id, cast)| (id.to_string(), cast.vote, cast.reason))
+    }
+
+    // P-268, P-270
+    #[test]
+    fn a_vote_is_an_id_a_colon_and_a_word() {
+        for (line, id, vote, reason) in [
+            (
+                "FINDING_1: YES \u{2014} zero is reachable",
+                "FINDING_1",
+                Vote::Yes,
+                "zero is reachable",
+            ),
+            ("OOS_2: EXONERATE\u{2014}fair", "OOS_2", Vote::Exonerate, "fair"),
+            ("finding_3:no - wrong", "FINDING_3", Vote::No, "wrong"),
+            ("  FINDING_1: YES", "FINDING_1", Vote::Yes, ""),
+            ("**FINDING_1: NO \u{2014} wrong**", "FINDING_1", Vote::No, "wrong"),
+            ("__FINDING_1: NO__", "FINDING_1", Vote::No, ""),
+            ("- **FINDING_1**: **YES** \u{2014} right", "FINDING_1", Vote::Yes, "right"),
+            ("FINDING_1: `NO`: wrong", "FINDING_1", Vote::No, "wrong"),
+            // What the reason says changes nothing.
+            (
+                "FINDING_1: NO \u{2014} not YES, rather EXONERATE",
+                "FINDING_1",
+                Vote::No,
+                "not YES, rather EXONERATE",
+            ),
+            ("FINDING_1: YES \u{2014} FINDING_2: NO", "FINDING_1", Vote::Yes, "FINDING_2: NO"),
+        ] {
+            assert_eq!(read(line), Some((id.to_owned(), vote, reason.to_owned())), "{line}");
+        }
+    }
+
+    // P-270
+    #[test]
+    fn a_line_that_is_not_quite_a_vote_is_none() {
+        for line in [
+            "",
+            "FINDING_1",
+            "FINDING_1 YES",
+            "FINDING_1: MAYBE \u{2014} YES",
+            "FINDING_1: YESTERDAY",
+            "FINDING_1: NO-BRAINER",
+            "FINDING_1: YES|NO|EXONERATE \u{2014} <reason>",
+            "FINDING_1: <YES>",
+            "FINDING_1: No objection to this",
+            "FINDING_1: YES or NO",
+            "I vote FINDING_1: YES",
+            "### FINDING_1: YES \u{2014} a title",
+            "> FINDING_1: YES",
+            "DECISION_1: YES",
+            "FINDING_X: YES",
+        ] {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    // P-269, P-270
+    #[test]
+    fn the_first_valid_vote_counts_and_a_missing_one_is_an_abstention() {
+        let answer = "My votes:\nFINDING_1: perhaps\nFINDING_1: NO \u{2014} a\nFINDING_1: YES \u{2014} b\nOOS_1: YES\n";
+        let votes = Votes::parse(answer);
+        let id = |scope, number| FindingId { scope, number };
+        assert_eq!(votes.on(id(In, 1)).map(|cast| cast.vote), Some(Vote::No));
+        assert_eq!(votes.on(id(Out, 1)).map(|cast| cast.vote), Some(Vote::Yes));
+        assert_eq!(votes.on(id(In, 2)), None);
+        assert_eq!(votes.repeated, [id(In, 1)]);
+        assert!(Votes::parse("I abstain from all of it: YES, NO.").is_empty());
+    }
+
+    #[test]
+    fn a_hundred_thousand_votes_are_read() {
+        let votes: Vec<_> = (1..=100_000).map(|n| format!("FINDING_{n}: YES")).collect();
+        let answer = votes.join("\n");
+        assert_eq!(Votes::parse(&answer).cast.len(), 100_000);
+    }
+
+    proptest! {
+        // P-270: no reason can turn a vote into another one.
+        #[test]
+        fn a_reason_cannot_change_a_vote(which in 0..3_usize, reason in "[^\n\r]{0,40}") {
+            let vote = Vote::ALL[which];
+            let line = format!("FINDING_7: {} \u{2014} {reason}", vote.word());
+            prop_assert_eq!(read(&line).map(|(_, vote, _)| vote), Some(vote));
+        }
+
+        #[test]
+        fn any_answer_can_be_read(answer in "((FINDING|OOS)_[0-9]|[:*_`\u{2014} -]|YES|NO|\n|[a-z]{0,3}){0,20}|\\PC*") {
+            let votes = Votes::parse(&answer);
+            prop_assert!(votes.cast.len() + votes.repeated.len() <= answer.lines().count());
+        }
+    }
+}
