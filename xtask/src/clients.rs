@@ -64,11 +64,14 @@ const CLIENTS: [Client; 4] = [
     },
 ];
 
-/// Runs every client that can be had.
-pub fn run() -> Result<(), Error> {
+/// Runs the clients that are named and can be had; without a name, all.
+pub fn run(names: &[String]) -> Result<(), Error> {
+    let is_chosen =
+        |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short);
     install(&FOR_CLIENTS)?;
     run_program("cargo", &["build", "--quiet"])?;
-    for client in &CLIENTS {
+    let mut rows = Vec::new();
+    for client in CLIENTS.iter().filter(is_chosen) {
         let name = format!("{} {}", client.name, client.version);
         let Some(bin) = client.install() else {
             say(&format!("SKIPPED: {name} cannot be installed here"));
@@ -82,12 +85,12 @@ pub fn run() -> Result<(), Error> {
         if proven.map_err(|error| format!("{name}: {error}"))? {
             say(&format!("{name}: its record proves what its agent read"));
         }
-        let (user, server) = (User::new()?, ModelServer::start()?);
-        let driven = lanes::check(client.short, &user, &bin, &server);
-        if driven.map_err(|error| format!("{name}: {error}"))? {
-            say(&format!("{name}: a lane asked it, resumed it, and counted what it spent"));
+        if let Err(error) = lanes::check(client.short, &bin, &mut rows) {
+            lanes::print(&rows);
+            return Err(format!("{name}: {error}").into());
         }
     }
+    lanes::print(&rows);
     Ok(())
 }
 

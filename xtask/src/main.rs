@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask test`, `record`, `bench`, `docs`, `dist`.
+//! The project's own chores: `cargo xtask test`, `clients`, `record`, `bench`, `docs`, `dist`.
 
 use std::process::ExitCode;
 
@@ -20,6 +20,11 @@ enum Chore {
         #[arg(long)]
         clients: bool,
     },
+    /// Drive real clients and nothing else: all, or those that are named
+    Clients {
+        /// claude, codex, gemini, opencode
+        names: Vec<String>,
+    },
     /// Record what real clients write down about reading files, for the tests
     Record,
     /// Measure the release binary against `cat` and the bare libraries, side by side
@@ -33,7 +38,8 @@ enum Chore {
 fn main() -> ExitCode {
     let result = match Cli::parse().chore {
         Chore::Test { clients: false } => xtask::test::run(),
-        Chore::Test { clients: true } => xtask::test::run().and_then(|()| xtask::clients::run()),
+        Chore::Test { clients: true } => xtask::test::run().and_then(|()| xtask::clients::run(&[])),
+        Chore::Clients { names } => xtask::clients::run(&names),
         Chore::Record => xtask::clients::record::run(),
         Chore::Bench => xtask::bench::run(),
         Chore::Docs => xtask::docs::write(),

@@ -1,9 +1,11 @@
-//! A stand-in for model APIs on the loopback: it gives the answers it was told to, and keeps what it
-//! was asked. It proves what clients send and do, not that a vendor would accept it.
+//! A stand-in for model APIs on the loopback: it gives the answers it was told to, misbehaves as it
+//! was told to, and keeps what it was asked. It proves what clients send and do, not that a vendor
+//! would accept it.
 
 mod format;
 
 use std::collections::VecDeque;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -31,12 +33,34 @@ pub enum Answer {
     },
 }
 
+/// What becomes of a prompt.
+#[derive(Debug, Clone)]
+pub enum Reply {
+    /// It is answered.
+    Answer(Answer),
+    /// It is refused with this status; of 429 and 529 it is said that trying again is worth it at
+    /// once.
+    Status(u16),
+    /// Nothing is said, and the connection stays.
+    Silence,
+    /// The first half of an answer is said and no more, and the connection stays.
+    Half,
+    /// The first half of an answer is said, and then the connection breaks.
+    Broken,
+    /// An answer is begun, and ends in an error.
+    ErrorEvent,
+}
+
 /// What is said and kept from one request to the next.
 #[derive(Default)]
 struct Talk {
-    answers: VecDeque<Answer>,
+    replies: VecDeque<Reply>,
+    /// What is replied to every prompt when nothing else is left to say.
+    always: Option<Reply>,
     next_count: Option<u64>,
     prompts: Vec<String>,
+    /// Connections on which more is waited for.
+    held: Vec<Box<dyn Write + Send>>,
 }
 
 /// A running server; it stops when it is dropped.
@@ -71,7 +95,17 @@ impl ModelServer {
 
     /// Gives these answers to the next prompts, in order.
     pub fn will_answer(&self, answers: impl IntoIterator<Item = Answer>) {
-        locked(&self.talk).answers.extend(answers);
+        self.will_reply(answers.into_iter().map(Reply::Answer));
+    }
+
+    /// Replies so to the next prompts, in order.
+    pub fn will_reply(&self, replies: impl IntoIterator<Item = Reply>) {
+        locked(&self.talk).replies.extend(replies);
+    }
+
+    /// Replies so to every prompt for which nothing else was said.
+    pub fn will_always(&self, reply: Reply) {
+        locked(&self.talk).always = Some(reply);
     }
 
     /// Says of the next prompt that it has this many tokens.
@@ -104,25 +138,73 @@ fn answer(mut request: Request, talk: &Mutex<Talk>) -> Result<(), Error> {
     let mut body = String::new();
     request.as_reader().read_to_string(&mut body)?;
     let path = request.url().split('?').next().unwrap_or_default().to_owned();
-    let (kind, text) = match Format::of(&path) {
-        Some(format) => {
-            let (answer, tokens) = next_answer(body, &mut locked(talk));
-            format.write(&answer, tokens)
-        }
-        None => ("application/json", json!({ "input_tokens": 1, "data": [] }).to_string()),
+    let Some(format) = Format::of(&path) else {
+        return respond(request, 200, JSON, json!({ "input_tokens": 1, "data": [] }).to_string());
     };
-    let header = Header::from_bytes("content-type", kind).map_err(|()| "no header")?;
-    Ok(request.respond(Response::from_string(text).with_header(header))?)
+    let parsed: Value = serde_json::from_str(&body).unwrap_or_default();
+    let at_once = parsed["stream"] != json!(true);
+    let (reply, tokens) = next_reply(body, &parsed, &mut locked(talk));
+    match reply {
+        Reply::Answer(answer) => {
+            let (kind, text) = format.write(&answer, tokens, at_once);
+            respond(request, 200, kind, text)
+        }
+        Reply::Status(status) => respond(request, status, JSON, refusal(status)),
+        Reply::ErrorEvent => respond(request, 200, "text/event-stream", format.write_error(tokens)),
+        Reply::Silence => {
+            locked(talk).held.push(request.into_writer());
+            Ok(())
+        }
+        Reply::Half | Reply::Broken => {
+            let (kind, text) = format.write(&noted(), tokens, false);
+            let half = text.split_inclusive("\n\n").take(2).collect::<String>();
+            let mut writer = request.into_writer();
+            let length = half.len();
+            write!(writer, "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\n")?;
+            write!(writer, "transfer-encoding: chunked\r\n\r\n{length:x}\r\n{half}\r\n")?;
+            if matches!(reply, Reply::Broken) {
+                // No length at all: whoever reads cannot go on.
+                write!(writer, "broken\r\n")?;
+            }
+            writer.flush()?;
+            locked(talk).held.push(writer);
+            Ok(())
+        }
+    }
 }
 
-fn next_answer(body: String, talk: &mut Talk) -> (Answer, u64) {
-    let parsed: Value = serde_json::from_str(&body).unwrap_or_default();
+const JSON: &str = "application/json";
+
+fn respond(request: Request, status: u16, kind: &str, text: String) -> Result<(), Error> {
+    let header = |name: &str, value: &str| {
+        Header::from_bytes(name, value).map_err(|()| Error::from("no header"))
+    };
+    let mut response = Response::from_string(text)
+        .with_status_code(status)
+        .with_header(header("content-type", kind)?);
+    if matches!(status, 429 | 529) {
+        response = response.with_header(header("retry-after", "0")?);
+    }
+    Ok(request.respond(response)?)
+}
+
+/// Every API finds in this what it looks for.
+fn refusal(status: u16) -> String {
+    let words = format!("the stand-in says {status}");
+    let error = json!({ "type": "stand_in", "message": words, "code": status });
+    json!({ "type": "error", "error": error }).to_string()
+}
+
+fn noted() -> Answer {
+    Answer::Text("Noted.".to_owned())
+}
+
+fn next_reply(body: String, parsed: &Value, talk: &mut Talk) -> (Reply, u64) {
     let is_prompt = parsed["tools"].as_array().is_some_and(|tools| !tools.is_empty());
-    let noted = || Answer::Text("Noted.".to_owned());
     if !is_prompt {
-        return (noted(), FEW_TOKENS);
+        return (Reply::Answer(noted()), FEW_TOKENS);
     }
     talk.prompts.push(body);
-    let answer = talk.answers.pop_front().unwrap_or_else(noted);
-    (answer, talk.next_count.take().unwrap_or(FEW_TOKENS))
+    let reply = talk.replies.pop_front().or_else(|| talk.always.clone());
+    (reply.unwrap_or_else(|| Reply::Answer(noted())), talk.next_count.take().unwrap_or(FEW_TOKENS))
 }

@@ -44,7 +44,8 @@ pub(super) fn configure(user: &User, server: &ModelServer) -> Result<(), Error> 
     let config = format!(
         "model = \"stand-in\"\nmodel_provider = \"stand-in\"\ncheck_for_update_on_startup = false\n\
          [analytics]\nenabled = false\n[model_providers.stand-in]\nname = \"stand-in\"\n\
-         base_url = \"{}/v1\"\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n",
+         base_url = \"{}/v1\"\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n\
+         request_max_retries = 1\nstream_max_retries = 1\n",
         server.url()
     );
     user.write("home/.codex/config.toml", &config)

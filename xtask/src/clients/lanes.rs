@@ -1,53 +1,208 @@
-//! Real clients in lanes: asked, resumed, and accounted for, through `convoke lane run` alone.
+//! Real clients in lanes, through `convoke lane run` alone: asked, resumed, refused, left waiting and
+//! killed. What is left of them is looked for from outside.
+
+mod rounds;
 
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::user::{User, finished};
+use super::user::User;
 use super::{claude, codex};
-use crate::Error;
-use crate::model_server::{Answer, ModelServer};
+use crate::model_server::{Answer, ModelServer, Reply};
+use crate::packages::folder_of;
+use crate::{Error, say};
 
-/// Runs two rounds of one session. Returns whether this client is driven here.
-pub(super) fn check(
-    client: &str,
-    user: &User,
-    bin: &Path,
-    server: &ModelServer,
-) -> Result<bool, Error> {
-    let design = user.project().join("notes.md").display().to_string();
-    user.write("project/notes.md", "# Notes\n")?;
-    let (variables, read) = match client {
-        "claude" => (claude::variables(server), ("Read", json!({ "file_path": design }))),
-        "codex" => {
-            codex::configure(user, server)?;
-            let cat = json!({ "cmd": format!("cat {design}") });
-            (vec![("OPENAI_API_KEY".to_owned(), "no-key".to_owned())], ("exec_command", cat))
-        }
-        _ => return Ok(false),
-    };
-    let ask = |prompt: &str, more: &[&str]| -> Result<Value, Error> {
-        let program = std::env::current_exe()?.with_file_name("convoke");
-        let mut convoke = user.scrubbed(&program);
-        let path = format!("{}:/usr/bin:/bin", bin.display());
-        let node = crate::packages::folder_of("node").unwrap_or_default();
-        convoke.env("PATH", format!("{path}:{node}")).envs(variables.iter().cloned());
-        convoke.args(["lane", "run", "--agent", client, "--json"]).args(more).args(["--", prompt]);
-        Ok(serde_json::from_str(&finished(&mut convoke)?)?)
-    };
-    server.will_answer([Answer::Tool { name: read.0, input: read.1 }]);
-    let first = ask("-v is what this prompt begins with", &[])?;
-    holds(&first, "outcome", &json!("answered"))?;
-    holds(&first, "answer", &json!("Noted."))?;
-    let session = first["session"].as_str().ok_or("it named no session")?;
-    let second = ask("and on", &["--resume", session])?;
-    holds(&second, "outcome", &json!("answered"))?;
-    holds(&second, "session", &json!(session))?;
-    if second["usage"]["output_tokens"].as_u64().unwrap_or_default() == 0 {
-        return Err(format!("nothing was counted: {second}").into());
+/// One row of the table at the end.
+pub(super) struct Row {
+    pub(super) client: &'static str,
+    pub(super) case: &'static str,
+    pub(super) outcome: String,
+    pub(super) took: Duration,
+}
+
+/// What the model does, and what must be said of it.
+struct Case {
+    name: &'static str,
+    replies: fn() -> Vec<Reply>,
+    always: Option<Reply>,
+    outcome: &'static str,
+}
+
+/// A client that was driven here can be told to be quick about retries; without that, one of them
+/// tries for minutes. What it says nothing about is bounded by this many seconds of silence.
+const LIMITS: [&str; 6] = ["--limit", "100", "--stall", "10", "--grace", "2"];
+
+const CASES: [Case; 9] = [
+    Case { name: "tool", replies: Vec::new, always: None, outcome: "answered" },
+    case("error 500", Reply::Status(500), "failed"),
+    case("overloaded 529", Reply::Status(529), "rate_limited"),
+    case("rate limit 429", Reply::Status(429), "rate_limited"),
+    case("key refused 401", Reply::Status(401), "auth"),
+    case("silence", Reply::Silence, "stalled"),
+    case("silence in an answer", Reply::Half, "stalled"),
+    case("an error in every answer", Reply::ErrorEvent, "failed"),
+    Case {
+        name: "broken once",
+        replies: || vec![Reply::Broken],
+        always: None,
+        outcome: "answered",
+    },
+];
+
+const fn case(name: &'static str, always: Reply, outcome: &'static str) -> Case {
+    Case { name, replies: Vec::new, always: Some(always), outcome }
+}
+
+/// A client's user and model, ready to be asked.
+pub(super) struct Driver<'a> {
+    client: &'static str,
+    bin: &'a Path,
+    user: User,
+    server: ModelServer,
+    variables: Vec<(String, String)>,
+}
+
+/// Drives a client through every case, and adds a row for each, also for one that went wrong. The
+/// slower clients are not driven here.
+pub(super) fn check(client: &'static str, bin: &Path, rows: &mut Vec<Row>) -> Result<(), Error> {
+    if !matches!(client, "claude" | "codex") {
+        return Ok(());
     }
-    Ok(true)
+    let mut wrong = Vec::new();
+    for case in &CASES {
+        let (took, outcome) = timed(|| Ok(case.run(client, bin)))?;
+        let outcome = outcome.unwrap_or_else(|error| {
+            wrong.push(format!("{}: {error}", case.name));
+            "WRONG".to_owned()
+        });
+        rows.push(Row { client, case: case.name, outcome, took });
+    }
+    rows.extend(rounds::check(client, bin)?);
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// Prints what every client did.
+pub(super) fn print(rows: &[Row]) {
+    say("\n| client | case | outcome | seconds |\n|---|---|---|---|");
+    for Row { client, case, outcome, took } in rows {
+        say(&format!("| {client} | {case} | {outcome} | {:.1} |", took.as_secs_f64()));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real clients' door to the clock")]
+fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(Duration, T), Error> {
+    let start = Instant::now();
+    let done = work()?;
+    Ok((start.elapsed(), done))
+}
+
+impl Case {
+    fn run(&self, client: &'static str, bin: &Path) -> Result<String, Error> {
+        let driver = Driver::new(client, bin)?;
+        if self.name == "tool" {
+            driver.server.will_answer([driver.reads()]);
+        }
+        driver.server.will_reply((self.replies)());
+        if let Some(reply) = &self.always {
+            driver.server.will_always(reply.clone());
+        }
+        let report = driver.ask("-v is what this prompt begins with", &[])?;
+        holds(&report, "outcome", &json!(self.outcome))?;
+        if self.name == "tool" && report["tools"] == 0 {
+            return Err(format!("it used no tool: {report:#}").into());
+        }
+        driver.nobody_is_left()?;
+        Ok(self.outcome.to_owned())
+    }
+}
+
+impl<'a> Driver<'a> {
+    fn new(client: &'static str, bin: &'a Path) -> Result<Self, Error> {
+        let (user, server) = (User::new()?, ModelServer::start()?);
+        user.write("project/notes.md", "# Notes\n")?;
+        let variables = if client == "claude" {
+            claude::variables(&server)
+        } else {
+            codex::configure(&user, &server)?;
+            vec![("OPENAI_API_KEY".to_owned(), "no-key".to_owned())]
+        };
+        Ok(Self { client, bin, user, server, variables })
+    }
+
+    /// The model wants to look at a file.
+    fn reads(&self) -> Answer {
+        let notes = self.user.project().join("notes.md").display().to_string();
+        match self.client {
+            "claude" => Answer::Tool { name: "Read", input: json!({ "file_path": notes }) },
+            _ => Answer::Tool {
+                name: "exec_command",
+                input: json!({ "cmd": format!("cat {notes}") }),
+            },
+        }
+    }
+
+    /// The model wants to write a file, by every tool that could.
+    fn writes(&self, path: &str) -> Vec<Answer> {
+        let touch = format!("touch {path}");
+        match self.client {
+            "claude" => vec![
+                Answer::Tool { name: "Write", input: json!({ "file_path": path, "content": "x" }) },
+                Answer::Tool { name: "Bash", input: json!({ "command": touch }) },
+            ],
+            _ => vec![Answer::Tool { name: "exec_command", input: json!({ "cmd": touch }) }],
+        }
+    }
+
+    fn command(&self, prompt: &str, more: &[&str]) -> Result<Command, Error> {
+        let program = std::env::current_exe()?.with_file_name("convoke");
+        let mut convoke = self.user.plain(&program);
+        let node = folder_of("node").unwrap_or_default();
+        convoke.env("PATH", format!("{}:/usr/bin:/bin:{node}", self.bin.display()));
+        convoke.envs(self.variables.iter().cloned());
+        convoke.args(["lane", "run", "--agent", self.client, "--json"]).args(LIMITS).args(more);
+        convoke.args(["--", prompt]);
+        Ok(convoke)
+    }
+
+    /// Asks, and returns what was said about it, whatever came of it.
+    fn ask(&self, prompt: &str, more: &[&str]) -> Result<Value, Error> {
+        let output = self.command(prompt, more)?.output()?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        serde_json::from_slice(&output.stdout).map_err(|error| format!("{error}: {said}").into())
+    }
+
+    /// Asks, and kills ours as soon as the model was asked.
+    fn ask_and_kill(&self, prompt: &str, more: &[&str]) -> Result<(), Error> {
+        let before = self.server.prompts().len();
+        let mut command = self.command(prompt, more)?;
+        let mut convoke = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let asked = until(|| self.server.prompts().len() > before);
+        convoke.kill()?;
+        convoke.wait()?;
+        if asked { Ok(()) } else { Err("the model was not asked".into()) }
+    }
+
+    fn nobody_is_left(&self) -> Result<(), Error> {
+        if until(|| self.user.alive().is_empty()) {
+            return Ok(());
+        }
+        Err(format!("left alive: {:?}", self.user.alive()).into())
+    }
+}
+
+/// Waits until something holds; tells whether it came to hold within a minute.
+fn until(holds: impl Fn() -> bool) -> bool {
+    for _ in 0..6000 {
+        if holds() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    false
 }
 
 fn holds(report: &Value, name: &str, expected: &Value) -> Result<(), Error> {

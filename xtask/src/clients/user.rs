@@ -60,15 +60,48 @@ impl User {
         Err(format!("the wake-up was not found in the client's record:\n{status}").into())
     }
 
-    /// Prepares a program with nothing of ours in its environment.
+    /// Prepares a program with nothing of ours in its environment, and with a limit.
     pub(super) fn scrubbed(&self, program: &Path) -> Command {
-        let mut it = command("timeout");
-        it.arg("180").arg(program).current_dir(self.project());
+        let mut it = self.scrub(command("timeout"), program);
+        it.arg("180").arg(program);
+        it
+    }
+
+    /// Prepares a program with nothing of ours in its environment, which has limits of its own.
+    pub(super) fn plain(&self, program: &Path) -> Command {
+        self.scrub(command(program), program)
+    }
+
+    fn scrub(&self, mut it: Command, program: &Path) -> Command {
+        it.current_dir(self.project());
         let beside = program.parent().map_or(String::new(), |it| format!("{}:", it.display()));
         let node = folder_of("node").map_or(String::new(), |folder| folder + ":");
         it.env_clear().env("PATH", format!("{beside}{node}/usr/bin:/bin"));
         it.env("HOME", self.home()).env("TMPDIR", self.home().join("tmp"));
         it
+    }
+}
+
+impl User {
+    /// Finds every living process that has this user's home, or is in their project.
+    pub(super) fn alive(&self) -> Vec<String> {
+        let top = self.top.path().display().to_string();
+        let is_theirs = |process: &Path| {
+            let environment = fs::read(process.join("environ")).unwrap_or_default();
+            let folder = fs::read_link(process.join("cwd")).unwrap_or_default();
+            String::from_utf8_lossy(&environment).contains(&top)
+                || folder.starts_with(self.top.path())
+        };
+        let words = |process: &Path| {
+            let words = fs::read(process.join("cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&words).replace('\0', " ")
+        };
+        let processes = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+        processes
+            .map(|entry| entry.path())
+            .filter(|it| is_theirs(it))
+            .map(|it| words(&it))
+            .collect()
     }
 }
 

@@ -30,9 +30,18 @@ impl Format {
         }
     }
 
-    /// Returns the type and the text of an answer to a prompt of so many tokens.
-    pub(super) fn write(self, answer: &Answer, tokens: u64) -> (&'static str, String) {
+    /// Returns the type and the text of an answer to a prompt of so many tokens. A client that has
+    /// seen a stream break may want the next answer at once.
+    pub(super) fn write(
+        self,
+        answer: &Answer,
+        tokens: u64,
+        at_once: bool,
+    ) -> (&'static str, String) {
         let events = match self {
+            Self::Messages if at_once => {
+                return ("application/json", whole_message(answer, tokens).to_string());
+            }
             Self::Messages => messages(answer, tokens),
             Self::Responses => responses(answer, tokens),
             Self::Chat => chat(answer, tokens),
@@ -50,6 +59,26 @@ impl Format {
         }
         ("text/event-stream", text)
     }
+
+    /// Returns the text of an answer that begins well and ends in an error.
+    pub(super) fn write_error(self, tokens: u64) -> String {
+        let error = json!({ "type": "overloaded_error", "code": "server_error",
+                            "message": "the stand-in fails" });
+        let begun = |events: Vec<Value>| events.into_iter().next().unwrap_or_default();
+        let nothing = Answer::Text(String::new());
+        let events = match self {
+            Self::Messages => {
+                vec![begun(messages(&nothing, tokens)), json!({ "type": "error", "error": error })]
+            }
+            Self::Responses => {
+                let failed = json!({ "id": "resp_1", "status": "failed", "error": error });
+                let failed = json!({ "type": "response.failed", "response": failed });
+                vec![begun(responses(&nothing, tokens)), failed]
+            }
+            Self::Chat | Self::Gemini { .. } => vec![json!({ "error": error })],
+        };
+        events.iter().map(event).collect::<Vec<_>>().concat()
+    }
 }
 
 fn event(value: &Value) -> String {
@@ -57,12 +86,26 @@ fn event(value: &Value) -> String {
     format!("{name}data: {value}\n\n")
 }
 
+fn whole_message(answer: &Answer, tokens: u64) -> Value {
+    let (block, reason) = match answer {
+        Answer::Text(text) => (json!({ "type": "text", "text": text }), "end_turn"),
+        Answer::Tool { name, input } => {
+            let id = call_id(input);
+            (json!({ "type": "tool_use", "id": id, "name": name, "input": input }), "tool_use")
+        }
+    };
+    message(&json!([block]), &json!(reason), tokens)
+}
+
+fn message(content: &Value, reason: &Value, tokens: u64) -> Value {
+    json!({ "id": "msg_1", "type": "message", "role": "assistant", "model": "stand-in",
+            "content": content, "stop_reason": reason, "stop_sequence": null,
+            "usage": { "input_tokens": tokens, "output_tokens": 2 } })
+}
+
 fn messages(answer: &Answer, tokens: u64) -> Vec<Value> {
-    let usage = json!({ "input_tokens": tokens, "output_tokens": 2 });
-    let message = json!({
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "stand-in", "content": [],
-        "stop_reason": null, "stop_sequence": null, "usage": usage
-    });
+    let message = message(&json!([]), &Value::Null, tokens);
+    let usage = &message["usage"];
     let (block, delta, reason) = match answer {
         Answer::Text(text) => (
             json!({ "type": "text", "text": "" }),

@@ -37,6 +37,7 @@ const TELLING: [(FailureKind, &[&str]); 4] = [
         FailureKind::RateLimited,
         &[
             "429",
+            "529",
             "too many requests",
             "rate limit",
             "rate_limit",
@@ -162,6 +163,7 @@ mod tests {
             ("⚠ Warning: The provided API key is invalid.", Auth),
             ("API Error: Request rejected (429) · fake error", RateLimited),
             ("exceeded retry limit, last status: 429 Too Many Requests", RateLimited),
+            ("unexpected status 529 <unknown status code>: Overloaded", RateLimited),
             ("You've hit your usage limit. Try again later.", RateLimited),
             ("To increase your limits, request a quota increase", RateLimited),
             ("No conversation found with session ID: 4", NoSession),
