@@ -6,6 +6,7 @@
 
 mod brief;
 mod dispatch;
+mod lane;
 mod wake;
 
 use std::io::Read;
@@ -37,7 +38,10 @@ pub fn run() -> Result<(), Error> {
     install(&FOR_BENCHES)?;
     run_program("cargo", &["build", "--quiet", "--release"])?;
     let rows: Vec<Row> =
-        [brief::measure()?, wake::measure()?, dispatch::measure()?].into_iter().flatten().collect();
+        [brief::measure()?, wake::measure()?, dispatch::measure()?, lane::measure()?]
+            .into_iter()
+            .flatten()
+            .collect();
     say("\n| what | figures | value | at most |\n|---|---|---|---|");
     for Row { what, figures, value, limit } in &rows {
         say(&format!("| {what} | {figures} | {value:.2} | {limit:.2} |"));

@@ -309,18 +309,17 @@ impl Lines {
             return None;
         };
         let (whole, begun) = bytes.split_at(end + 1);
-        let text = if std::mem::take(&mut self.is_too_long) {
+        let bytes = if std::mem::take(&mut self.is_too_long) {
             // The end of a line whose beginning is gone.
             let rest =
-                whole.iter().position(|byte| *byte == b'\n').map_or(&[][..], |at| &whole[at + 1..]);
-            String::from_utf8_lossy(rest).into_owned()
+                whole.iter().position(|byte| *byte == b'\n').map_or(whole.len(), |at| at + 1);
+            whole[rest..].to_vec()
         } else {
             self.begun.extend_from_slice(whole);
-            String::from_utf8_lossy(&self.begun).into_owned()
+            std::mem::take(&mut self.begun)
         };
-        self.begun.clear();
         self.begin(begun);
-        Some(text)
+        Some(text(bytes))
     }
 
     fn begin(&mut self, bytes: &[u8]) {
@@ -334,9 +333,14 @@ impl Lines {
 
     /// Returns a last line without an end.
     fn rest(self) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.begun).into_owned();
-        (!text.is_empty()).then_some(text)
+        (!self.begun.is_empty()).then(|| text(self.begun))
     }
+}
+
+/// What is no text is made one; what is one is not copied.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 #[cfg(test)]
