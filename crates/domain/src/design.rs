@@ -1,18 +1,22 @@
 //! Designs: several agents plan one feature, and rules decide between them.
 //!
 //! Agents write; nothing that they write is believed before it was read by a rule here, and none of
-//! their words can become a vote, an id or a line of somebody else ([`quote`]). What reviewers
-//! answer becomes remarks ([`review`]), what means the same becomes one finding ([`merge`]), and
-//! voters decide on a [`ballot`] what is accepted ([`vote`], [`tally`], [`outcome`]). Formats that
-//! other programs parse are exact to the byte.
+//! their words can become a vote, an id or a line of somebody else ([`quote`]). [`seat`] says who
+//! sits where, [`progress`] how the way through the steps is shown. What reviewers answer becomes
+//! remarks ([`review`]), what means the same becomes one finding ([`merge`]), and voters decide on a
+//! [`ballot`] what is accepted ([`vote`], [`tally`], [`outcome`]). Formats that other programs parse
+//! are exact to the byte.
 
 pub mod ballot;
+pub mod bucket;
 pub mod finding;
 pub mod merge;
 pub mod outcome;
 pub mod parts;
 pub mod policy;
+pub mod progress;
 pub mod quote;
 pub mod review;
+pub mod seat;
 pub mod tally;
 pub mod vote;
