@@ -2,20 +2,29 @@
 //!
 //! Agents write; nothing that they write is believed before it was read by a rule here, and none of
 //! their words can become a vote, an id or a line of somebody else ([`quote`]). [`seat`] says who
-//! sits where, [`progress`] how the way through the steps is shown. What reviewers answer becomes
-//! remarks ([`review`]), what means the same becomes one finding ([`merge`]), and voters decide on a
-//! [`ballot`] what is accepted ([`vote`], [`tally`], [`outcome`]). Formats that other programs parse
-//! are exact to the byte.
+//! sits where, [`progress`] how the way through the steps is shown.
+//!
+//! What sketches differ on is a [`decision`]; it is argued by both sides ([`debate`]), judged
+//! without knowing who argued ([`judge`]) and recorded ([`resolution`]). What reviewers answer
+//! becomes remarks ([`review`]), what means the same becomes one finding ([`merge`]), and voters
+//! decide on a [`ballot`] what is accepted ([`vote`], [`tally`], [`outcome`]). Formats that other
+//! programs parse are exact to the byte.
 
+pub mod anonymity;
 pub mod ballot;
+mod block;
 pub mod bucket;
+pub mod debate;
+pub mod decision;
 pub mod finding;
+pub mod judge;
 pub mod merge;
 pub mod outcome;
 pub mod parts;
 pub mod policy;
 pub mod progress;
 pub mod quote;
+pub mod resolution;
 pub mod review;
 pub mod seat;
 pub mod tally;

@@ -1,0 +1,148 @@
+//! Blocks: a heading with labelled values under it, as agents and files write decisions.
+//!
+//! A block is read line by line, so a value can hold anything but a line that begins a heading or
+//! another value. What is read is put on one line, so that writing it again gives the same block.
+
+use super::quote;
+use crate::markdown::fence::opens;
+use crate::markdown::{bare, lines, without_mark};
+
+/// A heading, and what stands under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block<'a> {
+    /// The heading's words.
+    pub(super) title: &'a str,
+    fields: Vec<Field<'a>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Field<'a> {
+    label: &'a str,
+    lines: Vec<&'a str>,
+}
+
+/// How labels are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Labels {
+    /// `- **Label**: value`; a line in bold without the dash belongs to a value.
+    Listed,
+    /// `**Label**: value`, perhaps in a list.
+    Plain,
+}
+
+/// Takes a text apart at headings of level 1 to 3. What stands before the first is passed over.
+pub(super) fn blocks(text: &str, labels: Labels) -> Vec<Block<'_>> {
+    let mut found: Vec<Block<'_>> = Vec::new();
+    for line in lines(without_mark(text)).map(bare) {
+        if let Some(title) = heading(line) {
+            found.push(Block { title, fields: Vec::new() });
+            continue;
+        }
+        let Some(block) = found.last_mut() else { continue };
+        if let Some((label, value)) = field(line, labels) {
+            block.fields.push(Field { label, lines: vec![value] });
+        } else if !opens(line) // An answer may stand in a fence as a whole.
+            && let Some(last) = block.fields.last_mut()
+        {
+            last.lines.push(line);
+        }
+    }
+    found
+}
+
+impl Block<'_> {
+    /// Returns a value on one line; the first, if there are several of that label.
+    pub(super) fn get(&self, label: &str) -> Option<String> {
+        let field = self.fields.iter().find(|it| it.label.eq_ignore_ascii_case(label))?;
+        Some(quote::line(&field.lines.join("\n"))).filter(|value| !value.is_empty())
+    }
+}
+
+/// Reads `PREFIX<digits>: title`, in any case. A number that is too long to be one is none.
+pub(super) fn numbered<'a>(title: &'a str, prefix: &str) -> Option<(usize, &'a str)> {
+    let (start, rest) = title.split_at_checked(prefix.len())?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let number = rest[..digits].parse().ok()?;
+    let name = rest[digits..].trim_start().strip_prefix(':')?;
+    start.eq_ignore_ascii_case(prefix).then_some((number, name))
+}
+
+fn heading(line: &str) -> Option<&str> {
+    let words = line.trim_start_matches('#');
+    let marked = (1..=3).contains(&(line.len() - words.len()));
+    (marked && words.starts_with([' ', '\t'])).then(|| words.trim())
+}
+
+/// Reads a label and what stands behind it. The colon may stand inside of the bold.
+fn field(line: &str, labels: Labels) -> Option<(&str, &str)> {
+    let words = line.trim();
+    let listed = words.strip_prefix(['-', '*']).filter(|rest| rest.starts_with([' ', '\t']));
+    let words = match (listed, labels) {
+        (Some(rest), _) => rest.trim_start(),
+        (None, Labels::Plain) => words,
+        (None, Labels::Listed) => return None,
+    };
+    let (label, rest) = words.strip_prefix("**")?.split_once("**")?;
+    let (label, value) = match label.strip_suffix(':') {
+        Some(label) => (label, rest),
+        None => (label, rest.strip_prefix(':')?),
+    };
+    Some((label.trim(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_value_runs_to_the_next_label_or_heading() {
+        let text = "before\n- **X**: no\n### One\n- **A**: a\n  more\n\n**B**: still a\n* **C:** c\n\
+                    ## Two\n- **A**: other\n";
+        let found = blocks(text, Labels::Listed);
+        assert_eq!(found.iter().map(|it| it.title).collect::<Vec<_>>(), ["One", "Two"]);
+        assert_eq!(found[0].get("a").as_deref(), Some("a more **B**: still a"));
+        assert_eq!(found[0].get("C").as_deref(), Some("c"));
+        assert_eq!(found[0].get("X"), None);
+        assert_eq!(found[1].get("A").as_deref(), Some("other"));
+        let plain = blocks(text, Labels::Plain);
+        assert_eq!(plain[0].get("B").as_deref(), Some("still a"));
+        assert_eq!(plain[0].get("A").as_deref(), Some("a more"));
+    }
+
+    #[test]
+    fn the_first_value_of_a_label_counts() {
+        let found = blocks("# T\n- **A**: one\n- **A**: two\n- **B**:\n", Labels::Listed);
+        assert_eq!(found[0].get("A").as_deref(), Some("one"));
+        assert_eq!(found[0].get("B"), None, "nothing is no value");
+    }
+
+    #[test]
+    fn a_number_is_digits_before_a_colon() {
+        for (title, expected) in [
+            ("DECISION_1: x", Some((1, " x"))),
+            ("decision_12:", Some((12, ""))),
+            ("DECISION_07 : x", Some((7, " x"))),
+            ("DECISION_: x", None),
+            ("DECISION_1 x", None),
+            ("DECISION_99999999999999999999999: x", None),
+            ("DECISIØN_1: x", None),
+        ] {
+            assert_eq!(numbered(title, "DECISION_"), expected, "{title}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in any::<String>(), lines in "(#{0,4} ?|[-*] ?|`{3})?(\\*\\*)?[a-z: ]{0,5}(\\*\\*)?:?[a-z;]{0,3}\n?") {
+            for text in [text, lines.repeat(4)] {
+                for labels in [Labels::Listed, Labels::Plain] {
+                    for block in blocks(&text, labels) {
+                        prop_assert!(block.get("a").is_none_or(|value| !value.contains('\n')));
+                    }
+                }
+            }
+        }
+    }
+}

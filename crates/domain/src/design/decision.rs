@@ -1,0 +1,368 @@
+//! Contested decisions: what the sketches differ on, in the order in which it is debated.
+//!
+//! The chair writes the list, and it is read, put in order and numbered again here, so a number is
+//! always a place in the list and never something that an agent said.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use super::block::{Block, Labels, blocks, numbered};
+use super::quote;
+
+/// All that the file holds when the sketches agree.
+pub const NO_CONTEST: &str = "NO_CONTESTED_DECISIONS";
+
+/// How many decisions are debated at most.
+pub const CAP: usize = 5;
+
+const PREFIX: &str = "DECISION_";
+
+/// How much hangs on a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Impact {
+    /// Much.
+    High,
+    /// Something.
+    Medium,
+    /// Little.
+    Low,
+}
+
+impl Impact {
+    const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
+
+    /// Returns the word that the file has.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::High => "High",
+            Self::Medium => "Medium",
+            Self::Low => "Low",
+        }
+    }
+
+    /// Reads a value's first word. `High/Medium/Low` is the question and not an answer.
+    fn parse(value: &str) -> Option<Self> {
+        let word = value.split_whitespace().next()?;
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        Self::ALL.into_iter().find(|impact| impact.word().eq_ignore_ascii_case(word))
+    }
+}
+
+/// One decision that the sketches differ on. Every value stands on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// What it is about, in a few words.
+    pub title: String,
+    /// What the synthesis chose.
+    pub chosen: String,
+    /// The strongest alternative.
+    pub alternative: String,
+    /// Which sketches differ, and why.
+    pub tension: String,
+    /// How much hangs on it.
+    pub impact: Impact,
+    /// The files or modules that it touches.
+    pub affected: String,
+}
+
+/// The labels of a decision, in the order of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Label {
+    /// The short title, in the heading.
+    Title,
+    /// The synthesis' choice.
+    Chosen,
+    /// The strongest alternative.
+    Alternative,
+    /// Which sketches differ.
+    Tension,
+    /// How much hangs on it.
+    Impact,
+    /// What it touches.
+    Affected,
+}
+
+impl Label {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Chosen => "Chosen",
+            Self::Alternative => "Alternative",
+            Self::Tension => "Tension",
+            Self::Impact => "Impact",
+            Self::Affected => "Affected files",
+        }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// What is wrong with a list, in words for whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Complaint {
+    /// The list holds neither a decision nor the word for none.
+    #[error("there is no line `### DECISION_1: <title>`, nor `NO_CONTESTED_DECISIONS` alone")]
+    Nothing,
+    /// A decision lacks something.
+    #[error("DECISION_{number} has no `{label}`")]
+    Missing {
+        /// The number that the decision was written with.
+        number: usize,
+        /// What it lacks.
+        label: Label,
+    },
+    /// A decision's impact is none of the three.
+    #[error("the `Impact` of DECISION_{number} is none of High, Medium and Low")]
+    Impact {
+        /// The number that the decision was written with.
+        number: usize,
+    },
+}
+
+/// A list as it was read: what is whole, and what is wrong with the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Contested {
+    /// The decisions that are whole, in the order they were written.
+    pub decisions: Vec<Decision>,
+    /// Why others were left out.
+    pub complaints: Vec<Complaint>,
+}
+
+/// Reads a list. Decisions that lack something are left out and complained about.
+pub fn parse(text: &str) -> Contested {
+    let mut found = Contested::default();
+    if is_no_contest(text) {
+        return found;
+    }
+    for block in blocks(text, Labels::Listed) {
+        let Some((number, title)) = numbered(block.title, PREFIX) else { continue };
+        match decision(&block, number, title) {
+            Ok(decision) => found.decisions.push(decision),
+            Err(complaint) => found.complaints.push(complaint),
+        }
+    }
+    if found.decisions.is_empty() && found.complaints.is_empty() {
+        found.complaints.push(Complaint::Nothing);
+    }
+    found
+}
+
+/// Tells whether a list says that there is nothing on it.
+pub fn is_no_contest(text: &str) -> bool {
+    text.trim() == NO_CONTEST
+}
+
+fn decision(block: &Block<'_>, number: usize, title: &str) -> Result<Decision, Complaint> {
+    let missing = |label| Complaint::Missing { number, label };
+    let get = |label: Label| block.get(label.text()).ok_or(missing(label));
+    let title = Some(quote::line(title)).filter(|title| !title.is_empty());
+    Ok(Decision {
+        title: title.ok_or(missing(Label::Title))?,
+        chosen: get(Label::Chosen)?,
+        alternative: get(Label::Alternative)?,
+        tension: get(Label::Tension)?,
+        impact: Impact::parse(&get(Label::Impact)?).ok_or(Complaint::Impact { number })?,
+        affected: get(Label::Affected)?,
+    })
+}
+
+/// Puts decisions in the order in which they are debated: by impact, then by how many sketches are
+/// named where they differ, then as they were written. `labels` are those of the sketchers' seats.
+pub fn in_order(mut decisions: Vec<Decision>, labels: &[&str]) -> Vec<Decision> {
+    let lower: Vec<_> = labels.iter().map(|label| label.to_lowercase()).collect();
+    let sides = |decision: &Decision| {
+        let tension = decision.tension.to_lowercase();
+        lower.iter().filter(|label| names(&tension, label)).count()
+    };
+    decisions.sort_by_cached_key(|decision| (decision.impact, Reverse(sides(decision))));
+    decisions
+}
+
+/// Tells whether a label stands in a text as a word.
+fn names(text: &str, label: &str) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric();
+    let mut ends = text.match_indices(label).map(|(at, _)| &text[at + label.len()..]);
+    !label.is_empty() && ends.any(|after| !after.starts_with(goes_on))
+}
+
+/// Returns how many of the decisions are debated; those after them are over the cap.
+pub fn selected(decisions: &[Decision]) -> usize {
+    decisions.len().min(CAP)
+}
+
+/// Writes the file: one block for each decision, numbered as they stand.
+pub fn render(decisions: &[Decision]) -> String {
+    if decisions.is_empty() {
+        return format!("{NO_CONTEST}\n");
+    }
+    let blocks = decisions.iter().enumerate().map(|(index, it)| it.block(index + 1));
+    blocks.collect::<Vec<_>>().join("\n")
+}
+
+impl Decision {
+    /// Writes the decision's own block.
+    pub fn block(&self, number: usize) -> String {
+        let values = [
+            (Label::Chosen, self.chosen.as_str()),
+            (Label::Alternative, &self.alternative),
+            (Label::Tension, &self.tension),
+            (Label::Impact, self.impact.word()),
+            (Label::Affected, &self.affected),
+        ];
+        let lines = values.map(|(label, value)| format!("- **{label}**: {}\n", quote::line(value)));
+        format!("### {PREFIX}{number}: {}\n{}", quote::line(&self.title), lines.concat())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const FILE: &str = "\
+### DECISION_1: Where the retry cap lives
+- **Chosen**: In the uploader's client settings
+- **Alternative**: In the queue worker
+- **Tension**: Cursor-Arch and Codex-Pragmatic kept it with the client; Codex-Innovation moved it
+- **Impact**: High
+- **Affected files**: src/upload/client.rs, src/queue/worker.rs
+
+### DECISION_2: Cap reached
+- **Chosen**: Return a typed error
+- **Alternative**: Park the job
+- **Tension**: Cursor-Edge feared silent parking
+- **Impact**: Medium
+- **Affected files**: src/upload/error.rs
+";
+
+    fn made(title: &str, impact: Impact, tension: &str) -> Decision {
+        Decision {
+            title: title.to_owned(),
+            chosen: "a".to_owned(),
+            alternative: "b".to_owned(),
+            tension: tension.to_owned(),
+            impact,
+            affected: "x.rs".to_owned(),
+        }
+    }
+
+    // P-190, P-191: these keys in this order, from the first line on, with a blank line between.
+    #[test]
+    fn the_file_is_one_block_for_each_decision() {
+        let found = parse(FILE);
+        assert_eq!(found.complaints, []);
+        assert_eq!(found.decisions[0].alternative, "In the queue worker");
+        assert_eq!(found.decisions[1].impact, Impact::Medium);
+        assert_eq!(render(&found.decisions), FILE);
+    }
+
+    // P-191: numbers are places, whatever was written.
+    #[test]
+    fn decisions_are_numbered_as_they_stand() {
+        let text = FILE.replace("DECISION_1", "DECISION_7").replace("DECISION_2", "DECISION_7");
+        assert_eq!(render(&parse(&text).decisions), FILE);
+    }
+
+    // P-192
+    #[test]
+    fn impact_decides_first_and_the_number_of_sketches_next() {
+        let labels = ["Cursor-Arch", "Cursor-Edge", "Codex-Innovation", "Codex-Pragmatic"];
+        let list = vec![
+            made("low", Impact::Low, "Cursor-Arch, Cursor-Edge, Codex-Innovation, Codex-Pragmatic"),
+            made("medium", Impact::Medium, "Cursor-Arch"),
+            made("one", Impact::High, "cursor-arch, Cursor-Arch again, and Cursor-Edgeless"),
+            made("three", Impact::High, "Cursor-Edge, Codex-Innovation; Codex-Pragmatic."),
+            made("one later", Impact::High, "Codex-Pragmatic"),
+        ];
+        let order = in_order(list, &labels);
+        let titles: Vec<_> = order.iter().map(|it| it.title.as_str()).collect();
+        assert_eq!(titles, ["three", "one", "one later", "medium", "low"]);
+    }
+
+    // P-193, P-194: the word alone means that nothing is contested.
+    #[test]
+    fn no_contest_is_one_word() {
+        assert_eq!(render(&[]), "NO_CONTESTED_DECISIONS\n");
+        for text in ["NO_CONTESTED_DECISIONS", "\n NO_CONTESTED_DECISIONS \r\n"] {
+            assert_eq!(parse(text), Contested::default(), "{text:?}");
+        }
+        let both = format!("NO_CONTESTED_DECISIONS\n\n{FILE}");
+        assert_eq!(parse(&both).decisions.len(), 2, "it does not stand alone");
+        for text in ["", "we all agree", "NO_CONTESTED_DECISIONS really"] {
+            assert_eq!(parse(text).complaints, [Complaint::Nothing], "{text:?}");
+        }
+    }
+
+    // P-195
+    #[test]
+    fn values_may_go_on_and_what_is_missing_is_named() {
+        let long = FILE.replace("Park the job\n", "Park\n  the **job**\n\nwith care\n");
+        assert_eq!(parse(&long).decisions[1].alternative, "Park the **job** with care");
+        for (line, complaint) in [
+            ("- **Tension**: Cursor-Edge feared silent parking\n", "DECISION_2 has no `Tension`"),
+            ("- **Impact**: Medium\n", "DECISION_2 has no `Impact`"),
+            ("- **Affected files**: src/upload/error.rs\n", "DECISION_2 has no `Affected files`"),
+            (" Return a typed error", "DECISION_2 has no `Chosen`"),
+            (" Cap reached", "DECISION_2 has no `title`"),
+        ] {
+            let found = parse(&FILE.replace(line, ""));
+            assert_eq!(found.decisions.len(), 1, "{line}");
+            let said: Vec<_> = found.complaints.iter().map(ToString::to_string).collect();
+            assert_eq!(said, [complaint], "{line}");
+        }
+        let unsure = parse(&FILE.replace(": Medium", ": High/Medium/Low"));
+        assert_eq!(unsure.complaints, [Complaint::Impact { number: 2 }]);
+        let spoken = parse(&FILE.replace(": Medium", ": **low** (one module)"));
+        assert_eq!(spoken.decisions[1].impact, Impact::Low);
+    }
+
+    // P-197
+    #[test]
+    fn five_are_debated_at_most() {
+        let list = |count| vec![made("t", Impact::Low, "x"); count];
+        for (count, expected) in [(0, 0), (3, 3), (5, 5), (6, 5), (100, 5)] {
+            assert_eq!(selected(&list(count)), expected, "{count}");
+        }
+    }
+
+    // P-195: a value cannot begin another decision when the file is written.
+    #[test]
+    fn a_value_cannot_forge_a_decision() {
+        let mut forged = made("t", Impact::Low, "x");
+        forged.chosen = "mine\n\n### DECISION_2: forged\n- **Impact**: High".to_owned();
+        let text = render(&[forged]);
+        assert_eq!(parse(&text).decisions.len(), 1, "{text}");
+    }
+
+    proptest! {
+        // What was read is written so that it is read again the same.
+        #[test]
+        fn reading_and_writing_agree(
+            text in any::<String>(),
+            values in prop::collection::vec("(\n|### DECISION_1: |- \\*\\*Chosen\\*\\*: |#|[a-zé`*\\- ]){0,6}", 5),
+        ) {
+            let [title, chosen, alternative, tension, affected] = &values[..] else { unreachable!() };
+            let block = format!(
+                "### DECISION_3: {title}\n- **Chosen**: {chosen}\n- **Alternative**: {alternative}\n\
+                 - **Tension**: {tension}\n- **Impact**: low\n- **Affected files**: {affected}\n"
+            );
+            for text in [text, block.repeat(2)] {
+                let decisions = parse(&text).decisions;
+                let again = parse(&render(&decisions));
+                prop_assert_eq!(&again.decisions, &decisions);
+                prop_assert_eq!(again.complaints, []);
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_list_costs_its_length() {
+        let found = parse(&FILE.repeat(5_000));
+        assert_eq!(in_order(found.decisions, &["Cursor-Arch"]).len(), 10_000);
+    }
+}

@@ -1,0 +1,540 @@
+//! Resolutions: how each contested decision ended, for the plan to be written by.
+
+use std::fmt;
+
+use super::block::{Block, Labels, blocks, numbered};
+use super::debate::Defense;
+use super::decision::{CAP, Decision};
+use super::judge::Verdict;
+use super::quote;
+use super::seat::Side;
+
+const PREFIX: &str = "DECISION_";
+
+/// How a decision ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// Judges decided it; only this binds.
+    Voted {
+        /// The side that won.
+        winner: Side,
+        /// The votes for what was chosen.
+        thesis: usize,
+        /// The votes for the alternative.
+        antithesis: usize,
+        /// Why that side won.
+        why: String,
+    },
+    /// It was debated or judged in vain, so the synthesis stands.
+    Fallback {
+        /// Why.
+        why: String,
+    },
+    /// Its agent was not there, so the synthesis stands.
+    BucketSkipped {
+        /// Why.
+        why: String,
+    },
+    /// It ranked too low to be debated, so the synthesis stands.
+    OverCap {
+        /// Why.
+        why: String,
+    },
+}
+
+/// The four endings by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Disposition {
+    /// Judges decided it.
+    Voted,
+    /// It was debated or judged in vain.
+    Fallback,
+    /// Its agent was not there.
+    BucketSkipped,
+    /// It ranked too low.
+    OverCap,
+}
+
+impl Disposition {
+    /// All four, in the order they are counted.
+    pub const ALL: [Self; 4] = [Self::Voted, Self::Fallback, Self::BucketSkipped, Self::OverCap];
+
+    /// Returns the word that the file has.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Voted => "voted",
+            Self::Fallback => "fallback-to-synthesis",
+            Self::BucketSkipped => "bucket-skipped",
+            Self::OverCap => "over-cap",
+        }
+    }
+
+    /// Returns the shorter word that counts are shown with.
+    const fn counted(self) -> &'static str {
+        match self {
+            Self::Fallback => "fallback",
+            Self::Voted | Self::BucketSkipped | Self::OverCap => self.word(),
+        }
+    }
+}
+
+impl fmt::Display for Disposition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One decision's entry. Every value stands on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolution {
+    /// The decision's number.
+    pub number: usize,
+    /// What it is about.
+    pub title: String,
+    /// What is to be done.
+    pub resolution: String,
+    /// The case for what was chosen, in a sentence or two.
+    pub thesis: String,
+    /// The case for the alternative.
+    pub antithesis: String,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl Resolution {
+    /// Records what judges decided. Without a winner the synthesis stands.
+    pub fn judged(
+        number: usize,
+        decision: &Decision,
+        defenses: &[Defense; 2],
+        verdict: &Verdict,
+    ) -> Self {
+        let [thesis, antithesis] = defenses;
+        let ending = match verdict {
+            Verdict::Won { side, thesis: for_it, antithesis: against, rationales } => {
+                let loser = if *side == Side::Thesis { antithesis } else { thesis };
+                Ending::Voted {
+                    winner: *side,
+                    thesis: *for_it,
+                    antithesis: *against,
+                    why: why(rationales, loser),
+                }
+            }
+            Verdict::Tie | Verdict::TooFew(_) => {
+                Ending::Fallback { why: verdict.reason().unwrap_or_default() }
+            }
+        };
+        let summaries = [summary(&thesis.claim), summary(&antithesis.claim)];
+        Self::ended(number, decision, summaries, ending)
+    }
+
+    /// Records a debate that never reached a verdict, with the cases as far as there are any.
+    pub fn fallback(
+        number: usize,
+        decision: &Decision,
+        claims: [Option<&str>; 2],
+        why: &str,
+    ) -> Self {
+        let summaries = claims.map(|claim| summary(claim.unwrap_or_default()));
+        Self::ended(number, decision, summaries, Ending::Fallback { why: quote::line(why) })
+    }
+
+    /// Records a decision whose agent was not there.
+    pub fn bucket_skipped(number: usize, decision: &Decision, why: &str) -> Self {
+        let summary = "(no debate — bucket skipped)".to_owned();
+        let ending = Ending::BucketSkipped { why: quote::line(why) };
+        Self::ended(number, decision, [summary.clone(), summary], ending)
+    }
+
+    /// Records a decision that ranked too low to be debated.
+    pub fn over_cap(number: usize, decision: &Decision) -> Self {
+        let summary = "(no debate — ranked outside cap)".to_owned();
+        let why = format!("decision ranked {number}, outside top-{CAP} dialectic selection cap");
+        Self::ended(number, decision, [summary.clone(), summary], Ending::OverCap { why })
+    }
+
+    fn ended(number: usize, decision: &Decision, summaries: [String; 2], ending: Ending) -> Self {
+        let alternative = matches!(ending, Ending::Voted { winner: Side::Antithesis, .. });
+        let taken = if alternative { &decision.alternative } else { &decision.chosen };
+        let [thesis, antithesis] = summaries;
+        let (title, resolution) = (quote::line(&decision.title), quote::line(taken));
+        Self { number, title, resolution, thesis, antithesis, ending }
+    }
+
+    /// Returns the ending's name.
+    pub const fn disposition(&self) -> Disposition {
+        match self.ending {
+            Ending::Voted { .. } => Disposition::Voted,
+            Ending::Fallback { .. } => Disposition::Fallback,
+            Ending::BucketSkipped { .. } => Disposition::BucketSkipped,
+            Ending::OverCap { .. } => Disposition::OverCap,
+        }
+    }
+
+    /// Tells whether people should still be asked: unless judges decided it with one voice.
+    pub const fn is_contested(&self) -> bool {
+        !matches!(
+            self.ending,
+            Ending::Voted { thesis: 0, .. } | Ending::Voted { antithesis: 0, .. }
+        )
+    }
+
+    fn entry(&self) -> String {
+        let tally = match &self.ending {
+            Ending::Voted { thesis, antithesis, .. } => {
+                format!("**Vote tally**: THESIS={thesis}, ANTI_THESIS={antithesis}\n")
+            }
+            Ending::Fallback { .. } | Ending::BucketSkipped { .. } | Ending::OverCap { .. } => {
+                String::new()
+            }
+        };
+        let (label, why) = self.ending.why();
+        let Self { number, title, resolution, thesis, antithesis, .. } = self;
+        format!(
+            "### {PREFIX}{number}: {title}\n**Resolution**: {resolution}\n**Disposition**: {}\n{tally}\
+             **Thesis summary**: {thesis}\n**Antithesis summary**: {antithesis}\n**{label}**: {why}\n",
+            self.disposition()
+        )
+    }
+}
+
+impl Ending {
+    /// Returns the label and the text of the line that says why.
+    const fn why(&self) -> (&'static str, &String) {
+        match self {
+            Self::Voted { winner: Side::Thesis, why, .. } => (WHY_THESIS, why),
+            Self::Voted { winner: Side::Antithesis, why, .. } => (WHY_ANTITHESIS, why),
+            Self::Fallback { why } => ("Why fallback", why),
+            Self::BucketSkipped { why } => ("Why skipped", why),
+            Self::OverCap { why } => ("Why over-cap", why),
+        }
+    }
+}
+
+const WHY_THESIS: &str = "Why thesis prevails";
+const WHY_ANTITHESIS: &str = "Why antithesis prevails";
+
+/// Says why a side won: what its judges said, and what the other side still has going for it.
+fn why(rationales: &[String], loser: &Defense) -> String {
+    let said = match rationales {
+        [] => "The judges gave no reasons".to_owned(),
+        said => said.join("; "),
+    };
+    let said = said.trim_end_matches('.');
+    let conceded = summary(&loser.concession);
+    quote::line(&format!("{said}. The losing side itself conceded: {conceded}"))
+}
+
+/// Returns the first two sentences of a text, on one line.
+fn summary(text: &str) -> String {
+    let line = quote::line(text);
+    let ends = line.match_indices(['.', '!', '?', '。']);
+    let ends = ends.map(|(at, mark)| at + mark.len());
+    let mut ends = ends.filter(|end| line[*end..].is_empty() || line[*end..].starts_with(' '));
+    let end = ends.nth(1).unwrap_or(line.len());
+    line[..end].to_owned()
+}
+
+/// Writes the file; an empty one if nothing was contested.
+pub fn render(resolutions: &[Resolution]) -> String {
+    if resolutions.is_empty() {
+        return String::new();
+    }
+    let entries: Vec<_> = resolutions.iter().map(Resolution::entry).collect();
+    format!("## Dialectic Resolutions\n\n{}", entries.join("\n"))
+}
+
+/// Counts endings as the step's last line has them: `2 voted, 1 fallback`.
+pub fn counts(resolutions: &[Resolution]) -> String {
+    let count = |it: Disposition| resolutions.iter().filter(|r| r.disposition() == it).count();
+    let parts = Disposition::ALL.map(|it| (count(it), it.counted()));
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    parts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A file as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Resolutions {
+    /// The entries that could be read, in order.
+    pub entries: Vec<Resolution>,
+    /// The numbers of those that could not.
+    pub unreadable: Vec<usize>,
+}
+
+/// Reads a file, also one that was written by hand or by another program.
+pub fn parse(text: &str) -> Resolutions {
+    let mut found = Resolutions::default();
+    for block in blocks(text, Labels::Plain) {
+        let Some((number, title)) = numbered(block.title, PREFIX) else { continue };
+        match entry(&block, number, title) {
+            Some(entry) => found.entries.push(entry),
+            None => found.unreadable.push(number),
+        }
+    }
+    found
+}
+
+fn entry(block: &Block<'_>, number: usize, title: &str) -> Option<Resolution> {
+    let word = block.get("Disposition")?;
+    let is_word = |it: &Disposition| it.word().eq_ignore_ascii_case(&word);
+    let why = |label| block.get(label).unwrap_or_default();
+    let ending = match Disposition::ALL.into_iter().find(is_word)? {
+        Disposition::Voted => voted(block)?,
+        Disposition::Fallback => Ending::Fallback { why: why("Why fallback") },
+        Disposition::BucketSkipped => Ending::BucketSkipped { why: why("Why skipped") },
+        Disposition::OverCap => Ending::OverCap { why: why("Why over-cap") },
+    };
+    Some(Resolution {
+        number,
+        title: quote::line(title),
+        resolution: taken(&block.get("Resolution")?),
+        thesis: block.get("Thesis summary").unwrap_or_default(),
+        antithesis: block.get("Antithesis summary").unwrap_or_default(),
+        ending,
+    })
+}
+
+/// Reads an ending by vote. The tally says who won; which reason is given must not contradict it.
+fn voted(block: &Block<'_>) -> Option<Ending> {
+    let tally = block.get("Vote tally")?;
+    let count = |token: &str| {
+        let parts = tally.split(',').map(|part| part.split_once('='));
+        let mut parts = parts.flatten().map(|(name, count)| (name.trim(), count.trim()));
+        parts.find(|(name, _)| name.eq_ignore_ascii_case(token))?.1.parse::<usize>().ok()
+    };
+    let (thesis, antithesis) = (count("THESIS")?, count("ANTI_THESIS")?);
+    let (winner, label) = match thesis.cmp(&antithesis) {
+        std::cmp::Ordering::Greater => (Side::Thesis, WHY_THESIS),
+        std::cmp::Ordering::Less => (Side::Antithesis, WHY_ANTITHESIS),
+        std::cmp::Ordering::Equal => return None,
+    };
+    let why = block.get(label).unwrap_or_default();
+    Some(Ending::Voted { winner, thesis, antithesis, why })
+}
+
+/// Takes a leading `CHOSEN —` off, as other programs write it.
+fn taken(resolution: &str) -> String {
+    let unmarked = |text: &'_ str| -> Option<usize> {
+        let rest = text.strip_prefix("CHOSEN").or_else(|| text.strip_prefix("ALTERNATIVE"))?;
+        let rest = rest.trim_start().strip_prefix('—')?.trim_start();
+        Some(text.len() - rest.len()).filter(|_| !rest.is_empty())
+    };
+    let mut rest = resolution;
+    while let Some(start) = unmarked(rest) {
+        rest = &rest[start..];
+    }
+    rest.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::decision::Impact;
+    use super::super::progress::{Breadcrumbs, Step};
+    use super::*;
+
+    const FILE: &str = "\
+## Dialectic Resolutions
+
+### DECISION_1: Where the retry cap lives
+**Resolution**: In the uploader's client settings
+**Disposition**: voted
+**Vote tally**: THESIS=2, ANTI_THESIS=1
+**Thesis summary**: The client already owns back-off, so the cap joins it.
+**Antithesis summary**: The worker could balance all clients.
+**Why thesis prevails**: A second owner of back-off is the larger risk; it is out of scope. The losing side itself conceded: The client knows the cost.
+
+### DECISION_2: Cap reached
+**Resolution**: Return a typed error
+**Disposition**: bucket-skipped
+**Thesis summary**: (no debate — bucket skipped)
+**Antithesis summary**: (no debate — bucket skipped)
+**Why skipped**: Codex unavailable — bucket 2 decisions (indices: 2, 4) skipped at Step 2a.5 step 4
+
+### DECISION_3: Metric name
+**Resolution**: upload_retries_total
+**Disposition**: fallback-to-synthesis
+**Thesis summary**: The name matches the existing family.
+**Antithesis summary**: 
+**Why fallback**: debate quorum failed — missing_citation
+
+### DECISION_6: Log level
+**Resolution**: warn
+**Disposition**: over-cap
+**Thesis summary**: (no debate — ranked outside cap)
+**Antithesis summary**: (no debate — ranked outside cap)
+**Why over-cap**: decision ranked 6, outside top-5 dialectic selection cap
+";
+
+    fn decided(title: &str, chosen: &str) -> Decision {
+        Decision {
+            title: title.to_owned(),
+            chosen: chosen.to_owned(),
+            alternative: "In the queue worker".to_owned(),
+            tension: "t".to_owned(),
+            impact: Impact::High,
+            affected: "a.rs".to_owned(),
+        }
+    }
+
+    fn defense(claim: &str, concession: &str) -> Defense {
+        Defense {
+            steelman: None,
+            claim: claim.to_owned(),
+            evidence: String::new(),
+            concession: concession.to_owned(),
+            counter: String::new(),
+            risk: String::new(),
+        }
+    }
+
+    fn defenses() -> [Defense; 2] {
+        [
+            defense("The client already owns back-off, so the cap joins it.", "Workers see more."),
+            defense("The worker could balance all clients.", "The client knows the cost."),
+        ]
+    }
+
+    fn won(side: Side, thesis: usize, antithesis: usize) -> Verdict {
+        let rationales = vec![
+            "A second owner of back-off is the larger risk".to_owned(),
+            "it is out of scope.".to_owned(),
+        ];
+        Verdict::Won { side, thesis, antithesis, rationales }
+    }
+
+    fn all_four() -> Vec<Resolution> {
+        let first = decided("Where the retry cap lives", "In the uploader's client settings");
+        let reason =
+            "Codex unavailable — bucket 2 decisions (indices: 2, 4) skipped at Step 2a.5 step 4";
+        vec![
+            Resolution::judged(1, &first, &defenses(), &won(Side::Thesis, 2, 1)),
+            Resolution::bucket_skipped(2, &decided("Cap reached", "Return a typed error"), reason),
+            Resolution::fallback(
+                3,
+                &decided("Metric name", "upload_retries_total"),
+                [Some("The name matches the existing family."), None],
+                "debate quorum failed — missing_citation",
+            ),
+            Resolution::over_cap(6, &decided("Log level", "warn")),
+        ]
+    }
+
+    // P-202, P-234, P-235, P-236, P-238: every ending in one file, written and read again.
+    #[test]
+    fn all_four_endings_are_written_and_read() {
+        assert_eq!(render(&all_four()), FILE);
+        assert_eq!(parse(FILE), Resolutions { entries: all_four(), unreadable: vec![] });
+        assert_eq!(render(&[]), "");
+    }
+
+    // P-236: the alternative is the resolution if its side won.
+    #[test]
+    fn the_winner_is_the_resolution() {
+        let decision = decided("t", "c");
+        let lost = Resolution::judged(1, &decision, &defenses(), &won(Side::Antithesis, 0, 3));
+        assert_eq!(lost.resolution, "In the queue worker");
+        let text = render(std::slice::from_ref(&lost));
+        assert!(text.contains("**Vote tally**: THESIS=0, ANTI_THESIS=3\n"), "{text}");
+        let why = "\n**Why antithesis prevails**: A second owner of back-off is the larger risk; \
+                   it is out of scope. The losing side itself conceded: Workers see more.\n";
+        assert!(text.ends_with(why), "{text}");
+        for (verdict, reason) in
+            [(Verdict::Tie, "1-1 tie with 2 voters"), (Verdict::TooFew(1), "1 judges eligible")]
+        {
+            let open = Resolution::judged(1, &decision, &defenses(), &verdict);
+            assert_eq!(
+                (open.resolution.as_str(), open.disposition()),
+                ("c", Disposition::Fallback)
+            );
+            assert_eq!(open.ending, Ending::Fallback { why: reason.to_owned() });
+        }
+    }
+
+    // P-236: a summary is one or two sentences.
+    #[test]
+    fn a_summary_is_two_sentences_at_most() {
+        for (text, expected) in [
+            ("One. Two! Three.", "One. Two!"),
+            ("See a.rs:1 for it\nand on. More? Yes.", "See a.rs:1 for it and on. More?"),
+            ("No end", "No end"),
+            ("", ""),
+        ] {
+            assert_eq!(summary(text), expected, "{text:?}");
+        }
+    }
+
+    // P-237: what others write is read too.
+    #[test]
+    fn other_programs_files_are_read() {
+        let theirs = "### DECISION_1: Cap\n\n- **Resolution**: CHOSEN — in the client\n\
+            **Disposition:** Voted\n\n**Vote tally**: thesis=3 , ANTI_THESIS= 0\n\
+            ### Decision_2: Broken\n**Disposition**: maybe\n**Resolution**: x\n\
+            ### DECISION_3: Even\n**Disposition**: voted\n**Resolution**: x\n\
+            **Vote tally**: THESIS=1, ANTI_THESIS=1\n";
+        let found = parse(theirs);
+        assert_eq!(found.entries.len(), 1);
+        assert_eq!(found.entries[0].resolution, "in the client");
+        assert_eq!(found.entries[0].disposition(), Disposition::Voted);
+        assert_eq!(found.unreadable, [2, 3]);
+    }
+
+    // P-182
+    #[test]
+    fn only_one_voice_settles_a_decision() {
+        let decision = decided("t", "c");
+        let judged =
+            |verdict| Resolution::judged(1, &decision, &defenses(), &verdict).is_contested();
+        assert!(!judged(won(Side::Thesis, 3, 0)) && !judged(won(Side::Antithesis, 0, 2)));
+        assert!(judged(won(Side::Thesis, 2, 1)) && judged(won(Side::Antithesis, 1, 2)));
+        assert!(judged(Verdict::Tie) && judged(Verdict::TooFew(0)));
+        assert!(all_four().iter().all(Resolution::is_contested));
+    }
+
+    // P-239
+    #[test]
+    fn the_last_line_counts_endings() {
+        let line = |entries: &[Resolution]| {
+            Breadcrumbs::default().done(Step::Dialectic, &counts(entries), 61)
+        };
+        assert_eq!(
+            line(&all_four()),
+            "✅ 2a.5: dialectic — 1 voted, 1 fallback, 1 bucket-skipped, 1 over-cap (1m1s)"
+        );
+        assert_eq!(line(&all_four()[2..3]), "✅ 2a.5: dialectic — 1 fallback (1m1s)");
+    }
+
+    proptest! {
+        // What was read is written so that it is read again the same.
+        #[test]
+        fn reading_and_writing_agree(
+            text in any::<String>(),
+            values in prop::collection::vec("(\n|### DECISION_1: |\\*\\*Disposition\\*\\*: voted|CHOSEN — |#|[a-zé`*— ]){0,5}", 6),
+            disposition in prop::sample::select(vec!["voted", "fallback-to-synthesis", "bucket-skipped", "over-cap"]),
+            votes in any::<[u8; 2]>(),
+        ) {
+            let [title, resolution, thesis, antithesis, why, more] = &values[..] else { unreachable!() };
+            let [yes, no] = votes;
+            let block = format!(
+                "### DECISION_3: {title}\n**Resolution**: {resolution}\n**Disposition**: {disposition}\n\
+                 **Vote tally**: THESIS={yes}, ANTI_THESIS={no}\n**Thesis summary**: {thesis}\n\
+                 **Antithesis summary**: {antithesis}\n**Why thesis prevails**: {why}\n\
+                 **Why fallback**: {why}\n**Why skipped**: {why}\n**Why over-cap**: {more}\n"
+            );
+            for text in [text, block] {
+                let entries = parse(&text).entries;
+                prop_assert_eq!(parse(&render(&entries)), Resolutions { entries, unreadable: vec![] });
+            }
+        }
+
+        // Nothing that an agent says can begin a line of the file.
+        #[test]
+        fn a_value_cannot_forge_an_entry(text in "(\n|### DECISION_2: x|\\*\\*Disposition\\*\\*: voted|[a# ]){0,9}") {
+            let decision = decided(&text, &text);
+            let entry = Resolution::fallback(1, &decision, [Some(&text), Some(&text)], &text);
+            let written = render(&[entry]);
+            prop_assert_eq!(written.lines().count(), 8, "{}", written);
+        }
+    }
+}
