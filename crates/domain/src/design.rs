@@ -4,11 +4,12 @@
 //! their words can become a vote, an id or a line of somebody else ([`quote`]). [`seat`] says who
 //! sits where, [`progress`] how the way through the steps is shown.
 //!
-//! What sketches differ on is a [`decision`]; it is argued by both sides ([`debate`]), judged
-//! without knowing who argued ([`judge`]) and recorded ([`resolution`]). What reviewers answer
-//! becomes remarks ([`review`]), what means the same becomes one finding ([`merge`]), and voters
-//! decide on a [`ballot`] what is accepted ([`vote`], [`tally`], [`outcome`]). Formats that other
-//! programs parse are exact to the byte.
+//! People settle what only they know ([`discussion`]). What sketches differ on is a [`decision`]; it
+//! is argued by both sides ([`debate`]), judged without knowing who argued ([`judge`]) and recorded
+//! ([`resolution`]). The chair's [`plan`] and diagram ([`mermaid`]) are checked. What reviewers
+//! answer becomes remarks ([`review`]), what means the same becomes one finding ([`merge`]), and
+//! voters decide on a [`ballot`] what is accepted ([`vote`], [`tally`], [`outcome`]). Formats that
+//! other programs parse are exact to the byte.
 
 pub mod anonymity;
 pub mod ballot;
@@ -16,11 +17,14 @@ mod block;
 pub mod bucket;
 pub mod debate;
 pub mod decision;
+pub mod discussion;
 pub mod finding;
 pub mod judge;
 pub mod merge;
+pub mod mermaid;
 pub mod outcome;
 pub mod parts;
+pub mod plan;
 pub mod policy;
 pub mod progress;
 pub mod quote;

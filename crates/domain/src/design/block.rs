@@ -56,6 +56,23 @@ impl Block<'_> {
         let field = self.fields.iter().find(|it| it.label.eq_ignore_ascii_case(label))?;
         Some(quote::line(&field.lines.join("\n"))).filter(|value| !value.is_empty())
     }
+
+    /// Returns a value's items: those of a list under it, or what semicolons separate.
+    pub(super) fn items(&self, label: &str) -> Vec<String> {
+        let field = self.fields.iter().find(|it| it.label.eq_ignore_ascii_case(label));
+        let Some((first, rest)) = field.and_then(|it| it.lines.split_first()) else {
+            return Vec::new();
+        };
+        let listed: Vec<_> = rest.iter().filter_map(|line| item(line)).collect();
+        let items = if listed.is_empty() { first.split(';').collect() } else { listed };
+        items.into_iter().map(quote::line).filter(|item| !item.is_empty()).collect()
+    }
+
+    /// Returns all that stands in the block, for looking for something in it.
+    pub(super) fn words(&self) -> String {
+        let lines = self.fields.iter().flat_map(|field| field.lines.iter().copied());
+        std::iter::once(self.title).chain(lines).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Reads `PREFIX<digits>: title`, in any case. A number that is too long to be one is none.
@@ -90,6 +107,17 @@ fn field(line: &str, labels: Labels) -> Option<(&str, &str)> {
     Some((label.trim(), value))
 }
 
+fn item(line: &str) -> Option<&str> {
+    let words = line.trim();
+    let number = words.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = if number.len() < words.len() {
+        number.strip_prefix(['.', ')'])
+    } else {
+        words.strip_prefix(['-', '*', '+'])
+    };
+    rest.filter(|rest| rest.starts_with([' ', '\t']))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -119,6 +147,17 @@ mod tests {
     }
 
     #[test]
+    fn items_stand_in_a_list_or_between_semicolons() {
+        let text =
+            "# T\n- **A**: x; y ;; z\n- **B**:\n  1. one\n  2) two\n  - three\n- **C**: only\n";
+        let found = blocks(text, Labels::Listed);
+        assert_eq!(found[0].items("A"), ["x", "y", "z"]);
+        assert_eq!(found[0].items("B"), ["one", "two", "three"]);
+        assert_eq!(found[0].items("C"), ["only"]);
+        assert_eq!(found[0].items("D"), [""; 0]);
+    }
+
+    #[test]
     fn a_number_is_digits_before_a_colon() {
         for (title, expected) in [
             ("DECISION_1: x", Some((1, " x"))),
@@ -140,6 +179,8 @@ mod tests {
                 for labels in [Labels::Listed, Labels::Plain] {
                     for block in blocks(&text, labels) {
                         prop_assert!(block.get("a").is_none_or(|value| !value.contains('\n')));
+                        prop_assert!(block.items("a").iter().all(|item| !item.is_empty()));
+                        prop_assert!(block.words().starts_with(block.title));
                     }
                 }
             }

@@ -1,0 +1,517 @@
+//! Discussions: what the chair wants to know, what people answer, and what is settled by it.
+
+use std::collections::BTreeSet;
+
+use super::block::{Block, Labels, blocks, numbered};
+use super::quote;
+use super::resolution::Resolution;
+
+/// All that the chair answers when it has no question.
+pub const NO_QUESTIONS: &str = "NO_QUESTIONS";
+
+/// How many clarifying questions are asked, all at once.
+pub const QUESTIONS_CAP: usize = 4;
+
+/// How many questions an interview has.
+pub const INTERVIEW_CAP: usize = 7;
+
+/// How many decisions of scope make an interview worth having.
+const FEWEST_BRANCHES: usize = 2;
+
+/// One question of the chair's. Every value stands on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What it is about, in a few words.
+    pub title: String,
+    /// The question.
+    pub question: String,
+    /// The answers to choose from; perhaps none.
+    pub options: Vec<String>,
+    /// The answer that the chair would give.
+    pub recommended: String,
+    /// What the code says, where it has the answer.
+    pub answered: Option<String>,
+    mentions: Mentions,
+}
+
+/// What is wrong with a list of questions, in words for whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Complaint {
+    /// The list holds neither a question nor the word for none.
+    #[error("there is no line `### Question 1: <title>`, nor `NO_QUESTIONS` alone")]
+    Nothing,
+    /// A question lacks something.
+    #[error("Question {number} has no `{label}`")]
+    Missing {
+        /// The number that it was written with.
+        number: usize,
+        /// What it lacks.
+        label: &'static str,
+    },
+}
+
+/// A list of questions as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Questions {
+    /// The questions that are whole, in the order they were written.
+    pub questions: Vec<Question>,
+    /// Why others were left out.
+    pub complaints: Vec<Complaint>,
+}
+
+impl Questions {
+    /// Reads the chair's list.
+    pub fn parse(text: &str) -> Self {
+        let mut found = Self::default();
+        if text.trim() == NO_QUESTIONS {
+            return found;
+        }
+        for block in blocks(text, Labels::Listed) {
+            let Some((number, title)) = numbered(block.title, "Question ") else { continue };
+            match question(&block, number, title) {
+                Ok(question) => found.questions.push(question),
+                Err(complaint) => found.complaints.push(complaint),
+            }
+        }
+        if found.questions.is_empty() && found.complaints.is_empty() {
+            found.complaints.push(Complaint::Nothing);
+        }
+        found
+    }
+
+    /// Tells whether there is enough to talk about for an interview on scope.
+    pub fn is_worth_an_interview(&self) -> bool {
+        self.questions.len() >= FEWEST_BRANCHES
+    }
+
+    /// Returns what the code answers, which nobody is asked.
+    pub fn answered_by_code(&self) -> Vec<Settled> {
+        let settled = |question: &Question| {
+            let resolution = question.answered.clone()?;
+            Some(question.settled(resolution, Source::Codebase))
+        };
+        self.questions.iter().filter_map(settled).collect()
+    }
+
+    /// Returns the questions to ask, up to a cap, and how many are left to whoever implements.
+    pub fn to_ask(&self, cap: usize) -> (Vec<&Question>, usize) {
+        let mut open: Vec<_> = self.questions.iter().filter(|it| it.answered.is_none()).collect();
+        let deferred = open.len().saturating_sub(cap);
+        open.truncate(cap);
+        (open, deferred)
+    }
+}
+
+fn question(block: &Block<'_>, number: usize, title: &str) -> Result<Question, Complaint> {
+    let missing = |label| Complaint::Missing { number, label };
+    let title = Some(quote::line(title)).filter(|title| !title.is_empty());
+    let answered = block.get("Answered by code");
+    let recommended = block.get("Recommended").or_else(|| answered.clone());
+    Ok(Question {
+        title: title.ok_or(missing("title"))?,
+        question: block.get("Question").ok_or(missing("Question"))?,
+        options: block.items("Options"),
+        recommended: recommended.ok_or(missing("Recommended"))?,
+        answered,
+        mentions: Mentions::of(&block.words()),
+    })
+}
+
+/// Answers that say no more than "go on", in lower case and without punctuation.
+const TERSE: [&str; 30] = [
+    "idk",
+    "i don't know",
+    "i dont know",
+    "don't know",
+    "dont know",
+    "dunno",
+    "not sure",
+    "no idea",
+    "no preference",
+    "no opinion",
+    "sure",
+    "ok",
+    "okay",
+    "fine",
+    "whatever",
+    "up to you",
+    "you decide",
+    "your call",
+    "your choice",
+    "you choose",
+    "whatever you think",
+    "either",
+    "any",
+    "skip",
+    "n/a",
+    "maybe",
+    "i guess",
+    "sounds good",
+    "default",
+    "as recommended",
+];
+
+/// Tells whether an answer leaves the choice to whoever asked.
+fn is_terse(answer: &str) -> bool {
+    let words = quote::line(answer).to_lowercase().replace('’', "'");
+    let words = words.trim_matches(|c: char| !c.is_alphanumeric());
+    words.is_empty() || TERSE.contains(&words)
+}
+
+impl Question {
+    /// Takes a person's answer: one of the options by its number, or words. A terse answer means
+    /// what was recommended; nobody is asked twice.
+    pub fn resolve(&self, answer: &str) -> Settled {
+        let number = answer.trim().trim_end_matches(['.', ')']).parse::<usize>().ok();
+        let option = number.and_then(|number| self.options.get(number.checked_sub(1)?));
+        let resolution = match option {
+            Some(option) => option.clone(),
+            None if is_terse(answer) => self.recommended.clone(),
+            None => quote::line(answer),
+        };
+        self.settled(resolution, Source::User)
+    }
+
+    fn settled(&self, resolution: String, source: Source) -> Settled {
+        let (title, question) = (self.title.clone(), self.question.clone());
+        Settled { title, question, resolution, source }
+    }
+}
+
+/// Where an answer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A person.
+    User,
+    /// The code.
+    Codebase,
+}
+
+impl Source {
+    /// Returns the word that the file has.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Codebase => "codebase",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        let is_it = |it: &Self| it.word().eq_ignore_ascii_case(word);
+        [Self::User, Self::Codebase].into_iter().find(is_it)
+    }
+}
+
+/// A decision that a discussion settled. Every value stands on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled {
+    /// What it is about.
+    pub title: String,
+    /// What was asked.
+    pub question: String,
+    /// What was answered.
+    pub resolution: String,
+    /// By whom.
+    pub source: Source,
+}
+
+/// Writes the file of a round.
+pub fn render(settled: &[Settled]) -> String {
+    let block = |(index, it): (usize, &Settled)| {
+        format!(
+            "### Decision {}: {}\n- **Question**: {}\n- **Resolution**: {}\n- **Source**: {}\n",
+            index + 1,
+            quote::line(&it.title),
+            quote::line(&it.question),
+            quote::line(&it.resolution),
+            it.source.word()
+        )
+    };
+    settled.iter().enumerate().map(block).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads the file of a round. What is not whole was settled by nobody and is left out.
+pub fn parse(text: &str) -> Vec<Settled> {
+    let settled = |block: Block<'_>| {
+        let (_, title) = numbered(block.title, "Decision ")?;
+        Some(Settled {
+            title: Some(quote::line(title)).filter(|title| !title.is_empty())?,
+            question: block.get("Question")?,
+            resolution: block.get("Resolution")?,
+            source: Source::parse(&block.get("Source")?)?,
+        })
+    };
+    blocks(text, Labels::Listed).into_iter().filter_map(settled).collect()
+}
+
+/// Returns the line that says that a round's remaining questions are not asked.
+pub const fn deferral(second_round: bool) -> &'static str {
+    if second_round {
+        "⏩ Remaining design questions deferred to implementation."
+    } else {
+        "⏩ Remaining scope questions deferred to implementation."
+    }
+}
+
+/// What the second round is decided by.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ground {
+    covered: BTreeSet<String>,
+    challenges: BTreeSet<usize>,
+    contested: BTreeSet<usize>,
+}
+
+impl Ground {
+    /// Gathers what the first round settled, which findings were accepted (the `n` of
+    /// `FINDING_n`), and how contested decisions ended.
+    pub fn new(first: &[Settled], accepted: &[usize], resolutions: &[Resolution]) -> Self {
+        let contested = resolutions.iter().filter(|it| it.is_contested()).map(|it| it.number);
+        Self {
+            covered: first.iter().map(|it| subject(&it.title)).collect(),
+            challenges: accepted.iter().copied().collect(),
+            contested: contested.collect(),
+        }
+    }
+
+    /// Tells whether a question is asked in the second round: nobody settled it in the first, or a
+    /// finding that was accepted or a decision that is still contested stands against it. That a
+    /// question names such a finding is believed only if there is one.
+    pub fn qualifies(&self, question: &Question) -> bool {
+        let mentions = &question.mentions;
+        !self.covered.contains(&subject(&question.title))
+            || !self.challenges.is_disjoint(&mentions.findings)
+            || !self.contested.is_disjoint(&mentions.decisions)
+    }
+}
+
+/// A title as it is compared: its letters and digits, in lower case.
+fn subject(title: &str) -> String {
+    let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// The ids that a question names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Mentions {
+    findings: BTreeSet<usize>,
+    decisions: BTreeSet<usize>,
+}
+
+impl Mentions {
+    fn of(text: &str) -> Self {
+        let upper = text.to_ascii_uppercase();
+        let numbers = |prefix: &str| {
+            let after = upper.match_indices(prefix).map(|(at, _)| &upper[at + prefix.len()..]);
+            let digits = |rest: &str| {
+                let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                rest[..end].parse().ok()
+            };
+            after.filter_map(digits).collect()
+        };
+        Self { findings: numbers("FINDING_"), decisions: numbers("DECISION_") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::decision::{Decision, Impact};
+    use super::*;
+
+    const LIST: &str = "\
+Here is what I would ask.
+
+### Question 1: Existing callers
+- **Question**: Must callers that pass no cap keep unlimited retries?
+- **Options**: Yes, unlimited stays; No, cap at five
+- **Recommended**: Yes, unlimited stays
+
+### Question 2: Metrics
+- **Question**: Is there a metric already?
+- **Answered by code**: Yes, `upload_retries_total` in src/metrics.rs:12
+
+### Question 3: Scope (FINDING_2)
+- **Question**: Are downloads
+  part of this?
+- **Options**:
+  1. Yes
+  2. No
+- **Recommended**: No
+";
+
+    fn list() -> Vec<Question> {
+        Questions::parse(LIST).questions
+    }
+
+    // P-168, P-170, P-173: what the code answers is reported and not asked.
+    #[test]
+    fn questions_are_read_and_the_codes_answers_set_apart() {
+        let found = Questions::parse(LIST);
+        assert_eq!(found.complaints, []);
+        let (open, deferred) = found.to_ask(QUESTIONS_CAP);
+        let titles: Vec<_> = open.iter().map(|it| it.title.as_str()).collect();
+        assert_eq!((titles, deferred), (vec!["Existing callers", "Scope (FINDING_2)"], 0));
+        assert_eq!(open[0].options, ["Yes, unlimited stays", "No, cap at five"]);
+        assert_eq!(open[1].options, ["Yes", "No"]);
+        assert_eq!(open[1].question, "Are downloads part of this?");
+        let answered = found.answered_by_code();
+        assert_eq!(answered.len(), 1);
+        assert_eq!((answered[0].title.as_str(), answered[0].source), ("Metrics", Source::Codebase));
+        assert_eq!(Questions::parse("\nNO_QUESTIONS\n"), Questions::default());
+    }
+
+    #[test]
+    fn what_a_question_lacks_is_named() {
+        for (line, complaint) in [
+            ("- **Recommended**: No\n", "Question 3 has no `Recommended`"),
+            ("Existing callers", "Question 1 has no `title`"),
+            ("- **Question**: Is there a metric already?\n", "Question 2 has no `Question`"),
+        ] {
+            let found = Questions::parse(&LIST.replace(line, ""));
+            let said: Vec<_> = found.complaints.iter().map(ToString::to_string).collect();
+            assert_eq!((said, found.questions.len()), (vec![complaint.to_owned()], 2));
+        }
+        assert_eq!(Questions::parse("Nothing to ask!").complaints, [Complaint::Nothing]);
+    }
+
+    // P-168, P-176, P-183: caps, and what is left is left to whoever implements.
+    #[test]
+    fn caps_leave_the_rest_to_whoever_implements() {
+        let many = Questions::parse(&LIST.repeat(6));
+        for (cap, asked, left) in [(QUESTIONS_CAP, 4, 8), (INTERVIEW_CAP, 7, 5)] {
+            let (open, deferred) = many.to_ask(cap);
+            assert_eq!((open.len(), deferred), (asked, left));
+        }
+        assert_eq!(deferral(false), "⏩ Remaining scope questions deferred to implementation.");
+        assert_eq!(deferral(true), "⏩ Remaining design questions deferred to implementation.");
+    }
+
+    // P-175: fewer than two branches are no interview.
+    #[test]
+    fn one_branch_is_no_interview() {
+        let with = |count| Questions { questions: list()[..count].to_vec(), complaints: vec![] };
+        assert!(!with(0).is_worth_an_interview() && !with(1).is_worth_an_interview());
+        assert!(with(2).is_worth_an_interview());
+    }
+
+    // P-177
+    #[test]
+    fn a_terse_answer_means_what_was_recommended() {
+        let question = &list()[2];
+        for (answer, expected) in [
+            ("I don't know", "No"),
+            ("i don’t know!", "No"),
+            ("sure.", "No"),
+            ("", "No"),
+            ("  \n", "No"),
+            ("?", "No"),
+            ("Up to you :)", "No"),
+            ("yes", "yes"),
+            ("1", "Yes"),
+            ("2.", "No"),
+            ("3", "3"),
+            ("0", "0"),
+            ("Sure, but only\nuploads", "Sure, but only uploads"),
+        ] {
+            let settled = question.resolve(answer);
+            assert_eq!(
+                (settled.resolution.as_str(), settled.source),
+                (expected, Source::User),
+                "{answer:?}"
+            );
+        }
+    }
+
+    const FILE: &str = "\
+### Decision 1: Existing callers
+- **Question**: Must callers that pass no cap keep unlimited retries?
+- **Resolution**: Yes, unlimited stays
+- **Source**: user
+
+### Decision 2: Metrics
+- **Question**: Is there a metric already?
+- **Resolution**: Yes, `upload_retries_total` in src/metrics.rs:12
+- **Source**: codebase
+";
+
+    // P-178, P-185: written so, and read also with two marks.
+    #[test]
+    fn a_rounds_file_is_a_block_for_each_decision() {
+        let mut settled = vec![list()[0].resolve("ok")];
+        settled.extend(Questions::parse(LIST).answered_by_code());
+        assert_eq!(render(&settled), FILE);
+        assert_eq!(parse(FILE), settled);
+        assert_eq!(parse(&FILE.replace("###", "##")), settled);
+        assert_eq!(parse(&FILE.replace(": codebase", ": somebody")).len(), 1);
+        assert_eq!(render(&[]), "");
+    }
+
+    fn fallen_back(number: usize) -> Resolution {
+        let decision = Decision {
+            title: "t".to_owned(),
+            chosen: "a".to_owned(),
+            alternative: "b".to_owned(),
+            tension: "t".to_owned(),
+            impact: Impact::Low,
+            affected: "f".to_owned(),
+        };
+        Resolution::over_cap(number, &decision)
+    }
+
+    // P-180, P-181
+    #[test]
+    fn the_second_round_asks_what_is_open_or_was_opened_again() {
+        let asked = |title: &str| {
+            let text =
+                format!("### Question 1: {title}\n- **Question**: q\n- **Recommended**: r\n");
+            Questions::parse(&text).questions.remove(0)
+        };
+        let first = parse(FILE);
+        let ground = Ground::new(&first, &[2], &[fallen_back(4)]);
+        assert!(ground.qualifies(&asked("Log level")), "nobody talked about it");
+        assert!(!ground.qualifies(&asked("existing  CALLERS")), "it is settled");
+        let covered = |title: &str| {
+            let first = [Settled { title: title.to_owned(), ..first[0].clone() }];
+            Ground::new(&first, &[2], &[fallen_back(4)]).qualifies(&asked(title))
+        };
+        assert!(covered("Cap, see FINDING_2"), "an accepted finding challenges it");
+        assert!(!covered("Cap, see FINDING_3"), "nobody accepted that one");
+        assert!(!covered("Cap, see FINDING_22"));
+        assert!(covered("Cap (decision_4)"), "it is still contested");
+        assert!(!covered("Cap (DECISION_1)"));
+        assert!(Ground::default().qualifies(&asked("Existing callers")), "no first round at all");
+    }
+
+    proptest! {
+        #[test]
+        fn reading_and_writing_agree(
+            text in any::<String>(),
+            values in prop::collection::vec("(\n|### Decision 1: |- \\*\\*Source\\*\\*: user|#|[a-zé`*; ]){0,5}", 4),
+        ) {
+            let [title, question, resolution, more] = &values[..] else { unreachable!() };
+            let block = format!(
+                "### Decision 9: {title}\n- **Question**: {question}\n- **Resolution**: {resolution}\n- **Source**: user\n{more}\n"
+            );
+            for text in [text.clone(), block] {
+                let settled = parse(&text);
+                prop_assert_eq!(parse(&render(&settled)), settled);
+            }
+            let asked = format!("### Question 1: {title}\n- **Question**: {question}\n- **Options**: {more}\n- **Recommended**: {resolution}\n");
+            for text in [text, asked] {
+                for question in Questions::parse(&text).questions {
+                    let settled = [question.resolve(more)];
+                    if !settled[0].resolution.is_empty() {
+                        prop_assert_eq!(parse(&render(&settled)), settled);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_list_costs_its_length() {
+        let found = Questions::parse(&LIST.repeat(4_000));
+        assert_eq!(found.to_ask(7).1, 8_000 - 7);
+    }
+}

@@ -1,0 +1,483 @@
+//! Diagrams: whether a mermaid text is safe to publish.
+//!
+//! Only the kinds of text that broke published diagrams are refused. Whether a diagram is right is
+//! for a mermaid program to say.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Why a diagram is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// A bar within a node's label.
+    PipeInNodeLabel,
+    /// A line break in a participant's other name.
+    BrInParticipantAlias,
+    /// A dollar sign in a participant's other name.
+    DollarInParticipantAlias,
+    /// Front matter that nobody closes.
+    UnclosedFrontmatter,
+}
+
+impl Reason {
+    /// Returns the token that is reported.
+    pub const fn token(self) -> &'static str {
+        match self {
+            Self::PipeInNodeLabel => "pipe-in-node-label",
+            Self::BrInParticipantAlias => "br-in-participant-alias",
+            Self::DollarInParticipantAlias => "dollar-in-participant-alias",
+            Self::UnclosedFrontmatter => "unclosed-frontmatter",
+        }
+    }
+}
+
+/// What a fence's diagram is, by the heading above it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Modules and how they relate.
+    Architecture,
+    /// What happens in which order.
+    CodeFlow,
+    /// Neither, or both unsaid.
+    Unknown,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Architecture => "architecture",
+            Self::CodeFlow => "code-flow",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// One thing that a diagram is refused for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// Why.
+    pub reason: Reason,
+    /// In which fence, from 1.
+    pub fence: usize,
+    /// On which line of it, from 1.
+    pub line: usize,
+}
+
+/// What a check came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// What the text is refused for; nothing if it is safe.
+    pub hits: Vec<Hit>,
+    /// How many diagrams there are.
+    pub fences: usize,
+    /// What they are; nothing for a bare diagram, which has no headings.
+    pub kinds: Vec<Kind>,
+}
+
+/// A fence that opens a diagram.
+const OPENING: &str = "```mermaid";
+
+/// Checks a text: Markdown if told so or if it begins with a diagram's fence, else one diagram.
+pub fn check(text: &str, markdown: bool) -> Report {
+    let mut first = text.lines().filter(|line| !line.trim().is_empty());
+    if markdown || first.next() == Some(OPENING) {
+        return check_markdown(text);
+    }
+    let body: Vec<_> = text.lines().collect();
+    Report { hits: diagram(&body, 1), fences: 1, kinds: Vec::new() }
+}
+
+impl Report {
+    /// Tells whether the text may be published.
+    pub fn is_safe(&self) -> bool {
+        self.hits.is_empty()
+    }
+
+    /// Tells whether the text is what was asked for: exactly one diagram.
+    pub const fn is_one_diagram(&self) -> bool {
+        self.fences == 1
+    }
+
+    /// Returns the report as `KEY=VALUE` lines.
+    pub fn lines(&self) -> Vec<String> {
+        let status = if self.is_safe() { "ok" } else { "rejected" };
+        let hit = |it: &Hit| {
+            format!("REASON_TOKEN={} fence={} line={}", it.reason.token(), it.fence, it.line)
+        };
+        let kind = |(index, kind): (usize, &Kind)| format!("FENCE_{}_HEADING={kind}", index + 1);
+        let mut lines = vec![format!("STATUS={status}")];
+        lines.extend(self.hits.iter().map(hit));
+        lines.push(format!("FENCE_COUNT={}", self.fences));
+        lines.extend(self.kinds.iter().enumerate().map(kind));
+        lines
+    }
+
+    /// Returns the reasons for a log, each once and sorted. Nothing of the text is ever logged.
+    pub fn tokens(&self) -> String {
+        let tokens: BTreeSet<_> = self.hits.iter().map(|hit| hit.reason.token()).collect();
+        tokens.into_iter().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the entry for a log of warnings.
+    pub fn log_entry(&self, step: &str) -> Option<String> {
+        let tokens = self.tokens();
+        (!self.is_safe())
+            .then(|| format!("- **Step {step} — mermaid sanitizer rejected:** {tokens}"))
+    }
+}
+
+fn check_markdown(text: &str) -> Report {
+    let mut report = Report::default();
+    let mut headings = Headings::default();
+    let mut open: Option<Fence> = None;
+    let mut body: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        match open {
+            Some(fence) if fence.is_closed_by(line) => {
+                report.finish(fence, &mut body);
+                open = None;
+            }
+            Some(fence) if fence.diagram => body.push(line),
+            Some(_) => {}
+            None => match Fence::opened_by(line) {
+                Some(fence) => {
+                    if fence.diagram {
+                        report.kinds.push(headings.kind());
+                    }
+                    open = Some(fence);
+                }
+                None => headings.feed(line),
+            },
+        }
+    }
+    if let Some(fence) = open {
+        report.finish(fence, &mut body);
+    }
+    report
+}
+
+impl Report {
+    fn finish(&mut self, fence: Fence, body: &mut Vec<&str>) {
+        if fence.diagram {
+            self.fences += 1;
+            self.hits.extend(diagram(body, self.fences));
+        }
+        body.clear();
+    }
+}
+
+/// A fence of back-ticks; those of tildes hide nothing here.
+#[derive(Clone, Copy)]
+struct Fence {
+    length: usize,
+    diagram: bool,
+}
+
+impl Fence {
+    fn opened_by(line: &str) -> Option<Self> {
+        let (length, info) = ticks(line)?;
+        let is_fence = length >= 3 && !info.contains('`');
+        is_fence.then(|| Self { length, diagram: info.trim() == "mermaid" })
+    }
+
+    fn is_closed_by(self, line: &str) -> bool {
+        ticks(line).is_some_and(|(length, rest)| length >= self.length && rest.trim().is_empty())
+    }
+}
+
+fn ticks(line: &str) -> Option<(usize, &str)> {
+    let words = line.trim_start_matches(' ');
+    let rest = words.trim_start_matches('`');
+    (line.len() - words.len() <= 3).then_some((words.len() - rest.len(), rest))
+}
+
+/// The last lines outside of fences that say something.
+#[derive(Default)]
+struct Headings<'a> {
+    last: std::collections::VecDeque<&'a str>,
+}
+
+impl<'a> Headings<'a> {
+    const WINDOW: usize = 5;
+
+    fn feed(&mut self, line: &'a str) {
+        if line.trim().is_empty() {
+            return;
+        }
+        if self.last.len() == Self::WINDOW {
+            self.last.pop_front();
+        }
+        self.last.push_back(line.trim());
+    }
+
+    fn kind(&self) -> Kind {
+        let has = |heading: &str| self.last.iter().any(|line| line.eq_ignore_ascii_case(heading));
+        if has("## Code Flow Diagram") {
+            Kind::CodeFlow
+        } else if has("## Architecture Diagram") {
+            Kind::Architecture
+        } else {
+            Kind::Unknown
+        }
+    }
+}
+
+/// Checks one diagram.
+fn diagram(body: &[&str], fence: usize) -> Vec<Hit> {
+    let Some(start) = body_start(body) else {
+        let line = body.len();
+        return vec![Hit { reason: Reason::UnclosedFrontmatter, fence, line }];
+    };
+    let Some(first) = body.get(start).map(|line| line.trim()) else { return Vec::new() };
+    let numbered = body.iter().enumerate().skip(start).map(|(index, line)| (index + 1, *line));
+    let is = |word: &str| {
+        first
+            .strip_prefix(word)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    };
+    if is("flowchart") || is("graph") {
+        let mut hit = numbered.filter(|(_, line)| has_pipe_in_label(line));
+        let reason = Reason::PipeInNodeLabel;
+        return hit.next().map(|(line, _)| Hit { reason, fence, line }).into_iter().collect();
+    }
+    if first == "sequenceDiagram" {
+        let aliases = numbered.filter_map(|(line, text)| Some((line, alias(text)?)));
+        return aliases.flat_map(|(line, alias)| alias_hits(alias, fence, line)).collect();
+    }
+    Vec::new()
+}
+
+/// Finds the first line that is neither blank, nor a comment, nor in the front matter; `None` if
+/// front matter does not end.
+fn body_start(body: &[&str]) -> Option<usize> {
+    let skipped = |line: &str| line.trim().is_empty() || line.trim_start().starts_with("%%");
+    let next = |from: usize| {
+        body[from..].iter().position(|line| !skipped(line)).map_or(body.len(), |it| from + it)
+    };
+    let start = next(0);
+    if body.get(start).is_none_or(|line| line.trim() != "---") {
+        return Some(start);
+    }
+    let end = body[start + 1..].iter().position(|line| line.trim() == "---")?;
+    Some(next(start + end + 2))
+}
+
+/// Looks for a bar within brackets that is not in quotation marks.
+fn has_pipe_in_label(line: &str) -> bool {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for c in line.chars() {
+        if quoted {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '"' => quoted = false,
+                _ => {}
+            }
+            continue;
+        }
+        match c {
+            '[' | '{' | '(' => depth += 1,
+            ']' | '}' | ')' => depth = depth.saturating_sub(1),
+            '"' if depth > 0 => quoted = true,
+            '|' if depth > 0 => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Returns a participant's other name: `participant id as alias`.
+fn alias(line: &str) -> Option<&str> {
+    let (keyword, rest) = line.trim_start().split_once(char::is_whitespace)?;
+    let declares = ["participant", "actor"].iter().any(|it| it.eq_ignore_ascii_case(keyword));
+    let (_, rest) = rest.trim_start().split_once(char::is_whitespace)?;
+    let (word, alias) = rest.trim_start().split_once(char::is_whitespace)?;
+    let alias = alias.trim();
+    (declares && word.eq_ignore_ascii_case("as") && !alias.is_empty()).then_some(alias)
+}
+
+fn alias_hits(alias: &str, fence: usize, line: usize) -> Vec<Hit> {
+    let lower = alias.to_ascii_lowercase();
+    let broken = ["<br>", "<br/>", "<br />"].iter().any(|it| lower.contains(it));
+    let broken = broken.then_some(Reason::BrInParticipantAlias);
+    let dollar = lower.contains('$').then_some(Reason::DollarInParticipantAlias);
+    broken.into_iter().chain(dollar).map(|reason| Hit { reason, fence, line }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn found(body: &str) -> Vec<(&'static str, usize)> {
+        let hits = check(body, false).hits;
+        hits.iter().map(|hit| (hit.reason.token(), hit.line)).collect()
+    }
+
+    // P-305, P-300, P-309
+    #[test]
+    fn a_bar_in_a_nodes_label_is_refused() {
+        for body in
+            ["A[a | b]", "A(a|b)", "A{a|b}", "A((a|b))", "A[\"x\" | b]", "A[a] --> B[[c|d]]"]
+        {
+            let text = format!("flowchart TD\n{body}\nB[x|y]\n");
+            assert_eq!(found(&text), [("pipe-in-node-label", 2)], "{body}");
+        }
+        assert_eq!(found("graph[a|b]\nA[a|b]"), [], "another kind of diagram");
+        assert_eq!(found("graph\nA[a|b]").len(), 1);
+        for body in [
+            "A -->|text| B",
+            "A[\"a | b\"]",
+            "A[\"a \\\" | b\"]",
+            "A[one<br/>two]",
+            "A[cost in $]",
+            "A[[deep (er) {est}]] --> B",
+            "A] | B",
+            "A[open\nB | C",
+        ] {
+            assert_eq!(found(&format!("graph LR\n{body}\n")), [], "{body}");
+        }
+    }
+
+    // P-306
+    #[test]
+    fn a_break_or_a_dollar_in_an_alias_is_refused() {
+        let (br, dollar) = ("br-in-participant-alias", "dollar-in-participant-alias");
+        for (line, expected) in [
+            ("participant A as One<br/>Two", &[br][..]),
+            ("participant A as One<BR>Two", &[br]),
+            ("participant A as One<br />Two", &[br]),
+            ("\tACTOR\tA  \t as\t$x<br>", &[br, dollar]),
+            ("actor A as $cost", &[dollar]),
+            ("participant A as Plain", &[]),
+            ("participant $A", &[]),
+            ("A->>B: costs $5<br/>", &[]),
+            ("participants A as $x", &[]),
+            ("participant A has $x", &[]),
+        ] {
+            let text = format!("sequenceDiagram\n{line}\n");
+            let tokens: Vec<_> = found(&text).into_iter().map(|(token, _)| token).collect();
+            assert_eq!(tokens, expected, "{line}");
+        }
+        let all = "sequenceDiagram\nparticipant A as $\nA->>B: x\nactor B as $\n";
+        assert_eq!(found(all), [(dollar, 2), (dollar, 4)], "every hit is reported");
+    }
+
+    // P-304
+    #[test]
+    fn front_matter_hides_nothing() {
+        let unsafe_body = "\n%% note\n---\ntitle: x\n---\n\n%% more\ngraph TD\nA[a|b]\n";
+        assert_eq!(found(unsafe_body), [("pipe-in-node-label", 9)]);
+        assert_eq!(found("---\ntitle: [a|b]\n---\ngraph TD\nA[a]\n"), []);
+        assert_eq!(found("---\ntitle: x\ngraph TD\nA[a|b]\n"), [("unclosed-frontmatter", 4)]);
+        assert_eq!(found("---"), [("unclosed-frontmatter", 1)]);
+    }
+
+    // P-307
+    #[test]
+    fn other_diagrams_pass_unread() {
+        for text in [
+            "classDiagram\nA[a|b]\n",
+            "flowchartX\nA[a|b]\n",
+            "sequenceDiagram x\nactor A as $\n",
+            "",
+        ] {
+            assert_eq!(found(text), [], "{text}");
+        }
+        assert_eq!(check("prose only\n", true), Report::default());
+        assert_eq!(check("prose only\n", true).lines(), ["STATUS=ok", "FENCE_COUNT=0"]);
+    }
+
+    // P-298, P-299, P-303
+    #[test]
+    fn a_report_names_fences_and_reasons_and_no_text() {
+        let text = "## Architecture Diagram\n\n```mermaid\ngraph TD\nA-->B\n```\n\n## code flow diagram\n\n\
+                    ```mermaid\nsequenceDiagram\nparticipant A as Secret<br/>\n```\n";
+        let report = check(text, true);
+        assert_eq!(
+            report.lines(),
+            [
+                "STATUS=rejected",
+                "REASON_TOKEN=br-in-participant-alias fence=2 line=2",
+                "FENCE_COUNT=2",
+                "FENCE_1_HEADING=architecture",
+                "FENCE_2_HEADING=code-flow",
+            ]
+        );
+        assert_eq!(
+            report.log_entry("3b").unwrap(),
+            "- **Step 3b — mermaid sanitizer rejected:** br-in-participant-alias"
+        );
+        assert!(!format!("{report:?}").contains("Secret"));
+        let both = check("sequenceDiagram\nactor A as $\nactor B as $<br>\n", false);
+        assert_eq!(both.tokens(), "br-in-participant-alias dollar-in-participant-alias");
+        assert_eq!(both.lines().len(), 5, "no heading for a bare diagram: {:?}", both.lines());
+        assert_eq!(check("graph TD", false).log_entry("3b"), None);
+    }
+
+    // P-303: five lines that say something are looked at, and the later kind is tested first.
+    #[test]
+    fn a_heading_is_looked_for_in_five_lines() {
+        let kind = |before: &str| check(&format!("{before}```mermaid\n```\n"), true).kinds[0];
+        assert_eq!(kind("## Architecture Diagram\n\na\nb\n\nc\nd\n"), Kind::Architecture);
+        assert_eq!(kind("## Architecture Diagram\na\nb\nc\nd\ne\n"), Kind::Unknown);
+        assert_eq!(kind("## Code Flow Diagram\n## Architecture Diagram\n"), Kind::CodeFlow);
+        assert_eq!(
+            kind("```\n## Architecture Diagram\n```\n"),
+            Kind::Unknown,
+            "in code it is none"
+        );
+    }
+
+    // P-301, P-302
+    #[test]
+    fn fences_are_those_of_back_ticks() {
+        for (text, fences, hits) in [
+            ("   ```mermaid\ngraph TD\nA[a|b]\n   ```\n", 1, 1),
+            ("    ```mermaid\ngraph TD\nA[a|b]\n", 0, 0),
+            ("````  mermaid \ngraph TD\n```\nA[a|b]\n````\n", 1, 1),
+            ("```mermaid x\ngraph TD\nA[a|b]\n```\n", 0, 0),
+            ("```text\n```mermaid\ngraph TD\nA[a|b]\n```\n", 0, 0),
+            ("~~~\n```mermaid\ngraph TD\nA[a|b]\n```\n~~~\n", 1, 1),
+            ("```mermaid\ngraph TD\nA[a|b]\n", 1, 1),
+            ("``` mermaid`\ngraph TD\nA[a|b]\n", 0, 0),
+        ] {
+            let report = check(text, true);
+            assert_eq!((report.fences, report.hits.len()), (fences, hits), "{text}");
+        }
+        let bare = check("\n```mermaid\ngraph TD\nA[a|b]\n```\n", false);
+        assert_eq!((bare.fences, bare.kinds.len()), (1, 1), "Markdown by its first line");
+        let other = check(" ```mermaid\ngraph TD\n```\n", false);
+        assert_eq!(other.kinds, [], "the line must be exactly that");
+    }
+
+    // P-308
+    #[test]
+    fn one_diagram_is_asked_for() {
+        let one = "```mermaid\ngraph TD\n```\n";
+        assert!(check(one, true).is_one_diagram());
+        assert!(!check("no diagram", true).is_one_diagram());
+        assert!(!check(&one.repeat(2), true).is_one_diagram());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_checked(text in any::<String>(), known in "(graph TD|sequenceDiagram|actor A as |```mermaid|```|---|%%|\n|\n|[\\[\\](){}|\"$é\\\\ ]){0,20}") {
+            for text in [text, known] {
+                for markdown in [true, false] {
+                    let report = check(&text, markdown);
+                    let lines = text.lines().count();
+                    prop_assert!(report.hits.iter().all(|hit| hit.line <= lines && hit.fence <= report.fences));
+                    prop_assert!(report.kinds.is_empty() || report.kinds.len() == report.fences);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_diagram_costs_its_length() {
+        let text = format!("```mermaid\ngraph TD\n{}```\n", "A[[[[ --> B\n".repeat(100_000));
+        assert!(check(&text, true).is_safe());
+    }
+}

@@ -1,0 +1,359 @@
+//! Plans: whether the chair's plan has all that its readers need.
+//!
+//! A plan is read by reviewers, by whoever implements it, and by programs that take its tasks
+//! apart. What it lacks is said in words that can be given back to the chair.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::dispatch::task_list::{self, ListedTask};
+use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::heading::Heading;
+use crate::markdown::{bare, lines, without_mark};
+
+/// A part that a plan is made of, each under a heading of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The files, each with what happens to it.
+    Files,
+    /// The strategy, the decisions and what they cost.
+    Approach,
+    /// What is unusual, and how it is handled.
+    EdgeCases,
+    /// What would go wrong first, how that shows, and what helps.
+    FailureModes,
+    /// How it is tested.
+    Testing,
+    /// The work, task by task.
+    Tasks,
+}
+
+impl Part {
+    /// All parts, in the order of a plan.
+    pub const ALL: [Self; 6] = [
+        Self::Files,
+        Self::Approach,
+        Self::EdgeCases,
+        Self::FailureModes,
+        Self::Testing,
+        Self::Tasks,
+    ];
+
+    /// Returns the heading's words.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Files => "Files to modify/create",
+            Self::Approach => "Approach",
+            Self::EdgeCases => "Edge cases",
+            Self::FailureModes => "Failure modes",
+            Self::Testing => "Testing strategy",
+            Self::Tasks => "Tasks",
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.title())
+    }
+}
+
+/// A part of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskPart {
+    /// The files that it touches.
+    Files,
+    /// When it is done.
+    DoneWhen,
+    /// What of the plan or the findings it comes from.
+    Source,
+}
+
+impl TaskPart {
+    const ALL: [Self; 3] = [Self::Files, Self::DoneWhen, Self::Source];
+
+    /// Returns the label that the part stands behind.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Files => "**Files:**",
+            Self::DoneWhen => "**Done when:**",
+            Self::Source => "**Source:**",
+        }
+    }
+}
+
+impl fmt::Display for TaskPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.label())
+    }
+}
+
+/// What a plan lacks, in words for whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Complaint {
+    /// A part is not there.
+    #[error("the plan has no `## {0}`")]
+    NoPart(Part),
+    /// A part says nothing.
+    #[error("`## {0}` is empty")]
+    EmptyPart(Part),
+    /// No task can be read.
+    #[error("`## Tasks` has no heading such as `### Task 1: Title`")]
+    NoTasks,
+    /// A task stands where nobody looks for it.
+    #[error("Task {0} does not stand under `## Tasks`")]
+    Misplaced(String),
+    /// Two tasks have one number.
+    #[error("there is more than one Task {0}")]
+    Twice(String),
+    /// A part of a task is not there or says nothing.
+    #[error("Task {number} has no `{part}`")]
+    NoTaskPart {
+        /// The task's number.
+        number: String,
+        /// The part.
+        part: TaskPart,
+    },
+}
+
+/// Checks a plan. An empty list means that it has all it needs.
+pub fn check(plan: &str) -> Vec<Complaint> {
+    let sections = sections(plan);
+    let find = |part: Part| sections.iter().find(|it| it.title.eq_ignore_ascii_case(part.title()));
+    let only_documents = find(Part::Files).is_some_and(|files| only_documents(files.body));
+    let mut complaints = Vec::new();
+    for part in Part::ALL {
+        match find(part) {
+            // A change of documents alone has no ways to fail that are worth a chapter.
+            None if part == Part::FailureModes && only_documents => {}
+            None => complaints.push(Complaint::NoPart(part)),
+            Some(section) if section.body.trim().is_empty() => {
+                complaints.push(Complaint::EmptyPart(part));
+            }
+            Some(_) => {}
+        }
+    }
+    let tasks = find(Part::Tasks).map(|it| it.body);
+    complaints.extend(tasks.map(task_complaints).unwrap_or_default());
+    let elsewhere = sections.iter().filter(|it| Some(it.body) != tasks);
+    complaints.extend(elsewhere.flat_map(misplaced));
+    complaints
+}
+
+/// Writes complaints as a list for the chair.
+pub fn list(complaints: &[Complaint]) -> String {
+    complaints.iter().map(|complaint| format!("- {complaint}\n")).collect::<Vec<_>>().concat()
+}
+
+struct Section<'a> {
+    title: &'a str,
+    body: &'a str,
+}
+
+/// Takes a plan apart at headings of level 1 and 2 outside of code.
+fn sections<'a>(plan: &'a str) -> Vec<Section<'a>> {
+    let plan = without_mark(plan);
+    let mut fences = Fences::default();
+    let mut places: Vec<(usize, usize, &str)> = Vec::new();
+    let mut offset = 0;
+    for line in lines(plan) {
+        let visible = bare(line);
+        let outside = fences.feed(visible) == FenceLine::Outside;
+        let heading = Heading::parse(visible).filter(|heading| outside && heading.level <= 2);
+        if let Some(heading) = heading {
+            places.push((offset, offset + line.len(), heading.title));
+        }
+        offset += line.len();
+    }
+    let ends = places.iter().skip(1).map(|(start, ..)| *start).chain([plan.len()]);
+    let section = |((_, start, title), end): (&(usize, usize, &'a str), usize)| Section {
+        title,
+        body: &plan[*start..end],
+    };
+    places.iter().zip(ends).map(section).collect()
+}
+
+fn task_complaints(section: &str) -> Vec<Complaint> {
+    let Ok(tasks) = task_list::tasks(section) else { return vec![Complaint::NoTasks] };
+    let mut seen = BTreeSet::new();
+    let mut complaints = Vec::new();
+    for task in &tasks {
+        let number = || task.number.to_owned();
+        if !seen.insert(task.number) {
+            complaints.push(Complaint::Twice(number()));
+        }
+        let missing = TaskPart::ALL.into_iter().filter(|part| !has(task, *part));
+        complaints.extend(missing.map(|part| Complaint::NoTaskPart { number: number(), part }));
+    }
+    complaints
+}
+
+fn misplaced(section: &Section<'_>) -> Vec<Complaint> {
+    let tasks = task_list::tasks(section.body).unwrap_or_default();
+    tasks.iter().map(|task| Complaint::Misplaced(task.number.to_owned())).collect()
+}
+
+fn has(task: &ListedTask<'_>, part: TaskPart) -> bool {
+    let said = |text: Option<&str>| text.is_some_and(|text| !text.trim().is_empty());
+    match part {
+        TaskPart::Files => said(files(task.body)),
+        TaskPart::DoneWhen => said(task.done_when()),
+        TaskPart::Source => said(task.source()),
+    }
+}
+
+/// Returns what stands behind the label of a task's files, up to the next label.
+fn files(task: &str) -> Option<&str> {
+    let (_, rest) = task.split_once(TaskPart::Files.label())?;
+    Some(rest.split("\n**").next().unwrap_or(rest))
+}
+
+/// Tells whether all the files that a section names are documents. Naming none proves nothing.
+fn only_documents(files: &str) -> bool {
+    const DOCUMENTS: [&str; 5] = [".md", ".markdown", ".txt", ".rst", ".adoc"];
+    let mut paths = files.split_whitespace().filter_map(path).peekable();
+    let is_document = |path: &str| DOCUMENTS.iter().any(|end| path.ends_with(end));
+    paths.peek().is_some() && paths.all(is_document)
+}
+
+/// Returns a word that is a path: it has a slash, or a dot with letters behind it.
+fn path(word: &str) -> Option<&str> {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
+    let word = word.split_once(':').map_or(word, |(path, _)| path);
+    let (stem, end) = word.rsplit_once('.').unwrap_or((word, ""));
+    let ended = !stem.is_empty() && end.starts_with(|c: char| c.is_ascii_alphabetic());
+    (ended || word.contains('/')).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::plan::Plan;
+
+    const PLAN: &str = "\
+# Retry cap
+
+Uploads give up after a while.
+
+## Files to modify/create
+- `src/upload/client.rs`: the cap
+- `docs/upload.md`: says so
+
+## Approach
+Count in the client.
+
+## Edge cases
+A cap of zero means none.
+
+## Failure modes
+1. Counters drift; the metric shows it; one owner.
+
+## Testing strategy
+A table of caps.
+
+## Tasks
+
+### Task 1: Count
+**Files:**
+- `src/upload/client.rs`
+
+Count retries.
+
+**Done when:** the cap holds
+**Source:** Approach
+
+### Task 2: Document
+**Files:** `docs/upload.md`
+**Done when:** the page says so
+**Source:** FINDING_1
+";
+
+    fn said(plan: &str) -> Vec<String> {
+        check(plan).iter().map(ToString::to_string).collect()
+    }
+
+    // P-244, P-245
+    #[test]
+    fn a_whole_plan_has_no_complaints() {
+        assert_eq!(said(PLAN), [""; 0]);
+        assert_eq!(said(&PLAN.replace('\n', "\r\n")), [""; 0]);
+        assert_eq!(said(&PLAN.replace("## Edge cases", "## EDGE CASES ##")), [""; 0]);
+        // What reads plans later finds the same tasks.
+        let numbers =
+            |plan: &Plan<'_>| plan.tasks.iter().map(|it| it.number.to_owned()).collect::<Vec<_>>();
+        assert_eq!(numbers(&Plan::parse(PLAN)), ["1", "2"]);
+    }
+
+    // P-244, P-245: each part that is missing or says nothing is named.
+    #[test]
+    fn what_is_missing_is_named() {
+        for part in Part::ALL.into_iter().take(5) {
+            let heading = format!("## {part}");
+            let gone = PLAN.replace(&heading, "### Something else");
+            assert_eq!(said(&gone), [format!("the plan has no `## {part}`")]);
+            let start = PLAN.find(&heading).unwrap() + heading.len();
+            let end = start + PLAN[start..].find("\n## ").unwrap();
+            let empty = format!("{}\n{}", &PLAN[..start], &PLAN[end..]);
+            assert_eq!(said(&empty), [format!("`## {part}` is empty")]);
+            let in_code = PLAN.replace(&heading, &format!("```\n{heading}\n```"));
+            assert_eq!(said(&in_code), [format!("the plan has no `## {part}`")]);
+        }
+        assert_eq!(said("").len(), 6);
+    }
+
+    // P-244: the failure modes may be left out where only documents change.
+    #[test]
+    fn documents_alone_need_no_failure_modes() {
+        let without = PLAN.replace(
+            "## Failure modes\n1. Counters drift; the metric shows it; one owner.\n\n",
+            "",
+        );
+        assert_eq!(said(&without), ["the plan has no `## Failure modes`"]);
+        let documents =
+            without.replace("- `src/upload/client.rs`: the cap\n", "- README.md: a word\n");
+        assert_eq!(said(&documents), [""; 0]);
+        let nothing = documents
+            .replace("- README.md: a word\n- `docs/upload.md`: says so\n", "- some words\n");
+        assert_eq!(said(&nothing), ["the plan has no `## Failure modes`"]);
+    }
+
+    #[test]
+    fn a_task_says_what_it_touches_when_it_is_done_and_why() {
+        for (line, complaint) in [
+            ("**Files:**\n- `src/upload/client.rs`\n", "Task 1 has no `**Files:**`"),
+            ("\n- `src/upload/client.rs`\n\nCount retries.\n", "Task 1 has no `**Files:**`"),
+            ("**Done when:** the page says so\n", "Task 2 has no `**Done when:**`"),
+            (" the page says so", "Task 2 has no `**Done when:**`"),
+            ("**Source:** Approach\n", "Task 1 has no `**Source:**`"),
+        ] {
+            assert_eq!(said(&PLAN.replace(line, "")), [complaint], "{line}");
+        }
+        assert_eq!(said(&PLAN.replace("Task 2", "Task 1")), ["there is more than one Task 1"]);
+        let unnumbered =
+            PLAN.replace("### Task 1", "### Step 1").replace("### Task 2", "### Step 2");
+        assert_eq!(said(&unnumbered), ["`## Tasks` has no heading such as `### Task 1: Title`"]);
+        let early = PLAN.replace("Count in the client.", "### Task 9: Early\n**Files:** a.rs");
+        assert_eq!(said(&early), ["Task 9 does not stand under `## Tasks`"]);
+        let list = list(&check(&PLAN.replace("**Source:**", "Source")));
+        assert_eq!(list, "- Task 1 has no `**Source:**`\n- Task 2 has no `**Source:**`\n");
+    }
+
+    proptest! {
+        #[test]
+        fn any_plan_is_checked(text in any::<String>(), known in "(## Tasks|## Approach|### Task [0-9.]{1,3}: x|\\*\\*Files:\\*\\*|\\*\\*Done when:\\*\\*|```|\n|\n|[a-z./` ]){0,20}") {
+            for text in [text, known] {
+                prop_assert_eq!(list(&check(&text)).lines().count(), check(&text).len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_plan_costs_its_length() {
+        let task =
+            |n| format!("### Task {n}: t\n**Files:** a.rs\n**Done when:** d\n**Source:** s\n");
+        let tasks = (3..5_000).map(task).collect::<Vec<_>>().concat();
+        assert_eq!(said(&format!("{PLAN}{tasks}")), [""; 0]);
+    }
+}
