@@ -147,6 +147,12 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_may_stand_in_a_fence() {
+        let found = blocks("```markdown\n# T\n- **A**: one\n```\n", Labels::Listed);
+        assert_eq!(found[0].get("A").as_deref(), Some("one"));
+    }
+
+    #[test]
     fn items_stand_in_a_list_or_between_semicolons() {
         let text =
             "# T\n- **A**: x; y ;; z\n- **B**:\n  1. one\n  2) two\n  - three\n- **C**: only\n";

@@ -3,20 +3,87 @@
 use std::collections::BTreeSet;
 
 use super::block::{Block, Labels, blocks, numbered};
+use super::progress::{Breadcrumbs, Step};
 use super::quote;
 use super::resolution::Resolution;
 
 /// All that the chair answers when it has no question.
 pub const NO_QUESTIONS: &str = "NO_QUESTIONS";
 
-/// How many clarifying questions are asked, all at once.
-pub const QUESTIONS_CAP: usize = 4;
-
-/// How many questions an interview has.
-pub const INTERVIEW_CAP: usize = 7;
-
 /// How many decisions of scope make an interview worth having.
 const FEWEST_BRANCHES: usize = 2;
+
+/// The three times that people are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Round {
+    /// What is unclear, all at once.
+    Clarifying,
+    /// What belongs to the work, one by one.
+    Scope,
+    /// What the plan decided, one by one.
+    Design,
+}
+
+impl Round {
+    /// Returns the step in which it happens.
+    pub const fn step(self) -> Step {
+        match self {
+            Self::Clarifying => Step::Questions,
+            Self::Scope => Step::DiscussionOne,
+            Self::Design => Step::DiscussionTwo,
+        }
+    }
+
+    /// Returns how many questions are asked at most.
+    pub const fn cap(self) -> usize {
+        match self {
+            Self::Clarifying => 4,
+            Self::Scope | Self::Design => 7,
+        }
+    }
+
+    /// Returns the file of what was settled. Clarifications have none: they are part of what is
+    /// asked for from then on.
+    pub const fn file(self) -> Option<&'static str> {
+        match self {
+            Self::Clarifying => None,
+            Self::Scope => Some("discussion-round1.md"),
+            Self::Design => Some("discussion-round2.md"),
+        }
+    }
+
+    /// Returns the line for a design that asks nobody.
+    pub fn unattended(self, lines: &Breadcrumbs, seconds: u64) -> String {
+        lines.skipped(self.step(), "skipped (auto mode)", seconds)
+    }
+
+    /// Returns the line for a round that has nothing to ask.
+    pub fn nothing(self, lines: &Breadcrumbs, seconds: u64) -> String {
+        let (step, none) = (self.step(), "no clarifying questions needed");
+        match self {
+            Self::Clarifying => lines.done(step, none, seconds),
+            Self::Scope => lines.skipped(step, "no scope decisions require discussion", seconds),
+            Self::Design => {
+                lines.skipped(step, "no additional decisions require discussion", seconds)
+            }
+        }
+    }
+
+    /// Returns the line for a round that settled so many decisions.
+    pub fn resolved(self, count: usize, lines: &Breadcrumbs, seconds: u64) -> String {
+        lines.done(self.step(), &format!("{count} decisions resolved"), seconds)
+    }
+
+    /// Returns the line that says that the remaining questions are not asked.
+    pub const fn deferral(self) -> &'static str {
+        match self {
+            Self::Clarifying | Self::Scope => {
+                "⏩ Remaining scope questions deferred to implementation."
+            }
+            Self::Design => "⏩ Remaining design questions deferred to implementation.",
+        }
+    }
+}
 
 /// One question of the chair's. Every value stands on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,8 +160,10 @@ impl Questions {
         self.questions.iter().filter_map(settled).collect()
     }
 
-    /// Returns the questions to ask, up to a cap, and how many are left to whoever implements.
-    pub fn to_ask(&self, cap: usize) -> (Vec<&Question>, usize) {
+    /// Returns the questions to ask, up to the round's cap, and how many are left to whoever
+    /// implements.
+    pub fn to_ask(&self, round: Round) -> (Vec<&Question>, usize) {
+        let cap = round.cap();
         let mut open: Vec<_> = self.questions.iter().filter(|it| it.answered.is_none()).collect();
         let deferred = open.len().saturating_sub(cap);
         open.truncate(cap);
@@ -244,15 +313,6 @@ pub fn parse(text: &str) -> Vec<Settled> {
     blocks(text, Labels::Listed).into_iter().filter_map(settled).collect()
 }
 
-/// Returns the line that says that a round's remaining questions are not asked.
-pub const fn deferral(second_round: bool) -> &'static str {
-    if second_round {
-        "⏩ Remaining design questions deferred to implementation."
-    } else {
-        "⏩ Remaining scope questions deferred to implementation."
-    }
-}
-
 /// What the second round is decided by.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ground {
@@ -349,7 +409,7 @@ Here is what I would ask.
     fn questions_are_read_and_the_codes_answers_set_apart() {
         let found = Questions::parse(LIST);
         assert_eq!(found.complaints, []);
-        let (open, deferred) = found.to_ask(QUESTIONS_CAP);
+        let (open, deferred) = found.to_ask(Round::Clarifying);
         let titles: Vec<_> = open.iter().map(|it| it.title.as_str()).collect();
         assert_eq!((titles, deferred), (vec!["Existing callers", "Scope (FINDING_2)"], 0));
         assert_eq!(open[0].options, ["Yes, unlimited stays", "No, cap at five"]);
@@ -379,12 +439,51 @@ Here is what I would ask.
     #[test]
     fn caps_leave_the_rest_to_whoever_implements() {
         let many = Questions::parse(&LIST.repeat(6));
-        for (cap, asked, left) in [(QUESTIONS_CAP, 4, 8), (INTERVIEW_CAP, 7, 5)] {
-            let (open, deferred) = many.to_ask(cap);
+        for (round, asked, left) in
+            [(Round::Clarifying, 4, 8), (Round::Scope, 7, 5), (Round::Design, 7, 5)]
+        {
+            let (open, deferred) = many.to_ask(round);
             assert_eq!((open.len(), deferred), (asked, left));
         }
-        assert_eq!(deferral(false), "⏩ Remaining scope questions deferred to implementation.");
-        assert_eq!(deferral(true), "⏩ Remaining design questions deferred to implementation.");
+        let line = |round: Round| round.deferral();
+        assert_eq!(line(Round::Scope), "⏩ Remaining scope questions deferred to implementation.");
+        assert_eq!(
+            line(Round::Design),
+            "⏩ Remaining design questions deferred to implementation."
+        );
+    }
+
+    // P-167, P-170, P-171, P-175, P-179, P-184, P-185
+    #[test]
+    fn rounds_say_how_they_ended() {
+        let lines = Breadcrumbs::default();
+        for (round, unattended, nothing, file) in [
+            (
+                Round::Clarifying,
+                "⏩ 1c: questions — skipped (auto mode) (2s)",
+                "✅ 1c: questions — no clarifying questions needed (2s)",
+                None,
+            ),
+            (
+                Round::Scope,
+                "⏩ 1d: discussion r1 — skipped (auto mode) (2s)",
+                "⏩ 1d: discussion r1 — no scope decisions require discussion (2s)",
+                Some("discussion-round1.md"),
+            ),
+            (
+                Round::Design,
+                "⏩ 3.5: discussion r2 — skipped (auto mode) (2s)",
+                "⏩ 3.5: discussion r2 — no additional decisions require discussion (2s)",
+                Some("discussion-round2.md"),
+            ),
+        ] {
+            assert_eq!(round.unattended(&lines, 2), unattended);
+            assert_eq!(round.nothing(&lines, 2), nothing);
+            assert_eq!(round.file(), file);
+        }
+        let resolved = |round: Round| round.resolved(3, &lines, 60);
+        assert_eq!(resolved(Round::Scope), "✅ 1d: discussion r1 — 3 decisions resolved (1m)");
+        assert_eq!(resolved(Round::Design), "✅ 3.5: discussion r2 — 3 decisions resolved (1m)");
     }
 
     // P-175: fewer than two branches are no interview.
@@ -512,6 +611,6 @@ Here is what I would ask.
     #[test]
     fn a_long_list_costs_its_length() {
         let found = Questions::parse(&LIST.repeat(4_000));
-        assert_eq!(found.to_ask(7).1, 8_000 - 7);
+        assert_eq!(found.to_ask(Round::Scope).1, 8_000 - 7);
     }
 }

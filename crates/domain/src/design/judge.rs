@@ -204,10 +204,9 @@ fn vote(line: &str) -> Option<(usize, Vote)> {
     let rest = rest.trim_start();
     let end = rest.find(|c: char| c.is_whitespace() || c == '—').unwrap_or(rest.len());
     let (token, rest) = rest.split_at(end);
-    let after = rest.trim_start();
-    let spaced = after.len() < rest.len();
-    let dash = after.strip_prefix('—').or_else(|| after.strip_prefix('-').filter(|_| spaced));
-    Some((number, Vote { side: Side::parse(token)?, rationale: quote::line(dash?) }))
+    // A hyphen without a blank before it is part of the token, and such a token is none.
+    let rationale = rest.trim_start().strip_prefix(['—', '-'])?;
+    Some((number, Vote { side: Side::parse(token)?, rationale: quote::line(rationale) }))
 }
 
 /// What judges decided on one decision.

@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::progress::{Breadcrumbs, Step, unnumbered_warning};
+
 /// Why a diagram is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
@@ -116,6 +118,16 @@ impl Report {
     pub fn tokens(&self) -> String {
         let tokens: BTreeSet<_> = self.hits.iter().map(|hit| hit.reason.token()).collect();
         tokens.into_iter().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the warning for a diagram that is not published, for the first of its reasons.
+    pub fn warning(&self, lines: &Breadcrumbs) -> Option<String> {
+        let token = self.hits.first()?.reason.token();
+        let place = lines.named_place(Step::Diagram, "architecture diagram");
+        Some(unnumbered_warning(&format!(
+            "{place} — rejected by mermaid sanitizer (REASON_TOKEN={token}); \
+             proceeding without diagram."
+        )))
     }
 
     /// Returns the entry for a log of warnings.
@@ -308,6 +320,7 @@ fn alias_hits(alias: &str, fence: usize, line: usize) -> Vec<Hit> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::progress::Prefix;
     use super::*;
 
     fn found(body: &str) -> Vec<(&'static str, usize)> {
@@ -414,6 +427,22 @@ mod tests {
         assert_eq!(both.tokens(), "br-in-participant-alias dollar-in-participant-alias");
         assert_eq!(both.lines().len(), 5, "no heading for a bare diagram: {:?}", both.lines());
         assert_eq!(check("graph TD", false).log_entry("3b"), None);
+    }
+
+    // P-294: the warning names a reason and no text.
+    #[test]
+    fn a_refused_diagram_is_warned_of() {
+        let report = check("graph TD\nA[secret|b]\n", false);
+        let alone = report.warning(&Breadcrumbs::default()).unwrap();
+        assert_eq!(
+            alone,
+            "**⚠ 3b: architecture diagram — rejected by mermaid sanitizer \
+             (REASON_TOKEN=pipe-in-node-label); proceeding without diagram.**"
+        );
+        let inside = Breadcrumbs { prefix: Prefix::parse("1.::design plan") };
+        let inside = report.warning(&inside).unwrap();
+        assert!(inside.starts_with("**⚠ 1.3b: design plan | architecture diagram — "), "{inside}");
+        assert_eq!(check("graph TD\n", false).warning(&Breadcrumbs::default()), None);
     }
 
     // P-303: five lines that say something are looked at, and the later kind is tested first.

@@ -176,10 +176,15 @@ impl Breadcrumbs {
 
     /// Returns a step's number and path.
     pub fn place(&self, step: Step) -> String {
+        self.named_place(step, step.name())
+    }
+
+    /// Returns a step's number, and a path that ends in another name than the step's own.
+    pub(super) fn named_place(&self, step: Step, name: &str) -> String {
         let Prefix { number, path } = &self.prefix;
         let path = match quote::line(path).as_str() {
-            "" => step.name().to_owned(),
-            path => format!("{path} | {}", step.name()),
+            "" => name.to_owned(),
+            path => format!("{path} | {name}"),
         };
         format!("{}{}: {path}", quote::line(number), step.number())
     }
