@@ -2,7 +2,8 @@
 //!
 //! Agents write; nothing that they write is believed before it was read by a rule here, and none of
 //! their words can become a vote, an id or a line of somebody else ([`quote`]). [`seat`] says who
-//! sits where, [`progress`] how the way through the steps is shown.
+//! sits where, [`progress`] how the way through the steps is shown, and [`prompt`] what everybody is
+//! asked.
 //!
 //! People settle what only they know ([`discussion`]). What sketches differ on is a [`decision`]; it
 //! is argued by both sides ([`debate`]), judged without knowing who argued ([`judge`]) and recorded
@@ -27,6 +28,7 @@ pub mod parts;
 pub mod plan;
 pub mod policy;
 pub mod progress;
+pub mod prompt;
 pub mod quote;
 pub mod resolution;
 pub mod review;

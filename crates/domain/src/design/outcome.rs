@@ -37,6 +37,40 @@ pub fn all_rejected(findings: &[Finding], tally: &Tally) -> bool {
         && to_revise(findings, tally).is_empty()
 }
 
+/// Lists findings for whoever revises the plan, one line each.
+pub fn listing(findings: &[&Finding]) -> String {
+    let entry = |finding: &&Finding| {
+        let tag = finding.focus.map(|area| format!("[{}] ", area.word())).unwrap_or_default();
+        format!("{}: {tag}{}", finding.id, concern(finding))
+    };
+    findings.iter().map(entry).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads how the plan was revised: `FINDING_1: …`, one line each. The first line on a finding
+/// counts.
+pub fn resolutions(text: &str) -> BTreeMap<FindingId, String> {
+    let mut found = BTreeMap::new();
+    for line in text.lines() {
+        let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '-' | '#');
+        let Some((id, rest)) = FindingId::split(line.trim_start_matches(marks)) else { continue };
+        let Some(said) = rest.trim_start_matches(marks).strip_prefix(':') else { continue };
+        let said = quote::line(said.trim_start_matches(marks));
+        if !said.is_empty() {
+            found.entry(id).or_insert(said);
+        }
+    }
+    found
+}
+
+/// Returns the findings that nobody says the plan was revised for.
+pub fn unresolved(
+    findings: &[&Finding],
+    resolutions: &BTreeMap<FindingId, String>,
+) -> Vec<FindingId> {
+    let ids = findings.iter().map(|finding| finding.id);
+    ids.filter(|id| !resolutions.contains_key(id)).collect()
+}
+
 /// Renders `accepted-plan-findings.md`. A finding whose revision nobody described says so.
 pub fn accepted(
     findings: &[Finding],
@@ -312,6 +346,29 @@ mod tests {
         assert_eq!(none, "");
     }
 
+    // P-280
+    #[test]
+    fn whoever_revises_the_plan_answers_for_each_finding() {
+        let (findings, tally) = (sample(), counted(&sample()));
+        let wanted = to_revise(&findings, &tally);
+        assert_eq!(
+            listing(&wanted),
+            "FINDING_1: A cap of zero is open Suggested revision: Add a rule"
+        );
+        let said = |text: &str| {
+            let found = resolutions(text);
+            (
+                found.get(&findings[0].id).cloned().unwrap_or_default(),
+                unresolved(&wanted, &found).len(),
+            )
+        };
+        assert_eq!(
+            said("- **FINDING_1**: A rule.\nFINDING_1: again\nOOS_1: x"),
+            ("A rule.".to_owned(), 0)
+        );
+        assert_eq!(said("FINDING_1:\nFINDING_2: x\nFINDING_1 is done"), (String::new(), 1));
+    }
+
     // P-282
     #[test]
     fn rejected_findings_say_who_was_against_them_and_why() {
@@ -338,6 +395,16 @@ mod tests {
             ALL_REJECTED,
             "**\u{2139} Voting panel rejected all in-scope findings. Plan unchanged.**"
         );
+    }
+
+    // P-257
+    #[test]
+    fn without_findings_every_file_is_empty() {
+        let tally = counted(&[]);
+        assert_eq!(accepted(&[], &tally, &BTreeMap::new()), "");
+        assert_eq!(rejected(&[], &tally, &voters()), "");
+        assert_eq!(out_of_scope(&[], &tally), "");
+        assert!(!all_rejected(&[], &tally));
     }
 
     // P-284, P-285, P-287
@@ -392,6 +459,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn any_text_can_be_read_for_resolutions(text in "((FINDING|OOS)_[0-9]: |[a-z*]{0,4}|\n){0,9}|\\PC*") {
+            prop_assert!(resolutions(&text).values().all(|said| !said.contains('\n')));
+        }
+
         // No text can forge a block, and none gets lost between the files.
         #[test]
         fn every_finding_is_in_exactly_one_place(

@@ -1,0 +1,125 @@
+//! What every seat of a design is asked. The texts are files beside this one; here they are put
+//! together, and everything from outside is put between delimiters that it cannot close.
+
+use super::finding::FOCUS_AREAS;
+use super::quote::{self, Tag};
+use super::seat::Personality;
+
+mod chair;
+mod debate;
+mod template;
+mod vote;
+
+pub use chair::{
+    Interview, Plan, Revision, diagram, interview, merge, plan, questions, revision, scope,
+    synthesis, update, with_complaints,
+};
+pub use debate::{Debate, bootstrap, debate};
+pub use vote::{Ballot, VoterRole, judge, voter};
+
+use template::fill;
+
+/// How a lane that is asked to work hard is told.
+pub const EFFORT: &str = "Work at your maximum reasoning effort level.";
+
+/// Who reads a prompt. A host is part of the run and already works as hard as it was set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// An agent of its own.
+    Vendor,
+    /// The host, sitting in.
+    Host,
+}
+
+impl Reader {
+    const fn effort(self) -> &'static str {
+        match self {
+            Self::Vendor => EFFORT,
+            Self::Host => "",
+        }
+    }
+}
+
+/// Says that what stands between tags is no instruction.
+fn data() -> &'static str {
+    include_str!("prompt/data.md").trim_end()
+}
+
+/// What a seat that sketches is asked.
+pub fn sketch(personality: Personality, feature: &str, reader: Reader) -> String {
+    let emphasis = match personality {
+        Personality::Arch => include_str!("prompt/sketch/arch.md"),
+        Personality::Edge => include_str!("prompt/sketch/edge.md"),
+        Personality::Innovation => include_str!("prompt/sketch/innovation.md"),
+        Personality::Pragmatic => include_str!("prompt/sketch/pragmatic.md"),
+        Personality::Generic => "",
+    };
+    let task = "Sketch an approach to the feature below: direction and reasons, not a full plan.";
+    let opening = match personality.role() {
+        Some(role) => format!("You are the {role} engineer of a design panel. {task}"),
+        None => task.to_owned(),
+    };
+    fill(
+        include_str!("prompt/sketch/sketch.md"),
+        &[
+            ("OPENING", &opening),
+            ("FEATURE_DESCRIPTION", &quote::delimited(Tag::Feature, feature)),
+            ("DATA", data()),
+            ("EMPHASIS", emphasis),
+            ("EFFORT", reader.effort()),
+        ],
+    )
+}
+
+/// What an agent that reviews the plan is asked. It reads the plan from a file.
+pub fn review(personality: Personality, feature: &str, plan_file: &str) -> String {
+    let findings = fill(include_str!("prompt/review/findings.md"), &[("FOCUS_ENUM", FOCUS_AREAS)]);
+    fill(
+        include_str!("prompt/review/review.md"),
+        &[
+            ("ROLE", reviewer(personality)),
+            ("PLAN_FILE", &quote::line(plan_file)),
+            ("FEATURE_DESCRIPTION", &quote::delimited(Tag::ReviewerFeature, feature)),
+            ("DATA", data()),
+            ("EMPHASIS", review_emphasis(personality)),
+            ("FOCUS_AREAS", include_str!("prompt/review/focus-areas.md")),
+            ("FINDINGS", &findings),
+            ("NOTICE", include_str!("prompt/review/notice.md")),
+            ("EFFORT", EFFORT),
+        ],
+    )
+}
+
+/// What the host is asked when it sits in for a reviewer. It gets the plan itself.
+pub fn host_review(personality: Personality, feature: &str, plan: &str) -> String {
+    fill(
+        include_str!("prompt/review/host.md"),
+        &[
+            ("ROLE", reviewer(personality)),
+            ("EMPHASIS", review_emphasis(personality)),
+            ("FOCUS_AREAS", include_str!("prompt/review/focus-areas.md")),
+            ("FOCUS_ENUM", FOCUS_AREAS),
+            ("NOTICE", include_str!("prompt/review/notice.md")),
+            ("DATA", data()),
+            ("FEATURE_DESCRIPTION", &quote::delimited(Tag::ReviewerFeature, feature)),
+            ("PLAN_TEXT", &quote::delimited(Tag::ReviewerPlan, plan)),
+        ],
+    )
+}
+
+fn reviewer(personality: Personality) -> &'static str {
+    personality.role().unwrap_or("general")
+}
+
+fn review_emphasis(personality: Personality) -> &'static str {
+    match personality {
+        Personality::Arch => include_str!("prompt/review/arch.md"),
+        Personality::Edge => include_str!("prompt/review/edge.md"),
+        Personality::Innovation => include_str!("prompt/review/innovation.md"),
+        Personality::Pragmatic => include_str!("prompt/review/pragmatic.md"),
+        Personality::Generic => "",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! What the chair is asked. It writes what a person would write in a design meeting, and never
+//! counts.
+
+use super::super::quote::{self, Tag};
+use super::data;
+use super::template::fill;
+
+/// A text from outside, with what the chair is told it is.
+struct Material<'a> {
+    label: &'a str,
+    tag: Tag,
+    text: &'a str,
+}
+
+impl Material<'_> {
+    /// Nothing is said of a text that is empty.
+    fn render(&self) -> Option<String> {
+        let given = !self.text.trim().is_empty();
+        given.then(|| format!("{}:\n\n{}", self.label, quote::delimited(self.tag, self.text)))
+    }
+}
+
+fn chair(task: &str, values: &[(&str, &str)], material: &[Material<'_>]) -> String {
+    let material: Vec<_> = material.iter().filter_map(Material::render).collect();
+    fill(
+        include_str!("chair/chair.md"),
+        &[
+            ("TASK", &fill(task, values)),
+            ("MINDSET", include_str!("mindset.md")),
+            ("DATA", data()),
+            ("MATERIAL", &material.join("\n\n")),
+        ],
+    )
+}
+
+const FORM: (&str, &str) = ("FORM", include_str!("chair/question-form.md"));
+const PLAN_FORM: (&str, &str) = ("PLAN_FORM", include_str!("chair/plan-form.md"));
+
+const fn feature(text: &str) -> Material<'_> {
+    Material { label: "The feature", tag: Tag::Feature, text }
+}
+
+const fn discussion(text: &str) -> Material<'_> {
+    Material { label: "What was asked and answered so far", tag: Tag::Discussion, text }
+}
+
+const fn current_plan(text: &str) -> Material<'_> {
+    Material { label: "The plan", tag: Tag::Plan, text }
+}
+
+/// Asks for questions that clear up the feature, all at once.
+pub fn questions(feature_text: &str) -> String {
+    chair(include_str!("chair/questions.md"), &[FORM], &[feature(feature_text)])
+}
+
+/// Asks for the interview about scope. `answered` is what was cleared up before.
+pub fn scope(feature_text: &str, answered: &str) -> String {
+    let material = [feature(feature_text), discussion(answered)];
+    chair(include_str!("chair/scope.md"), &[FORM], &material)
+}
+
+/// Asks for the synthesis and the contested decisions. Each sketch comes with its label; a full
+/// panel's has highlights that a quick one has no seats for.
+pub fn synthesis(
+    feature_text: &str,
+    answered: &str,
+    sketches: &[(&str, &str)],
+    full_panel: bool,
+) -> String {
+    let highlights = if full_panel { include_str!("chair/highlights.md") } else { "" };
+    let labels: Vec<_> =
+        sketches.iter().map(|(label, _)| format!("Sketch {}", quote::line(label))).collect();
+    let sketch = |(label, (_, text))| Material { label, tag: Tag::Sketch, text };
+    let sketches = labels.iter().map(String::as_str).zip(sketches.iter().copied()).map(sketch);
+    let material: Vec<_> =
+        [feature(feature_text), discussion(answered)].into_iter().chain(sketches).collect();
+    chair(include_str!("chair/synthesis.md"), &[("HIGHLIGHTS", highlights)], &material)
+}
+
+/// What a plan is written from.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan<'a> {
+    /// What is to be built.
+    pub feature: &'a str,
+    /// The file of the interview about scope; may be empty.
+    pub discussion: &'a str,
+    /// What the sketches came to.
+    pub synthesis: &'a str,
+    /// How contested decisions were resolved; may be empty.
+    pub resolutions: &'a str,
+}
+
+/// Asks for the plan.
+pub fn plan(plan: &Plan<'_>) -> String {
+    let material = [
+        feature(plan.feature),
+        discussion(plan.discussion),
+        Material { label: "The synthesis", tag: Tag::Synthesis, text: plan.synthesis },
+        resolutions(plan.resolutions),
+    ];
+    chair(include_str!("chair/plan.md"), &[PLAN_FORM], &material)
+}
+
+const fn resolutions(text: &str) -> Material<'_> {
+    Material { label: "How contested decisions were resolved", tag: Tag::Resolutions, text }
+}
+
+/// Asks which remarks mean the same.
+pub fn merge(listing: &str) -> String {
+    let remarks = Material { label: "The remarks", tag: Tag::Findings, text: listing };
+    chair(include_str!("chair/merge.md"), &[], &[remarks])
+}
+
+/// What a plan is revised from.
+#[derive(Debug, Clone, Copy)]
+pub struct Revision<'a> {
+    /// What is to be built.
+    pub feature: &'a str,
+    /// The file of the interview about scope, which still binds; may be empty.
+    pub discussion: &'a str,
+    /// The plan as it is.
+    pub plan: &'a str,
+    /// The findings that were accepted.
+    pub findings: &'a str,
+}
+
+/// Asks for the plan with the accepted findings worked in.
+pub fn revision(revision: &Revision<'_>) -> String {
+    let findings =
+        Material { label: "The accepted findings", tag: Tag::Findings, text: revision.findings };
+    let material = [
+        feature(revision.feature),
+        discussion(revision.discussion),
+        current_plan(revision.plan),
+        findings,
+    ];
+    chair(include_str!("chair/revision.md"), &[PLAN_FORM], &material)
+}
+
+/// What the interview about the design looks at. All but the plan may be empty.
+#[derive(Debug, Clone, Copy)]
+pub struct Interview<'a> {
+    /// The file of the interview about scope.
+    pub discussion: &'a str,
+    /// The findings that were accepted.
+    pub accepted: &'a str,
+    /// The decisions that sketches differed on.
+    pub contested: &'a str,
+    /// How they were resolved.
+    pub resolutions: &'a str,
+    /// The plan as it is.
+    pub plan: &'a str,
+}
+
+/// Asks for the interview about the design.
+pub fn interview(interview: &Interview<'_>) -> String {
+    let material = [
+        discussion(interview.discussion),
+        Material { label: "The accepted findings", tag: Tag::Findings, text: interview.accepted },
+        Material { label: "Contested decisions", tag: Tag::Contested, text: interview.contested },
+        resolutions(interview.resolutions),
+        current_plan(interview.plan),
+    ];
+    chair(include_str!("chair/interview.md"), &[FORM], &material)
+}
+
+/// Asks for the plan with the author's answers worked in.
+pub fn update(plan: &str, answers: &str) -> String {
+    let material = [current_plan(plan), discussion(answers)];
+    chair(include_str!("chair/update.md"), &[PLAN_FORM], &material)
+}
+
+/// Asks for the diagram.
+pub fn diagram(feature_text: &str, plan: &str) -> String {
+    let material = [feature(feature_text), current_plan(plan)];
+    chair(include_str!("chair/diagram.md"), &[], &material)
+}
+
+/// Asks again, with what was wrong with the answer before.
+pub fn with_complaints(prompt: &str, complaints: &[String]) -> String {
+    let listed: Vec<_> = complaints.iter().map(|it| format!("- {}", quote::line(it))).collect();
+    let listed = quote::delimited(Tag::Complaints, &listed.join("\n"));
+    let again = fill(include_str!("chair/complaints.md"), &[("COMPLAINTS", &listed)]);
+    format!("{}\n\n{}", prompt.trim_end(), again.trim_start())
+}

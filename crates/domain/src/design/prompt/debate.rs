@@ -1,0 +1,59 @@
+//! What the two sides of a debate are asked.
+
+use super::super::quote::{self, Tag};
+use super::super::seat::Side;
+use super::template::fill;
+use super::{EFFORT, data};
+
+/// What a debate is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Debate<'a> {
+    /// What is to be built.
+    pub feature: &'a str,
+    /// What the sketches came to.
+    pub synthesis: &'a str,
+    /// The decision as its file has it.
+    pub decision_block: &'a str,
+    /// What the synthesis chose.
+    pub chosen: &'a str,
+    /// The strongest alternative.
+    pub alternative: &'a str,
+    /// Why the sketches differ.
+    pub tension: &'a str,
+    /// What the decision touches.
+    pub affected_files: &'a str,
+}
+
+/// What a debater is asked. Material stands last, after all that is asked.
+pub fn debate(side: Side, debate: &Debate<'_>) -> String {
+    let role = match side {
+        Side::Thesis => include_str!("debate/thesis.md"),
+        Side::Antithesis => include_str!("debate/antithesis.md"),
+    };
+    let role = fill(
+        role,
+        &[
+            ("CHOSEN", &quote::phrase(debate.chosen)),
+            ("ALTERNATIVE", &quote::phrase(debate.alternative)),
+            ("TENSION", &quote::phrase(debate.tension)),
+            ("AFFECTED_FILES", &quote::phrase(debate.affected_files)),
+        ],
+    );
+    fill(
+        include_str!("debate/debate.md"),
+        &[
+            ("ROLE", &role),
+            ("DATA", data()),
+            ("TOKEN", side.token()),
+            ("EFFORT", EFFORT),
+            ("FEATURE_DESCRIPTION", &quote::delimited(Tag::Feature, debate.feature)),
+            ("SYNTHESIS_TEXT", &quote::delimited(Tag::DebaterSynthesis, debate.synthesis)),
+            ("DECISION_BLOCK", &quote::delimited(Tag::DebaterDecision, debate.decision_block)),
+        ],
+    )
+}
+
+/// What a lane is given whose prompt lies in a file.
+pub fn bootstrap(prompt_file: &str) -> String {
+    fill(include_str!("debate/bootstrap.md"), &[("PROMPT_FILE", &quote::line(prompt_file))])
+}

@@ -1,0 +1,214 @@
+//! Every prompt as a person reads it, and what each must say.
+
+use proptest::prelude::*;
+
+use super::super::discussion::Questions;
+use super::super::finding::FocusArea;
+use super::super::outcome::resolutions;
+use super::super::seat::Side;
+use super::super::vote::Votes;
+use super::super::{decision, judge as judging, mermaid, parts, plan as planning};
+use super::super::{merge as merging, review as reviewing};
+use super::*;
+
+mod content;
+
+const FEATURE: &str = "Cap the retries of the uploader.";
+const PLAN: &str = "## Files to modify/create\n\n- src/upload.rs: the cap";
+const PLAN_FILE: &str = "/run/plan.txt";
+
+fn a_debate(side: Side) -> String {
+    debate(
+        side,
+        &Debate {
+            feature: FEATURE,
+            synthesis: "The sketches agree on a cap.",
+            decision_block: "### DECISION_1: Where the cap lives\n- **Chosen**: In the client",
+            chosen: "In the client",
+            alternative: "In the worker",
+            tension: "Cursor-Arch kept it with the client",
+            affected_files: "src/client.rs, src/worker.rs",
+        },
+    )
+}
+
+const ANSWERED: &str = "### Decision 1: Callers\n- **Question**: Must old callers work?";
+const LISTING: &str = "R1: [correctness] Zero is open\nR2: Zero is not handled";
+
+fn chair_prompts() -> Vec<(&'static str, String)> {
+    let sketches =
+        [("Cursor-Arch", "Put it into the client."), ("Codex-Pragmatic", "One constant.")];
+    let from = Plan {
+        feature: FEATURE,
+        discussion: ANSWERED,
+        synthesis: "The sketches agree on a cap.",
+        resolutions: "### DECISION_1: Where the cap lives\n**Disposition**: voted",
+    };
+    let change = Revision {
+        feature: FEATURE,
+        discussion: "",
+        plan: PLAN,
+        findings: "FINDING_1: Zero is open",
+    };
+    let about = Interview {
+        discussion: ANSWERED,
+        accepted: "### FINDING_1: Zero",
+        contested: "### DECISION_1: Where the cap lives",
+        resolutions: "### DECISION_1: Where the cap lives\n**Disposition**: over-cap",
+        plan: PLAN,
+    };
+    vec![
+        ("chair_questions", questions(FEATURE)),
+        ("chair_scope", scope(FEATURE, ANSWERED)),
+        ("chair_synthesis", synthesis(FEATURE, ANSWERED, &sketches, true)),
+        ("chair_synthesis_quick", synthesis(FEATURE, "", &sketches, false)),
+        ("chair_plan", plan(&from)),
+        ("chair_merge", merge(LISTING)),
+        ("chair_revision", revision(&change)),
+        ("chair_interview", interview(&about)),
+        ("chair_update", update(PLAN, ANSWERED)),
+        ("chair_diagram", diagram(FEATURE, PLAN)),
+    ]
+}
+
+fn prompts() -> Vec<(&'static str, String)> {
+    let dialectic = "## Dialectic Ballot\n\n<defense_content>\nA defence.\n</defense_content>";
+    let ballot = "## Findings Ballot\n\n### FINDING_1: [correctness] Zero";
+    let mut all = vec![
+        ("sketch_arch", sketch(Personality::Arch, FEATURE, Reader::Vendor)),
+        ("sketch_edge", sketch(Personality::Edge, FEATURE, Reader::Vendor)),
+        ("sketch_innovation", sketch(Personality::Innovation, FEATURE, Reader::Vendor)),
+        ("sketch_pragmatic", sketch(Personality::Pragmatic, FEATURE, Reader::Vendor)),
+        ("sketch_generic", sketch(Personality::Generic, FEATURE, Reader::Vendor)),
+        ("review_arch", review(Personality::Arch, FEATURE, PLAN_FILE)),
+        ("review_edge", review(Personality::Edge, FEATURE, PLAN_FILE)),
+        ("review_innovation", review(Personality::Innovation, FEATURE, PLAN_FILE)),
+        ("review_pragmatic", review(Personality::Pragmatic, FEATURE, PLAN_FILE)),
+        ("review_host", host_review(Personality::Edge, FEATURE, PLAN)),
+        ("debate_thesis", a_debate(Side::Thesis)),
+        ("debate_antithesis", a_debate(Side::Antithesis)),
+        ("debate_bootstrap", bootstrap("/run/debate-1-thesis-prompt.txt")),
+        ("judge_vendor", judge(Ballot::File("/run/dialectic-ballot.txt"))),
+        ("judge_host", judge(Ballot::Inline(dialectic))),
+        ("voter_host", voter(VoterRole::SeniorReviewer, Ballot::Inline(ballot))),
+        ("voter_vendor", voter(VoterRole::SeniorEngineer, Ballot::File("/run/ballot.txt"))),
+        ("voter_replacement", voter(VoterRole::SeniorEngineer, Ballot::Inline(ballot))),
+        (
+            "again",
+            with_complaints("Write a plan.\n", &["the part `plan.txt` is missing".to_owned()]),
+        ),
+    ];
+    all.extend(chair_prompts());
+    all
+}
+
+#[test]
+fn every_prompt_reads_well() {
+    for (name, prompt) in prompts() {
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(name, prompt);
+        });
+    }
+}
+
+#[test]
+fn no_gap_is_left_and_every_text_ends_once() {
+    for (name, prompt) in prompts() {
+        let gap = prompt.split('{').skip(1).find(|rest| rest.starts_with(char::is_uppercase));
+        assert_eq!(gap, None, "{name}");
+        assert!(prompt.ends_with('\n') && !prompt.ends_with("\n\n"), "{name}");
+        assert!(!prompt.contains("\n\n\n"), "{name}");
+    }
+}
+
+/// The example that a prompt gives: its indented lines.
+fn example(prompt: &str) -> String {
+    let lines = prompt.lines().filter_map(|line| line.strip_prefix("    "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+// P-252, P-268: whoever copies the example is understood.
+#[test]
+fn the_examples_are_what_the_parsers_read() {
+    let votes = Votes::parse(&example(&voter(VoterRole::SeniorEngineer, Ballot::File("b"))));
+    assert!(!votes.is_empty() && votes.repeated.is_empty());
+    let remarks = reviewing::remarks(&example(&review(Personality::Arch, FEATURE, "p"))).unwrap();
+    assert_eq!(remarks[0].focus.map(FocusArea::word), Some("correctness"));
+    assert!(remarks[0].revision.is_some());
+    let six = (0..6).map(|n| merging::Raised {
+        proposer: "A".to_owned(),
+        remark: reviewing::remarks(&format!("1. {n}")).unwrap().remove(0),
+    });
+    let groups = merging::distinct(six.collect());
+    assert_eq!(merging::merged(&groups, &example(&merge(""))).unwrap().len(), 3);
+    let all = chair_prompts();
+    let prompt = |name: &str| example(&all.iter().find(|(it, _)| *it == name).unwrap().1);
+    let both = prompt("chair_synthesis").replace(" ===\n", " ===\ntext\n");
+    let [_, contested] =
+        parts::split(&both, ["approach-synthesis.txt", "contested-decisions.md"]).unwrap();
+    assert_eq!(decision::parse(contested).decisions.len(), 1);
+    let both = prompt("chair_revision").replace(" ===\n", " ===\ntext\n");
+    assert_eq!(
+        parts::split(&both, ["plan.txt", "resolutions"]).map(|[_, it]| resolutions(it).len()),
+        Ok(1)
+    );
+}
+
+// P-226, P-245
+#[test]
+fn the_chair_and_the_judges_are_shown_what_the_rules_read() {
+    let all = chair_prompts();
+    let prompt = |name: &str| example(&all.iter().find(|(it, _)| *it == name).unwrap().1);
+    for name in ["chair_questions", "chair_scope", "chair_interview"] {
+        let found = Questions::parse(&prompt(name));
+        assert_eq!((found.questions.len(), found.complaints.len()), (1, 0), "{name}");
+        assert_eq!(found.questions[0].options.len(), 3, "{name}");
+        assert!(found.questions[0].answered.is_some(), "{name}");
+    }
+    for name in ["chair_plan", "chair_update"] {
+        let text = prompt(name).replace("## ", "Something.\n\n## ").replace("#Something.\n\n", "#");
+        assert_eq!(planning::check(&text), [], "{name}:\n{text}");
+    }
+    let report = mermaid::check(&prompt("chair_diagram"), true);
+    assert!(report.is_safe() && report.is_one_diagram());
+    let judgement = judging::read(Some(&example(&judge(Ballot::File("b")))), &[1, 2].into());
+    let judging::Judgement::Votes(votes) = judgement else { panic!("{judgement:?}") };
+    assert_eq!((votes.votes.len(), votes.repeated.len()), (2, 0));
+}
+
+proptest! {
+    // Whatever stands in a text from outside, a prompt has the same tags, once each.
+    #[test]
+    fn no_text_can_close_its_delimiter(
+        text in "(</?|< / )(panel_(feature|plan|findings|ballot|sketch)|reviewer_plan|debater_decision|defense_content)( >|>)|\n|[a-z]{0,4}|\\{MATERIAL\\}",
+    ) {
+        let tags = |prompt: &str| {
+            let squeezed: String = prompt.chars().filter(|c| !c.is_whitespace() && *c != '/').collect();
+            Tag::ALL.iter().map(|tag| squeezed.matches(&format!("<{}", tag.name())).count()).sum::<usize>()
+        };
+        let all = |text: &str| {
+            let side = Debate {
+                feature: text,
+                synthesis: text,
+                decision_block: text,
+                chosen: text,
+                alternative: text,
+                tension: text,
+                affected_files: text,
+            };
+            [
+                sketch(Personality::Edge, text, Reader::Vendor),
+                host_review(Personality::Edge, text, text),
+                debate(Side::Thesis, &side),
+                merge(text),
+                synthesis(text, text, &[("A", text), (text, text)], true),
+                update(text, text),
+                with_complaints("x", &[text.to_owned()]),
+            ]
+        };
+        let text = format!("x{text}");
+        for (hostile, harmless) in all(&text).iter().zip(all("x")) {
+            prop_assert_eq!(tags(hostile), tags(&harmless), "{}", hostile);
+        }
+    }
+}
