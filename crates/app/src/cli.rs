@@ -1,7 +1,9 @@
 //! The command line. Doc comments on arguments are the help texts.
 
 pub mod agent;
+pub mod attend;
 pub mod brief;
+mod deliver;
 pub mod dispatch;
 pub mod guard;
 pub mod hook;
@@ -57,6 +59,7 @@ enum Command {
     Agent(agent::Args),
     Wake(wake::Args),
     Prompt(prompt::Args),
+    Attend(attend::Args),
     Subagent(subagent::Args),
     Skill(skill::Args),
     Hook(hook::Args),
@@ -87,6 +90,7 @@ impl Cli {
             Command::Agent(args) => args.run(&self.app()?, output),
             Command::Wake(args) => args.run(&self.app()?, output),
             Command::Prompt(args) => args.run(&self.app()?, output),
+            Command::Attend(args) => args.run(&self.app()?, output),
             Command::Subagent(args) => args.run(&self.app()?, output),
             Command::Skill(args) => args.run(&self.app()?, output),
             Command::Hooks(args) => args.run(&self.app()?, output),

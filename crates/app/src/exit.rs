@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use convoke_domain::lane::outcome::Outcome;
+
 /// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -32,6 +34,17 @@ impl Exit {
         Self::Bug,
         Self::Interrupted,
     ];
+
+    /// Returns what a command exits with whose lane ended so.
+    pub fn of_lane(outcome: Outcome) -> Self {
+        if outcome == Outcome::Answered {
+            Self::Done
+        } else if outcome == Outcome::Cancelled {
+            Self::Interrupted
+        } else {
+            Self::LaneFailed
+        }
+    }
 
     /// Returns the number.
     pub const fn code(self) -> u8 {

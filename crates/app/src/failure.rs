@@ -11,14 +11,14 @@ pub struct Failure {
     /// What the process exits with.
     pub exit: Exit,
     /// The message, with its causes behind it.
-    pub error: Box<dyn Error>,
+    pub error: Box<dyn Error + Send + Sync>,
     /// What the user can do next.
     pub hints: Vec<String>,
 }
 
 impl Failure {
     /// Wraps an error.
-    pub fn new(exit: Exit, error: impl Into<Box<dyn Error>>) -> Self {
+    pub fn new(exit: Exit, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { exit, error: error.into(), hints: Vec::new() }
     }
 

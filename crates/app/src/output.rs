@@ -19,6 +19,27 @@ pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
 }
 
+/// What is said on stderr by one of several that work at the same time, under its name.
+#[derive(Debug, Clone, Default)]
+pub struct Voice {
+    name: Option<String>,
+}
+
+impl Voice {
+    /// Returns the voice of somebody whose every line begins with its name.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()) }
+    }
+
+    /// Says one line on stderr.
+    pub fn say(&self, line: &str) {
+        converse(|stderr| match &self.name {
+            Some(name) => writeln!(stderr, "{name}: {line}"),
+            None => writeln!(stderr, "{line}"),
+        });
+    }
+}
+
 impl Output {
     /// Takes stdout for the life of the process.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
@@ -38,6 +59,14 @@ impl Output {
         self.data("\n")
     }
 
+    /// Writes one JSON document on a line of its own, and hands it to the reader.
+    pub fn json_line(&mut self, document: &impl Serialize) -> Result<(), Failure> {
+        serde_json::to_writer(&mut self.out, document)
+            .map_err(|error| OutputError(error.into()))?;
+        self.data("\n")?;
+        self.flush()
+    }
+
     /// Hands everything written to the reader.
     pub fn flush(&mut self) -> Result<(), Failure> {
         Ok(self.out.flush().map_err(OutputError)?)
@@ -45,7 +74,7 @@ impl Output {
 
     /// Says one line on stderr, exactly as given.
     pub fn say(&self, line: &str) {
-        converse(|stderr| writeln!(stderr, "{line}"));
+        Voice::default().say(line);
     }
 
     /// Prints what clap has to say: help and version are answers, the rest is wrong usage.

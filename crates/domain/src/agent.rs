@@ -42,6 +42,15 @@ impl AgentStatus {
     }
 }
 
+/// The process that runs an agent. A number is given out again one day, so the start counts, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// Its number.
+    pub pid: u32,
+    /// When it began, by the system's own count; `None` where that is not told.
+    pub started: Option<i64>,
+}
+
 /// One agent of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
@@ -53,8 +62,8 @@ pub struct Agent {
     pub status: AgentStatus,
     /// The client's session to resume.
     pub session_id: Option<String>,
-    /// Its process, while it runs.
-    pub pid: Option<u32>,
+    /// Who runs it, while it answers a wake-up.
+    pub owner: Option<Owner>,
     /// When its client compacted last, until the next full wake-up.
     pub compacted_at: Option<Timestamp>,
     /// The last message it was given.

@@ -70,6 +70,8 @@ pub struct Message {
     pub content: String,
     /// Who is mentioned in it.
     pub mentions: Vec<Address>,
+    /// How many wake-ups in a row led to it.
+    pub hop: u32,
     /// When it was said.
     pub created_at: Timestamp,
 }
@@ -154,6 +156,7 @@ mod tests {
             kind: MessageKind::Say,
             content: content.to_owned(),
             mentions: Vec::new(),
+            hop: 0,
             created_at: at(time),
         }
     }

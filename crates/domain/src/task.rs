@@ -223,7 +223,7 @@ mod tests {
             client: "claude".to_owned(),
             status,
             session_id: None,
-            pid: None,
+            owner: None,
             compacted_at: None,
             last_seen: None,
             archived_at: None,

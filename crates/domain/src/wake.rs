@@ -5,6 +5,7 @@
 //! [`news`] is what an agent is told that still has its memory.
 
 pub mod fit;
+pub mod hop;
 pub mod layout;
 pub mod news;
 pub mod next_step;

@@ -12,6 +12,8 @@ pub mod hook;
 pub mod hooks;
 mod json;
 pub mod lane;
+pub mod lock;
+pub mod owner;
 mod process;
 pub mod project;
 pub mod skill;

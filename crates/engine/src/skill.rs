@@ -189,7 +189,7 @@ fn read_file(project: &Path, path: &Path) -> Finding {
 }
 
 /// Returns the SHA-256 of a text, in hexadecimal digits.
-pub(crate) fn hash(text: &str) -> String {
+pub fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes())
         .iter()
         .map(|byte| format!("{byte:02x}"))

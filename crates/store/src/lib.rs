@@ -15,6 +15,7 @@ pub mod project;
 pub mod skill;
 pub mod sqlite;
 pub mod task;
+pub mod wake_up;
 
 use crate::agent::AgentStore;
 use crate::delivery::DeliveryStore;
@@ -24,6 +25,7 @@ use crate::message::MessageStore;
 use crate::project::ProjectStore;
 use crate::skill::SkillStore;
 use crate::task::TaskStore;
+use crate::wake_up::WakeUpStore;
 
 /// Everything that is kept. A backend passes every rule of `tests/conformance/main.rs`.
 pub trait Store:
@@ -35,6 +37,7 @@ pub trait Store:
     + DeliveryStore
     + DispatchStore
     + InstallStore
+    + WakeUpStore
 {
 }
 
@@ -47,5 +50,6 @@ impl<T> Store for T where
         + DeliveryStore
         + DispatchStore
         + InstallStore
+        + WakeUpStore
 {
 }

@@ -21,16 +21,25 @@ pub struct NewMessage<'a> {
     pub mentions: &'a [Address],
 }
 
+/// A message that was stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said {
+    /// Its number.
+    pub id: i64,
+    /// How many wake-ups in a row led to it: one more than the one that its speaker is answering.
+    pub hop: u32,
+}
+
 /// Keeps what is said and done. Ids grow, and times never run backwards within a scope, even when
 /// the clock does, so that both give the same order.
 pub trait MessageStore {
-    /// Stores a message and returns its id.
+    /// Stores a message.
     fn say(
         &self,
         scope: &Scope,
         message: &NewMessage<'_>,
         now: Timestamp,
-    ) -> Result<i64, StoreError>;
+    ) -> Result<Said, StoreError>;
 
     /// Returns the last messages of a scope, oldest first.
     fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError>;

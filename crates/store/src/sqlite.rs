@@ -12,6 +12,7 @@ mod row;
 mod schema;
 mod skill;
 mod task;
+mod wake_up;
 
 use std::fs;
 use std::path::Path;

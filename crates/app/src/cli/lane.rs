@@ -23,7 +23,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
-use crate::output::Output;
+use crate::output::{Output, Voice};
 
 /// The longest prompt.
 const MAX_PROMPT: u64 = 16 * 1024 * 1024;
@@ -130,7 +130,7 @@ impl RunArgs {
                 grace: self.grace,
             },
         };
-        let driven = order.drive(app, scratch.path(), output)?;
+        let driven = order.drive(app, scratch.path(), &Voice::default())?;
         if let Some(folder) = &self.keep {
             keep(scratch.path(), folder)?;
         }
@@ -148,13 +148,7 @@ impl RunArgs {
                 }
             }
         }
-        Ok(if is_answered {
-            Exit::Done
-        } else if driven.outcome == Outcome::Cancelled {
-            Exit::Interrupted
-        } else {
-            Exit::LaneFailed
-        })
+        Ok(if thin.is_some() { Exit::LaneFailed } else { Exit::of_lane(driven.outcome) })
     }
 
     fn prompt(&self) -> Result<String, Failure> {

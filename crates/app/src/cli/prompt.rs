@@ -1,29 +1,23 @@
 //! `convoke prompt`: a message to an agent that wakes it.
 
-use convoke_domain::agent::{Agent, AgentStatus};
-use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::AgentName;
-use convoke_domain::wake::{NewMessage, Order};
+use convoke_domain::wake::NewMessage;
+use convoke_domain::wake::hop::wakes;
 use convoke_engine::lane::adapter::Rights;
-use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
-use convoke_engine::wake::{Assembled, Call};
 use convoke_store::agent::{AgentChange, AgentStore};
-use convoke_store::error::StoreError;
-use convoke_store::message::{self, MessageStore};
-use convoke_store::skill::SkillStore;
+use convoke_store::message::{self, MessageStore, Said};
 use serde::Serialize;
 
-use super::lane::{LaneOrder, USUAL_LIMITS, lane_failed, sentence};
-use super::wake::{profile_of, wake};
+use super::deliver::{Delivered, Delivery, client, found, session, wakes_nobody};
+use super::lane::sentence;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::wake::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, Voice};
 use crate::workspace::{Workspace, refused, speaker};
 
 /// Wake an agent: store a prompt to it, resume its session with its wake-up, and print its answer
@@ -52,14 +46,6 @@ pub struct Args {
     print: bool,
 }
 
-#[derive(Debug, thiserror::Error)]
-enum PromptError {
-    #[error("agent \"{name}\" has no session ID")]
-    NoSession { name: AgentName },
-    #[error("cannot wake agent \"{name}\": convoke does not run `{client}`")]
-    UnknownClient { name: AgentName, client: String },
-}
-
 #[derive(Serialize)]
 struct Report<'a> {
     message_id: i64,
@@ -68,6 +54,10 @@ struct Report<'a> {
     sent: bool,
     outcome: Option<&'static str>,
     answer: Option<&'a str>,
+    /// The message that is kept of the answer.
+    reply_id: Option<i64>,
+    /// Whether it wakes nobody, because agents have woken each other too often in a row.
+    wake_loop: bool,
 }
 
 impl Args {
@@ -76,21 +66,15 @@ impl Args {
         let workspace = Workspace::open(app, None)?;
         let Workspace { store, scope } = &workspace;
         let from = speaker(self.speaker.as_ref(), app)?;
-        let found = store.agent(scope, &self.agent).map_err(refused)?;
-        let missing = || refused(StoreError::NoAgent { name: self.agent.clone() });
-        let agent = found.ok_or_else(missing)?;
-        let session = agent.session_id.as_deref().ok_or_else(|| {
-            Failure::new(Exit::No, PromptError::NoSession { name: self.agent.clone() })
-                .hint("bind one with `convoke agent add NAME --session ID`")
-        })?;
+        let agent = found(&workspace, &self.agent)?;
+        let session = session(&agent)?;
         let settings = settings(app)?;
-        let message = Some(NewMessage { from: from.clone(), content: self.text.clone() });
-        let profile = profile_of(&self.agent, &settings);
-        let order = Order::Contract;
-        let call = Call { agent: self.agent.clone(), profile, order, extent: None, message };
-        let assembled = wake(app, &workspace, &settings, &call, settings.budget)?;
+        if !self.print {
+            client(&agent)?;
+        }
         if agent.archived_at.is_some() {
-            self.change(&workspace, &AgentChange::Archived(None))?;
+            let change = AgentChange::Archived(None);
+            store.change_agent(scope, &self.agent, &change).map_err(refused)?;
         }
         let stored = message::NewMessage {
             from: &from,
@@ -99,83 +83,70 @@ impl Args {
             content: &self.text,
             mentions: &mentions(&self.text, scope, settings.mentions),
         };
-        let message_id = store.say(scope, &stored, now()).map_err(refused)?;
-        let is_busy = agent.status == AgentStatus::Busy;
-        let driven = if self.print || is_busy {
+        let said = store.say(scope, &stored, now()).map_err(refused)?;
+        // What somebody says to itself is no unread message of its own.
+        let to_itself = NewMessage { from: from.clone(), content: self.text.clone() };
+        let delivery = Delivery {
+            app,
+            workspace: &workspace,
+            settings: &settings,
+            agent: &self.agent,
+            message: Some(to_itself).filter(|it| it.from == self.agent),
+            rights: if self.write { Rights::Write } else { Rights::ReadOnly },
+        };
+        delivery.bury()?;
+        let delivered = if self.print || !wakes(said.hop) {
             None
         } else {
-            Some(self.wake_up(app, &workspace, &agent, &assembled, message_id, output)?)
+            delivery.deliver(&Voice::default())?
         };
         let command = resume(&agent.client, session);
-        let text = &assembled.wake_up.text;
-        let answer = driven.as_ref().and_then(|it| it.heard.answer());
-        let outcome = driven.as_ref().map(|it| it.outcome);
-        match (app.format, &driven) {
+        let text = match &delivered {
+            Some(delivered) => delivered.text.clone(),
+            None => delivery.assembled()?.wake_up.text,
+        };
+        self.show(&command, &text, said, delivered.as_ref(), app, output)?;
+        Ok(delivered.map_or(Exit::Done, |it| Exit::of_lane(it.driven.outcome)))
+    }
+
+    fn show(
+        &self,
+        command: &[String],
+        text: &str,
+        said: Said,
+        delivered: Option<&Delivered>,
+        app: &App,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let driven = delivered.map(|it| &it.driven);
+        let answer = driven.and_then(|it| it.heard.answer());
+        let message_id = said.id;
+        match (app.format, driven) {
             (Format::Json, _) => output.json(&Report {
                 message_id,
-                command: &command,
+                command,
                 text,
                 sent: driven.is_some(),
-                outcome: outcome.map(Outcome::name),
+                outcome: driven.map(|it| it.outcome.name()),
                 answer,
+                reply_id: delivered.and_then(|it| it.reply).map(|it| it.id),
+                wake_loop: !wakes(said.hop),
             })?,
             (Format::Text, Some(driven)) => {
                 output.say(&sentence(driven, None));
                 output.data(&answer.map_or(String::new(), |it| format!("{}\n", it.trim_end())))?;
             }
-            (Format::Text, None) if is_busy && !self.print => {
+            (Format::Text, None) if self.print => {
+                output.data(&format!("{}\n\n{text}", command.join(" ")))?;
+            }
+            (Format::Text, None) if !wakes(said.hop) => {
+                output.say(&format!("note: {}", wakes_nobody(said)));
+            }
+            (Format::Text, None) => {
                 output.say(&format!("note: @{} is busy; message {message_id} waits", self.agent));
             }
-            (Format::Text, None) => output.data(&format!("{}\n\n{text}", command.join(" ")))?,
         }
-        Ok(if outcome.is_none_or(|it| it == Outcome::Answered) {
-            Exit::Done
-        } else {
-            Exit::LaneFailed
-        })
-    }
-
-    /// Resumes the agent's session. Only an answer shows that the prompt was taken in.
-    fn wake_up(
-        &self,
-        app: &App,
-        workspace: &Workspace,
-        agent: &Agent,
-        assembled: &Assembled,
-        message_id: i64,
-        output: &Output,
-    ) -> Result<Driven, Failure> {
-        let client = AgentRef::parse(&agent.client).ok_or_else(|| {
-            let (name, client) = (self.agent.clone(), agent.client.clone());
-            Failure::new(Exit::No, PromptError::UnknownClient { name, client })
-                .hint("`--print` shows what would be sent")
-        })?;
-        let order = LaneOrder {
-            agent: &client,
-            prompt: &assembled.wake_up.text,
-            model: None,
-            effort: None,
-            resume: agent.session_id.as_deref(),
-            rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-            limits: USUAL_LIMITS,
-        };
-        let scratch = tempfile::tempdir().map_err(lane_failed)?;
-        self.change(workspace, &AgentChange::Status(AgentStatus::Busy))?;
-        let driven = order.drive(app, scratch.path(), output);
-        self.change(workspace, &AgentChange::Status(AgentStatus::Idle))?;
-        let driven = driven?;
-        if driven.outcome == Outcome::Answered {
-            self.change(workspace, &AgentChange::Seen(message_id))?;
-            self.change(workspace, &AgentChange::Compacted(None))?;
-            let injection = assembled.injection(&self.agent, now());
-            workspace.store.record_injection(&workspace.scope, &injection).map_err(refused)?;
-        }
-        Ok(driven)
-    }
-
-    fn change(&self, workspace: &Workspace, change: &AgentChange<'_>) -> Result<(), Failure> {
-        let Workspace { store, scope } = workspace;
-        store.change_agent(scope, &self.agent, change).map_err(refused)
+        Ok(())
     }
 }
 

@@ -3,10 +3,12 @@
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::{Address, AgentName};
+use convoke_domain::wake::hop::wakes;
 use convoke_store::agent::AgentStore;
 use convoke_store::message::{MessageStore, NewMessage};
 use serde::Serialize;
 
+use super::deliver::wakes_nobody;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::wake;
@@ -78,8 +80,12 @@ impl Args {
             content: &text,
             mentions: &mentions,
         };
-        let id = store.say(scope, &message, now()).map_err(refused)?;
+        let said = store.say(scope, &message, now()).map_err(refused)?;
+        let id = said.id;
         self.warn_about_strangers(&workspace, &mentions, output)?;
+        if (self.to.is_some() || !mentions.is_empty()) && !wakes(said.hop) {
+            output.say(&format!("note: {}", wakes_nobody(said)));
+        }
         let mentions: Vec<_> = mentions.iter().map(ToString::to_string).collect();
         match app.format {
             Format::Json => {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::{Outcome, Project};
 
 /// A project with a script in place of Claude Code.
-fn with_claude(script: &str) -> Project {
+pub(crate) fn with_claude(script: &str) -> Project {
     let project = Project::new().file("../home/bin/claude", format!("#!/bin/sh\n{script}\n"));
     let path = project.path("../home/bin/claude");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -181,7 +181,7 @@ fn nobody_is_left_when_convoke_is_killed() {
 
 /// Waits until something holds, which the harness's own limit bounds.
 #[track_caller]
-fn until(holds: impl Fn() -> bool) {
+pub(crate) fn until(holds: impl Fn() -> bool) {
     for _ in 0..50_000_000_u64 {
         if holds() {
             return;
@@ -212,11 +212,12 @@ fn a_prompt_wakes_an_agent() {
     assert!(asked.contains("You are @june") && asked.contains("@human: \"What now?\""), "{asked}");
     assert!(fs::read_to_string(project.path("arguments")).unwrap().contains("s-1"));
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.", "it was taken in");
+    assert!(project.stdout(&["inbox"]).contains("@june: \"The answer is 42.\""), "it is kept");
     assert_eq!(project.stdout(&["agent", "show", "june"]), "@june  claude  [idle]  session s-1");
     project.run(&["agent", "status", "june", "busy"]);
     let busy = project.run(&["prompt", "june", "Hurry!"]);
     assert_eq!((busy.code, busy.stdout.as_str()), (Some(0), ""), "{busy}");
-    assert!(busy.stderr.contains("note: @june is busy; message 2 waits"), "{busy}");
+    assert!(busy.stderr.contains("note: @june is busy; message 3 waits"), "{busy}");
     assert!(project.stdout(&["inbox", "june"]).contains("Hurry!"));
 }
 

@@ -5,6 +5,7 @@
     reason = "a test that cannot set itself up should stop where it stands"
 )]
 
+mod attend;
 mod brief;
 mod brief_bad_input;
 mod brief_init;

@@ -2,13 +2,14 @@
 
 use convoke_domain::message::{Event, Message, MessageKind};
 use convoke_domain::scope::{Address, AgentName, Scope};
+use convoke_domain::wake::hop::hop_of_message;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::row::{Time, Word, one_of};
 use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
-use crate::message::{MessageStore, NewMessage};
+use crate::message::{MessageStore, NewMessage, Said};
 
 impl MessageStore for SqliteStore {
     fn say(
@@ -16,27 +17,12 @@ impl MessageStore for SqliteStore {
         scope: &Scope,
         message: &NewMessage<'_>,
         now: Timestamp,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<Said, StoreError> {
         let store = || {
             let transaction = self.begin()?;
-            let at = not_before_last(&transaction, "messages", scope, now)?;
-            let sql = "INSERT INTO messages \
-                       (project, branch, from_agent, to_agent, kind, content, created_at) \
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-            let values = params![
-                scope.project,
-                scope.branch,
-                message.from.as_str(),
-                message.to.map(AgentName::as_str),
-                message.kind.name(),
-                message.content,
-                Time(at),
-            ];
-            transaction.execute(sql, values)?;
-            let id = transaction.last_insert_rowid();
-            add_recipients(&transaction, scope, id, message)?;
+            let said = insert(&transaction, scope, message, now)?;
             transaction.commit()?;
-            Ok(id)
+            Ok(said)
         };
         store().map_err(failed("store the message"))
     }
@@ -108,10 +94,50 @@ impl MessageStore for SqliteStore {
 }
 
 /// The messages that are to an agent or mention it, each once, without its own.
-const ADDRESSED: &str = "SELECT DISTINCT message_id FROM recipients \
+pub(super) const ADDRESSED: &str = "SELECT DISTINCT message_id FROM recipients \
      WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND message_id > ?4 \
      AND NOT EXISTS (SELECT 1 FROM messages WHERE id = message_id \
        AND project = ?1 AND branch = ?2 AND from_agent = ?3)";
+
+/// Adds a message with its recipients.
+pub(super) fn insert(
+    connection: &Connection,
+    scope: &Scope,
+    message: &NewMessage<'_>,
+    now: Timestamp,
+) -> rusqlite::Result<Said> {
+    let at = not_before_last(connection, "messages", scope, now)?;
+    let hop = hop_of_message(answering(connection, scope, message.from)?);
+    let sql = "INSERT INTO messages \
+               (project, branch, from_agent, to_agent, kind, content, hop, created_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let values = params![
+        scope.project,
+        scope.branch,
+        message.from.as_str(),
+        message.to.map(AgentName::as_str),
+        message.kind.name(),
+        message.content,
+        hop,
+        Time(at),
+    ];
+    connection.execute(sql, values)?;
+    let id = connection.last_insert_rowid();
+    add_recipients(connection, scope, id, message)?;
+    Ok(Said { id, hop })
+}
+
+/// Returns the hop of the wake-up that somebody is answering.
+fn answering(
+    connection: &Connection,
+    scope: &Scope,
+    agent: &AgentName,
+) -> rusqlite::Result<Option<u32>> {
+    let sql = "SELECT answering_hop FROM agents WHERE project = ?1 AND branch = ?2 AND name = ?3";
+    let values = params![scope.project, scope.branch, agent.as_str()];
+    let hop = connection.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
+    Ok(hop.flatten())
+}
 
 /// Keeps time from running backwards when the clock does.
 fn not_before_last(
@@ -171,6 +197,7 @@ fn read_message(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Mess
         kind: one_of(row, "kind", MessageKind::parse)?,
         content: row.get("content")?,
         mentions: read_mentions(connection, id)?,
+        hop: row.get("hop")?,
         created_at: row.get("created_at").map(|Time(at)| at)?,
     })
 }

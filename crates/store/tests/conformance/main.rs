@@ -6,7 +6,7 @@ mod memory;
 mod talk;
 mod task;
 
-use convoke_domain::agent::AgentStatus;
+use convoke_domain::agent::{AgentStatus, Owner};
 use convoke_domain::hook::{Client, Moment, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::{Address, AgentName, Scope};
@@ -24,13 +24,14 @@ use convoke_store::message::NewMessage;
 use convoke_store::skill::Injection;
 use convoke_store::sqlite::SqliteStore;
 use convoke_store::task::{ActivePlan, Change, NewTask};
+use convoke_store::wake_up::{Pending, WakeUpEnd};
 
 type Rule = (&'static str, fn(&dyn Store));
 
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 24] = [
+    let rules: [Rule; 25] = [
         ("the ledger of dispatches only grows", dispatch::the_ledger_is_kept),
         ("a round finds what came before it", dispatch::rounds_are_kept),
         ("what a client's record says of a wake-up is kept", memory::arrivals_are_kept),
@@ -53,6 +54,7 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("messages keep their order when the clock runs back", talk::time_never_runs_back),
         ("an agent is addressed by name or mention, from anywhere", talk::addressing),
         ("what was seen is never unseen", talk::seeing_only_grows),
+        ("a wake-up is taken once, and its chain counted", talk::wake_ups_are_taken_once),
         ("deeds are kept in order", talk::deeds_in_order),
         ("skills are pinned and their history kept", memory::skills),
     ];

@@ -19,7 +19,7 @@ fn say(
         content: &content,
         mentions,
     };
-    store.say(scope, &message, at(second)).unwrap()
+    store.say(scope, &message, at(second)).unwrap().id
 }
 
 // W-8
@@ -83,4 +83,49 @@ pub(super) fn deeds_in_order(store: &dyn Store) {
     let events = store.recent_events(&here(), 2).unwrap();
     let found: Vec<_> = events.iter().map(|it| (it.verb_phrase.as_str(), it.created_at)).collect();
     assert_eq!(found, [("did two", at(5)), ("did three", at(6))]);
+}
+
+// W-21, W-22: one wake-up at a time, of everything that waits; what is said meanwhile is one hop on.
+pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
+    let (june, owner) = (name("june"), Owner { pid: 7, started: Some(70) });
+    let begin = |hop, owner| store.begin_wake_up(&here(), &june, hop, owner).unwrap();
+    let pending = |after| store.pending(&here(), &june, after).unwrap();
+    let end =
+        |owner, end: &WakeUpEnd<'_>| store.end_wake_up(&here(), &june, owner, end, at(9)).unwrap();
+    let backend = name("backend");
+    let message = NewMessage {
+        from: &june,
+        to: Some(&backend),
+        kind: MessageKind::Complete,
+        content: "done",
+        mentions: &[],
+    };
+    let answered = |seen| WakeUpEnd { seen: Some(seen), answered: true, message: Some(message) };
+    store.add_agent(&here(), &june, "claude").unwrap();
+    store.change_agent(&here(), &june, &AgentChange::Archived(Some(at(1)))).unwrap();
+    store.change_agent(&here(), &june, &AgentChange::Compacted(Some(at(1)))).unwrap();
+    assert_eq!(pending(None), None);
+    let first = say(store, &here(), "ana", Some("june"), &[], 1);
+    let last = say(store, &here(), "ana", Some("june"), &[], 2);
+    assert_eq!(pending(None), Some(Pending { newest: last, hop: 0 }));
+    assert_eq!(pending(Some(first)), Some(Pending { newest: last, hop: 0 }));
+    assert!(begin(8, owner) && !begin(8, Owner { pid: 8, started: None }));
+    let agent = store.agent(&here(), &june).unwrap().unwrap();
+    assert_eq!((agent.status, agent.owner), (AgentStatus::Busy, Some(owner)));
+    assert_eq!(agent.archived_at, None);
+    assert_eq!(end(Owner { pid: 7, started: None }, &answered(last)), None, "a namesake");
+    let said = end(owner, &answered(last)).unwrap();
+    assert_eq!(said.hop, 9);
+    let agent = store.agent(&here(), &june).unwrap().unwrap();
+    assert_eq!((agent.status, agent.owner), (AgentStatus::Idle, None));
+    assert_eq!((agent.last_seen, agent.compacted_at), (Some(last), None));
+    assert_eq!(end(owner, &answered(last)), None, "it ended before");
+    assert_eq!(store.pending(&here(), &backend, None).unwrap(), None, "a chain too long");
+    assert_eq!(store.addressed_to(&here(), &backend, None, 9).unwrap()[0].hop, 9);
+    say(store, &here(), "june", Some("backend"), &[], 3);
+    let waiting = store.pending(&here(), &backend, None).unwrap().unwrap();
+    assert_eq!(waiting.hop, 0, "nobody woke her for this one");
+    assert!(begin(0, owner));
+    end(owner, &WakeUpEnd { seen: None, answered: false, message: None });
+    assert_eq!(store.agent(&here(), &june).unwrap().unwrap().last_seen, Some(last));
 }

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::cli::lane::{AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, sentence};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, Voice};
 
 /// A round that was to be resumed and could not be begins afresh, with a note. Reviewers may only
 /// read; whoever works may write with `--write`.
@@ -50,7 +50,7 @@ impl RunArgs {
         }
         let Some(answer) = driven.heard.answer().filter(|_| driven.outcome == Outcome::Answered)
         else {
-            return Ok(Exit::LaneFailed);
+            return Ok(Exit::of_lane(driven.outcome));
         };
         self.judged(app, &driven, answer, scratch.path(), output)
     }
@@ -81,7 +81,7 @@ impl RunArgs {
             rights: if writes { Rights::Write } else { Rights::ReadOnly },
             limits: USUAL_LIMITS,
         };
-        let driven = order.drive(app, scratch, output)?;
+        let driven = order.drive(app, scratch, &Voice::default())?;
         output.say(&sentence(&driven, None));
         Ok((driven, made.decision))
     }

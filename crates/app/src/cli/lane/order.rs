@@ -16,7 +16,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::Voice;
 
 /// Variables that every program needs; a client sees these and its own vendor's, and nothing else.
 const COMMON: [&str; 24] = [
@@ -71,7 +71,7 @@ impl LaneOrder<'_> {
         &self,
         app: &App,
         scratch: &Path,
-        output: &Output,
+        voice: &Voice,
     ) -> Result<Driven, Failure> {
         let folder = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
         let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
@@ -87,7 +87,7 @@ impl LaneOrder<'_> {
         let is_text = app.format == Format::Text;
         let mut notice = |event: &Event| {
             if let (true, Some(line)) = (is_text, progress(event)) {
-                output.say(&line);
+                voice.say(&line);
             }
         };
         let cancel = interrupt::cancel();

@@ -1,0 +1,219 @@
+//! Delivering a wake-up: an agent is taken, its session goes on in a lane, and its answer is kept.
+
+use convoke_domain::agent::{Agent, Owner};
+use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::mention::mentions;
+use convoke_domain::message::MessageKind;
+use convoke_domain::scope::AgentName;
+use convoke_domain::wake::hop::{MOST_HOPS, WAKE_LOOP};
+use convoke_domain::wake::{NewMessage, Order};
+use convoke_engine::lane::adapter::Rights;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::Driven;
+use convoke_engine::owner::{is_alive, ourselves};
+use convoke_engine::wake::{Assembled, Call};
+use convoke_store::agent::AgentStore;
+use convoke_store::error::StoreError;
+use convoke_store::message::{self, Said};
+use convoke_store::skill::SkillStore;
+use convoke_store::wake_up::{WakeUpEnd, WakeUpStore};
+
+use super::lane::{LaneOrder, USUAL_LIMITS, lane_failed};
+use super::wake::{profile_of, wake};
+use crate::app::App;
+use crate::clock::now;
+use crate::config::wake::Settings;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Voice;
+use crate::workspace::{Workspace, refused};
+
+/// What is said of a process that is gone without a word.
+const DIED: &str = "process died unexpectedly";
+
+/// A wake-up to deliver.
+pub(super) struct Delivery<'a> {
+    pub(super) app: &'a App,
+    pub(super) workspace: &'a Workspace,
+    pub(super) settings: &'a Settings,
+    pub(super) agent: &'a AgentName,
+    /// A message that is no stored one's to it; without one, the newest unread message.
+    pub(super) message: Option<NewMessage>,
+    /// What the agent may do.
+    pub(super) rights: Rights,
+}
+
+/// What came of it.
+pub(super) struct Delivered {
+    /// What the agent was told.
+    pub(super) text: String,
+    /// What became of its lane.
+    pub(super) driven: Driven,
+    /// What is kept of its answer.
+    pub(super) reply: Option<Said>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum NotDelivered {
+    #[error("agent \"{name}\" has no session ID")]
+    NoSession { name: AgentName },
+    #[error("cannot wake agent \"{name}\": convoke does not run `{client}`")]
+    UnknownClient { name: AgentName, client: String },
+}
+
+impl Delivery<'_> {
+    /// Delivers everything that waits for the agent as one wake-up. `None` if it is busy, or if
+    /// nothing waits any more. Only an answer shows that a wake-up was taken in.
+    pub(super) fn deliver(&self, voice: &Voice) -> Result<Option<Delivered>, Failure> {
+        let Workspace { store, scope } = self.workspace;
+        let agent = found(self.workspace, self.agent)?;
+        session(&agent)?;
+        client(&agent)?;
+        let pending = store.pending(scope, self.agent, agent.last_seen).map_err(refused)?;
+        let (hop, owner) = (pending.map_or(0, |it| it.hop), ourselves());
+        if !store.begin_wake_up(scope, self.agent, hop, owner).map_err(refused)? {
+            return Ok(None);
+        }
+        // It is let go of whatever happens; after an answer that has happened already.
+        let delivered = self.while_taken(&agent, owner, voice);
+        self.end(owner, &WakeUpEnd { seen: None, answered: false, message: None })?;
+        delivered
+    }
+
+    fn while_taken(
+        &self,
+        agent: &Agent,
+        owner: Owner,
+        voice: &Voice,
+    ) -> Result<Option<Delivered>, Failure> {
+        let assembled = self.assembled()?;
+        if assembled.message_id.is_none() && self.message.is_none() {
+            return Ok(None);
+        }
+        let text = assembled.wake_up.text.clone();
+        let driven = self.run(agent, &text, voice)?;
+        let reply = self.ended(owner, &assembled, &driven)?;
+        Ok(Some(Delivered { text, driven, reply }))
+    }
+
+    /// Returns what the agent is told.
+    pub(super) fn assembled(&self) -> Result<Assembled, Failure> {
+        let call = Call {
+            agent: self.agent.clone(),
+            profile: profile_of(self.agent, self.settings),
+            order: Order::Contract,
+            extent: None,
+            message: self.message.clone(),
+        };
+        wake(self.app, self.workspace, self.settings, &call, self.settings.budget)
+    }
+
+    fn run(&self, agent: &Agent, text: &str, voice: &Voice) -> Result<Driven, Failure> {
+        let order = LaneOrder {
+            agent: &client(agent)?,
+            prompt: text,
+            model: None,
+            effort: None,
+            resume: Some(session(agent)?),
+            rights: self.rights,
+            limits: USUAL_LIMITS,
+        };
+        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        order.drive(self.app, scratch.path(), voice)
+    }
+
+    /// Keeps the answer, or tells the orchestrator that there is none.
+    fn ended(
+        &self,
+        owner: Owner,
+        assembled: &Assembled,
+        driven: &Driven,
+    ) -> Result<Option<Said>, Failure> {
+        let Workspace { store, scope } = self.workspace;
+        let answer = driven.heard.answer().filter(|_| driven.outcome == Outcome::Answered);
+        let Some(answer) = answer else {
+            let words = format!("ended without an answer: {}", driven.outcome.name());
+            let message = self.notice(&words).filter(|_| driven.outcome != Outcome::Cancelled);
+            return self.end(owner, &WakeUpEnd { seen: None, answered: false, message });
+        };
+        let injection = assembled.injection(self.agent, now());
+        store.record_injection(scope, &injection).map_err(refused)?;
+        let human = AgentName::human();
+        // Whoever works reports to who leads, and who leads to the person.
+        let (to, kind) = if self.is_orchestrator() {
+            (&human, MessageKind::Chat)
+        } else {
+            (&self.settings.orchestrator, MessageKind::Complete)
+        };
+        let mentions = mentions(answer, scope, self.settings.mentions);
+        let message = message::NewMessage {
+            from: self.agent,
+            to: Some(to),
+            kind,
+            content: answer,
+            mentions: &mentions,
+        };
+        let seen = assembled.message_id;
+        self.end(owner, &WakeUpEnd { seen, answered: true, message: Some(message) })
+    }
+
+    fn end(&self, owner: Owner, end: &WakeUpEnd<'_>) -> Result<Option<Said>, Failure> {
+        let Workspace { store, scope } = self.workspace;
+        store.end_wake_up(scope, self.agent, owner, end, now()).map_err(refused)
+    }
+
+    /// Returns what the orchestrator is told of an agent that gave no answer.
+    fn notice<'b>(&'b self, words: &'b str) -> Option<message::NewMessage<'b>> {
+        (!self.is_orchestrator()).then_some(message::NewMessage {
+            from: self.agent,
+            to: Some(&self.settings.orchestrator),
+            kind: MessageKind::Exit,
+            content: words,
+            mentions: &[],
+        })
+    }
+
+    fn is_orchestrator(&self) -> bool {
+        *self.agent == self.settings.orchestrator
+    }
+
+    /// Lets go of the agent if the process that woke it is gone, and tells the orchestrator.
+    pub(super) fn bury(&self) -> Result<bool, Failure> {
+        let agent = found(self.workspace, self.agent)?;
+        let Some(owner) = agent.owner.filter(|owner| !is_alive(*owner)) else { return Ok(false) };
+        let message = self.notice(DIED);
+        self.end(owner, &WakeUpEnd { seen: None, answered: false, message })?;
+        Ok(true)
+    }
+}
+
+/// Finds an agent.
+pub(super) fn found(workspace: &Workspace, name: &AgentName) -> Result<Agent, Failure> {
+    let agent = workspace.store.agent(&workspace.scope, name).map_err(refused)?;
+    agent.ok_or_else(|| refused(StoreError::NoAgent { name: name.clone() }))
+}
+
+/// Returns the session that goes on.
+pub(super) fn session(agent: &Agent) -> Result<&str, Failure> {
+    agent.session_id.as_deref().ok_or_else(|| {
+        Failure::new(Exit::No, NotDelivered::NoSession { name: agent.name.clone() })
+            .hint("bind one with `convoke agent add NAME --session ID`")
+    })
+}
+
+/// Returns the client that runs it.
+pub(super) fn client(agent: &Agent) -> Result<AgentRef, Failure> {
+    AgentRef::parse(&agent.client).ok_or_else(|| {
+        let (name, client) = (agent.name.clone(), agent.client.clone());
+        Failure::new(Exit::No, NotDelivered::UnknownClient { name, client })
+            .hint("`convoke prompt --print` shows what would be sent")
+    })
+}
+
+/// Says that a message is too far down a chain of wake-ups.
+pub(super) fn wakes_nobody(said: Said) -> String {
+    let Said { id, hop } = said;
+    format!(
+        "{WAKE_LOOP}: message {id} comes of {hop} wake-ups in a row, more than {MOST_HOPS}; it wakes nobody"
+    )
+}

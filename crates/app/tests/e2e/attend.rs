@@ -1,0 +1,200 @@
+//! `convoke attend`: agents that are woken by what is said to them, with a script as their client.
+
+use std::fs;
+use std::path::Path;
+use std::process::Child;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Project};
+use crate::lane::{until, with_claude};
+
+const CONVOKE: &str = env!("CARGO_BIN_EXE_convoke");
+
+/// Agents `a` and `b`, whose client keeps what it was asked, does something, and says something.
+/// The session is the last of the client's words that begins so.
+fn project(does: &str, a: &str, b: &str) -> Project {
+    let project = with_claude(&script(does, a, b)).on_branch("main");
+    for agent in ["a", "b"] {
+        project.run(&["agent", "add", agent, "--session", &format!("s-{agent}")]);
+    }
+    project
+}
+
+fn script(does: &str, a: &str, b: &str) -> String {
+    let line = |value: &Value| {
+        value.to_string().replace("SESSION", "'$s'").replace("WORDS", "'\"$words\"'")
+    };
+    let init = json!({ "type": "system", "subtype": "init", "session_id": "SESSION", "uuid": "1",
+        "model": "m", "tools": [] });
+    let result = json!({ "type": "result", "subtype": "success", "is_error": false, "uuid": "2",
+        "result": "WORDS", "session_id": "SESSION" });
+    format!(
+        "case \"$*\" in *s-a*) s=s-a; me=a; words={a:?};; *) s=s-b; me=b; words={b:?};; esac\n\
+         echo \"$me\" >> ../woken; cat >> ../asked\n{does}\necho '{}'\necho '{}'",
+        line(&init),
+        line(&result)
+    )
+}
+
+fn attend(project: &Project, more: &[&str]) -> Outcome {
+    project.run(&[&["attend", "--once"], more].concat())
+}
+
+/// Who was woken, in order.
+fn woken(project: &Project) -> String {
+    let names = fs::read_to_string(project.path("../woken")).unwrap_or_default();
+    names.lines().collect::<Vec<_>>().concat()
+}
+
+fn started(project: &Project) -> Child {
+    project.command(Path::new(CONVOKE), &["attend"]).spawn().unwrap()
+}
+
+// W-20, W-21: whatever waits is one wake-up, and nothing is delivered twice.
+#[test]
+fn two_messages_are_one_wake_up() {
+    let project = project("", "x", "All requirements met.");
+    project.run(&["say", "@b first"]);
+    project.run(&["say", "second", "--to", "b"]);
+    project.run(&["say", "just talking"]);
+    let attended = attend(&project, &[]);
+    assert_eq!(
+        (attended.code, attended.stdout.as_str()),
+        (Some(0), "@b: All requirements met.\n"),
+        "{attended}"
+    );
+    assert_eq!(woken(&project), "b");
+    let asked = fs::read_to_string(project.path("../asked")).unwrap();
+    assert!(asked.contains("@human: \"second\"") && asked.contains("\"@b first\""), "{asked}");
+    assert_eq!(project.stdout(&["inbox", "b"]), "No new messages.");
+    // W-20: who leads is told that somebody is done.
+    assert!(project.stdout(&["inbox", "june"]).ends_with("@b: \"All requirements met.\""));
+    attend(&project, &[]);
+    assert_eq!(woken(&project), "b", "once");
+}
+
+// W-22: agents that wake each other come to an end, whether they answer or speak for themselves.
+#[test]
+fn a_chain_of_wake_ups_ends() {
+    let speaks = format!(
+        "other=a; [ $me = a ] && other=b\n{CONVOKE} say --as $me \"@$other go on\" 2>> ../said"
+    );
+    for (does, a, b, remark) in
+        [("", "over to @b", "back to @a", "stderr"), (speaks.as_str(), "done", "done", "said")]
+    {
+        let project = project(does, a, b);
+        project.run(&["say", "@a begin"]);
+        let attended = attend(&project, &["--json"]);
+        assert_eq!(attended.code, Some(0), "{attended}");
+        assert_eq!(woken(&project), "ababababa", "hops 0 to 8");
+        let said = match remark {
+            "said" => fs::read_to_string(project.path("../said")).unwrap(),
+            _ => attended.stderr.clone(),
+        };
+        assert_eq!(said.matches("wake_loop").count(), 1, "{said}");
+        let lines: Vec<Value> =
+            attended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let loops: Vec<_> = lines.iter().map(|it| it["wake_loop"] == json!(true)).collect();
+        assert_eq!(loops, [vec![false; 8], vec![true]].concat());
+        assert_eq!(project.stdout(&["inbox", "b"]).lines().count(), 1, "it is kept");
+        attend(&project, &[]);
+        assert_eq!(woken(&project).len(), 9, "and wakes nobody later");
+        // A person begins a new chain.
+        project.run(&["say", "@b once more"]);
+        attend(&project, &[]);
+        assert_eq!(woken(&project).len(), 18);
+    }
+}
+
+// W-22
+#[test]
+fn whoever_is_busy_is_not_interrupted() {
+    let project = project("", "x", "Done.");
+    project.run(&["agent", "status", "b", "busy"]);
+    project.run(&["say", "@b hurry"]);
+    let attended = attend(&project, &[]);
+    assert_eq!((attended.code, attended.stdout.as_str()), (Some(0), ""), "{attended}");
+    assert_eq!(woken(&project), "");
+    project.run(&["agent", "status", "b", "idle"]);
+    assert_eq!(attend(&project, &[]).stdout, "@b: Done.\n");
+}
+
+// Only what is new is tried again, so a client that is broken costs one attempt.
+#[test]
+fn whoever_gives_no_answer_is_not_asked_for_ever() {
+    let project = project("exit 1", "x", "y");
+    project.run(&["say", "@b hello"]);
+    let attended = attend(&project, &[]);
+    assert_eq!((attended.code, attended.stdout.as_str()), (Some(4), ""), "{attended}");
+    assert_eq!(woken(&project), "b");
+    assert!(project.stdout(&["inbox", "b"]).contains("hello"), "it was not taken in");
+    let told = project.stdout(&["inbox", "june"]);
+    assert!(told.ends_with("@b: \"ended without an answer: exited_early\""), "{told}");
+    assert_eq!(project.stdout(&["agent", "show", "b"]), "@b  claude  [idle]  session s-b");
+}
+
+// One at a time attends to a branch, and hears of what is said meanwhile.
+#[test]
+fn a_second_one_is_told_who_attends() {
+    let project = project("", "x", "Done.");
+    let mut first = started(&project);
+    until(|| attend(&project, &[]).code == Some(3));
+    let second = attend(&project, &[]);
+    assert_eq!(
+        second.stderr,
+        format!(
+            "error: cannot attend to project:main\ncause: process {} does so already\n\
+             hint: stop it first\n",
+            first.id()
+        )
+    );
+    project.run(&["say", "@b hello"]);
+    until(|| project.stdout(&["inbox", "june"]).contains("Done."));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(attend(&project, &[]).code, Some(0));
+    assert_eq!(woken(&project), "b");
+}
+
+// W-20: of an agent whose process died the orchestrator hears, and the next one goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_was_killed_is_taken_up_again() {
+    let project = project("echo $$ > ../pid; sleep 300", "x", "y");
+    project.run(&["say", "@b hello"]);
+    let mut first = started(&project);
+    let pid = || fs::read_to_string(project.path("../pid")).unwrap_or_default().trim().to_owned();
+    until(|| !pid().is_empty());
+    first.kill().unwrap();
+    first.wait().unwrap();
+    until(|| !Path::new("/proc").join(pid()).exists());
+    assert!(project.stdout(&["agent", "show", "b"]).contains("[busy]"));
+    let client = format!("#!/bin/sh\n{}\n", script("", "x", "Here I am."));
+    fs::write(project.path("../home/bin/claude"), client).unwrap();
+    let second = attend(&project, &[]);
+    assert_eq!((second.code, second.stdout.as_str()), (Some(0), "@b: Here I am.\n"), "{second}");
+    assert!(second.stderr.contains("@b: the process that woke it is gone\n"), "{second}");
+    let told = project.stdout(&["inbox", "june"]);
+    assert!(told.contains("@b: \"process died unexpectedly\""), "{told}");
+    assert!(told.ends_with("@b: \"Here I am.\""), "{told}");
+    assert_eq!(woken(&project), "bb");
+}
+
+// Whoever is stopped lets go of its agents, and no word of a death is said.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_it_cleanly() {
+    let project = project("echo $$ > ../pid; sleep 300", "x", "y");
+    project.run(&["say", "@b hello"]);
+    let mut first = started(&project);
+    let pid = || fs::read_to_string(project.path("../pid")).unwrap_or_default().trim().to_owned();
+    until(|| !pid().is_empty());
+    let stop = project.command(Path::new("kill"), &["-INT", &first.id().to_string()]).status();
+    assert!(stop.unwrap().success());
+    assert_eq!(first.wait().unwrap().code(), Some(130));
+    assert!(!Path::new("/proc").join(pid()).exists());
+    assert_eq!(project.stdout(&["agent", "show", "b"]), "@b  claude  [idle]  session s-b");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert!(project.stdout(&["inbox", "b"]).contains("hello"));
+}

@@ -1,0 +1,93 @@
+//! Wake-ups in SQLite.
+
+use convoke_domain::agent::Owner;
+use convoke_domain::scope::{AgentName, Scope};
+use convoke_domain::wake::hop::MOST_HOPS;
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, params};
+
+use super::message::{ADDRESSED, insert};
+use super::{SqliteStore, failed};
+use crate::error::StoreError;
+use crate::message::Said;
+use crate::wake_up::{Pending, WakeUpEnd, WakeUpStore};
+
+impl WakeUpStore for SqliteStore {
+    fn pending(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        after: Option<i64>,
+    ) -> Result<Option<Pending>, StoreError> {
+        let sql = format!(
+            "SELECT max(id), max(hop) FROM messages WHERE id IN ({ADDRESSED}) AND hop <= ?5 \
+             HAVING count(*) > 0"
+        );
+        let after = after.unwrap_or(0);
+        let values = params![scope.project, scope.branch, agent.as_str(), after, MOST_HOPS];
+        let find = || {
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let read =
+                |row: &rusqlite::Row<'_>| Ok(Pending { newest: row.get(0)?, hop: row.get(1)? });
+            statement.query_row(values, read).optional()
+        };
+        find().map_err(failed("look for messages that wait"))
+    }
+
+    fn begin_wake_up(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        hop: u32,
+        owner: Owner,
+    ) -> Result<bool, StoreError> {
+        let sql = "UPDATE agents SET status = 'busy', answering_hop = ?4, pid = ?5, \
+                   pid_started = ?6, archived_at = NULL \
+                   WHERE project = ?1 AND branch = ?2 AND name = ?3 \
+                   AND status <> 'busy' AND pid IS NULL";
+        let Owner { pid, started } = owner;
+        let values = params![scope.project, scope.branch, agent.as_str(), hop, pid, started];
+        let taken = self.connection.execute(sql, values).map_err(failed("wake the agent"))?;
+        Ok(taken > 0)
+    }
+
+    fn end_wake_up(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        owner: Owner,
+        end: &WakeUpEnd<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Said>, StoreError> {
+        let store = || {
+            let transaction = self.begin()?;
+            let Owner { pid, started } = owner;
+            let sql = "SELECT 1 FROM agents WHERE project = ?1 AND branch = ?2 AND name = ?3 \
+                       AND pid = ?4 AND pid_started IS ?5";
+            let values = params![scope.project, scope.branch, agent.as_str(), pid, started];
+            if transaction.query_row(sql, values, |_| Ok(())).optional()?.is_none() {
+                return Ok(None);
+            }
+            // While the agent is still taken, so that what it says is one further down the chain.
+            let message = end.message.as_ref();
+            let said = message.map(|it| insert(&transaction, scope, it, now)).transpose()?;
+            let sql = "UPDATE agents SET pid = NULL, pid_started = NULL, answering_hop = NULL, \
+                       status = CASE status WHEN 'busy' THEN 'idle' ELSE status END, \
+                       last_seen_message_id = CASE WHEN ?4 IS NULL THEN last_seen_message_id \
+                         ELSE max(coalesce(last_seen_message_id, 0), ?4) END, \
+                       compacted_at = CASE WHEN ?5 THEN NULL ELSE compacted_at END \
+                       WHERE project = ?1 AND branch = ?2 AND name = ?3";
+            let (seen, answered) = (end.seen, end.answered);
+            let values = params![scope.project, scope.branch, agent.as_str(), seen, answered];
+            transaction.execute(sql, values)?;
+            transaction.commit()?;
+            Ok(said)
+        };
+        store().map_err(failed("end the wake-up"))
+    }
+
+    fn changes(&self) -> Result<i64, StoreError> {
+        let version = self.connection.pragma_query_value(None, "data_version", |row| row.get(0));
+        version.map_err(failed("ask whether the store has changed"))
+    }
+}

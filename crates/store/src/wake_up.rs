@@ -1,0 +1,63 @@
+//! Keeping wake-ups: what waits for an agent, and who is answering.
+
+use convoke_domain::agent::Owner;
+use convoke_domain::scope::{AgentName, Scope};
+use jiff::Timestamp;
+
+use crate::error::StoreError;
+use crate::message::{NewMessage, Said};
+
+/// What waits for an agent: every unread message to it that may wake somebody, as one wake-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pending {
+    /// The newest of them.
+    pub newest: i64,
+    /// The furthest down a chain that any of them is.
+    pub hop: u32,
+}
+
+/// How a wake-up ended.
+#[derive(Debug, Clone, Copy)]
+pub struct WakeUpEnd<'a> {
+    /// The last message that was taken in with it, if it was answered.
+    pub seen: Option<i64>,
+    /// Whether it was answered.
+    pub answered: bool,
+    /// What is said about it.
+    pub message: Option<NewMessage<'a>>,
+}
+
+/// Keeps wake-ups. Each begins and ends in one transaction, so that no two processes answer the same
+/// one, and an answer is never kept without what it answers.
+pub trait WakeUpStore {
+    /// Returns what waits for an agent that has seen everything up to `after`.
+    fn pending(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        after: Option<i64>,
+    ) -> Result<Option<Pending>, StoreError>;
+
+    /// Takes an agent that is neither busy nor taken; tells whether it was.
+    fn begin_wake_up(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        hop: u32,
+        owner: Owner,
+    ) -> Result<bool, StoreError>;
+
+    /// Lets go of an agent that `owner` had taken, and stores what is said about it. Does nothing if
+    /// it is another's by now.
+    fn end_wake_up(
+        &self,
+        scope: &Scope,
+        agent: &AgentName,
+        owner: Owner,
+        end: &WakeUpEnd<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Said>, StoreError>;
+
+    /// Returns a number that is another one after somebody else has changed the store.
+    fn changes(&self) -> Result<i64, StoreError>;
+}
