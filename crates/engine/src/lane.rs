@@ -10,3 +10,4 @@ pub mod drive;
 pub mod guardian;
 mod stopwatch;
 pub mod supervisor;
+pub mod version;

@@ -1,5 +1,6 @@
 //! Keeping dispatches: the ledger of what was checked, and what is remembered of each round.
 
+use convoke_domain::dispatch::gate::Tried;
 use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
 use convoke_domain::dispatch::resume::ResumeState;
 use convoke_domain::scope::Scope;
@@ -58,6 +59,12 @@ pub trait DispatchStore {
 
     /// Returns the last round of every role of a feature, by role.
     fn rounds(&self, scope: &Scope, feature: &str) -> Result<Vec<(String, Round)>, StoreError>;
+
+    /// Keeps what came of trying a client's gate, instead of what came of it before.
+    fn record_gate(&self, tried: &Tried) -> Result<(), StoreError>;
+
+    /// Returns what came of trying a client's gate last.
+    fn gate(&self, client: &str) -> Result<Option<Tried>, StoreError>;
 
     /// Forgets every round of a feature, and returns how many roles that were.
     fn forget_rounds(&self, scope: &Scope, feature: &str) -> Result<usize, StoreError>;

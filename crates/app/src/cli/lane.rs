@@ -16,7 +16,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::lane::supervisor::Limits;
 
-pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS};
+pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, version_of};
 use self::report::Report;
 pub(super) use self::report::sentence;
 use crate::app::{App, Format};

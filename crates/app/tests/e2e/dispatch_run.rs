@@ -9,10 +9,29 @@ use crate::dispatch::{APPROVED, FEATURE};
 use crate::dispatch_rounds::{repository, revise};
 use crate::harness::{Outcome, Project};
 
-/// A repository with a script in place of Claude Code, which prints what stands in `stream`.
-fn with_claude(project: Project) -> Project {
-    let script = "#!/bin/sh\necho \"$*\" >> ../arguments; cat >> ../asked; cat ../stream\n";
-    let project = project.file("../home/bin/claude", script);
+/// A client that says its version, passes the gate while there is a memory, and else prints what
+/// stands in `stream`.
+const CLAUDE: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { cat "${0%/*}/../../version"; exit; }
+echo "$*" >> ../arguments
+cat > ../now
+say() {
+    echo '{"type":"system","subtype":"init","session_id":"s-gate","uuid":"1","model":"m"}'
+    printf '%s\n' '{"type":"result","subtype":"success","is_error":false,"uuid":"2","session_id":"s-gate","result":"'"$1"'"}'
+}
+case "$(cat ../now)" in
+    "Read the file "*)
+        path=$(sed -n 's/^Read the file \(.*\) with your.*/\1/p' ../now)
+        head -n 1 "$path" > ../memory
+        say 'ISSUE: one\nISSUE: two' ;;
+    "Do not open "*) say "FIRST LINE: $(cat ../memory)\nISSUES: 2" ;;
+    *) cat ../now >> ../asked; cat ../stream ;;
+esac
+"#;
+
+/// A repository with a script in place of Claude Code.
+pub(crate) fn with_claude(project: Project) -> Project {
+    let project = project.file("../home/bin/claude", CLAUDE).file("../version", "1.0 (Claude)\n");
     let path = project.path("../home/bin/claude");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     let bin = path.parent().unwrap().display().to_string();
@@ -44,6 +63,11 @@ fn stream(project: &Project, read: &str, answer: &str) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
 }
 
+pub(crate) fn pass_gate(project: &Project) {
+    let passed = project.run(&["dispatch", "gate", "--client", "claude"]);
+    assert_eq!(passed.stdout, "passed: sessions can be resumed here\n", "{passed}");
+}
+
 fn run(project: &Project, more: &[&str]) -> Outcome {
     let role = "implement/security-reviewer";
     let arguments = ["dispatch", "run", role, "--feature", "031", "--client", "claude"];
@@ -54,6 +78,7 @@ fn run(project: &Project, more: &[&str]) -> Outcome {
 #[test]
 fn a_round_goes_from_decision_to_verdict() {
     let project = with_claude(repository());
+    pass_gate(&project);
     fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
     let first = run(&project, &[]);
     assert_eq!(first.code, Some(0), "{first}");
@@ -88,6 +113,7 @@ fn a_round_goes_from_decision_to_verdict() {
 #[test]
 fn a_round_that_cannot_be_resumed_begins_afresh() {
     let project = with_claude(repository());
+    pass_gate(&project);
     fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
     run(&project, &[]);
     revise(&project, "R: 100 ms.");
@@ -106,4 +132,45 @@ fn a_round_that_cannot_be_resumed_begins_afresh() {
     );
     fs::write(project.path("../stream"), "").unwrap();
     assert_eq!(run(&project, &["--iteration", "3"]).code, Some(4));
+}
+
+// D-61: nothing is resumed before the client has shown that it can, in the version that runs.
+#[test]
+fn nothing_is_resumed_before_the_gate_has_passed() {
+    let project = with_claude(repository());
+    fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
+    run(&project, &[]);
+    revise(&project, "R: 100 ms.");
+    let second = |project: &Project| run(project, &["--iteration", "2"]).stderr;
+    let told = second(&project);
+    assert!(
+        told.starts_with(
+            "fresh: gate_not_passed\nhint: nothing is resumed before `convoke dispatch gate --client claude` has passed\n"
+        ),
+        "{told}"
+    );
+    pass_gate(&project);
+    assert!(second(&project).starts_with("resume s-1\n"));
+    assert!(fs::read_to_string(project.path("../arguments")).unwrap().contains("s-gate"));
+    let left = fs::read_dir(project.root()).unwrap();
+    let left =
+        left.filter(|it| it.as_ref().unwrap().file_name().display().to_string().contains("gate"));
+    assert_eq!(left.count(), 0, "nothing stays in the project");
+    // Another version is another environment.
+    fs::write(project.path("../version"), "2.0 (Claude)\n").unwrap();
+    assert!(second(&project).starts_with("fresh: gate_not_passed\n"));
+    // One that forgets does not pass, and what passed before counts no more.
+    let forgetful = CLAUDE.replace("$(cat ../memory)", "# Other");
+    fs::write(project.path("../home/bin/claude"), forgetful).unwrap();
+    let failed = project.run(&["dispatch", "gate", "--client", "claude"]);
+    assert_eq!(
+        (failed.code, failed.stdout.as_str()),
+        (Some(1), "V3: the first line of the file is not known any more\n"),
+        "{failed}"
+    );
+    assert!(second(&project).starts_with("fresh: gate_not_passed\n"));
+    fs::write(project.path("../home/bin/claude"), "#!/bin/sh\nexit 1\n").unwrap();
+    let failed = project.run(&["dispatch", "gate", "--client", "claude", "--json"]);
+    let failed: Value = serde_json::from_str(&failed.stdout).unwrap();
+    assert_eq!(failed, json!({ "passed": false, "r1_deferred_reason": "V1: exited_early" }));
 }

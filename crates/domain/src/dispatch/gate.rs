@@ -1,6 +1,8 @@
 //! The gate before anything is resumed: four things a resumed session must show, once per
 //! environment.
 
+use jiff::Timestamp;
+
 /// One of the four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
@@ -53,6 +55,24 @@ pub struct Trial<'a> {
     pub first_answer: &'a str,
     /// The resumed session's answer, or what went wrong.
     pub second_answer: Result<&'a str, &'a str>,
+}
+
+/// What came of the last try of a client, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// The client.
+    pub client: String,
+    /// Its version, if it says one.
+    pub version: Option<String>,
+    /// Why it failed; `None` if it passed.
+    pub reason: Option<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Tells whether sessions of a client may be resumed: the version that is installed has passed.
+pub fn is_open(tried: Option<&Tried>, version: Option<&str>) -> bool {
+    tried.is_some_and(|it| it.reason.is_none() && it.version.as_deref() == version)
 }
 
 /// Returns the first check that failed, with why: `V3: …`. Passing is `None`.
@@ -119,5 +139,21 @@ mod tests {
         }
         assert!(first_prompt("/x/y.md").contains("/x/y.md"));
         assert!(!SECOND_PROMPT.contains("/x"));
+    }
+
+    // D-61: once per environment, and another version is another environment.
+    #[test]
+    fn the_gate_is_open_for_the_version_that_passed() {
+        let tried = |reason: Option<&str>| Tried {
+            client: "claude".to_owned(),
+            version: Some("2.1".to_owned()),
+            reason: reason.map(str::to_owned),
+            at: Timestamp::UNIX_EPOCH,
+        };
+        assert!(is_open(Some(&tried(None)), Some("2.1")));
+        assert!(!is_open(Some(&tried(None)), Some("2.2")));
+        assert!(!is_open(Some(&tried(None)), None));
+        assert!(!is_open(Some(&tried(Some("V3: forgotten"))), Some("2.1")));
+        assert!(!is_open(None, Some("2.1")));
     }
 }

@@ -76,6 +76,8 @@ pub struct Situation<'a> {
     pub resumes: bool,
     /// Why nothing is resumed here, if a gate said so.
     pub disabled: Option<&'a str>,
+    /// Whether the client may resume at all, as far as the client is known.
+    pub gate_open: bool,
     /// What is remembered.
     pub state: Option<&'a ResumeState>,
     /// What has changed.
@@ -97,6 +99,8 @@ pub enum Fresh {
     NeverResumed,
     /// Resuming is switched off here.
     Disabled,
+    /// The client has not shown that its sessions can be resumed.
+    GateNotPassed,
     /// Its session has no name any more.
     AgentLost,
     /// Nothing changed.
@@ -119,6 +123,7 @@ impl Fresh {
             Self::NoState => "no_state",
             Self::NeverResumed => "never_resumed",
             Self::Disabled => "resume_disabled",
+            Self::GateNotPassed => "gate_not_passed",
             Self::AgentLost => "agent_id_lost",
             Self::NoChanges => "no_changes",
             Self::CommitFailed => "commit_failed",
@@ -165,6 +170,9 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let Some(state) = situation.state else { return fresh(Fresh::NoState, None) };
     if situation.disabled.is_some() {
         return fresh(Fresh::Disabled, None);
+    }
+    if !situation.gate_open {
+        return fresh(Fresh::GateNotPassed, None);
     }
     if let Some(error) = situation.resume_error {
         return fresh(Fresh::ResumeFailed, Some(error));
@@ -217,6 +225,7 @@ mod tests {
             is_final: false,
             resumes: true,
             disabled: None,
+            gate_open: true,
             state,
             delta: Delta::Changed(100),
             base: 1000,
@@ -254,6 +263,7 @@ mod tests {
             (Situation { resume_error: Some("HTTP 400"), ..usual }, "resume_failed HTTP 400"),
             (Situation { resumes: false, ..usual }, "never_resumed"),
             (Situation { disabled: Some("V3: no"), ..usual }, "resume_disabled"),
+            (Situation { gate_open: false, ..usual }, "gate_not_passed"),
             // The final validation has no guard.
             (Situation { is_final: true, delta: Delta::Changed(9999), ..usual }, "resume a-1"),
             (Situation { is_final: true, delta: Delta::NoChanges, ..usual }, "resume a-1"),

@@ -45,6 +45,8 @@ pub struct NextRequest<'a> {
     pub agent_id: Option<&'a str>,
     /// What went wrong when the session was resumed for this round.
     pub resume_error: Option<&'a str>,
+    /// Whether the client that is to run it may resume, if one is known.
+    pub gate_open: bool,
     /// What was done about the issues.
     pub summary: &'a str,
     /// Whether what changed is committed first.
@@ -126,6 +128,7 @@ pub fn next(
         is_final: request.is_final,
         resumes: order.role.resumes,
         disabled: feature.meta.resume_deferred.as_deref(),
+        gate_open: request.gate_open,
         state,
         delta: delta(changes.as_ref(), delta_chars, committed.as_ref()),
         base: base_chars,

@@ -1,5 +1,6 @@
 //! Dispatches in SQLite.
 
+use convoke_domain::dispatch::gate::Tried;
 use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
 use convoke_domain::dispatch::resume::ResumeState;
 use convoke_domain::scope::Scope;
@@ -110,6 +111,27 @@ impl DispatchStore for SqliteStore {
         let values = params![scope.project, scope.branch, feature];
         let read = |row: &Row<'_>| Ok((row.get("role")?, read_round(row)?));
         rows(&self.connection, sql, values, read).map_err(failed("read the rounds"))
+    }
+
+    fn record_gate(&self, tried: &Tried) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO gates (client, version, reason, tried_at) \
+                   VALUES (?1, ?2, ?3, ?4)";
+        let values = params![tried.client, tried.version, tried.reason, Time(tried.at)];
+        self.connection.execute(sql, values).map(drop).map_err(failed("keep the gate"))
+    }
+
+    fn gate(&self, client: &str) -> Result<Option<Tried>, StoreError> {
+        let sql = "SELECT * FROM gates WHERE client = ?1";
+        let read = |row: &Row<'_>| {
+            Ok(Tried {
+                client: row.get("client")?,
+                version: row.get("version")?,
+                reason: row.get("reason")?,
+                at: row.get("tried_at").map(|Time(at)| at)?,
+            })
+        };
+        let found = self.connection.query_row(sql, params![client], read).optional();
+        found.map_err(failed("ask about the gate"))
     }
 
     fn forget_rounds(&self, scope: &Scope, feature: &str) -> Result<usize, StoreError> {

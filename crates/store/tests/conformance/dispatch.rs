@@ -73,3 +73,18 @@ pub(super) fn rounds_are_kept(store: &dyn Store) {
     store.forget_rounds(&here(), "031").unwrap();
     assert_eq!(before(9), None);
 }
+
+// D-61
+pub(super) fn the_last_gate_counts(store: &dyn Store) {
+    let tried = |client: &str, version: &str, reason: Option<&str>| Tried {
+        client: client.to_owned(),
+        version: Some(version.to_owned()),
+        reason: reason.map(str::to_owned),
+        at: at(1),
+    };
+    assert_eq!(store.gate("claude").unwrap(), None);
+    store.record_gate(&tried("codex", "1", None)).unwrap();
+    store.record_gate(&tried("claude", "1", Some("V2: no"))).unwrap();
+    store.record_gate(&tried("claude", "2", None)).unwrap();
+    assert_eq!(store.gate("claude").unwrap(), Some(tried("claude", "2", None)));
+}

@@ -7,6 +7,7 @@ mod talk;
 mod task;
 
 use convoke_domain::agent::{AgentStatus, Owner};
+use convoke_domain::dispatch::gate::Tried;
 use convoke_domain::hook::{Client, Moment, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::{Address, AgentName, Scope};
@@ -31,8 +32,9 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 25] = [
+    let rules: [Rule; 26] = [
         ("the ledger of dispatches only grows", dispatch::the_ledger_is_kept),
+        ("of a client's gates the last one counts", dispatch::the_last_gate_counts),
         ("a round finds what came before it", dispatch::rounds_are_kept),
         ("what a client's record says of a wake-up is kept", memory::arrivals_are_kept),
         ("closing a task closes what is open below it", task::closing_cascades),

@@ -9,11 +9,12 @@ use convoke_domain::text::Text;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::{Next, NextRequest, next};
 use convoke_engine::git::diff::Committed;
+use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
 use super::materials::MaterialArgs;
 use super::prompt::say_remarks;
-use super::{PostArgs, next_failed, read};
+use super::{PostArgs, gate, next_failed, read};
 use crate::app::{App, Format};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
@@ -72,29 +73,40 @@ struct Report<'a> {
 }
 
 impl NextArgs {
-    /// Decides the round, makes its prompt and remembers it.
-    pub(super) fn decide(&self, app: &App) -> Result<(Role, Feature, Next), Failure> {
+    /// Decides the round, makes its prompt and remembers it. A client that is known has to have
+    /// passed its gate before anything is resumed.
+    pub(super) fn decide(
+        &self,
+        app: &App,
+        client: Option<&AgentRef>,
+    ) -> Result<(Role, Feature, Next), Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
         let materials = self.materials.read(app, &settings, &role)?;
         let summary = self.summary.as_ref().map(|path| read(path)).transpose()?.unwrap_or_default();
+        let Workspace { store, scope } = Workspace::open(app, None)?;
         let request = NextRequest {
             order: materials.order(&role),
             is_final: self.is_final,
             agent_id: self.agent.as_deref(),
             resume_error: self.resume_failed.as_deref(),
+            gate_open: match client {
+                Some(client) if self.materials.iteration > 1 && role.resumes => {
+                    gate::is_passed(client, app, &store)?
+                }
+                Some(_) | None => true,
+            },
             summary: &summary,
             commits: self.commit,
             guard_base: settings.guard_base,
             wording: settings.resume_text,
         };
-        let Workspace { store, scope } = Workspace::open(app, None)?;
         let made = next(&store, &scope, &app.project, &feature, &request).map_err(next_failed)?;
         Ok((role, feature, made))
     }
 
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let (role, feature, made) = self.decide(app)?;
+        let (role, feature, made) = self.decide(app, None)?;
         let chars = Text::new(&made.prompt).chars();
         let report = Report {
             role: role.name.to_string(),

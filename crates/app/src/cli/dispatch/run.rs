@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use convoke_domain::dispatch::resume::Decision;
+use convoke_domain::dispatch::resume::{Decision, Fresh};
 use convoke_domain::dispatch::role::Noun;
 use convoke_domain::hook::Client;
 use convoke_domain::lane::outcome::Outcome;
@@ -11,7 +11,7 @@ use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 
-use super::{check, next};
+use super::{check, gate, next};
 use crate::app::App;
 use crate::cli::lane::{AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, sentence};
 use crate::exit::Exit;
@@ -63,11 +63,14 @@ impl RunArgs {
         scratch: &Path,
         output: &Output,
     ) -> Result<(Driven, Decision), Failure> {
-        let (role, _, made) = next.decide(app)?;
+        let (role, _, made) = next.decide(app, Some(&self.client))?;
         output.say(&match &made.decision {
             Decision::Resume { agent_id } => format!("resume {agent_id}"),
             Decision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
         });
+        if matches!(made.decision, Decision::Fresh { reason: Fresh::GateNotPassed, .. }) {
+            output.say(&gate::to_pass(&self.client));
+        }
         let writes = self.write && role.noun == Noun::Work;
         let order = LaneOrder {
             agent: &self.client,

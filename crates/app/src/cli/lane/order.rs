@@ -10,6 +10,7 @@ use convoke_engine::lane::adapter::{Agent, Errand, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::{Driven, Lane, Program, Runner, drive};
 use convoke_engine::lane::supervisor::Limits;
+use convoke_engine::lane::version::version;
 
 use super::{LaneError, lane_failed};
 use crate::app::{App, Format};
@@ -104,6 +105,13 @@ impl LaneOrder<'_> {
             })),
         }
     }
+}
+
+/// Asks a client which version of it is installed.
+pub(in crate::cli) fn version_of(agent: Agent, app: &App) -> Result<Option<String>, Failure> {
+    let variables = app.environment.only(COMMON.iter().chain(agent.variables()).copied());
+    let (program, convoke) = (program(agent, app)?, app.environment.program());
+    version(&program, &convoke, &variables, &interrupt::cancel()).map_err(lane_failed)
 }
 
 fn program(agent: Agent, app: &App) -> Result<PathBuf, Failure> {
