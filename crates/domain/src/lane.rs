@@ -1,8 +1,13 @@
 //! Lanes: one supervised run of one agent on one prompt.
 //!
 //! A client says many things while it runs and while it fails, and its exit code is not to be
-//! believed. [`event`] is what it can say, [`outcome`] what came of it all.
+//! believed. [`event`] is what it can say, [`outcome`] what came of it all, and [`ledger`]
+//! what is kept of it.
 
+pub mod cap;
+pub mod counted;
 pub mod event;
+pub mod forecast;
+pub mod ledger;
 pub mod outcome;
 pub mod substance;

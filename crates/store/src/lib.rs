@@ -10,6 +10,7 @@ pub mod dispatch;
 pub mod error;
 pub mod foreign;
 pub mod install;
+pub mod lane;
 pub mod message;
 pub mod project;
 pub mod skill;
@@ -21,6 +22,7 @@ use crate::agent::AgentStore;
 use crate::delivery::DeliveryStore;
 use crate::dispatch::DispatchStore;
 use crate::install::InstallStore;
+use crate::lane::LaneStore;
 use crate::message::MessageStore;
 use crate::project::ProjectStore;
 use crate::skill::SkillStore;
@@ -38,6 +40,7 @@ pub trait Store:
     + DispatchStore
     + InstallStore
     + WakeUpStore
+    + LaneStore
 {
 }
 
@@ -51,5 +54,6 @@ impl<T> Store for T where
         + DispatchStore
         + InstallStore
         + WakeUpStore
+        + LaneStore
 {
 }

@@ -73,6 +73,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Returns all tokens, also those that came from a cache.
+    pub const fn tokens(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
     /// Adds what another run spent.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {

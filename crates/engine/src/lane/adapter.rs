@@ -21,7 +21,8 @@ mod qwen;
 use std::borrow::Cow;
 use std::fmt;
 
-use convoke_domain::lane::event::{Event, Usage};
+pub use convoke_domain::lane::counted::{Counted, UsageScope};
+use convoke_domain::lane::event::Event;
 
 use self::hearing::Ear;
 
@@ -234,42 +235,6 @@ pub fn listen(agent: Agent) -> Box<dyn Listener> {
         Agent::Gemini => Box::new(Ear::<gemini::Gemini>::default()),
         Agent::Opencode => Box::new(Ear::<opencode::Opencode>::default()),
         Agent::Qwen => Box::new(Ear::<qwen::Qwen>::default()),
-    }
-}
-
-/// What a counter counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
-    /// This run alone.
-    Run,
-    /// The whole session, with the runs before this one.
-    Session,
-}
-
-/// What a client's counters count when a session is resumed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UsageScope {
-    /// Its tokens.
-    pub tokens: Counted,
-    /// Its money.
-    pub money: Counted,
-}
-
-impl UsageScope {
-    /// Returns what this run spent, from what was said now and what was last said of the same
-    /// session before.
-    #[must_use]
-    pub fn of_run(self, said: Usage, before: Usage) -> Usage {
-        let tokens = match self.tokens {
-            Counted::Run => said,
-            Counted::Session => said.since(before),
-        };
-        let micro_dollars = match (self.money, said.micro_dollars, before.micro_dollars) {
-            // A counter that runs backwards began anew.
-            (Counted::Session, Some(now), Some(then)) if now >= then => Some(now - then),
-            (_, now, _) => now,
-        };
-        Usage { micro_dollars, ..tokens }
     }
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a rule that cannot be set up fails")]
 
 mod dispatch;
+mod lane;
 mod memory;
 mod talk;
 mod task;
@@ -32,7 +33,10 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 26] = [
+    let rules: [Rule; 29] = [
+        ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
+        ("counters of a session become what each run spent", lane::counters_become_differences),
+        ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
         ("the ledger of dispatches only grows", dispatch::the_ledger_is_kept),
         ("of a client's gates the last one counts", dispatch::the_last_gate_counts),
         ("a round finds what came before it", dispatch::rounds_are_kept),

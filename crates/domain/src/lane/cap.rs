@@ -1,0 +1,197 @@
+//! Caps: how much lanes may spend, and whether another may start.
+
+use std::fmt;
+
+use super::event::Usage;
+use super::ledger::Sum;
+
+/// The most that may be spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cap {
+    /// Tokens: all of the prompts and the answers, also those that came from a cache.
+    Tokens(u64),
+    /// Money, in millionths of a dollar. A client that does not say what it costs counts as nothing.
+    MicroDollars(u64),
+}
+
+/// A text that is no cap.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it must be tokens such as 200k or 1.5M, or money such as $2.50")]
+pub struct InvalidCap;
+
+/// A cap under which nothing more may be spent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reached {
+    /// The cap.
+    pub cap: Cap,
+    /// What was spent.
+    pub sum: Sum,
+}
+
+impl Cap {
+    /// Reads `200000`, `200k`, `1.5M tokens` or `$2.50`.
+    pub fn parse(text: &str) -> Result<Self, InvalidCap> {
+        let text = text.trim();
+        if let Some(dollars) = text.strip_prefix('$') {
+            return scaled(dollars.trim_start(), 6).map(Self::MicroDollars).ok_or(InvalidCap);
+        }
+        let number = ["tokens", "token"].iter().find_map(|unit| text.strip_suffix(unit));
+        Self::tokens(number.map_or(text, str::trim_end)).ok_or(InvalidCap)
+    }
+
+    fn tokens(number: &str) -> Option<Self> {
+        let (number, digits) = match number.strip_suffix(['k', 'K', 'm', 'M']) {
+            None => (number, 0),
+            Some(rest) if number.ends_with(['k', 'K']) => (rest, 3),
+            Some(rest) => (rest, 6),
+        };
+        scaled(number, digits).map(Self::Tokens)
+    }
+
+    /// Tells whether as much was spent as may be.
+    pub fn is_reached(self, usage: Usage) -> bool {
+        match self {
+            Self::Tokens(most) => usage.tokens() >= most,
+            Self::MicroDollars(most) => usage.micro_dollars.unwrap_or_default() >= most,
+        }
+    }
+
+    /// Says whether another lane may start when this was spent.
+    pub fn allows(self, sum: Sum) -> Result<(), Reached> {
+        if self.is_reached(sum.usage) { Err(Reached { cap: self, sum }) } else { Ok(()) }
+    }
+}
+
+/// Reads a decimal number with at most so many digits behind its point, which it has then.
+fn scaled(number: &str, digits: usize) -> Option<u64> {
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    let fits = is_number(whole) && is_number(part) && part.len() <= digits;
+    if !fits || (whole.is_empty() && part.is_empty()) || (part.is_empty() && number.contains('.')) {
+        return None;
+    }
+    format!("{whole}{part:0<digits$}").parse().ok()
+}
+
+impl fmt::Display for Cap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tokens(tokens) => write!(f, "{tokens} tokens"),
+            Self::MicroDollars(amount) => f.write_str(&dollars(*amount)),
+        }
+    }
+}
+
+impl fmt::Display for Reached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sum { usage, .. } = self.sum;
+        let spent = match self.cap {
+            Cap::Tokens(_) => usage.tokens().to_string(),
+            Cap::MicroDollars(_) => dollars(usage.micro_dollars.unwrap_or_default()),
+        };
+        write!(f, "{} may be spent, and {spent} were", self.cap)
+    }
+}
+
+/// Shows millionths of a dollar: in cents, and small amounts as they are.
+pub fn dollars(micro: u64) -> String {
+    if micro == 0 || micro >= 1_000_000 {
+        let cents = micro.saturating_add(5000) / 10_000;
+        return format!("${}.{:02}", cents / 100, cents % 100);
+    }
+    let digits = format!("{micro:06}");
+    format!("$0.{}", digits.trim_end_matches('0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn caps_are_tokens_or_money() {
+        for (text, expected) in [
+            ("200", Cap::Tokens(200)),
+            ("200k", Cap::Tokens(200_000)),
+            (" 200K ", Cap::Tokens(200_000)),
+            ("1.5M tokens", Cap::Tokens(1_500_000)),
+            ("1 token", Cap::Tokens(1)),
+            (".5k", Cap::Tokens(500)),
+            ("0", Cap::Tokens(0)),
+            ("$2.50", Cap::MicroDollars(2_500_000)),
+            ("$ 1", Cap::MicroDollars(1_000_000)),
+            ("$0.000001", Cap::MicroDollars(1)),
+        ] {
+            assert_eq!(Cap::parse(text), Ok(expected), "{text}");
+        }
+        let nonsense = [
+            "",
+            "k",
+            "-1",
+            "+1",
+            "1.5",
+            "1.",
+            "1.2.3k",
+            "$",
+            "$-1",
+            "$0.0000001",
+            "1,000",
+            "2k k",
+            "1e9",
+            "99999999999999999999",
+            "$99999999999999999",
+            "2 dollars",
+            "tokens",
+            "१",
+        ];
+        for text in nonsense {
+            assert_eq!(Cap::parse(text), Err(InvalidCap), "{text}");
+        }
+    }
+
+    // P-129: a cap that is reached starts nothing more.
+    #[test]
+    fn a_cap_that_is_reached_allows_nothing_more() {
+        let usage = |input, output, micro_dollars| Usage {
+            input,
+            cached: input,
+            output,
+            micro_dollars,
+            ..Usage::default()
+        };
+        let sum = |usage| Sum { lanes: 1, usage, ..Sum::default() };
+        for (cap, usage, allowed) in [
+            ("100", usage(60, 39, None), true),
+            ("100", usage(60, 40, None), false),
+            ("0", usage(0, 0, None), false),
+            ("$1", usage(60, 40, None), true),
+            ("$1", usage(60, 40, Some(999_999)), true),
+            ("$1", usage(60, 40, Some(1_000_000)), false),
+        ] {
+            let cap = Cap::parse(cap).unwrap();
+            assert_eq!(cap.allows(sum(usage)).is_ok(), allowed, "{cap} {usage:?}");
+        }
+        let reached = Cap::Tokens(100).allows(sum(usage(60, 41, None))).unwrap_err();
+        assert_eq!(reached.to_string(), "100 tokens may be spent, and 101 were");
+        let reached = Cap::MicroDollars(5000).allows(sum(usage(1, 1, Some(3_456_789))));
+        assert_eq!(reached.unwrap_err().to_string(), "$0.005 may be spent, and $3.46 were");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_cap_or_none(text in "\\PC*") {
+            drop(Cap::parse(&text));
+        }
+
+        #[test]
+        fn numbers_are_read_as_they_stand(number in any::<u64>()) {
+            prop_assert_eq!(Cap::parse(&number.to_string()), Ok(Cap::Tokens(number)));
+        }
+
+        #[test]
+        fn money_is_shown_as_it_is_read(micro in 0_u64..1_000_000) {
+            prop_assert_eq!(Cap::parse(&dollars(micro)), Ok(Cap::MicroDollars(micro)));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What a client's counters count, and what one run of a session spent by them.
+
+use super::event::Usage;
+
+/// What a counter counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// This run alone.
+    Run,
+    /// The whole session, with the runs before this one.
+    Session,
+}
+
+/// What a client's counters count when a session is resumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsageScope {
+    /// Its tokens.
+    pub tokens: Counted,
+    /// Its money.
+    pub money: Counted,
+}
+
+impl UsageScope {
+    /// Both count this run alone.
+    pub const RUN: Self = Self { tokens: Counted::Run, money: Counted::Run };
+
+    /// Returns what this run spent, from what was said now and what was last said of the same
+    /// session before: nothing of a new session, and `None` of one that somebody else worked in.
+    /// Then what counts the whole session says nothing of this run.
+    #[must_use]
+    pub fn of_run(self, said: Usage, before: Option<Usage>) -> Option<Usage> {
+        let tokens = match (self.tokens, before) {
+            (Counted::Run, _) => said,
+            (Counted::Session, Some(before)) => said.since(before),
+            (Counted::Session, None) => return None,
+        };
+        let then = before.map(|before| before.micro_dollars.unwrap_or_default());
+        let micro_dollars = match (self.money, said.micro_dollars, then) {
+            (Counted::Session, Some(_), None) => None,
+            // A counter that runs backwards began anew.
+            (Counted::Session, Some(now), Some(then)) if now >= then => Some(now - then),
+            (_, now, _) => now,
+        };
+        Some(Usage { micro_dollars, ..tokens })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SESSION: UsageScope = UsageScope { tokens: Counted::Session, money: Counted::Session };
+
+    fn usage() -> impl Strategy<Value = Usage> {
+        let money = prop::option::of(0_u64..1000);
+        (0_u64..1000, 0_u64..1000, 0_u64..1000, 0_u64..1000, money).prop_map(
+            |(input, cached, output, reasoning, micro_dollars)| Usage {
+                input,
+                cached,
+                output,
+                reasoning,
+                micro_dollars,
+            },
+        )
+    }
+
+    #[test]
+    fn a_session_that_somebody_else_worked_in_says_nothing_of_this_run() {
+        let said = Usage { input: 10, output: 5, micro_dollars: Some(7), ..Usage::default() };
+        assert_eq!(SESSION.of_run(said, None), None);
+        let money = UsageScope { tokens: Counted::Run, ..SESSION };
+        assert_eq!(money.of_run(said, None), Some(Usage { micro_dollars: None, ..said }));
+        assert_eq!(UsageScope::RUN.of_run(said, None), Some(said));
+    }
+
+    proptest! {
+        // What the runs of a session spent is what its counter says at the end.
+        #[test]
+        fn differences_add_up(runs in prop::collection::vec(usage(), 1..8)) {
+            let zero = Usage { micro_dollars: Some(0), ..Usage::default() };
+            let (mut counter, mut sum) = (zero, zero);
+            for run in runs {
+                let before = counter;
+                counter = counter.plus(run);
+                sum = sum.plus(SESSION.of_run(counter, Some(before)).unwrap());
+            }
+            prop_assert_eq!(sum, counter);
+        }
+
+        // Whatever is said, no run gives anything back, and none spends more than was said.
+        #[test]
+        fn nothing_is_spent_twice_or_given_back(said in usage(), before in prop::option::of(usage())) {
+            if let Some(of_run) = SESSION.of_run(said, before) {
+                prop_assert!(of_run.input <= said.input && of_run.output <= said.output);
+                prop_assert!(of_run.cached <= said.cached && of_run.reasoning <= said.reasoning);
+                prop_assert!(of_run.micro_dollars <= said.micro_dollars);
+                let began_anew = before.is_some_and(|it| said.input < it.input);
+                prop_assert!(!began_anew || of_run.input == said.input);
+            }
+        }
+    }
+}

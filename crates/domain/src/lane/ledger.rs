@@ -1,0 +1,338 @@
+//! The ledger of lanes: what is kept of each, and sums over many.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::tz::Offset;
+
+use super::counted::UsageScope;
+use super::event::Usage;
+use super::outcome::Outcome;
+use crate::scope::Scope;
+
+/// The process that runs a lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Its number, which the system gives to another process later.
+    pub pid: u32,
+    /// What tells it from every other process that had the number.
+    pub mark: String,
+}
+
+/// What a lane is for, as far as whoever started it says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Purpose {
+    /// The run that it is part of.
+    pub run: Option<String>,
+    /// What its agent is asked to be.
+    pub role: Option<String>,
+    /// The part of the run.
+    pub phase: Option<String>,
+}
+
+/// What is known of a lane when it begins. Of the prompt only its length and its hash are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Begun {
+    /// Who works.
+    pub agent: String,
+    /// What for.
+    pub purpose: Purpose,
+    /// The model that was asked for.
+    pub asked_model: Option<String>,
+    /// Whether it may change files.
+    pub writes: bool,
+    /// The session that is to go on.
+    pub resumed_from: Option<String>,
+    /// The process that runs it.
+    pub owner: Owner,
+    /// Where what the client says will be found afterwards.
+    pub kept_in: Option<String>,
+    /// How long its prompt is, in characters.
+    pub prompt_chars: u64,
+    /// The prompt's hash.
+    pub prompt_hash: String,
+    /// When it began.
+    pub at: Timestamp,
+}
+
+/// How a lane ended, as the client said it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// How its process ended, in a word.
+    pub end: String,
+    /// The session.
+    pub session: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+    /// How much was said, in bytes.
+    pub bytes: u64,
+    /// The client's own counters.
+    pub said: Option<Usage>,
+    /// What those count.
+    pub counts: UsageScope,
+    /// When it ended.
+    pub at: Timestamp,
+}
+
+/// How a lane ended, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Over {
+    /// What became of it; `None` if whoever ran it was gone before it ended.
+    pub outcome: Option<Outcome>,
+    /// How its process ended, in a word.
+    pub end: Option<String>,
+    /// The session.
+    pub session: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// How long it took, in milliseconds.
+    pub took_ms: Option<u64>,
+    /// How much was said, in bytes.
+    pub bytes: Option<u64>,
+    /// What this run spent; `None` if that cannot be told.
+    pub spent: Option<Usage>,
+    /// When it ended, or was found to have.
+    pub at: Timestamp,
+}
+
+/// One lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its number, which is never given again.
+    pub id: i64,
+    /// Where.
+    pub scope: Scope,
+    /// How it began.
+    pub begun: Begun,
+    /// How it ended, if it did.
+    pub over: Option<Over>,
+}
+
+impl Entry {
+    /// Returns what became of it, in the word that is shown.
+    pub fn state(&self) -> &'static str {
+        match &self.over {
+            None => "running",
+            Some(over) => over.outcome.map_or("lost", Outcome::name),
+        }
+    }
+
+    /// Returns what it spent, if that can be told.
+    pub fn spent(&self) -> Option<Usage> {
+        self.over.as_ref()?.spent
+    }
+
+    /// Returns the model that answered, else the one that was asked for.
+    pub fn model(&self) -> Option<&str> {
+        let answered = self.over.as_ref().and_then(|over| over.model.as_deref());
+        answered.or(self.begun.asked_model.as_deref())
+    }
+}
+
+/// What lanes are put together by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// The day they began.
+    Day,
+    /// The agent.
+    Agent,
+    /// The role.
+    Role,
+    /// The part of a run.
+    Phase,
+    /// The run.
+    Run,
+    /// The model that answered.
+    Model,
+}
+
+impl Key {
+    /// Every key.
+    pub const ALL: [Self; 6] =
+        [Self::Day, Self::Agent, Self::Role, Self::Phase, Self::Run, Self::Model];
+
+    /// Returns the word that is typed and shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Agent => "agent",
+            Self::Role => "role",
+            Self::Phase => "phase",
+            Self::Run => "run",
+            Self::Model => "model",
+        }
+    }
+
+    /// Returns the key called `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key| key.name() == name)
+    }
+
+    /// Returns an entry's value, if it has one. Days are those of a clock.
+    pub fn of(self, entry: &Entry, clock: Offset) -> Option<String> {
+        let Begun { purpose, agent, at, .. } = &entry.begun;
+        match self {
+            Self::Day => Some(clock.to_datetime(*at).date().to_string()),
+            Self::Agent => Some(agent.clone()),
+            Self::Role => purpose.role.clone(),
+            Self::Phase => purpose.phase.clone(),
+            Self::Run => purpose.run.clone(),
+            Self::Model => entry.model().map(str::to_owned),
+        }
+    }
+}
+
+/// What some lanes spent together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sum {
+    /// How many there were.
+    pub lanes: u64,
+    /// Of these, how many cannot tell what they spent: they run, were lost, or did not say.
+    pub uncounted: u64,
+    /// How many of the others did not say what they cost.
+    pub without_money: u64,
+    /// What the others spent.
+    pub usage: Usage,
+}
+
+impl Sum {
+    /// Counts one lane.
+    pub fn of(entry: &Entry) -> Self {
+        let spent = entry.spent();
+        Self {
+            lanes: 1,
+            uncounted: u64::from(spent.is_none()),
+            without_money: u64::from(spent.is_some_and(|it| it.micro_dollars.is_none())),
+            usage: spent.unwrap_or_default(),
+        }
+    }
+
+    /// Counts many.
+    pub fn of_all<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        entries.into_iter().map(Self::of).fold(Self::default(), Self::plus)
+    }
+
+    /// Adds what others spent.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            lanes: self.lanes.saturating_add(other.lanes),
+            uncounted: self.uncounted.saturating_add(other.uncounted),
+            without_money: self.without_money.saturating_add(other.without_money),
+            usage: self.usage.plus(other.usage),
+        }
+    }
+
+    /// Tells whether the money of every lane is known.
+    pub const fn has_all_money(self) -> bool {
+        self.uncounted == 0 && self.without_money == 0
+    }
+}
+
+/// Puts lanes together that have the same value, in the values' order; those without one come last.
+pub fn groups(entries: &[Entry], key: Key, clock: Offset) -> Vec<(Option<String>, Vec<&Entry>)> {
+    let mut groups: BTreeMap<(bool, Option<String>), Vec<&Entry>> = BTreeMap::new();
+    for entry in entries {
+        let value = key.of(entry, clock);
+        groups.entry((value.is_none(), value)).or_default().push(entry);
+    }
+    groups.into_iter().map(|((_, value), entries)| (value, entries)).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A lane that ended a second after it began.
+    pub(in crate::lane) fn entry(id: i64, agent: &str, spent: Option<Usage>) -> Entry {
+        let at = Timestamp::from_second(id).unwrap();
+        Entry {
+            id,
+            scope: Scope::new("app", "main"),
+            begun: Begun {
+                agent: agent.to_owned(),
+                purpose: Purpose::default(),
+                asked_model: None,
+                writes: false,
+                resumed_from: None,
+                owner: Owner { pid: 1, mark: String::new() },
+                kept_in: None,
+                prompt_chars: 1,
+                prompt_hash: String::new(),
+                at,
+            },
+            over: Some(Over {
+                outcome: Some(Outcome::Answered),
+                end: None,
+                session: None,
+                model: None,
+                took_ms: Some(1000),
+                bytes: None,
+                spent,
+                at,
+            }),
+        }
+    }
+
+    fn sum() -> impl Strategy<Value = Sum> {
+        let spent = prop::option::of((any::<u64>(), any::<u64>(), prop::option::of(any::<u64>())));
+        spent.prop_map(|spent| {
+            let usage = |(input, output, micro_dollars)| Usage {
+                input,
+                output,
+                micro_dollars,
+                ..Usage::default()
+            };
+            Sum::of(&entry(1, "a", spent.map(usage)))
+        })
+    }
+
+    proptest! {
+        // In whatever order sums are made, they are the same.
+        #[test]
+        fn sums_are_associative((a, b, c) in (sum(), sum(), sum())) {
+            prop_assert_eq!(a.plus(b).plus(c), a.plus(b.plus(c)));
+            prop_assert_eq!(a.plus(b), b.plus(a));
+            prop_assert_eq!(a.plus(Sum::default()), a);
+        }
+    }
+
+    #[test]
+    fn lanes_are_put_together_by_any_key() {
+        let usage = Usage { input: 5, micro_dollars: Some(2), ..Usage::default() };
+        let mut entries = [
+            entry(1, "claude", Some(usage)),
+            entry(90_000, "codex", None),
+            entry(3, "claude", Some(Usage { micro_dollars: None, ..usage })),
+        ];
+        entries[1].begun.purpose.role = Some("judge".to_owned());
+        let by = |key, clock| -> Vec<_> {
+            let sum = |(value, entries): (Option<String>, Vec<&Entry>)| {
+                (value.unwrap_or_else(|| "-".to_owned()), Sum::of_all(entries).lanes)
+            };
+            groups(&entries, key, clock).into_iter().map(sum).collect()
+        };
+        let pairs = |rows: &[(&str, u64)]| -> Vec<_> {
+            rows.iter().map(|(name, lanes)| ((*name).to_owned(), *lanes)).collect()
+        };
+        assert_eq!(by(Key::Agent, Offset::UTC), pairs(&[("claude", 2), ("codex", 1)]));
+        assert_eq!(by(Key::Role, Offset::UTC), pairs(&[("judge", 1), ("-", 2)]));
+        let days = pairs(&[("1970-01-01", 2), ("1970-01-02", 1)]);
+        assert_eq!(by(Key::Day, Offset::UTC), days);
+        let west = Offset::from_hours(-2).unwrap();
+        assert_eq!(by(Key::Day, west), pairs(&[("1969-12-31", 2), ("1970-01-01", 1)]));
+        let all = Sum::of_all(&entries);
+        assert_eq!((all.lanes, all.uncounted, all.without_money), (3, 1, 1));
+        assert_eq!((all.usage.input, all.usage.micro_dollars), (10, Some(2)));
+        assert!(!all.has_all_money() && Sum::of(&entries[0]).has_all_money());
+        for key in Key::ALL {
+            assert_eq!(Key::parse(key.name()), Some(key));
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Lanes in SQLite.
+
+use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::ledger::{Begun, Ending, Entry, Over, Owner, Purpose};
+use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::scope::Scope;
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::row::{Time, one_of};
+use super::{SqliteStore, failed, rows};
+use crate::error::StoreError;
+use crate::lane::{LaneQuery, LaneStore};
+
+impl LaneStore for SqliteStore {
+    fn begin_lane(&self, scope: &Scope, lane: &Begun) -> Result<i64, StoreError> {
+        let sql = "INSERT INTO lanes (project, branch, run, role, phase, agent, asked_model, \
+                   writes, resumed_from, owner_pid, owner_mark, kept_in, prompt_chars, \
+                   prompt_hash, started_at) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
+                   RETURNING id";
+        let values = params![
+            scope.project,
+            scope.branch,
+            lane.purpose.run,
+            lane.purpose.role,
+            lane.purpose.phase,
+            lane.agent,
+            lane.asked_model,
+            lane.writes,
+            lane.resumed_from,
+            lane.owner.pid,
+            lane.owner.mark,
+            lane.kept_in,
+            stored(lane.prompt_chars),
+            lane.prompt_hash,
+            Time(lane.at),
+        ];
+        let id = self.connection.query_row(sql, values, |row| row.get(0));
+        id.map_err(failed("write down the lane"))
+    }
+
+    fn end_lane(&self, id: i64, ending: &Ending) -> Result<Option<Usage>, StoreError> {
+        let end = || {
+            // Two runs of one session must not both take the same count for the one before.
+            let transaction = self.begin()?;
+            let spent = count(&transaction, id, ending)?;
+            let sql = "UPDATE lanes SET outcome = ?2, end = ?3, session = ?4, model = ?5, \
+                       took_ms = ?6, bytes = ?7, input = ?8, cached = ?9, output = ?10, \
+                       reasoning = ?11, micro_dollars = ?12, ended_at = ?13 WHERE id = ?1";
+            let values = params![
+                id,
+                ending.outcome.name(),
+                ending.end,
+                ending.session,
+                ending.model,
+                stored(ending.took_ms),
+                stored(ending.bytes),
+                spent.map(|it| stored(it.input)),
+                spent.map(|it| stored(it.cached)),
+                spent.map(|it| stored(it.output)),
+                spent.map(|it| stored(it.reasoning)),
+                spent.and_then(|it| it.micro_dollars).map(stored),
+                Time(ending.at),
+            ];
+            transaction.execute(sql, values)?;
+            transaction.commit()?;
+            Ok(spent)
+        };
+        end().map_err(failed("write down how the lane ended"))
+    }
+
+    fn close_lane(
+        &self,
+        id: i64,
+        outcome: Option<Outcome>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let sql = "UPDATE lanes SET outcome = ?2, ended_at = ?3 WHERE id = ?1 AND ended_at IS NULL";
+        let values = params![id, outcome.map(Outcome::name), Time(now)];
+        let closed = self.connection.execute(sql, values).map_err(failed("close the lane"))?;
+        Ok(closed > 0)
+    }
+
+    fn lane(&self, id: i64) -> Result<Option<Entry>, StoreError> {
+        let sql = "SELECT * FROM lanes WHERE id = ?1";
+        let found = self.connection.query_row(sql, params![id], read_entry).optional();
+        found.map_err(failed("find the lane"))
+    }
+
+    fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<Entry>, StoreError> {
+        let sql = "SELECT * FROM (SELECT * FROM lanes \
+                   WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR started_at >= ?2) \
+                   AND (?3 IS NULL OR run = ?3) AND (NOT ?4 OR ended_at IS NULL) \
+                   ORDER BY id DESC LIMIT ?5) ORDER BY id";
+        let most = query.last.map_or(-1, i64::from);
+        let values = params![query.project, query.since.map(Time), query.run, query.open, most];
+        rows(&self.connection, sql, values, read_entry).map_err(failed("read the lanes"))
+    }
+
+    fn last_count(&self, agent: &str, session: &str) -> Result<Option<Usage>, StoreError> {
+        last_count(&self.connection, agent, session).map_err(failed("read what was counted"))
+    }
+}
+
+/// Turns what a client counted into what the run spent, and keeps the count for the next run.
+fn count(connection: &Connection, id: i64, ending: &Ending) -> rusqlite::Result<Option<Usage>> {
+    let Some(said) = ending.said else { return Ok(None) };
+    let sql = "SELECT agent, resumed_from FROM lanes WHERE id = ?1";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let found: Option<(String, Option<String>)> =
+        connection.query_row(sql, params![id], read).optional()?;
+    let Some((agent, resumed_from)) = found else { return Ok(None) };
+    // A client that is to go on with a session may have begun another.
+    let goes_on =
+        resumed_from.is_some() && (ending.session.is_none() || ending.session == resumed_from);
+    let session = ending.session.as_deref().or(resumed_from.as_deref());
+    let before = match session {
+        Some(session) => last_count(connection, &agent, session)?,
+        None => None,
+    };
+    let before = before.or_else(|| (!goes_on).then(Usage::default));
+    if let Some(session) = session {
+        let sql = "INSERT INTO counters (agent, session, input, cached, output, reasoning, \
+                   micro_dollars) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
+                   ON CONFLICT (agent, session) DO UPDATE SET input = excluded.input, \
+                   cached = excluded.cached, output = excluded.output, \
+                   reasoning = excluded.reasoning, micro_dollars = excluded.micro_dollars";
+        let values = params![
+            agent,
+            session,
+            stored(said.input),
+            stored(said.cached),
+            stored(said.output),
+            stored(said.reasoning),
+            said.micro_dollars.map(stored),
+        ];
+        connection.execute(sql, values)?;
+    }
+    Ok(ending.counts.of_run(said, before))
+}
+
+fn last_count(
+    connection: &Connection,
+    agent: &str,
+    session: &str,
+) -> rusqlite::Result<Option<Usage>> {
+    let sql = "SELECT * FROM counters WHERE agent = ?1 AND session = ?2";
+    let found = connection.query_row(sql, params![agent, session], read_usage).optional()?;
+    Ok(found.flatten())
+}
+
+/// The database has no larger numbers.
+fn stored(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
+}
+
+fn amount(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<u64>> {
+    let found: Option<i64> = row.get(column)?;
+    Ok(found.map(i64::unsigned_abs))
+}
+
+/// Reads what was spent, if it is known.
+fn read_usage(row: &Row<'_>) -> rusqlite::Result<Option<Usage>> {
+    let Some(input) = amount(row, "input")? else { return Ok(None) };
+    let count = |column| amount(row, column).map(Option::unwrap_or_default);
+    Ok(Some(Usage {
+        input,
+        cached: count("cached")?,
+        output: count("output")?,
+        reasoning: count("reasoning")?,
+        micro_dollars: amount(row, "micro_dollars")?,
+    }))
+}
+
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let ended_at: Option<Time> = row.get("ended_at")?;
+    Ok(Entry {
+        id: row.get("id")?,
+        scope: Scope { project: row.get("project")?, branch: row.get("branch")? },
+        begun: Begun {
+            agent: row.get("agent")?,
+            purpose: Purpose {
+                run: row.get("run")?,
+                role: row.get("role")?,
+                phase: row.get("phase")?,
+            },
+            asked_model: row.get("asked_model")?,
+            writes: row.get("writes")?,
+            resumed_from: row.get("resumed_from")?,
+            owner: Owner { pid: row.get("owner_pid")?, mark: row.get("owner_mark")? },
+            kept_in: row.get("kept_in")?,
+            prompt_chars: amount(row, "prompt_chars")?.unwrap_or_default(),
+            prompt_hash: row.get("prompt_hash")?,
+            at: row.get("started_at").map(|Time(at)| at)?,
+        },
+        over: ended_at.map(|Time(at)| read_over(row, at)).transpose()?,
+    })
+}
+
+fn read_over(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<Over> {
+    let has_outcome = row.get::<_, Option<String>>("outcome")?.is_some();
+    Ok(Over {
+        outcome: has_outcome.then(|| one_of(row, "outcome", Outcome::parse)).transpose()?,
+        end: row.get("end")?,
+        session: row.get("session")?,
+        model: row.get("model")?,
+        took_ms: amount(row, "took_ms")?,
+        bytes: amount(row, "bytes")?,
+        spent: read_usage(row)?,
+        at,
+    })
+}
