@@ -61,6 +61,11 @@ fn configuration() -> String {
     let brief = config::reference(config::brief::SECTION, &config::brief::KEYS);
     let wake = config::reference(config::wake::SECTION, &config::wake::KEYS);
     let dispatch = config::reference(config::dispatch::SECTION, &config::dispatch::KEYS);
+    let lane = config::reference(config::lane::SECTION, &config::lane::KEYS);
+    let lane = format!(
+        "{lane}\nOnly the environment and the user's `config.toml` may set these: a project must not \
+        choose what its user spends.\n"
+    );
     let store = "## `[store]`\n\n\
         Only the user's `config.toml` may have this section: a project must not choose where its \
         user's memory is kept.\n\n\
@@ -71,7 +76,7 @@ fn configuration() -> String {
         | variable | meaning |\n|---|---|\n\
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
         | `NO_COLOR` | never use colors |\n";
-    format!("{NOTICE}{places}{brief}\n{wake}\n{dispatch}\n{store}\n{others}")
+    format!("{NOTICE}{places}{brief}\n{wake}\n{dispatch}\n{lane}\n{store}\n{others}")
 }
 
 fn exit_codes() -> String {

@@ -15,7 +15,9 @@ pub mod say;
 pub mod skill;
 pub mod store;
 pub mod subagent;
+mod table;
 pub mod task;
+pub mod usage;
 pub mod wake;
 
 use std::path::PathBuf;
@@ -65,6 +67,7 @@ enum Command {
     Hook(hook::Args),
     Hooks(hooks::Args),
     Lane(lane::Args),
+    Usage(usage::Args),
     Store(store::Args),
     #[command(hide = true)]
     Guard(guard::Args),
@@ -73,7 +76,7 @@ enum Command {
 const AFTER_HELP: &str = "\
 stdout is data, stderr is conversation. Exit codes: 0 done, 1 the answer is no,
 2 wrong usage or configuration, 3 something around convoke is missing or refused,
-4 an agent gave no answer, 70 a bug in convoke.
+4 an agent gave no answer, 5 a budget is used up, 70 a bug in convoke.
 
 Settings come from flags, CONVOKE_* variables, convoke.local.toml, convoke.toml,
 .moai/config/sections/design.yaml and the user's config.toml, in this order.";
@@ -95,6 +98,7 @@ impl Cli {
             Command::Skill(args) => args.run(&self.app()?, output),
             Command::Hooks(args) => args.run(&self.app()?, output),
             Command::Lane(args) => args.run(&self.app()?, output),
+            Command::Usage(args) => args.run(&self.app()?, output),
             Command::Store(args) => args.run(&self.app()?, output),
             Command::Guard(args) => args.run(),
             // The client says which project it is in, and nothing here may fail.

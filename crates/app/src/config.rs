@@ -7,6 +7,7 @@
 
 pub mod brief;
 pub mod dispatch;
+pub mod lane;
 pub mod store;
 pub mod wake;
 
@@ -74,7 +75,8 @@ fn read_file(path: &Path) -> Result<Table, Failure> {
     let table: Table = text.parse().map_err(|source| {
         Failure::new(Exit::Usage, ConfigError::Syntax { path: path.to_owned(), source })
     })?;
-    let sections = [brief::SECTION, wake::SECTION, dispatch::SECTION, store::SECTION];
+    let sections =
+        [brief::SECTION, wake::SECTION, dispatch::SECTION, lane::SECTION, store::SECTION];
     match table.keys().find(|name| !sections.contains(&name.as_str())) {
         Some(name) => Err(unknown(name, path, "section", &sections)),
         None => Ok(table),
@@ -84,10 +86,11 @@ fn read_file(path: &Path) -> Result<Table, Failure> {
 /// Reads a project's configuration file, which may not have what is the user's to say.
 fn read_project_file(path: &Path) -> Result<Table, Failure> {
     let table = read_file(path)?;
-    if !table.contains_key(store::SECTION) {
+    let users_own = [store::SECTION, lane::SECTION];
+    let Some(key) = users_own.into_iter().find(|section| table.contains_key(*section)) else {
         return Ok(table);
-    }
-    let error = ConfigError::UsersOwn { key: store::SECTION, path: path.to_owned() };
+    };
+    let error = ConfigError::UsersOwn { key, path: path.to_owned() };
     Err(Failure::new(Exit::Usage, error).hint("put it into your own config.toml"))
 }
 

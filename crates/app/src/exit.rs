@@ -17,6 +17,8 @@ pub enum Exit {
     Surroundings,
     /// An agent gave no answer.
     LaneFailed,
+    /// A budget is used up.
+    Budget,
     /// A bug in Convoke.
     Bug,
     /// Somebody stopped it.
@@ -25,12 +27,13 @@ pub enum Exit {
 
 impl Exit {
     /// Every outcome, for the reference page.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Done,
         Self::No,
         Self::Usage,
         Self::Surroundings,
         Self::LaneFailed,
+        Self::Budget,
         Self::Bug,
         Self::Interrupted,
     ];
@@ -41,6 +44,8 @@ impl Exit {
             Self::Done
         } else if outcome == Outcome::Cancelled {
             Self::Interrupted
+        } else if outcome == Outcome::OverBudget {
+            Self::Budget
         } else {
             Self::LaneFailed
         }
@@ -54,6 +59,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Surroundings => 3,
             Self::LaneFailed => 4,
+            Self::Budget => 5,
             Self::Bug => 70,
             Self::Interrupted => 130,
         }
@@ -67,6 +73,7 @@ impl Exit {
             Self::Usage => "wrong usage or configuration",
             Self::Surroundings => "something around Convoke is missing, refused or not ready",
             Self::LaneFailed => "an agent gave no answer",
+            Self::Budget => "a budget is used up",
             Self::Bug => "a bug in Convoke",
             Self::Interrupted => "it was interrupted",
         }

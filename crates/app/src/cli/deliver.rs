@@ -18,7 +18,7 @@ use convoke_store::message::{self, Said};
 use convoke_store::skill::SkillStore;
 use convoke_store::wake_up::{WakeUpEnd, WakeUpStore};
 
-use super::lane::{LaneOrder, USUAL_LIMITS, lane_failed};
+use super::lane::{Account, LaneOrder, USUAL_LIMITS, lane_failed};
 use super::wake::{profile_of, wake};
 use crate::app::App;
 use crate::clock::now;
@@ -117,6 +117,7 @@ impl Delivery<'_> {
             resume: Some(session(agent)?),
             rights: self.rights,
             limits: USUAL_LIMITS,
+            account: Account::of_role(self.agent.to_string()),
         };
         let scratch = tempfile::tempdir().map_err(lane_failed)?;
         order.drive(self.app, scratch.path(), voice)

@@ -1,5 +1,8 @@
 //! `convoke lane`: one supervised run of one agent on one prompt.
 
+mod books;
+mod entry;
+mod list;
 mod order;
 mod report;
 
@@ -9,6 +12,8 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
+use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::lane::substance::{Measure, substance};
 use convoke_engine::lane::adapter::Rights;
@@ -16,6 +21,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::lane::supervisor::Limits;
 
+pub(super) use self::books::{Account, Ran};
 pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, version_of};
 use self::report::Report;
 pub(super) use self::report::sentence;
@@ -42,7 +48,16 @@ enum Command {
     /// The client runs in a session of its own, under limits, and when it ends or is stopped nothing
     /// of it is left, whatever it started; also when convoke itself is killed. It may only read
     /// unless `--write` is given. Exit 0 means that there is an answer, and 4 that there is none.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
+    /// List the lanes that run, and the last ones; one whose convoke is gone is `lost`
+    List(list::ListArgs),
+    /// Print everything that is known of a lane
+    Show(list::OneArgs),
+    /// Stop a lane, by asking the convoke that runs it
+    ///
+    /// All lanes of that convoke stop. One whose convoke is gone is only closed: its guardian has
+    /// ended what was left of it.
+    Stop(list::OneArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -89,6 +104,22 @@ struct RunArgs {
     /// Keep what the client said in this folder
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+
+    /// What it may spend, such as 200k tokens or $2.50: with `--run` all lanes of the run together
+    #[arg(long, value_name = "CAP", value_parser = Cap::parse)]
+    budget: Option<Cap>,
+
+    /// The run that it is part of, in any words: `convoke usage --by run` sums it up
+    #[arg(long, value_name = "NAME")]
+    run: Option<String>,
+
+    /// What the agent is asked to be, for `convoke usage --by role`
+    #[arg(long, value_name = "NAME")]
+    role: Option<String>,
+
+    /// The part of the run, for `convoke usage --by phase`
+    #[arg(long, value_name = "NAME")]
+    phase: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -108,6 +139,9 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
             Command::Run(args) => args.run(app, output),
+            Command::List(args) => args.run(app, output),
+            Command::Show(args) => args.show(app, output),
+            Command::Stop(args) => args.stop(app, output),
         }
     }
 }
@@ -129,20 +163,22 @@ impl RunArgs {
                 stall: self.stall,
                 grace: self.grace,
             },
+            account: self.account(),
         };
-        let driven = order.drive(app, scratch.path(), &Voice::default())?;
+        let ran = order.run(app, scratch.path(), &Voice::default())?;
+        let driven = &ran.driven;
         if let Some(folder) = &self.keep {
             keep(scratch.path(), folder)?;
         }
-        let thin = self.thin(&driven);
+        let thin = self.thin(driven);
         let is_answered = driven.outcome == Outcome::Answered && thin.is_none();
         match app.format {
             Format::Json => {
                 let model = self.model.as_deref();
-                output.json(&Report::new(&self.agent, model, &driven, thin.clone()))?;
+                output.json(&Report::new(&self.agent, model, &ran, thin.clone()))?;
             }
             Format::Text => {
-                output.say(&sentence(&driven, thin.as_deref()));
+                output.say(&sentence(driven, thin.as_deref()));
                 if let Some(answer) = driven.heard.answer().filter(|_| is_answered) {
                     output.data(&format!("{}\n", answer.trim_end()))?;
                 }
@@ -156,6 +192,19 @@ impl RunArgs {
             return Ok(self.prompt.clone());
         }
         input::read(MAX_PROMPT).ok_or_else(|| Failure::new(Exit::Usage, LaneError::NoPrompt))
+    }
+
+    fn account(&self) -> Account {
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        Account {
+            purpose: Purpose {
+                run: self.run.clone(),
+                role: self.role.clone(),
+                phase: self.phase.clone(),
+            },
+            budget: self.budget,
+            kept_in: self.keep.as_ref().map(|path| absolute(path).display().to_string()),
+        }
     }
 
     fn thin(&self, driven: &Driven) -> Option<String> {

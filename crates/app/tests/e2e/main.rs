@@ -21,6 +21,7 @@ mod hook;
 mod hook_arrival;
 mod hooks;
 mod lane;
+mod lane_ledger;
 mod messages;
 mod readme;
 mod skill;

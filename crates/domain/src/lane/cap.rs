@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::event::Usage;
+use super::counted::UsageScope;
+use super::event::{Event, Usage};
 use super::ledger::Sum;
 
 /// The most that may be spent.
@@ -26,6 +27,45 @@ pub struct Reached {
     pub cap: Cap,
     /// What was spent.
     pub sum: Sum,
+}
+
+/// Watches over a cap while a lane runs. A client that goes on after it said that it spent too much
+/// is to be stopped; one that has nothing left to say has paid for its answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Meter {
+    /// The cap.
+    pub cap: Cap,
+    /// What others spent under it before.
+    pub already: Sum,
+    /// What the client's counters count.
+    pub counts: UsageScope,
+    /// What they said of the same session before, if that is known.
+    pub before: Option<Usage>,
+    /// What the lane has spent.
+    pub spent: Usage,
+    /// Whether it was to be stopped.
+    pub stopped: bool,
+}
+
+impl Meter {
+    /// Takes in what is said, and tells whether the lane is to be stopped now.
+    pub fn stops_at(&mut self, event: &Event) -> bool {
+        if let Event::Usage(said) = event {
+            self.spent = self.counts.of_run(*said, self.before).unwrap_or_default();
+        }
+        let goes_on = !matches!(event, Event::Usage(_) | Event::Ended(_));
+        self.stopped |= goes_on && self.cap.allows(self.sum()).is_err();
+        self.stopped
+    }
+
+    /// Returns the cap that was reached, if the lane was stopped for it.
+    pub fn reached(&self) -> Option<Reached> {
+        self.stopped.then(|| Reached { cap: self.cap, sum: self.sum() })
+    }
+
+    fn sum(&self) -> Sum {
+        self.already.plus(Sum { lanes: 1, usage: self.spent, ..Sum::default() })
+    }
 }
 
 impl Cap {
@@ -93,20 +133,21 @@ impl fmt::Display for Reached {
     }
 }
 
-/// Shows millionths of a dollar: in cents, and small amounts as they are.
+/// Shows millionths of a dollar: in cents, and amounts below a dollar with all their digits.
 pub fn dollars(micro: u64) -> String {
-    if micro == 0 || micro >= 1_000_000 {
+    if micro >= 1_000_000 {
         let cents = micro.saturating_add(5000) / 10_000;
         return format!("${}.{:02}", cents / 100, cents % 100);
     }
     let digits = format!("{micro:06}");
-    format!("$0.{}", digits.trim_end_matches('0'))
+    format!("$0.{:0<2}", digits.trim_end_matches('0'))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::counted::Counted;
     use super::*;
 
     #[test]
@@ -150,7 +191,7 @@ mod tests {
         }
     }
 
-    // P-129: a cap that is reached starts nothing more.
+    // A cap that is reached starts nothing more.
     #[test]
     fn a_cap_that_is_reached_allows_nothing_more() {
         let usage = |input, output, micro_dollars| Usage {
@@ -176,6 +217,32 @@ mod tests {
         assert_eq!(reached.to_string(), "100 tokens may be spent, and 101 were");
         let reached = Cap::MicroDollars(5000).allows(sum(usage(1, 1, Some(3_456_789))));
         assert_eq!(reached.unwrap_err().to_string(), "$0.005 may be spent, and $3.46 were");
+    }
+
+    #[test]
+    fn who_goes_on_after_spending_too_much_is_stopped() {
+        use super::super::event::Ended;
+        let used = |input| Event::Usage(Usage { input, ..Usage::default() });
+        let (text, end) =
+            (Event::Text("on".to_owned()), Event::Ended(Ended { answer: None, failure: None }));
+        let session = UsageScope { tokens: Counted::Session, money: Counted::Session };
+        let meter = Meter {
+            cap: Cap::Tokens(100),
+            already: Sum { usage: Usage { input: 50, ..Usage::default() }, ..Sum::default() },
+            counts: session,
+            before: Some(Usage { input: 1000, ..Usage::default() }),
+            spent: Usage::default(),
+            stopped: false,
+        };
+        let play = |mut meter: Meter, events: &[&Event]| {
+            let at = events.iter().position(|event| meter.stops_at(event));
+            (at, meter.reached().map(|reached| reached.sum.usage.input))
+        };
+        assert_eq!(play(meter, &[&text, &used(1049), &text]), (None, None));
+        assert_eq!(play(meter, &[&used(1051), &text, &text]), (Some(1), Some(101)));
+        assert_eq!(play(meter, &[&used(1051), &end]), (None, None), "it has paid for its answer");
+        let unknown = Meter { before: None, ..meter };
+        assert_eq!(play(unknown, &[&used(1051), &text]), (None, None));
     }
 
     proptest! {

@@ -226,11 +226,6 @@ impl Sum {
             usage: self.usage.plus(other.usage),
         }
     }
-
-    /// Tells whether the money of every lane is known.
-    pub const fn has_all_money(self) -> bool {
-        self.uncounted == 0 && self.without_money == 0
-    }
 }
 
 /// Puts lanes together that have the same value, in the values' order; those without one come last.
@@ -330,7 +325,6 @@ pub(super) mod tests {
         let all = Sum::of_all(&entries);
         assert_eq!((all.lanes, all.uncounted, all.without_money), (3, 1, 1));
         assert_eq!((all.usage.input, all.usage.micro_dollars), (10, Some(2)));
-        assert!(!all.has_all_money() && Sum::of(&entries[0]).has_all_money());
         for key in Key::ALL {
             assert_eq!(Key::parse(key.name()), Some(key));
         }

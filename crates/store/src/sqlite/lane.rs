@@ -89,13 +89,17 @@ impl LaneStore for SqliteStore {
     }
 
     fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<Entry>, StoreError> {
-        let sql = "SELECT * FROM (SELECT * FROM lanes \
-                   WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR started_at >= ?2) \
-                   AND (?3 IS NULL OR run = ?3) AND (NOT ?4 OR ended_at IS NULL) \
-                   ORDER BY id DESC LIMIT ?5) ORDER BY id";
+        // What is not asked for is left out, so that the rest is found by its index.
+        let run = if query.run.is_some() { "run = ?3" } else { "?3 IS NULL" };
+        let open = if query.open { "ended_at IS NULL" } else { "TRUE" };
+        let sql = format!(
+            "SELECT * FROM (SELECT * FROM lanes WHERE (?1 IS NULL OR project = ?1) \
+             AND started_at >= coalesce(?2, '') AND {run} AND {open} \
+             ORDER BY id DESC LIMIT ?4) ORDER BY id"
+        );
         let most = query.last.map_or(-1, i64::from);
-        let values = params![query.project, query.since.map(Time), query.run, query.open, most];
-        rows(&self.connection, sql, values, read_entry).map_err(failed("read the lanes"))
+        let values = params![query.project, query.since.map(Time), query.run, most];
+        rows(&self.connection, &sql, values, read_entry).map_err(failed("read the lanes"))
     }
 
     fn last_count(&self, agent: &str, session: &str) -> Result<Option<Usage>, StoreError> {

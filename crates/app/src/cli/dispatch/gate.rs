@@ -13,7 +13,9 @@ use convoke_store::sqlite::SqliteStore;
 
 use super::read;
 use crate::app::{App, Format};
-use crate::cli::lane::{AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, sentence, version_of};
+use crate::cli::lane::{
+    Account, AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, sentence, version_of,
+};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -160,6 +162,7 @@ impl Args {
             resume,
             rights: Rights::ReadOnly,
             limits: USUAL_LIMITS,
+            account: Account::of_role("gate"),
         };
         let (scratch, voice) = (tempfile::tempdir().map_err(lane_failed)?, Voice::default());
         let driven = order.drive(app, scratch.path(), &voice)?;

@@ -9,11 +9,12 @@ use convoke_domain::hook::Client;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
 
 use super::{check, gate, next};
 use crate::app::App;
-use crate::cli::lane::{AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, sentence};
+use crate::cli::lane::{
+    Account, AgentWord, LaneOrder, Ran, USUAL_LIMITS, lane_failed, sentence,
+};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, Voice};
@@ -41,18 +42,19 @@ pub(super) struct RunArgs {
 impl RunArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let scratch = tempfile::tempdir().map_err(lane_failed)?;
-        let (mut driven, decision) = self.round(app, &self.next, scratch.path(), output)?;
+        let (mut ran, decision) = self.round(app, &self.next, scratch.path(), output)?;
         let was_resumed = matches!(decision, Decision::Resume { .. });
-        if was_resumed && driven.outcome != Outcome::Answered {
+        if was_resumed && !is_final(ran.driven.outcome) {
             let mut again = self.next.clone();
-            again.resume_failed = Some(driven.outcome.name().to_owned());
-            (driven, _) = self.round(app, &again, scratch.path(), output)?;
+            again.resume_failed = Some(ran.driven.outcome.name().to_owned());
+            (ran, _) = self.round(app, &again, scratch.path(), output)?;
         }
+        let Ran { driven, .. } = &ran;
         let Some(answer) = driven.heard.answer().filter(|_| driven.outcome == Outcome::Answered)
         else {
             return Ok(Exit::of_lane(driven.outcome));
         };
-        self.judged(app, &driven, answer, scratch.path(), output)
+        self.judged(app, &ran, answer, scratch.path(), output)
     }
 
     /// Decides a round and runs it.
@@ -62,7 +64,7 @@ impl RunArgs {
         next: &next::NextArgs,
         scratch: &Path,
         output: &Output,
-    ) -> Result<(Driven, Decision), Failure> {
+    ) -> Result<(Ran, Decision), Failure> {
         let (role, _, made) = next.decide(app, Some(&self.client))?;
         output.say(&match &made.decision {
             Decision::Resume { agent_id } => format!("resume {agent_id}"),
@@ -83,17 +85,18 @@ impl RunArgs {
             },
             rights: if writes { Rights::Write } else { Rights::ReadOnly },
             limits: USUAL_LIMITS,
+            account: Account::of_role(role.name.to_string()),
         };
-        let driven = order.drive(app, scratch, &Voice::default())?;
-        output.say(&sentence(&driven, None));
-        Ok((driven, made.decision))
+        let ran = order.run(app, scratch, &Voice::default())?;
+        output.say(&sentence(&ran.driven, None));
+        Ok((ran, made.decision))
     }
 
     /// Judges the answer by what the client printed.
     fn judged(
         &self,
         app: &App,
-        driven: &Driven,
+        ran: &Ran,
         answer: &str,
         scratch: &Path,
         output: &mut Output,
@@ -109,10 +112,15 @@ impl RunArgs {
             task: None,
             profile: self.next.materials.profile,
             iteration: self.next.materials.iteration,
-            agent: driven.heard.session.clone(),
-            tokens: driven.heard.usage.map(|usage| usage.output),
+            agent: ran.driven.heard.session.clone(),
+            tokens: ran.spent.map(|usage| usage.output),
             dry_run: false,
         };
         check.run(app, output)
     }
+}
+
+/// Tells whether there is no use in beginning afresh.
+const fn is_final(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Answered | Outcome::OverBudget | Outcome::Cancelled)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use convoke_domain::lane::cap::Meter;
 use convoke_domain::lane::event::Event;
 use convoke_engine::lane::adapter::{Agent, Errand, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -12,6 +13,7 @@ use convoke_engine::lane::drive::{Driven, Lane, Program, Runner, drive};
 use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::lane::version::version;
 
+use super::books::Account;
 use super::{LaneError, lane_failed};
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -64,15 +66,17 @@ pub(in crate::cli) struct LaneOrder<'a> {
     pub(in crate::cli) resume: Option<&'a str>,
     pub(in crate::cli) rights: Rights,
     pub(in crate::cli) limits: Limits,
+    pub(in crate::cli) account: Account,
 }
 
 impl LaneOrder<'_> {
     /// Runs it in the project, and says what happens meanwhile.
-    pub(in crate::cli) fn drive(
+    pub(super) fn start(
         &self,
         app: &App,
         scratch: &Path,
         voice: &Voice,
+        mut meter: Option<&mut Meter>,
     ) -> Result<Driven, Failure> {
         let folder = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
         let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
@@ -86,12 +90,15 @@ impl LaneOrder<'_> {
             scratch: &scratch,
         };
         let is_text = app.format == Format::Text;
+        let cancel = interrupt::cancel().child();
         let mut notice = |event: &Event| {
+            if meter.as_mut().is_some_and(|meter| meter.stops_at(event)) {
+                cancel.cancel();
+            }
             if let (true, Some(line)) = (is_text, progress(event)) {
                 voice.say(&line);
             }
         };
-        let cancel = interrupt::cancel();
         let mut run = |runner| {
             let lane = Lane { runner, errand, limits: self.limits, cancel: &cancel };
             drive(&lane, &mut notice).map_err(lane_failed)

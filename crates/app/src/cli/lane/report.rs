@@ -7,8 +7,13 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use serde::Serialize;
 
+use super::books::Ran;
+use super::entry::SpentReport;
+
 #[derive(Serialize)]
 pub(super) struct Report<'a> {
+    /// Its number in the ledger.
+    lane: Option<i64>,
     agent: String,
     outcome: &'static str,
     answer: Option<&'a str>,
@@ -35,17 +40,22 @@ struct UsageReport {
     /// Whether tokens and money count this run, or the whole session with earlier runs.
     tokens_of: &'static str,
     money_of: &'static str,
+    /// What this run spent; none if that cannot be told.
+    of_run: Option<SpentReport>,
 }
 
 impl<'a> Report<'a> {
     pub(super) fn new(
         agent: &AgentRef,
         asked_model: Option<&'a str>,
-        driven: &'a Driven,
+        ran: &'a Ran,
         substance: Option<String>,
     ) -> Self {
+        let Ran { driven, lane, spent } = ran;
         let heard = &driven.heard;
+        let usage = |usage| UsageReport::new(usage, agent.usage_scope(), *spent);
         Self {
+            lane: *lane,
             agent: agent.to_string(),
             outcome: driven.outcome.name(),
             answer: heard.answer(),
@@ -53,7 +63,7 @@ impl<'a> Report<'a> {
             session: heard.session.as_deref(),
             asked_model,
             model: heard.model.as_deref(),
-            usage: heard.usage.map(|usage| UsageReport::new(usage, agent.usage_scope())),
+            usage: heard.usage.map(usage),
             tools: heard.tools,
             took_ms: driven.took.as_millis(),
             bytes: driven.bytes,
@@ -65,7 +75,8 @@ impl<'a> Report<'a> {
 }
 
 impl UsageReport {
-    fn new(usage: Usage, UsageScope { tokens, money }: UsageScope) -> Self {
+    fn new(usage: Usage, counts: UsageScope, spent: Option<Usage>) -> Self {
+        let UsageScope { tokens, money } = counts;
         let counted = |counted| match counted {
             Counted::Run => "run",
             Counted::Session => "session",
@@ -78,6 +89,7 @@ impl UsageReport {
             micro_dollars: usage.micro_dollars,
             tokens_of: counted(tokens),
             money_of: counted(money),
+            of_run: spent.map(SpentReport::from),
         }
     }
 }

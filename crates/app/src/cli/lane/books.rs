@@ -1,0 +1,271 @@
+//! Lanes written down: what each is for, what it may spend, and what it spent.
+
+use std::path::Path;
+use std::time::Duration;
+
+use convoke_domain::lane::cap::{Cap, Meter, Reached};
+use convoke_domain::lane::event::{Event, Failure as Trouble, FailureKind, Usage};
+use convoke_domain::lane::ledger::{Begun, Ending, Purpose, Sum};
+use convoke_domain::lane::outcome::{End, Heard, Outcome};
+use convoke_engine::lane::adapter::{Rights, UsageScope};
+use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::owner::myself;
+use convoke_engine::skill::hash;
+use convoke_store::error::StoreError;
+use convoke_store::lane::{LaneQuery, LaneStore};
+use jiff::Timestamp;
+use jiff::civil::Time;
+
+use super::LaneOrder;
+use crate::app::App;
+use crate::clock::now;
+use crate::config::{lane, wake};
+use crate::failure::Failure;
+use crate::output::Voice;
+use crate::workspace::Workspace;
+
+/// How long a lane waits for the store. It begins all the same.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a lane is for, and what it may spend.
+#[derive(Debug, Clone, Default)]
+pub(in crate::cli) struct Account {
+    pub(in crate::cli) purpose: Purpose,
+    /// The most that its run may spend, or it alone if it is part of none.
+    pub(in crate::cli) budget: Option<Cap>,
+    /// Where what is said will be found afterwards.
+    pub(in crate::cli) kept_in: Option<String>,
+}
+
+impl Account {
+    /// Accounts for the work of a role.
+    pub(in crate::cli) fn of_role(role: impl Into<String>) -> Self {
+        let purpose = Purpose { role: Some(role.into()), ..Purpose::default() };
+        Self { purpose, ..Self::default() }
+    }
+}
+
+/// A lane that was run and written down.
+pub(in crate::cli) struct Ran {
+    pub(in crate::cli) driven: Driven,
+    /// Its number, if it could be written down.
+    pub(in crate::cli) lane: Option<i64>,
+    /// What it spent, if that can be told.
+    pub(in crate::cli) spent: Option<Usage>,
+}
+
+/// The store, opened for one lane.
+struct Books {
+    workspace: Workspace,
+}
+
+impl LaneOrder<'_> {
+    /// Runs it in the project, says what happens meanwhile, and writes it down. Under a cap that is
+    /// reached it is not started.
+    pub(in crate::cli) fn run(
+        &self,
+        app: &App,
+        scratch: &Path,
+        voice: &Voice,
+    ) -> Result<Ran, Failure> {
+        let books = Books::open(app, voice);
+        if let Some(why) = self.refusal(app, books.as_ref(), voice)? {
+            return Ok(Ran { driven: not_started(why), lane: None, spent: None });
+        }
+        let id = books.as_ref().and_then(|books| {
+            let scope = &books.workspace.scope;
+            kept(voice, books.workspace.store.begin_lane(scope, &self.begun()))
+        });
+        let record = books.as_ref().zip(id);
+        let mut meter = self.meter(books.as_ref(), voice);
+        let driven = self.start(app, scratch, voice, meter.as_mut());
+        if let (Err(_), Some((books, id))) = (&driven, record) {
+            let store = &books.workspace.store;
+            kept(voice, store.close_lane(id, Some(Outcome::NotStarted), now()));
+        }
+        let mut driven = driven?;
+        if let Some(reached) = meter.as_ref().and_then(Meter::reached) {
+            overdrawn(&mut driven, &reached);
+        }
+        let spent = match record {
+            Some((books, id)) => {
+                let ended = books.workspace.store.end_lane(id, &self.ending(&driven));
+                kept(voice, ended).flatten()
+            }
+            None => self.spent_alone(driven.heard.usage),
+        };
+        Ok(Ran { driven, lane: id, spent })
+    }
+
+    /// Runs it as [`LaneOrder::run`] does, for who does not ask what it spent.
+    pub(in crate::cli) fn drive(
+        &self,
+        app: &App,
+        scratch: &Path,
+        voice: &Voice,
+    ) -> Result<Driven, Failure> {
+        self.run(app, scratch, voice).map(|ran| ran.driven)
+    }
+
+    /// Says why it may not start: too much was spent already.
+    fn refusal(
+        &self,
+        app: &App,
+        books: Option<&Books>,
+        voice: &Voice,
+    ) -> Result<Option<String>, Failure> {
+        let settings = lane::settings(app)?;
+        let Some(books) = books else { return Ok(None) };
+        let mut reached = None;
+        if let Some(cap) = settings.budget_per_day {
+            let since = day(now(), app)?;
+            let sum = books.sum(LaneQuery { since, ..LaneQuery::default() });
+            let over = kept(voice, sum).and_then(|sum| cap.allows(sum).err());
+            reached = over.map(|it| (it, "the budget of the day is used up"));
+        }
+        if let (None, Some(cap)) = (&reached, self.account.budget) {
+            let sum = kept(voice, self.sum_of_run(books)).unwrap_or_default();
+            reached = cap.allows(sum).err().map(|it| (it, "the budget is used up"));
+        }
+        Ok(reached.map(|(reached, what): (Reached, _)| format!("{what}: {reached}")))
+    }
+
+    /// Returns what the run has spent that it is part of.
+    fn sum_of_run(&self, books: &Books) -> Result<Sum, StoreError> {
+        match self.account.purpose.run.as_deref() {
+            Some(run) => books.sum(LaneQuery { run: Some(run), ..LaneQuery::default() }),
+            None => Ok(Sum::default()),
+        }
+    }
+
+    /// Returns what watches over a budget while it runs.
+    fn meter(&self, books: Option<&Books>, voice: &Voice) -> Option<Meter> {
+        let cap = self.account.budget?;
+        let store = books.map(|books| &books.workspace.store);
+        let said_before = store.zip(self.resume).and_then(|(store, session)| {
+            kept(voice, store.last_count(&self.agent.to_string(), session)).flatten()
+        });
+        Some(Meter {
+            cap,
+            already: books
+                .and_then(|books| kept(voice, self.sum_of_run(books)))
+                .unwrap_or_default(),
+            counts: self.agent.usage_scope(),
+            before: said_before.or_else(|| self.resume.is_none().then(Usage::default)),
+            spent: Usage::default(),
+            stopped: false,
+        })
+    }
+
+    fn begun(&self) -> Begun {
+        Begun {
+            agent: self.agent.to_string(),
+            purpose: self.account.purpose.clone(),
+            asked_model: self.model.map(str::to_owned),
+            writes: self.rights == Rights::Write,
+            resumed_from: self.resume.map(str::to_owned),
+            owner: myself(),
+            kept_in: self.account.kept_in.clone(),
+            prompt_chars: self.prompt.chars().count() as u64,
+            prompt_hash: hash(self.prompt),
+            at: now(),
+        }
+    }
+
+    fn ending(&self, driven: &Driven) -> Ending {
+        let heard = &driven.heard;
+        Ending {
+            outcome: driven.outcome,
+            end: word(driven.end),
+            session: heard.session.clone(),
+            model: heard.model.clone(),
+            took_ms: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
+            bytes: driven.bytes,
+            said: heard.usage,
+            counts: self.counts(),
+            at: now(),
+        }
+    }
+
+    fn counts(&self) -> UsageScope {
+        self.agent.usage_scope()
+    }
+
+    /// Returns what it spent as far as it can be told without the store.
+    fn spent_alone(&self, said: Option<Usage>) -> Option<Usage> {
+        let before = self.resume.is_none().then(Usage::default);
+        said.and_then(|said| self.counts().of_run(said, before))
+    }
+}
+
+impl Books {
+    /// Opens the store. A lane is not worth less because it cannot be written down.
+    fn open(app: &App, voice: &Voice) -> Option<Self> {
+        match Workspace::open_in_a_hurry(app, None, PATIENCE) {
+            Ok(workspace) => Some(Self { workspace }),
+            Err(failure) => {
+                voice.say(&format!("warning: the lane is not written down: {}", failure.error));
+                None
+            }
+        }
+    }
+
+    fn sum(&self, query: LaneQuery<'_>) -> Result<Sum, StoreError> {
+        Ok(Sum::of_all(&self.workspace.store.lanes(query)?))
+    }
+}
+
+/// Takes what a store answers; that it does not answer is said, and costs no lane.
+fn kept<T>(voice: &Voice, answer: Result<T, StoreError>) -> Option<T> {
+    answer
+        .map_err(|error| voice.say(&format!("warning: the lane is not written down: {error}")))
+        .ok()
+}
+
+/// Returns when the day began.
+fn day(now: Timestamp, app: &App) -> Result<Option<Timestamp>, Failure> {
+    let clock = wake::settings(app)?.clock;
+    let midnight = clock.to_datetime(now).date().to_datetime(Time::midnight());
+    Ok(clock.to_timestamp(midnight).ok())
+}
+
+/// Says of a lane that went on after its budget was used up that this is why it was stopped.
+fn overdrawn(driven: &mut Driven, reached: &Reached) {
+    if driven.end != End::Cancelled {
+        return;
+    }
+    (driven.end, driven.outcome) = (End::BudgetLimit, Outcome::OverBudget);
+    driven.heard.take(trouble(format!("the budget is used up: {reached}")));
+}
+
+fn trouble(message: String) -> Event {
+    Event::Trouble(Trouble { kind: FailureKind::OverBudget, message })
+}
+
+fn not_started(message: String) -> Driven {
+    let mut heard = Heard::default();
+    heard.take(trouble(message));
+    Driven {
+        outcome: Outcome::OverBudget,
+        heard,
+        end: End::BudgetLimit,
+        took: Duration::ZERO,
+        bytes: 0,
+        stderr: String::new(),
+    }
+}
+
+/// Returns how a process ended, as it is kept.
+fn word(end: End) -> String {
+    match end {
+        End::Exited(code) => format!("exited {code}"),
+        End::Signalled(signal) => format!("signalled {signal}"),
+        End::WallLimit => "wall_limit".to_owned(),
+        End::FirstByteLimit => "first_byte_limit".to_owned(),
+        End::StallLimit => "stall_limit".to_owned(),
+        End::BudgetLimit => "budget_limit".to_owned(),
+        End::Cancelled => "cancelled".to_owned(),
+        End::NotStarted => "not_started".to_owned(),
+        End::Lost => "lost".to_owned(),
+    }
+}
