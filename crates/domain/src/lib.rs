@@ -25,4 +25,5 @@ pub mod subagent;
 pub mod task;
 pub mod text;
 pub mod token;
+pub mod tree;
 pub mod wake;

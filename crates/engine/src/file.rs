@@ -56,6 +56,11 @@ pub fn text_below(dir: &Path, path: &Path, max_bytes: u64) -> Option<String> {
 /// Replaces a file in one step, so that nobody ever reads half of it. What its owner made read-only
 /// stays as it is.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    replace_bytes(path, text.as_bytes())
+}
+
+/// Replaces a file that need not be text, as [`replace`] does.
+pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     // A link is replaced where it points to, not itself; one that leads nowhere is an error.
@@ -65,7 +70,7 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
         return Err(ErrorKind::PermissionDenied.into());
     }
     let mut file = temporary(target.parent().unwrap_or(folder))?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     if let Some(before) = before {
         file.as_file().set_permissions(before.permissions())?;
     }

@@ -4,6 +4,8 @@
 //! starting `git` would take longer than everything else a hook does.
 
 pub mod diff;
+pub mod sidecar;
+pub mod snapshot;
 
 use std::path::{Path, PathBuf};
 

@@ -189,8 +189,8 @@ fn read_file(project: &Path, path: &Path) -> Finding {
 }
 
 /// Returns the SHA-256 of a text, in hexadecimal digits.
-pub fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes())
+pub fn hash(text: impl AsRef<[u8]>) -> String {
+    Sha256::digest(text.as_ref())
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect::<Vec<_>>()

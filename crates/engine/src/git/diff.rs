@@ -99,7 +99,7 @@ pub fn look(folder: &Path, watched: &Watched) -> Option<String> {
 
 /// Copies an index with its time: git takes a file of the same size for unchanged if it is older
 /// than the index, and a copy made later would make files look older than they are.
-fn copy_index(from: &Path, to: &Path) -> Option<()> {
+pub(super) fn copy_index(from: &Path, to: &Path) -> Option<()> {
     let written = std::fs::metadata(from).ok()?.modified().ok()?;
     std::fs::copy(from, to).ok()?;
     let copy = std::fs::File::options().write(true).open(to).ok()?;
@@ -132,7 +132,7 @@ pub fn changes_since(folder: &Path, seen: &str, watched: &Watched) -> Option<Cha
 }
 
 /// A name must not pass for something else where it is shown.
-fn shown(name: &str) -> String {
+pub(super) fn shown(name: &str) -> String {
     if name.chars().any(char::is_control) {
         name.escape_debug().to_string()
     } else {
@@ -167,18 +167,18 @@ fn first_line(bytes: &[u8]) -> String {
 }
 
 /// Returns the one line that git answers with.
-fn asked(git: &mut Command) -> Option<String> {
+pub(super) fn asked(git: &mut Command) -> Option<String> {
     let answer = run(git)?;
     let text = String::from_utf8(answer.stdout).ok()?.trim().to_owned();
     (answer.status.success() && !text.is_empty()).then_some(text)
 }
 
-fn run(git: &mut Command) -> Option<Output> {
+pub(super) fn run(git: &mut Command) -> Option<Output> {
     git.output().ok()
 }
 
 /// Prepares git so that it answers alike for everybody.
-fn git(folder: &Path) -> Command {
+pub(super) fn git(folder: &Path) -> Command {
     let mut git = command("git", folder);
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_PREFIX"] {
         git.env_remove(name);
@@ -201,17 +201,17 @@ fn git(folder: &Path) -> Command {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::fs;
 
     use super::*;
 
-    fn did(folder: &Path, words: &[&str]) {
+    pub(in crate::git) fn did(folder: &Path, words: &[&str]) {
         let done = run(git(folder).args(words)).unwrap();
         assert!(done.status.success(), "{words:?}: {}", first_line(&done.stderr));
     }
 
-    fn repository() -> tempfile::TempDir {
+    pub(in crate::git) fn repository() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         did(folder.path(), &["init", "--quiet", "-b", "main"]);
         for setting in ["user.email=a@example.org", "user.name=A", "commit.gpgsign=false"] {
@@ -225,7 +225,7 @@ mod tests {
         folder
     }
 
-    fn write(folder: &Path, name: &str, text: &str) {
+    pub(in crate::git) fn write(folder: &Path, name: &str, text: &str) {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();

@@ -1,0 +1,249 @@
+//! Whether a working tree is still as it was: what can be said of it, and why.
+//!
+//! An agent that may only read should leave no trace, and a note that is missing, empty or garbled
+//! never counts as proof that it left none. [`sidecar`] is that note as other programs read it, and
+//! [`paths`] the list of files that goes with it.
+
+pub mod paths;
+pub mod sidecar;
+
+/// What is known of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Nothing changed.
+    Clean,
+    /// Something did.
+    Dirty,
+    /// Nobody can tell, which is not the same as clean.
+    Unknown,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 3] = [Self::Clean, Self::Dirty, Self::Unknown];
+
+    /// Returns the word that is written and shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Dirty => "dirty",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Returns the status written as `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
+/// Why a tree is not clean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// There is something that is not committed.
+    CheckpointDirty,
+    /// Files changed.
+    WorkingTreeDirty,
+    /// Nobody wrote down which files were new before, so nobody knows which are new now.
+    BaselineMissing,
+    /// `git status` failed.
+    StatusFailed,
+    /// The comparison with what is staged failed.
+    DiffFailed,
+    /// The comparison with what is committed failed.
+    DiffCachedFailed,
+    /// The list of files that git does not know failed.
+    LsFilesFailed,
+    /// The list of changed files could not be written.
+    TrackedWriteFailed,
+    /// The list of new files could not be written.
+    UntrackedWriteFailed,
+    /// Nobody said how to look.
+    ModeMissing,
+    /// The same, with the flag there.
+    ModeMissingValue,
+    /// A flag without its value.
+    BaselineMissingValue,
+    /// The same.
+    SidecarMissingValue,
+    /// Comparing needs something to compare with.
+    BaselineRequired,
+    /// There is no such way to look.
+    BadMode,
+    /// The note cannot be written there.
+    BadSidecarPath,
+    /// No list can be read there.
+    BadBaselinePath,
+    /// Nobody knows that flag.
+    UnknownFlag,
+    /// Another commit is checked out.
+    CommitChanged,
+    /// Something was staged, or is not any more.
+    IndexChanged,
+    /// Git's own settings or hooks changed.
+    SettingsChanged,
+    /// The folder belongs to no repository.
+    NotARepository,
+    /// The tree could not be looked at.
+    LookFailed,
+}
+
+impl Reason {
+    /// Every reason.
+    pub const ALL: [Self; 23] = [
+        Self::CheckpointDirty,
+        Self::WorkingTreeDirty,
+        Self::BaselineMissing,
+        Self::StatusFailed,
+        Self::DiffFailed,
+        Self::DiffCachedFailed,
+        Self::LsFilesFailed,
+        Self::TrackedWriteFailed,
+        Self::UntrackedWriteFailed,
+        Self::ModeMissing,
+        Self::ModeMissingValue,
+        Self::BaselineMissingValue,
+        Self::SidecarMissingValue,
+        Self::BaselineRequired,
+        Self::BadMode,
+        Self::BadSidecarPath,
+        Self::BadBaselinePath,
+        Self::UnknownFlag,
+        Self::CommitChanged,
+        Self::IndexChanged,
+        Self::SettingsChanged,
+        Self::NotARepository,
+        Self::LookFailed,
+    ];
+
+    /// Returns the token that is written and shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CheckpointDirty => "checkpoint-dirty",
+            Self::WorkingTreeDirty => "working-tree-dirty",
+            Self::BaselineMissing => "baseline-missing-untracked-ambiguous",
+            Self::StatusFailed => "git-status-failed",
+            Self::DiffFailed => "git-diff-failed",
+            Self::DiffCachedFailed => "git-diff-cached-failed",
+            Self::LsFilesFailed => "git-ls-files-failed",
+            Self::TrackedWriteFailed => "tracked-paths-write-failed",
+            Self::UntrackedWriteFailed => "new-untracked-paths-write-failed",
+            Self::ModeMissing => "mode-missing",
+            Self::ModeMissingValue => "mode-missing-value",
+            Self::BaselineMissingValue => "baseline-missing-value",
+            Self::SidecarMissingValue => "sidecar-missing-value",
+            Self::BaselineRequired => "baseline-required",
+            Self::BadMode => "bad-mode",
+            Self::BadSidecarPath => "bad-sidecar-path",
+            Self::BadBaselinePath => "bad-baseline-path",
+            Self::UnknownFlag => "unknown-flag",
+            Self::CommitChanged => "commit-changed",
+            Self::IndexChanged => "index-changed",
+            Self::SettingsChanged => "git-settings-changed",
+            Self::NotARepository => "not-a-repository",
+            Self::LookFailed => "look-failed",
+        }
+    }
+
+    /// Returns the reason written as `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
+    }
+}
+
+/// What became of a tree between two looks at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// What is known.
+    pub status: Status,
+    /// Why it is not clean.
+    pub reason: Option<Reason>,
+    /// What changed, as it can be shown.
+    pub paths: Vec<String>,
+}
+
+/// How many paths a sentence names.
+const NAMED: usize = 10;
+
+impl Verdict {
+    /// Nothing changed.
+    pub const CLEAN: Self = Self { status: Status::Clean, reason: None, paths: Vec::new() };
+
+    /// Nobody can tell.
+    pub const fn unknown(reason: Reason) -> Self {
+        Self { status: Status::Unknown, reason: Some(reason), paths: Vec::new() }
+    }
+
+    /// Something changed.
+    pub const fn dirty(reason: Reason, paths: Vec<String>) -> Self {
+        Self { status: Status::Dirty, reason: Some(reason), paths }
+    }
+
+    /// Says what there is to say about a tree around somebody who could only read; `None` if all is
+    /// well, or if there is nothing that could be watched.
+    pub fn warning(&self, reader: &str) -> Option<String> {
+        let reason = self.reason?;
+        match self.status {
+            Status::Clean => None,
+            Status::Unknown if reason == Reason::NotARepository => None,
+            Status::Unknown => Some(format!(
+                "warning: nobody can tell whether the working tree changed: {}",
+                reason.name()
+            )),
+            Status::Dirty => {
+                let what =
+                    if self.paths.is_empty() { reason.name().to_owned() } else { self.named() };
+                Some(format!(
+                    "warning: the working tree changed while {reader} could only read: {what}"
+                ))
+            }
+        }
+    }
+
+    fn named(&self) -> String {
+        let named = self.paths.iter().take(NAMED).map(String::as_str);
+        let named = named.collect::<Vec<_>>().join(", ");
+        match self.paths.len().saturating_sub(NAMED) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // P-352
+    #[test]
+    fn every_word_is_read_back() {
+        for status in Status::ALL {
+            assert_eq!(Status::parse(status.name()), Some(status));
+        }
+        for reason in Reason::ALL {
+            assert_eq!(Reason::parse(reason.name()), Some(reason));
+        }
+        assert_eq!((Status::parse("Clean"), Reason::parse("")), (None, None));
+    }
+
+    #[test]
+    fn a_warning_names_what_changed() {
+        let paths = |count: usize| (0..count).map(|it| it.to_string()).collect();
+        let said = |verdict: Verdict| verdict.warning("codex");
+        assert_eq!(said(Verdict::CLEAN), None);
+        assert_eq!(said(Verdict::unknown(Reason::NotARepository)), None);
+        assert_eq!(
+            said(Verdict::unknown(Reason::LookFailed)).as_deref(),
+            Some("warning: nobody can tell whether the working tree changed: look-failed")
+        );
+        let changed = "warning: the working tree changed while codex could only read: ";
+        assert_eq!(
+            said(Verdict::dirty(Reason::WorkingTreeDirty, paths(12))).unwrap(),
+            format!("{changed}0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more")
+        );
+        assert_eq!(
+            said(Verdict::dirty(Reason::IndexChanged, Vec::new())).unwrap(),
+            format!("{changed}index-changed")
+        );
+    }
+}

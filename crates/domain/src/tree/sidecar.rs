@@ -1,0 +1,255 @@
+//! A note on a tree, in lines of `KEY=value` that a shell can read, and how it is asked for.
+
+use super::{Reason, Status};
+
+/// How a tree is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Against a list of what was new before.
+    Baseline,
+    /// Against what is committed.
+    Checkpoint,
+}
+
+impl Mode {
+    /// Returns the word that is typed and written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Checkpoint => "checkpoint",
+        }
+    }
+
+    /// Returns the way called `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Baseline, Self::Checkpoint].into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// What is asked of a look at a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// How to look.
+    pub mode: Mode,
+    /// The list of files that were new before.
+    pub baseline: Option<String>,
+    /// Where to leave the note.
+    pub sidecar: Option<String>,
+}
+
+impl Request {
+    /// Reads the words of a request. Whoever asks wrongly is told so in the note, because a probe
+    /// that fails must not stop what it watches.
+    pub fn parse(words: &[String]) -> Result<Self, Reason> {
+        let (mut mode, mut baseline, mut sidecar) = (None, None, None);
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let (name, given) = match word.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (word.as_str(), None),
+            };
+            let (place, missing) = match name {
+                "--mode" => (&mut mode, Reason::ModeMissingValue),
+                "--baseline" => (&mut baseline, Reason::BaselineMissingValue),
+                "--sidecar" => (&mut sidecar, Reason::SidecarMissingValue),
+                _ => return Err(Reason::UnknownFlag),
+            };
+            let next = || words.next().filter(|next| !next.starts_with("--")).cloned();
+            let value = given.or_else(next).filter(|value| !value.is_empty());
+            *place = Some(value.ok_or(missing)?);
+        }
+        let mode = Mode::parse(&mode.ok_or(Reason::ModeMissing)?).ok_or(Reason::BadMode)?;
+        match (mode, &baseline, &sidecar) {
+            (Mode::Baseline, None, _) => Err(Reason::BaselineRequired),
+            (_, Some(path), _) if !is_one_line(path) => Err(Reason::BadBaselinePath),
+            (_, _, Some(path)) if !is_one_line(path) => Err(Reason::BadSidecarPath),
+            _ => Ok(Self { mode, baseline, sidecar }),
+        }
+    }
+}
+
+/// A value of a line must not begin another line.
+fn is_one_line(path: &str) -> bool {
+    !path.contains(char::is_control)
+}
+
+/// A note on a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What is known.
+    pub status: Status,
+    /// How it was looked at, if anybody said how.
+    pub mode: Option<Mode>,
+    /// Whether there was a list of what was new before, where one is compared with.
+    pub has_baseline: Option<bool>,
+    /// The list of files that git knows and that changed.
+    pub tracked: Option<String>,
+    /// The list of files that are new.
+    pub new_untracked: Option<String>,
+    /// Why it is not clean.
+    pub reason: Option<Reason>,
+}
+
+impl Note {
+    /// A note that says only that nothing is known.
+    pub const fn unknown(mode: Option<Mode>, reason: Option<Reason>) -> Self {
+        let status = Status::Unknown;
+        Self { status, mode, has_baseline: None, tracked: None, new_untracked: None, reason }
+    }
+
+    /// Returns the note's lines.
+    pub fn text(&self) -> String {
+        let baseline = self.has_baseline.map(|it| if it { "present" } else { "missing" });
+        let lines = [
+            ("STATUS", Some(self.status.name())),
+            ("MODE", Some(self.mode.map_or("", Mode::name))),
+            ("UNTRACKED_BASELINE", baseline),
+            ("TRACKED_PATHS_FILE", self.tracked.as_deref()),
+            ("NEW_UNTRACKED_PATHS_FILE", self.new_untracked.as_deref()),
+            ("REASON", self.reason.map(Reason::name)),
+        ];
+        let lines = lines.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        lines.map(|(key, value)| format!("{key}={value}\n")).collect()
+    }
+
+    /// Reads a note. What is missing, empty, or not such a note says that nothing is known.
+    pub fn parse(text: &str) -> Self {
+        read(text).unwrap_or(Self::unknown(None, None))
+    }
+}
+
+fn read(text: &str) -> Option<Note> {
+    let mut values = [None; 6];
+    let keys = [
+        "STATUS",
+        "MODE",
+        "UNTRACKED_BASELINE",
+        "TRACKED_PATHS_FILE",
+        "NEW_UNTRACKED_PATHS_FILE",
+        "REASON",
+    ];
+    for line in text.strip_suffix('\n')?.split('\n') {
+        let (key, value) = line.split_once('=')?;
+        let place = &mut values[keys.iter().position(|known| *known == key)?];
+        if place.replace(value).is_some() {
+            return None;
+        }
+    }
+    let [status, mode, baseline, tracked, new_untracked, reason] = values;
+    let note = Note {
+        status: Status::parse(status?)?,
+        mode: match mode? {
+            "" => None,
+            name => Some(Mode::parse(name)?),
+        },
+        has_baseline: match baseline {
+            None => None,
+            Some("present") => Some(true),
+            Some("missing") => Some(false),
+            Some(_) => return None,
+        },
+        tracked: tracked.map(str::to_owned),
+        new_untracked: new_untracked.map(str::to_owned),
+        reason: reason.map(Reason::parse).unwrap_or_default(),
+    };
+    // What calls itself clean and says why it is not contradicts itself.
+    let says_more = reason.is_some() || tracked.is_some() || new_untracked.is_some();
+    (note.status != Status::Clean || !says_more && note.mode.is_some()).then_some(note)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parsed(words: &str) -> Result<Request, Reason> {
+        let words: Vec<_> =
+            words.split(' ').filter(|it| !it.is_empty()).map(str::to_owned).collect();
+        Request::parse(&words)
+    }
+
+    // P-350, P-352: every mistake has its own token.
+    #[test]
+    fn a_wrong_request_says_what_is_wrong() {
+        for (words, reason) in [
+            ("", Reason::ModeMissing),
+            ("--mode", Reason::ModeMissingValue),
+            ("--mode --sidecar s", Reason::ModeMissingValue),
+            ("--mode sometimes", Reason::BadMode),
+            ("--mode checkpoint --sidecar", Reason::SidecarMissingValue),
+            ("--mode baseline", Reason::BaselineRequired),
+            ("--mode baseline --baseline", Reason::BaselineMissingValue),
+            ("--mode baseline --baseline a\nb", Reason::BadBaselinePath),
+            ("--mode checkpoint --sidecar a\nSTATUS=clean", Reason::BadSidecarPath),
+            ("--mode checkpoint --fix", Reason::UnknownFlag),
+            ("checkpoint", Reason::UnknownFlag),
+        ] {
+            assert_eq!(parsed(words), Err(reason), "{words:?}");
+        }
+        let expected = Request {
+            mode: Mode::Baseline,
+            baseline: Some("b".to_owned()),
+            sidecar: Some("s".to_owned()),
+        };
+        assert_eq!(parsed("--mode baseline --baseline=b --sidecar s"), Ok(expected));
+    }
+
+    // P-351: these keys, in this order.
+    #[test]
+    fn a_note_has_its_lines_in_order() {
+        let note = Note {
+            status: Status::Dirty,
+            mode: Some(Mode::Baseline),
+            has_baseline: Some(true),
+            tracked: Some("t".to_owned()),
+            new_untracked: Some("n".to_owned()),
+            reason: Some(Reason::WorkingTreeDirty),
+        };
+        assert_eq!(
+            note.text(),
+            "STATUS=dirty\nMODE=baseline\nUNTRACKED_BASELINE=present\nTRACKED_PATHS_FILE=t\n\
+             NEW_UNTRACKED_PATHS_FILE=n\nREASON=working-tree-dirty\n"
+        );
+        assert_eq!(Note::parse(&note.text()), note);
+    }
+
+    // P-346: only a whole note that calls a tree clean makes it clean.
+    #[test]
+    fn what_is_no_note_is_unknown() {
+        for text in [
+            "",
+            "\n",
+            "STATUS=clean",
+            "STATUS=clean\n",
+            "STATUS=cle",
+            "STATUS=clean\nMODE=checkpoint",
+            "STATUS=CLEAN\nMODE=checkpoint\n",
+            "STATUS=clean\nMODE=\n",
+            "STATUS=clean\nSTATUS=clean\nMODE=checkpoint\n",
+            "STATUS=clean\nMODE=checkpoint\nREASON=checkpoint-dirty\n",
+            "STATUS=clean\nMODE=checkpoint\nREASON=anything\n",
+            "STATUS=clean\nMODE=checkpoint\n\0\n",
+        ] {
+            assert_eq!(Note::parse(text).status, Status::Unknown, "{text:?}");
+        }
+        assert_eq!(Note::parse("STATUS=clean\nMODE=checkpoint\n").status, Status::Clean);
+        let odd = Note::parse("STATUS=dirty\nMODE=checkpoint\nREASON=of-a-later-version\n");
+        assert_eq!((odd.status, odd.reason), (Status::Dirty, None));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "(?s).{0,60}", words in prop::collection::vec(".{0,12}", 0..6)) {
+            prop_assert_ne!(Note::parse(&text).status, Status::Clean);
+            prop_assert!(Request::parse(&words).is_err());
+        }
+
+        // Cut anywhere, a note is never taken for a better one.
+        #[test]
+        fn half_a_note_is_not_clean(at in 0_usize..29) {
+            let whole = "STATUS=clean\nMODE=checkpoint\n";
+            prop_assert_ne!(Note::parse(&whole[..at]).status, Status::Clean);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Notes on a working tree for other programs: a list of new files before, a look after, and lists of
+//! what changed beside the note. Whatever goes wrong is in the note; nothing here fails.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use convoke_domain::tree::paths::Paths;
+use convoke_domain::tree::sidecar::{Mode, Note, Request};
+use convoke_domain::tree::{Reason, Status};
+
+use super::diff::{git, run};
+use crate::file;
+
+/// No note is longer.
+const MAX_NOTE: u64 = 64 * 1024;
+
+/// No list of files is longer.
+const MAX_LIST: u64 = 64 * 1024 * 1024;
+
+/// Writes down which files are new, for a later look. Returns whether that worked; if not, there is
+/// no list, because an old one would be wrong.
+pub fn write_baseline(folder: &Path, path: &Path) -> bool {
+    let written = untracked(folder).is_some_and(|paths| write(path, &paths).is_some());
+    if !written {
+        std::fs::remove_file(path).ok();
+    }
+    written
+}
+
+/// Looks at a tree as it is asked to, and leaves the note and its lists where they belong.
+pub fn check(folder: &Path, request: &Request) -> Note {
+    let sidecar = request.sidecar.as_deref().map(Path::new);
+    if sidecar.is_some_and(Path::is_dir) {
+        return Note::unknown(Some(request.mode), Some(Reason::BadSidecarPath));
+    }
+    let note = match request.mode {
+        Mode::Checkpoint => checkpoint(folder),
+        Mode::Baseline => against_baseline(folder, request.baseline.as_deref(), sidecar),
+    };
+    leave(sidecar, note)
+}
+
+/// Leaves a note; one that cannot be left says so, and no older one stays in its place.
+fn leave(sidecar: Option<&Path>, note: Note) -> Note {
+    let Some(path) = sidecar else { return note };
+    if file::replace(path, &note.text()).is_ok() {
+        return note;
+    }
+    std::fs::remove_file(path).ok();
+    Note::unknown(note.mode, Some(Reason::BadSidecarPath))
+}
+
+/// Reads a note; what is not there says that nothing is known.
+pub fn read(path: &Path) -> Note {
+    Note::parse(&file::text(path, MAX_NOTE).unwrap_or_default())
+}
+
+fn checkpoint(folder: &Path) -> Note {
+    let mode = Some(Mode::Checkpoint);
+    let found = ask(folder, &["status", "--porcelain"], Reason::StatusFailed);
+    match found {
+        Err(reason) => Note::unknown(mode, Some(reason)),
+        Ok(output) if output.stdout.is_empty() => {
+            Note { status: Status::Clean, ..Note::unknown(mode, None) }
+        }
+        Ok(_) => {
+            let reason = Some(Reason::CheckpointDirty);
+            Note { status: Status::Dirty, ..Note::unknown(mode, reason) }
+        }
+    }
+}
+
+fn against_baseline(folder: &Path, baseline: Option<&str>, sidecar: Option<&Path>) -> Note {
+    let baseline = baseline.and_then(|path| read_list(Path::new(path)));
+    let unknown = Note {
+        has_baseline: Some(baseline.is_some()),
+        ..Note::unknown(Some(Mode::Baseline), None)
+    };
+    let beside =
+        |ending: &str| sidecar.map(|path| PathBuf::from(format!("{}.{ending}", path.display())));
+    let (tracked_file, new_file) = (beside("tracked-paths"), beside("new-untracked-paths"));
+    for old in [&tracked_file, &new_file].into_iter().flatten() {
+        std::fs::remove_file(old).ok();
+    }
+    let compared = || {
+        let tracked = tracked(folder)?;
+        let now = untracked(folder).ok_or(Reason::LsFilesFailed)?;
+        let new = match &baseline {
+            Some(before) => Some(now.without(before)),
+            None if now.is_empty() => Some(now),
+            // What cannot be told apart must not be listed: somebody might delete it.
+            None => None,
+        };
+        let tracked_at = list(&tracked, tracked_file.as_deref(), Reason::TrackedWriteFailed)?;
+        let new_at = match &new {
+            Some(new) => list(new, new_file.as_deref(), Reason::UntrackedWriteFailed)?,
+            None => None,
+        };
+        let (status, reason) = match (&new, tracked.is_empty()) {
+            (None, _) => (Status::Unknown, Some(Reason::BaselineMissing)),
+            (Some(new), true) if new.is_empty() => (Status::Clean, None),
+            (Some(_), _) => (Status::Dirty, Some(Reason::WorkingTreeDirty)),
+        };
+        let note = unknown.clone();
+        Ok(Note { status, reason, tracked: tracked_at, new_untracked: new_at, ..note })
+    };
+    compared().unwrap_or_else(|reason| Note { reason: Some(reason), ..unknown.clone() })
+}
+
+/// Writes a list that is not empty, and returns where it is.
+fn list(paths: &Paths, file: Option<&Path>, failed: Reason) -> Result<Option<String>, Reason> {
+    let Some(file) = file.filter(|_| !paths.is_empty()) else { return Ok(None) };
+    write(file, paths).ok_or(failed)?;
+    Ok(Some(file.display().to_string()))
+}
+
+fn write(file: &Path, paths: &Paths) -> Option<()> {
+    file::replace_bytes(file, &paths.stream()).ok()
+}
+
+/// Names of files need not be text, so a list is read as bytes.
+fn read_list(path: &Path) -> Option<Paths> {
+    use std::io::Read;
+
+    let mut bytes = Vec::new();
+    file::open_regular(path)?.take(MAX_LIST).read_to_end(&mut bytes).ok()?;
+    Paths::parse(&bytes)
+}
+
+fn tracked(folder: &Path) -> Result<Paths, Reason> {
+    let names = ["--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-relative"];
+    let unstaged = ask(folder, &[&["diff"], &names[..]].concat(), Reason::DiffFailed)?;
+    let staged =
+        ask(folder, &[&["diff", "--cached"], &names[..]].concat(), Reason::DiffCachedFailed)?;
+    let unstaged = Paths::parse(&unstaged.stdout).ok_or(Reason::DiffFailed)?;
+    Ok(unstaged.and(Paths::parse(&staged.stdout).ok_or(Reason::DiffCachedFailed)?))
+}
+
+fn untracked(folder: &Path) -> Option<Paths> {
+    let words = ["ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/"];
+    Paths::parse(&ask(folder, &words, Reason::LsFilesFailed).ok()?.stdout)
+}
+
+fn ask(folder: &Path, words: &[&str], failed: Reason) -> Result<Output, Reason> {
+    run(git(folder).args(words)).filter(|output| output.status.success()).ok_or(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::diff::asked;
+    use super::super::diff::tests::{did, repository, write as put};
+    use super::*;
+
+    struct Watched {
+        folder: tempfile::TempDir,
+        notes: tempfile::TempDir,
+    }
+
+    impl Watched {
+        fn new() -> Self {
+            Self { folder: repository(), notes: tempfile::tempdir().unwrap() }
+        }
+
+        fn here(&self) -> &Path {
+            self.folder.path()
+        }
+
+        fn note_path(&self, name: &str) -> String {
+            self.notes.path().join(name).display().to_string()
+        }
+
+        fn begin(&self) {
+            assert!(write_baseline(self.here(), &self.notes.path().join("baseline")));
+        }
+
+        fn check(&self, mode: Mode) -> Note {
+            let baseline = Some(self.note_path("baseline"));
+            let sidecar = Some(self.note_path("o.dirty-tree"));
+            let note = check(self.here(), &Request { mode, baseline, sidecar });
+            assert_eq!(read(&self.notes.path().join("o.dirty-tree")), note, "it is left there");
+            note
+        }
+
+        fn list(&self, ending: &str) -> Option<String> {
+            let bytes = fs::read(self.note_path(&format!("o.dirty-tree.{ending}"))).ok()?;
+            Some(String::from_utf8(bytes).unwrap())
+        }
+    }
+
+    // P-353
+    #[test]
+    fn a_checkpoint_is_about_what_is_not_committed() {
+        let watched = Watched::new();
+        assert_eq!(watched.check(Mode::Checkpoint).text(), "STATUS=clean\nMODE=checkpoint\n");
+        put(watched.here(), "new.md", "x");
+        assert_eq!(
+            watched.check(Mode::Checkpoint).text(),
+            "STATUS=dirty\nMODE=checkpoint\nREASON=checkpoint-dirty\n"
+        );
+    }
+
+    // P-354, P-358: staged or not, changes are listed; what was new before is not.
+    #[test]
+    fn a_baseline_tells_new_files_from_older_ones() {
+        let watched = Watched::new();
+        put(watched.here(), "mine.md", "x");
+        put(watched.here(), "a/b.md", "x");
+        watched.begin();
+        let baseline = fs::read_to_string(watched.note_path("baseline")).unwrap();
+        assert_eq!(baseline, "a/b.md\0mine.md\0");
+        assert_eq!(
+            watched.check(Mode::Baseline).text(),
+            "STATUS=clean\nMODE=baseline\nUNTRACKED_BASELINE=present\n"
+        );
+        put(watched.here(), "spec.md", "two\n");
+        put(watched.here(), "other.md", "two\n");
+        did(watched.here(), &["add", "other.md"]);
+        put(watched.here(), "new\nfile", "x");
+        let dirty = watched.check(Mode::Baseline);
+        assert_eq!(watched.list("tracked-paths").as_deref(), Some("other.md\0spec.md\0"));
+        assert_eq!(watched.list("new-untracked-paths").as_deref(), Some("new\nfile\0"));
+        let path = watched.note_path("o.dirty-tree");
+        assert_eq!(
+            dirty.text(),
+            format!(
+                "STATUS=dirty\nMODE=baseline\nUNTRACKED_BASELINE=present\n\
+                 TRACKED_PATHS_FILE={path}.tracked-paths\n\
+                 NEW_UNTRACKED_PATHS_FILE={path}.new-untracked-paths\nREASON=working-tree-dirty\n"
+            )
+        );
+        // P-357: the same again, to the byte, with nothing else left beside it.
+        assert_eq!(watched.check(Mode::Baseline), dirty);
+        assert_eq!(fs::read_dir(watched.notes.path()).unwrap().count(), 4);
+        did(watched.here(), &["reset", "--quiet", "--hard"]);
+        fs::remove_file(watched.here().join("new\nfile")).unwrap();
+        assert_eq!(watched.check(Mode::Baseline).status, Status::Clean);
+        assert_eq!(watched.list("tracked-paths"), None, "an old list would be wrong");
+    }
+
+    // P-355, P-356: what nobody can classify is not listed; nor is a list believed that leads out.
+    #[test]
+    fn without_a_baseline_new_files_are_ambiguous() {
+        let watched = Watched::new();
+        assert_eq!(watched.check(Mode::Baseline).status, Status::Clean, "nothing is new");
+        put(watched.here(), "new.md", "x");
+        for baseline in [None, Some("../x\0"), Some("new.md")] {
+            if let Some(text) = baseline {
+                fs::write(watched.note_path("baseline"), text).unwrap();
+            }
+            assert_eq!(
+                watched.check(Mode::Baseline).text(),
+                "STATUS=unknown\nMODE=baseline\nUNTRACKED_BASELINE=missing\n\
+                 REASON=baseline-missing-untracked-ambiguous\n"
+            );
+            assert_eq!(watched.list("new-untracked-paths"), None);
+        }
+    }
+
+    // P-346, P-352, P-358: a git that fails is told, and takes the list with it.
+    #[test]
+    fn failures_are_in_the_note() {
+        let watched = Watched::new();
+        watched.begin();
+        let tree = asked(git(watched.here()).args(["rev-parse", "HEAD^{tree}"])).unwrap();
+        let object = format!(".git/objects/{}/{}", &tree[..2], &tree[2..]);
+        fs::remove_file(watched.here().join(object)).unwrap();
+        assert_eq!(watched.check(Mode::Baseline).reason, Some(Reason::DiffCachedFailed));
+        fs::write(watched.here().join(".git/index"), "garbage").unwrap();
+        assert_eq!(watched.check(Mode::Baseline).reason, Some(Reason::DiffFailed));
+        assert_eq!(watched.check(Mode::Checkpoint).reason, Some(Reason::StatusFailed));
+        assert!(!write_baseline(watched.here(), &watched.notes.path().join("baseline")));
+        assert!(!watched.notes.path().join("baseline").exists());
+        assert_eq!(read(Path::new("/nowhere")).status, Status::Unknown);
+        let request = Request {
+            mode: Mode::Checkpoint,
+            baseline: None,
+            sidecar: Some(watched.notes.path().display().to_string()),
+        };
+        assert_eq!(check(watched.here(), &request).reason, Some(Reason::BadSidecarPath));
+    }
+
+    // A list that cannot be written makes the rest unknown.
+    #[test]
+    fn a_list_that_cannot_be_written_is_told() {
+        let watched = Watched::new();
+        watched.begin();
+        for (ending, name, reason) in [
+            ("new-untracked-paths", "new.md", Reason::UntrackedWriteFailed),
+            ("tracked-paths", "spec.md", Reason::TrackedWriteFailed),
+        ] {
+            put(watched.here(), name, "x");
+            fs::create_dir(watched.note_path(&format!("o.dirty-tree.{ending}"))).unwrap();
+            let note = watched.check(Mode::Baseline);
+            assert_eq!((note.status, note.reason), (Status::Unknown, Some(reason)));
+        }
+    }
+}
