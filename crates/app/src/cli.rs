@@ -17,6 +17,7 @@ pub mod store;
 pub mod subagent;
 mod table;
 pub mod task;
+pub mod tree;
 pub mod usage;
 pub mod wake;
 
@@ -68,6 +69,7 @@ enum Command {
     Hooks(hooks::Args),
     Lane(lane::Args),
     Usage(usage::Args),
+    Tree(tree::Args),
     Store(store::Args),
     #[command(hide = true)]
     Guard(guard::Args),
@@ -76,7 +78,8 @@ enum Command {
 const AFTER_HELP: &str = "\
 stdout is data, stderr is conversation. Exit codes: 0 done, 1 the answer is no,
 2 wrong usage or configuration, 3 something around convoke is missing or refused,
-4 an agent gave no answer, 5 a budget is used up, 70 a bug in convoke.
+4 an agent gave no answer, 5 a budget is used up, 6 the working tree changed although
+nobody was to change it, 70 a bug in convoke.
 
 Settings come from flags, CONVOKE_* variables, convoke.local.toml, convoke.toml,
 .moai/config/sections/design.yaml and the user's config.toml, in this order.";
@@ -99,6 +102,7 @@ impl Cli {
             Command::Hooks(args) => args.run(&self.app()?, output),
             Command::Lane(args) => args.run(&self.app()?, output),
             Command::Usage(args) => args.run(&self.app()?, output),
+            Command::Tree(args) => args.run(&self.app()?, output),
             Command::Store(args) => args.run(&self.app()?, output),
             Command::Guard(args) => args.run(),
             // The client says which project it is in, and nothing here may fail.

@@ -19,6 +19,8 @@ pub enum Exit {
     LaneFailed,
     /// A budget is used up.
     Budget,
+    /// A tree changed that nobody was to change.
+    DirtyTree,
     /// A bug in Convoke.
     Bug,
     /// Somebody stopped it.
@@ -27,13 +29,14 @@ pub enum Exit {
 
 impl Exit {
     /// Every outcome, for the reference page.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Done,
         Self::No,
         Self::Usage,
         Self::Surroundings,
         Self::LaneFailed,
         Self::Budget,
+        Self::DirtyTree,
         Self::Bug,
         Self::Interrupted,
     ];
@@ -60,6 +63,7 @@ impl Exit {
             Self::Surroundings => 3,
             Self::LaneFailed => 4,
             Self::Budget => 5,
+            Self::DirtyTree => 6,
             Self::Bug => 70,
             Self::Interrupted => 130,
         }
@@ -74,6 +78,7 @@ impl Exit {
             Self::Surroundings => "something around Convoke is missing, refused or not ready",
             Self::LaneFailed => "an agent gave no answer",
             Self::Budget => "a budget is used up",
+            Self::DirtyTree => "the working tree changed although nobody was to change it",
             Self::Bug => "a bug in Convoke",
             Self::Interrupted => "it was interrupted",
         }

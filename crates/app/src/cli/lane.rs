@@ -5,6 +5,7 @@ mod entry;
 mod list;
 mod order;
 mod report;
+mod tree;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub(super) use self::books::{Account, Ran};
 pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, version_of};
 use self::report::Report;
 pub(super) use self::report::sentence;
+use self::report::warnings;
+use self::tree::{TreeWatch, is_dirty};
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -47,7 +50,8 @@ enum Command {
     ///
     /// The client runs in a session of its own, under limits, and when it ends or is stopped nothing
     /// of it is left, whatever it started; also when convoke itself is killed. It may only read
-    /// unless `--write` is given. Exit 0 means that there is an answer, and 4 that there is none.
+    /// unless `--write` is given. Exit 0 means that there is an answer, 4 that there is none, and 6
+    /// that the working tree changed although the agent could only read.
     Run(Box<RunArgs>),
     /// List the lanes that run, and the last ones; one whose convoke is gone is `lost`
     List(list::ListArgs),
@@ -100,6 +104,10 @@ struct RunArgs {
     /// Also ask whether the answer has substance: enough words, and a source
     #[arg(long)]
     substance: bool,
+
+    /// Do not look whether the working tree changed while an agent could only read
+    #[arg(long)]
+    no_tree_check: bool,
 
     /// Keep what the client said in this folder
     #[arg(long, value_name = "DIR")]
@@ -165,8 +173,10 @@ impl RunArgs {
             },
             account: self.account(),
         };
+        let watch =
+            if self.no_tree_check { TreeWatch::Off } else { TreeWatch::begin(app, order.rights) };
         let ran = order.run(app, scratch.path(), &Voice::default())?;
-        let driven = &ran.driven;
+        let (driven, tree) = (&ran.driven, watch.end());
         if let Some(folder) = &self.keep {
             keep(scratch.path(), folder)?;
         }
@@ -175,16 +185,24 @@ impl RunArgs {
         match app.format {
             Format::Json => {
                 let model = self.model.as_deref();
-                output.json(&Report::new(&self.agent, model, &ran, thin.clone()))?;
+                let tree = tree.as_ref();
+                output.json(&Report::new(&self.agent, model, &ran, thin.clone(), tree))?;
             }
             Format::Text => {
                 output.say(&sentence(driven, thin.as_deref()));
+                warnings(&self.agent, driven, tree.as_ref()).for_each(|line| output.say(&line));
                 if let Some(answer) = driven.heard.answer().filter(|_| is_answered) {
                     output.data(&format!("{}\n", answer.trim_end()))?;
                 }
             }
         }
-        Ok(if thin.is_some() { Exit::LaneFailed } else { Exit::of_lane(driven.outcome) })
+        Ok(if is_dirty(tree.as_ref()) {
+            Exit::DirtyTree
+        } else if thin.is_some() {
+            Exit::LaneFailed
+        } else {
+            Exit::of_lane(driven.outcome)
+        })
     }
 
     fn prompt(&self) -> Result<String, Failure> {

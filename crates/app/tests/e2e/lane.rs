@@ -16,11 +16,11 @@ pub(crate) fn with_claude(script: &str) -> Project {
     project.variable("PATH", &format!("{bin}:/usr/bin:/bin"))
 }
 
-fn said(value: &Value) -> String {
+pub(crate) fn said(value: &Value) -> String {
     format!("echo '{value}'\n")
 }
 
-fn init() -> String {
+pub(crate) fn init() -> String {
     said(&json!({ "type": "system", "subtype": "init", "session_id": "s-1", "uuid": "u-1",
         "model": "claude-opus-5-5", "tools": [] }))
 }
@@ -31,7 +31,7 @@ fn words() -> String {
     said(&json!({ "type": "assistant", "uuid": "u-3", "session_id": "s-1", "message": message }))
 }
 
-fn result(change: impl FnOnce(&mut Value)) -> String {
+pub(crate) fn result(change: impl FnOnce(&mut Value)) -> String {
     let mut value = json!({ "type": "result", "subtype": "success", "is_error": false,
         "result": "The answer is 42.", "session_id": "s-1", "uuid": "u-2", "num_turns": 1,
         "total_cost_usd": 0.00368,

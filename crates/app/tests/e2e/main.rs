@@ -28,6 +28,7 @@ mod skill;
 mod store;
 mod supervisor;
 mod task;
+mod tree;
 mod wake;
 
 /// A file that nobody includes would silently test nothing.

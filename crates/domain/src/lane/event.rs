@@ -9,6 +9,8 @@ pub enum Event {
     Session(String),
     /// This model answers.
     Model(String),
+    /// The client says that the agent may do this.
+    Rights(Granted),
     /// The agent says this.
     Text(String),
     /// The agent uses a tool.
@@ -20,6 +22,15 @@ pub enum Event {
     Ended(Ended),
     /// Something went wrong that does not end the turn by itself: a retry, a warning.
     Trouble(Failure),
+}
+
+/// What an agent may do, as its client says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Granted {
+    /// The client's word for how it decides what is permitted.
+    pub mode: Option<String>,
+    /// The tools that the agent has.
+    pub tools: Vec<String>,
 }
 
 /// How a turn ended.

@@ -1,6 +1,6 @@
 //! What became of a lane. Success is what can be shown, not what an exit code says.
 
-use super::event::{Ended, Event, Failure, FailureKind, Usage};
+use super::event::{Ended, Event, Failure, FailureKind, Granted, Usage};
 
 /// What became of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +123,8 @@ pub struct Heard {
     pub session: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
+    /// What the agent may do, as last said.
+    pub granted: Option<Granted>,
     /// What was spent, as last said.
     pub usage: Option<Usage>,
     /// The last words of the agent.
@@ -141,6 +143,7 @@ impl Heard {
         match event {
             Event::Session(id) => self.session = Some(id),
             Event::Model(name) => self.model = Some(name),
+            Event::Rights(granted) => self.granted = Some(granted),
             Event::Text(text) => {
                 self.last_text = Some(text);
                 self.trouble = None;

@@ -109,7 +109,7 @@ impl Note {
             ("REASON", self.reason.map(Reason::name)),
         ];
         let lines = lines.into_iter().filter_map(|(key, value)| Some((key, value?)));
-        lines.map(|(key, value)| format!("{key}={value}\n")).collect()
+        lines.map(|(key, value)| format!("{key}={value}\n")).collect::<Vec<_>>().concat()
     }
 
     /// Reads a note. What is missing, empty, or not such a note says that nothing is known.

@@ -89,7 +89,7 @@ fn fingerprint(event: &str, group: &Value, entry: &Value) -> String {
     // These events know no matchers.
     let matcher = matcher.filter(|_| !matches!(event, "UserPromptSubmit" | "Stop"));
     identity.extend(matcher.map(|matcher| ("matcher", matcher.clone())));
-    format!("sha256:{}", hash(&json!(identity).to_string()))
+    format!("sha256:{}", hash(json!(identity).to_string()))
 }
 
 fn snake_case(event: &str) -> String {

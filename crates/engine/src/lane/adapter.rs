@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use convoke_domain::lane::counted::{Counted, UsageScope};
-use convoke_domain::lane::event::Event;
+use convoke_domain::lane::event::{Event, Granted};
 
 use self::hearing::Ear;
 
@@ -236,6 +236,28 @@ pub fn listen(agent: Agent) -> Box<dyn Listener> {
         Agent::Opencode => Box::new(Ear::<opencode::Opencode>::default()),
         Agent::Qwen => Box::new(Ear::<qwen::Qwen>::default()),
     }
+}
+
+/// Returns what a client says that an agent may do beyond what it was started with. A resumed session
+/// may remember more than it is asked for, and only where the client says so can that be noticed.
+pub fn excess(agent: Agent, rights: Rights, granted: &Granted) -> Vec<String> {
+    if rights == Rights::Write {
+        return Vec::new();
+    }
+    let is_harmless_tool = |tool: &&String| match agent {
+        Agent::Claude => claude::is_reading(tool),
+        Agent::Qwen => qwen::is_harmless(tool),
+        // These do not say it.
+        Agent::Codex | Agent::Cursor | Agent::Gemini | Agent::Opencode => true,
+    };
+    let is_harmless_mode = |mode: &&String| match agent {
+        Agent::Claude => claude::is_asking_mode(mode),
+        Agent::Qwen => mode.as_str() == "plan",
+        Agent::Codex | Agent::Cursor | Agent::Gemini | Agent::Opencode => true,
+    };
+    let tools = granted.tools.iter().filter(|tool| !is_harmless_tool(tool)).cloned();
+    let mode = granted.mode.as_ref().filter(|mode| !is_harmless_mode(mode));
+    tools.chain(mode.map(|mode| format!("mode {mode}"))).collect()
 }
 
 /// Says what a client's counters count, as measured.

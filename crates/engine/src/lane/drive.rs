@@ -9,7 +9,7 @@ use std::time::Duration;
 use convoke_domain::lane::event::Event;
 use convoke_domain::lane::outcome::{Course, End, Heard, Outcome, outcome};
 
-use super::adapter::{Agent, Errand, Launch, launch, listen};
+use super::adapter::{Agent, Errand, Launch, excess, launch, listen};
 use super::cancel::Cancel;
 use super::supervisor::{self, Limits, Stream, Talk};
 
@@ -64,6 +64,8 @@ pub struct Driven {
     pub bytes: u64,
     /// The end of what the client said besides.
     pub stderr: String,
+    /// What the client says that the agent may do beyond what was asked for.
+    pub excess: Vec<String>,
 }
 
 /// What a runner says of its run, beside the events.
@@ -90,7 +92,13 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
     };
     let Errand { model, resume, .. } = lane.errand;
     let course = Course { heard: &heard, end, model, resume };
-    Ok(Driven { outcome: outcome(&course), end, took, bytes, stderr, heard })
+    let excess = match (&lane.runner, &heard.granted) {
+        (Runner::Program(program), Some(granted)) => {
+            excess(program.agent, lane.errand.rights, granted)
+        }
+        (Runner::Program(_), None) => Vec::new(),
+    };
+    Ok(Driven { outcome: outcome(&course), end, took, bytes, stderr, excess, heard })
 }
 
 fn run_program(

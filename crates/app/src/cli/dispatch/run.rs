@@ -12,9 +12,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::{check, gate, next};
 use crate::app::App;
-use crate::cli::lane::{
-    Account, AgentWord, LaneOrder, Ran, USUAL_LIMITS, lane_failed, sentence,
-};
+use crate::cli::lane::{Account, AgentWord, LaneOrder, Ran, USUAL_LIMITS, lane_failed, sentence};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, Voice};
@@ -87,7 +85,7 @@ impl RunArgs {
             limits: USUAL_LIMITS,
             account: Account::of_role(role.name.to_string()),
         };
-        let ran = order.run(app, scratch, &Voice::default())?;
+        let ran = order.run_watched(app, scratch, &Voice::default())?;
         output.say(&sentence(&ran.driven, None));
         Ok((ran, made.decision))
     }

@@ -17,6 +17,8 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 
 use super::LaneOrder;
+use super::report::warnings;
+use super::tree::TreeWatch;
 use crate::app::App;
 use crate::clock::now;
 use crate::config::{lane, wake};
@@ -97,14 +99,27 @@ impl LaneOrder<'_> {
         Ok(Ran { driven, lane: id, spent })
     }
 
-    /// Runs it as [`LaneOrder::run`] does, for who does not ask what it spent.
+    /// Runs it as [`LaneOrder::run`] does, and says what it did that it was not asked to.
+    pub(in crate::cli) fn run_watched(
+        &self,
+        app: &App,
+        scratch: &Path,
+        voice: &Voice,
+    ) -> Result<Ran, Failure> {
+        let watch = TreeWatch::begin(app, self.rights);
+        let ran = self.run(app, scratch, voice)?;
+        warnings(self.agent, &ran.driven, watch.end().as_ref()).for_each(|line| voice.say(&line));
+        Ok(ran)
+    }
+
+    /// Runs it as [`LaneOrder::run_watched`] does, for who does not ask what it spent.
     pub(in crate::cli) fn drive(
         &self,
         app: &App,
         scratch: &Path,
         voice: &Voice,
     ) -> Result<Driven, Failure> {
-        self.run(app, scratch, voice).map(|ran| ran.driven)
+        self.run_watched(app, scratch, voice).map(|ran| ran.driven)
     }
 
     /// Says why it may not start: too much was spent already.
@@ -252,6 +267,7 @@ fn not_started(message: String) -> Driven {
         took: Duration::ZERO,
         bytes: 0,
         stderr: String::new(),
+        excess: Vec::new(),
     }
 }
 

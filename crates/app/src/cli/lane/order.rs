@@ -144,7 +144,9 @@ fn progress(event: &Event) -> Option<String> {
         Event::Session(id) => Some(format!("session {id}")),
         Event::Tool(name) => Some(format!("uses {name}")),
         Event::Trouble(failure) => Some(format!("trouble: {failure}")),
-        Event::Model(_) | Event::Text(_) | Event::Usage(_) | Event::Ended(_) => None,
+        Event::Model(_) | Event::Rights(_) | Event::Text(_) | Event::Usage(_) | Event::Ended(_) => {
+            None
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::tree::Verdict;
 use convoke_engine::lane::adapter::{Counted, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
@@ -9,6 +10,7 @@ use serde::Serialize;
 
 use super::books::Ran;
 use super::entry::SpentReport;
+use super::tree::TreeReport;
 
 #[derive(Serialize)]
 pub(super) struct Report<'a> {
@@ -28,6 +30,18 @@ pub(super) struct Report<'a> {
     end: String,
     trouble: Option<String>,
     stderr: &'a str,
+    rights: RightsReport<'a>,
+    /// What became of the working tree; only where nobody was to change it.
+    tree: Option<TreeReport<'a>>,
+}
+
+/// What the client says that it may do.
+#[derive(Serialize)]
+struct RightsReport<'a> {
+    mode: Option<&'a str>,
+    tools: Option<&'a [String]>,
+    /// What is more than was asked for.
+    excess: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -50,10 +64,12 @@ impl<'a> Report<'a> {
         asked_model: Option<&'a str>,
         ran: &'a Ran,
         substance: Option<String>,
+        tree: Option<&'a Verdict>,
     ) -> Self {
         let Ran { driven, lane, spent } = ran;
         let heard = &driven.heard;
         let usage = |usage| UsageReport::new(usage, agent.usage_scope(), *spent);
+        let granted = heard.granted.as_ref();
         Self {
             lane: *lane,
             agent: agent.to_string(),
@@ -70,6 +86,12 @@ impl<'a> Report<'a> {
             end: format!("{:?}", driven.end),
             trouble: why(driven),
             stderr: &driven.stderr,
+            rights: RightsReport {
+                mode: granted.and_then(|it| it.mode.as_deref()),
+                tools: granted.map(|it| it.tools.as_slice()),
+                excess: &driven.excess,
+            },
+            tree: tree.map(TreeReport::new),
         }
     }
 }
@@ -113,4 +135,18 @@ fn why(driven: &Driven) -> Option<String> {
     let failure = driven.heard.failure().map(ToString::to_string);
     let last = driven.stderr.lines().last().map(str::to_owned);
     failure.or(last).filter(|text| !text.is_empty())
+}
+
+/// Says what a lane did, or could have done, that it was not asked to.
+pub(super) fn warnings(
+    agent: &AgentRef,
+    driven: &Driven,
+    tree: Option<&Verdict>,
+) -> impl Iterator<Item = String> {
+    let excess = (!driven.excess.is_empty()).then(|| {
+        let excess = driven.excess.join(", ");
+        format!("warning: {agent} was to read only, and says that it has more rights: {excess}")
+    });
+    let tree = tree.and_then(|verdict| verdict.warning(&agent.to_string()));
+    excess.into_iter().chain(tree)
 }

@@ -45,6 +45,16 @@ pub(super) fn launch(errand: &Errand<'_>, launch: &mut Launch) {
     launch.option("--resume", errand.resume);
 }
 
+/// Tells whether a tool is one of those that a reader is given.
+pub(super) fn is_reading(tool: &str) -> bool {
+    ["Read", "Grep", "Glob"].contains(&tool)
+}
+
+/// Tells whether nothing is permitted in a mode that the settings do not permit.
+pub(super) fn is_asking_mode(mode: &str) -> bool {
+    ["dontAsk", "default", "plan"].contains(&mode)
+}
+
 #[derive(Deserialize)]
 struct Tokens<'a> {
     #[serde(borrow, rename = "input_tokens")]

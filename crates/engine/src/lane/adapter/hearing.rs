@@ -1,6 +1,6 @@
 //! What all listeners share: what was said so far, and what stderr and an exit add to it.
 
-use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Usage};
+use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Granted, Usage};
 
 use super::Listener;
 use super::failure::{complaint, failure, readable};
@@ -52,6 +52,11 @@ impl Said {
             self.model = Some(name.to_owned());
             self.events.push(Event::Model(name.to_owned()));
         }
+    }
+
+    /// The agent may do this.
+    pub(super) fn rights(&mut self, granted: Granted) {
+        self.events.push(Event::Rights(granted));
     }
 
     /// The agent says this.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use convoke_domain::lane::event::Granted;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -43,6 +44,10 @@ pub(super) struct Line<'a> {
     pub(super) errors: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow, alias = "permission_mode", rename = "permissionMode")]
+    permission_mode: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) total_cost_usd: Option<&'a RawValue>,
 }
@@ -104,12 +109,21 @@ impl<'a> Line<'a> {
         words.unwrap_or_else(|| self.subtype()).into_owned()
     }
 
-    /// Passes on the session's name and, at the beginning, the model's.
+    /// Passes on the session's name and, at the beginning, the model's and what it may do.
     pub(super) fn introduce(&self, said: &mut Said) {
         said.session(&string(self.session_id).unwrap_or_default());
         if self.kind == "system" && self.subtype() == "init" {
             said.model(&string(self.model).unwrap_or_default());
+            if let Some(granted) = self.granted() {
+                said.rights(granted);
+            }
         }
+    }
+
+    fn granted(&self) -> Option<Granted> {
+        let mode = string(self.permission_mode).map(Cow::into_owned);
+        let tools: Vec<String> = parse(self.tools)?;
+        Some(Granted { mode, tools })
     }
 
     /// Passes on what the agent says and does. What a subagent says is not said to us.

@@ -47,6 +47,10 @@ fn shown(event: &Event) -> String {
     match event {
         Event::Session(id) => format!("session {id}"),
         Event::Model(name) => format!("model {name}"),
+        Event::Rights(granted) => {
+            let mode = granted.mode.as_deref().unwrap_or_default();
+            format!("rights {mode} {}", granted.tools.join(","))
+        }
         Event::Text(text) => format!("text {text}"),
         Event::Tool(name) => format!("tool {name}"),
         Event::Usage(usage) => shown_usage(*usage),

@@ -28,6 +28,7 @@ fn claude_answers() {
     let expected = [
         "session s",
         "model claude-opus-5-5",
+        "rights dontAsk Read",
         "tool Read",
         "tool Grep",
         "text Fine.",
@@ -47,7 +48,14 @@ fn claude_says_when_another_model_takes_over() {
     let mut run = claude(&[CLAUDE_INIT, line, own], 0);
     run.code = None;
     run.check(
-        &["session s", "model claude-opus-5-5", "model claude-haiku-5", "text x", "text y"],
+        &[
+            "session s",
+            "model claude-opus-5-5",
+            "rights dontAsk Read",
+            "model claude-haiku-5",
+            "text x",
+            "text y",
+        ],
         Outcome::ExitedEarly,
     );
 }
@@ -250,4 +258,22 @@ fn cursor_fails_in_words() {
         .check(&[&trouble, "failed Other: it ended with code 1"], Outcome::Failed);
     run(Agent::Cursor, &[], "Something broke", 1)
         .check(&["failed Other: Something broke"], Outcome::Failed);
+}
+
+// What a resumed session remembers is more than it was started with now.
+#[test]
+fn rights_beyond_those_asked_for_are_named() {
+    let granted = |mode: &str, tools: &[&str]| Granted {
+        mode: Some(mode.to_owned()),
+        tools: tools.iter().map(|it| (*it).to_owned()).collect(),
+    };
+    let none: [&str; 0] = [];
+    let reader = granted("plan", &["read_file", "glob", "web_fetch"]);
+    assert_eq!(excess(Agent::Qwen, Rights::ReadOnly, &reader), none);
+    let writer = granted("auto-edit", &["read_file", "write_file"]);
+    let more = ["write_file", "mode auto-edit"];
+    assert_eq!(excess(Agent::Qwen, Rights::ReadOnly, &writer), more);
+    assert_eq!(excess(Agent::Qwen, Rights::Write, &writer), none);
+    let claude = granted("acceptEdits", &["Read", "Edit"]);
+    assert_eq!(excess(Agent::Claude, Rights::ReadOnly, &claude), ["Edit", "mode acceptEdits"]);
 }
