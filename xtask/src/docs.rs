@@ -66,6 +66,7 @@ fn configuration() -> String {
         "{lane}\nOnly the environment and the user's `config.toml` may set these: a project must not \
         choose what its user spends.\n"
     );
+    let health = config::reference(config::health::SECTION, &config::health::KEYS);
     let store = "## `[store]`\n\n\
         Only the user's `config.toml` may have this section: a project must not choose where its \
         user's memory is kept.\n\n\
@@ -76,7 +77,7 @@ fn configuration() -> String {
         | variable | meaning |\n|---|---|\n\
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
         | `NO_COLOR` | never use colors |\n";
-    format!("{NOTICE}{places}{brief}\n{wake}\n{dispatch}\n{lane}\n{store}\n{others}")
+    format!("{NOTICE}{places}{brief}\n{wake}\n{dispatch}\n{lane}\n{health}\n{store}\n{others}")
 }
 
 fn exit_codes() -> String {

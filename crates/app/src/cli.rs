@@ -1,10 +1,12 @@
 //! The command line. Doc comments on arguments are the help texts.
 
 pub mod agent;
+pub mod agents;
 pub mod attend;
 pub mod brief;
 mod deliver;
 pub mod dispatch;
+pub mod doctor;
 pub mod guard;
 pub mod hook;
 pub mod hooks;
@@ -69,6 +71,8 @@ enum Command {
     Hooks(hooks::Args),
     Lane(lane::Args),
     Usage(usage::Args),
+    Agents(agents::Args),
+    Doctor(doctor::Args),
     Tree(tree::Args),
     Store(store::Args),
     #[command(hide = true)]
@@ -102,6 +106,8 @@ impl Cli {
             Command::Hooks(args) => args.run(&self.app()?, output),
             Command::Lane(args) => args.run(&self.app()?, output),
             Command::Usage(args) => args.run(&self.app()?, output),
+            Command::Agents(args) => args.run(&self.app()?, output),
+            Command::Doctor(args) => args.run(&self.app()?, output),
             Command::Tree(args) => args.run(&self.app()?, output),
             Command::Store(args) => args.run(&self.app()?, output),
             Command::Guard(args) => args.run(),

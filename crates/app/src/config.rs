@@ -7,6 +7,7 @@
 
 pub mod brief;
 pub mod dispatch;
+pub mod health;
 pub mod lane;
 pub mod store;
 pub mod wake;
@@ -75,8 +76,14 @@ fn read_file(path: &Path) -> Result<Table, Failure> {
     let table: Table = text.parse().map_err(|source| {
         Failure::new(Exit::Usage, ConfigError::Syntax { path: path.to_owned(), source })
     })?;
-    let sections =
-        [brief::SECTION, wake::SECTION, dispatch::SECTION, lane::SECTION, store::SECTION];
+    let sections = [
+        brief::SECTION,
+        wake::SECTION,
+        dispatch::SECTION,
+        lane::SECTION,
+        health::SECTION,
+        store::SECTION,
+    ];
     match table.keys().find(|name| !sections.contains(&name.as_str())) {
         Some(name) => Err(unknown(name, path, "section", &sections)),
         None => Ok(table),

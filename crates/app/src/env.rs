@@ -78,6 +78,24 @@ impl Environment {
         Some(state.join("convoke").join("store.db"))
     }
 
+    /// Returns where it is remembered which agents answered: `convoke/health.json` below
+    /// `$XDG_CACHE_HOME` or `~/.cache`.
+    pub fn health_cache(self) -> Option<PathBuf> {
+        let cache = variable("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| Some(self.home()?.join(".cache")))?;
+        Some(cache.join("convoke").join("health.json"))
+    }
+
+    /// Names the variables for folders that are ignored because they are relative.
+    pub fn relative_folders(self) -> Vec<&'static str> {
+        let names = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
+        let is_relative =
+            |name: &&str| variable(name).is_some_and(|it| !PathBuf::from(it).is_absolute());
+        names.into_iter().filter(is_relative).collect()
+    }
+
     /// Returns the variable for a setting, such as `CONVOKE_BRIEF_DIR` for `brief` and `dir`.
     pub fn setting(self, section: &str, key: &str) -> Option<(String, OsString)> {
         let name = setting_name(section, key);

@@ -8,6 +8,7 @@ pub mod cap;
 pub mod counted;
 pub mod event;
 pub mod forecast;
+pub mod health;
 pub mod ledger;
 pub mod outcome;
 pub mod substance;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::hook::Client;
 use serde_json::{Map, Value, json};
 
-use self::plugin::{is_our_plugin, plugin};
+use self::plugin::{is_our_plugin, plugin, plugin_program};
 
 /// A settings file that cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -153,6 +153,23 @@ pub fn uninstall(settings: &str, client: Client) -> Result<Option<String>, Setti
     let mut root = parse(settings)?;
     remove(&mut root, client)?;
     Ok(Some(print(&root)))
+}
+
+/// Returns the programs that our entries call; a bare name is looked for on the PATH.
+pub fn programs(settings: &str, client: Client) -> Result<Vec<PathBuf>, SettingsError> {
+    if client == Client::Opencode {
+        return Ok(plugin_program(settings).into_iter().collect());
+    }
+    let root = Value::Object(parse(settings)?);
+    let ours = commands(&root).filter(|command| is_ours(command, client));
+    Ok(ours.filter_map(called).collect())
+}
+
+/// Returns the program of a command that [`shell_word`] begins.
+fn called(command: &str) -> Option<PathBuf> {
+    let (word, _) = command.split_once(" hook ")?;
+    let quoted = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
+    Some(PathBuf::from(quoted.map_or_else(|| word.to_owned(), |it| it.replace("'\\''", "'"))))
 }
 
 /// Counts our entries.

@@ -8,6 +8,7 @@ pub mod agent_ref;
 pub mod cancel;
 pub mod drive;
 pub mod guardian;
+pub mod health;
 pub mod owner;
 mod stopwatch;
 pub mod supervisor;

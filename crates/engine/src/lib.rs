@@ -18,6 +18,7 @@ mod process;
 pub mod project;
 pub mod skill;
 pub mod subagent;
+pub mod surroundings;
 pub mod transcript;
 pub mod vocabulary;
 pub mod wake;

@@ -23,7 +23,7 @@ use convoke_engine::lane::drive::Driven;
 use convoke_engine::lane::supervisor::Limits;
 
 pub(super) use self::books::{Account, Ran};
-pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, version_of};
+pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, seen_by, version_of};
 use self::report::Report;
 pub(super) use self::report::sentence;
 use self::report::warnings;

@@ -5,6 +5,7 @@
     reason = "a test that cannot set itself up should stop where it stands"
 )]
 
+mod agents;
 mod attend;
 mod brief;
 mod brief_bad_input;
@@ -16,6 +17,7 @@ mod dispatch;
 mod dispatch_evidence;
 mod dispatch_rounds;
 mod dispatch_run;
+mod doctor;
 mod harness;
 mod hook;
 mod hook_arrival;

@@ -77,6 +77,11 @@ pub fn head(folder: &Path) -> Option<String> {
     asked(git(folder).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]))
 }
 
+/// Returns what git says of its own version; `None` without git.
+pub(crate) fn asked_version(folder: &Path) -> Option<String> {
+    asked(git(folder).arg("--version"))
+}
+
 /// Looks at a project as it is, and returns the name of what was seen.
 pub fn look(folder: &Path, watched: &Watched) -> Option<String> {
     let scratch = tempfile::tempdir().ok()?;

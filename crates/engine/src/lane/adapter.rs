@@ -91,6 +91,24 @@ impl Agent {
         }
     }
 
+    /// Returns what keeps a reader from writing, in a word or two.
+    pub const fn reading(self) -> &'static str {
+        match self {
+            Self::Codex => "sandbox",
+            Self::Claude | Self::Gemini | Self::Opencode => "no tools",
+            Self::Cursor => "ask mode",
+            Self::Qwen => "plan mode",
+        }
+    }
+
+    /// Returns how a session is gone on with, as measured.
+    pub const fn resuming(self) -> &'static str {
+        match self {
+            Self::Claude | Self::Codex | Self::Cursor | Self::Opencode | Self::Qwen => "by id",
+            Self::Gemini => "by id, tool results repeat",
+        }
+    }
+
     /// Returns variables that it is always given: no updates while it works, no endless retries,
     /// and nothing that keeps it from being supervised.
     pub const fn quiet(self) -> &'static [(&'static str, &'static str)] {

@@ -1,47 +1,76 @@
-//! Which version of a client is installed, as it says itself.
+//! Which versions of clients are there: they are asked, under supervision, because also this can hang.
 
-use std::ffi::OsString;
-use std::io;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use super::cancel::Cancel;
+use super::drive::Program;
 use super::supervisor::{Errand, Limits, Stream, Talk, run};
 
-/// How long a client may take to say it.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a client may take to say its version.
+const LIMIT: Duration = Duration::from_secs(10);
 
-/// Asks a program for its version: the first line that it prints. `None` if it does not say.
-pub fn version(
-    program: &Path,
-    convoke: &Path,
-    variables: &[(OsString, OsString)],
-    cancel: &Cancel,
-) -> io::Result<Option<String>> {
-    let scratch = tempfile::tempdir()?;
+/// How much of what it says is shown, in characters.
+const MOST_SHOWN: usize = 60;
+
+/// Asks programs for their versions, all at once; `None` for one that does not say.
+pub fn versions(programs: &[Program<'_>], cancel: &Cancel) -> Vec<Option<String>> {
+    thread::scope(|scope| {
+        let asked: Vec<_> =
+            programs.iter().map(|program| scope.spawn(|| version(program, cancel))).collect();
+        asked.into_iter().map(|it| it.join().ok().flatten()).collect()
+    })
+}
+
+fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
+    let scratch = tempfile::tempdir().ok()?;
+    let own = program.agent.quiet().iter().map(|(name, value)| (name.into(), value.into()));
+    let mut variables: Vec<_> = program.variables.iter().cloned().chain(own).collect();
+    variables.push(("TMPDIR".into(), scratch.path().into()));
     let errand = Errand {
-        convoke,
-        program,
+        convoke: program.convoke,
+        program: program.program,
         arguments: &["--version".to_owned()],
-        variables,
+        variables: &variables,
         folder: scratch.path(),
         stdin: None,
         scratch: scratch.path(),
         limits: Limits {
-            wall: PATIENCE,
-            first_byte: PATIENCE,
-            stall: PATIENCE,
+            wall: LIMIT,
+            first_byte: LIMIT,
+            stall: LIMIT,
             grace: Duration::from_secs(1),
         },
         cancel,
     };
-    let mut first = None;
+    let mut said = None;
     run(&errand, &mut |stream, line| {
-        let line = line.trim();
-        if stream == Stream::Stdout && first.is_none() && !line.is_empty() {
-            first = Some(line.to_owned());
+        if stream == Stream::Stdout && said.is_none() && !line.trim().is_empty() {
+            let shown = line.trim().chars().filter(|c| !c.is_control()).take(MOST_SHOWN);
+            said = Some(shown.collect());
         }
         Talk::GoesOn
-    })?;
-    Ok(first)
+    })
+    .ok()?;
+    said
+}
+
+/// Runs a program that does nothing, as every client is run, and tells whether that works.
+pub fn is_supervised(convoke: &Path, program: &Path, cancel: &Cancel) -> bool {
+    use convoke_domain::lane::outcome::End;
+
+    let Ok(scratch) = tempfile::tempdir() else { return false };
+    let errand = Errand {
+        convoke,
+        program,
+        arguments: &[],
+        variables: &[],
+        folder: scratch.path(),
+        stdin: None,
+        scratch: scratch.path(),
+        limits: Limits { wall: LIMIT, first_byte: LIMIT, stall: LIMIT, grace: LIMIT },
+        cancel,
+    };
+    run(&errand, &mut |_, _| Talk::GoesOn).is_ok_and(|finished| finished.end == End::Exited(0))
 }

@@ -11,7 +11,7 @@ use convoke_engine::lane::adapter::{Agent, Errand, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::{Driven, Lane, Program, Runner, drive};
 use convoke_engine::lane::supervisor::Limits;
-use convoke_engine::lane::version::version;
+use convoke_engine::lane::version::versions;
 
 use super::books::Account;
 use super::{LaneError, lane_failed};
@@ -116,9 +116,10 @@ impl LaneOrder<'_> {
 
 /// Asks a client which version of it is installed.
 pub(in crate::cli) fn version_of(agent: Agent, app: &App) -> Result<Option<String>, Failure> {
-    let variables = app.environment.only(COMMON.iter().chain(agent.variables()).copied());
     let (program, convoke) = (program(agent, app)?, app.environment.program());
-    version(&program, &convoke, &variables, &interrupt::cancel()).map_err(lane_failed)
+    let variables = seen_by(agent, app);
+    let asked = Program { agent, program: &program, convoke: &convoke, variables };
+    Ok(versions(&[asked], &interrupt::cancel()).pop().flatten())
 }
 
 fn program(agent: Agent, app: &App) -> Result<PathBuf, Failure> {
@@ -130,10 +131,14 @@ fn program(agent: Agent, app: &App) -> Result<PathBuf, Failure> {
     })
 }
 
+/// Returns what a client may see of the environment.
+pub(in crate::cli) fn seen_by(agent: Agent, app: &App) -> Vec<(OsString, OsString)> {
+    app.environment.only(COMMON.iter().chain(agent.variables()).copied())
+}
+
 /// Files for a moment are the lane's own, so that two clients do not meet there.
 fn variables(agent: Agent, app: &App, scratch: &str) -> Vec<(OsString, OsString)> {
-    let names = COMMON.iter().chain(agent.variables());
-    let mut variables = app.environment.only(names.copied());
+    let mut variables = seen_by(agent, app);
     variables.push(("TMPDIR".into(), scratch.into()));
     variables
 }

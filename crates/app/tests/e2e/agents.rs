@@ -1,0 +1,107 @@
+//! `convoke agents`: who is there, and who answers.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Project};
+use crate::lane::{init, result, with_claude};
+
+/// A Claude Code that says its version, counts how often it is asked, and then answers.
+fn answering(answer: &str) -> Project {
+    let answer = result(|it| it["result"] = json!(answer));
+    let script = format!(
+        "[ \"$1\" = --version ] && echo '2.1 (Claude Code)' && exit 0\n\
+         echo x >> \"$HOME/asked\"\n{}{answer}",
+        init()
+    );
+    with_claude(&script).variable("CONVOKE_HEALTH_PAUSE_SECONDS", "0")
+}
+
+fn asked(project: &Project) -> usize {
+    fs::read_to_string(project.path("../home/asked")).unwrap_or_default().lines().count()
+}
+
+fn agent(outcome: &Outcome, name: &str) -> Value {
+    let all: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    all.as_array().unwrap().iter().find(|it| it["agent"] == name).unwrap().clone()
+}
+
+// P-68: being there and answering are two things, and asking costs.
+#[test]
+fn nobody_is_asked_without_need() {
+    let project = answering("OK");
+    let outcome = project.run(&["agents", "--json"]);
+    let claude = agent(&outcome, "claude");
+    assert_eq!(
+        (outcome.code, &claude["health"], &claude["version"], &claude["read_only"]),
+        (Some(0), &json!("not asked"), &json!("2.1 (Claude Code)"), &json!("no tools"))
+    );
+    assert_eq!(claude["path"], project.path("../home/bin/claude").display().to_string());
+    assert_eq!(agent(&outcome, "codex")["health"], "missing");
+    assert_eq!(asked(&project), 0);
+    let nobody = Project::new().variable("PATH", "/usr/bin:/bin").run(&["agents"]);
+    assert_eq!(nobody.code, Some(1), "{nobody}");
+    assert!(nobody.stdout.starts_with("agent"), "{nobody}");
+}
+
+// P-70: who answers is remembered, and not asked again at once.
+#[test]
+fn an_answer_is_remembered_for_a_while() {
+    let project = answering(" oK ");
+    for _ in 0..2 {
+        let outcome = project.run(&["agents", "--probe", "--json"]);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
+        assert_eq!(agent(&outcome, "claude")["health"], "healthy");
+        assert_eq!(asked(&project), 1);
+    }
+    assert_eq!(agent(&project.run(&["agents", "--json"]), "claude")["health"], "healthy");
+    let only = project.run(&["agents", "--json", "--no-probe"]);
+    assert_eq!(agent(&only, "claude")["health"], "not asked");
+    let project = project.variable("CONVOKE_HEALTH_REMEMBER_MINUTES", "0");
+    project.run(&["agents", "--probe"]);
+    assert_eq!(asked(&project), 2);
+}
+
+// P-71, P-73, P-76: three attempts, and then everybody is told.
+#[test]
+fn whoever_does_not_answer_is_asked_three_times() {
+    let project = answering("NotOK");
+    let outcome = project.run(&["agents", "--probe", "--json"]);
+    let claude = agent(&outcome, "claude");
+    let cause = "Probe attempt 3 returned non-OK response: NotOK";
+    assert_eq!(
+        (outcome.code, &claude["health"], &claude["error"], asked(&project)),
+        (Some(1), &json!("not responding"), &json!(cause), 3)
+    );
+    assert!(outcome.stderr.contains("⚠  CLAUDE HEALTH CHECK FAILED — not responding\n"));
+    assert!(outcome.stderr.contains(&format!("Cause: {cause}\n")), "{outcome}");
+}
+
+// P-75, P-77, P-79, P-80, P-81: the file of a run; nobody in it comes back.
+#[test]
+fn a_health_file_is_kept() {
+    let project = answering("OK").file("caller", "CLAUDE_HEALTHY=false\nCODEX_HEALTHY=true\n");
+    let run = |more: &[&str]| {
+        let outcome =
+            project.run(&[&["agents", "--probe", "--write-health", "health"], more].concat());
+        (outcome.stderr, fs::read_to_string(project.path("health")).unwrap())
+    };
+    let (said, file) = run(&["--caller-env", "caller"]);
+    assert!(said.contains(
+        "**⚠ Claude installed but not responding (health check failed). Using Claude replacement.**"
+    ));
+    assert!(said.contains(
+        "**⚠ Codex not available (binary not found). Proceeding without Codex reviewer.**"
+    ));
+    assert!(file.starts_with("CLAUDE_HEALTHY=false\nCODEX_HEALTHY=false\n"), "{file}");
+    assert_eq!(asked(&project), 0, "the caller knew");
+    assert_eq!(run(&[]).1, file, "it answers again, but was given up");
+    assert_eq!(asked(&project), 1);
+    fs::remove_file(project.path("health")).unwrap();
+    assert!(run(&[]).1.starts_with("CLAUDE_HEALTHY=true\n"));
+    // P-82
+    let none = project.run(&["agents", "--probe", "--write-health", "/dev/null"]);
+    assert_eq!(none.code, Some(0), "{none}");
+    assert!(fs::metadata("/dev/null").unwrap().len() == 0);
+}

@@ -1,0 +1,92 @@
+//! `convoke doctor`: what keeps Convoke from working, and what mends it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::Project;
+use crate::lane::with_claude;
+
+/// Returns the checks with a name: how bad, what was found, and what mends it.
+fn checks(project: &Project, name: &str) -> (Option<i32>, Vec<[String; 3]>) {
+    let outcome = project.run(&["doctor", "--json"]);
+    let all: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let found = all.as_array().unwrap().iter().filter(|check| check["name"] == name);
+    let found = found.map(|it| [text(&it["level"]), text(&it["found"]), text(&it["fix"])]);
+    (outcome.code, found.collect())
+}
+
+#[track_caller]
+fn check(project: &Project, name: &str, level: &str, found: &str, fix: &str) {
+    let (code, checks) = checks(project, name);
+    let is_it = |it: &[String; 3]| it[0] == level && it[1].contains(found) && it[2].contains(fix);
+    assert!(checks.iter().any(is_it), "{checks:#?}");
+    if level == "fail" {
+        assert_eq!(code, Some(3));
+    }
+}
+
+fn healthy() -> Project {
+    with_claude("exit 0").on_branch("main")
+}
+
+#[test]
+fn where_all_is_well_nothing_fails() {
+    let outcome = healthy().run(&["doctor"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
+    assert!(!outcome.stdout.contains("fail"), "{outcome}");
+    for line in ["ok    agents: claude\n", "ok    guardian: it looks after a client\n"] {
+        assert!(outcome.stdout.contains(line), "{outcome}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_named_with_what_mends_it() {
+    let bare = Project::new().variable("PATH", "/usr/bin:/bin");
+    check(&bare, "project", "warn", "looks like no project", "git init");
+    check(&bare, "agents", "fail", "no client is on the PATH", "install one of claude, codex");
+    let lonely = Project::new().variable("PATH", "/nowhere");
+    check(&lonely, "git", "warn", "it is not there", "install git");
+}
+
+#[test]
+fn broken_files_are_named() {
+    let project = healthy().file("convoke.toml", "[brief\n");
+    check(&project, "configuration", "fail", "convoke.toml", "mend the file");
+    let project = healthy().file("convoke.toml", "[brief]\nbudjet = 1\n");
+    check(&project, "configuration", "fail", "`budjet`", "known keys");
+    let project = healthy().file("../home/.local/state/convoke/store.db", "no database at all\n");
+    check(&project, "store", "fail", "cannot", "");
+    let project = healthy().variable("CONVOKE_STORE", "/proc/nowhere/store.db");
+    check(&project, "folders", "fail", "/proc/nowhere cannot be written", "CONVOKE_STORE");
+    let project = healthy().variable("XDG_CACHE_HOME", "cache");
+    check(&project, "folders", "warn", "XDG_CACHE_HOME is relative", "absolute");
+    let project = healthy().variable("TMPDIR", "/nowhere");
+    check(&project, "temporary files", "fail", "none can be written", "TMPDIR");
+}
+
+// A hook that calls a program that is gone fails without a word.
+#[test]
+fn hooks_that_cannot_work_are_named() {
+    let project = healthy();
+    project.run(&["hooks", "install", "claude"]);
+    check(&project, "hooks", "ok", "settings.json calls us", "");
+    let path = project.path(".claude/settings.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace(env!("CARGO_BIN_EXE_convoke"), "/gone/convoke")).unwrap();
+    check(&project, "hooks", "fail", "calls /gone/convoke", "convoke hooks install claude");
+    let project = healthy();
+    project.run(&["hooks", "install", "codex"]);
+    check(&project, "hooks", "warn", "not trusted", "/hooks");
+}
+
+// Keys are nobody's business; their names are enough.
+#[test]
+fn keys_are_known_by_name_alone() {
+    let project = healthy().variable("ANTHROPIC_API_KEY", "sk-secret");
+    check(&project, "keys", "ok", "ANTHROPIC_API_KEY in the environment", "");
+    for arguments in [&["doctor"][..], &["doctor", "--json"], &["agents"]] {
+        assert!(!project.run(arguments).to_string().contains("sk-secret"));
+    }
+}

@@ -1,0 +1,359 @@
+//! Which agents can be asked to work: whether they are there, whether they answer, and what is said
+//! of those that do not.
+
+use std::fmt::Write;
+
+use super::outcome::{End, Outcome};
+
+/// What a healthy agent is asked.
+pub const PROMPT: &str = "Respond with OK";
+
+/// How often an agent is asked before it is given up.
+pub const ATTEMPTS: u32 = 3;
+
+/// How much of an answer that is not the expected one is shown, in characters.
+const MOST_SHOWN: usize = 200;
+
+/// What is known of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Health {
+    /// Its program is not there.
+    Missing,
+    /// Nobody asked whether it answers.
+    NotAsked,
+    /// It answers.
+    Healthy,
+    /// It does not, for this reason; a caller that knew it may have given none.
+    Sick(Option<String>),
+}
+
+impl Health {
+    /// Returns the words for it.
+    pub const fn words(&self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::NotAsked => "not asked",
+            Self::Healthy => "healthy",
+            Self::Sick(_) => "not responding",
+        }
+    }
+
+    /// Tells whether work may be given to it: it must be there, and must have answered.
+    pub const fn may_work(&self) -> bool {
+        match self {
+            Self::Healthy => true,
+            Self::Missing | Self::NotAsked | Self::Sick(_) => false,
+        }
+    }
+
+    /// Returns what a caller already knows of an agent that is there.
+    pub fn told(is_healthy: bool) -> Self {
+        if is_healthy { Self::Healthy } else { Self::Sick(None) }
+    }
+
+    /// Says to whoever counts on an agent that it will not come.
+    pub fn warning(&self, agent: &str) -> Option<String> {
+        let name = capitalised(agent);
+        match self {
+            Self::Healthy | Self::NotAsked => None,
+            Self::Missing => Some(format!(
+                "**⚠ {name} not available (binary not found). \
+                 Proceeding without {name} reviewer.**"
+            )),
+            Self::Sick(cause) => {
+                let cause = cause.as_ref().map_or(String::new(), |cause| format!(": {cause}"));
+                Some(format!(
+                    "**⚠ {name} installed but not responding (health check failed{cause}). \
+                     Using Claude replacement.**"
+                ))
+            }
+        }
+    }
+
+    /// Returns the box that nobody overlooks, for an agent that was asked and did not answer.
+    pub fn banner(&self, agent: &str) -> Option<String> {
+        let Self::Sick(Some(cause)) = self else { return None };
+        let rule = "═".repeat(59);
+        let name = agent.to_uppercase();
+        Some(format!(
+            "{rule}\n⚠  {name} HEALTH CHECK FAILED — not responding\n   Cause: {cause}\n   \
+             Will use Claude replacement for this session.\n{rule}"
+        ))
+    }
+}
+
+fn capitalised(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+/// Tells whether an answer is the one that was asked for. Words that merely hold it are not.
+pub fn is_ok(answer: &str) -> bool {
+    let letters = answer.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase);
+    letters.eq("ok".chars())
+}
+
+/// One question to an agent, and what came of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Attempt<'a> {
+    /// Which question it was, from 1 on.
+    pub number: u32,
+    /// What became of the lane.
+    pub outcome: Outcome,
+    /// How its process ended.
+    pub end: End,
+    /// What the agent answered.
+    pub answer: Option<&'a str>,
+    /// What went wrong, in the client's own words.
+    pub trouble: Option<&'a str>,
+}
+
+impl Attempt<'_> {
+    /// Judges the answer; what is wrong with it is said in one line.
+    pub fn verdict(&self) -> Result<(), String> {
+        let begin = format!("Probe attempt {}", self.number);
+        let answer = self.answer.filter(|_| self.outcome == Outcome::Answered);
+        let words = match (answer, self.trouble, self.end) {
+            (Some(answer), _, _) if is_ok(answer) => return Ok(()),
+            (Some(answer), _, _) => format!("{begin} returned non-OK response: {}", brief(answer)),
+            (None, Some(trouble), _) => format!("{begin}: {}", brief(trouble)),
+            (None, None, End::Exited(0)) => {
+                format!("{begin} exited successfully but produced no output")
+            }
+            (None, None, End::Exited(code)) => format!("{begin} failed with exit code {code}"),
+            (None, None, End::Signalled(_)) => {
+                format!("{begin} did not complete (possible crash or system kill)")
+            }
+            (None, None, _) => format!("{begin}: {}", self.outcome.name()),
+        };
+        Err(words)
+    }
+}
+
+/// One line, and not a long one.
+fn brief(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.chars().filter(|c| !c.is_control()).take(MOST_SHOWN).collect()
+}
+
+/// Which agents may still be counted on in a run. Whoever was given up once stays so, because a run
+/// that changes its mind about its members cannot be understood afterwards.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Availability {
+    agents: Vec<(String, bool)>,
+}
+
+impl Availability {
+    /// Takes in what is known of an agent now.
+    pub fn note(&mut self, agent: &str, is_healthy: bool) {
+        match self.agents.iter_mut().find(|(name, _)| name == agent) {
+            Some((_, known)) => *known &= is_healthy,
+            None => self.agents.push((agent.to_owned(), is_healthy)),
+        }
+    }
+
+    /// Takes in all of another.
+    pub fn note_all(&mut self, other: &Self) {
+        other.agents.iter().for_each(|(name, is_healthy)| self.note(name, *is_healthy));
+    }
+
+    /// Returns what is known of an agent.
+    pub fn get(&self, agent: &str) -> Option<bool> {
+        self.agents.iter().find(|(name, _)| name == agent).map(|(_, known)| *known)
+    }
+
+    /// Returns the lines of a health file, in the order in which agents were noted.
+    pub fn text(&self) -> String {
+        self.agents.iter().fold(String::new(), |mut text, (name, is_healthy)| {
+            // Writing to a text cannot fail.
+            writeln!(text, "{}_HEALTHY={is_healthy}", name.to_uppercase()).ok();
+            text
+        })
+    }
+
+    /// Reads a health file. An agent without a clear word is not to be counted on; other lines mean
+    /// nothing here.
+    pub fn parse(text: &str) -> Self {
+        let mut read = Self::default();
+        for line in text.lines() {
+            let Some((key, value)) = line.split_once('=') else { continue };
+            let Some(name) = key.strip_suffix("_HEALTHY").filter(|name| !name.is_empty()) else {
+                continue;
+            };
+            read.note(&name.to_lowercase(), value == "true");
+        }
+        read
+    }
+
+    /// Reads what a caller knows: an empty value says nothing, where a health file's says no.
+    pub fn parse_caller(text: &str) -> Self {
+        let said = text.lines().filter(|line| !line.ends_with('='));
+        Self::parse(&said.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    // P-70
+    #[test]
+    fn only_ok_is_ok() {
+        for answer in ["OK", " o k\n", "ok", "Ok\r\n"] {
+            assert!(is_ok(answer), "{answer:?}");
+        }
+        for answer in ["", "token", "NotOK", "OK.", "okay", "Error: not ok"] {
+            assert!(!is_ok(answer), "{answer:?}");
+        }
+    }
+
+    // P-68
+    #[test]
+    fn who_works_is_there_and_has_answered() {
+        assert!(Health::told(true).may_work());
+        for health in [Health::Missing, Health::NotAsked, Health::told(false)] {
+            assert!(!health.may_work(), "{health:?}");
+        }
+    }
+
+    // P-73
+    #[test]
+    fn every_failure_has_its_line() {
+        let line = |outcome, end, answer, trouble| {
+            Attempt { number: 2, outcome, end, answer, trouble }.verdict()
+        };
+        let said = |text: &str| Err(text.to_owned());
+        assert_eq!(line(Outcome::Answered, End::Exited(0), Some("OK\n"), None), Ok(()));
+        let long = "no\n".repeat(200);
+        let shown = "no ".repeat(67)[..200].to_owned();
+        for (outcome, end, answer, trouble, expected) in [
+            (
+                Outcome::Answered,
+                End::Exited(0),
+                Some(long.as_str()),
+                None,
+                format!("Probe attempt 2 returned non-OK response: {shown}"),
+            ),
+            (
+                Outcome::Auth,
+                End::Exited(1),
+                None,
+                Some("no\nkey"),
+                "Probe attempt 2: no key".to_owned(),
+            ),
+            (
+                Outcome::Failed,
+                End::Exited(0),
+                Some("OK"),
+                Some("broken"),
+                "Probe attempt 2: broken".to_owned(),
+            ),
+            (
+                Outcome::NoOutput,
+                End::Exited(0),
+                None,
+                None,
+                "Probe attempt 2 exited successfully but produced no output".to_owned(),
+            ),
+            (
+                Outcome::ExitedEarly,
+                End::Exited(7),
+                None,
+                None,
+                "Probe attempt 2 failed with exit code 7".to_owned(),
+            ),
+            (
+                Outcome::ExitedEarly,
+                End::Signalled(9),
+                None,
+                None,
+                "Probe attempt 2 did not complete (possible crash or system kill)".to_owned(),
+            ),
+            (
+                Outcome::TimedOut,
+                End::WallLimit,
+                None,
+                None,
+                "Probe attempt 2: timed_out".to_owned(),
+            ),
+        ] {
+            assert_eq!(line(outcome, end, answer, trouble), said(&expected));
+        }
+    }
+
+    // P-77
+    #[test]
+    fn who_will_not_come_is_told() {
+        assert_eq!(Health::Healthy.warning("codex"), None);
+        assert_eq!(
+            Health::Missing.warning("codex").unwrap(),
+            "**⚠ Codex not available (binary not found). Proceeding without Codex reviewer.**"
+        );
+        assert_eq!(
+            Health::told(false).warning("cursor").unwrap(),
+            "**⚠ Cursor installed but not responding (health check failed). \
+             Using Claude replacement.**"
+        );
+        assert_eq!(
+            Health::Sick(Some("it hung".to_owned())).warning("codex").unwrap(),
+            "**⚠ Codex installed but not responding (health check failed: it hung). \
+             Using Claude replacement.**"
+        );
+    }
+
+    // P-76
+    #[test]
+    fn a_failed_probe_has_a_banner() {
+        let banner = Health::Sick(Some("it hung".to_owned())).banner("codex").unwrap();
+        let lines: Vec<_> = banner.lines().collect();
+        assert_eq!((lines.len(), lines[0].chars().count()), (5, 59));
+        assert!(lines[0].chars().all(|c| c == '═') && lines[0] == lines[4]);
+        assert_eq!(lines[1], "⚠  CODEX HEALTH CHECK FAILED — not responding");
+        assert_eq!(lines[2].trim(), "Cause: it hung");
+        assert_eq!(lines[3].trim(), "Will use Claude replacement for this session.");
+        assert_eq!(Health::Healthy.banner("codex"), None);
+    }
+
+    // P-75, P-79, P-80: a health file's empty value says no; a caller's says nothing.
+    #[test]
+    fn a_health_file_is_read_and_written() {
+        let file = "CODEX_HEALTHY=true\nCURSOR_HEALTHY=\nGEMINI_HEALTHY=false\nREPO=x\nnonsense\n";
+        let read = Availability::parse(file);
+        let expected = "CODEX_HEALTHY=true\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\n";
+        assert_eq!(read.text(), expected);
+        assert_eq!(Availability::parse(expected), read);
+        let told = Availability::parse_caller(file);
+        assert_eq!(
+            [told.get("codex"), told.get("cursor"), told.get("gemini")],
+            [Some(true), None, Some(false)]
+        );
+    }
+
+    proptest! {
+        // P-78, P-81: nobody who was given up comes back, whatever is noted afterwards.
+        #[test]
+        fn nobody_comes_back(notes in prop::collection::vec(("[ab]", any::<bool>()), 0..12)) {
+            let mut run = Availability::default();
+            let mut down = Vec::new();
+            for (name, is_healthy) in notes {
+                run.note(&name, is_healthy);
+                if !is_healthy {
+                    down.push(name);
+                }
+                let mut again = Availability::parse(&run.text());
+                again.note_all(&run);
+                prop_assert_eq!(&again, &run);
+                prop_assert!(down.iter().all(|name| run.get(name) == Some(false)));
+            }
+        }
+
+        #[test]
+        fn any_text_is_read(text in "(?s).{0,80}") {
+            let read = Availability::parse(&text);
+            prop_assert_eq!(Availability::parse(&read.text()).text(), read.text());
+        }
+    }
+}

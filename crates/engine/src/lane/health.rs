@@ -1,0 +1,214 @@
+//! Asking agents whether they answer, all at once, and remembering it for a while.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::Duration;
+
+use convoke_domain::lane::health::{ATTEMPTS, Attempt, Health, PROMPT};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::adapter::{Errand, Rights};
+use super::cancel::Cancel;
+use super::drive::{Driven, Lane, Program, Runner, drive};
+use super::supervisor::Limits;
+use crate::file;
+
+/// How long an agent may take to say two letters.
+const LIMITS: Limits = Limits {
+    wall: Duration::from_mins(1),
+    first_byte: Duration::from_mins(1),
+    stall: Duration::from_mins(1),
+    grace: Duration::from_secs(5),
+};
+
+/// No file of ours is larger.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// Asks programs whether they answer, all of them at once. Each has three attempts with a pause
+/// between; whoever asks to stop gets what is known by then.
+pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<Health> {
+    thread::scope(|scope| {
+        let asked: Vec<_> = programs
+            .iter()
+            .map(|program| scope.spawn(move || ask(program, pause, cancel)))
+            .collect();
+        let lost = || Health::Sick(Some("the probe did not end".to_owned()));
+        asked.into_iter().map(|it| it.join().unwrap_or_else(|_| lost())).collect()
+    })
+}
+
+fn ask(program: &Program<'_>, pause: Duration, cancel: &Cancel) -> Health {
+    let mut last = None;
+    for number in 1..=ATTEMPTS {
+        if number > 1 && !waited(pause, cancel) {
+            break;
+        }
+        match attempt(program, number, cancel) {
+            Ok(()) => return Health::Healthy,
+            Err(words) => last = Some(words),
+        }
+    }
+    Health::Sick(Some(last.unwrap_or_else(|| "it was not asked".to_owned())))
+}
+
+/// Waits; `false` if somebody asked to stop.
+fn waited(pause: Duration, cancel: &Cancel) -> bool {
+    let (sender, receiver) = sync_channel(1);
+    let watch = cancel.watch(move || {
+        sender.try_send(()).ok();
+    });
+    receiver.recv_timeout(pause).ok();
+    drop(watch);
+    !cancel.is_asked()
+}
+
+/// Asks once, in a folder where there is nothing to read and nothing to spoil.
+fn attempt(program: &Program<'_>, number: u32, cancel: &Cancel) -> Result<(), String> {
+    let broken = |error: std::io::Error| format!("Probe attempt {number}: {error}");
+    let scratch = tempfile::tempdir().map_err(broken)?;
+    let folder = scratch.path().join("empty");
+    fs::create_dir(&folder).map_err(broken)?;
+    let (folder, own) = (folder.display().to_string(), scratch.path().display().to_string());
+    let errand = Errand {
+        prompt: PROMPT,
+        model: None,
+        effort: None,
+        resume: None,
+        rights: Rights::ReadOnly,
+        folder: &folder,
+        scratch: &own,
+    };
+    let mut program = program.clone();
+    program.variables.push(("TMPDIR".into(), scratch.path().into()));
+    let lane = Lane { runner: Runner::Program(program), errand, limits: LIMITS, cancel };
+    let Driven { outcome, end, heard, .. } = drive(&lane, &mut |_| ()).map_err(broken)?;
+    let trouble = heard.failure().map(|failure| failure.message.as_str());
+    Attempt { number, outcome, end, answer: heard.answer(), trouble }.verdict()
+}
+
+/// What was found out lately, so that not every run pays for it again.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Remembered(BTreeMap<String, Entry>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Entry {
+    /// Which program was asked: another one may answer differently.
+    program: String,
+    changed: Option<i64>,
+    /// When it was asked, in milliseconds since 1970.
+    at: i64,
+    healthy: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl Entry {
+    fn asked_at(&self) -> Option<Timestamp> {
+        Timestamp::from_millisecond(self.at).ok()
+    }
+}
+
+impl Remembered {
+    /// Reads what is remembered; what cannot be read is forgotten.
+    pub fn read(path: &Path) -> Self {
+        let text = file::text(path, MAX_BYTES).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Writes it down.
+    pub fn write(&self, path: &Path) -> std::io::Result<()> {
+        file::replace(path, &serde_json::to_string_pretty(self)?)
+    }
+
+    /// Returns what was found out about a program, if it is not too long ago and still the same one.
+    pub fn get(
+        &self,
+        agent: &str,
+        program: &Path,
+        now: Timestamp,
+        most: Duration,
+    ) -> Option<Health> {
+        let entry = self.0.get(agent)?;
+        let age = Duration::try_from(now.duration_since(entry.asked_at()?)).ok()?;
+        let is_same =
+            entry.program == program.display().to_string() && entry.changed == changed(program);
+        let health = match (entry.healthy, &entry.error) {
+            (true, _) => Health::Healthy,
+            (false, error) => Health::Sick(error.clone()),
+        };
+        (is_same && age < most).then_some(health)
+    }
+
+    /// Remembers what was found out.
+    pub fn note(&mut self, agent: &str, program: &Path, health: &Health, now: Timestamp) {
+        let error = match health {
+            Health::Sick(error) => error.clone(),
+            Health::Healthy | Health::Missing | Health::NotAsked => None,
+        };
+        let entry = Entry {
+            program: program.display().to_string(),
+            changed: changed(program),
+            at: now.as_millisecond(),
+            healthy: *health == Health::Healthy,
+            error,
+        };
+        self.0.insert(agent.to_owned(), entry);
+    }
+
+    /// Returns when the oldest of it was found out.
+    pub fn oldest(&self) -> Option<Timestamp> {
+        self.0.values().filter_map(Entry::asked_at).min()
+    }
+}
+
+/// Returns when a program last changed; a link is followed, because updates put another file there.
+fn changed(program: &Path) -> Option<i64> {
+    let modified = fs::metadata(program).ok()?.modified().ok()?;
+    Timestamp::try_from(modified).ok().map(Timestamp::as_millisecond)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // What is remembered is about one program, as it was, for a while.
+    #[test]
+    fn what_is_remembered_gets_old() {
+        let top = tempfile::tempdir().unwrap();
+        let (program, path) = (top.path().join("codex"), top.path().join("health.json"));
+        fs::write(&program, "one").unwrap();
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let most = Duration::from_mins(10);
+        let sick = Health::Sick(Some("it hung".to_owned()));
+        let mut remembered = Remembered::read(&path);
+        remembered.note("codex", &program, &sick, at(1000));
+        remembered.write(&path).unwrap();
+        let remembered = Remembered::read(&path);
+        let get = |agent, program: &Path, now| remembered.get(agent, program, at(now), most);
+        assert_eq!(get("codex", &program, 1599), Some(sick));
+        assert_eq!(get("codex", &program, 1600), None, "too old");
+        assert_eq!(get("codex", &program, 999), None, "from the future");
+        assert_eq!(get("codex", Path::new("/other"), 1001), None);
+        assert_eq!(get("cursor", &program, 1001), None);
+        let file = fs::File::options().write(true).open(&program).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(get("codex", &program, 1001), None, "another program");
+        fs::write(&path, "{ not json").unwrap();
+        assert_eq!(Remembered::read(&path), Remembered::default());
+    }
+
+    // Waiting ends at once when somebody asks to stop.
+    #[test]
+    fn waiting_can_be_stopped() {
+        let cancel = Cancel::default();
+        assert!(waited(Duration::from_millis(1), &cancel));
+        let asks = cancel.clone();
+        let asking = thread::spawn(move || asks.cancel());
+        assert!(!waited(Duration::from_hours(1), &cancel));
+        asking.join().unwrap();
+    }
+}
