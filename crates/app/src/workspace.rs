@@ -100,7 +100,11 @@ pub fn refused(error: StoreError) -> Failure {
         StoreError::NoTask { .. }
         | StoreError::NoAgent { .. }
         | StoreError::Circle { .. }
-        | StoreError::TooDeep { .. } => Exit::No,
+        | StoreError::TooDeep { .. }
+        | StoreError::NoRun { .. }
+        | StoreError::ManyRuns { .. }
+        | StoreError::RunExists { .. }
+        | StoreError::OutOfTurn { .. } => Exit::No,
         StoreError::Folder { .. }
         | StoreError::Open { .. }
         | StoreError::Newer { .. }

@@ -18,6 +18,7 @@ pub mod message;
 pub mod pack;
 pub mod plan;
 pub mod receipt;
+pub mod run;
 pub mod scaffold;
 pub mod scope;
 pub mod skill;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use convoke_domain::run::RunId;
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::DEEPEST;
 use convoke_domain::task::id::TaskId;
@@ -80,6 +81,34 @@ pub enum StoreError {
         /// The name asked for.
         name: AgentName,
     },
+    /// There is no such run in the project.
+    #[error("there is no run `{id}` here")]
+    NoRun {
+        /// The id asked for.
+        id: RunId,
+    },
+    /// Several runs' ids begin so.
+    #[error("cannot tell which run is meant: several begin with `{id}`")]
+    ManyRuns {
+        /// The beginning that was given.
+        id: RunId,
+    },
+    /// A run of this id was begun before.
+    #[error("cannot begin run `{id}`: there is one already")]
+    RunExists {
+        /// The id.
+        id: RunId,
+    },
+    /// Somebody else has written to the journal, or the event was written before.
+    #[error("cannot write event {seq} of run `{id}`: the next one is {next}")]
+    OutOfTurn {
+        /// The run.
+        id: RunId,
+        /// The number that the event was to have.
+        seq: u64,
+        /// The number that is free.
+        next: u64,
+    },
 }
 
 impl StoreError {
@@ -94,7 +123,14 @@ impl StoreError {
                 return Some("run `convoke agent list`, or add it with `convoke agent add`");
             }
             Self::Folder { .. } => return Some("name another store with CONVOKE_STORE"),
-            Self::Circle { .. } | Self::TooDeep { .. } => return None,
+            Self::ManyRuns { .. } => return Some("give more of its id"),
+            Self::OutOfTurn { .. } => {
+                return Some("another process works on this run; wait until it is done");
+            }
+            Self::Circle { .. }
+            | Self::TooDeep { .. }
+            | Self::NoRun { .. }
+            | Self::RunExists { .. } => return None,
             Self::Foreign { .. } => return Some("name another file with CONVOKE_STORE"),
             Self::Open { source, .. } | Self::Failed { source, .. } => source,
         };
@@ -111,7 +147,11 @@ impl StoreError {
             | Self::Circle { .. }
             | Self::TooDeep { .. }
             | Self::Foreign { .. }
-            | Self::NoAgent { .. } => None,
+            | Self::NoAgent { .. }
+            | Self::NoRun { .. }
+            | Self::ManyRuns { .. }
+            | Self::RunExists { .. }
+            | Self::OutOfTurn { .. } => None,
         };
         code.is_some_and(|code| DAMAGE.contains(&code))
     }

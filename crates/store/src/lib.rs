@@ -10,6 +10,7 @@ pub mod dispatch;
 pub mod error;
 pub mod foreign;
 pub mod install;
+pub mod journal;
 pub mod lane;
 pub mod message;
 pub mod project;
@@ -22,6 +23,7 @@ use crate::agent::AgentStore;
 use crate::delivery::DeliveryStore;
 use crate::dispatch::DispatchStore;
 use crate::install::InstallStore;
+use crate::journal::JournalStore;
 use crate::lane::LaneStore;
 use crate::message::MessageStore;
 use crate::project::ProjectStore;
@@ -41,6 +43,7 @@ pub trait Store:
     + InstallStore
     + WakeUpStore
     + LaneStore
+    + JournalStore
 {
 }
 
@@ -55,5 +58,6 @@ impl<T> Store for T where
         + InstallStore
         + WakeUpStore
         + LaneStore
+        + JournalStore
 {
 }

@@ -6,6 +6,7 @@ mod agent;
 mod delivery;
 mod dispatch;
 mod install;
+mod journal;
 mod lane;
 mod message;
 mod project;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a rule that cannot be set up fails")]
 
 mod dispatch;
+mod journal;
 mod lane;
 mod memory;
 mod talk;
@@ -33,10 +34,14 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 29] = [
+    let rules: [Rule; 33] = [
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
+        ("a journal only grows, one event after the other", journal::journals_only_grow),
+        ("a run is found by its id or its beginning", journal::runs_are_found),
+        ("a run ends, and can be taken up again", journal::runs_end),
+        ("a long journal is read in one pass", journal::long_journals_are_read),
         ("the ledger of dispatches only grows", dispatch::the_ledger_is_kept),
         ("of a client's gates the last one counts", dispatch::the_last_gate_counts),
         ("a round finds what came before it", dispatch::rounds_are_kept),

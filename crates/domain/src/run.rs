@@ -1,0 +1,133 @@
+//! Runs: what they are called, and how they stand.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// A run's id: when it began, to the second in UTC, and five hexadecimal digits. Ids sort by time,
+/// and one is also the name of a folder, so nothing that means something in a path can be in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunId(String);
+
+/// A text that is no id of a run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot take `{given}` for a run's id")]
+pub struct InvalidRunId {
+    given: String,
+}
+
+impl RunId {
+    const LONGEST: usize = 64;
+
+    /// Makes an id from a time and a random number, of which the low 20 bits are used.
+    pub fn new(began: Timestamp, random: u64) -> Self {
+        let time = began.to_zoned(TimeZone::UTC).datetime();
+        let (date, clock) = (time.date(), time.time());
+        Self(format!(
+            "{:04}{:02}{:02}-{:02}{:02}{:02}-{:05x}",
+            date.year(),
+            date.month(),
+            date.day(),
+            clock.hour(),
+            clock.minute(),
+            clock.second(),
+            random & 0xf_ffff
+        ))
+    }
+
+    /// Reads an id, or the beginning of one: letters, digits and `-`, not beginning with `-`.
+    pub fn parse(given: &str) -> Result<Self, InvalidRunId> {
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let usable = given.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && given.len() <= Self::LONGEST
+            && given.chars().all(word);
+        if usable {
+            Ok(Self(given.to_owned()))
+        } else {
+            Err(InvalidRunId { given: given.to_owned() })
+        }
+    }
+
+    /// Returns the id as it is typed.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunState {
+    /// It goes on, or whoever ran it was killed.
+    Running,
+    /// It came to its end.
+    Ended,
+    /// It was not allowed to begin.
+    Refused,
+    /// It was stopped on the way, and can be taken up again.
+    Stopped,
+}
+
+impl RunState {
+    /// All states.
+    pub const ALL: [Self; 4] = [Self::Running, Self::Ended, Self::Refused, Self::Stopped];
+
+    /// Returns the state as it is kept and printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ended => "ended",
+            Self::Refused => "refused",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// Returns the state with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_id_can_be_read_and_sorts_by_time() {
+        let began: Timestamp = "2026-03-04T05:06:07Z".parse().unwrap();
+        let first = RunId::new(began, 0xfff_abcde);
+        assert_eq!(first.as_str(), "20260304-050607-abcde");
+        let later = RunId::new(began + SignedDuration::from_secs(1), 0);
+        assert!(first < later);
+        assert_eq!(RunId::parse(first.as_str()), Ok(first));
+    }
+
+    #[test]
+    fn every_state_has_its_name() {
+        for state in RunState::ALL {
+            assert_eq!(RunState::parse(state.name()), Some(state));
+        }
+        assert_eq!(RunState::parse("Running"), None);
+    }
+
+    proptest! {
+        // A folder is named after it.
+        #[test]
+        fn an_id_stays_where_it_is_put(text in "[-./a-z~]{0,8}|.*") {
+            if let Ok(id) = RunId::parse(&text) {
+                prop_assert!(!id.as_str().is_empty());
+                prop_assert!(!id.as_str().contains(['/', '.', '\\', '\0', '~']));
+                prop_assert!(!id.as_str().starts_with('-'));
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Journals in SQLite.
+
+use convoke_domain::run::{RunId, RunState};
+use convoke_domain::scope::Scope;
+use jiff::Timestamp;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::row::{Time, Word, one_of};
+use super::{SqliteStore, failed, rows};
+use crate::error::StoreError;
+use crate::journal::{Entry, JournalStore, NewEvent, Run, beginning, link};
+
+impl JournalStore for SqliteStore {
+    fn begin_run(
+        &self,
+        id: &RunId,
+        scope: &Scope,
+        feature: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let sql = "INSERT INTO runs (id, project, branch, feature, state, started_at, last_seq, \
+                   last_chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7) ON CONFLICT DO NOTHING";
+        let Scope { project, branch } = scope;
+        let chain = beginning(id, scope, feature);
+        let state = RunState::Running.name();
+        let values = params![id.as_str(), project, branch, feature, state, Time(now), chain];
+        let begun = self.durably().and_then(|it| it.execute(sql, values));
+        match begun.map_err(failed("write down the run"))? {
+            0 => Err(StoreError::RunExists { id: id.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    fn mark_run(&self, id: &RunId, state: RunState, now: Timestamp) -> Result<(), StoreError> {
+        let sql = "UPDATE runs SET state = ?2, ended_at = ?3 WHERE id = ?1";
+        let ended = (state != RunState::Running).then_some(Time(now));
+        let values = params![id.as_str(), state.name(), ended];
+        let marked = self.durably().and_then(|it| it.execute(sql, values));
+        match marked.map_err(failed("mark the run"))? {
+            0 => Err(StoreError::NoRun { id: id.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    fn append(&self, id: &RunId, seq: u64, events: &[NewEvent<'_>]) -> Result<String, StoreError> {
+        let wrong = failed("write the journal");
+        self.durably().map_err(&wrong)?;
+        let transaction = self.begin().map_err(&wrong)?;
+        let Some((last, mut chain)) = end_of(&transaction, id).map_err(&wrong)? else {
+            return Err(StoreError::NoRun { id: id.clone() });
+        };
+        if seq != last + 1 {
+            return Err(StoreError::OutOfTurn { id: id.clone(), seq, next: last + 1 });
+        }
+        for (seq, event) in (seq..).zip(events) {
+            chain = link(&chain, seq, event);
+            add(&transaction, id, seq, event, &chain).map_err(&wrong)?;
+        }
+        let sql = "UPDATE runs SET last_seq = last_seq + ?2, last_chain = ?3 WHERE id = ?1";
+        let values = params![id.as_str(), number(events.len() as u64), chain];
+        transaction.execute(sql, values).map_err(&wrong)?;
+        transaction.commit().map_err(&wrong)?;
+        Ok(chain)
+    }
+
+    fn replay(&self, id: &RunId, from: u64, hear: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let sql = "SELECT * FROM journal WHERE run_id = ?1 AND seq >= ?2 ORDER BY seq";
+        let mut read = || {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let entries = statement.query_map(params![id.as_str(), number(from)], read_entry)?;
+            entries.into_iter().try_for_each(|entry| entry.map(&mut *hear))
+        };
+        read().map_err(failed("read the journal"))
+    }
+
+    fn runs(&self, project: &str) -> Result<Vec<Run>, StoreError> {
+        let sql = "SELECT * FROM runs WHERE project = ?1 ORDER BY id DESC";
+        rows(&self.connection, sql, params![project], read_run).map_err(failed("list the runs"))
+    }
+
+    fn run(&self, project: &str, id: &RunId) -> Result<Run, StoreError> {
+        let sql = "SELECT * FROM runs WHERE project = ?1 AND substr(id, 1, length(?2)) = ?2 \
+                   ORDER BY id LIMIT 2";
+        let found = rows(&self.connection, sql, params![project, id.as_str()], read_run);
+        let mut found = found.map_err(failed("find the run"))?.into_iter();
+        match (found.next(), found.next()) {
+            (None, _) => Err(StoreError::NoRun { id: id.clone() }),
+            // The shortest comes first, so one that is called exactly so does.
+            (Some(run), Some(_)) if run.id != *id => Err(StoreError::ManyRuns { id: id.clone() }),
+            (Some(run), _) => Ok(run),
+        }
+    }
+}
+
+impl SqliteStore {
+    /// Returns a connection whose every change is on the disk once it is made. The store's own way
+    /// survives the death of any process, but may lose its last changes when the power fails; to
+    /// lose an event is to pay for the work again that it tells of.
+    fn durably(&self) -> rusqlite::Result<&Connection> {
+        self.connection.execute_batch("PRAGMA synchronous = FULL")?;
+        Ok(&self.connection)
+    }
+}
+
+fn end_of(connection: &Connection, id: &RunId) -> rusqlite::Result<Option<(u64, String)>> {
+    let sql = "SELECT last_seq, last_chain FROM runs WHERE id = ?1";
+    let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?));
+    connection.prepare_cached(sql)?.query_row([id.as_str()], read).optional()
+}
+
+fn add(
+    connection: &Connection,
+    id: &RunId,
+    seq: u64,
+    event: &NewEvent<'_>,
+    chain: &str,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO journal (run_id, seq, at_ms, kind, body, chain) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let NewEvent { at_ms, kind, body } = event;
+    let values = params![id.as_str(), number(seq), at_ms, kind, body, chain];
+    connection.prepare_cached(sql)?.execute(values).map(drop)
+}
+
+fn number(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        seq: row.get("seq").map(i64::unsigned_abs)?,
+        at_ms: row.get("at_ms")?,
+        kind: row.get("kind")?,
+        body: row.get("body")?,
+        chain: row.get("chain")?,
+    })
+}
+
+fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let ended_at: Option<Time> = row.get("ended_at")?;
+    Ok(Run {
+        id: row.get("id").map(|Word(id)| id)?,
+        scope: Scope { project: row.get("project")?, branch: row.get("branch")? },
+        feature: row.get("feature")?,
+        state: one_of(row, "state", RunState::parse)?,
+        started_at: row.get("started_at").map(|Time(at)| at)?,
+        ended_at: ended_at.map(|Time(at)| at),
+        last_seq: row.get("last_seq").map(i64::unsigned_abs)?,
+        last_chain: row.get("last_chain")?,
+    })
+}
+
+impl FromSql for Word<RunId> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        RunId::parse(value.as_str()?).map(Self).map_err(FromSqlError::other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ErrorCode;
+
+    use super::*;
+    use crate::journal::Integrity;
+
+    fn run() -> RunId {
+        RunId::parse("20260101-000000-00000").unwrap()
+    }
+
+    /// A store with a journal of three events.
+    fn kept(folder: &tempfile::TempDir) -> SqliteStore {
+        let store = SqliteStore::open(&folder.path().join("store.db")).unwrap();
+        let scope = Scope::new("app", "main");
+        store.begin_run(&run(), &scope, "Add a search", Timestamp::UNIX_EPOCH).unwrap();
+        let events = ["one", "two", "three"].map(|kind| NewEvent { at_ms: 5, kind, body: "{}" });
+        store.append(&run(), 1, &events).unwrap();
+        store
+    }
+
+    #[test]
+    fn whatever_is_changed_behind_the_stores_back_is_noticed() {
+        let cases = [
+            ("UPDATE journal SET body = '{ }' WHERE seq = 2", 2),
+            ("UPDATE journal SET kind = 'four' WHERE seq = 3", 3),
+            ("UPDATE journal SET at_ms = 6 WHERE seq = 1", 1),
+            ("UPDATE journal SET chain = upper(chain) WHERE seq = 2", 2),
+            ("UPDATE journal SET seq = 4 WHERE seq = 3", 3),
+            ("DELETE FROM journal WHERE seq = 1", 1),
+            ("DELETE FROM journal WHERE seq = 3", 3),
+            ("DELETE FROM journal", 1),
+            ("UPDATE runs SET last_chain = ''", 3),
+            ("UPDATE runs SET last_seq = 2", 3),
+            ("UPDATE runs SET last_seq = 4", 4),
+            ("UPDATE runs SET feature = 'Remove the search'", 1),
+            ("UPDATE runs SET branch = 'other'", 1),
+            ("DELETE FROM journal; UPDATE runs SET last_seq = 0", 0),
+        ];
+        for (change, seq) in cases {
+            let folder = tempfile::tempdir().unwrap();
+            let store = kept(&folder);
+            assert_eq!(store.verify("app", &run()).unwrap(), Integrity::Sound);
+            store.connection.execute_batch(change).unwrap();
+            assert_eq!(store.verify("app", &run()).unwrap(), Integrity::BrokenAt(seq), "{change}");
+        }
+    }
+
+    #[test]
+    fn an_event_is_on_the_disk_when_it_was_appended() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = kept(&folder);
+        let level: i64 =
+            store.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+        assert_eq!(level, 2, "the log is written through at every commit");
+    }
+
+    #[test]
+    fn a_store_that_can_take_no_more_says_so_and_keeps_what_it_has() {
+        let full = "PRAGMA max_page_count = 1";
+        let read_only = "PRAGMA query_only = ON";
+        for (limit, code) in [(full, ErrorCode::DiskFull), (read_only, ErrorCode::ReadOnly)] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = kept(&folder);
+            store.connection.execute_batch(limit).unwrap();
+            let event = NewEvent { at_ms: 5, kind: "four", body: &"x".repeat(100_000) };
+            let error = store.append(&run(), 4, &[event]).unwrap_err();
+            let StoreError::Failed { source, .. } = &error else { panic!("{error:?}") };
+            assert_eq!(source.sqlite_error_code(), Some(code));
+            assert!(error.hint().is_some());
+            assert_eq!(store.events(&run()).unwrap().len(), 3);
+            assert_eq!(store.verify("app", &run()).unwrap(), Integrity::Sound);
+        }
+    }
+}
