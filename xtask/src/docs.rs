@@ -73,11 +73,14 @@ fn configuration() -> String {
         | key | variable | value | default | meaning |\n|---|---|---|---|---|\n\
         | `path` | `CONVOKE_STORE` | an absolute path | `convoke/store.db` below \
         `$XDG_STATE_HOME` or `~/.local/state` | the store's file |\n";
+    let endpoints = config::endpoint::reference();
     let others = "## Other variables\n\n\
         | variable | meaning |\n|---|---|\n\
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
         | `NO_COLOR` | never use colors |\n";
-    format!("{NOTICE}{places}{brief}\n{wake}\n{dispatch}\n{lane}\n{health}\n{store}\n{others}")
+    format!(
+        "{NOTICE}{places}{brief}\n{wake}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"
+    )
 }
 
 fn exit_codes() -> String {

@@ -7,6 +7,7 @@
 
 pub mod brief;
 pub mod dispatch;
+pub mod endpoint;
 pub mod health;
 pub mod lane;
 pub mod store;

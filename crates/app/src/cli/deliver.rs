@@ -112,6 +112,8 @@ impl Delivery<'_> {
         let order = LaneOrder {
             agent: &client(agent)?,
             prompt: text,
+            label: None,
+            record: None,
             model: None,
             effort: None,
             resume: Some(session(agent)?),

@@ -20,6 +20,7 @@ use convoke_domain::lane::substance::{Measure, substance};
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::replay::TapeError;
 use convoke_engine::lane::supervisor::Limits;
 
 pub(super) use self::books::{Account, Ran};
@@ -66,7 +67,8 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct RunArgs {
-    /// The agent's client
+    /// Who answers: a client, `http:NAME` for a model's API of your configuration, or `replay:FILE`
+    /// for recorded lanes
     #[arg(long, value_parser = AgentWord)]
     agent: AgentRef,
 
@@ -128,6 +130,13 @@ struct RunArgs {
     /// The part of the run, for `convoke usage --by phase`
     #[arg(long, value_name = "NAME")]
     phase: Option<String>,
+    /// What the lane is for, in your words; recorded lanes can be found by it
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+
+    /// Add the lane to this file of recorded lanes, for `--agent replay:FILE`
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -140,6 +149,10 @@ enum LaneError {
     Run(#[source] std::io::Error),
     #[error("cannot use `{}`", path.display())]
     Keep { path: PathBuf, source: std::io::Error },
+    #[error("cannot use cassette `{}`", path.display())]
+    Cassette { path: PathBuf, source: TapeError },
+    #[error("cannot give `{agent}` {what}")]
+    Unable { agent: AgentRef, what: &'static str },
 }
 
 impl Args {
@@ -161,6 +174,8 @@ impl RunArgs {
         let order = LaneOrder {
             agent: &self.agent,
             prompt: &prompt,
+            label: self.label.as_deref(),
+            record: self.record.as_deref(),
             model: self.model.as_deref(),
             effort: self.effort.as_deref(),
             resume: self.resume.as_deref(),
@@ -184,9 +199,8 @@ impl RunArgs {
         let is_answered = driven.outcome == Outcome::Answered && thin.is_none();
         match app.format {
             Format::Json => {
-                let model = self.model.as_deref();
                 let tree = tree.as_ref();
-                output.json(&Report::new(&self.agent, model, &ran, thin.clone(), tree))?;
+                output.json(&Report::new(&self.agent, &ran, thin.clone(), tree))?;
             }
             Format::Text => {
                 output.say(&sentence(driven, thin.as_deref()));

@@ -3,7 +3,9 @@
 
 use convoke_domain::lane::cap::Cap;
 
-use super::{Key, read_environment, read_file, read_section, text};
+use toml::Value;
+
+use super::{Key, endpoint, read_environment, read_file, read_section, text};
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -35,7 +37,14 @@ pub fn settings(app: &App) -> Result<Settings, Failure> {
     let strong = read_environment(app.environment, SECTION, &KEYS)?;
     let user = app.environment.user_config().filter(|path| !super::is_out_of_reach(path));
     let weak = match user {
-        Some(path) => read_section(&read_file(&path)?, &path, SECTION, &KEYS)?,
+        Some(path) => {
+            let mut table = read_file(&path)?;
+            // The APIs below it are read by themselves.
+            if let Some(Value::Table(lane)) = table.get_mut(SECTION) {
+                lane.remove(endpoint::HTTP);
+            }
+            read_section(&table, &path, SECTION, &KEYS)?
+        }
         None => Settings::default(),
     };
     Ok(Settings { budget_per_day: strong.budget_per_day.or(weak.budget_per_day) })

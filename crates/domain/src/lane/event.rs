@@ -68,6 +68,35 @@ pub enum FailureKind {
     Other,
 }
 
+impl FailureKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] = [
+        Self::Auth,
+        Self::RateLimited,
+        Self::RefusedFlags,
+        Self::NoSession,
+        Self::OverBudget,
+        Self::Other,
+    ];
+
+    /// Returns the word that is stored and shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auth => "auth",
+            Self::RateLimited => "rate_limited",
+            Self::RefusedFlags => "refused_flags",
+            Self::NoSession => "no_session",
+            Self::OverBudget => "over_budget",
+            Self::Other => "other",
+        }
+    }
+
+    /// Returns the kind stored as `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
 /// What was spent, as far as a client counts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
@@ -136,6 +165,14 @@ mod tests {
 
     fn usage(input: u64, output: u64, micro_dollars: Option<u64>) -> Usage {
         Usage { input, output, micro_dollars, ..Usage::default() }
+    }
+
+    #[test]
+    fn kinds_have_names() {
+        for kind in FailureKind::ALL {
+            assert_eq!(FailureKind::parse(kind.name()), Some(kind));
+        }
+        assert_eq!(FailureKind::parse("odd"), None);
     }
 
     // Clients count a resumed session from its beginning.

@@ -11,7 +11,7 @@
 mod claude;
 mod codex;
 mod cursor;
-mod failure;
+pub(super) mod failure;
 mod gemini;
 mod hearing;
 mod message_line;

@@ -1,6 +1,7 @@
 //! The one word by which a user names who shall answer.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use super::adapter::{Agent, UsageScope, usage_scope};
 
@@ -9,26 +10,41 @@ use super::adapter::{Agent, UsageScope, usage_scope};
 pub enum AgentRef {
     /// A client's program, such as `claude`.
     Client(Agent),
+    /// A model's API of the user's configuration: `http:NAME`.
+    Http(String),
+    /// Recorded lanes in a file: `replay:FILE`.
+    Replay(PathBuf),
 }
 
 impl AgentRef {
     /// Reads the word.
     pub fn parse(word: &str) -> Option<Self> {
-        Agent::parse(word).map(Self::Client)
+        match word.split_once(':') {
+            Some(("http", name)) => is_name(name).then(|| Self::Http(name.to_owned())),
+            Some(("replay", path)) => (!path.is_empty()).then(|| Self::Replay(path.into())),
+            _ => Agent::parse(word).map(Self::Client),
+        }
     }
 
     /// Returns the client, if it is one.
     pub const fn client(&self) -> Option<Agent> {
         match self {
             Self::Client(agent) => Some(*agent),
+            Self::Http(_) | Self::Replay(_) => None,
         }
     }
+}
 
-    /// Says what its counters count.
-    pub const fn usage_scope(&self) -> UsageScope {
-        match self {
-            Self::Client(agent) => usage_scope(*agent),
-        }
+/// Tells whether an API of the configuration can be called so.
+pub fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !name.is_empty() && name.chars().all(is_plain)
+}
+
+impl AgentRef {
+    /// Says what its counters count, as far as that is known before it runs.
+    pub fn usage_scope(&self) -> UsageScope {
+        self.client().map_or(UsageScope::RUN, usage_scope)
     }
 }
 
@@ -36,6 +52,25 @@ impl fmt::Display for AgentRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Client(agent) => agent.fmt(f),
+            Self::Http(name) => write!(f, "http:{name}"),
+            Self::Replay(path) => write!(f, "replay:{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_names_who_shall_answer() {
+        for word in
+            ["claude", "qwen", "http:small", "http:a-b_9", "replay:a/b c.jsonl", "replay:/x"]
+        {
+            assert_eq!(AgentRef::parse(word).map(|it| it.to_string()).as_deref(), Some(word));
+        }
+        for word in ["", "aider", "http", "http:", "http:a b", "http://x", "replay:", "Claude"] {
+            assert_eq!(AgentRef::parse(word), None, "{word}");
         }
     }
 }

@@ -9,9 +9,13 @@ use std::time::Duration;
 use convoke_domain::lane::event::Event;
 use convoke_domain::lane::outcome::{Course, End, Heard, Outcome, outcome};
 
-use super::adapter::{Agent, Errand, Launch, excess, launch, listen};
+use super::adapter::{Agent, Errand, Launch, UsageScope, excess, launch, listen, usage_scope};
+use super::agent_ref::AgentRef;
 use super::cancel::Cancel;
+use super::cassette::{Cassette, Identity};
+use super::http::endpoint::Endpoint;
 use super::supervisor::{self, Limits, Stream, Talk};
+use super::{http, replay};
 
 /// How much of what a client said besides is kept for people.
 const TAIL: u64 = 2000;
@@ -34,6 +38,10 @@ pub struct Lane<'a> {
 pub enum Runner<'a> {
     /// A client's program.
     Program(Program<'a>),
+    /// A model's API.
+    Http(&'a Endpoint),
+    /// What was recorded for this.
+    Replay(&'a Cassette, &'a Identity),
 }
 
 /// A client's program, with what it needs.
@@ -66,6 +74,12 @@ pub struct Driven {
     pub stderr: String,
     /// What the client says that the agent may do beyond what was asked for.
     pub excess: Vec<String>,
+    /// The model that was asked for.
+    pub asked_model: Option<String>,
+    /// What its counters count.
+    pub counts: UsageScope,
+    /// Whether it was played instead of run.
+    pub is_recorded: bool,
 }
 
 /// What a runner says of its run, beside the events.
@@ -89,6 +103,8 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
     };
     let Ran { end, took, bytes, stderr } = match &lane.runner {
         Runner::Program(program) => run_program(program, lane, &mut take)?,
+        Runner::Http(endpoint) => http::run(endpoint, lane, &mut take)?,
+        Runner::Replay(cassette, asked) => replay::play(cassette, asked, lane, &mut take),
     };
     let Errand { model, resume, .. } = lane.errand;
     let course = Course { heard: &heard, end, model, resume };
@@ -96,9 +112,33 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         (Runner::Program(program), Some(granted)) => {
             excess(program.agent, lane.errand.rights, granted)
         }
-        (Runner::Program(_), None) => Vec::new(),
+        (Runner::Program(_) | Runner::Http(_) | Runner::Replay(..), _) => Vec::new(),
     };
-    Ok(Driven { outcome: outcome(&course), end, took, bytes, stderr, excess, heard })
+    Ok(Driven {
+        outcome: outcome(&course),
+        end,
+        took,
+        bytes,
+        stderr,
+        excess,
+        asked_model: model.map(str::to_owned),
+        counts: counts(&lane.runner),
+        is_recorded: matches!(lane.runner, Runner::Replay(..)),
+        heard,
+    })
+}
+
+/// Says what a runner's counters count; those of a recording count what they did when it was made.
+fn counts(runner: &Runner<'_>) -> UsageScope {
+    match runner {
+        Runner::Program(program) => usage_scope(program.agent),
+        Runner::Http(_) => UsageScope::RUN,
+        Runner::Replay(cassette, asked) => {
+            let agent =
+                cassette.find(asked).and_then(|entry| AgentRef::parse(&entry.request.agent));
+            agent.and_then(|agent| agent.client()).map_or(UsageScope::RUN, usage_scope)
+        }
+    }
 }
 
 fn run_program(

@@ -157,6 +157,8 @@ impl Args {
         let order = LaneOrder {
             agent: client,
             prompt,
+            label: None,
+            record: None,
             model: self.model.as_deref(),
             effort: None,
             resume,

@@ -75,6 +75,8 @@ impl RunArgs {
         let order = LaneOrder {
             agent: &self.client,
             prompt: &made.prompt,
+            label: None,
+            record: None,
             model: self.model.as_deref(),
             effort: None,
             resume: match &made.decision {

@@ -197,7 +197,7 @@ impl LaneOrder<'_> {
             took_ms: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
             bytes: driven.bytes,
             said: heard.usage,
-            counts: self.counts(),
+            counts: driven.counts,
             at: now(),
         }
     }
@@ -268,6 +268,9 @@ fn not_started(message: String) -> Driven {
         bytes: 0,
         stderr: String::new(),
         excess: Vec::new(),
+        asked_model: None,
+        counts: UsageScope::RUN,
+        is_recorded: false,
     }
 }
 

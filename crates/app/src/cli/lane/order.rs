@@ -7,15 +7,21 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use convoke_domain::lane::cap::Meter;
 use convoke_domain::lane::event::Event;
+use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::lane::adapter::{Agent, Errand, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::cancel::Cancel;
+use convoke_engine::lane::cassette::{Identity, Matching, Request, shown};
 use convoke_engine::lane::drive::{Driven, Lane, Program, Runner, drive};
+use convoke_engine::lane::replay::{Recorder, TapeError, load};
 use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::lane::version::versions;
 
 use super::books::Account;
 use super::{LaneError, lane_failed};
 use crate::app::{App, Format};
+use crate::clock::now;
+use crate::config::endpoint::{Configured, endpoint};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -61,6 +67,10 @@ pub(in crate::cli) const USUAL_LIMITS: Limits = Limits {
 pub(in crate::cli) struct LaneOrder<'a> {
     pub(in crate::cli) agent: &'a AgentRef,
     pub(in crate::cli) prompt: &'a str,
+    /// What it is for; recorded lanes can be found by it.
+    pub(in crate::cli) label: Option<&'a str>,
+    /// The cassette that it is added to.
+    pub(in crate::cli) record: Option<&'a Path>,
     pub(in crate::cli) model: Option<&'a str>,
     pub(in crate::cli) effort: Option<&'a str>,
     pub(in crate::cli) resume: Option<&'a str>,
@@ -78,6 +88,41 @@ impl LaneOrder<'_> {
         voice: &Voice,
         mut meter: Option<&mut Meter>,
     ) -> Result<Driven, Failure> {
+        let is_text = app.format == Format::Text;
+        let mut recorder = self.record.map(|_| Recorder::start());
+        let cancel = interrupt::cancel().child();
+        let mut notice = |event: &Event| {
+            if meter.as_mut().is_some_and(|meter| meter.stops_at(event)) {
+                cancel.cancel();
+            }
+            if let (true, Some(line)) = (is_text, progress(event)) {
+                voice.say(&line);
+            }
+            if let Some(recorder) = &mut recorder {
+                recorder.notice(event);
+            }
+        };
+        let driven = self.choose(app, scratch, &cancel, &mut notice)?;
+        if let (Some(recorder), Some(path)) = (recorder, self.record) {
+            let home = app.environment.home();
+            let saved = recorder.save(path, self.request(app), &driven, home.as_deref());
+            saved.map_err(|source| cassette_failed(path, source))?;
+        }
+        let is_missing = driven.is_recorded && driven.outcome == Outcome::NotStarted;
+        if is_missing && is_text {
+            voice.say("hint: record it with `--record FILE`, or name a recorded lane's `--label`");
+        }
+        Ok(driven)
+    }
+
+    /// Runs it with whoever shall answer.
+    fn choose(
+        &self,
+        app: &App,
+        scratch: &Path,
+        cancel: &Cancel,
+        notice: &mut dyn FnMut(&Event),
+    ) -> Result<Driven, Failure> {
         let folder = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
         let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
         let errand = Errand {
@@ -89,29 +134,67 @@ impl LaneOrder<'_> {
             folder: &folder,
             scratch: &scratch,
         };
-        let is_text = app.format == Format::Text;
-        let cancel = interrupt::cancel().child();
-        let mut notice = |event: &Event| {
-            if meter.as_mut().is_some_and(|meter| meter.stops_at(event)) {
-                cancel.cancel();
-            }
-            if let (true, Some(line)) = (is_text, progress(event)) {
-                voice.say(&line);
-            }
-        };
-        let mut run = |runner| {
-            let lane = Lane { runner, errand, limits: self.limits, cancel: &cancel };
-            drive(&lane, &mut notice).map_err(lane_failed)
+        let mut run = |runner, errand| {
+            let lane = Lane { runner, errand, limits: self.limits, cancel };
+            drive(&lane, notice).map_err(lane_failed)
         };
         match self.agent {
-            AgentRef::Client(agent) => run(Runner::Program(Program {
-                agent: *agent,
-                program: &program(*agent, app)?,
-                convoke: &app.environment.program(),
-                variables: variables(*agent, app, &scratch),
-            })),
+            AgentRef::Client(agent) => {
+                let program = Program {
+                    agent: *agent,
+                    program: &program(*agent, app)?,
+                    convoke: &app.environment.program(),
+                    variables: variables(*agent, app, &scratch),
+                };
+                run(Runner::Program(program), errand)
+            }
+            AgentRef::Http(name) => {
+                self.refuse_tools()?;
+                let Configured { endpoint, model, effort } = endpoint(app, name)?;
+                let model = self.model.or(Some(model.as_str()));
+                let effort = self.effort.or(effort.as_deref());
+                run(Runner::Http(&endpoint), Errand { model, effort, ..errand })
+            }
+            AgentRef::Replay(path) => {
+                let cassette = load(path).map_err(|source| cassette_failed(path, source))?;
+                run(Runner::Replay(&cassette, &self.identity(app)), errand)
+            }
         }
     }
+
+    /// An API keeps no session and has no tools; to say nothing would look like success.
+    fn refuse_tools(&self) -> Result<(), Failure> {
+        let what = match (self.resume, self.rights) {
+            (Some(_), _) => "a session to go on with: it keeps none",
+            (None, Rights::Write) => "files to change: it has no tools",
+            (None, Rights::ReadOnly) => return Ok(()),
+        };
+        let error = LaneError::Unable { agent: self.agent.clone(), what };
+        Err(Failure::new(Exit::Usage, error).hint("leave out `--resume` and `--write`"))
+    }
+
+    fn identity(&self, app: &App) -> Identity {
+        let home = app.environment.home();
+        Identity::new(self.prompt, self.model, self.resume, self.label, home.as_deref())
+    }
+
+    /// Returns how the lane is recorded. Who gives it a label wants it to be found by that.
+    fn request(&self, app: &App) -> Request {
+        let Identity { hash, label } = self.identity(app);
+        Request {
+            hash,
+            matching: if label.is_some() { Matching::Label } else { Matching::Exact },
+            label,
+            agent: self.agent.to_string(),
+            model: self.model.map(str::to_owned),
+            prompt: shown(self.prompt),
+            recorded_at: now().to_string(),
+        }
+    }
+}
+
+fn cassette_failed(path: &Path, source: TapeError) -> Failure {
+    Failure::new(Exit::Surroundings, LaneError::Cassette { path: path.to_owned(), source })
 }
 
 /// Asks a client which version of it is installed.
@@ -170,7 +253,8 @@ impl TypedValueParser for AgentWord {
     ) -> Result<AgentRef, clap::Error> {
         let read = |word: String| {
             let clients = Agent::ALL.map(Agent::name).join(", ");
-            AgentRef::parse(&word).ok_or_else(|| format!("it must be one of {clients}"))
+            AgentRef::parse(&word)
+                .ok_or_else(|| format!("it must be `http:NAME`, `replay:FILE` or one of {clients}"))
         };
         StringValueParser::new().try_map(read).parse_ref(command, argument, value)
     }

@@ -17,6 +17,8 @@ pub(super) struct Report<'a> {
     /// Its number in the ledger.
     lane: Option<i64>,
     agent: String,
+    /// Whether it was played instead of run.
+    recorded: bool,
     outcome: &'static str,
     answer: Option<&'a str>,
     substance: Option<String>,
@@ -61,23 +63,23 @@ struct UsageReport {
 impl<'a> Report<'a> {
     pub(super) fn new(
         agent: &AgentRef,
-        asked_model: Option<&'a str>,
         ran: &'a Ran,
         substance: Option<String>,
         tree: Option<&'a Verdict>,
     ) -> Self {
         let Ran { driven, lane, spent } = ran;
         let heard = &driven.heard;
-        let usage = |usage| UsageReport::new(usage, agent.usage_scope(), *spent);
+        let usage = |usage| UsageReport::new(usage, driven.counts, *spent);
         let granted = heard.granted.as_ref();
         Self {
             lane: *lane,
             agent: agent.to_string(),
+            recorded: driven.is_recorded,
             outcome: driven.outcome.name(),
             answer: heard.answer(),
             substance,
             session: heard.session.as_deref(),
-            asked_model,
+            asked_model: driven.asked_model.as_deref(),
             model: heard.model.as_deref(),
             usage: heard.usage.map(usage),
             tools: heard.tools,
@@ -124,7 +126,9 @@ pub(in crate::cli) fn sentence(driven: &Driven, thin: Option<&str>) -> String {
     let name = driven.outcome.name();
     let trouble = why(driven).map_or(String::new(), |why| format!(": {why}"));
     let thin = thin.map_or(String::new(), |thin| format!(", but without substance: {thin}"));
-    format!("{name} after {:.1} s{usage}{trouble}{thin}", driven.took.as_secs_f64())
+    let recorded = if driven.is_recorded { " (recorded)" } else { "" };
+    let seconds = driven.took.as_secs_f64();
+    format!("{name} after {seconds:.1} s{recorded}{usage}{trouble}{thin}")
 }
 
 /// Says why there is no answer, as far as the client says.

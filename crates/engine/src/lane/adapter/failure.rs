@@ -97,7 +97,7 @@ fn has_number(words: &str, number: &str) -> bool {
 }
 
 /// Returns a failure in a client's words.
-pub(super) fn failure(kind: FailureKind, message: &str) -> Failure {
+pub(in crate::lane) fn failure(kind: FailureKind, message: &str) -> Failure {
     Failure { kind, message: readable(message) }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn told(message: &str) -> Failure {
 }
 
 /// Returns a failure of which a status is known too, which tells more than words.
-pub(super) fn answered(status: u64, message: &str) -> Failure {
+pub(in crate::lane) fn answered(status: u64, message: &str) -> Failure {
     let by_status = of_status(status);
     let is_known = by_status != FailureKind::Other;
     failure(if is_known { by_status } else { of_words(message) }, message)
@@ -128,7 +128,7 @@ pub(super) fn complaint(line: &str) -> Option<Failure> {
 }
 
 /// Takes colours and other control characters out, which terminals obey.
-pub(super) fn readable(text: &str) -> String {
+pub(in crate::lane) fn readable(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text.trim().chars().take(MOST_CHARACTERS);
     while let Some(c) = rest.next() {

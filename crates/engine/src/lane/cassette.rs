@@ -1,0 +1,237 @@
+//! Recorded lanes: a text of JSON lines that a person can read and change.
+//!
+//! The first line says what it is. Every recorded lane begins with a line `request`, goes on with a
+//! line for each thing that was said, and ends with a line `end`.
+
+mod line;
+
+use std::path::Path;
+use std::time::Duration;
+
+use convoke_domain::lane::event::Event;
+use convoke_domain::lane::outcome::End;
+
+use self::line::Line;
+use crate::skill::hash;
+
+/// The format that is written, and the only one that is read.
+const VERSION: u32 = 1;
+
+/// The fastest and the slowest way to play.
+const PACES: std::ops::RangeInclusive<f64> = 0.0..=100.0;
+
+/// How many characters of a prompt are shown, for a person to know it by.
+const SHOWN: usize = 80;
+
+/// Recorded lanes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cassette {
+    /// How fast it is played: 0 is at once, 1 as it was recorded.
+    pub pace: f64,
+    /// The lanes, in the order of the file.
+    pub entries: Vec<Entry>,
+}
+
+/// One recorded lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// What was asked.
+    pub request: Request,
+    /// What was said, and when.
+    pub events: Vec<(Duration, Event)>,
+    /// How it ended.
+    pub end: End,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Stands for prompt, model and session.
+    pub hash: String,
+    /// What the lane is for, in the asker's words.
+    pub label: Option<String>,
+    /// What a later lane must have in common with it.
+    pub matching: Matching,
+    /// Who answered.
+    pub agent: String,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// The start of the prompt, for people.
+    pub prompt: String,
+    /// When it was recorded, for people.
+    pub recorded_at: String,
+}
+
+/// What a lane must have in common with a recorded one to be given its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Matching {
+    /// The same prompt, model and session.
+    #[default]
+    Exact,
+    /// The same label, or all of that.
+    Label,
+}
+
+/// What is asked now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Stands for prompt, model and session.
+    pub hash: String,
+    /// What the lane is for.
+    pub label: Option<String>,
+}
+
+impl Identity {
+    /// Makes out what is asked. How lines end and where the user's home is make no difference.
+    pub fn new(
+        prompt: &str,
+        model: Option<&str>,
+        resume: Option<&str>,
+        label: Option<&str>,
+        home: Option<&Path>,
+    ) -> Self {
+        let prompt = scrubbed(&prompt.replace("\r\n", "\n"), home);
+        let parts = [prompt.trim_end(), model.unwrap_or_default(), resume.unwrap_or_default()];
+        Self { hash: hash(&parts.join("\0")), label: label.map(str::to_owned) }
+    }
+}
+
+/// Why a text is no cassette. Lines are counted from 1.
+#[derive(Debug, thiserror::Error)]
+pub enum CassetteError {
+    /// A line is not what it should be.
+    #[error("line {line} is not understood")]
+    Line {
+        /// Which one.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A line is at the wrong place, or has a value that cannot be.
+    #[error("line {line}: {problem}")]
+    Misplaced {
+        /// Which one.
+        line: usize,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+}
+
+impl Cassette {
+    /// Reads a cassette. Empty lines mean nothing.
+    pub fn parse(text: &str) -> Result<Self, CassetteError> {
+        let mut cassette: Option<Self> = None;
+        let mut open: Option<Entry> = None;
+        let mut last = 0;
+        for (at, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
+            last = at + 1;
+            let read = serde_json::from_str(text);
+            let line = read.map_err(|source| CassetteError::Line { line: last, source })?;
+            let wrong = |problem| CassetteError::Misplaced { line: last, problem };
+            let Some(cassette) = &mut cassette else {
+                cassette = Some(begun(&line).map_err(wrong)?);
+                continue;
+            };
+            if let Some(entry) = added(line, &mut open).map_err(wrong)? {
+                cassette.entries.push(entry);
+            }
+        }
+        let problem = match (&cassette, open) {
+            (None, _) => "it must begin with a line `cassette`",
+            (_, Some(_)) => "the last lane has no line `end`",
+            (Some(_), None) => "",
+        };
+        cassette
+            .filter(|_| problem.is_empty())
+            .ok_or(CassetteError::Misplaced { line: last.max(1), problem })
+    }
+
+    /// Returns the lane that was recorded for what is asked now: by prompt, model and session, else
+    /// by label where the entry allows it. Never just the next one.
+    pub fn find(&self, asked: &Identity) -> Option<&Entry> {
+        let is_exact = |entry: &&Entry| entry.request.hash == asked.hash;
+        let is_labelled = |entry: &&Entry| {
+            let request = &entry.request;
+            request.matching == Matching::Label
+                && request.label.is_some()
+                && request.label == asked.label
+        };
+        self.entries.iter().find(is_exact).or_else(|| self.entries.iter().find(is_labelled))
+    }
+
+    /// Returns the first line of a new cassette.
+    pub fn head() -> String {
+        Line::Cassette { version: VERSION, pace: 0.0 }.to_string()
+    }
+}
+
+fn begun(line: &Line) -> Result<Cassette, &'static str> {
+    let Line::Cassette { version, pace } = line else {
+        return Err("it must begin with a line `cassette`");
+    };
+    if *version != VERSION {
+        return Err("it is of another version");
+    }
+    let pace = Some(*pace).filter(|pace| PACES.contains(pace));
+    let pace = pace.ok_or("`pace` must be from 0 to 100")?;
+    Ok(Cassette { pace, entries: Vec::new() })
+}
+
+/// Adds a line to the lane that is open, and returns it when it is whole.
+fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static str> {
+    match (line, open.take()) {
+        (Line::Cassette { .. }, _) => Err("it has begun before"),
+        (Line::Request(request), None) => {
+            let (events, end, took) = (Vec::new(), End::Lost, Duration::ZERO);
+            *open = Some(Entry { request: request.into(), events, end, took });
+            Ok(None)
+        }
+        (Line::Request(_), Some(_)) => Err("the lane before has no line `end`"),
+        (_, None) => Err("it belongs to no lane; a line `request` must come first"),
+        (Line::End { how, took_ms }, Some(mut entry)) => {
+            entry.end = line::end(&how).ok_or("`how` is no end of a lane")?;
+            entry.took = Duration::from_millis(took_ms);
+            Ok(Some(entry))
+        }
+        (said, Some(mut entry)) => {
+            let (at, event) = said.event().ok_or("its `kind` is no kind of failure")?;
+            if entry.events.last().is_some_and(|(before, _)| *before > at) {
+                return Err("it is said before the line above it");
+            }
+            entry.events.push((at, event));
+            *open = Some(entry);
+            Ok(None)
+        }
+    }
+}
+
+impl Entry {
+    /// Returns its lines, with `~` in place of the user's home.
+    pub fn lines(&self, home: Option<&Path>) -> String {
+        let clean = |text: &str| scrubbed(text, home);
+        let mut lines = vec![Line::request(&self.request, &clean)];
+        lines.extend(self.events.iter().map(|(at, event)| Line::of(*at, event, &clean)));
+        lines.push(Line::ended(self.end, self.took));
+        lines.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
+    }
+}
+
+/// Returns the start of a prompt, by which a person knows it.
+pub fn shown(prompt: &str) -> String {
+    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    line.chars().filter(|c| !c.is_control()).take(SHOWN).collect()
+}
+
+/// Where a user lives is nobody's business.
+fn scrubbed(text: &str, home: Option<&Path>) -> String {
+    let home = home.and_then(Path::to_str).map(|home| home.trim_end_matches('/'));
+    match home.filter(|home| !home.is_empty()) {
+        Some(home) => text.replace(home, "~"),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! One line of a cassette.
+
+use std::fmt;
+use std::time::Duration;
+
+use convoke_domain::lane::event::{self, Event, Granted, Usage};
+use convoke_domain::lane::outcome::End;
+use serde::{Deserialize, Serialize};
+
+use super::{Matching, Request};
+
+/// One line, as it is written.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Line {
+    Cassette {
+        version: u32,
+        #[serde(default)]
+        pace: f64,
+    },
+    Request(RequestLine),
+    Session {
+        #[serde(default)]
+        at_ms: u64,
+        id: String,
+    },
+    Model {
+        #[serde(default)]
+        at_ms: u64,
+        name: String,
+    },
+    Rights {
+        at_ms: u64,
+        mode: Option<String>,
+        tools: Vec<String>,
+    },
+    Text {
+        #[serde(default)]
+        at_ms: u64,
+        text: String,
+    },
+    Tool {
+        #[serde(default)]
+        at_ms: u64,
+        name: String,
+    },
+    Usage(UsageLine),
+    Trouble {
+        #[serde(default)]
+        at_ms: u64,
+        kind: String,
+        message: String,
+    },
+    Ended {
+        #[serde(default)]
+        at_ms: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<FailureLine>,
+    },
+    End {
+        how: String,
+        #[serde(default)]
+        took_ms: u64,
+    },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RequestLine {
+    #[serde(default)]
+    hash: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    #[serde(default, rename = "match")]
+    matching: MatchWord,
+    #[serde(default)]
+    agent: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(default)]
+    prompt: String,
+    #[serde(default)]
+    recorded_at: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum MatchWord {
+    #[default]
+    Exact,
+    Label,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Default)]
+pub(super) struct UsageLine {
+    at_ms: u64,
+    input: u64,
+    cached: u64,
+    output: u64,
+    reasoning: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    micro_dollars: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FailureLine {
+    kind: String,
+    message: String,
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = serde_json::to_string(self).map_err(|_| fmt::Error)?;
+        f.write_str(&text)
+    }
+}
+
+impl From<RequestLine> for Request {
+    fn from(line: RequestLine) -> Self {
+        Self {
+            hash: line.hash,
+            label: line.label,
+            matching: match line.matching {
+                MatchWord::Exact => Matching::Exact,
+                MatchWord::Label => Matching::Label,
+            },
+            agent: line.agent,
+            model: line.model,
+            prompt: line.prompt,
+            recorded_at: line.recorded_at,
+        }
+    }
+}
+
+impl Line {
+    /// Returns the line that begins a lane.
+    pub(super) fn request(request: &Request, clean: &dyn Fn(&str) -> String) -> Self {
+        Self::Request(RequestLine {
+            hash: request.hash.clone(),
+            label: request.label.as_deref().map(clean),
+            matching: match request.matching {
+                Matching::Exact => MatchWord::Exact,
+                Matching::Label => MatchWord::Label,
+            },
+            agent: clean(&request.agent),
+            model: request.model.clone(),
+            prompt: clean(&request.prompt),
+            recorded_at: request.recorded_at.clone(),
+        })
+    }
+
+    /// Returns the line for something that was said.
+    pub(super) fn of(at: Duration, event: &Event, clean: &dyn Fn(&str) -> String) -> Self {
+        let at_ms = millis(at);
+        let failed = |failure: &event::Failure| FailureLine {
+            kind: failure.kind.name().to_owned(),
+            message: clean(&failure.message),
+        };
+        match event {
+            Event::Session(id) => Self::Session { at_ms, id: id.clone() },
+            Event::Model(name) => Self::Model { at_ms, name: name.clone() },
+            Event::Rights(Granted { mode, tools }) => {
+                Self::Rights { at_ms, mode: mode.clone(), tools: tools.clone() }
+            }
+            Event::Text(text) => Self::Text { at_ms, text: clean(text) },
+            Event::Tool(name) => Self::Tool { at_ms, name: clean(name) },
+            Event::Usage(Usage { input, cached, output, reasoning, micro_dollars }) => {
+                Self::Usage(UsageLine {
+                    at_ms,
+                    input: *input,
+                    cached: *cached,
+                    output: *output,
+                    reasoning: *reasoning,
+                    micro_dollars: *micro_dollars,
+                })
+            }
+            Event::Trouble(failure) => {
+                let FailureLine { kind, message } = failed(failure);
+                Self::Trouble { at_ms, kind, message }
+            }
+            Event::Ended(ended) => Self::Ended {
+                at_ms,
+                answer: ended.answer.as_deref().map(clean),
+                failure: ended.failure.as_ref().map(failed),
+            },
+        }
+    }
+
+    /// Returns the line that ends a lane.
+    pub(super) fn ended(end: End, took: Duration) -> Self {
+        Self::End { how: how(end), took_ms: millis(took) }
+    }
+
+    /// Returns what was said, and when; `None` if it names a failure of no known kind.
+    pub(super) fn event(self) -> Option<(Duration, Event)> {
+        let failed = |kind: &str, message| {
+            Some(event::Failure { kind: event::FailureKind::parse(kind)?, message })
+        };
+        let (at_ms, event) = match self {
+            Self::Session { at_ms, id } => (at_ms, Event::Session(id)),
+            Self::Model { at_ms, name } => (at_ms, Event::Model(name)),
+            Self::Rights { at_ms, mode, tools } => (at_ms, Event::Rights(Granted { mode, tools })),
+            Self::Text { at_ms, text } => (at_ms, Event::Text(text)),
+            Self::Tool { at_ms, name } => (at_ms, Event::Tool(name)),
+            Self::Usage(UsageLine { at_ms, input, cached, output, reasoning, micro_dollars }) => {
+                (at_ms, Event::Usage(Usage { input, cached, output, reasoning, micro_dollars }))
+            }
+            Self::Trouble { at_ms, kind, message } => {
+                (at_ms, Event::Trouble(failed(&kind, message)?))
+            }
+            Self::Ended { at_ms, answer, failure } => {
+                let failure = match failure {
+                    Some(FailureLine { kind, message }) => Some(failed(&kind, message)?),
+                    None => None,
+                };
+                (at_ms, Event::Ended(event::Ended { answer, failure }))
+            }
+            Self::Cassette { .. } | Self::Request(_) | Self::End { .. } => return None,
+        };
+        Some((Duration::from_millis(at_ms), event))
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Ends that need no number.
+const ENDS: [End; 7] = [
+    End::WallLimit,
+    End::FirstByteLimit,
+    End::StallLimit,
+    End::BudgetLimit,
+    End::Cancelled,
+    End::NotStarted,
+    End::Lost,
+];
+
+fn how(end: End) -> String {
+    let name = match end {
+        End::Exited(code) => return format!("exited {code}"),
+        End::Signalled(signal) => return format!("signalled {signal}"),
+        End::WallLimit => "wall_limit",
+        End::FirstByteLimit => "first_byte_limit",
+        End::StallLimit => "stall_limit",
+        End::BudgetLimit => "budget_limit",
+        End::Cancelled => "cancelled",
+        End::NotStarted => "not_started",
+        End::Lost => "lost",
+    };
+    name.to_owned()
+}
+
+/// Reads how a lane ended.
+pub(super) fn end(how: &str) -> Option<End> {
+    match how.split_once(' ') {
+        Some(("exited", code)) => code.parse().ok().map(End::Exited),
+        Some(("signalled", signal)) => signal.parse().ok().map(End::Signalled),
+        Some(_) => None,
+        None => ENDS.into_iter().find(|end| self::how(*end) == how),
+    }
+}

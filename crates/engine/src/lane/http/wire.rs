@@ -1,0 +1,239 @@
+//! What is sent to a model's API, and what its answers mean. Nothing here opens a connection, so
+//! every format is tested with strings.
+
+mod chat;
+mod messages;
+mod responses;
+
+use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Usage};
+use serde_json::{Map, Value, json};
+
+use super::endpoint::{Api, Endpoint};
+use crate::lane::adapter::Errand;
+use crate::lane::adapter::failure::{answered, failure, readable};
+
+/// The longest answer, in bytes.
+const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
+
+/// Returns the body of a request.
+pub(super) fn request(endpoint: &Endpoint, errand: &Errand<'_>) -> Map<String, Value> {
+    let mut body = Map::new();
+    if let Some(model) = errand.model {
+        body.insert("model".to_owned(), json!(model));
+    }
+    body.insert("stream".to_owned(), json!(true));
+    let (limit, effort) = (endpoint.max_tokens, errand.effort);
+    body.extend(match endpoint.api {
+        Api::Chat => chat::request(errand.prompt, limit, effort),
+        Api::Responses => responses::request(errand.prompt, limit, effort),
+        Api::Messages => messages::request(errand.prompt, limit, effort),
+    });
+    body
+}
+
+/// Returns a request that asks for less, where a server refused one for a field that can be done
+/// without, or that has an older name.
+pub(super) fn lesser(body: &Map<String, Value>, refusal: &str) -> Option<Map<String, Value>> {
+    let mut lesser = body.clone();
+    if refusal.contains("stream_options") {
+        lesser.remove("stream_options")?;
+    } else if refusal.contains("max_tokens") && refusal.contains("max_completion_tokens") {
+        let limit = lesser.remove("max_tokens")?;
+        lesser.insert("max_completion_tokens".to_owned(), limit);
+    } else {
+        return None;
+    }
+    Some(lesser)
+}
+
+/// Returns what a server's refusal means: by its status, else by its words.
+pub(super) fn refusal(status: u16, body: &str, retry_after: Option<&str>) -> Failure {
+    let value: Value = serde_json::from_str(body).unwrap_or_default();
+    let words = words(&value).unwrap_or_else(|| body.trim().to_owned());
+    let words = if words.is_empty() { "no reason given".to_owned() } else { words };
+    let later = retry_after.map(readable).filter(|later| !later.is_empty());
+    let later = later.map_or(String::new(), |later| {
+        let unit = if later.parse::<f64>().is_ok() { " s" } else { "" };
+        format!(" (retry after {later}{unit})")
+    });
+    answered(u64::from(status), &format!("the server answers {status}: {words}{later}"))
+}
+
+/// Returns what an error in JSON says: its kind and its message.
+fn words(value: &Value) -> Option<String> {
+    let error = value.get("error").unwrap_or(value);
+    let message = error.as_str().or_else(|| error["message"].as_str())?;
+    let kind = [&error["code"], &error["type"]].into_iter().find_map(Value::as_str);
+    Some(kind.map_or_else(|| message.to_owned(), |kind| format!("{message} [{kind}]")))
+}
+
+/// Returns what an error within a stream means. It has the status that the head no longer could.
+fn told(value: &Value) -> Failure {
+    let error = value.get("error").unwrap_or(value);
+    let kind = error["type"].as_str().unwrap_or_default();
+    let status = match kind {
+        "authentication_error" | "permission_error" => Some(401),
+        "overloaded_error" => Some(529),
+        _ => [&error["status"], &error["code"]].into_iter().find_map(Value::as_u64),
+    };
+    let words = words(value).unwrap_or_else(|| "the server gives no reason".to_owned());
+    answered(status.unwrap_or_default(), &words)
+}
+
+/// How a turn came to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Stop {
+    /// The model has said what it has to say.
+    Said,
+    /// It was cut off, or says no.
+    Failed(Failure),
+}
+
+impl Stop {
+    fn cut_off() -> Self {
+        let message = "the answer was cut off at its longest; raise `max_tokens`";
+        Self::Failed(failure(FailureKind::OverBudget, message))
+    }
+
+    fn refused(why: &str) -> Self {
+        Self::Failed(failure(FailureKind::Other, &format!("the model refuses: {why}")))
+    }
+
+    fn unexpected(why: &str) -> Self {
+        Self::Failed(failure(FailureKind::Other, &format!("the turn ended in `{why}`")))
+    }
+}
+
+/// What is known of an answer while it comes.
+#[derive(Debug, Default)]
+struct Answer {
+    text: String,
+    /// What the model says instead of an answer.
+    refusal: String,
+    model: Option<String>,
+    usage: Option<Usage>,
+    stop: Option<Stop>,
+    /// The server has said that nothing follows.
+    is_over: bool,
+}
+
+impl Answer {
+    fn model(&mut self, value: &Value) {
+        if let Some(name) = value.as_str().filter(|name| !name.is_empty()) {
+            self.model = Some(name.to_owned());
+        }
+    }
+
+    fn add(&mut self, text: &Value) {
+        let text = text.as_str().unwrap_or_default();
+        if self.text.len() + text.len() > LONGEST_ANSWER {
+            self.fail(failure(FailureKind::Other, "the answer is longer than 16 MB"));
+        } else {
+            self.text.push_str(text);
+        }
+    }
+
+    fn refuse(&mut self, text: &Value) {
+        let room = LONGEST_ANSWER - self.refusal.len().min(LONGEST_ANSWER);
+        self.refusal.extend(text.as_str().unwrap_or_default().chars().take(room));
+    }
+
+    fn fail(&mut self, failure: Failure) {
+        self.stop = Some(Stop::Failed(failure));
+        self.is_over = true;
+    }
+}
+
+/// Listens to one answer.
+#[derive(Debug)]
+pub(super) struct Listener {
+    api: Api,
+    answer: Answer,
+    is_told: bool,
+    told_model: Option<String>,
+}
+
+impl Listener {
+    pub(super) fn new(api: Api) -> Self {
+        Self { api, answer: Answer::default(), is_told: false, told_model: None }
+    }
+
+    /// Takes in the data of one event. What is not understood is passed over.
+    pub(super) fn event(&mut self, data: &str) -> Vec<Event> {
+        let answer = &mut self.answer;
+        if let Ok(value) = serde_json::from_str::<Value>(data) {
+            match self.api {
+                Api::Chat => chat::event(&value, answer),
+                Api::Responses => responses::event(&value, answer),
+                Api::Messages => messages::event(&value, answer),
+            }
+        } else if data.trim() == "[DONE]" {
+            answer.is_over = true;
+        }
+        if answer.is_over { self.closed() } else { self.news() }
+    }
+
+    /// Takes in an answer that came at once, from a server that does not stream.
+    pub(super) fn whole(&mut self, body: &str) -> Vec<Event> {
+        let Ok(value) = serde_json::from_str::<Value>(body) else { return Vec::new() };
+        let answer = &mut self.answer;
+        match self.api {
+            _ if value.get("error").is_some_and(|error| !error.is_null()) => {
+                answer.fail(told(&value));
+            }
+            Api::Chat => chat::event(&value, answer),
+            Api::Responses => responses::whole(&value, answer),
+            Api::Messages => messages::whole(&value, answer),
+        }
+        self.closed()
+    }
+
+    /// Takes in that nothing follows. A turn of which no end was said has not ended.
+    pub(super) fn closed(&mut self) -> Vec<Event> {
+        let mut events = self.news();
+        if std::mem::replace(&mut self.is_told, true) {
+            return events;
+        }
+        let answer = &mut self.answer;
+        let text = std::mem::take(&mut answer.text);
+        if !text.trim().is_empty() {
+            events.push(Event::Text(text.clone()));
+        }
+        events.extend(answer.usage.map(Event::Usage));
+        let refusal = std::mem::take(&mut answer.refusal);
+        let stop = match answer.stop.take() {
+            Some(Stop::Said) if text.trim().is_empty() && !refusal.trim().is_empty() => {
+                Some(Stop::refused(refusal.trim()))
+            }
+            stop => stop,
+        };
+        events.extend(stop.map(|stop| {
+            Event::Ended(match stop {
+                Stop::Said => Ended { answer: Some(text), failure: None },
+                Stop::Failed(failure) => Ended { answer: None, failure: Some(failure) },
+            })
+        }));
+        events
+    }
+
+    /// Tells whether the turn ended and was told.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_told
+    }
+
+    fn news(&mut self) -> Vec<Event> {
+        if self.answer.model == self.told_model {
+            return Vec::new();
+        }
+        self.told_model.clone_from(&self.answer.model);
+        self.told_model.iter().cloned().map(Event::Model).collect()
+    }
+}
+
+/// A count; what is none counts nothing.
+fn count(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! Chat Completions, as `OpenAI` began them and most servers speak them.
+
+use convoke_domain::lane::event::Usage;
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Stop, count, told};
+
+pub(super) fn request(
+    prompt: &str,
+    max_tokens: Option<u64>,
+    effort: Option<&str>,
+) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("messages".to_owned(), json!([{ "role": "user", "content": prompt }]));
+    // Without it, a stream does not say what was spent.
+    body.insert("stream_options".to_owned(), json!({ "include_usage": true }));
+    body.extend(max_tokens.map(|most| ("max_tokens".to_owned(), json!(most))));
+    body.extend(effort.map(|effort| ("reasoning_effort".to_owned(), json!(effort))));
+    body
+}
+
+/// Takes in a piece of an answer, or a whole one: they differ in one word.
+pub(super) fn event(value: &Value, answer: &mut Answer) {
+    if value.get("error").is_some_and(|error| !error.is_null()) {
+        return answer.fail(told(value));
+    }
+    answer.model(&value["model"]);
+    if value["usage"].is_object() {
+        answer.usage = Some(usage(&value["usage"]));
+    }
+    let choice = &value["choices"][0];
+    let said = choice.get("delta").unwrap_or(&choice["message"]);
+    answer.add(&said["content"]);
+    answer.refuse(&said["refusal"]);
+    // What was spent is said after this, if at all.
+    match choice["finish_reason"].as_str() {
+        None => {}
+        Some("stop") => answer.stop = Some(Stop::Said),
+        Some("length") => answer.stop = Some(Stop::cut_off()),
+        Some("content_filter") => answer.stop = Some(Stop::refused("its filter stopped it")),
+        Some(other) => answer.stop = Some(Stop::unexpected(other)),
+    }
+}
+
+fn usage(value: &Value) -> Usage {
+    Usage {
+        input: count(&value["prompt_tokens"]),
+        cached: count(&value["prompt_tokens_details"]["cached_tokens"]),
+        output: count(&value["completion_tokens"]),
+        reasoning: count(&value["completion_tokens_details"]["reasoning_tokens"]),
+        micro_dollars: None,
+    }
+}

@@ -1,0 +1,80 @@
+//! Messages, as Anthropic speaks them.
+
+use convoke_domain::lane::event::Usage;
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Stop, count, told};
+
+/// This API wants to be told; every model of these years can do as much.
+const USUAL_MAX_TOKENS: u64 = 8192;
+
+pub(super) fn request(
+    prompt: &str,
+    max_tokens: Option<u64>,
+    effort: Option<&str>,
+) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("max_tokens".to_owned(), json!(max_tokens.unwrap_or(USUAL_MAX_TOKENS)));
+    body.insert("messages".to_owned(), json!([{ "role": "user", "content": prompt }]));
+    body.extend(effort.map(|effort| ("output_config".to_owned(), json!({ "effort": effort }))));
+    body
+}
+
+pub(super) fn event(value: &Value, answer: &mut Answer) {
+    match value["type"].as_str().unwrap_or_default() {
+        "message_start" => {
+            answer.model(&value["message"]["model"]);
+            usage(&value["message"]["usage"], answer);
+        }
+        "content_block_delta" => answer.add(&value["delta"]["text"]),
+        "message_delta" => {
+            usage(&value["usage"], answer);
+            stop(&value["delta"]["stop_reason"], answer);
+        }
+        "message_stop" => answer.is_over = true,
+        "error" => answer.fail(told(value)),
+        _ => {}
+    }
+}
+
+/// Takes in a message that came at once.
+pub(super) fn whole(message: &Value, answer: &mut Answer) {
+    answer.model(&message["model"]);
+    usage(&message["usage"], answer);
+    for block in message["content"].as_array().into_iter().flatten() {
+        answer.add(&block["text"]);
+    }
+    if answer.stop.is_none() {
+        stop(&message["stop_reason"], answer);
+    }
+}
+
+fn stop(reason: &Value, answer: &mut Answer) {
+    match reason.as_str() {
+        None => {}
+        Some("end_turn" | "stop_sequence") => answer.stop = Some(Stop::Said),
+        Some("max_tokens" | "model_context_window_exceeded") => {
+            answer.stop = Some(Stop::cut_off());
+        }
+        Some("refusal") => answer.stop = Some(Stop::refused("it does not say why")),
+        Some(other) => answer.stop = Some(Stop::unexpected(other)),
+    }
+}
+
+/// Counts grow from event to event, and not every event has all of them. What came from a cache or
+/// went into one is not among the input here, and is elsewhere.
+fn usage(value: &Value, answer: &mut Answer) {
+    if !value.is_object() {
+        return;
+    }
+    let cached = count(&value["cache_read_input_tokens"]);
+    let input =
+        count(&value["input_tokens"]) + cached + count(&value["cache_creation_input_tokens"]);
+    let before = answer.usage.unwrap_or_default();
+    answer.usage = Some(Usage {
+        input: input.max(before.input),
+        cached: cached.max(before.cached),
+        output: count(&value["output_tokens"]).max(before.output),
+        ..before
+    });
+}
