@@ -12,6 +12,7 @@ pub mod drive;
 pub mod guardian;
 pub mod health;
 pub mod http;
+pub mod many;
 pub mod owner;
 pub mod replay;
 mod stopwatch;

@@ -1,0 +1,343 @@
+//! What became of a lane, in the words of those who collect the answers of many: statuses, codes and
+//! reasons that scripts read.
+
+use std::fmt;
+
+use super::outcome::{End, Outcome};
+use super::substance::Thin;
+
+/// The longest reason, in characters.
+const LONGEST_REASON: usize = 500;
+
+/// The longest reason why an answer has no substance.
+const LONGEST_DIAGNOSIS: usize = 200;
+
+/// The code of a process that took too long.
+const TOO_LONG: i32 = 124;
+
+/// The code of a process that could not be started.
+const NOT_STARTED: i32 = 127;
+
+/// The code when nobody can tell.
+const UNKNOWN: i32 = 99;
+
+/// What became of a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// There is an answer.
+    Ok,
+    /// It took longer than it may, or was silent for too long.
+    TimedOut,
+    /// It failed.
+    Failed,
+    /// It ended well, and said nothing.
+    EmptyOutput,
+    /// Nobody knows how it ended.
+    SentinelTimeout,
+    /// It answered, and its answer says nothing.
+    NotSubstantive,
+    /// It was not asked: nothing may be spent any more.
+    CapHit,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 7] = [
+        Self::Ok,
+        Self::TimedOut,
+        Self::Failed,
+        Self::EmptyOutput,
+        Self::SentinelTimeout,
+        Self::NotSubstantive,
+        Self::CapHit,
+    ];
+
+    /// Returns the status that is printed as `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// Returns the word that is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "OK",
+            Self::TimedOut => "TIMED_OUT",
+            Self::Failed => "FAILED",
+            Self::EmptyOutput => "EMPTY_OUTPUT",
+            Self::SentinelTimeout => "SENTINEL_TIMEOUT",
+            Self::NotSubstantive => "NOT_SUBSTANTIVE",
+            Self::CapHit => "cap_hit",
+        }
+    }
+}
+
+/// A lane as it is collected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collected {
+    /// What became of it.
+    pub status: Status,
+    /// Its exit code, or the one that stands for how it ended.
+    pub exit_code: i32,
+    /// Whether its agent can be asked again.
+    pub is_healthy: bool,
+    /// Why there is no answer; empty if there is one.
+    pub reason: String,
+}
+
+/// What is known of a lane that is over.
+#[derive(Debug, Clone, Copy)]
+pub struct Result<'a> {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// How its process ended.
+    pub end: End,
+    /// Why, as far as the client says.
+    pub why: Option<&'a str>,
+    /// Whether its answer lacks substance, where that was asked.
+    pub thin: Option<Thin>,
+    /// Whether it was asked a second time, because it had said nothing.
+    pub is_second: bool,
+}
+
+impl Result<'_> {
+    /// Tells whether it is worth asking once more: it ended well, and said nothing.
+    pub fn is_worth_another(&self) -> bool {
+        !self.is_second && collected(self).status == Status::EmptyOutput
+    }
+}
+
+/// Puts a lane's end in those words.
+pub fn collected(result: &Result<'_>) -> Collected {
+    let exit_code = exit_code(result.end);
+    let of = |status, exit_code, fixed: String| Collected {
+        status,
+        exit_code,
+        is_healthy: matches!(status, Status::Ok | Status::CapHit),
+        reason: reason(result.why.filter(|why| !why.trim().is_empty()).unwrap_or(&fixed)),
+    };
+    match (result.outcome, result.thin) {
+        (Outcome::Answered | Outcome::ModelMismatch, Some(thin)) => {
+            let diagnosis = reason(&thin.to_string().replace('|', "/"));
+            let reason = diagnosis.chars().take(LONGEST_DIAGNOSIS).collect();
+            Collected { status: Status::NotSubstantive, exit_code: 0, is_healthy: false, reason }
+        }
+        (Outcome::Answered | Outcome::ModelMismatch, None) => {
+            Collected { status: Status::Ok, exit_code: 0, is_healthy: true, reason: String::new() }
+        }
+        // Our own limit, not the client's.
+        (Outcome::OverBudget, _) if result.end == End::BudgetLimit => {
+            let text = "Token budget cap hit; reviewer skipped";
+            Collected { reason: text.to_owned(), ..of(Status::CapHit, 0, String::new()) }
+        }
+        (_, _) if result.end == End::Lost => of(
+            Status::SentinelTimeout,
+            TOO_LONG,
+            "Process did not complete (sentinel file missing — possible crash or system kill)"
+                .to_owned(),
+        ),
+        (Outcome::TimedOut | Outcome::Stalled | Outcome::NoOutput, _) if exit_code == TOO_LONG => {
+            of(Status::TimedOut, TOO_LONG, format!("Process timed out (exit code {TOO_LONG})"))
+        }
+        (Outcome::NoOutput, _) => empty(result, exit_code),
+        (_, _) => {
+            // A client that exits 0 on an error has failed all the same.
+            let code = if exit_code == 0 { 1 } else { exit_code };
+            of(Status::Failed, code, format!("Process failed with exit code {code}"))
+        }
+    }
+}
+
+/// A lane that ended well and said nothing, perhaps twice.
+fn empty(result: &Result<'_>, exit_code: i32) -> Collected {
+    let first = "Process exited successfully but produced no output";
+    let said = result.why.filter(|why| !why.trim().is_empty()).unwrap_or(first);
+    let text =
+        if result.is_second { format!("Retry also failed: {said}") } else { said.to_owned() };
+    Collected { status: Status::EmptyOutput, exit_code, is_healthy: false, reason: reason(&text) }
+}
+
+const fn exit_code(end: End) -> i32 {
+    match end {
+        End::Exited(code) => code,
+        End::Signalled(signal) => 128 + signal,
+        End::WallLimit | End::FirstByteLimit | End::StallLimit => TOO_LONG,
+        End::NotStarted => NOT_STARTED,
+        End::BudgetLimit | End::Cancelled | End::Lost => UNKNOWN,
+    }
+}
+
+/// Makes a reason one line that fits in a table.
+fn reason(text: &str) -> String {
+    let words = text.replace('|', " ");
+    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST_REASON {
+        return line;
+    }
+    line.chars().take(LONGEST_REASON - 3).chain("...".chars()).collect()
+}
+
+/// A block of lines, as scripts read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'a> {
+    /// Where the answer is.
+    pub file: &'a str,
+    /// Who was asked.
+    pub tool: &'a str,
+    /// What became of it.
+    pub collected: &'a Collected,
+    /// Whether the agent had failed before; then it stays so, whatever became of this lane.
+    pub was_unhealthy: bool,
+}
+
+impl fmt::Display for Block<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Collected { status, exit_code, is_healthy, reason } = self.collected;
+        writeln!(f, "REVIEWER_FILE={}", self.file)?;
+        writeln!(f, "TOOL={}", self.tool)?;
+        writeln!(f, "STATUS={}", status.name())?;
+        writeln!(f, "EXIT_CODE={exit_code}")?;
+        writeln!(f, "HEALTHY={}", *is_healthy && !self.was_unhealthy)?;
+        writeln!(f, "FAILURE_REASON={reason}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(outcome: Outcome, end: End) -> Result<'static> {
+        Result { outcome, end, why: None, thin: None, is_second: false }
+    }
+
+    fn shown(result: &Result<'_>) -> (Status, i32, bool, String) {
+        let Collected { status, exit_code, is_healthy, reason } = collected(result);
+        (status, exit_code, is_healthy, reason)
+    }
+
+    // P-144, P-145, P-148, P-154
+    #[test]
+    fn every_end_has_a_status_a_code_and_a_reason() {
+        for (outcome, end, expected) in [
+            (Outcome::Answered, End::Exited(0), (Status::Ok, 0, true, "")),
+            (Outcome::Answered, End::Exited(1), (Status::Ok, 0, true, "")),
+            (
+                Outcome::TimedOut,
+                End::WallLimit,
+                (Status::TimedOut, 124, false, "Process timed out (exit code 124)"),
+            ),
+            (
+                Outcome::NoOutput,
+                End::FirstByteLimit,
+                (Status::TimedOut, 124, false, "Process timed out (exit code 124)"),
+            ),
+            (
+                Outcome::ExitedEarly,
+                End::Exited(3),
+                (Status::Failed, 3, false, "Process failed with exit code 3"),
+            ),
+            (
+                Outcome::RateLimited,
+                End::Exited(0),
+                (Status::Failed, 1, false, "Process failed with exit code 1"),
+            ),
+            (
+                Outcome::OverBudget,
+                End::Exited(1),
+                (Status::Failed, 1, false, "Process failed with exit code 1"),
+            ),
+            (
+                Outcome::NotStarted,
+                End::NotStarted,
+                (Status::Failed, 127, false, "Process failed with exit code 127"),
+            ),
+            (
+                Outcome::NoOutput,
+                End::Exited(0),
+                (
+                    Status::EmptyOutput,
+                    0,
+                    false,
+                    "Process exited successfully but produced no output",
+                ),
+            ),
+            (
+                Outcome::ExitedEarly,
+                End::Lost,
+                (
+                    Status::SentinelTimeout,
+                    124,
+                    false,
+                    "Process did not complete (sentinel file missing — possible crash or system kill)",
+                ),
+            ),
+            (
+                Outcome::OverBudget,
+                End::BudgetLimit,
+                (Status::CapHit, 0, true, "Token budget cap hit; reviewer skipped"),
+            ),
+        ] {
+            let (status, code, healthy, reason) = expected;
+            let expected = (status, code, healthy, reason.to_owned());
+            assert_eq!(shown(&of(outcome, end)), expected, "{outcome:?} {end:?}");
+        }
+    }
+
+    // P-149, P-153
+    #[test]
+    fn a_silence_is_worth_another_question_and_a_second_one_is_not() {
+        let first = of(Outcome::NoOutput, End::Exited(0));
+        assert!(first.is_worth_another());
+        assert!(!of(Outcome::NoOutput, End::StallLimit).is_worth_another());
+        assert!(!of(Outcome::Failed, End::Exited(0)).is_worth_another());
+        assert!(!of(Outcome::Answered, End::Exited(0)).is_worth_another());
+        let second = Result { is_second: true, ..first };
+        assert!(!second.is_worth_another());
+        let reason = collected(&second).reason;
+        assert_eq!(reason, "Retry also failed: Process exited successfully but produced no output");
+    }
+
+    // P-160
+    #[test]
+    fn an_answer_without_substance_is_none() {
+        let thin = Some(Thin::FewWords { words: 3, fewest: 30 });
+        let result = Result { thin, ..of(Outcome::Answered, End::Exited(0)) };
+        let text = "body too thin: 3/30 words after stripping fenced code".to_owned();
+        assert_eq!(shown(&result), (Status::NotSubstantive, 0, false, text));
+    }
+
+    // P-148
+    #[test]
+    fn a_reason_is_one_short_line() {
+        let why = format!(" a|b\r\n\n c\t{}", "x".repeat(600));
+        let result = Result { why: Some(&why), ..of(Outcome::Failed, End::Exited(1)) };
+        let reason = collected(&result).reason;
+        assert!(reason.starts_with("a b c xxx") && reason.ends_with("xxx..."), "{reason}");
+        assert_eq!(reason.chars().count(), 500);
+        let blank = Result { why: Some(" \n"), ..of(Outcome::Failed, End::Exited(1)) };
+        assert_eq!(collected(&blank).reason, "Process failed with exit code 1");
+    }
+
+    // P-143, P-155
+    #[test]
+    fn a_block_has_its_keys_in_order() {
+        let found = collected(&of(Outcome::Answered, End::Exited(0)));
+        let block = Block { file: "a.txt", tool: "codex", collected: &found, was_unhealthy: true };
+        let text = "REVIEWER_FILE=a.txt\nTOOL=codex\nSTATUS=OK\nEXIT_CODE=0\nHEALTHY=false\nFAILURE_REASON=\n";
+        assert_eq!(block.to_string(), text);
+        let healthy = Block { was_unhealthy: false, ..block };
+        assert!(healthy.to_string().contains("HEALTHY=true\n"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_reason_breaks_a_block(why in any::<String>()) {
+            let result = Result { why: Some(&why), ..of(Outcome::Failed, End::Exited(1)) };
+            let found = collected(&result);
+            let block = Block { file: "a", tool: "b", collected: &found, was_unhealthy: false };
+            prop_assert_eq!(block.to_string().lines().count(), 6);
+            prop_assert!(found.reason.chars().count() <= 500);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Many lanes at once, within limits, until they are all over or there are enough answers.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use convoke_domain::lane::event::Event;
+use convoke_domain::lane::queue::{Queue, Room};
+
+use super::cancel::Cancel;
+
+/// A lane that waits for its turn.
+pub struct Waiting<'a, T> {
+    /// Who is asked.
+    pub agent: &'a str,
+    /// How long it is expected to take.
+    pub expected: Duration,
+    /// What is done. It is told who may stop it, and whom to tell what is said.
+    pub work: Work<'a, T>,
+}
+
+/// What a lane does when its turn comes.
+pub type Work<'a, T> = Box<dyn FnOnce(&Cancel, &mut dyn FnMut(&Event)) -> T + Send + 'a>;
+
+/// What happens to a lane, by its number.
+#[derive(Debug)]
+pub enum News<'a, T> {
+    /// It begins.
+    Started,
+    /// Its agent says something.
+    Said(Event),
+    /// It is over.
+    Ended(&'a T),
+}
+
+/// Whether there are enough answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enough {
+    /// Then the others are stopped.
+    Yes,
+    /// The others go on.
+    No,
+}
+
+/// Tells what happens, all of it from one thread, and in order for each lane.
+pub type Notice<'n, T> = dyn FnMut(usize, News<'_, T>) -> Enough + 'n;
+
+/// What threads tell.
+enum Told<T> {
+    Said(usize, Event),
+    Ended(usize, Option<T>),
+}
+
+/// Runs lanes, and returns what came of each, in their order; nothing for those that never began.
+pub fn run<'a, T: Send>(
+    lanes: Vec<Waiting<'a, T>>,
+    room: Room,
+    cancel: &Cancel,
+    notice: &mut Notice<'_, T>,
+) -> Vec<Option<T>> {
+    let cancel = cancel.child();
+    let agents: Vec<&str> = lanes.iter().map(|lane| lane.agent).collect();
+    let expected = lanes.iter().map(|lane| lane.expected);
+    let queue = Queue::new(agents.iter().copied().zip(expected), room);
+    let mut results: Vec<Option<T>> = lanes.iter().map(|_| None).collect();
+    let mut work: Vec<Option<Work<'a, T>>> = lanes.into_iter().map(|it| Some(it.work)).collect();
+    let (sender, receiver) = channel();
+    thread::scope(|scope| {
+        let cancel = &cancel;
+        let mut spawn = |number: usize| {
+            let Some(work) = work[number].take() else { return };
+            let mut end = Farewell { number, result: None, sender: sender.clone() };
+            scope.spawn(move || {
+                let result = work(cancel, &mut |event| {
+                    end.sender.send(Told::Said(number, event.clone())).ok();
+                });
+                end.result = Some(result);
+                drop(end);
+            });
+        };
+        let mut crowd = Crowd { queue, cancel, agents: &agents, running: 0 };
+        crowd.start(&mut spawn, notice);
+        while crowd.running > 0 {
+            crowd.hear(&receiver, &mut results, notice);
+            crowd.start(&mut spawn, notice);
+        }
+    });
+    results
+}
+
+/// Lanes that are under way, and those that wait.
+struct Crowd<'c> {
+    queue: Queue<'c>,
+    cancel: &'c Cancel,
+    agents: &'c [&'c str],
+    running: usize,
+}
+
+impl Crowd<'_> {
+    /// Starts whatever may be started.
+    fn start<T>(&mut self, spawn: &mut dyn FnMut(usize), notice: &mut Notice<'_, T>) {
+        while !self.cancel.is_asked() {
+            let Some(number) = self.queue.start() else { return };
+            self.running += 1;
+            self.heed(notice(number, News::Started));
+            spawn(number);
+        }
+        self.queue.close();
+    }
+
+    /// Takes in one piece of news.
+    fn hear<T>(
+        &mut self,
+        news: &Receiver<Told<T>>,
+        results: &mut [Option<T>],
+        notice: &mut Notice<'_, T>,
+    ) {
+        match news.recv() {
+            Ok(Told::Said(number, event)) => self.heed(notice(number, News::Said(event))),
+            Ok(Told::Ended(number, result)) => {
+                self.running -= 1;
+                self.queue.ended(self.agents[number]);
+                if let Some(result) = &result {
+                    self.heed(notice(number, News::Ended(result)));
+                }
+                results[number] = result;
+            }
+            // We hold a sender ourselves, so this does not happen.
+            Err(_) => self.running = 0,
+        }
+    }
+
+    fn heed(&self, enough: Enough) {
+        if enough == Enough::Yes {
+            self.cancel.cancel();
+        }
+    }
+}
+
+/// Says that a lane is over when it goes, also when its thread panics: somebody waits for it.
+struct Farewell<T> {
+    number: usize,
+    result: Option<T>,
+    sender: Sender<Told<T>>,
+}
+
+impl<T> Drop for Farewell<T> {
+    fn drop(&mut self) {
+        self.sender.send(Told::Ended(self.number, self.result.take())).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn lane<'a, T>(agent: &'a str, work: impl FnOnce(&Cancel) -> T + Send + 'a) -> Waiting<'a, T> {
+        let work: Work<'a, T> = Box::new(move |cancel, _| work(cancel));
+        Waiting { agent, expected: Duration::ZERO, work }
+    }
+
+    /// Waits until it is asked to stop.
+    fn until_stopped(cancel: &Cancel) -> &'static str {
+        let (sender, receiver) = channel();
+        let _watch = cancel.watch(move || sender.send(()).unwrap_or_default());
+        receiver.recv().map_or("alone", |()| "stopped")
+    }
+
+    const ROOM: Room = Room { in_all: 3, of_agent: 2 };
+
+    #[test]
+    fn all_have_their_turn_and_no_limit_is_passed() {
+        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let lanes = (0..20).map(|number| {
+            let (running, most) = (&running, &most);
+            lane(["a", "b"][number % 2], move |_| {
+                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                thread::yield_now();
+                running.fetch_sub(1, Ordering::SeqCst);
+                number
+            })
+        });
+        let mut started = 0;
+        let results = run(lanes.collect(), ROOM, &Cancel::default(), &mut |_, news| {
+            started += usize::from(matches!(news, News::Started));
+            Enough::No
+        });
+        assert_eq!(results, (0..20).map(Some).collect::<Vec<_>>());
+        assert!(started == 20 && most.into_inner() <= 3);
+    }
+
+    #[test]
+    fn enough_answers_stop_the_others() {
+        let lanes = vec![
+            lane("a", until_stopped),
+            lane("b", |_| "answered"),
+            lane("a", until_stopped),
+            lane("a", |_| "never began"),
+        ];
+        let outer = Cancel::default();
+        let results = run(lanes, ROOM, &outer, &mut |_, news| match news {
+            News::Ended(&"answered") => Enough::Yes,
+            News::Started | News::Said(_) | News::Ended(_) => Enough::No,
+        });
+        assert_eq!(results, [Some("stopped"), Some("answered"), Some("stopped"), None]);
+        assert!(!outer.is_asked(), "who asked for the lanes goes on");
+    }
+
+    #[test]
+    fn whoever_stops_us_stops_them_all() {
+        let cancel = Cancel::default();
+        let lanes = vec![lane("a", until_stopped), lane("a", until_stopped)];
+        let alone = Room { in_all: 1, of_agent: 1 };
+        let results = run(lanes, alone, &cancel, &mut |_, _| {
+            cancel.cancel();
+            Enough::No
+        });
+        assert_eq!(results, [Some("stopped"), None]);
+    }
+
+    #[test]
+    fn what_is_said_is_told_in_order() {
+        let work: Work<'_, ()> = Box::new(|_, say| {
+            for text in ["one", "two"] {
+                say(&Event::Text(text.to_owned()));
+            }
+        });
+        let lanes = vec![Waiting { agent: "a", expected: Duration::ZERO, work }];
+        let mut told = Vec::new();
+        run(lanes, ROOM, &Cancel::default(), &mut |number, news| {
+            told.push(format!("{number} {news:?}"));
+            Enough::No
+        });
+        assert_eq!(
+            told,
+            ["0 Started", "0 Said(Text(\"one\"))", "0 Said(Text(\"two\"))", "0 Ended(())"]
+        );
+    }
+}
