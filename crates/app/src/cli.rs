@@ -57,7 +57,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Brief(brief::Args),
-    Dispatch(dispatch::Args),
+    Dispatch(Box<dispatch::Args>),
     Task(task::Args),
     Say(say::Args),
     Inbox(inbox::Args),

@@ -120,7 +120,7 @@ impl Args {
 fn lock(app: &App, scope: &Scope) -> Result<Lock, Failure> {
     let holder = format!("process {}", std::process::id());
     let mut path = store_path(app)?.into_os_string();
-    path.push(format!("-attend-{}", &hash(&described(scope))[..16]));
+    path.push(format!("-attend-{}", &hash(described(scope))[..16]));
     Lock::take(&PathBuf::from(path), &holder).map_err(|source| {
         let hint = match source {
             NotLocked::Held { .. } => Some("stop it first".to_owned()),

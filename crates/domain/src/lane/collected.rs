@@ -219,64 +219,33 @@ mod tests {
     // P-144, P-145, P-148, P-154
     #[test]
     fn every_end_has_a_status_a_code_and_a_reason() {
+        let timed_out = (Status::TimedOut, 124, false, "Process timed out (exit code 124)");
+        let failed = (Status::Failed, 1, false, "Process failed with exit code 1");
+        let empty = "Process exited successfully but produced no output";
+        let lost =
+            "Process did not complete (sentinel file missing — possible crash or system kill)";
+        let capped = (Status::CapHit, 0, true, "Token budget cap hit; reviewer skipped");
         for (outcome, end, expected) in [
             (Outcome::Answered, End::Exited(0), (Status::Ok, 0, true, "")),
             (Outcome::Answered, End::Exited(1), (Status::Ok, 0, true, "")),
-            (
-                Outcome::TimedOut,
-                End::WallLimit,
-                (Status::TimedOut, 124, false, "Process timed out (exit code 124)"),
-            ),
-            (
-                Outcome::NoOutput,
-                End::FirstByteLimit,
-                (Status::TimedOut, 124, false, "Process timed out (exit code 124)"),
-            ),
+            (Outcome::TimedOut, End::WallLimit, timed_out),
+            (Outcome::Stalled, End::StallLimit, timed_out),
+            (Outcome::NoOutput, End::FirstByteLimit, timed_out),
             (
                 Outcome::ExitedEarly,
                 End::Exited(3),
                 (Status::Failed, 3, false, "Process failed with exit code 3"),
             ),
-            (
-                Outcome::RateLimited,
-                End::Exited(0),
-                (Status::Failed, 1, false, "Process failed with exit code 1"),
-            ),
-            (
-                Outcome::OverBudget,
-                End::Exited(1),
-                (Status::Failed, 1, false, "Process failed with exit code 1"),
-            ),
+            (Outcome::RateLimited, End::Exited(0), failed),
+            (Outcome::OverBudget, End::Exited(1), failed),
             (
                 Outcome::NotStarted,
                 End::NotStarted,
                 (Status::Failed, 127, false, "Process failed with exit code 127"),
             ),
-            (
-                Outcome::NoOutput,
-                End::Exited(0),
-                (
-                    Status::EmptyOutput,
-                    0,
-                    false,
-                    "Process exited successfully but produced no output",
-                ),
-            ),
-            (
-                Outcome::ExitedEarly,
-                End::Lost,
-                (
-                    Status::SentinelTimeout,
-                    124,
-                    false,
-                    "Process did not complete (sentinel file missing — possible crash or system kill)",
-                ),
-            ),
-            (
-                Outcome::OverBudget,
-                End::BudgetLimit,
-                (Status::CapHit, 0, true, "Token budget cap hit; reviewer skipped"),
-            ),
+            (Outcome::NoOutput, End::Exited(0), (Status::EmptyOutput, 0, false, empty)),
+            (Outcome::ExitedEarly, End::Lost, (Status::SentinelTimeout, 124, false, lost)),
+            (Outcome::OverBudget, End::BudgetLimit, capped),
         ] {
             let (status, code, healthy, reason) = expected;
             let expected = (status, code, healthy, reason.to_owned());

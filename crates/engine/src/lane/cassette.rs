@@ -94,7 +94,7 @@ impl Identity {
     ) -> Self {
         let prompt = scrubbed(&prompt.replace("\r\n", "\n"), home);
         let parts = [prompt.trim_end(), model.unwrap_or_default(), resume.unwrap_or_default()];
-        Self { hash: hash(&parts.join("\0")), label: label.map(str::to_owned) }
+        Self { hash: hash(parts.join("\0")), label: label.map(str::to_owned) }
     }
 }
 

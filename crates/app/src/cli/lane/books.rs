@@ -91,7 +91,7 @@ impl LaneOrder<'_> {
         }
         let spent = match record {
             Some((books, id)) => {
-                let ended = books.workspace.store.end_lane(id, &self.ending(&driven));
+                let ended = books.workspace.store.end_lane(id, &ending(&driven));
                 kept(voice, ended).flatten()
             }
             None => self.spent_alone(driven.heard.usage),
@@ -187,21 +187,6 @@ impl LaneOrder<'_> {
         }
     }
 
-    fn ending(&self, driven: &Driven) -> Ending {
-        let heard = &driven.heard;
-        Ending {
-            outcome: driven.outcome,
-            end: word(driven.end),
-            session: heard.session.clone(),
-            model: heard.model.clone(),
-            took_ms: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
-            bytes: driven.bytes,
-            said: heard.usage,
-            counts: driven.counts,
-            at: now(),
-        }
-    }
-
     fn counts(&self) -> UsageScope {
         self.agent.usage_scope()
     }
@@ -271,6 +256,22 @@ fn not_started(message: String) -> Driven {
         asked_model: None,
         counts: UsageScope::RUN,
         is_recorded: false,
+    }
+}
+
+/// Returns how a lane ended, as it is kept.
+fn ending(driven: &Driven) -> Ending {
+    let heard = &driven.heard;
+    Ending {
+        outcome: driven.outcome,
+        end: word(driven.end),
+        session: heard.session.clone(),
+        model: heard.model.clone(),
+        took_ms: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
+        bytes: driven.bytes,
+        said: heard.usage,
+        counts: driven.counts,
+        at: now(),
     }
 }
 
