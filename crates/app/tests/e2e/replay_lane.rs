@@ -90,6 +90,10 @@ fn a_broken_cassette_is_named_with_its_line() {
     assert_eq!(broken.code, Some(3), "{broken}");
     assert!(broken.stderr.starts_with("error: cannot use cassette `tape`\n"), "{broken}");
     assert!(broken.stderr.contains("line 2 is not understood"), "{broken}");
+    // Before anybody is asked, and paid.
+    let recording = ["lane", "run", "--agent", "http:none", "x", "--record", "tape"];
+    let refused = project.run(&recording);
+    assert!(refused.stderr.starts_with("error: cannot use cassette `tape`\n"), "{refused}");
     let missing = Project::new().run(&["lane", "run", "--agent", "replay:none", "x"]);
     assert!(missing.stderr.starts_with("error: cannot use cassette `none`\n"), "{missing}");
 }

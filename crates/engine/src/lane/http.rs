@@ -1,68 +1,34 @@
-//! The door to the network: one prompt to one model's API, under the limits that clients have too.
+//! One prompt to one model's API, under the limits that clients have too.
 //!
 //! The request is made in a thread of its own, because nothing can be asked of a connection while it
 //! is waited for; what comes is handed on in pieces, and of it little is held in memory.
 
+mod connection;
 pub mod endpoint;
+mod hearing;
 mod sse;
 mod wire;
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind};
+use convoke_domain::lane::event::{Ended, Event};
 use convoke_domain::lane::outcome::End;
 use serde_json::{Map, Value};
-use ureq::Agent;
-use ureq::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
+use self::connection::{Head, News, Request, agent};
 use self::endpoint::Endpoint;
-use self::sse::Events;
-use self::wire::Listener;
-use super::adapter::failure::failure;
+use self::hearing::{Closed, Hearing, trouble};
 use super::drive::{Lane, Ran};
 use super::stopwatch::Stopwatch;
 use super::supervisor::{Limits, Talk};
 
-/// How much is read at once.
-const CHUNK: usize = 64 * 1024;
-
 /// How many chunks may wait to be looked at.
 const WAITING: usize = 16;
-
-/// The longest answer that does not come in events.
-const LONGEST_WHOLE: usize = 16 * 1024 * 1024;
-
-/// How much longer than a limit of ours a connection is left alone; whoever waits for it gives up
-/// earlier, and says why.
-const SLACK: Duration = Duration::from_secs(1);
-
-/// The start of an answer.
-struct Head {
-    status: u16,
-    is_stream: bool,
-    retry_after: Option<String>,
-}
-
-/// What the thread that speaks with the server hands on.
-enum News {
-    Head(Head),
-    Bytes(Vec<u8>),
-    /// Nothing follows.
-    Closed,
-    Broken {
-        is_reset: bool,
-        words: String,
-    },
-    /// Somebody wants it to stop.
-    Cancelled,
-}
 
 /// What came of one request.
 enum Asked {
@@ -254,173 +220,4 @@ impl Exchange<'_> {
         };
         if wall <= silence { (wall, End::WallLimit) } else { (silence, end) }
     }
-}
-
-/// One answer while it comes.
-struct Hearing<'a> {
-    endpoint: &'a Endpoint,
-    head: Option<Head>,
-    listener: Listener,
-    events: Events,
-    /// What came, where it is no stream of events.
-    whole: Vec<u8>,
-    is_over: bool,
-}
-
-/// An answer that came to its end.
-enum Closed {
-    Answered(Vec<Event>),
-    Refused(Head, String),
-}
-
-impl<'a> Hearing<'a> {
-    fn new(endpoint: &'a Endpoint) -> Self {
-        Self {
-            endpoint,
-            head: None,
-            listener: Listener::new(endpoint.api),
-            events: Events::default(),
-            whole: Vec::new(),
-            is_over: false,
-        }
-    }
-
-    /// Takes in bytes. What is kept of them is without the key.
-    fn bytes(&mut self, bytes: &[u8], kept: &mut File) -> Vec<Event> {
-        let is_stream = self.head.as_ref().is_some_and(|head| head.is_stream);
-        if !is_stream {
-            let room = LONGEST_WHOLE.saturating_sub(self.whole.len());
-            self.whole.extend_from_slice(&bytes[..bytes.len().min(room)]);
-            return Vec::new();
-        }
-        let Ok(whole) = self.events.add(bytes) else {
-            self.is_over = true;
-            let mut events = self.listener.closed();
-            events.push(trouble("the server's stream has an event of more than 16 MB"));
-            return events;
-        };
-        let mut events = Vec::new();
-        for data in whole {
-            let data = match &self.endpoint.key {
-                Some(key) => key.hidden_in(&data).into_owned(),
-                None => data,
-            };
-            // A full disk must not stop the server from being heard.
-            writeln!(kept, "{data}").ok();
-            events.extend(self.listener.event(&data));
-            if self.listener.is_over() {
-                self.is_over = true;
-                break;
-            }
-        }
-        events
-    }
-
-    /// Takes in that nothing follows. The events of what is no answer come as an error.
-    fn closed(&mut self) -> Result<Closed, Vec<Event>> {
-        let Some(head) = self.head.take() else { return Err(self.listener.closed()) };
-        let text = String::from_utf8_lossy(&self.whole).into_owned();
-        if !(200..300).contains(&head.status) {
-            let is_elsewhere = (300..400).contains(&head.status);
-            let words = if is_elsewhere { "redirects are not followed".to_owned() } else { text };
-            return Ok(Closed::Refused(head, words));
-        }
-        let mut events =
-            if head.is_stream { self.listener.closed() } else { self.listener.whole(&text) };
-        if events.iter().any(|event| matches!(event, Event::Ended(_))) {
-            return Ok(Closed::Answered(events));
-        }
-        events.push(trouble(if head.is_stream {
-            "the server closed the stream before the turn ended"
-        } else {
-            "the server's answer is not understood"
-        }));
-        Err(events)
-    }
-}
-
-fn trouble(words: &str) -> Event {
-    let failure: Failure = failure(FailureKind::Other, words);
-    Event::Trouble(failure)
-}
-
-/// A request, as the thread that makes it needs it.
-struct Request {
-    address: String,
-    headers: Vec<(&'static str, String)>,
-    body: String,
-}
-
-impl Request {
-    /// Makes the request and hands on what comes, until nobody wants it any more.
-    fn send(self, agent: &Agent, news: &SyncSender<News>) {
-        let heard = self.exchange(agent, |piece| news.send(piece).is_ok());
-        // Whoever listened may be gone.
-        news.send(match heard {
-            Ok(()) => News::Closed,
-            Err(error) => broken(&error),
-        })
-        .ok();
-    }
-
-    fn exchange(self, agent: &Agent, hand_on: impl Fn(News) -> bool) -> Result<(), ureq::Error> {
-        let post = agent.post(&self.address);
-        let post = self.headers.iter().fold(post, |post, (name, value)| post.header(*name, value));
-        let response = post.send(self.body)?;
-        let header = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
-        let kind: Option<String> = header(CONTENT_TYPE);
-        let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
-        let status = response.status().as_u16();
-        let mut goes_on =
-            hand_on(News::Head(Head { status, is_stream, retry_after: header(RETRY_AFTER) }));
-        let mut reader = response.into_body().into_reader();
-        let mut chunk = vec![0; CHUNK];
-        while goes_on {
-            let count = reader.read(&mut chunk)?;
-            if count == 0 {
-                break;
-            }
-            goes_on = hand_on(News::Bytes(chunk[..count].to_vec()));
-        }
-        Ok(())
-    }
-}
-
-fn broken(error: &ureq::Error) -> News {
-    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
-    let ureq::Error::Io(error) = error else {
-        return News::Broken { is_reset: false, words: error.to_string() };
-    };
-    let resets = [BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof];
-    News::Broken { is_reset: resets.contains(&error.kind()), words: error.to_string() }
-}
-
-/// What speaks with the server. It follows nobody elsewhere, keeps nothing, and on this machine asks
-/// no proxy.
-fn agent(endpoint: &Endpoint, limits: Limits) -> Agent {
-    let mut config = Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .max_idle_connections(0)
-        .user_agent(concat!("convoke/", env!("CARGO_PKG_VERSION")))
-        .timeout_connect(Some(limits.first_byte + SLACK))
-        .timeout_global(Some(limits.wall + SLACK));
-    if endpoint.url.is_loopback() {
-        config = config.proxy(None);
-    }
-    if endpoint.url.is_encrypted() || !endpoint.url.is_loopback() {
-        config = config.tls_config(encryption());
-    }
-    config.build().into()
-}
-
-/// Whom the machine trusts, we trust.
-fn encryption() -> TlsConfig {
-    let found = rustls_native_certs::load_native_certs();
-    let roots = found.certs.iter().map(|root| Certificate::from_der(root).to_owned());
-    TlsConfig::builder()
-        .root_certs(RootCerts::from(roots))
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .build()
 }

@@ -84,6 +84,7 @@ fn wait(until: Duration, watch: Stopwatch, cancel: &Cancel) -> bool {
 /// Takes down a lane while it runs.
 #[derive(Debug)]
 pub struct Recorder {
+    file: File,
     watch: Stopwatch,
     events: Vec<(Duration, Event)>,
 }
@@ -100,9 +101,12 @@ pub enum TapeError {
 }
 
 impl Recorder {
-    /// Begins to listen.
-    pub fn start() -> Self {
-        Self { watch: Stopwatch::start(), events: Vec::new() }
+    /// Begins to listen, for a cassette that is made if it is not there. What cannot be added to is
+    /// refused now: afterwards an answer would be lost that somebody paid for.
+    pub fn start(path: &Path) -> Result<Self, TapeError> {
+        let mut file = File::options().read(true).append(true).create(true).open(path)?;
+        begun(&mut file)?;
+        Ok(Self { file, watch: Stopwatch::start(), events: Vec::new() })
     }
 
     /// Takes down something that was said.
@@ -110,30 +114,31 @@ impl Recorder {
         self.events.push((self.watch.elapsed(), event.clone()));
     }
 
-    /// Adds the lane to a cassette, which is made if it is not there. Lanes that end at the same time
-    /// wait for each other.
+    /// Adds the lane to the cassette. Lanes that end at the same time wait for each other.
     pub fn save(
-        self,
-        path: &Path,
+        mut self,
         request: Request,
         driven: &Driven,
         home: Option<&Path>,
     ) -> Result<(), TapeError> {
         let entry = Entry { request, events: self.events, end: driven.end, took: driven.took };
-        let mut file = File::options().read(true).append(true).create(true).open(path)?;
-        file.lock()?;
-        let mut text = String::new();
-        file.rewind()?;
-        file.read_to_string(&mut text)?;
-        let begun = if text.trim().is_empty() {
-            format!("{}\n", Cassette::head())
-        } else {
-            Cassette::parse(&text)?;
-            if text.ends_with('\n') { String::new() } else { "\n".to_owned() }
-        };
-        file.write_all(format!("{begun}{}", entry.lines(home)).as_bytes())?;
-        Ok(file.sync_all()?)
+        self.file.lock()?;
+        let begun = begun(&mut self.file)?;
+        self.file.write_all(format!("{begun}{}", entry.lines(home)).as_bytes())?;
+        Ok(self.file.sync_all()?)
     }
+}
+
+/// Returns what must be written before the next lane: the first line, or the end of the last.
+fn begun(file: &mut File) -> Result<String, TapeError> {
+    let mut text = String::new();
+    file.rewind()?;
+    file.read_to_string(&mut text)?;
+    if text.trim().is_empty() {
+        return Ok(format!("{}\n", Cassette::head()));
+    }
+    Cassette::parse(&text)?;
+    Ok(if text.ends_with('\n') { String::new() } else { "\n".to_owned() })
 }
 
 /// Reads a cassette from its file.

@@ -89,7 +89,10 @@ impl LaneOrder<'_> {
         mut meter: Option<&mut Meter>,
     ) -> Result<Driven, Failure> {
         let is_text = app.format == Format::Text;
-        let mut recorder = self.record.map(|_| Recorder::start());
+        let recorder = self
+            .record
+            .map(|path| Recorder::start(path).map_err(|source| cassette_failed(path, source)));
+        let mut recorder = recorder.transpose()?;
         let cancel = interrupt::cancel().child();
         let mut notice = |event: &Event| {
             if meter.as_mut().is_some_and(|meter| meter.stops_at(event)) {
@@ -105,7 +108,7 @@ impl LaneOrder<'_> {
         let driven = self.choose(app, scratch, &cancel, &mut notice)?;
         if let (Some(recorder), Some(path)) = (recorder, self.record) {
             let home = app.environment.home();
-            let saved = recorder.save(path, self.request(app), &driven, home.as_deref());
+            let saved = recorder.save(self.request(app), &driven, home.as_deref());
             saved.map_err(|source| cassette_failed(path, source))?;
         }
         let is_missing = driven.is_recorded && driven.outcome == Outcome::NotStarted;

@@ -1,0 +1,124 @@
+//! The door to the network: a request made and its answer handed on, in a thread of its own.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+use super::endpoint::Endpoint;
+use crate::lane::supervisor::Limits;
+
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// How much longer than a limit of ours a connection is left alone; whoever waits for it gives up
+/// earlier, and says why.
+const SLACK: Duration = Duration::from_secs(1);
+
+/// The start of an answer.
+pub(super) struct Head {
+    pub(super) status: u16,
+    pub(super) is_stream: bool,
+    pub(super) retry_after: Option<String>,
+}
+
+/// What the thread that speaks with the server hands on.
+pub(super) enum News {
+    Head(Head),
+    Bytes(Vec<u8>),
+    /// Nothing follows.
+    Closed,
+    Broken {
+        is_reset: bool,
+        words: String,
+    },
+    /// Somebody wants it to stop.
+    Cancelled,
+}
+
+/// A request, as the thread that makes it needs it.
+pub(super) struct Request {
+    pub(super) address: String,
+    pub(super) headers: Vec<(&'static str, String)>,
+    pub(super) body: String,
+}
+
+impl Request {
+    /// Makes the request and hands on what comes, until nobody wants it any more.
+    pub(super) fn send(self, agent: &Agent, news: &SyncSender<News>) {
+        let heard = self.exchange(agent, |piece| news.send(piece).is_ok());
+        // Whoever listened may be gone.
+        news.send(match heard {
+            Ok(()) => News::Closed,
+            Err(error) => broken(&error),
+        })
+        .ok();
+    }
+
+    fn exchange(self, agent: &Agent, hand_on: impl Fn(News) -> bool) -> Result<(), ureq::Error> {
+        let post = agent.post(&self.address);
+        let post = self.headers.iter().fold(post, |post, (name, value)| post.header(*name, value));
+        let response = post.send(self.body)?;
+        let header = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+        let kind: Option<String> = header(CONTENT_TYPE);
+        let is_events = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
+        // A refusal is words, whatever its type says.
+        let is_stream = is_events && response.status().is_success();
+        let status = response.status().as_u16();
+        let mut goes_on =
+            hand_on(News::Head(Head { status, is_stream, retry_after: header(RETRY_AFTER) }));
+        let mut reader = response.into_body().into_reader();
+        let mut chunk = vec![0; CHUNK];
+        while goes_on {
+            let count = reader.read(&mut chunk)?;
+            if count == 0 {
+                break;
+            }
+            goes_on = hand_on(News::Bytes(chunk[..count].to_vec()));
+        }
+        Ok(())
+    }
+}
+
+fn broken(error: &ureq::Error) -> News {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let ureq::Error::Io(error) = error else {
+        return News::Broken { is_reset: false, words: error.to_string() };
+    };
+    let resets = [BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof];
+    News::Broken { is_reset: resets.contains(&error.kind()), words: error.to_string() }
+}
+
+/// What speaks with the server. It follows nobody elsewhere, keeps nothing, and on this machine asks
+/// no proxy.
+pub(super) fn agent(endpoint: &Endpoint, limits: Limits) -> Agent {
+    let mut config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .max_idle_connections(0)
+        .user_agent(concat!("convoke/", env!("CARGO_PKG_VERSION")))
+        .timeout_connect(Some(limits.first_byte + SLACK))
+        .timeout_global(Some(limits.wall + SLACK));
+    if endpoint.url.is_loopback() {
+        config = config.proxy(None);
+    }
+    if endpoint.url.is_encrypted() || !endpoint.url.is_loopback() {
+        config = config.tls_config(encryption());
+    }
+    config.build().into()
+}
+
+/// Whom the machine trusts, we trust.
+fn encryption() -> TlsConfig {
+    let found = rustls_native_certs::load_native_certs();
+    let roots = found.certs.iter().map(|root| Certificate::from_der(root).to_owned());
+    TlsConfig::builder()
+        .root_certs(RootCerts::from(roots))
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build()
+}
