@@ -3,8 +3,8 @@
 //! The slowest first: the whole takes as long as its last lane. A limit for each agent keeps one
 //! vendor's patience from being tried, and does not hold up the others.
 
+use core::time::Duration;
 use std::collections::HashMap;
-use std::time::Duration;
 
 /// How many lanes may run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

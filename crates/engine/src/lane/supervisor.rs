@@ -21,7 +21,7 @@ use super::stopwatch::Stopwatch;
 use crate::process::command;
 
 /// No line that means something is longer; what is, is passed over.
-const LONGEST_LINE: usize = 16 * 1024 * 1024;
+const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
