@@ -66,7 +66,7 @@ fn started(project: &Project) -> Child {
     let program = Path::new(env!("CARGO_BIN_EXE_convoke"));
     let arguments = ["lane", "run", "--agent", "claude", "x", "--grace", "0.2"];
     let convoke = project.command(program, &arguments).spawn().unwrap();
-    until(|| project.path("pid").exists());
+    until(|| fs::read_to_string(project.path("pid")).is_ok_and(|pid| pid.ends_with('\n')));
     convoke
 }
 
