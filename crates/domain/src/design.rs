@@ -10,7 +10,8 @@
 //! ([`resolution`]). The chair's [`plan`] and diagram ([`mermaid`]) are checked. What reviewers
 //! answer becomes remarks ([`review`]), what means the same becomes one finding ([`merge`]), and
 //! voters decide on a [`ballot`] what is accepted ([`vote`], [`tally`], [`outcome`]). Formats that
-//! other programs parse are exact to the byte.
+//! other programs parse are exact to the byte. Whether a design may begin, and on which branch, is
+//! decided in [`setup`].
 
 pub mod anonymity;
 pub mod ballot;
@@ -33,5 +34,6 @@ pub mod quote;
 pub mod resolution;
 pub mod review;
 pub mod seat;
+pub mod setup;
 pub mod tally;
 pub mod vote;

@@ -1,0 +1,122 @@
+//! How a design begins: whether it may, and on which branch.
+//!
+//! What git knows is gathered elsewhere and comes in as plain values; what comes out is what is
+//! printed, and whether the design begins ([`SetUp`]). Programs read these lines, so each is exact.
+//! Where they speak of `main`, the repository's default branch is named, whatever it is called.
+
+pub mod branch;
+pub mod branch_name;
+pub mod entry_gate;
+pub mod preflight;
+
+use self::branch::BranchNotCreated;
+use self::entry_gate::GateError;
+use self::preflight::PreflightError;
+
+/// What came of setting up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SetUp {
+    /// The design begins.
+    Ready(Ready),
+    /// The checked-out branch looks as if it were another feature's, and a person is to say whether
+    /// the design goes on there. Nothing was changed.
+    Undecided {
+        /// The branch.
+        branch: String,
+    },
+    /// The design may not begin.
+    Refused(Refusal),
+}
+
+/// Where a design begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ready {
+    /// The branch that is checked out now; empty when a commit is.
+    pub branch: String,
+    /// Whether the branch was made for this design.
+    pub is_new: bool,
+    /// The commit that is checked out; empty before the first.
+    pub base: String,
+    /// What is printed in step 0.
+    pub setup_lines: Vec<String>,
+    /// How step 1 begins.
+    pub begins: Begins,
+    /// What is printed in step 1.
+    pub branch_lines: Vec<String>,
+}
+
+/// How the first line of a step reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Begins {
+    /// As every step's does.
+    Plain,
+    /// With something to say about it.
+    With(String),
+}
+
+/// Why a design may not begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is printed: first what the check said, then what can be done.
+    pub lines: Vec<String>,
+    /// How the program ends.
+    pub code: u8,
+}
+
+impl Refusal {
+    /// The gate was asked wrongly.
+    pub fn by_gate(error: &GateError) -> Self {
+        let breach = "⚠ /design: internal Step 0 contract violation in session-entry-gate.sh. \
+                      Aborting.";
+        Self { lines: vec![error.to_string(), breach.to_owned()], code: GateError::CODE }
+    }
+
+    /// The checkout is not one to begin from.
+    pub fn by_preflight(error: &PreflightError, main: &str, user_prefix: &str) -> Self {
+        let advice = format!(
+            "⚠ /design requires clean {main} to start. To continue, choose one of: (a) git checkout \
+             {main} && git status clean → re-run; (b) check out or create a {user_prefix}/* feature \
+             branch and re-run (the branch naming convention is the explicit opt-in to continue from \
+             current state); (c) commit or stash uncommitted changes on {main} first."
+        );
+        Self { lines: vec![format!("PREFLIGHT_ERROR={error}"), advice], code: error.code() }
+    }
+
+    /// Git did not make the branch, and said why.
+    pub fn by_git(error: &BranchNotCreated, said: &str) -> Self {
+        Self { lines: vec![error.to_string(), said.to_owned()], code: BranchNotCreated::CODE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // P-53: the raw line first, and nothing about a clean main.
+    #[test]
+    fn a_wrong_question_to_the_gate_is_our_own_fault() {
+        let refusal = Refusal::by_gate(&GateError::InvalidMode("x".to_owned()));
+        assert_eq!(refusal.code, 4);
+        assert_eq!(
+            refusal.lines,
+            [
+                "GATE_ERROR=invalid mode: x",
+                "⚠ /design: internal Step 0 contract violation in session-entry-gate.sh. Aborting.",
+            ]
+        );
+    }
+
+    // P-60
+    #[test]
+    fn a_checkout_that_is_not_clean_main_is_refused_with_advice() {
+        let refusal = Refusal::by_preflight(&PreflightError::NotClean, "main", "ann");
+        assert_eq!(refusal.code, 2);
+        assert_eq!(
+            refusal.lines,
+            [
+                "PREFLIGHT_ERROR=Working tree is not clean. Commit or stash changes first.",
+                "⚠ /design requires clean main to start. To continue, choose one of: (a) git checkout main && git status clean → re-run; (b) check out or create a ann/* feature branch and re-run (the branch naming convention is the explicit opt-in to continue from current state); (c) commit or stash uncommitted changes on main first.",
+            ]
+        );
+    }
+}
