@@ -71,11 +71,20 @@ impl Environment {
     /// Returns where the store is when nobody says otherwise: `convoke/store.db` below
     /// `$XDG_STATE_HOME` or `~/.local/state`.
     pub fn default_store(self) -> Option<PathBuf> {
+        Some(self.state()?.join("store.db"))
+    }
+
+    /// Returns where the folders of runs are: `convoke/runs` below the same folder.
+    pub fn runs(self) -> Option<PathBuf> {
+        Some(self.state()?.join("runs"))
+    }
+
+    fn state(self) -> Option<PathBuf> {
         let state = variable("XDG_STATE_HOME")
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
             .or_else(|| Some(self.home()?.join(".local/state")))?;
-        Some(state.join("convoke").join("store.db"))
+        Some(state.join("convoke"))
     }
 
     /// Returns where it is remembered which agents answered: `convoke/health.json` below

@@ -3,6 +3,7 @@
 //! Hooks ask this on every turn of every agent, so the few files that answer it are read directly;
 //! starting `git` would take longer than everything else a hook does.
 
+pub mod branch;
 pub mod diff;
 pub mod sidecar;
 pub mod snapshot;

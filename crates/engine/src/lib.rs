@@ -5,6 +5,7 @@
 
 pub mod batch;
 pub mod brief;
+pub mod design;
 pub mod dispatch;
 pub mod file;
 pub mod git;

@@ -1,0 +1,310 @@
+//! The folders of runs: one for each, outside of the project, and who works on a project now.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::run::RunId;
+use jiff::Timestamp;
+
+use crate::file;
+use crate::lock::{Lock, NotLocked};
+use crate::skill::hash;
+
+/// What makes a folder one of ours. Nothing without it is ever removed.
+const MARKER: &str = ".convoke-run";
+
+/// Who removed what, in the folder of all runs.
+const AUDIT: &str = "cleanup-audit.log";
+
+/// Where locks lie. No run can be called so.
+const LOCKS: &str = ".locks";
+
+/// The folder of all runs' folders.
+#[derive(Debug, Clone)]
+pub struct RunFolders {
+    root: PathBuf,
+}
+
+/// A folder that cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum RunFolderError {
+    /// Another run works on the same files.
+    #[error("cannot work in `{}`", tree.display())]
+    Held {
+        /// The working tree.
+        tree: PathBuf,
+        /// Who, or why that cannot be told.
+        source: NotLocked,
+    },
+    /// The system refused.
+    #[error("cannot use `{}`", path.display())]
+    File {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is not a folder of a run.
+    #[error("cannot take `{}` for the folder of a run: {why}", path.display())]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+impl RunFolderError {
+    /// Returns what the user can do next.
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Held { source: NotLocked::Held { .. }, .. } => {
+                "wait until it ends, or work in another worktree (`git worktree add`)"
+            }
+            Self::Held { .. } | Self::File { .. } => {
+                "make it writable, or name another folder with XDG_STATE_HOME"
+            }
+            Self::NotOurs { .. } => "look at it and remove it yourself",
+        }
+    }
+}
+
+impl RunFolders {
+    /// Runs are kept below `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Returns where a run's folder is.
+    pub fn path(&self, run: &RunId) -> PathBuf {
+        self.root.join(run.as_str())
+    }
+
+    /// Takes a working tree for a run, as long as what is returned lives. Only one run can have it:
+    /// each compares the tree before and after its agents worked.
+    pub fn hold(&self, tree: &Path, run: &RunId) -> Result<Lock, RunFolderError> {
+        let held = |source| RunFolderError::Held { tree: tree.to_owned(), source };
+        let key = tree.canonicalize().unwrap_or_else(|_| tree.to_owned());
+        let locks = self.root.join(LOCKS);
+        make_private(&locks)?;
+        let name: String = hash(key.as_os_str().as_encoded_bytes()).chars().take(16).collect();
+        let holder = format!("run {run} of process {}", std::process::id());
+        Lock::take(&locks.join(name), &holder).map_err(held)
+    }
+
+    /// Makes a run's folder, which only its user can look into, or finds it again.
+    pub fn make(
+        &self,
+        run: &RunId,
+        tree: &Path,
+        now: Timestamp,
+    ) -> Result<PathBuf, RunFolderError> {
+        make_private(&self.root)?;
+        let path = self.path(run);
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                check_ours(&path)?;
+                return Ok(path);
+            }
+            Err(source) => return Err(RunFolderError::File { path, source }),
+        }
+        let (pid, parent) = (std::process::id(), parent());
+        let marker = format!(
+            "convoke run\nPID={pid}\nPPID={parent}\nCLONE_PATH={}\nSESSION_ID={run}\n\
+             PREFIX=convoke-design\nCREATED={now:.0}\nNOTE=ext-cleaners-please-skip\n",
+            tree.display()
+        );
+        for (name, text) in [(MARKER, marker), ("session-id", format!("{run}\n"))] {
+            let file = path.join(name);
+            fs::write(&file, text)
+                .map_err(|source| RunFolderError::File { path: file.clone(), source })?;
+        }
+        Ok(path)
+    }
+
+    /// Removes a run's folder and all that is in it; `false` if there is none. Whatever is not
+    /// clearly such a folder is left alone.
+    pub fn remove(&self, folder: &Path, now: Timestamp) -> Result<bool, RunFolderError> {
+        match fs::symlink_metadata(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(source) => return Err(RunFolderError::File { path: folder.to_owned(), source }),
+            Ok(_) => check_ours(folder)?,
+        }
+        let canonical = |path: &Path| {
+            path.canonicalize()
+                .map_err(|source| RunFolderError::File { path: path.to_owned(), source })
+        };
+        let (root, folder) = (canonical(&self.root)?, canonical(folder)?);
+        if folder.parent() != Some(&root) {
+            let why = "it does not lie among them";
+            return Err(RunFolderError::NotOurs { path: folder, why });
+        }
+        // To write this down is good; to tidy up is better.
+        self.audit(&folder, now).ok();
+        fs::remove_dir_all(&folder)
+            .map(|()| true)
+            .map_err(|source| RunFolderError::File { path: folder, source })
+    }
+
+    fn audit(&self, folder: &Path, now: Timestamp) -> io::Result<()> {
+        let parent = parent();
+        let name = file::text(Path::new(&format!("/proc/{parent}/comm")), 1024);
+        let name = name.unwrap_or_default().trim().replace(' ', "_");
+        let (pid, folder) = (std::process::id(), folder.display());
+        let line = format!("{now:.0} pid={pid} ppid={parent} parent={name} dir={folder}\n");
+        let mut log = OpenOptions::new().create(true).append(true).open(self.root.join(AUDIT))?;
+        log.write_all(line.as_bytes())
+    }
+}
+
+fn make_private(folder: &Path) -> Result<(), RunFolderError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|source| RunFolderError::File { path: folder.to_owned(), source })
+}
+
+/// A folder of ours is a folder itself, no link to one, and holds its marker.
+fn check_ours(folder: &Path) -> Result<(), RunFolderError> {
+    let kind = |path: &Path| fs::symlink_metadata(path).map(|it| it.file_type());
+    let why = if !kind(folder).is_ok_and(|it| it.is_dir()) {
+        "it is no folder itself"
+    } else if !kind(&folder.join(MARKER)).is_ok_and(|it| it.is_file()) {
+        "it has no marker"
+    } else {
+        return Ok(());
+    };
+    Err(RunFolderError::NotOurs { path: folder.to_owned(), why })
+}
+
+fn parent() -> i32 {
+    rustix::process::Pid::as_raw(rustix::process::getppid())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn run() -> RunId {
+        RunId::parse("20260304-050607-abcde").unwrap()
+    }
+
+    fn now() -> Timestamp {
+        "2026-03-04T05:06:07.123Z".parse().unwrap()
+    }
+
+    fn folders() -> (tempfile::TempDir, RunFolders) {
+        let top = tempfile::tempdir().unwrap();
+        let folders = RunFolders::new(top.path().join("state/runs"));
+        (top, folders)
+    }
+
+    // P-64
+    #[test]
+    fn a_run_has_a_folder_that_only_its_user_sees() {
+        let (top, folders) = folders();
+        let path = folders.make(&run(), top.path(), now()).unwrap();
+        assert_eq!(path, folders.path(&run()));
+        for folder in [&path, path.parent().unwrap()] {
+            assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+        let marker = fs::read_to_string(path.join(".convoke-run")).unwrap();
+        let keys: Vec<_> = marker.lines().map(|it| it.split('=').next().unwrap()).collect();
+        let expected =
+            ["convoke run", "PID", "PPID", "CLONE_PATH", "SESSION_ID", "PREFIX", "CREATED", "NOTE"];
+        assert_eq!(keys, expected);
+        assert!(marker.contains("\nCREATED=2026-03-04T05:06:07Z\nNOTE=ext-cleaners-please-skip\n"));
+        let id = fs::read_to_string(path.join("session-id")).unwrap();
+        assert_eq!(id, "20260304-050607-abcde\n");
+
+        fs::write(path.join("plan.txt"), "x").unwrap();
+        assert_eq!(folders.make(&run(), top.path(), now()).unwrap(), path);
+        assert!(path.join("plan.txt").exists(), "it is found again as it was");
+    }
+
+    // P-380, P-381
+    #[test]
+    fn a_folder_is_removed_once_and_that_is_written_down() {
+        let (top, folders) = folders();
+        assert!(!folders.remove(&folders.path(&run()), now()).unwrap());
+        let path = folders.make(&run(), top.path(), now()).unwrap();
+        fs::create_dir(path.join("deep")).unwrap();
+        fs::write(top.path().join("kept"), "").unwrap();
+        symlink(top.path(), path.join("deep/link")).unwrap();
+        assert!(folders.remove(&path, now()).unwrap());
+        assert!(!path.exists() && top.path().join("kept").exists());
+        assert!(!folders.remove(&path, now()).unwrap());
+        let log = fs::read_to_string(path.parent().unwrap().join("cleanup-audit.log")).unwrap();
+        let words: Vec<_> = log.trim_end().split(' ').collect();
+        assert_eq!((words.len(), words[0]), (5, "2026-03-04T05:06:07Z"), "{log}");
+        for (word, start) in words[1..].iter().zip(["pid=", "ppid=", "parent=", "dir=/"]) {
+            assert!(word.starts_with(start), "{log}");
+        }
+        assert!(log.ends_with(&format!("/{}\n", run())));
+    }
+
+    // P-381
+    #[test]
+    fn a_log_that_cannot_be_written_does_not_keep_a_folder() {
+        let (top, folders) = folders();
+        let path = folders.make(&run(), top.path(), now()).unwrap();
+        fs::create_dir(path.parent().unwrap().join("cleanup-audit.log")).unwrap();
+        assert!(folders.remove(&path, now()).unwrap());
+    }
+
+    // P-380, P-382
+    #[test]
+    fn what_is_not_clearly_ours_is_left_alone() {
+        let (top, folders) = folders();
+        let path = folders.make(&run(), top.path(), now()).unwrap();
+        let root = path.parent().unwrap().to_owned();
+        let elsewhere = top.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join(MARKER), "").unwrap();
+        let link = root.join("link");
+        symlink(&path, &link).unwrap();
+        let unmarked = root.join("unmarked");
+        fs::create_dir(&unmarked).unwrap();
+        let deeper = path.join("deeper");
+        fs::create_dir(&deeper).unwrap();
+        fs::write(deeper.join(MARKER), "").unwrap();
+        fs::write(root.join(MARKER), "").unwrap();
+        let around = path.join("../../../elsewhere");
+        let itself = path.join("..");
+        let file = path.join("session-id");
+        for folder in [&elsewhere, &link, &unmarked, &deeper, &root, &around, &itself, &file] {
+            let refused = folders.remove(folder, now());
+            assert!(matches!(refused, Err(RunFolderError::NotOurs { .. })), "{refused:?}");
+        }
+        assert!(folders.remove(Path::new(""), now()).is_ok_and(|it| !it));
+        assert!(elsewhere.exists() && deeper.exists() && unmarked.exists());
+        assert!(!root.join("cleanup-audit.log").exists());
+    }
+
+    #[test]
+    fn a_folder_of_somebody_elses_is_not_taken() {
+        let (top, folders) = folders();
+        fs::create_dir_all(folders.path(&run())).unwrap();
+        let taken = folders.make(&run(), top.path(), now());
+        assert!(matches!(taken, Err(RunFolderError::NotOurs { .. })), "{taken:?}");
+        let nowhere = RunFolders::new("/proc/none").make(&run(), top.path(), now());
+        assert!(matches!(nowhere, Err(RunFolderError::File { .. })), "{nowhere:?}");
+    }
+
+    #[test]
+    fn a_working_tree_has_one_run_at_a_time() {
+        let (top, folders) = folders();
+        let first = folders.hold(top.path(), &run()).unwrap();
+        let second = RunId::parse("20260304-050608-00000").unwrap();
+        let error = folders.hold(&top.path().join("."), &second).unwrap_err();
+        let RunFolderError::Held { source, .. } = &error else { panic!("{error:?}") };
+        assert!(source.to_string().contains(&format!("run {}", run())), "{source}");
+        let other = tempfile::tempdir().unwrap();
+        let _elsewhere = folders.hold(other.path(), &second).unwrap();
+        drop(first);
+        let _second = folders.hold(top.path(), &second).unwrap();
+    }
+}

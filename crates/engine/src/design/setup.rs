@@ -1,0 +1,241 @@
+//! Setting up a design: looking at the working tree, and making its branch.
+//!
+//! What is allowed is decided in `domain`; here git is asked and told. Repositories are as people
+//! have them: the default branch has any name, there may be no remote, and the remote may be away.
+
+use std::path::Path;
+use std::time::Duration;
+
+use convoke_domain::design::setup::branch::{
+    BranchFacts, BranchNotCreated, Choice, choose, kept, parse_branch_info,
+};
+use convoke_domain::design::setup::branch_name::branch_name;
+use convoke_domain::design::setup::entry_gate::{Gate, GateWords};
+use convoke_domain::design::setup::preflight::{Cleanliness, PreflightError, check};
+use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
+
+use crate::git::branch::{NoWorkTree, REMOTE, WorkTree};
+use crate::git::diff;
+
+/// How long git may work in the tree itself.
+const TREE_LIMIT: Duration = Duration::from_mins(5);
+
+/// What another program leaves behind when its run gets stuck; a clean start makes it outdated.
+const STALL_MARK: &str = "larch-stalled-run.txt";
+
+/// How often another name is tried when somebody else was faster.
+const ATTEMPTS: usize = 5;
+
+/// What is done on a branch of the user's that seems to be about something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// A person is asked, and nothing is done.
+    Ask,
+    /// The design goes on there.
+    Keep,
+    /// A new branch is made.
+    Create,
+}
+
+/// What is to be set up.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// A folder of the project.
+    pub folder: &'a Path,
+    /// What is to be designed.
+    pub feature: &'a str,
+    /// What was given with `--branch-info`.
+    pub branch_info: Option<&'a str>,
+    /// Whether the checked-out branch is kept, whichever it is.
+    pub no_branch: bool,
+    /// What is done on a branch that may not be meant.
+    pub doubt: Doubt,
+    /// Whether a remote that cannot be reached ends the design.
+    pub strict_fetch: bool,
+    /// How long the remote may take.
+    pub fetch_limit: Duration,
+}
+
+/// Setting up could not even be tried.
+#[derive(Debug, thiserror::Error)]
+pub enum SetUpError {
+    /// There is no working tree.
+    #[error("cannot begin a design")]
+    NoWorkTree(#[from] NoWorkTree),
+    /// There is nothing that a branch could begin at.
+    #[error("cannot begin a design: the repository has no commit yet")]
+    NoCommit,
+}
+
+impl SetUpError {
+    /// Returns what the user can do next.
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::NoWorkTree(NoWorkTree::NoGit(_)) => "install git, or put it on the PATH",
+            Self::NoWorkTree(NoWorkTree::Outside { .. }) => {
+                "go to a project that is in git, or make it one with `git init`"
+            }
+            Self::NoCommit => "commit something first, or stay where you are with --no-branch",
+        }
+    }
+}
+
+/// Sets up a design. Nothing is changed before every check has passed.
+pub fn set_up(request: &Request<'_>) -> Result<SetUp, SetUpError> {
+    let tree = WorkTree::at(request.folder)?;
+    let has_commit = diff::head(tree.root()).is_some();
+    if !has_commit && !request.no_branch {
+        return Err(SetUpError::NoCommit);
+    }
+    let start = Start { tree: &tree, request, main: tree.default_branch() };
+    Ok(start.begin().unwrap_or_else(SetUp::Refused))
+}
+
+/// What was heard on the way.
+#[derive(Default)]
+struct News {
+    lines: Vec<String>,
+    is_fetched: bool,
+}
+
+/// What setting up knows from the beginning.
+struct Start<'a> {
+    tree: &'a WorkTree,
+    request: &'a Request<'a>,
+    main: String,
+}
+
+impl Start<'_> {
+    fn begin(&self) -> Result<SetUp, Refusal> {
+        let mut news = News::default();
+        let words = self.gate_words(&mut news);
+        let gate = words.ask().map_err(|error| Refusal::by_gate(&error))?;
+        let facts = BranchFacts::given(&words);
+        let prefix = facts.user_prefix.clone();
+        let refused = |error| Refusal::by_preflight(&error, &self.main, &prefix);
+        if self.request.no_branch {
+            self.check(Gate::Continue).map_err(refused)?;
+            return Ok(self.keep(self.tree.branch().unwrap_or_default(), news));
+        }
+        self.check(gate).map_err(refused)?;
+        // Asked before the remote is, which may take its time.
+        let choice = choose(&facts, self.request.feature, &self.main);
+        if let (Choice::Doubtful { .. }, Doubt::Ask) = (&choice, self.request.doubt) {
+            return Ok(SetUp::Undecided { branch: facts.current });
+        }
+        self.update(gate, &mut news).map_err(refused)?;
+        self.tree.forget_file(STALL_MARK);
+        match (choice, self.request.doubt) {
+            (Choice::Keep, _) | (Choice::Doubtful { .. }, Doubt::Keep | Doubt::Ask) => {
+                Ok(self.keep(facts.current, news))
+            }
+            (Choice::Create { warning }, _) => self.create(&facts, warning, news),
+            (Choice::Doubtful { warning }, Doubt::Create) => {
+                self.create(&facts, Some(warning), news)
+            }
+        }
+    }
+
+    /// Returns what the gate is told: what was given, if it is complete, or else what git knows.
+    fn gate_words(&self, news: &mut News) -> GateWords {
+        match self.request.branch_info.map(parse_branch_info) {
+            Some(Ok(words)) => return words,
+            Some(Err(incomplete)) => news.lines.push(incomplete.to_string()),
+            None => {}
+        }
+        let current = self.tree.branch();
+        let facts = BranchFacts::new(current.as_deref(), &self.main, &self.tree.user_name());
+        GateWords {
+            current_branch: facts.current,
+            is_main: facts.is_main.to_string(),
+            is_user_branch: facts.is_user_branch.to_string(),
+            user_prefix: facts.user_prefix,
+            branch_info_supplied: false,
+        }
+    }
+
+    fn check(&self, gate: Gate) -> Result<(), PreflightError> {
+        let cleanliness = match self.tree.is_clean() {
+            Some(true) => Cleanliness::Clean,
+            Some(false) => Cleanliness::Dirty,
+            None => Cleanliness::Unknown,
+        };
+        check(gate, self.tree.branch().as_deref(), &self.main, cleanliness)
+    }
+
+    /// Fetches the default branch, and brings it up to date if it is checked out. Without a remote
+    /// that answers, the design stays local.
+    fn update(&self, gate: Gate, news: &mut News) -> Result<(), PreflightError> {
+        let main = &self.main;
+        if !self.tree.has_remote() {
+            news.lines.push(format!(
+                "**⚠ No remote '{REMOTE}'. Nothing is fetched; the design stays local.**"
+            ));
+            return Ok(());
+        }
+        if let Err(said) = self.tree.fetch(main, self.request.fetch_limit) {
+            if self.request.strict_fetch {
+                return Err(PreflightError::FetchFailed { main: main.clone() });
+            }
+            news.lines.push(format!(
+                "**⚠ git fetch {REMOTE} {main} failed ({said}). The design stays local.**"
+            ));
+            return Ok(());
+        }
+        news.is_fetched = true;
+        if !gate.skips_branch_check() && self.tree.knows_remote(main) {
+            let failed = |_| PreflightError::RebaseFailed { main: main.clone() };
+            self.tree.rebase(main, TREE_LIMIT).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn create(
+        &self,
+        facts: &BranchFacts,
+        warning: Option<String>,
+        news: News,
+    ) -> Result<SetUp, Refusal> {
+        let start = self.start(news.is_fetched);
+        let is_taken = |name: &str| self.tree.has_branch(name);
+        let mut attempts = ATTEMPTS;
+        loop {
+            let name = branch_name(&facts.user_prefix, self.request.feature, is_taken);
+            match self.tree.create_branch(&name, &start, TREE_LIMIT) {
+                Ok(()) => {
+                    let mut ready = self.at(name, news.lines, Begins::Plain);
+                    ready.is_new = true;
+                    ready.branch_lines.extend(warning);
+                    return Ok(SetUp::Ready(ready));
+                }
+                // Somebody else has just made it.
+                Err(_) if attempts > 1 && is_taken(&name) => attempts -= 1,
+                Err(said) => {
+                    return Err(Refusal::by_git(&BranchNotCreated { name }, &said.to_string()));
+                }
+            }
+        }
+    }
+
+    /// Returns what a new branch begins at: the remote's default branch, if it was just asked, and
+    /// else the one that is here, which may have more.
+    fn start(&self, is_fetched: bool) -> String {
+        let here = format!("refs/heads/{}", self.main);
+        let there = format!("refs/remotes/{REMOTE}/{}", self.main);
+        let mut places = if is_fetched { [there, here] } else { [here, there] }.into_iter();
+        places.find(|place| self.tree.has(place)).unwrap_or_else(|| "HEAD".to_owned())
+    }
+
+    fn keep(&self, branch: String, news: News) -> SetUp {
+        let begins = Begins::With(kept(&branch));
+        SetUp::Ready(self.at(branch, news.lines, begins))
+    }
+
+    fn at(&self, branch: String, setup_lines: Vec<String>, begins: Begins) -> Ready {
+        let base = diff::head(self.tree.root()).unwrap_or_default();
+        Ready { branch, is_new: false, base, setup_lines, begins, branch_lines: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

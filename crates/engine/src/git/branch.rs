@@ -1,0 +1,205 @@
+//! The branches of a working tree: which there are, and making one.
+//!
+//! Git itself is asked, as its user has set it up. It never asks back: nobody may be there to answer.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::diff::{asked, git, run};
+
+/// The remote that a default branch is fetched from.
+pub const REMOTE: &str = "origin";
+
+/// What a default branch is called where nobody says.
+const USUAL: [&str; 2] = ["main", "master"];
+
+/// What git said when it refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct GitSaid(pub String);
+
+/// A folder that is in no working tree, as git sees it.
+#[derive(Debug, thiserror::Error)]
+pub enum NoWorkTree {
+    /// There is no git.
+    #[error("cannot run `git`")]
+    NoGit(#[source] std::io::Error),
+    /// Git knows no working tree there.
+    #[error("cannot find a git working tree at `{}`", folder.display())]
+    Outside {
+        /// The folder.
+        folder: PathBuf,
+        /// What git said.
+        source: GitSaid,
+    },
+}
+
+/// A working tree.
+#[derive(Debug, Clone)]
+pub struct WorkTree {
+    root: PathBuf,
+}
+
+impl WorkTree {
+    /// Finds the working tree that a folder lies in.
+    pub fn at(folder: &Path) -> Result<Self, NoWorkTree> {
+        let answer = git(folder).args(["rev-parse", "--show-toplevel"]).output();
+        let mut answer = answer.map_err(NoWorkTree::NoGit)?;
+        if answer.status.success() && answer.stdout.pop_if(|byte| *byte == b'\n').is_some() {
+            return Ok(Self { root: OsString::from_vec(answer.stdout).into() });
+        }
+        let source = GitSaid(first_line(&answer.stderr));
+        Err(NoWorkTree::Outside { folder: folder.to_owned(), source })
+    }
+
+    /// Returns its uppermost folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn git(&self, words: &[&str]) -> Command {
+        let mut git = git(&self.root);
+        git.env("GIT_TERMINAL_PROMPT", "0").env("SSH_ASKPASS_REQUIRE", "never").args(words);
+        git
+    }
+
+    fn answer(&self, words: &[&str]) -> Option<String> {
+        asked(&mut self.git(words))
+    }
+
+    /// Returns the branch that is checked out; `None` when a commit is.
+    pub fn branch(&self) -> Option<String> {
+        self.answer(&["symbolic-ref", "--quiet", "--short", "HEAD"])
+    }
+
+    /// Returns what the user is called.
+    pub fn user_name(&self) -> String {
+        self.answer(&["config", "user.name"]).unwrap_or_default()
+    }
+
+    /// Tells whether there is a remote to fetch from.
+    pub fn has_remote(&self) -> bool {
+        self.answer(&["remote", "get-url", REMOTE]).is_some()
+    }
+
+    /// Returns the default branch: the remote's if it says, else what the user calls new ones, else
+    /// a usual name, whichever there is.
+    pub fn default_branch(&self) -> String {
+        let head = format!("refs/remotes/{REMOTE}/HEAD");
+        let of_remote = self.answer(&["symbolic-ref", "--quiet", &head]);
+        let of_remote = of_remote.filter(|reference| self.has(reference));
+        let start = format!("refs/remotes/{REMOTE}/");
+        if let Some(name) = of_remote.as_deref().and_then(|it| it.strip_prefix(&start)) {
+            return name.to_owned();
+        }
+        let of_user = self.answer(&["config", "init.defaultBranch"]);
+        let names = of_user.into_iter().chain(USUAL.map(str::to_owned));
+        let mut existing = names.filter(|name| self.has_branch(name));
+        // Before the first commit there is no branch yet, but one is meant.
+        let unborn = || self.branch().filter(|name| !self.has(&format!("refs/heads/{name}")));
+        existing.next().or_else(unborn).unwrap_or_else(|| "main".to_owned())
+    }
+
+    /// Tells whether there is such a reference, by its whole name.
+    pub fn has(&self, reference: &str) -> bool {
+        let found = run(&mut self.git(&["show-ref", "--verify", "--quiet", reference]));
+        found.is_some_and(|answer| answer.status.success())
+    }
+
+    /// Tells whether there is such a branch, here or on the remote.
+    pub fn has_branch(&self, name: &str) -> bool {
+        self.has(&format!("refs/heads/{name}")) || self.knows_remote(name)
+    }
+
+    /// Tells whether the remote had such a branch when it was last asked.
+    pub fn knows_remote(&self, name: &str) -> bool {
+        self.has(&format!("refs/remotes/{REMOTE}/{name}"))
+    }
+
+    /// Tells whether nothing is changed or new; `None` if git cannot tell.
+    pub fn is_clean(&self) -> Option<bool> {
+        let answer = run(&mut self.git(&["status", "--porcelain"]))?;
+        answer.status.success().then_some(answer.stdout.is_empty())
+    }
+
+    /// Fetches a branch from the remote.
+    pub fn fetch(&self, branch: &str, limit: Duration) -> Result<(), GitSaid> {
+        within(self.git(&["fetch", "--quiet", REMOTE, branch]), limit)
+    }
+
+    /// Brings the checked-out branch up to the remote's, and leaves it as it was if that fails.
+    pub fn rebase(&self, branch: &str, limit: Duration) -> Result<(), GitSaid> {
+        let onto = format!("refs/remotes/{REMOTE}/{branch}");
+        within(self.git(&["rebase", "--quiet", &onto]), limit).inspect_err(|_| {
+            run(&mut self.git(&["rebase", "--abort"]));
+        })
+    }
+
+    /// Makes a branch that begins at a reference, and checks it out.
+    pub fn create_branch(&self, name: &str, start: &str, limit: Duration) -> Result<(), GitSaid> {
+        within(self.git(&["checkout", "--quiet", "--no-track", "-b", name, start, "--"]), limit)
+    }
+
+    /// Takes a file out of git's own folder, if it is there.
+    pub fn forget_file(&self, name: &str) {
+        if let Some(path) = self.answer(&["rev-parse", "--git-path", name]) {
+            std::fs::remove_file(self.root.join(path)).ok();
+        }
+    }
+}
+
+/// Runs git, but not for longer than it may take.
+fn within(mut git: Command, limit: Duration) -> Result<(), GitSaid> {
+    let said = |error: std::io::Error| GitSaid(error.to_string());
+    let mut heard = tempfile::tempfile().map_err(said)?;
+    git.stdout(Stdio::null()).stderr(heard.try_clone().map_err(said)?);
+    // A group of its own, so that whatever git starts can be stopped with it.
+    let mut child = git.process_group(0).spawn().map_err(said)?;
+    match ended(&mut child, limit).map_err(said)? {
+        Some(true) => Ok(()),
+        Some(false) => Err(GitSaid(what_was_heard(&mut heard))),
+        None => Err(GitSaid(format!("no end after {} s", limit.as_secs()))),
+    }
+}
+
+/// Waits for a child's end, and returns whether it was a good one; `None` if it had to be stopped.
+fn ended(child: &mut Child, limit: Duration) -> std::io::Result<Option<bool>> {
+    const STEP: Duration = Duration::from_millis(10);
+    let mut left = limit;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status.success()));
+        }
+        if left.is_zero() {
+            break;
+        }
+        thread::sleep(STEP);
+        left = left.saturating_sub(STEP);
+    }
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        kill_process_group(group, Signal::KILL).ok();
+    }
+    child.wait()?;
+    Ok(None)
+}
+
+fn what_was_heard(heard: &mut File) -> String {
+    let mut bytes = Vec::new();
+    let read = heard.rewind().and_then(|()| heard.take(64 * 1024).read_to_end(&mut bytes));
+    read.map_or_else(|error| error.to_string(), |_| first_line(&bytes))
+}
+
+fn first_line(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("git refused");
+    line.chars().filter(|c| !c.is_control()).collect()
+}
