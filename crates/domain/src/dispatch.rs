@@ -19,6 +19,7 @@ pub mod required;
 pub mod resume;
 pub mod resumed_prompt;
 pub mod review;
+pub mod review_loop;
 pub mod role;
 pub mod savings;
 pub mod task_list;

@@ -14,6 +14,7 @@ pub mod journal;
 pub mod lane;
 pub mod message;
 pub mod project;
+pub mod review_loop;
 pub mod skill;
 pub mod sqlite;
 pub mod task;
@@ -27,6 +28,7 @@ use crate::journal::JournalStore;
 use crate::lane::LaneStore;
 use crate::message::MessageStore;
 use crate::project::ProjectStore;
+use crate::review_loop::LoopStore;
 use crate::skill::SkillStore;
 use crate::task::TaskStore;
 use crate::wake_up::WakeUpStore;
@@ -44,6 +46,7 @@ pub trait Store:
     + WakeUpStore
     + LaneStore
     + JournalStore
+    + LoopStore
 {
 }
 
@@ -59,5 +62,6 @@ impl<T> Store for T where
         + WakeUpStore
         + LaneStore
         + JournalStore
+        + LoopStore
 {
 }

@@ -10,6 +10,7 @@ mod journal;
 mod lane;
 mod message;
 mod project;
+mod review_loop;
 mod row;
 mod schema;
 mod skill;

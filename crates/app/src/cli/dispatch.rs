@@ -8,6 +8,7 @@ mod next;
 mod prompt;
 mod proof;
 mod rate;
+mod review_loop;
 mod run;
 mod savings;
 mod task;
@@ -61,6 +62,8 @@ enum Command {
     Next(next::NextArgs),
     /// Decide the next round, run it with a real agent, and judge its answer by its record
     Run(run::RunArgs),
+    /// Run all reviewers of a command until they approve, with fixes in between
+    Loop(review_loop::Args),
     /// Forget every round of a feature, so that all roles begin afresh
     Reset(FeatureArg),
     /// Count how often roles did not confirm, or did not prove, that they read
@@ -118,6 +121,7 @@ impl Args {
             Command::Check(args) => args.run(app, output),
             Command::Next(args) => args.run(app, output),
             Command::Run(args) => args.run(app, output),
+            Command::Loop(args) => args.run(app, output),
             Command::Reset(args) => args.reset(app, output),
             Command::Rate(args) => args.run(app, output),
             Command::Savings(args) => args.run(app, output),

@@ -28,7 +28,8 @@ pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, seen_by, versio
 use self::report::Report;
 pub(super) use self::report::sentence;
 use self::report::warnings;
-use self::tree::{TreeWatch, is_dirty};
+pub(super) use self::tree::TreeWatch;
+use self::tree::is_dirty;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;

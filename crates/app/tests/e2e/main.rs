@@ -15,6 +15,7 @@ mod cli;
 mod config;
 mod dispatch;
 mod dispatch_evidence;
+mod dispatch_loop;
 mod dispatch_rounds;
 mod dispatch_run;
 mod doctor;

@@ -136,9 +136,17 @@ impl DispatchStore for SqliteStore {
 
     fn forget_rounds(&self, scope: &Scope, feature: &str) -> Result<usize, StoreError> {
         let roles = self.rounds(scope, feature)?.len();
-        let sql = "DELETE FROM resume_states WHERE project = ?1 AND branch = ?2 AND feature = ?3";
-        let values = params![scope.project, scope.branch, feature];
-        self.connection.execute(sql, values).map_err(failed("forget the rounds"))?;
+        let forget = || {
+            let transaction = self.begin()?;
+            for table in ["resume_states", "review_rounds", "review_loops"] {
+                let sql = format!(
+                    "DELETE FROM {table} WHERE project = ?1 AND branch = ?2 AND feature = ?3"
+                );
+                transaction.execute(&sql, params![scope.project, scope.branch, feature])?;
+            }
+            transaction.commit()
+        };
+        forget().map_err(failed("forget the rounds"))?;
         Ok(roles)
     }
 }

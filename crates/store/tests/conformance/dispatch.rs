@@ -88,3 +88,41 @@ pub(super) fn the_last_gate_counts(store: &dyn Store) {
     store.record_gate(&tried("claude", "2", None)).unwrap();
     assert_eq!(store.gate("claude").unwrap(), Some(tried("claude", "2", None)));
 }
+
+// D-26: a loop of reviews is kept until the feature's rounds are forgotten.
+pub(super) fn loops_are_kept(store: &dyn Store) {
+    let name = LoopName { feature: "031", command: "implement" };
+    let entry = |iteration, role: &str, passed| LoopEntry {
+        iteration,
+        role: role.to_owned(),
+        passed,
+        text: "{}".to_owned(),
+        spent: Spent { input: Some(7), output: None, micro_dollars: Some(5) },
+        at: at(1),
+    };
+    assert_eq!(store.last_stop(&here(), name).unwrap(), None);
+    for kept in [
+        entry(2, "a", Some(true)),
+        entry(1, "b", Some(true)),
+        entry(1, "a", Some(true)),
+        entry(1, "a", Some(false)),
+        entry(1, "implementer", None),
+    ] {
+        store.keep_answer(&here(), name, &kept).unwrap();
+    }
+    store.keep_stop(&here(), name, Stop::ByHand, at(2)).unwrap();
+    store.keep_stop(&here(), name, Stop::Approved, at(3)).unwrap();
+    assert_eq!(store.last_stop(&here(), name).unwrap(), Some(Stop::Approved));
+    let expected = [
+        entry(1, "a", Some(false)),
+        entry(1, "b", Some(true)),
+        entry(1, "implementer", None),
+        entry(2, "a", Some(true)),
+    ];
+    assert_eq!(store.answers(&here(), name).unwrap(), expected);
+    let other = LoopName { command: "specify", ..name };
+    assert_eq!(store.answers(&here(), other).unwrap(), []);
+    store.forget_rounds(&here(), "031").unwrap();
+    assert_eq!(store.answers(&here(), name).unwrap(), []);
+    assert_eq!(store.last_stop(&here(), name).unwrap(), None);
+}

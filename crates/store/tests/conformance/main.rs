@@ -10,6 +10,7 @@ mod task;
 
 use convoke_domain::agent::{AgentStatus, Owner};
 use convoke_domain::dispatch::gate::Tried;
+use convoke_domain::dispatch::review_loop::Stop;
 use convoke_domain::hook::{Client, Moment, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::{Address, AgentName, Scope};
@@ -24,6 +25,7 @@ use convoke_store::delivery::{Activity, LastText, Session, Wording};
 use convoke_store::error::StoreError;
 use convoke_store::install::Install;
 use convoke_store::message::NewMessage;
+use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
 use convoke_store::skill::Injection;
 use convoke_store::sqlite::SqliteStore;
 use convoke_store::task::{ActivePlan, Change, NewTask};
@@ -34,7 +36,7 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 33] = [
+    let rules: [Rule; 34] = [
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
@@ -43,6 +45,7 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("a run ends, and can be taken up again", journal::runs_end),
         ("a long journal is read in one pass", journal::long_journals_are_read),
         ("the ledger of dispatches only grows", dispatch::the_ledger_is_kept),
+        ("a loop of reviews is kept", dispatch::loops_are_kept),
         ("of a client's gates the last one counts", dispatch::the_last_gate_counts),
         ("a round finds what came before it", dispatch::rounds_are_kept),
         ("what a client's record says of a wake-up is kept", memory::arrivals_are_kept),

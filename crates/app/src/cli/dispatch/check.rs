@@ -28,7 +28,7 @@ use crate::clock::now;
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, Voice};
 use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, clap::Args)]
@@ -92,6 +92,25 @@ struct Report {
     diagnostics: Vec<String>,
 }
 
+/// An answer that was judged.
+pub(super) struct Judged {
+    report: Report,
+    /// Whether it passes.
+    pub(super) passes: bool,
+    /// The review in it.
+    pub(super) review: Option<Review>,
+}
+
+impl Judged {
+    pub(super) fn show(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        match app.format {
+            Format::Json => output.json(&self.report)?,
+            Format::Text => output.data(&lines(&self.report))?,
+        }
+        Ok(if self.passes { Exit::Done } else { Exit::No })
+    }
+}
+
 #[derive(Serialize)]
 struct ConfirmationReport {
     confirmed: bool,
@@ -113,6 +132,11 @@ struct IssueReport {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        self.judge(app, &Voice::default())?.show(app, output)
+    }
+
+    /// Judges the answer, and keeps what is found.
+    pub(super) fn judge(&self, app: &App, voice: &Voice) -> Result<Judged, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
         let reads = match &self.task {
@@ -143,7 +167,7 @@ impl Args {
                 unproven: unproven.clone(),
                 ..self.entry(&feature, &references, confirmation.as_ref(), round.as_ref())
             };
-            self.record(&workspace, &feature, &entry, output)?;
+            self.record(&workspace, &feature, &entry, voice)?;
         }
         let documents = documents(&role, &feature, &references);
         let quoted = review.as_ref().map(|it| quoted(it, &app.project, &documents));
@@ -162,12 +186,9 @@ impl Args {
             diagnostics: evidence.as_ref().map(|it| it.diagnostics.clone()).unwrap_or_default(),
             receipts: evidence.map(|it| it.receipts.iter().map(ReceiptReport::new).collect()),
         };
-        match app.format {
-            Format::Json => output.json(&report)?,
-            Format::Text => output.data(&lines(&report))?,
-        }
-        let passes = review.map_or(!is_reviewer && resume_error.is_none(), |it| it.passes());
-        Ok(if passes { Exit::Done } else { Exit::No })
+        let unreviewed = !is_reviewer && resume_error.is_none();
+        let passes = review.as_ref().map_or(unreviewed, Review::passes);
+        Ok(Judged { report, passes, review })
     }
 
     /// Reads the client's record, if one is named.
@@ -237,14 +258,14 @@ impl Args {
         workspace: &Workspace,
         feature: &Feature,
         entry: &LedgerEntry,
-        output: &Output,
+        voice: &Voice,
     ) -> Result<(), Failure> {
         let Workspace { store, scope } = workspace;
         store.record_dispatch(scope, entry).map_err(refused)?;
         if entry.confirmed == Some(false)
             && let Err(error) = review_history::append(&feature.dir, &unconfirmed(&entry.role))
         {
-            output.say(&format!("note: the review history could not be written: {error}"));
+            voice.say(&format!("note: the review history could not be written: {error}"));
         }
         if let Some(agent) = &self.agent {
             let role = self.post.role.to_string();
@@ -253,7 +274,7 @@ impl Args {
             if store.name_session(scope, post, next, agent).map_err(refused)? {
                 write_state(store, scope, feature).map_err(next_failed)?;
             } else {
-                output.say("note: the session is not kept, because `dispatch next` did not make this round");
+                voice.say("note: the session is not kept, because `dispatch next` did not make this round");
             }
         }
         Ok(())

@@ -84,6 +84,27 @@ struct NoChanges {
 }
 
 impl MaterialArgs {
+    /// Returns what a round of a loop is made of.
+    pub(super) fn of_round(
+        iteration: u32,
+        max: u32,
+        issues: Option<PathBuf>,
+        changed_since: Option<String>,
+    ) -> Self {
+        Self {
+            profile: None,
+            iteration,
+            max: Some(max),
+            issues,
+            files: Vec::new(),
+            changed_since,
+            rubric: None,
+            returns: None,
+            outcome: None,
+            next_phase: None,
+        }
+    }
+
     pub(super) fn read(
         &self,
         app: &App,

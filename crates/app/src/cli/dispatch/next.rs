@@ -32,19 +32,19 @@ pub(super) struct NextArgs {
 
     /// The session of the round before
     #[arg(long, value_name = "ID")]
-    agent: Option<String>,
+    pub(super) agent: Option<String>,
 
     /// What was done about the issues
     #[arg(long, value_name = "FILE")]
-    summary: Option<PathBuf>,
+    pub(super) summary: Option<PathBuf>,
 
     /// Commit what changed first: the document under review, or everything
     #[arg(long)]
-    commit: bool,
+    pub(super) commit: bool,
 
     /// This is the final validation of a role that has passed before
     #[arg(long = "final")]
-    is_final: bool,
+    pub(super) is_final: bool,
 
     /// Resuming for this round was tried, and this went wrong
     #[arg(long, value_name = "TEXT")]

@@ -10,9 +10,10 @@ use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 
+use super::check::Judged;
 use super::{check, gate, next};
 use crate::app::App;
-use crate::cli::lane::{Account, AgentWord, LaneOrder, Ran, USUAL_LIMITS, lane_failed, sentence};
+use crate::cli::lane::{self, Account, AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, sentence};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, Voice};
@@ -39,20 +40,61 @@ pub(super) struct RunArgs {
 
 impl RunArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let assignment = Assignment {
+            next: self.next.clone(),
+            client: &self.client,
+            model: self.model.as_deref(),
+            write: self.write,
+            watch: Watch::Lane,
+        };
+        let Judgement { ran, judged } = assignment.run(app, &Voice::default())?;
+        judged.map_or(Ok(Exit::of_lane(ran.driven.outcome)), |it| it.show(app, output))
+    }
+}
+
+/// One round of one role, for a client.
+pub(super) struct Assignment<'a> {
+    pub(super) next: next::NextArgs,
+    pub(super) client: &'a AgentRef,
+    pub(super) model: Option<&'a str>,
+    /// Whether somebody who works may write.
+    pub(super) write: bool,
+    pub(super) watch: Watch,
+}
+
+/// Who looks whether somebody who may only read has changed files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Watch {
+    /// Each lane by itself.
+    Lane,
+    /// Whoever runs several at the same time.
+    Round,
+}
+
+/// What came of it.
+pub(super) struct Judgement {
+    pub(super) ran: lane::Ran,
+    /// The judgement, if there is an answer.
+    pub(super) judged: Option<Judged>,
+}
+
+impl Assignment<'_> {
+    /// Goes from decision to verdict.
+    pub(super) fn run(&self, app: &App, voice: &Voice) -> Result<Judgement, Failure> {
         let scratch = tempfile::tempdir().map_err(lane_failed)?;
-        let (mut ran, decision) = self.round(app, &self.next, scratch.path(), output)?;
+        let (mut ran, decision) = self.round(app, &self.next, scratch.path(), voice)?;
         let was_resumed = matches!(decision, Decision::Resume { .. });
         if was_resumed && !is_final(ran.driven.outcome) {
             let mut again = self.next.clone();
             again.resume_failed = Some(ran.driven.outcome.name().to_owned());
-            (ran, _) = self.round(app, &again, scratch.path(), output)?;
+            (ran, _) = self.round(app, &again, scratch.path(), voice)?;
         }
-        let Ran { driven, .. } = &ran;
-        let Some(answer) = driven.heard.answer().filter(|_| driven.outcome == Outcome::Answered)
-        else {
-            return Ok(Exit::of_lane(driven.outcome));
+        let is_answered = ran.driven.outcome == Outcome::Answered;
+        let judged = match ran.driven.heard.answer().filter(|_| is_answered) {
+            Some(answer) => Some(self.judged(app, &ran, answer, scratch.path(), voice)?),
+            None => None,
         };
-        self.judged(app, &ran, answer, scratch.path(), output)
+        Ok(Judgement { ran, judged })
     }
 
     /// Decides a round and runs it.
@@ -61,23 +103,23 @@ impl RunArgs {
         app: &App,
         next: &next::NextArgs,
         scratch: &Path,
-        output: &Output,
-    ) -> Result<(Ran, Decision), Failure> {
-        let (role, _, made) = next.decide(app, Some(&self.client))?;
-        output.say(&match &made.decision {
+        voice: &Voice,
+    ) -> Result<(lane::Ran, Decision), Failure> {
+        let (role, _, made) = next.decide(app, Some(self.client))?;
+        voice.say(&match &made.decision {
             Decision::Resume { agent_id } => format!("resume {agent_id}"),
             Decision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
         });
         if matches!(made.decision, Decision::Fresh { reason: Fresh::GateNotPassed, .. }) {
-            output.say(&gate::to_pass(&self.client));
+            voice.say(&gate::to_pass(self.client));
         }
         let writes = self.write && role.noun == Noun::Work;
         let order = LaneOrder {
-            agent: &self.client,
+            agent: self.client,
             prompt: &made.prompt,
             label: None,
             record: None,
-            model: self.model.as_deref(),
+            model: self.model,
             effort: None,
             resume: match &made.decision {
                 Decision::Resume { agent_id } => Some(agent_id),
@@ -87,8 +129,11 @@ impl RunArgs {
             limits: USUAL_LIMITS,
             account: Account::of_role(role.name.to_string()),
         };
-        let ran = order.run_watched(app, scratch, &Voice::default())?;
-        output.say(&sentence(&ran.driven, None));
+        let ran = match self.watch {
+            Watch::Lane => order.run_watched(app, scratch, voice)?,
+            Watch::Round => order.run(app, scratch, voice)?,
+        };
+        voice.say(&sentence(&ran.driven, None));
         Ok((ran, made.decision))
     }
 
@@ -96,11 +141,11 @@ impl RunArgs {
     fn judged(
         &self,
         app: &App,
-        ran: &Ran,
+        ran: &lane::Ran,
         answer: &str,
         scratch: &Path,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+        voice: &Voice,
+    ) -> Result<Judged, Failure> {
         let response = scratch.join("answer");
         fs::write(&response, answer).map_err(lane_failed)?;
         let client = self.client.client().map(Agent::name).and_then(Client::parse);
@@ -116,7 +161,7 @@ impl RunArgs {
             tokens: ran.spent.map(|usage| usage.output),
             dry_run: false,
         };
-        check.run(app, output)
+        check.judge(app, voice)
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::app::App;
 
 /// The working tree as it was before a lane, or several at once.
-pub(super) enum TreeWatch {
+pub(in crate::cli) enum TreeWatch {
     /// There is nothing to watch for: the agent may write, or nobody wants to know.
     Off,
     /// It cannot be watched.
@@ -19,7 +19,7 @@ pub(super) enum TreeWatch {
 
 impl TreeWatch {
     /// Looks at the project's working tree, if nobody may change it.
-    pub(super) fn begin(app: &App, rights: Rights) -> Self {
+    pub(in crate::cli) fn begin(app: &App, rights: Rights) -> Self {
         match rights {
             Rights::Write => Self::Off,
             Rights::ReadOnly => match Snapshot::take(&app.project) {
@@ -30,7 +30,7 @@ impl TreeWatch {
     }
 
     /// Says what became of it; `None` if nobody wants to know.
-    pub(super) fn end(&self) -> Option<Verdict> {
+    pub(in crate::cli) fn end(&self) -> Option<Verdict> {
         match self {
             Self::Off => None,
             Self::Blind(reason) => Some(Verdict::unknown(*reason)),

@@ -1,0 +1,382 @@
+//! `convoke dispatch loop`: all reviewers of a command, until they approve or it must end.
+
+mod summary;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use convoke_domain::dispatch::history;
+use convoke_domain::dispatch::review::Review;
+use convoke_domain::dispatch::review_loop::{Answer, Step, Stop, identity, next_step};
+use convoke_domain::dispatch::role::{Form, Noun, RoleName};
+use convoke_domain::lane::outcome::Outcome;
+use convoke_engine::dispatch::answer::kept;
+use convoke_engine::dispatch::feature::Feature;
+use convoke_engine::dispatch::next::STATE_FILE;
+use convoke_engine::lane::adapter::Rights;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::skill::hash;
+use convoke_store::review_loop::{LoopEntry, LoopName, LoopStore, Spent};
+use serde_json::{Value, json};
+
+use self::summary::Summary;
+use super::materials::MaterialArgs;
+use super::next::NextArgs;
+use super::run::{Assignment, Judgement, Watch};
+use super::{FeatureArg, PostArgs, unknown};
+use crate::app::App;
+use crate::cli::lane::{AgentWord, Ran, TreeWatch, lane_failed};
+use crate::clock::now;
+use crate::config::dispatch::{Settings, settings};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, Voice};
+use crate::workspace::{Workspace, refused};
+
+/// Who fixed what no agent did.
+const BY_HAND: &str = "by-hand";
+
+/// All reviewers are asked at the same time, then only those that failed; when each has passed, all
+/// are asked once more. In between whoever works for the command fixes what was found, with
+/// `--write`; else it stops for a person to do so, and the next call goes on. So does the next call
+/// after it was cut short. `dispatch reset` begins afresh.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The command, such as `implement`
+    command: String,
+
+    #[command(flatten)]
+    feature: FeatureArg,
+
+    /// The reviewers' client
+    #[arg(long, value_parser = AgentWord)]
+    client: AgentRef,
+
+    /// The model [default: the client's own choice]
+    #[arg(long)]
+    model: Option<String>,
+
+    /// The client that fixes [default: the reviewers']
+    #[arg(long, value_name = "CLIENT", value_parser = AgentWord)]
+    fix_client: Option<AgentRef>,
+
+    /// The most rounds [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max: Option<u32>,
+
+    /// Stop after each round of reviews, for a person to fix what was found
+    #[arg(long)]
+    no_fix: bool,
+
+    /// Let whoever fixes change files, as far as its client's own settings allow
+    #[arg(long)]
+    write: bool,
+
+    /// List the files that changed since a commit
+    #[arg(long, value_name = "REV")]
+    changed_since: Option<String>,
+}
+
+/// Everything a loop goes by.
+struct Course<'a> {
+    args: &'a Args,
+    app: &'a App,
+    feature: Feature,
+    reviewers: Vec<String>,
+    fixer: Option<String>,
+    max: u32,
+}
+
+impl Args {
+    pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let settings = settings(app)?;
+        let course = Course {
+            args: self,
+            app,
+            feature: self.feature.find(app, &settings)?,
+            reviewers: self.reviewers(&settings)?,
+            fixer: self.fixer(&settings).filter(|_| self.write && !self.no_fix),
+            max: self.max.unwrap_or(settings.max_iterations),
+        };
+        course.take_up()?;
+        let stop = course.go()?;
+        let Workspace { store, scope } = course.workspace()?;
+        store
+            .keep_stop(&scope, course.name(&course.feature.name()), stop, now())
+            .map_err(refused)?;
+        let entries = course.entries()?;
+        Summary::new(stop, &entries, &answers(&entries)).show(app, output)
+    }
+
+    fn reviewers(&self, settings: &Settings) -> Result<Vec<String>, Failure> {
+        let of_command = settings.roles.all().iter().filter(|it| it.name.command == self.command);
+        let reviewers = of_command.filter(|it| it.noun == Noun::Review && it.form == Form::Review);
+        let names: Vec<_> = reviewers.map(|it| it.name.role.clone()).collect();
+        if names.is_empty() {
+            let nobody = RoleName { command: self.command.clone(), role: "reviewer".to_owned() };
+            return Err(unknown(&nobody, settings));
+        }
+        Ok(names)
+    }
+
+    fn fixer(&self, settings: &Settings) -> Option<String> {
+        let mut roles = settings.roles.all().iter();
+        let is_fixer = |name: &RoleName, form| name.command == self.command && form == Form::Fix;
+        roles.find(|it| is_fixer(&it.name, it.form)).map(|it| it.name.role.clone())
+    }
+}
+
+impl Course<'_> {
+    fn name<'b>(&'b self, feature: &'b str) -> LoopName<'b> {
+        LoopName { feature, command: &self.args.command }
+    }
+
+    /// A connection is its thread's own, and reviewers are asked in several.
+    fn workspace(&self) -> Result<Workspace, Failure> {
+        Workspace::open(self.app, None)
+    }
+
+    fn entries(&self) -> Result<Vec<LoopEntry>, Failure> {
+        let Workspace { store, scope } = self.workspace()?;
+        store.answers(&scope, self.name(&self.feature.name())).map_err(refused)
+    }
+
+    fn keep(&self, entry: &LoopEntry) -> Result<(), Failure> {
+        let Workspace { store, scope } = self.workspace()?;
+        store.keep_answer(&scope, self.name(&self.feature.name()), entry).map_err(refused)
+    }
+
+    /// Whoever calls again after it stopped for a person has fixed what was found.
+    fn take_up(&self) -> Result<(), Failure> {
+        let Workspace { store, scope } = self.workspace()?;
+        let name = self.feature.name();
+        let stop = store.last_stop(&scope, self.name(&name)).map_err(refused)?;
+        let entries = self.entries()?;
+        if !matches!(stop, Some(Stop::ByHand | Stop::NoProgress)) {
+            return Ok(());
+        }
+        let after = entries.iter().map(|it| it.iteration).max().unwrap_or_default();
+        let is_open = match self.step(&entries) {
+            Step::Fix { .. } | Step::Stop(Stop::NoProgress) => true,
+            Step::Review { .. } | Step::Stop(_) => false,
+        };
+        if is_open {
+            let (text, spent) = (String::new(), Spent::default());
+            let role = BY_HAND.to_owned();
+            let entry = LoopEntry { iteration: after, role, passed: None, text, spent, at: now() };
+            self.keep(&entry)?;
+        }
+        Ok(())
+    }
+
+    fn step(&self, entries: &[LoopEntry]) -> Step {
+        let without_verdict = entries.iter().filter(|it| it.passed.is_none());
+        let fixed: Vec<_> = without_verdict.map(|it| it.iteration).collect();
+        next_step(&self.reviewers, &answers(entries), &fixed, self.max)
+    }
+
+    /// Goes on step by step until it ends.
+    fn go(&self) -> Result<Stop, Failure> {
+        loop {
+            let entries = self.entries()?;
+            let stop = match self.step(&entries) {
+                Step::Stop(stop) => Some(stop),
+                Step::Review { iteration, is_final, roles } => {
+                    let word = if is_final { "final round" } else { "round" };
+                    Voice::default().say(&format!("{word} {iteration}: {}", roles.join(", ")));
+                    self.review(iteration, is_final, &roles, &entries)?
+                }
+                Step::Fix { after } => match &self.fixer {
+                    Some(fixer) => self.fix(after, fixer, &entries)?,
+                    None => Some(Stop::ByHand),
+                },
+            };
+            if let Some(stop) = stop {
+                return Ok(stop);
+            }
+        }
+    }
+
+    /// Asks reviewers at the same time. Each answer is kept as it comes.
+    fn review(
+        &self,
+        iteration: u32,
+        is_final: bool,
+        roles: &[String],
+        entries: &[LoopEntry],
+    ) -> Result<Option<Stop>, Failure> {
+        let ask = |role: &String| {
+            let scratch = tempfile::tempdir().map_err(lane_failed)?;
+            let before = entries.iter().rev().find(|it| it.role == *role);
+            let next = NextArgs {
+                summary: summary_of(entries, iteration, scratch.path())?,
+                is_final,
+                ..self.next(role, iteration, before.map(|it| it.text.as_str()), scratch.path())?
+            };
+            let assigned = self.assigned(next, &self.args.client);
+            let Judgement { ran, judged } = assigned.run(self.app, &Voice::named(role))?;
+            let Some(judged) = judged else { return Ok(Some(stop_of(ran.driven.outcome))) };
+            let entry = LoopEntry {
+                iteration,
+                role: role.clone(),
+                passed: Some(judged.passes),
+                text: review_text(role, judged.review.as_ref()).to_string(),
+                spent: spent(&ran),
+                at: now(),
+            };
+            self.keep(&entry)?;
+            Voice::named(role).say(if judged.passes { "passes" } else { "does not pass" });
+            Ok(None)
+        };
+        let (asked, watch) = (&ask, TreeWatch::begin(self.app, Rights::ReadOnly));
+        let ended: Vec<Result<Option<Stop>, Failure>> = thread::scope(|threads| {
+            let all: Vec<_> = roles.iter().map(|it| threads.spawn(move || asked(it))).collect();
+            all.into_iter().map(|it| it.join().unwrap_or(Ok(Some(Stop::LaneFailed)))).collect()
+        });
+        Self::warn(&watch);
+        let stops = ended.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(stops.into_iter().flatten().next())
+    }
+
+    /// Says so if files changed while all could only read, but for those that are ours.
+    fn warn(watch: &TreeWatch) {
+        let Some(mut verdict) = watch.end() else { return };
+        let ours = [STATE_FILE, history::FILE];
+        let is_known = !verdict.paths.is_empty();
+        verdict.paths.retain(|path| !ours.iter().any(|name| path.ends_with(name)));
+        if is_known && verdict.paths.is_empty() {
+            return;
+        }
+        if let Some(warning) = verdict.warning("the reviewers") {
+            Voice::default().say(&warning);
+        }
+    }
+
+    fn fix(&self, after: u32, fixer: &str, entries: &[LoopEntry]) -> Result<Option<Stop>, Failure> {
+        Voice::default().say(&format!("fix after round {after}: {fixer}"));
+        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        let latest = |role: &String| entries.iter().rev().find(|it| it.role == *role);
+        let failed = self.reviewers.iter().filter_map(latest).filter(|it| it.passed == Some(false));
+        let reviews: Vec<&str> = failed.map(|it| it.text.as_str()).collect();
+        let issues = format!("[{}]", reviews.join(","));
+        let next = self.next(fixer, after, Some(&issues), scratch.path())?;
+        let client = self.args.fix_client.as_ref().unwrap_or(&self.args.client);
+        let Judgement { ran, judged } =
+            self.assigned(next, client).run(self.app, &Voice::named(fixer))?;
+        let Some(answer) = ran.driven.heard.answer().filter(|_| judged.is_some()) else {
+            return Ok(Some(stop_of(ran.driven.outcome)));
+        };
+        let entry = LoopEntry {
+            iteration: after,
+            role: fixer.to_owned(),
+            passed: None,
+            text: answer.to_owned(),
+            spent: spent(&ran),
+            at: now(),
+        };
+        self.keep(&entry)?;
+        Ok(None)
+    }
+
+    fn next(
+        &self,
+        role: &str,
+        iteration: u32,
+        issues: Option<&str>,
+        scratch: &Path,
+    ) -> Result<NextArgs, Failure> {
+        let role = RoleName { command: self.args.command.clone(), role: role.to_owned() };
+        let issues = issues.map(|text| written(scratch, "issues.json", text)).transpose()?;
+        let changed_since = self.args.changed_since.clone();
+        Ok(NextArgs {
+            post: PostArgs { role, feature: self.args.feature.clone() },
+            materials: MaterialArgs::of_round(iteration, self.max, issues, changed_since),
+            agent: None,
+            summary: None,
+            commit: false,
+            is_final: false,
+            resume_failed: None,
+        })
+    }
+
+    fn assigned<'b>(&'b self, next: NextArgs, client: &'b AgentRef) -> Assignment<'b> {
+        let is_reviewers = *client == self.args.client;
+        let model = self.args.model.as_deref().filter(|_| is_reviewers);
+        Assignment { next, client, model, write: self.args.write, watch: Watch::Round }
+    }
+}
+
+/// Returns what reviewers are told of the last fix.
+fn summary_of(
+    entries: &[LoopEntry],
+    iteration: u32,
+    scratch: &Path,
+) -> Result<Option<PathBuf>, Failure> {
+    let fixes = entries.iter().filter(|it| it.passed.is_none() && it.iteration < iteration);
+    let last = fixes.max_by_key(|it| it.iteration).filter(|it| !it.text.is_empty());
+    last.map(|it| written(scratch, "summary.md", &it.text)).transpose()
+}
+
+fn written(scratch: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> {
+    let path = scratch.join(name);
+    fs::write(&path, text).map_err(lane_failed)?;
+    Ok(path)
+}
+
+/// Returns why it ends when an agent gave no answer.
+fn stop_of(outcome: Outcome) -> Stop {
+    if outcome == Outcome::Cancelled {
+        Stop::Cancelled
+    } else if outcome == Outcome::OverBudget {
+        Stop::OverBudget
+    } else {
+        Stop::LaneFailed
+    }
+}
+
+/// What an answer cost, as far as it is told.
+fn spent(ran: &Ran) -> Spent {
+    let spent = ran.spent;
+    Spent {
+        input: spent.map(|it| it.input),
+        output: spent.map(|it| it.output),
+        micro_dollars: spent.and_then(|it| it.micro_dollars),
+    }
+}
+
+/// A review in the form that is read again.
+fn review_text(role: &str, review: Option<&Review>) -> Value {
+    let issues = review.map(|it| it.issues.as_slice()).unwrap_or_default();
+    let issues: Vec<_> = issues
+        .iter()
+        .map(|it| {
+            json!({
+                "severity": it.severity.word(),
+                "category": it.category,
+                "description": it.description,
+                "location": it.location,
+                "suggestion": it.suggestion,
+            })
+        })
+        .collect();
+    json!({ "reviewer": role, "approved": review.is_some_and(|it| it.approved), "issues": issues })
+}
+
+/// Reads what was kept of reviewers.
+fn answers(entries: &[LoopEntry]) -> Vec<Answer> {
+    let answer = |entry: &LoopEntry| {
+        let passed = entry.passed?;
+        let findings = findings(entry).into_iter().map(|(id, _)| id).collect();
+        Some(Answer { iteration: entry.iteration, role: entry.role.clone(), passed, findings })
+    };
+    entries.iter().filter_map(answer).collect()
+}
+
+/// Returns what stands against a pass in an answer, with ids that stay the same in every round.
+fn findings(entry: &LoopEntry) -> Vec<(String, convoke_domain::dispatch::review::Issue)> {
+    let reviews = kept(&entry.text).unwrap_or_default();
+    let issues = reviews.into_iter().flat_map(|review| review.issues);
+    let counted = issues.filter(|issue| issue.severity.counts());
+    counted.map(|it| (hash(identity(&entry.role, &it))[..12].to_owned(), it)).collect()
+}

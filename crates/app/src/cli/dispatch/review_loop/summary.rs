@@ -1,0 +1,179 @@
+//! What came of a loop of reviews, for people and programs.
+
+use std::collections::BTreeMap;
+
+use convoke_domain::dispatch::review_loop::{Answer, Fate, Stop, fates};
+use convoke_store::review_loop::LoopEntry;
+use serde::Serialize;
+
+use super::findings;
+use crate::app::{App, Format};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+#[derive(Serialize)]
+pub(super) struct Summary {
+    #[serde(skip)]
+    reason: Stop,
+    stop: &'static str,
+    rounds: u32,
+    answers: Vec<AnswerReport>,
+    findings: Vec<FindingReport>,
+    /// Findings that were there and are not any more.
+    accepted: usize,
+    cost: Cost,
+}
+
+#[derive(Serialize)]
+struct AnswerReport {
+    round: u32,
+    role: String,
+    /// Nothing for whoever fixes.
+    passed: Option<bool>,
+    findings: usize,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    micro_dollars: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct FindingReport {
+    id: String,
+    role: String,
+    severity: String,
+    location: Option<String>,
+    description: String,
+    fate: &'static str,
+}
+
+/// What all of it cost, as far as it was told.
+#[derive(Serialize)]
+struct Cost {
+    tokens: u64,
+    micro_dollars: u64,
+    /// Whether every answer said what it cost.
+    is_complete: bool,
+    tokens_per_accepted: Option<u64>,
+    micro_dollars_per_accepted: Option<u64>,
+}
+
+impl Summary {
+    pub(super) fn new(stop: Stop, entries: &[LoopEntry], answers: &[Answer]) -> Self {
+        let fates = fates(answers);
+        let accepted = fates.values().filter(|it| **it == Fate::Gone).count();
+        Self {
+            reason: stop,
+            stop: stop.name(),
+            rounds: entries.iter().map(|it| it.iteration).max().unwrap_or_default(),
+            answers: entries.iter().map(answer_report).collect(),
+            findings: finding_reports(entries, &fates),
+            accepted,
+            cost: cost(entries, accepted),
+        }
+    }
+
+    pub(super) fn show(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        match app.format {
+            Format::Json => output.json(self)?,
+            Format::Text => output.data(&self.lines())?,
+        }
+        if self.reason == Stop::ByHand || self.reason == Stop::NoProgress {
+            output.say("hint: fix what is open, and call this again");
+        }
+        Ok(match self.reason {
+            Stop::Approved => Exit::Done,
+            Stop::Capped | Stop::NoProgress | Stop::ByHand => Exit::No,
+            Stop::LaneFailed | Stop::OverBudget => Exit::LaneFailed,
+            Stop::Cancelled => Exit::Interrupted,
+        })
+    }
+
+    fn lines(&self) -> String {
+        let mut lines = vec![format!("{:<6} {:<26} {:<6} {:>8}", "round", "role", "", "tokens")];
+        for it in &self.answers {
+            let verdict = match it.passed {
+                Some(true) => "PASS",
+                Some(false) => "FAIL",
+                None => "fixed",
+            };
+            let tokens = it.input_tokens.zip(it.output_tokens).map(|(read, wrote)| read + wrote);
+            let tokens = tokens.map_or("?".to_owned(), |it| it.to_string());
+            lines.push(format!("{:<6} {:<26} {verdict:<6} {tokens:>8}", it.round, it.role));
+        }
+        for it in &self.findings {
+            let place = it.location.as_ref().map_or(String::new(), |it| format!("  ({it})"));
+            let FindingReport { id, fate, severity, description, .. } = it;
+            lines.push(format!("{id} {fate:<8} [{severity}] {description}{place}"));
+        }
+        lines.push(self.cost_line());
+        lines.push(format!("{} after {} rounds", self.stop, self.rounds));
+        lines.join("\n") + "\n"
+    }
+
+    fn cost_line(&self) -> String {
+        let Cost { tokens, micro_dollars, is_complete, .. } = &self.cost;
+        let least = if *is_complete { "" } else { "at least " };
+        let money = |micro: u64| format!("{}.{:04} $", micro / 1_000_000, micro % 1_000_000 / 100);
+        let all = match micro_dollars {
+            0 => format!("{least}{tokens} tokens"),
+            micro => format!("{least}{tokens} tokens, {}", money(*micro)),
+        };
+        match self.cost.tokens_per_accepted {
+            Some(each) => format!("{all}; {each} tokens for each of {} accepted", self.accepted),
+            None => all,
+        }
+    }
+}
+
+fn answer_report(entry: &LoopEntry) -> AnswerReport {
+    AnswerReport {
+        round: entry.iteration,
+        role: entry.role.clone(),
+        passed: entry.passed,
+        findings: if entry.passed.is_some() { findings(entry).len() } else { 0 },
+        input_tokens: entry.spent.input,
+        output_tokens: entry.spent.output,
+        micro_dollars: entry.spent.micro_dollars,
+    }
+}
+
+/// Lists each finding once, in the words it was found in first.
+fn finding_reports(
+    entries: &[LoopEntry],
+    fates: &BTreeMap<(String, String), Fate>,
+) -> Vec<FindingReport> {
+    let mut reports: Vec<FindingReport> = Vec::new();
+    for entry in entries.iter().filter(|it| it.passed.is_some()) {
+        for (id, issue) in findings(entry) {
+            if reports.iter().any(|it| it.id == id) {
+                continue;
+            }
+            let fate = fates.get(&(entry.role.clone(), id.clone())).copied();
+            reports.push(FindingReport {
+                id,
+                role: entry.role.clone(),
+                severity: issue.severity.word().to_owned(),
+                location: issue.location,
+                description: issue.description,
+                fate: fate.map_or("open", Fate::name),
+            });
+        }
+    }
+    reports
+}
+
+fn cost(entries: &[LoopEntry], accepted: usize) -> Cost {
+    let told = |it: &LoopEntry| it.spent.input.is_some() && it.spent.output.is_some();
+    let of = |it: &LoopEntry| it.spent.input.unwrap_or(0) + it.spent.output.unwrap_or(0);
+    let tokens: u64 = entries.iter().map(of).sum();
+    let micro_dollars: u64 = entries.iter().filter_map(|it| it.spent.micro_dollars).sum();
+    let each = |sum: u64| (accepted > 0 && sum > 0).then(|| sum / accepted as u64);
+    Cost {
+        tokens,
+        micro_dollars,
+        is_complete: entries.iter().all(told),
+        tokens_per_accepted: each(tokens),
+        micro_dollars_per_accepted: each(micro_dollars),
+    }
+}

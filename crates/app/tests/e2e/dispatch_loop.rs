@@ -1,0 +1,184 @@
+//! `convoke dispatch loop`: reviewers and a fixer that are a script.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::dispatch::FEATURE;
+use crate::dispatch_rounds::repository;
+use crate::harness::{Outcome, Project, set_mode};
+
+/// A client that knows by its prompt who it is, and says what stands ready for its next time.
+const CLIENT: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { echo 1.0; exit; }
+cat > "$TMPDIR/now"
+case "$(cat "$TMPDIR/now")" in
+    "Fix the following"*) who=f; cat "$TMPDIR/now" > ../fix; echo more >> docs/features/031-login/spec.md ;;
+    *ROLE-A*) who=a ;;
+    *) who=b; cat "$TMPDIR/now" > ../b ;;
+esac
+echo $who >> ../asked-$who
+cat ../answers/$who-$(wc -l < ../asked-$who | tr -d ' ')
+"#;
+
+const ROLES: &str = r#"
+[dispatch.roles."ship/a-reviewer"]
+artifacts = ["spec"]
+rubric = "a.md"
+
+[dispatch.roles."ship/b-reviewer"]
+artifacts = ["spec"]
+rubric = "b.md"
+
+[dispatch.roles."ship/fixer"]
+artifacts = ["spec"]
+noun = "work"
+form = "fix"
+"#;
+
+/// A project whose command `ship` has two reviewers and a fixer, with what they say in turn.
+fn project(answers: &[(&str, &str)]) -> Project {
+    let project = repository()
+        .file("convoke.toml", ROLES)
+        .file("a.md", "ROLE-A: look at it.")
+        .file("b.md", "ROLE-B: look at it.")
+        .file("../home/bin/claude", CLIENT);
+    set_mode(&project.path("../home/bin/claude"), 0o755);
+    let bin = project.path("../home/bin").display().to_string();
+    for (name, answer) in answers {
+        ready(&project, name, answer);
+    }
+    project.variable("PATH", &format!("{bin}:/usr/bin:/bin"))
+}
+
+/// Puts an answer where the client finds it.
+fn ready(project: &Project, name: &str, answer: &str) {
+    let lines = [
+        json!({ "type": "system", "subtype": "init", "session_id": name, "uuid": "1", "model": "m" }),
+        json!({ "type": "result", "subtype": "success", "is_error": false, "uuid": "2",
+            "result": answer, "session_id": name, "total_cost_usd": 0.001,
+            "usage": { "input_tokens": 90, "output_tokens": 10 } }),
+    ];
+    fs::create_dir_all(project.path("../answers")).unwrap();
+    let text = lines.map(|line| format!("{line}\n")).concat();
+    fs::write(project.path(&format!("../answers/{name}")), text).unwrap();
+}
+
+const PASS: &str = "Files read: spec.md (62 lines)\n{\"approved\": true, \"issues\": []}";
+const FAIL: &str = "{\"approved\": false, \"issues\": [{\"severity\": \"blocker\", \
+    \"description\": \"No number.\", \"location\": \"spec.md:3\"}]}";
+const FAIL_AGAIN: &str = "{\"approved\": false, \"issues\": [{\"severity\": \"Blocker\", \
+    \"description\": \"no number\", \"location\": \"spec.md:4\"}]}";
+
+fn run(project: &Project, more: &[&str]) -> Outcome {
+    let arguments = ["dispatch", "loop", "ship", "--feature", "031", "--client", "claude"];
+    project.run(&[&arguments[..], more].concat())
+}
+
+fn report(project: &Project, more: &[&str]) -> Value {
+    serde_json::from_str(&run(project, &[&["--json"], more].concat()).stdout).unwrap()
+}
+
+/// How often each was asked.
+fn asked(project: &Project) -> [usize; 3] {
+    ["a", "b", "f"].map(|who| {
+        let path = project.path(&format!("../asked-{who}"));
+        fs::read_to_string(path).unwrap_or_default().lines().count()
+    })
+}
+
+// D-26, D-27: all, who failed, all once more; what failed is fixed in between.
+#[test]
+fn a_loop_ends_when_all_approve() {
+    let answers = [
+        ("a-1", PASS),
+        ("b-1", FAIL),
+        ("f-1", "Named one."),
+        ("b-2", PASS),
+        ("a-2", PASS),
+        ("b-3", PASS),
+    ];
+    let project = project(&answers);
+    let done = run(&project, &["--write"]);
+    assert_eq!(done.code, Some(0), "{done}");
+    assert_eq!(
+        done.stdout,
+        "round  role                                tokens\n\
+         1      a-reviewer                 PASS        100\n\
+         1      b-reviewer                 FAIL        100\n\
+         1      fixer                      fixed       100\n\
+         2      b-reviewer                 PASS        100\n\
+         3      a-reviewer                 PASS        100\n\
+         3      b-reviewer                 PASS        100\n\
+         12a8c5579daa gone     [blocker] No number.  (spec.md:3)\n\
+         600 tokens, 0.0060 $; 600 tokens for each of 1 accepted\n\
+         approved after 3 rounds\n",
+        "{done}"
+    );
+    assert!(done.stderr.contains("final round 3: a-reviewer, b-reviewer\n"), "{done}");
+    assert!(!done.stderr.contains("warning:"), "what is ours is no change: {done}");
+    let fix = fs::read_to_string(project.path("../fix")).unwrap();
+    assert!(fix.contains("- [blocker] No number. (at: spec.md:3)"), "{fix}");
+    assert_eq!(asked(&project), [2, 3, 1]);
+    assert_eq!(report(&project, &["--write"])["stop"], "approved");
+    assert_eq!(asked(&project), [2, 3, 1], "what is approved is not asked again");
+    project.run(&["dispatch", "reset", "--feature", "031"]);
+    ready(&project, "a-3", FAIL);
+    ready(&project, "b-4", PASS);
+    assert_eq!(report(&project, &["--write", "--max", "1"])["stop"], "capped");
+    assert!(project.path(FEATURE).join("spec.md").exists());
+}
+
+// The same finding twice, in whatever line and spelling, is no progress.
+#[test]
+fn a_loop_that_gets_nowhere_ends() {
+    let answers = [("a-1", PASS), ("b-1", FAIL), ("f-1", "Done."), ("b-2", FAIL_AGAIN)];
+    let project = project(&answers);
+    let stuck = run(&project, &["--write"]);
+    assert_eq!(stuck.code, Some(1), "{stuck}");
+    assert!(stuck.stdout.contains(" returned [blocker] No number."), "{stuck}");
+    assert!(stuck.stdout.ends_with("no_progress after 2 rounds\n"), "{stuck}");
+    // Somebody has fixed it by hand.
+    for name in ["b-3", "b-4", "a-2"] {
+        ready(&project, name, PASS);
+    }
+    let done = report(&project, &["--write"]);
+    assert_eq!((&done["stop"], &done["rounds"]), (&json!("approved"), &json!(4)));
+    assert_eq!((&done["findings"][0]["fate"], &done["accepted"]), (&json!("gone"), &json!(1)));
+    assert_eq!(asked(&project), [2, 4, 1]);
+}
+
+// Nobody writes unless it is said; then a person fixes, and the next call goes on.
+#[test]
+fn a_loop_waits_for_a_person() {
+    let project = project(&[("a-1", PASS), ("b-1", FAIL), ("b-2", FAIL_AGAIN)]);
+    let first = run(&project, &[]);
+    assert_eq!(first.code, Some(1), "{first}");
+    assert!(first.stdout.ends_with("by_hand after 1 rounds\n"), "{first}");
+    assert!(first.stderr.ends_with("hint: fix what is open, and call this again\n"), "{first}");
+    assert_eq!(asked(&project), [1, 1, 0]);
+    run(&project, &["--write", "--no-fix"]);
+    assert_eq!(asked(&project), [1, 2, 0]);
+    let told = fs::read_to_string(project.path("../b")).unwrap();
+    assert!(told.contains("iteration 2 of 5") && told.contains("No number."), "{told}");
+}
+
+// A round that was cut short goes on with who is missing.
+#[test]
+fn a_loop_that_was_cut_short_goes_on() {
+    let project = project(&[("a-1", PASS)]);
+    let cut = run(&project, &[]);
+    assert_eq!(cut.code, Some(4), "{cut}");
+    assert!(cut.stdout.ends_with("lane_failed after 1 rounds\n"), "{cut}");
+    for name in ["b-2", "b-3", "a-2"] {
+        ready(&project, name, PASS);
+    }
+    assert_eq!(report(&project, &[])["stop"], "approved");
+    assert_eq!(asked(&project), [2, 3, 0], "`a` was not asked twice in round 1");
+    let nobody =
+        project.run(&["dispatch", "loop", "shop", "--feature", "031", "--client", "claude"]);
+    assert!(
+        nobody.stderr.contains("unknown command") && nobody.stderr.contains("`ship`"),
+        "{nobody}"
+    );
+}

@@ -1,0 +1,323 @@
+//! The whole loop of reviews: who is asked next, when something is fixed, and when it ends.
+//!
+//! The next step follows from what was answered alone, so a loop that was cut short goes on where it
+//! was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::review::{Issue, Round, next_round};
+
+/// A reviewer's answer in a round, as far as the loop depends on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The round, from one.
+    pub iteration: u32,
+    /// Who answered.
+    pub role: String,
+    /// Whether it passes.
+    pub passed: bool,
+    /// What it found, by stable ids.
+    pub findings: BTreeSet<String>,
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// These reviewers are asked.
+    Review {
+        /// The round.
+        iteration: u32,
+        /// Whether it is the final one.
+        is_final: bool,
+        /// Who has not answered yet in it.
+        roles: Vec<String>,
+    },
+    /// What was found in this round is fixed.
+    Fix {
+        /// The round.
+        after: u32,
+    },
+    /// It is over.
+    Stop(Stop),
+}
+
+/// Why a loop ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// All passed in the final round.
+    Approved,
+    /// There may be no further round.
+    Capped,
+    /// The same was found twice in a row, with a fix in between.
+    NoProgress,
+    /// Somebody has to fix it by hand.
+    ByHand,
+    /// An agent gave no answer.
+    LaneFailed,
+    /// An agent cost more than it may.
+    OverBudget,
+    /// Somebody stopped it.
+    Cancelled,
+}
+
+impl Stop {
+    /// Every reason.
+    pub const ALL: [Self; 7] = [
+        Self::Approved,
+        Self::Capped,
+        Self::NoProgress,
+        Self::ByHand,
+        Self::LaneFailed,
+        Self::OverBudget,
+        Self::Cancelled,
+    ];
+
+    /// Returns the word that is stored and shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Capped => "capped",
+            Self::NoProgress => "no_progress",
+            Self::ByHand => "by_hand",
+            Self::LaneFailed => "lane_failed",
+            Self::OverBudget => "over_budget",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Returns the reason stored as `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stop| stop.name() == name)
+    }
+}
+
+/// Decides the next step of a loop with these reviewers. `fixed` are the rounds after which
+/// something was fixed, and `max` is the last round that there may be.
+pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[u32], max: u32) -> Step {
+    let mut latest: BTreeMap<&str, &Answer> = BTreeMap::new();
+    let (mut asked, mut is_final) = (reviewers.to_vec(), false);
+    let mut before: Option<BTreeSet<&String>> = None;
+    for iteration in 1..=max {
+        let of_round = answers.iter().filter(|it| it.iteration == iteration);
+        latest.extend(of_round.map(|it| (it.role.as_str(), it)));
+        let has_answered =
+            |role: &String| latest.get(role.as_str()).is_some_and(|it| it.iteration == iteration);
+        asked.retain(|role| !has_answered(role));
+        if !asked.is_empty() {
+            return Step::Review { iteration, is_final, roles: asked };
+        }
+        let has_passed = |role: &&String| latest.get(role.as_str()).is_some_and(|it| it.passed);
+        let passed: Vec<_> = reviewers.iter().map(|role| has_passed(&role)).collect();
+        match next_round(&passed, is_final) {
+            Round::Done => return Step::Stop(Stop::Approved),
+            Round::Final => (asked, is_final) = (reviewers.to_vec(), true),
+            Round::Failed => {
+                let failed = latest.values().filter(|it| !it.passed);
+                let found: BTreeSet<_> = failed.flat_map(|it| &it.findings).collect();
+                if !fixed.contains(&iteration) {
+                    let is_same = !found.is_empty() && before.as_ref() == Some(&found);
+                    return match (iteration == max, is_same) {
+                        (_, true) => Step::Stop(Stop::NoProgress),
+                        (true, false) => Step::Stop(Stop::Capped),
+                        (false, false) => Step::Fix { after: iteration },
+                    };
+                }
+                before = Some(found);
+                asked = reviewers.iter().filter(|role| !has_passed(role)).cloned().collect();
+                is_final = false;
+            }
+        }
+    }
+    Step::Stop(Stop::Capped)
+}
+
+/// What became of a finding after the round it was found in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Nobody has looked again yet.
+    Open,
+    /// It was found again, unchanged.
+    Returned,
+    /// Its reviewer looked again and did not find it.
+    Gone,
+}
+
+impl Fate {
+    /// Returns the word that is shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Returned => "returned",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+/// Tells what became of every finding: by its reviewer's next answer after it was last found.
+pub fn fates(answers: &[Answer]) -> BTreeMap<(String, String), Fate> {
+    let mut fates: BTreeMap<(String, String), Fate> = BTreeMap::new();
+    let mut in_order: Vec<_> = answers.iter().collect();
+    in_order.sort_by_key(|it| it.iteration);
+    for answer in in_order {
+        for ((role, id), fate) in &mut fates {
+            if *role == answer.role {
+                let again = answer.findings.contains(id);
+                *fate = if again { Fate::Returned } else { Fate::Gone };
+            }
+        }
+        for id in &answer.findings {
+            fates.entry((answer.role.clone(), id.clone())).or_insert(Fate::Open);
+        }
+    }
+    fates
+}
+
+/// Returns what makes a finding the same one in another round: who found it, how much it weighs,
+/// where, and in which words. Line numbers move when something above them is fixed.
+pub fn identity(role: &str, issue: &Issue) -> String {
+    let words = |text: &str| {
+        let lower = text.to_lowercase();
+        let words: Vec<_> = lower.split(|c: char| !c.is_alphanumeric()).collect();
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    let place = |text: &str| {
+        let end = |c: char| c.is_ascii_digit() || ":-,#L ".contains(c);
+        words(text.trim_end_matches(end))
+    };
+    let location = issue.location.as_deref().map(place).unwrap_or_default();
+    let severity = words(issue.severity.word());
+    [role, &severity, &location, &words(&issue.description)].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::review::Severity;
+    use super::*;
+
+    fn answer(iteration: u32, role: &str, findings: &[&str]) -> Answer {
+        Answer {
+            iteration,
+            role: role.to_owned(),
+            passed: findings.is_empty(),
+            findings: findings.iter().map(|it| (*it).to_owned()).collect(),
+        }
+    }
+
+    fn shown(answers: &[Answer], fixed: &[u32], max: u32) -> String {
+        match next_step(&["a".to_owned(), "b".to_owned()], answers, fixed, max) {
+            Step::Review { iteration, is_final, roles } => {
+                let word = if is_final { "final" } else { "review" };
+                format!("{word} {iteration} {}", roles.join(""))
+            }
+            Step::Fix { after } => format!("fix {after}"),
+            Step::Stop(stop) => stop.name().to_owned(),
+        }
+    }
+
+    // D-26, D-27: all, then who failed, then all once more; a failure there begins again.
+    #[test]
+    fn a_loop_goes_on_by_what_was_answered() {
+        let (a1, b1) = (answer(1, "a", &[]), answer(1, "b", &["x"]));
+        let b2 = answer(2, "b", &[]);
+        let (a3, b3) = (answer(3, "a", &["y"]), answer(3, "b", &[]));
+        let mut answers = Vec::new();
+        let mut said = vec![shown(&answers, &[], 5)];
+        for (next, fixed) in [
+            (a1, &[][..]),
+            (b1, &[]),
+            (b2.clone(), &[1]),
+            (a3, &[1]),
+            (b3, &[1]),
+            (answer(4, "a", &[]), &[1, 3]),
+            (answer(5, "a", &[]), &[1, 3]),
+            (answer(5, "b", &[]), &[1, 3]),
+        ] {
+            answers.push(next);
+            said.push(shown(&answers, fixed, 5));
+        }
+        assert_eq!(
+            said,
+            [
+                "review 1 ab",
+                "review 1 b",
+                "fix 1",
+                "final 3 ab",
+                "final 3 b",
+                "fix 3",
+                "final 5 ab",
+                "final 5 b",
+                "approved"
+            ]
+        );
+        assert_eq!(shown(&answers[..2], &[1], 5), "review 2 b", "only who failed");
+        assert_eq!(shown(&answers[..2], &[], 1), "capped");
+        assert_eq!(shown(&answers[..3], &[1], 2), "capped", "without a final round");
+        let twice = [answers[0].clone(), answers[1].clone(), answer(2, "b", &["x"])];
+        assert_eq!(shown(&twice, &[1], 5), "no_progress");
+        assert_eq!(shown(&twice, &[1, 2], 5), "review 3 b", "it was fixed by hand");
+        let other = [answers[0].clone(), answers[1].clone(), answer(2, "b", &["z"])];
+        assert_eq!(shown(&other, &[1], 5), "fix 2");
+        let fates: Vec<_> = fates(&twice).into_values().map(Fate::name).collect();
+        assert_eq!(fates, ["returned"]);
+        let fates: Vec<_> = super::fates(&other).into_values().map(Fate::name).collect();
+        assert_eq!(fates, ["gone", "open"]);
+    }
+
+    fn issue(severity: &str, location: Option<&str>, description: &str) -> Issue {
+        Issue {
+            severity: Severity::parse(severity),
+            category: None,
+            description: description.to_owned(),
+            location: location.map(str::to_owned),
+            suggestion: None,
+        }
+    }
+
+    #[test]
+    fn a_finding_is_known_again() {
+        let first = identity("r", &issue("blocker", Some("src/a.rs:12-14"), "`x` is never read."));
+        for (same, role, other) in [
+            (true, "r", issue("Blocker", Some("src/a.rs:40"), "`x`  is never\nread")),
+            (true, "r", issue("blocker", Some("src/a.rs"), "X is never read!")),
+            (false, "q", issue("blocker", Some("src/a.rs"), "x is never read")),
+            (false, "r", issue("warning", Some("src/a.rs"), "x is never read")),
+            (false, "r", issue("blocker", Some("src/b.rs"), "x is never read")),
+            (false, "r", issue("blocker", None, "x is never read")),
+            (false, "r", issue("blocker", Some("src/a.rs"), "y is never read")),
+        ] {
+            assert_eq!(identity(role, &other) == first, same, "{other:?}");
+        }
+    }
+
+    proptest! {
+        // Whatever was answered, there is a next step, and it is within the cap.
+        #[test]
+        fn there_is_always_a_next_step(
+            answers in prop::collection::vec((0_u32..7, "[abc]", prop::bool::ANY, "[xy]?"), 0..12),
+            fixed in prop::collection::vec(0_u32..7, 0..4),
+            max in 0_u32..6,
+        ) {
+            let answers: Vec<_> = answers
+                .into_iter()
+                .map(|(iteration, role, passed, finding)| Answer {
+                    iteration, role, passed, findings: std::iter::once(finding).collect(),
+                })
+                .collect();
+            let reviewers = ["a".to_owned(), "b".to_owned()];
+            match next_step(&reviewers, &answers, &fixed, max) {
+                Step::Review { iteration, roles, .. } => {
+                    prop_assert!((1..=max).contains(&iteration) && !roles.is_empty());
+                }
+                Step::Fix { after } => prop_assert!(after < max),
+                Step::Stop(_) => {}
+            }
+        }
+
+        #[test]
+        fn any_words_have_an_identity(text in ".{0,60}") {
+            identity(&text, &issue(&text, Some(&text), &text));
+        }
+    }
+}
