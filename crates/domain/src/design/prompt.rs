@@ -14,8 +14,8 @@ pub use chair::{
     Interview, Plan, Revision, diagram, interview, merge, plan, questions, revision, scope,
     synthesis, update, with_complaints,
 };
-pub use debate::{Debate, bootstrap, debate};
-pub use vote::{Ballot, VoterRole, judge, voter};
+pub use debate::{Debate, debate};
+pub use vote::{VoterRole, judge, voter};
 
 use template::fill;
 
@@ -71,14 +71,13 @@ pub fn sketch(personality: Personality, feature: &str, reader: Reader) -> String
     )
 }
 
-/// What an agent that reviews the plan is asked. It reads the plan from a file.
-pub fn review(personality: Personality, feature: &str, plan_file: &str) -> String {
+/// What an agent that reviews the plan is asked.
+pub fn review(personality: Personality, feature: &str, plan: &str) -> String {
     let findings = fill(include_str!("prompt/review/findings.md"), &[("FOCUS_ENUM", FOCUS_AREAS)]);
     fill(
         include_str!("prompt/review/review.md"),
         &[
             ("ROLE", reviewer(personality)),
-            ("PLAN_FILE", &quote::line(plan_file)),
             ("FEATURE_DESCRIPTION", &quote::delimited(Tag::ReviewerFeature, feature)),
             ("DATA", data()),
             ("EMPHASIS", review_emphasis(personality)),
@@ -86,11 +85,12 @@ pub fn review(personality: Personality, feature: &str, plan_file: &str) -> Strin
             ("FINDINGS", &findings),
             ("NOTICE", include_str!("prompt/review/notice.md")),
             ("EFFORT", EFFORT),
+            ("PLAN_TEXT", &quote::delimited(Tag::ReviewerPlan, plan)),
         ],
     )
 }
 
-/// What the host is asked when it sits in for a reviewer. It gets the plan itself.
+/// What the host is asked when it sits in for a reviewer: the same, in two lists.
 pub fn host_review(personality: Personality, feature: &str, plan: &str) -> String {
     fill(
         include_str!("prompt/review/host.md"),

@@ -52,8 +52,3 @@ pub fn debate(side: Side, debate: &Debate<'_>) -> String {
         ],
     )
 }
-
-/// What a lane is given whose prompt lies in a file.
-pub fn bootstrap(prompt_file: &str) -> String {
-    fill(include_str!("debate/bootstrap.md"), &[("PROMPT_FILE", &quote::line(prompt_file))])
-}

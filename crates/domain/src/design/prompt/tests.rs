@@ -15,7 +15,6 @@ mod content;
 
 const FEATURE: &str = "Cap the retries of the uploader.";
 const PLAN: &str = "## Files to modify/create\n\n- src/upload.rs: the cap";
-const PLAN_FILE: &str = "/run/plan.txt";
 
 fn a_debate(side: Side) -> String {
     debate(
@@ -80,19 +79,18 @@ fn prompts() -> Vec<(&'static str, String)> {
         ("sketch_innovation", sketch(Personality::Innovation, FEATURE, Reader::Vendor)),
         ("sketch_pragmatic", sketch(Personality::Pragmatic, FEATURE, Reader::Vendor)),
         ("sketch_generic", sketch(Personality::Generic, FEATURE, Reader::Vendor)),
-        ("review_arch", review(Personality::Arch, FEATURE, PLAN_FILE)),
-        ("review_edge", review(Personality::Edge, FEATURE, PLAN_FILE)),
-        ("review_innovation", review(Personality::Innovation, FEATURE, PLAN_FILE)),
-        ("review_pragmatic", review(Personality::Pragmatic, FEATURE, PLAN_FILE)),
+        ("review_arch", review(Personality::Arch, FEATURE, PLAN)),
+        ("review_edge", review(Personality::Edge, FEATURE, PLAN)),
+        ("review_innovation", review(Personality::Innovation, FEATURE, PLAN)),
+        ("review_pragmatic", review(Personality::Pragmatic, FEATURE, PLAN)),
         ("review_host", host_review(Personality::Edge, FEATURE, PLAN)),
         ("debate_thesis", a_debate(Side::Thesis)),
         ("debate_antithesis", a_debate(Side::Antithesis)),
-        ("debate_bootstrap", bootstrap("/run/debate-1-thesis-prompt.txt")),
-        ("judge_vendor", judge(Ballot::File("/run/dialectic-ballot.txt"))),
-        ("judge_host", judge(Ballot::Inline(dialectic))),
-        ("voter_host", voter(VoterRole::SeniorReviewer, Ballot::Inline(ballot))),
-        ("voter_vendor", voter(VoterRole::SeniorEngineer, Ballot::File("/run/ballot.txt"))),
-        ("voter_replacement", voter(VoterRole::SeniorEngineer, Ballot::Inline(ballot))),
+        ("judge_vendor", judge(dialectic, Reader::Vendor)),
+        ("judge_host", judge(dialectic, Reader::Host)),
+        ("voter_host", voter(VoterRole::SeniorReviewer, ballot, Reader::Host)),
+        ("voter_vendor", voter(VoterRole::SeniorEngineer, ballot, Reader::Vendor)),
+        ("voter_replacement", voter(VoterRole::SeniorEngineer, ballot, Reader::Host)),
         (
             "again",
             with_complaints("Write a plan.\n", &["the part `plan.txt` is missing".to_owned()]),
@@ -130,7 +128,7 @@ fn example(prompt: &str) -> String {
 // P-252, P-268: whoever copies the example is understood.
 #[test]
 fn the_examples_are_what_the_parsers_read() {
-    let votes = Votes::parse(&example(&voter(VoterRole::SeniorEngineer, Ballot::File("b"))));
+    let votes = Votes::parse(&example(&voter(VoterRole::SeniorEngineer, "b", Reader::Vendor)));
     assert!(!votes.is_empty() && votes.repeated.is_empty());
     let remarks = reviewing::remarks(&example(&review(Personality::Arch, FEATURE, "p"))).unwrap();
     assert_eq!(remarks[0].focus.map(FocusArea::word), Some("correctness"));
@@ -171,7 +169,7 @@ fn the_chair_and_the_judges_are_shown_what_the_rules_read() {
     }
     let report = mermaid::check(&prompt("chair_diagram"), true);
     assert!(report.is_safe() && report.is_one_diagram());
-    let judgement = judging::read(Some(&example(&judge(Ballot::File("b")))), &[1, 2].into());
+    let judgement = judging::read(Some(&example(&judge("b", Reader::Vendor))), &[1, 2].into());
     let judging::Judgement::Votes(votes) = judgement else { panic!("{judgement:?}") };
     assert_eq!((votes.votes.len(), votes.repeated.len()), (2, 0));
 }

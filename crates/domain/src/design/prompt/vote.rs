@@ -2,49 +2,21 @@
 
 use super::super::quote::{self, Tag};
 use super::template::fill;
-use super::{EFFORT, data};
+use super::{EFFORT, Reader, data};
 
-/// Where a ballot is.
-#[derive(Debug, Clone, Copy)]
-pub enum Ballot<'a> {
-    /// In a file, for an agent of its own.
-    File(&'a str),
-    /// Here, for a host. It was rendered by us, so its own tags are kept.
-    Inline(&'a str),
-}
-
-impl Ballot<'_> {
-    fn read(&self) -> String {
-        match self {
-            Self::File(path) => format!("Read the ballot in the file `{}`.", quote::line(path)),
-            Self::Inline(_) => "The ballot stands at the end.".to_owned(),
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Self::File(_) => String::new(),
-            Self::Inline(ballot) => quote::enclosed(Tag::Ballot, ballot),
-        }
-    }
-
-    const fn effort(&self) -> &'static str {
-        match self {
-            Self::File(_) => EFFORT,
-            Self::Inline(_) => "",
-        }
-    }
-}
+/// A ballot was rendered by us, so its own tags are kept. It is given with the question, because a
+/// client that may only read cannot be counted on to read outside of the project.
+const READ: &str = "The ballot stands at the end.";
 
 /// What a judge of the debates is asked.
-pub fn judge(ballot: Ballot<'_>) -> String {
+pub fn judge(ballot: &str, reader: Reader) -> String {
     fill(
         include_str!("vote/judge.md"),
         &[
-            ("READ", &ballot.read()),
+            ("READ", READ),
             ("DATA", data()),
-            ("EFFORT", ballot.effort()),
-            ("BALLOT", &ballot.text()),
+            ("EFFORT", reader.effort()),
+            ("BALLOT", &quote::enclosed(Tag::Ballot, ballot)),
         ],
     )
 }
@@ -59,24 +31,24 @@ pub enum VoterRole {
 }
 
 /// What a voter is asked.
-pub fn voter(role: VoterRole, ballot: Ballot<'_>) -> String {
+pub fn voter(role: VoterRole, ballot: &str, reader: Reader) -> String {
     let (who, measure, effort) = match role {
         VoterRole::SeniorReviewer => {
             (include_str!("vote/reviewer.md"), include_str!("vote/scrupulous.md"), EFFORT)
         }
         VoterRole::SeniorEngineer => {
-            (include_str!("vote/engineer.md"), include_str!("vote/proportion.md"), ballot.effort())
+            (include_str!("vote/engineer.md"), include_str!("vote/proportion.md"), reader.effort())
         }
     };
     fill(
         include_str!("vote/voter.md"),
         &[
             ("ROLE", who),
-            ("READ", &ballot.read()),
+            ("READ", READ),
             ("DATA", data()),
             ("MEASURE", measure),
             ("EFFORT", effort),
-            ("BALLOT", &ballot.text()),
+            ("BALLOT", &quote::enclosed(Tag::Ballot, ballot)),
         ],
     )
 }

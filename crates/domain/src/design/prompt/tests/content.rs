@@ -65,12 +65,12 @@ fn a_reviewer_is_told_what_to_look_for_and_how_to_answer() {
         (Personality::Innovation, "assumption of the plan"),
         (Personality::Pragmatic, "could be left out"),
     ] {
-        let prompt = review(personality, FEATURE, PLAN_FILE);
+        let prompt = review(personality, FEATURE, PLAN);
         says(&prompt, &[personality.role().unwrap(), emphasis]);
         says(
             &prompt,
             &[
-                "Read the plan in the file `/run/plan.txt`, then check it against the code base",
+                "Read the plan, `plan.txt`, which stands at the end, then check it against the code base",
                 FEATURE,
                 "1. Code quality: logic flaws, reuse, test coverage, backward compatibility",
                 "2. Risk and integration: callers that break, hidden side effects, threading",
@@ -89,7 +89,8 @@ fn a_reviewer_is_told_what_to_look_for_and_how_to_answer() {
             ],
         );
         assert!(prompt.contains("\n> **How your findings are judged.**"));
-        assert!(prompt.ends_with(&format!("\n{EFFORT}\n")));
+        assert!(prompt.contains(&format!("\n{EFFORT}\n")));
+        assert!(prompt.ends_with(&format!("<reviewer_plan>\n{}\n</reviewer_plan>\n", PLAN.trim())));
     }
 }
 
@@ -167,18 +168,12 @@ fn debaters_argue_for_one_side_by_the_same_rules() {
     }
 }
 
-// P-204: what the lane itself is given.
-#[test]
-fn a_debater_is_pointed_to_its_file() {
-    says(&bootstrap("/run/debate-1-thesis-prompt.txt"), &["`/run/debate-1-thesis-prompt.txt`"]);
-}
-
 // P-226
 #[test]
 fn a_judge_is_told_what_both_words_mean() {
     let ballot = "<defense_content>\nx\n</defense_content>";
-    let (file, inline) = (judge(Ballot::File("/run/b.txt")), judge(Ballot::Inline(ballot)));
-    for prompt in [&file, &inline] {
+    let (vendor, host) = (judge(ballot, Reader::Vendor), judge(ballot, Reader::Host));
+    for prompt in [&vendor, &host] {
         says(
             prompt,
             &[
@@ -192,15 +187,14 @@ fn a_judge_is_told_what_both_words_mean() {
             ],
         );
     }
-    assert!(file.contains("`/run/b.txt`") && file.ends_with(&format!("{EFFORT}\n")));
-    assert!(inline.ends_with(&format!("<panel_ballot>\n{ballot}\n</panel_ballot>\n")));
-    assert!(!inline.contains(EFFORT));
+    assert!(vendor.contains(EFFORT) && !host.contains(EFFORT));
+    assert!(host.ends_with(&format!("<panel_ballot>\n{ballot}\n</panel_ballot>\n")));
 }
 
 // P-260, P-265, P-266, P-267
 #[test]
 fn a_voter_is_told_what_each_vote_means() {
-    let first = voter(VoterRole::SeniorReviewer, Ballot::Inline("the ballot"));
+    let first = voter(VoterRole::SeniorReviewer, "the ballot", Reader::Host);
     says(
         &first,
         &[
@@ -210,9 +204,9 @@ fn a_voter_is_told_what_each_vote_means() {
             EFFORT,
         ],
     );
-    let second = voter(VoterRole::SeniorEngineer, Ballot::File("/run/ballot.txt"));
-    says(&second, &["senior engineer on a voting panel", "`/run/ballot.txt`", EFFORT]);
-    let replacement = voter(VoterRole::SeniorEngineer, Ballot::Inline("the ballot"));
+    let second = voter(VoterRole::SeniorEngineer, "the ballot", Reader::Vendor);
+    says(&second, &["senior engineer on a voting panel", "the ballot", EFFORT]);
+    let replacement = voter(VoterRole::SeniorEngineer, "the ballot", Reader::Host);
     assert!(!replacement.contains(EFFORT) && !replacement.contains("scrupulous"));
     for prompt in [&first, &second, &replacement] {
         says(

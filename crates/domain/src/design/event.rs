@@ -1,0 +1,215 @@
+//! What happens to a design from outside. Everything else about it follows from these, in order.
+//!
+//! An event holds what no rule can know: what was asked for, how the surroundings were found, what
+//! agents and people answered. It never holds what was made of it.
+
+use super::policy::Policy;
+use super::progress::Prefix;
+use super::seat::{Available, Holder, Panel};
+use super::setup::SetUp;
+use crate::lane::collected::Status;
+use crate::lane::event::Usage;
+
+/// When something happened, in milliseconds since 1970.
+pub type Millis = i64;
+
+/// An event and its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamped {
+    /// When it happened.
+    pub at: Millis,
+    /// What happened.
+    pub event: Event,
+}
+
+/// Something that happened to a design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// It was asked for. Always the first.
+    Begun(Box<Settings>),
+    /// The branch and the folder were found ready, or not.
+    SetUp(SetUp),
+    /// Agents were looked for and asked whether they are well.
+    Probed {
+        /// On what occasion.
+        occasion: Occasion,
+        /// What was found.
+        health: Health,
+    },
+    /// A lane was started.
+    LaneStarted(LaneId),
+    /// A lane is over.
+    LaneEnded(LaneId, Box<LaneEnd>),
+    /// A person answered, or let the recommendation stand.
+    Replied(QuestionId, Reply),
+    /// The working tree was compared after agents had read in it.
+    TreeChecked(Boundary, Tree),
+    /// A person said what to do about a changed tree.
+    TreeDecided(Boundary, Recovery),
+    /// What may be spent is spent; no lane is started any more.
+    BudgetReached(String),
+    /// It was stopped, and can be resumed.
+    Interrupted(String),
+    /// It is resumed.
+    Resumed,
+    /// It came to its end with these artifacts: names and hashes.
+    Kept(Vec<(String, String)>),
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct Settings {
+    /// What is to be designed.
+    pub feature: String,
+    /// Whether nobody is asked anything.
+    pub auto: bool,
+    /// Whether two sketches without personalities are enough.
+    pub quick: bool,
+    /// Whether another workflow asked, which takes over what was made.
+    pub nested: bool,
+    /// Where the design stands in that workflow.
+    pub prefix: Prefix,
+    /// Who takes part.
+    pub panel: Panel,
+    /// The agents behind the names, as a lane is told: of the first, the second and the host.
+    pub agents: [Chosen; 3],
+    /// Which rules hold where they have changed over time.
+    pub policy: Policy,
+    /// A block of design documents, for the agents that sketch.
+    pub brief: Option<String>,
+    /// Documents about the feature, by path.
+    pub documents: Vec<String>,
+    /// Whether the answers are recorded ones: a rehearsal.
+    pub is_rehearsal: bool,
+}
+
+/// An agent as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// Its word, such as `codex` or `http:local`.
+    pub agent: String,
+    /// The model, unless it is the client's own choice.
+    pub model: Option<String>,
+}
+
+impl Settings {
+    /// Returns the agent behind a holder.
+    pub const fn chosen(&self, holder: Holder) -> &Chosen {
+        match holder {
+            Holder::First => &self.agents[0],
+            Holder::Second => &self.agents[1],
+            Holder::Host => &self.agents[2],
+        }
+    }
+}
+
+/// When agents are asked whether they are well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Occasion {
+    /// At the beginning.
+    SetUp,
+    /// Before judges are asked.
+    Judges,
+}
+
+/// Who is there, and what is to be said about who is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// Which of the two agents can be used.
+    pub available: Available,
+    /// Warnings, as they are shown.
+    pub warnings: Vec<String>,
+}
+
+/// Names a lane of a design. The same lane has the same name in every run of the same course.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LaneId(pub String);
+
+/// What came of a lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaneEnd {
+    /// What became of it, in the collector's words.
+    pub status: Status,
+    /// Why there is no answer.
+    pub reason: String,
+    /// The answer; empty if there is none.
+    pub answer: String,
+    /// The agent that was asked.
+    pub agent: String,
+    /// The model that answered, as far as the client says.
+    pub model: Option<String>,
+    /// What it cost.
+    pub usage: Option<Usage>,
+    /// How long it took, in milliseconds.
+    pub took: u64,
+}
+
+/// Names a question to a person.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct QuestionId(pub String);
+
+/// What a person made of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// An answer in words.
+    Words(String),
+    /// The recommendation stands: it was taken, or nobody answered in time.
+    Recommended,
+}
+
+/// A place in a design after which the working tree is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Boundary {
+    /// The sketches are there.
+    Sketches,
+    /// The debates are there.
+    Debates,
+    /// The judges have spoken.
+    Judges,
+    /// The reviews are there.
+    Reviews,
+}
+
+impl Boundary {
+    /// All of them, in order.
+    pub const ALL: [Self; 4] = [Self::Sketches, Self::Debates, Self::Judges, Self::Reviews];
+
+    /// Returns the word that is written down.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sketches => "sketch-collection",
+            Self::Debates => "dialectic-debate-collection",
+            Self::Judges => "dialectic-judge-collection",
+            Self::Reviews => "plan-review-collection",
+        }
+    }
+
+    /// Returns the boundary with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|boundary| boundary.name() == name)
+    }
+}
+
+/// How the working tree was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tree {
+    /// As it was.
+    Clean,
+    /// Changed, or nobody can tell; with the word that says so, and what is known of it.
+    Suspect {
+        /// `dirty` or `unknown`.
+        status: String,
+        /// What was changed, or why it cannot be told.
+        detail: String,
+    },
+}
+
+/// What a person does about a changed tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recovery {
+    /// It was put in order; look again.
+    Restored,
+    /// The run ends here and keeps what it has.
+    Cancelled,
+}

@@ -1,0 +1,386 @@
+//! The way of a design: what its facts come to so far, and what is needed next.
+//!
+//! The whole workflow is one straight piece of code that is walked from its beginning whenever
+//! something new is known. Where a fact is missing it stops, and says which. So nothing has to be
+//! remembered but the facts: a run that was killed goes on where they end, a replay needs no agent,
+//! and whoever counts again walks the same way.
+//!
+//! *Invariant:* more facts only ever add to the lines, never change them.
+
+mod chair;
+mod debates;
+mod diagram;
+mod independence;
+mod interview;
+mod judges;
+mod lanes;
+mod plan;
+mod review;
+mod seated;
+mod sketches;
+mod votes;
+
+use std::collections::BTreeMap;
+
+use self::independence::Answered;
+use super::event::{
+    Boundary, Health, LaneId, Millis, Occasion, QuestionId, Recovery, Reply, Settings, Tree,
+};
+use super::facts::Facts;
+use super::progress::{Breadcrumbs, Saved, Shown, Step};
+use super::seat::{Available, Holder};
+use super::setup::{Begins, Ready, SetUp};
+
+/// Where a design stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// Everything that was shown so far.
+    pub lines: Vec<Line>,
+    /// The artifacts so far, by file name.
+    pub files: BTreeMap<String, String>,
+    /// What is needed to go on, or how it ended.
+    pub next: Next,
+}
+
+/// Something to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// Text: a breadcrumb, a warning, an artifact.
+    Text(String),
+    /// How the lanes of a phase stand; the next one takes its place where that can be done.
+    Table(String),
+}
+
+impl Line {
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::Table(text) => text,
+        }
+    }
+}
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Something has to be found out.
+    Need(Need),
+    /// Nothing: it has ended.
+    End(Ending),
+}
+
+/// Something that only the world knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Need {
+    /// Whether the branch and the folder are ready.
+    SetUp,
+    /// Who is there.
+    Probe(Occasion),
+    /// What agents answer, all at once.
+    Lanes(Vec<Request>),
+    /// What a person answers.
+    Ask(Question),
+    /// Whether the working tree is as it was.
+    Tree(Boundary),
+    /// What a person does about a tree that is not.
+    Recover(Boundary, String),
+}
+
+/// How a design ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// With a plan.
+    Complete {
+        /// What was missing on the way.
+        degraded: Vec<String>,
+    },
+    /// It could not begin.
+    Refused(u8),
+    /// The working tree was changed, and a person ended it.
+    DirtyTree,
+    /// No agent could do what only an agent can.
+    Failed(String),
+    /// What may be spent is spent.
+    OverBudget(String),
+}
+
+/// A lane to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Its name.
+    pub id: LaneId,
+    /// Who is asked.
+    pub holder: Holder,
+    /// The step that needs it.
+    pub step: Step,
+    /// The kind of work, for whoever counts.
+    pub kind: String,
+    /// What is asked.
+    pub prompt: String,
+}
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Its name.
+    pub id: QuestionId,
+    /// What it is about, in a few words.
+    pub title: String,
+    /// What is asked.
+    pub text: String,
+    /// Answers to choose from; there may be none.
+    pub options: Vec<String>,
+    /// What is taken if nobody says otherwise.
+    pub recommended: String,
+}
+
+/// Why the walk stops here.
+#[derive(Debug)]
+enum Halt {
+    Need(Need),
+    End(Ending),
+}
+
+type Walked<T> = Result<T, Halt>;
+
+/// Walks as far as the facts go.
+pub fn walk(facts: &Facts) -> Progress {
+    let Some((begun, settings)) = facts.settings() else {
+        let next = Next::End(Ending::Failed("it was never begun".to_owned()));
+        return Progress { lines: Vec::new(), files: BTreeMap::new(), next };
+    };
+    let mut walk = Walk {
+        facts,
+        settings,
+        crumbs: Breadcrumbs { prefix: settings.prefix.clone() },
+        now: begun,
+        step: (Step::Setup, begun),
+        available: Available { first: true, second: true },
+        is_host_lost: false,
+        lines: Vec::new(),
+        files: BTreeMap::new(),
+        warnings: Vec::new(),
+        answered: Vec::new(),
+    };
+    let next = match walk.whole() {
+        Ok(ending) | Err(Halt::End(ending)) => Next::End(ending),
+        Err(Halt::Need(need)) => Next::Need(need),
+    };
+    Progress { lines: walk.lines, files: walk.files, next }
+}
+
+/// A walk that is under way.
+struct Walk<'f> {
+    facts: &'f Facts,
+    settings: &'f Settings,
+    crumbs: Breadcrumbs,
+    /// The time of the last fact that was used.
+    now: Millis,
+    /// The step, and when it began.
+    step: (Step, Millis),
+    /// Whom of the two agents can be asked. Who failed is not asked again.
+    available: Available,
+    /// Whether the host failed.
+    is_host_lost: bool,
+    lines: Vec<Line>,
+    files: BTreeMap<String, String>,
+    /// Warnings to repeat at the end.
+    warnings: Vec<String>,
+    /// Who answered for whom, for the statement of independence.
+    answered: Vec<Answered>,
+}
+
+impl<'f> Walk<'f> {
+    fn whole(&mut self) -> Walked<Ending> {
+        self.set_up()?;
+        self.branch()?;
+        let scope = self.scope_interview()?;
+        let synthesis = self.sketches(&scope)?;
+        let resolutions = self.dialectic(&synthesis)?;
+        let plan = self.plan(&scope, &synthesis, &resolutions)?;
+        let review = self.review(&scope, plan)?;
+        let plan = self.design_interview(&scope, &synthesis, &resolutions, review)?;
+        self.diagram(&scope, &plan)?;
+        self.rejected();
+        Ok(self.clean_up())
+    }
+
+    fn set_up(&mut self) -> Walked<()> {
+        self.begin(Step::Setup);
+        let Some((at, set_up)) = self.facts.set_up() else { return Err(Halt::Need(Need::SetUp)) };
+        self.at(at);
+        match set_up {
+            SetUp::Refused(refusal) => {
+                self.say_all(&refusal.lines);
+                return Err(Halt::End(Ending::Refused(refusal.code)));
+            }
+            SetUp::Ready(ready) => self.say_all(&ready.setup_lines),
+            // A person has not said yet where it begins.
+            SetUp::Undecided { .. } => return Err(Halt::Need(Need::SetUp)),
+        }
+        if self.settings.is_rehearsal {
+            self.say("**ℹ This is a rehearsal: every answer was recorded.**".to_owned());
+        }
+        let Health { available, warnings } = self.probe(Occasion::SetUp)?;
+        self.available = *available;
+        for warning in warnings {
+            self.warn(warning.clone());
+        }
+        Ok(())
+    }
+
+    fn branch(&mut self) -> Walked<()> {
+        let Some((_, SetUp::Ready(Ready { begins, branch_lines, .. }))) = self.facts.set_up()
+        else {
+            return Err(Halt::Need(Need::SetUp));
+        };
+        match begins {
+            Begins::Plain => self.begin(Step::Branch),
+            Begins::With(payload) => {
+                self.step = (Step::Branch, self.now);
+                self.say(self.crumbs.start_with(Step::Branch, payload));
+            }
+        }
+        self.say_all(branch_lines);
+        Ok(())
+    }
+
+    /// Says what was not taken up, and what went wrong on the way.
+    fn rejected(&mut self) {
+        self.begin(Step::Rejected);
+        for name in ["rejected-findings.md", "accepted-plan-findings.md", "oos.md"] {
+            self.files.entry(name.to_owned()).or_default();
+        }
+        let rejected = self.files["rejected-findings.md"].clone();
+        if rejected.is_empty() {
+            self.done("all suggestions implemented");
+        } else {
+            self.publish(Shown::Rejected, Some(Saved::Rejected), &rejected);
+        }
+    }
+
+    fn clean_up(&mut self) -> Ending {
+        self.begin(Step::Cleanup);
+        let independence = self.independence();
+        self.file("independence.md", independence);
+        for warning in std::mem::take(&mut self.warnings) {
+            self.say(warning.clone());
+            self.warnings.push(warning);
+        }
+        if let Some(line) = self.crumbs.complete(self.elapsed()) {
+            self.say(line);
+        }
+        Ending::Complete { degraded: self.warnings.clone() }
+    }
+
+    /// Goes on to a step.
+    fn begin(&mut self, step: Step) {
+        self.step = (step, self.now);
+        self.say(self.crumbs.start(step));
+    }
+
+    fn say(&mut self, text: String) {
+        self.lines.push(Line::Text(text));
+    }
+
+    fn say_all(&mut self, lines: &[String]) {
+        for line in lines {
+            self.say(line.clone());
+        }
+    }
+
+    /// Says that something is not as it should be, now and at the end.
+    fn warn(&mut self, text: String) {
+        self.warnings.push(text.clone());
+        self.say(text);
+    }
+
+    fn done(&mut self, payload: &str) {
+        let line = self.crumbs.done(self.step.0, payload, self.elapsed());
+        self.say(line);
+    }
+
+    fn skip(&mut self, payload: &str) {
+        let line = self.crumbs.skipped(self.step.0, payload, self.elapsed());
+        self.say(line);
+    }
+
+    /// Shows a text, or says that it was saved where another workflow shows it.
+    fn publish(&mut self, shown: Shown, saved: Option<Saved>, text: &str) {
+        if self.settings.nested {
+            if let Some(saved) = saved {
+                let line = self.crumbs.saved(saved, self.elapsed());
+                self.say(line);
+            }
+        } else {
+            self.say(format!("{}\n\n{}", shown.header(), text.trim_end()));
+        }
+    }
+
+    fn file(&mut self, name: &str, text: String) {
+        self.files.insert(name.to_owned(), text);
+    }
+
+    /// Takes notice of a time. Clocks may be set back; a design does not go backwards.
+    fn at(&mut self, at: Millis) {
+        self.now = self.now.max(at);
+    }
+
+    fn elapsed(&self) -> u64 {
+        seconds(self.now - self.step.1)
+    }
+
+    fn probe(&mut self, occasion: Occasion) -> Walked<&'f Health> {
+        let (at, health) = self.facts.probe(occasion).ok_or(Halt::Need(Need::Probe(occasion)))?;
+        self.at(at);
+        Ok(health)
+    }
+
+    /// Returns what a person answered.
+    fn ask(&mut self, question: Question) -> Walked<&'f Reply> {
+        match self.facts.reply(&question.id) {
+            Some((at, reply)) => {
+                self.at(at);
+                Ok(reply)
+            }
+            None => Err(Halt::Need(Need::Ask(question))),
+        }
+    }
+
+    /// Goes on only if agents that may read left the tree as it was.
+    fn tree(&mut self, boundary: Boundary) -> Walked<()> {
+        for round in 0.. {
+            let Some((at, tree)) = self.facts.trees(boundary).get(round) else {
+                return Err(Halt::Need(Need::Tree(boundary)));
+            };
+            self.at(*at);
+            let Tree::Suspect { status, detail } = tree else {
+                if round > 0 {
+                    self.files.remove("dirty-tree-detected.env");
+                }
+                return Ok(());
+            };
+            let stage = boundary.name();
+            let env = format!("STATUS={status}\nSTAGE={stage}\nRECOVERY_REQUIRED=true\n");
+            self.file("dirty-tree-detected.env", env);
+            let text = format!("the working tree is {status} after {stage}: {detail}");
+            self.warn(super::progress::unnumbered_warning(&text));
+            let decided = self.facts.recoveries(boundary).get(round);
+            let Some((at, recovery)) = decided else {
+                return Err(Halt::Need(Need::Recover(boundary, detail.clone())));
+            };
+            self.at(*at);
+            if *recovery == Recovery::Cancelled {
+                return Err(Halt::End(Ending::DirtyTree));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+fn seconds(millis: Millis) -> u64 {
+    u64::try_from(millis / 1000).unwrap_or_default()
+}

@@ -1,0 +1,66 @@
+//! Step 3b: a diagram that may be published, or none.
+
+use super::chair::Said;
+use super::interview::Scope;
+use super::plan::Plan;
+use super::{Walk, Walked};
+use crate::design::mermaid::{self, Report};
+use crate::design::parts;
+use crate::design::progress::{Saved, Shown, Step};
+use crate::design::prompt;
+
+const FILE: &str = "architecture-diagram.md";
+
+impl Walk<'_> {
+    pub(super) fn diagram(&mut self, scope: &Scope, plan: &Plan) -> Walked<()> {
+        self.begin(Step::Diagram);
+        let prompt = prompt::diagram(scope.feature(), &plan.text);
+        match self.chair("diagram", &prompt, &safe)? {
+            Said::Well(diagram) => {
+                self.file(FILE, format!("{}\n", diagram.trim_end()));
+                let body = diagram.trim_start().trim_start_matches(Shown::Diagram.header()).trim();
+                if self.settings.nested {
+                    let line = self.crumbs.saved(Saved::Diagram, self.elapsed());
+                    self.say(line);
+                } else {
+                    self.publish(Shown::Diagram, None, body);
+                    self.done("generated");
+                }
+            }
+            Said::Badly { text, .. } => self.no_diagram(&mermaid::check(document(text), true)),
+            Said::Nothing => self.no_diagram(&Report::default()),
+        }
+        Ok(())
+    }
+
+    fn no_diagram(&mut self, report: &Report) {
+        let text = "generation failed, proceeding without diagram";
+        let failed = || self.crumbs.warning(Step::Diagram, text, self.elapsed());
+        let line = report.warning(&self.crumbs).unwrap_or_else(failed);
+        self.warn(line);
+    }
+}
+
+fn document(answer: &str) -> &str {
+    // A fence around the diagram alone is the diagram's own.
+    if answer.trim_start().starts_with("```mermaid") {
+        answer.trim()
+    } else {
+        parts::document(answer)
+    }
+}
+
+/// Takes one diagram that breaks nothing.
+fn safe(answer: &str) -> Result<String, String> {
+    let document = document(answer);
+    let report = mermaid::check(document, true);
+    if !report.is_safe() {
+        return Err(format!("the diagram is rejected: {}", report.tokens()));
+    }
+    if !report.is_one_diagram() {
+        return Err("there must be exactly one fence that begins with ```mermaid".to_owned());
+    }
+    let heading = Shown::Diagram.header();
+    let text = document.trim();
+    Ok(if text.starts_with(heading) { text.to_owned() } else { format!("{heading}\n\n{text}") })
+}

@@ -1,0 +1,181 @@
+//! Steps 1c, 1d and 3.5: what people are asked, and what they answered.
+
+use super::chair::Said;
+use super::plan::Plan;
+use super::review::Reviewed;
+use super::sketches::Synthesis;
+use super::{Question, Walk, Walked};
+use crate::design::decision;
+use crate::design::discussion::{self, Ground, Questions, Round, Settled, render};
+use crate::design::event::{QuestionId, Reply};
+use crate::design::progress::{Shown, Step};
+use crate::design::prompt;
+use crate::design::resolution::{self, Resolution};
+
+/// What is to be built, and what was settled about it before anybody sketched.
+pub(super) struct Scope {
+    feature: String,
+    cleared: Vec<Settled>,
+    settled: Vec<Settled>,
+}
+
+impl Scope {
+    /// What is to be built, as its author says.
+    pub(super) fn feature(&self) -> &str {
+        &self.feature
+    }
+
+    /// The file of the interview.
+    pub(super) fn file(&self) -> String {
+        let all: Vec<_> = self.cleared.iter().chain(&self.settled).cloned().collect();
+        render(&all)
+    }
+}
+
+impl Walk<'_> {
+    /// Asks what has to be clear before anybody sketches.
+    pub(super) fn scope_interview(&mut self) -> Walked<Scope> {
+        let feature = self.settings.feature.clone();
+        let mut scope = Scope { feature, cleared: Vec::new(), settled: Vec::new() };
+        self.begin(Step::Questions);
+        if self.settings.auto {
+            self.unattended(Round::Clarifying);
+            self.begin(Step::DiscussionOne);
+            self.unattended(Round::Scope);
+            return Ok(scope);
+        }
+        scope.cleared = self.clarify(&scope.feature)?;
+        self.begin(Step::DiscussionOne);
+        let prompt = prompt::scope(&scope.feature, &render(&scope.cleared));
+        let questions = self.questions("scope", &prompt)?;
+        if !questions.is_worth_an_interview() {
+            self.nothing_to_ask(Round::Scope);
+            return Ok(scope);
+        }
+        scope.settled = questions.answered_by_code();
+        let (open, deferred) = questions.to_ask(Round::Scope);
+        for (number, question) in open.into_iter().enumerate() {
+            scope.settled.push(self.interviewed(Round::Scope, number, question)?);
+        }
+        self.interview_over(Round::Scope, &scope.settled, deferred);
+        Ok(scope)
+    }
+
+    /// Asks clarifying questions, all at once.
+    fn clarify(&mut self, feature: &str) -> Walked<Vec<Settled>> {
+        let questions = self.questions("questions", &prompt::questions(feature))?;
+        let (open, _) = questions.to_ask(Round::Clarifying);
+        if open.is_empty() {
+            self.nothing_to_ask(Round::Clarifying);
+        }
+        let mut cleared = Vec::new();
+        for (number, question) in open.into_iter().enumerate() {
+            cleared.push(self.interviewed(Round::Clarifying, number, question)?);
+        }
+        Ok(cleared)
+    }
+
+    /// Asks what is still open when the plan was reviewed, and has the plan changed for it.
+    pub(super) fn design_interview(
+        &mut self,
+        scope: &Scope,
+        synthesis: &Synthesis,
+        resolutions: &[Resolution],
+        reviewed: Reviewed,
+    ) -> Walked<Plan> {
+        self.begin(Step::DiscussionTwo);
+        if self.settings.auto {
+            self.unattended(Round::Design);
+            return Ok(reviewed.plan);
+        }
+        let prompt = prompt::interview(&prompt::Interview {
+            discussion: &scope.file(),
+            accepted: &reviewed.accepted,
+            contested: &decision::render(&synthesis.decisions),
+            resolutions: &resolution::render(resolutions),
+            plan: &reviewed.plan.text,
+        });
+        let mut questions = self.questions("interview", &prompt)?;
+        let ground = Ground::new(&scope.settled, &reviewed.accepted_numbers, resolutions);
+        questions.questions.retain(|question| ground.qualifies(question));
+        let mut settled = questions.answered_by_code();
+        let (open, deferred) = questions.to_ask(Round::Design);
+        if open.is_empty() && settled.is_empty() {
+            self.nothing_to_ask(Round::Design);
+            return Ok(reviewed.plan);
+        }
+        for (number, question) in open.into_iter().enumerate() {
+            settled.push(self.interviewed(Round::Design, number, question)?);
+        }
+        let answers = render(&settled);
+        let before = reviewed.plan.text.clone();
+        let plan = self.updated(reviewed.plan, &answers)?;
+        if plan.text != before {
+            self.publish(Shown::RevisedPlan, None, &plan.text);
+        }
+        self.interview_over(Round::Design, &settled, deferred);
+        Ok(plan)
+    }
+
+    /// Has the chair write questions. Where it does not, there are none.
+    fn questions(&mut self, task: &str, prompt: &str) -> Walked<Questions> {
+        let read = |answer: &str| {
+            let questions = Questions::parse(answer);
+            match questions.complaints.as_slice() {
+                [] => Ok(questions),
+                complaints => {
+                    let all: Vec<_> = complaints.iter().map(ToString::to_string).collect();
+                    Err(all.join("; "))
+                }
+            }
+        };
+        Ok(match self.chair(task, prompt, &read)? {
+            Said::Well(questions) => questions,
+            Said::Badly { text, complaint } => {
+                self.chair_was_poor("list of questions", &complaint);
+                Questions::parse(text)
+            }
+            Said::Nothing => Questions::default(),
+        })
+    }
+
+    fn interviewed(
+        &mut self,
+        round: Round,
+        number: usize,
+        question: &discussion::Question,
+    ) -> Walked<Settled> {
+        let reply = self.ask(Question {
+            id: QuestionId(format!("{}/{}", round.step().number(), number + 1)),
+            title: question.title.clone(),
+            text: question.question.clone(),
+            options: question.options.clone(),
+            recommended: question.recommended.clone(),
+        })?;
+        Ok(match reply {
+            Reply::Words(words) => question.resolve(words),
+            Reply::Recommended => question.resolve(""),
+        })
+    }
+
+    fn interview_over(&mut self, round: Round, settled: &[Settled], deferred: usize) {
+        if let Some(file) = round.file() {
+            self.file(file, render(settled));
+        }
+        if deferred > 0 {
+            self.say(round.deferral().to_owned());
+        }
+        let line = round.resolved(settled.len(), &self.crumbs, self.elapsed());
+        self.say(line);
+    }
+
+    fn unattended(&mut self, round: Round) {
+        let line = round.unattended(&self.crumbs, self.elapsed());
+        self.say(line);
+    }
+
+    fn nothing_to_ask(&mut self, round: Round) {
+        let line = round.nothing(&self.crumbs, self.elapsed());
+        self.say(line);
+    }
+}

@@ -1,0 +1,63 @@
+//! Step 2a.5, second half: three judges decide the debates, and know nobody's name.
+
+use super::sketches::reader;
+use super::{Request, Walk, Walked};
+use crate::design::anonymity::Hidden;
+use crate::design::event::{Boundary, LaneId, Occasion};
+use crate::design::judge::{self, Contest};
+use crate::design::prompt;
+use crate::design::resolution::Resolution;
+use crate::design::seat::{Holder, Seat};
+use crate::lane::collected::Status;
+
+impl Walk<'_> {
+    /// Has debates judged. Who is there now sits; who was lost before may be back.
+    pub(super) fn judged(&mut self, contests: &[Contest<'_>]) -> Walked<Vec<Resolution>> {
+        let ballot = judge::ballot(contests, &Hidden::of(&self.settings.panel));
+        for warning in ballot.warnings() {
+            self.warn(warning);
+        }
+        let mut judgements = Vec::new();
+        if let Some(text) = &ballot.text {
+            self.file("dialectic-ballot.txt", text.clone());
+            let available = self.probe(Occasion::Judges)?.available;
+            let seats = self.settings.panel.judges(available);
+            let requests = seats.iter().map(|seat| self.judge_request(seat, text)).collect();
+            let ends = self.lanes(requests, None)?;
+            self.tree(Boundary::Judges)?;
+            for (seat, end) in seats.iter().zip(ends) {
+                let answer = (end.status == Status::Ok).then_some(end.answer.as_str());
+                if answer.is_some() {
+                    self.remember("judge", seat, end);
+                }
+                if seat.runner != Holder::Host {
+                    self.file(&seat.file, end.answer.clone());
+                }
+                let judgement = judge::read(answer, &ballot.numbers);
+                for warning in judgement.warnings(&seat.label) {
+                    self.warn(warning);
+                }
+                judgements.push(judgement);
+            }
+        }
+        let resolution = |contest: &Contest<'_>| {
+            let Contest { number, decision, defenses } = contest;
+            if let Some((_, leak)) = ballot.leaked.iter().find(|(leaked, _)| leaked == number) {
+                let claims = defenses.each_ref().map(|it| Some(it.claim.as_str()));
+                return Resolution::fallback(*number, decision, claims, &leak.to_string());
+            }
+            Resolution::judged(*number, decision, defenses, &judge::verdict(*number, &judgements))
+        };
+        Ok(contests.iter().map(resolution).collect())
+    }
+
+    fn judge_request(&self, seat: &Seat, ballot: &str) -> Request {
+        Request {
+            id: LaneId(format!("judge/{}", seat.label)),
+            holder: seat.runner,
+            step: self.step.0,
+            kind: seat.kind.clone(),
+            prompt: prompt::judge(ballot, reader(seat)),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Step 3, first half: reviewers attack the plan, and what they find is put together.
+
+use super::chair::Said;
+use super::interview::Scope;
+use super::plan::Plan;
+use super::seated::{Phase, Taken};
+use super::sketches::{personality, reader};
+use super::{Walk, Walked};
+use crate::design::ballot;
+use crate::design::event::Boundary;
+use crate::design::finding::Finding;
+use crate::design::merge::{self, Raised};
+use crate::design::outcome;
+use crate::design::progress::{Saved, Shown, Step, Table, unnumbered_warning};
+use crate::design::prompt::{self, Reader};
+use crate::design::review::remarks;
+use crate::design::seat::Seat;
+use crate::design::tally::{self, Voter};
+use crate::lane::collected::Status;
+use crate::lane::substance::{Measure, substance};
+
+/// What the tally says when nobody reviewed.
+const NOBODY_REVIEWED: &str = "No reviewer answered — the plan was not reviewed.\n";
+
+/// A plan after its review.
+pub(super) struct Reviewed {
+    /// The plan, revised where findings were accepted.
+    pub(super) plan: Plan,
+    /// The findings that were accepted, as they are kept.
+    pub(super) accepted: String,
+    /// Their numbers.
+    pub(super) accepted_numbers: Vec<usize>,
+}
+
+impl Walk<'_> {
+    pub(super) fn review(&mut self, scope: &Scope, plan: Plan) -> Walked<Reviewed> {
+        self.begin(Step::Review);
+        let seats = self.settings.panel.reviewers(self.available);
+        let phase = Phase {
+            word: "review",
+            noun: "review",
+            table: Table::Reviewers,
+            prompt: &|seat| asked(seat, scope.feature(), &plan.text),
+            flaw: &flaw,
+        };
+        let reviews = self.seated(&seats, &phase)?;
+        self.tree(Boundary::Reviews)?;
+        let findings = self.findings(&reviews)?;
+        if findings.is_empty() {
+            let nobody = reviews.is_empty();
+            self.nothing_found(nobody);
+            return Ok(Reviewed { plan, accepted: String::new(), accepted_numbers: Vec::new() });
+        }
+        let ballot = ballot::render(&findings, self.settings.policy.layout());
+        self.file("ballot.txt", ballot.clone());
+        self.file("proposer-map.tsv", ballot::proposer_map(&findings));
+        let voters = self.votes(&findings, &ballot)?;
+        let reviewers: Vec<_> =
+            reviews.iter().map(|it| self.settings.panel.attribution(&it.seat)).collect();
+        self.decided(scope, plan, &findings, &voters, &reviewers)
+    }
+
+    fn nothing_found(&mut self, nobody: bool) {
+        let tally = if nobody { NOBODY_REVIEWED } else { tally::NO_FINDINGS };
+        self.file("voting-tally.md", tally.to_owned());
+        for name in ["accepted-plan-findings.md", "rejected-findings.md", "oos.md"] {
+            self.file(name, String::new());
+        }
+        if nobody {
+            self.warn(unnumbered_warning("Nobody reviewed the plan."));
+        } else if self.settings.nested {
+            let line = self.crumbs.saved(Saved::Tally, self.elapsed());
+            self.say(line);
+        } else {
+            self.say(tally.trim_end().to_owned());
+        }
+    }
+
+    /// Puts what reviewers found together, and gives it ids. What only means the same is for the
+    /// chair to see; if its groups are not used, everything stands by itself.
+    fn findings(&mut self, reviews: &[Taken<'_>]) -> Walked<Vec<Finding>> {
+        let panel = &self.settings.panel;
+        let raised = reviews.iter().flat_map(|review| {
+            let proposer = panel.attribution(&review.seat);
+            let found = remarks(review.answer).unwrap_or_default();
+            found.into_iter().map(move |remark| Raised { proposer: proposer.clone(), remark })
+        });
+        let groups = merge::distinct(raised.collect());
+        if groups.len() < 2 {
+            return Ok(merge::findings(groups));
+        }
+        let listing = merge::listing(&groups);
+        let said = self.chair("merge", &prompt::merge(&listing), &|answer| {
+            merge::merged(&groups, answer).map_err(|error| error.to_string())
+        })?;
+        let groups = match said {
+            Said::Well(merged) => merged,
+            Said::Badly { complaint, .. } => {
+                self.chair_was_poor("grouping of findings", &complaint);
+                groups
+            }
+            Said::Nothing => groups,
+        };
+        Ok(merge::findings(groups))
+    }
+
+    /// Counts, says what came of it, and has the plan revised.
+    fn decided(
+        &mut self,
+        scope: &Scope,
+        plan: Plan,
+        findings: &[Finding],
+        voters: &[Voter],
+        reviewers: &[String],
+    ) -> Walked<Reviewed> {
+        let policy = self.settings.policy;
+        let tally = tally::tally(findings, voters, policy);
+        if let Some(warning) = tally::too_few_voters(tally.eligible, policy) {
+            self.warn(warning);
+        }
+        let scores = tally::scores(findings, &tally, reviewers);
+        let report = tally::report(&tally, &scores);
+        self.file("voting-tally.md", report.clone());
+        if self.settings.nested {
+            let line = self.crumbs.saved(Saved::Tally, self.elapsed());
+            self.say(line);
+        } else {
+            self.say(report.trim_end().to_owned());
+        }
+        self.file("rejected-findings.md", outcome::rejected(findings, &tally, voters));
+        self.file("oos.md", outcome::out_of_scope(findings, &tally));
+        let filed = outcome::out_of_scope_accepted(findings, &tally);
+        if self.settings.nested && !filed.is_empty() {
+            self.file("oos-accepted-design.md", filed);
+        }
+        let held_back = outcome::held_back(findings, &tally);
+        if !held_back.is_empty() {
+            self.file("held-back.md", held_back);
+        }
+        let declined = outcome::out_of_scope_declined(findings, &tally);
+        if !declined.is_empty() {
+            self.publish(Shown::OutOfScope, None, &declined);
+        }
+        if outcome::all_rejected(findings, &tally) {
+            self.say(outcome::ALL_REJECTED.to_owned());
+        }
+        let to_revise = outcome::to_revise(findings, &tally);
+        let (plan, resolutions) = self.revised(scope, plan, &to_revise)?;
+        let accepted = outcome::accepted(findings, &tally, &resolutions);
+        self.file("accepted-plan-findings.md", accepted.clone());
+        if !accepted.is_empty() {
+            self.publish(Shown::Accepted, Some(Saved::Accepted), &accepted);
+            self.publish(Shown::RevisedPlan, Some(Saved::RevisedPlan), &plan.text);
+        }
+        let accepted_numbers = to_revise.iter().map(|it| it.id.number as usize).collect();
+        Ok(Reviewed { plan, accepted, accepted_numbers })
+    }
+}
+
+/// Says why a review is none.
+fn flaw(answer: &str) -> Option<(Status, String)> {
+    if let Err(thin) = substance(answer, Measure::Review) {
+        return Some((Status::NotSubstantive, thin.to_string()));
+    }
+    remarks(answer).err().map(|error| (Status::NotSubstantive, error.to_string()))
+}
+
+/// What a reviewer is asked. The host has a form of its own when it sits in.
+fn asked(seat: &Seat, feature: &str, plan: &str) -> String {
+    match reader(seat) {
+        Reader::Host => prompt::host_review(personality(seat), feature, plan),
+        Reader::Vendor => prompt::review(personality(seat), feature, plan),
+    }
+}

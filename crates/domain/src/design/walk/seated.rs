@@ -1,0 +1,123 @@
+//! Lanes of a panel: everybody at once, and the host for whoever fails.
+
+use super::independence::Answered;
+use super::{Request, Walk, Walked};
+use crate::design::event::{LaneEnd, LaneId};
+use crate::design::progress::{Table, unnumbered_warning};
+use crate::design::quote;
+use crate::design::seat::{Holder, Seat};
+use crate::lane::collected::Status;
+
+/// A phase in which every seat is asked.
+pub(super) struct Phase<'p> {
+    /// The word that its lanes begin with.
+    pub(super) word: &'static str,
+    /// How it is called in a warning.
+    pub(super) noun: &'static str,
+    /// Where its progress is shown.
+    pub(super) table: Table,
+    /// What a seat is asked.
+    pub(super) prompt: &'p dyn Fn(&Seat) -> String,
+    /// What is wrong with an answer, if anything is.
+    pub(super) flaw: &'p dyn Fn(&str) -> Option<(Status, String)>,
+}
+
+/// An answer that will do, and the seat that gave it.
+pub(super) struct Taken<'f> {
+    pub(super) seat: Seat,
+    pub(super) answer: &'f str,
+}
+
+impl<'f> Walk<'f> {
+    /// Asks every seat. Where an agent fails, the host is asked in its place, once, and the agent not
+    /// at all any more; a seat that has no answer even then is left empty.
+    pub(super) fn seated(&mut self, seats: &[Seat], phase: &Phase<'_>) -> Walked<Vec<Taken<'f>>> {
+        let requests = seats.iter().map(|seat| self.request(seat, phase, "")).collect();
+        let ends = self.lanes(requests, Some((phase.table, seats)))?;
+        let mut places: Vec<_> =
+            seats.iter().zip(ends).map(|(seat, end)| self.taken(seat, end, phase)).collect();
+        let mut again = Vec::new();
+        for (place, seat) in seats.iter().enumerate() {
+            let Err((end, reason)) = &places[place] else { continue };
+            self.fell_out(seat, end, reason, phase);
+            if seat.runner != Holder::Host && !self.is_host_lost {
+                again.push((place, seat.taken_by(Holder::Host, &self.settings.panel)));
+            }
+        }
+        let requests = again.iter().map(|(_, seat)| self.request(seat, phase, "/host")).collect();
+        let ends = self.lanes(requests, None)?;
+        for ((place, seat), end) in again.into_iter().zip(ends) {
+            places[place] = self.taken(&seat, end, phase);
+            if let Err((_, reason)) = &places[place] {
+                let name = self.settings.panel.named(Holder::Host).name();
+                let reason = quote::line(reason);
+                let text = format!("{name} {} failed: {reason}. Going on without it.", phase.noun);
+                self.warn(unnumbered_warning(&text));
+            }
+        }
+        Ok(places.into_iter().filter_map(Result::ok).collect())
+    }
+
+    fn request(&self, seat: &Seat, phase: &Phase<'_>, suffix: &str) -> Request {
+        Request {
+            id: LaneId(format!("{}/{}{suffix}", phase.word, seat.label)),
+            holder: seat.runner,
+            step: self.step.0,
+            kind: seat.kind.clone(),
+            prompt: (phase.prompt)(seat),
+        }
+    }
+
+    /// Takes an answer that will do; else returns why not.
+    fn taken(
+        &mut self,
+        seat: &Seat,
+        end: &'f LaneEnd,
+        phase: &Phase<'_>,
+    ) -> Result<Taken<'f>, (&'f LaneEnd, String)> {
+        self.file(&seat.file, end.answer.clone());
+        if end.status != Status::Ok {
+            return Err((end, end.reason.clone()));
+        }
+        if let Some((_, reason)) = (phase.flaw)(&end.answer) {
+            return Err((end, reason));
+        }
+        self.remember(phase.word, seat, end);
+        Ok(Taken { seat: seat.clone(), answer: &end.answer })
+    }
+
+    /// Keeps who answered, for the statement of independence.
+    pub(super) fn remember(&mut self, part: &'static str, seat: &Seat, end: &LaneEnd) {
+        self.answered.push(Answered {
+            label: seat.label.clone(),
+            part,
+            owner: seat.owner,
+            runner: seat.runner,
+            model: end.model.clone(),
+        });
+    }
+
+    fn fell_out(&mut self, seat: &Seat, end: &LaneEnd, reason: &str, phase: &Phase<'_>) {
+        let panel = &self.settings.panel;
+        let (name, host) = (panel.named(seat.runner).name(), panel.named(Holder::Host).name());
+        let reason = quote::line(reason);
+        if seat.runner == Holder::Host {
+            let text = format!("{name} {} failed: {reason}. Going on without it.", phase.noun);
+            self.warn(unnumbered_warning(&text));
+            return;
+        }
+        // Nobody failed if nothing may be spent any more.
+        if end.status == Status::CapHit {
+            return;
+        }
+        let was_lost = !self.available.has(seat.runner);
+        self.lose(seat.runner);
+        let text =
+            format!("{name} failed — {reason}. Using {host} replacement for remainder of session.");
+        if was_lost {
+            self.warnings.push(unnumbered_warning(&text));
+        } else {
+            self.warn(unnumbered_warning(&text));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Steps 2a to 2a.4: sketches that know nothing of each other, and what they come to.
+
+use super::chair::Said;
+use super::interview::Scope;
+use super::seated::{Phase, Taken};
+use super::{Ending, Halt, Walk, Walked};
+use crate::design::decision::{self, Decision};
+use crate::design::event::Boundary;
+use crate::design::parts;
+use crate::design::progress::{Saved, Shown, Step, Table, unnumbered_warning};
+use crate::design::prompt::{self, Reader};
+use crate::design::seat::{Holder, Part, Personality, Seat};
+use crate::lane::collected::Status;
+use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::{bare, lines};
+
+/// A sketch with fewer words says nothing.
+const FEWEST_WORDS: usize = 40;
+
+/// The parts of the chair's answer.
+const PARTS: [&str; 2] = ["approach-synthesis.txt", "contested-decisions.md"];
+
+/// What the sketches come to.
+pub(super) struct Synthesis {
+    /// The text.
+    pub(super) text: String,
+    /// What the sketches differ on, in the order of its weight.
+    pub(super) decisions: Vec<Decision>,
+}
+
+impl Walk<'_> {
+    pub(super) fn sketches(&mut self, scope: &Scope) -> Walked<Synthesis> {
+        self.begin(Step::Sketches);
+        let quick = self.settings.quick;
+        let seats = self.settings.panel.sketchers(quick, self.available);
+        let feature = self.feature_for_sketches(scope);
+        let phase = Phase {
+            word: "sketch",
+            noun: "sketch",
+            table: if quick { Table::QuickSketches } else { Table::Sketches },
+            prompt: &|seat| prompt::sketch(personality(seat), &feature, reader(seat)),
+            flaw: &thin,
+        };
+        let sketches = self.seated(&seats, &phase)?;
+        self.tree(Boundary::Sketches)?;
+        if sketches.is_empty() {
+            return Err(Halt::End(Ending::Failed("nobody sketched".to_owned())));
+        }
+        let synthesis = self.synthesis(scope, &sketches)?;
+        self.file(PARTS[0], format!("{}\n", synthesis.text.trim_end()));
+        self.file(PARTS[1], decision::render(&synthesis.decisions));
+        self.publish(Shown::Synthesis, Some(Saved::Synthesis), &synthesis.text);
+        Ok(synthesis)
+    }
+
+    /// What is to be built, with all that is known about it.
+    fn feature_for_sketches(&self, scope: &Scope) -> String {
+        let documents = match self.settings.documents.as_slice() {
+            [] => String::new(),
+            paths => format!("\n\nDocuments about it, to be read:\n- {}", paths.join("\n- ")),
+        };
+        let brief = self.settings.brief.as_ref().map(|brief| format!("\n\n{brief}"));
+        format!("{}{documents}{}", scope.feature(), brief.unwrap_or_default())
+    }
+
+    fn synthesis(&mut self, scope: &Scope, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
+        let labelled: Vec<_> =
+            sketches.iter().map(|it| (it.seat.label.as_str(), it.answer)).collect();
+        let (feature, answered) = (self.settings.feature.as_str(), scope.file());
+        let prompt = prompt::synthesis(feature, &answered, &labelled, !self.settings.quick);
+        let said = self.chair("synthesis", &prompt, &read)?;
+        let labels: Vec<_> = labelled.iter().map(|(label, _)| *label).collect();
+        Ok(match said {
+            Said::Well((text, decisions)) => {
+                Synthesis { text, decisions: decision::in_order(decisions, &labels) }
+            }
+            Said::Badly { text, complaint } => {
+                self.chair_was_poor("synthesis", &complaint);
+                let (text, decisions) = salvaged(text);
+                Synthesis { text, decisions: decision::in_order(decisions, &labels) }
+            }
+            Said::Nothing => {
+                let text = "There is no synthesis: nobody answered as the chair. The sketches stand \
+                            side by side.";
+                self.warn(unnumbered_warning(text));
+                Synthesis { text: side_by_side(&labelled), decisions: Vec::new() }
+            }
+        })
+    }
+}
+
+/// Takes the chair's answer apart.
+fn read(answer: &str) -> Result<(String, Vec<Decision>), String> {
+    let [text, list] = parts::split(answer, PARTS).map_err(|error| error.to_string())?;
+    let contested = decision::parse(list);
+    if contested.complaints.is_empty() {
+        return Ok((text.to_owned(), contested.decisions));
+    }
+    let complaints: Vec<_> = contested.complaints.iter().map(ToString::to_string).collect();
+    Err(complaints.join("; "))
+}
+
+/// Takes what can be taken from an answer that is not whole.
+fn salvaged(answer: &str) -> (String, Vec<Decision>) {
+    match parts::split(answer, PARTS) {
+        Ok([text, list]) => (text.to_owned(), decision::parse(list).decisions),
+        Err(_) => (parts::document(answer).to_owned(), Vec::new()),
+    }
+}
+
+fn side_by_side(sketches: &[(&str, &str)]) -> String {
+    let sketch = |(label, text): &(&str, &str)| {
+        format!("Sketch of {label}:\n\n{}", crate::design::quote::body(text))
+    };
+    sketches.iter().map(sketch).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Says why a sketch is none.
+fn thin(answer: &str) -> Option<(Status, String)> {
+    let mut fences = Fences::default();
+    let outside = |line: &&str| fences.feed(bare(line)) == FenceLine::Outside;
+    let words: usize =
+        lines(answer).filter(outside).map(|line| line.split_whitespace().count()).sum();
+    let reason = || format!("sketch too thin: {words}/{FEWEST_WORDS} words outside code");
+    (words < FEWEST_WORDS).then(|| (Status::NotSubstantive, reason()))
+}
+
+pub(super) fn personality(seat: &Seat) -> Personality {
+    match seat.part {
+        Part::Sketch(personality) | Part::Review(personality) => personality,
+        Part::Debate { .. } | Part::Judge | Part::Vote => Personality::Generic,
+    }
+}
+
+pub(super) fn reader(seat: &Seat) -> Reader {
+    if seat.runner == Holder::Host { Reader::Host } else { Reader::Vendor }
+}
