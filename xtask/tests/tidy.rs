@@ -86,6 +86,7 @@ fn every_effect_has_one_door() {
         "crates/app/src/output.rs",
         "crates/app/tests/chaos/stage.rs",
         "crates/app/tests/e2e/harness.rs",
+        "crates/app/tests/kill.rs",
         "crates/engine/src/lane/stopwatch.rs",
         "crates/engine/src/process.rs",
         "crates/store/tests/processes.rs",

@@ -5,6 +5,7 @@ pub mod agents;
 pub mod attend;
 pub mod brief;
 mod deliver;
+pub mod design;
 pub mod dispatch;
 pub mod doctor;
 pub mod guard;
@@ -13,6 +14,7 @@ pub mod hooks;
 pub mod inbox;
 pub mod lane;
 pub mod prompt;
+pub mod runs;
 pub mod say;
 pub mod skill;
 pub mod store;
@@ -58,6 +60,12 @@ pub struct Cli {
 enum Command {
     Brief(brief::Args),
     Dispatch(Box<dispatch::Args>),
+    Design(Box<design::Args>),
+    Runs(runs::RunsArgs),
+    Show(runs::ShowArgs),
+    Resume(runs::ResumeArgs),
+    Replay(runs::ReplayArgs),
+    Recount(runs::RecountArgs),
     Task(task::Args),
     Say(say::Args),
     Inbox(inbox::Args),
@@ -94,6 +102,12 @@ impl Cli {
         match &self.command {
             Command::Brief(args) => args.run(&self.app()?, output),
             Command::Dispatch(args) => args.run(&self.app()?, output),
+            Command::Design(args) => args.run(&self.app()?, output),
+            Command::Runs(args) => args.run(&self.app()?, output),
+            Command::Show(args) => args.run(&self.app()?, output),
+            Command::Resume(args) => args.run(&self.app()?, output),
+            Command::Replay(args) => args.run(&self.app()?, output),
+            Command::Recount(args) => args.run(&self.app()?, output),
             Command::Task(args) => args.run(&self.app()?, output),
             Command::Say(args) => args.run(&self.app()?, output),
             Command::Inbox(args) => args.run(&self.app()?, output),

@@ -105,6 +105,13 @@ impl Environment {
         names.into_iter().filter(is_relative).collect()
     }
 
+    /// Returns after how many events a test wants the process to end.
+    #[cfg(feature = "faults")]
+    pub fn fault_after(self) -> u64 {
+        let text = variable("CONVOKE_FAULT_AFTER").unwrap_or_default();
+        text.to_string_lossy().parse().unwrap_or_default()
+    }
+
     /// Returns the variable for a setting, such as `CONVOKE_BRIEF_DIR` for `brief` and `dir`.
     pub fn setting(self, section: &str, key: &str) -> Option<(String, OsString)> {
         let name = setting_name(section, key);

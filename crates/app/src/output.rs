@@ -1,7 +1,7 @@
 //! The one door to the terminal: stdout is data, stderr is conversation.
 
 use std::error::Error;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
@@ -70,6 +70,18 @@ impl Output {
     /// Hands everything written to the reader.
     pub fn flush(&mut self) -> Result<(), Failure> {
         Ok(self.out.flush().map_err(OutputError)?)
+    }
+
+    /// Tells whether a person watches.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn is_terminal(&self) -> bool {
+        io::stderr().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
+    pub fn redraw(&self, line: &str, in_place: bool) {
+        let back = if in_place { "\x1b[1A\x1b[2K" } else { "" };
+        converse(|stderr| writeln!(stderr, "{back}{line}"));
     }
 
     /// Says one line on stderr, exactly as given.

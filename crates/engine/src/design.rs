@@ -1,4 +1,7 @@
-//! Designs: where one begins and where it is kept while it goes on.
+//! Designs: where one begins, how it goes on, and where it is kept meanwhile.
 
+pub mod codec;
+pub mod fault;
+pub mod run;
 pub mod run_folder;
 pub mod setup;

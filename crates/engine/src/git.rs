@@ -5,6 +5,7 @@
 
 pub mod branch;
 pub mod diff;
+pub mod fresh;
 pub mod sidecar;
 pub mod snapshot;
 

@@ -20,7 +20,7 @@ use crate::config::health;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::{Output, Voice};
 
 /// No file that is read here is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -240,4 +240,49 @@ fn table(reports: &[Report<'_>]) -> String {
     let lines = table.lines().map(|line| format!("{}\n", line.trim())).collect::<Vec<_>>();
     let errors = reports.iter().filter_map(|it| Some(format!("{}: {}\n", it.agent, it.error?)));
     lines.into_iter().chain(errors).collect()
+}
+
+/// Finds out whether agents answer: from what is remembered, else by asking if they may be asked.
+/// Nothing is known of one without a program, such as an API.
+pub(super) fn healths_of(
+    words: &[&str],
+    ask: bool,
+    app: &App,
+    voice: &Voice,
+) -> Result<Vec<Option<Health>>, Failure> {
+    let settings = health::settings(app)?;
+    let cache = app.environment.health_cache();
+    let mut remembered = cache.as_deref().map(Remembered::read).unwrap_or_default();
+    let convoke = app.environment.program();
+    let mut found = Vec::new();
+    for word in words {
+        let Some(agent) = Agent::parse(word) else {
+            found.push(None);
+            continue;
+        };
+        let Some(path) = app.environment.find_program(agent.programs()) else {
+            found.push(Some(Health::Missing));
+            continue;
+        };
+        let known = remembered.get(agent.name(), &path, now(), settings.remember);
+        let program =
+            Program { agent, program: &path, convoke: &convoke, variables: seen_by(agent, app) };
+        let health = match known {
+            Some(health) => health,
+            None if ask => {
+                let asked = probe(&[program], settings.pause, &interrupt::cancel()).pop();
+                let health = asked.unwrap_or(Health::NotAsked);
+                remembered.note(agent.name(), &path, &health, now());
+                health
+            }
+            None => Health::NotAsked,
+        };
+        if let Some(banner) = health.banner(agent.name()) {
+            voice.say(&banner);
+        }
+        found.push(Some(health));
+    }
+    // Nobody is hurt if it is asked again next time.
+    cache.and_then(|path| remembered.write(&path).ok());
+    Ok(found)
 }

@@ -175,6 +175,17 @@ fn print_block(
     brief.block().pieces().try_for_each(|piece| output.data(piece))
 }
 
+/// Returns the block as configured, if there is anything in it.
+pub(super) fn block_of(app: &App) -> Result<Option<String>, Failure> {
+    let resolved = resolve(&app.project, layers(Layer::default(), app)?);
+    let loaded = load(&app.project, Mode::Standalone, resolved);
+    if !loaded.has_text() {
+        return Ok(None);
+    }
+    let tokenizer = open_tokenizer(loaded.settings.tokenizer)?;
+    Ok(Some(loaded.brief(&*tokenizer).block().pieces().collect()))
+}
+
 /// Says remarks if they were asked for.
 fn say_diagnostics(app: &App, diagnostics: &[Diagnostic], output: &Output) {
     if app.verbosity == Verbosity::Normal {

@@ -26,8 +26,8 @@ use convoke_engine::lane::supervisor::Limits;
 pub(super) use self::books::{Account, Ran};
 pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, seen_by, version_of};
 use self::report::Report;
-pub(super) use self::report::sentence;
 use self::report::warnings;
+pub(super) use self::report::{sentence, why};
 pub(super) use self::tree::TreeWatch;
 use self::tree::is_dirty;
 use crate::app::{App, Format};
@@ -267,7 +267,7 @@ pub(super) fn lane_failed(error: std::io::Error) -> Failure {
 }
 
 /// Reads seconds, also parts of one.
-fn seconds() -> impl TypedValueParser<Value = Duration> {
+pub(super) fn seconds() -> impl TypedValueParser<Value = Duration> {
     clap::builder::NonEmptyStringValueParser::new().try_map(|text| {
         let seconds: Option<f64> = text.parse().ok();
         let usable = seconds.filter(|it| it.is_finite() && *it > 0.0 && *it < 1e7);

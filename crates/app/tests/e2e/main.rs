@@ -13,6 +13,7 @@ mod brief_init;
 mod brief_rest;
 mod cli;
 mod config;
+mod design;
 mod dispatch;
 mod dispatch_evidence;
 mod dispatch_loop;

@@ -269,7 +269,8 @@ fn ending(driven: &Driven) -> Ending {
         model: heard.model.clone(),
         took_ms: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
         bytes: driven.bytes,
-        said: heard.usage,
+        // What is played costs nothing.
+        said: heard.usage.filter(|_| !driven.is_recorded),
         counts: driven.counts,
         at: now(),
     }

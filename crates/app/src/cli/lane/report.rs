@@ -132,7 +132,7 @@ pub(in crate::cli) fn sentence(driven: &Driven, thin: Option<&str>) -> String {
 }
 
 /// Says why there is no answer, as far as the client says.
-fn why(driven: &Driven) -> Option<String> {
+pub(in crate::cli) fn why(driven: &Driven) -> Option<String> {
     if driven.outcome == Outcome::Answered {
         return None;
     }

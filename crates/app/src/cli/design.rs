@@ -1,0 +1,360 @@
+//! `convoke design`: from a feature sentence to a reviewed plan.
+
+mod ending;
+mod person;
+mod rehearsal;
+mod screen;
+mod seats;
+mod stage;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use self::ending::{hand_over, told};
+use self::person::Person;
+use self::rehearsal::Rehearsal;
+use self::screen::Screen;
+use self::seats::Seats;
+use self::stage::{Beginning, Stage};
+use super::brief::block_of;
+use super::lane::seconds;
+use crate::app::App;
+use crate::clock::now;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, refused};
+use convoke_domain::design::event::{Boundary, Event, QuestionId, Settings, Stamped};
+use convoke_domain::design::policy::Policy;
+use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::walk::{Ending, Question, walk};
+use convoke_domain::lane::cap::Cap;
+use convoke_domain::run::RunId;
+use convoke_engine::design::run::{Journal, Outcome, RunError, run};
+use convoke_engine::design::run_folder::RunFolders;
+use convoke_engine::lane::supervisor::Limits;
+use convoke_store::journal::JournalStore;
+
+/// No feature is described in more words.
+const MAX_FEATURE: usize = 1024 * 1024;
+
+/// Plan a feature with several agents: sketches, debates, a plan, a review, votes, a diagram
+///
+/// Two agents and a host sketch alone, contested decisions are debated and judged, a plan is written
+/// and attacked by reviewers, and voters decide on every finding. Agents may only read. Everything
+/// that happens is in a journal: a run that was stopped or killed goes on with `convoke resume`.
+/// Flags stand before the feature; whatever follows its first word belongs to it.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct Args {
+    /// Ask nobody anything: the recommendations stand
+    #[arg(long)]
+    auto: bool,
+
+    /// Two sketches without personalities instead of four
+    #[arg(long)]
+    quick: bool,
+
+    /// Do the heavy part in a process of its own; every lane has one already, so nothing changes
+    #[arg(long)]
+    subagent: bool,
+
+    /// Another workflow's session file: what is made is for that workflow to show
+    #[arg(long, value_name = "PATH")]
+    session_env: Option<PathBuf>,
+
+    /// What stands before step numbers and names: `NUMBER::PATH`
+    #[arg(long, value_name = "PREFIX", hide = true)]
+    step_prefix: Option<String>,
+
+    /// What the calling workflow knows of the branch
+    #[arg(long, value_name = "FACTS", hide = true)]
+    branch_info: Option<String>,
+
+    /// Stay on the branch that is checked out
+    #[arg(long)]
+    no_branch: bool,
+
+    /// Who takes part: two agents that compete and the host, each perhaps with a model, such as
+    /// `cursor,codex=gpt-5.5,claude` [default: cursor, codex and claude, or whoever is installed]
+    #[arg(long, value_name = "FIRST,SECOND,HOST")]
+    seats: Option<String>,
+
+    /// Whose rules hold where they changed: `safe`, or `seed` for the first version's
+    #[arg(long, value_name = "NAME", default_value = "safe", value_parser = policy)]
+    policy: Policy,
+
+    /// Give the design folder's documents to whoever sketches, as `convoke brief` prints them
+    #[arg(long)]
+    brief: bool,
+
+    /// A feature's folder: its documents are to be read, and it gets `plan.md` and `tasks.md`
+    #[arg(long, value_name = "DIR")]
+    feature_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    course: CourseArgs,
+
+    /// Run the whole workflow with recorded answers on an example project, in a temporary copy; a
+    /// folder of your own can be named
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "a flag that may have a value")]
+    rehearse: Option<Option<PathBuf>>,
+
+    /// What is to be designed
+    #[arg(trailing_var_arg = true, value_name = "FEATURE")]
+    feature: Vec<String>,
+}
+
+/// What can be said anew when a run is resumed.
+#[derive(Debug, clap::Args)]
+pub(super) struct CourseArgs {
+    /// What all lanes together may spend, such as 2M tokens or $20
+    #[arg(long, value_name = "CAP", value_parser = Cap::parse)]
+    budget: Option<Cap>,
+
+    /// How long one lane may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds())]
+    limit: Duration,
+
+    /// Answers to questions, one a line: `1d/2: the answer`
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+
+    /// Take the recommendation when a question waited this long, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds())]
+    answer_limit: Option<Duration>,
+
+    /// Do not ask agents whether they answer before they are needed
+    #[arg(long)]
+    no_probe: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DesignError {
+    #[error("cannot design nothing: say what the feature is")]
+    NoFeature,
+    #[error("cannot take a feature of more than {MAX_FEATURE} bytes")]
+    LongFeature,
+    #[error("cannot find any agent; looked for {looked_for} on the PATH")]
+    Nobody { looked_for: String },
+    #[error("cannot ask `{name}`: no agent is called so")]
+    NoAgent { name: String },
+    #[error("cannot use `{}`", path.display())]
+    Folder { path: PathBuf, source: std::io::Error },
+    #[error("cannot tell where runs are kept: HOME is not set")]
+    NoHome,
+    #[error("cannot go on with the run")]
+    Journal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        if let Some(folder) = &self.rehearse {
+            let rehearsal = Rehearsal::prepare(folder.as_deref())?;
+            let stage = App { project: rehearsal.project(), ..app.clone() };
+            let (seats, feature) = (rehearsal.seats()?, rehearsal.feature());
+            let settings = self.settings(&stage, seats, feature, true)?;
+            return self.begin(&Workspace::open(app, None)?, &stage, settings, output);
+        }
+        let feature = self.feature.join(" ").trim().to_owned();
+        if feature.is_empty() {
+            let failure = Failure::new(Exit::Usage, DesignError::NoFeature);
+            return Err(failure.hint("convoke design \"Keep drafts when the connection is lost\""));
+        }
+        if feature.len() > MAX_FEATURE {
+            return Err(Failure::new(Exit::Usage, DesignError::LongFeature));
+        }
+        let seats = match &self.seats {
+            Some(words) => Seats::parse(words).map_err(|error| Failure::new(Exit::Usage, error))?,
+            None => Seats::found(app).ok_or_else(nobody)?,
+        };
+        let settings = self.settings(app, seats, feature, false)?;
+        self.begin(&Workspace::open(app, None)?, app, settings, output)
+    }
+
+    fn settings(
+        &self,
+        app: &App,
+        seats: Seats,
+        feature: String,
+        is_rehearsal: bool,
+    ) -> Result<Settings, Failure> {
+        Ok(Settings {
+            feature,
+            auto: self.auto || is_rehearsal,
+            quick: self.quick,
+            nested: self.session_env.is_some(),
+            prefix: self.step_prefix.as_deref().map(Prefix::parse).unwrap_or_default(),
+            panel: seats.panel,
+            agents: seats.agents,
+            policy: self.policy,
+            brief: if self.brief { block_of(app)? } else { None },
+            documents: self.feature_dir.as_deref().map(documents).unwrap_or_default(),
+            is_rehearsal,
+        })
+    }
+
+    /// Begins a run, and goes through with it. A rehearsal is kept with the project that it was asked
+    /// for in, and happens in another.
+    fn begin(
+        &self,
+        workspace: &Workspace,
+        app: &App,
+        settings: Settings,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let id = RunId::new(now(), u64::from(std::process::id()) ^ settings.feature.len() as u64);
+        let title = settings.feature.lines().next().unwrap_or_default().to_owned();
+        workspace.store.begin_run(&id, &workspace.scope, &title, now()).map_err(refused)?;
+        let (mut journal, mut events) = opened(workspace, &id)?;
+        let at = now().as_millisecond();
+        let event = Event::Begun(Box::new(settings));
+        journal.append(at, &event).map_err(refused)?;
+        events.push(Stamped { at, event });
+        let course = Course {
+            args: &self.course,
+            branch_info: self.branch_info.as_deref(),
+            no_branch: self.no_branch,
+            feature_dir: self.feature_dir.as_deref(),
+        };
+        course.go(app, workspace, &id, (journal, events), output)
+    }
+}
+
+/// What a process needs to go through with a run.
+pub(super) struct Course<'a> {
+    pub(super) args: &'a CourseArgs,
+    pub(super) branch_info: Option<&'a str>,
+    pub(super) no_branch: bool,
+    pub(super) feature_dir: Option<&'a Path>,
+}
+
+impl Course<'_> {
+    /// Goes on where the journal ends.
+    pub(super) fn go(
+        self,
+        app: &App,
+        workspace: &Workspace,
+        id: &RunId,
+        (journal, events): (Journal<'_>, Vec<Stamped>),
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let root = app
+            .environment
+            .runs()
+            .ok_or_else(|| Failure::new(Exit::Surroundings, DesignError::NoHome))?;
+        let folders = RunFolders::new(root);
+        let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
+        let held = |error: convoke_engine::design::run_folder::RunFolderError| {
+            let hint = error.hint();
+            Failure::new(Exit::Surroundings, error).hint(hint)
+        };
+        let _lock = folders.hold(&tree, id).map_err(held)?;
+        let folder = folders.make(id, &tree, now()).map_err(held)?;
+        let CourseArgs { budget, limit, answers, answer_limit, no_probe } = self.args;
+        let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
+        let mut stage = Stage {
+            app,
+            run: id.clone(),
+            folder: folder.clone(),
+            beginning: Beginning {
+                branch_info: self.branch_info.map(str::to_owned),
+                no_branch: self.no_branch,
+                no_probe: *no_probe,
+            },
+            budget: *budget,
+            limit: *limit,
+            person: Person::new(written, *answer_limit),
+            screen: Screen::new(app, output),
+            kept: BTreeMap::new(),
+        };
+        let outcome = run(journal, events, &mut stage).map_err(run_failed)?;
+        let (_, events) = opened(workspace, id)?;
+        let progress = walk(&convoke_domain::design::facts::Facts::fold(events));
+        if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) = (&outcome, self.feature_dir) {
+            hand_over(dir, &progress)?;
+        }
+        if matches!(outcome, Outcome::Ended(Ending::Complete { .. })) {
+            folders.remove(&folder, now()).map_err(held)?;
+        }
+        told(app, id, &outcome, &progress, output)
+    }
+}
+
+/// Opens a run's journal.
+pub(super) fn opened<'w>(
+    workspace: &'w Workspace,
+    id: &RunId,
+) -> Result<(Journal<'w>, Vec<Stamped>), Failure> {
+    Journal::open(&workspace.store, id.clone())
+        .map_err(|error| Failure::new(Exit::Surroundings, DesignError::Journal(Box::new(error))))
+}
+
+fn run_failed(error: RunError<Failure>) -> Failure {
+    match error {
+        RunError::World(failure) => failure,
+        RunError::Store(error) => refused(error),
+        RunError::Codec(error) => {
+            Failure::new(Exit::Surroundings, DesignError::Journal(Box::new(error)))
+        }
+    }
+}
+
+fn nobody() -> Failure {
+    let looked_for = ["claude", "codex", "cursor-agent", "gemini", "opencode", "qwen"].join(", ");
+    Failure::new(Exit::Surroundings, DesignError::Nobody { looked_for })
+        .hint("install one of them and log in")
+        .hint("or name an API of your configuration: `--seats http:a,http:b,http:c`")
+        .hint("or see how it goes without any: `convoke design --rehearse`")
+}
+
+/// How long a lane may take, and how long it may be silent.
+pub(super) const fn lane_limits(wall: Duration) -> Limits {
+    let silence = Duration::from_mins(10);
+    Limits { wall, first_byte: silence, stall: silence, grace: Duration::from_secs(5) }
+}
+
+fn policy(word: &str) -> Result<Policy, String> {
+    Policy::parse(word).ok_or_else(|| "it must be `safe` or `seed`".to_owned())
+}
+
+/// Lists a feature's documents, by path.
+fn documents(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|it| it == "md") && path.is_file());
+    paths.sort();
+    paths.iter().map(|path| path.display().to_string()).collect()
+}
+
+fn read_answers(path: &Path) -> Result<std::collections::HashMap<String, String>, Failure> {
+    let text = fs::read_to_string(path).map_err(|source| {
+        Failure::new(Exit::Usage, DesignError::Folder { path: path.to_owned(), source })
+    })?;
+    Ok(Person::read(&text))
+}
+
+fn branch_question(branch: &str) -> Question {
+    Question {
+        id: QuestionId("1/branch".to_owned()),
+        title: "Branch".to_owned(),
+        text: format!("The branch `{branch}` may be about something else. Where shall this begin?"),
+        options: vec!["A new branch".to_owned(), "Keep it".to_owned()],
+        recommended: "A new branch".to_owned(),
+    }
+}
+
+fn recovery_question(boundary: Boundary) -> Question {
+    Question {
+        id: QuestionId(format!("tree/{}", boundary.name())),
+        title: "Working tree".to_owned(),
+        text: "Agents that may only read have left it changed. Put it in order yourself, or stop."
+            .to_owned(),
+        options: vec!["Restored; look again".to_owned(), "Cancel".to_owned()],
+        recommended: "Cancel".to_owned(),
+    }
+}

@@ -1,0 +1,177 @@
+//! The rehearsal: a whole design on an example project, with answers that were written down before.
+//!
+//! It goes through the same engine, journal and lanes as any other; only the agents are recordings.
+//! It happens in a temporary copy with a repository of its own.
+
+/// Names a file of the rehearsal and holds its text.
+macro_rules! file {
+    ($path:literal) => {
+        ($path, include_str!(concat!("../../../../rehearsal/", $path)))
+    };
+}
+
+mod files;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use convoke_domain::lane::event::{Ended, Event, Usage};
+use convoke_domain::lane::outcome::End;
+use convoke_engine::git::fresh::begin_repository;
+use convoke_engine::lane::cassette::{Cassette, Entry, Matching, Request};
+use tempfile::TempDir;
+
+use self::files::FILES;
+use super::DesignError;
+use super::seats::Seats;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+const FEATURE: &str = include_str!("../../../rehearsal/feature.txt");
+
+/// Who takes part.
+const SEATS: [&str; 3] = ["cursor", "codex", "claude"];
+
+/// A rehearsal, ready to begin. Everything of it goes when this does.
+pub(super) struct Rehearsal {
+    folder: TempDir,
+    feature: String,
+}
+
+/// The files of a rehearsal, by their paths.
+type Files = Vec<(String, String)>;
+
+impl Rehearsal {
+    /// Copies the example, or what lies in a folder of the same shape.
+    pub(super) fn prepare(named: Option<&Path>) -> Result<Self, Failure> {
+        let failed = |source: io::Error| {
+            let path = named.map_or_else(|| PathBuf::from("the rehearsal"), Path::to_path_buf);
+            Failure::new(Exit::Surroundings, DesignError::Folder { path, source })
+        };
+        let shipped = || FILES.map(|(path, text)| (path.to_owned(), text.to_owned())).to_vec();
+        let (files, feature) = match named {
+            Some(folder) => {
+                let feature = fs::read_to_string(folder.join("feature.txt")).map_err(failed)?;
+                (found(folder).map_err(failed)?, feature)
+            }
+            None => (shipped(), FEATURE.to_owned()),
+        };
+        let folder = tempfile::tempdir().map_err(failed)?;
+        lay_out(folder.path(), &files).map_err(failed)?;
+        Ok(Self { folder, feature: feature.trim().to_owned() })
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    pub(super) fn feature(&self) -> String {
+        self.feature.clone()
+    }
+
+    /// Seats the recordings under the names of those who would usually take part.
+    pub(super) fn seats(&self) -> Result<Seats, Failure> {
+        let mut seats =
+            Seats::parse(&SEATS.join(",")).map_err(|error| Failure::new(Exit::Bug, error))?;
+        for chosen in &mut seats.agents {
+            chosen.agent = format!("replay:{}", tape(self.folder.path()).display());
+        }
+        Ok(seats)
+    }
+}
+
+fn tape(folder: &Path) -> PathBuf {
+    folder.join("answers.jsonl")
+}
+
+/// Reads a folder that has the shape of the example.
+fn found(folder: &Path) -> io::Result<Files> {
+    let mut files = Vec::new();
+    let mut open = vec!["answers".to_owned(), "project".to_owned()];
+    while let Some(path) = open.pop() {
+        for entry in fs::read_dir(folder.join(&path))? {
+            let entry = entry?;
+            let inner = format!("{path}/{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_dir() {
+                open.push(inner);
+            } else {
+                files.push((inner, fs::read_to_string(entry.path())?));
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Writes the project with its repository, and the answers as recorded lanes.
+fn lay_out(folder: &Path, files: &Files) -> io::Result<()> {
+    let mut tape_text = format!("{}\n", Cassette::head());
+    for (path, text) in files {
+        if let Some(lane) = path.strip_prefix("answers/").and_then(|it| it.strip_suffix(".md")) {
+            tape_text += &entry(lane, text).lines(None);
+        } else {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap_or(folder))?;
+            fs::write(path, text)?;
+        }
+    }
+    fs::write(tape(folder), tape_text)?;
+    begin_repository(&folder.join("project"))
+}
+
+/// Makes a recorded lane of an answer. Values between `---` lines at its start say how it was given.
+fn entry(lane: &str, text: &str) -> Entry {
+    let parts = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    let (head, answer) = parts.unwrap_or(("", text));
+    let value = |name: &str| {
+        let mut said = head.lines().filter_map(|it| it.strip_prefix(name)?.strip_prefix(':'));
+        said.next().map(str::trim)
+    };
+    let took = value("took").map_or(1, seconds);
+    let numbers = value("tokens").unwrap_or_default().split(|c: char| !c.is_ascii_digit());
+    let mut numbers = numbers.filter_map(|number| number.parse().ok());
+    let (input, output) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let took = Duration::from_secs(took);
+    let ended = Ended { answer: Some(answer.trim().to_owned()), failure: None };
+    let mut events = vec![Event::Usage(Usage { input, output, ..Usage::default() })];
+    events.extend(value("model").map(|model| Event::Model(model.to_owned())));
+    events.push(Event::Ended(ended));
+    Entry {
+        request: Request {
+            hash: String::new(),
+            label: Some(lane.to_owned()),
+            matching: Matching::Label,
+            agent: String::new(),
+            model: None,
+            prompt: String::new(),
+            recorded_at: String::new(),
+        },
+        events: events.into_iter().map(|event| (took, event)).collect(),
+        end: End::Exited(0),
+        took,
+    }
+}
+
+/// Reads `41s` or `1m12s`.
+fn seconds(text: &str) -> u64 {
+    let (minutes, rest) = text.split_once('m').unwrap_or(("0", text));
+    let number = |text: &str| text.trim_end_matches('s').parse::<u64>().unwrap_or(0);
+    number(minutes) * 60 + number(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_example_is_shipped() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rehearsal");
+        let mut found: Vec<_> = found(&folder)
+            .map(|files| files.into_iter().map(|(path, _)| path).collect())
+            .unwrap_or_default();
+        found.sort();
+        let shipped: Vec<_> = FILES.map(|(path, _)| path.to_owned()).to_vec();
+        assert_eq!(shipped, found);
+    }
+}

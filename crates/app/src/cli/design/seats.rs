@@ -1,0 +1,108 @@
+//! Who takes part in a design: named on the command line, or found on this machine.
+
+use convoke_domain::design::event::Chosen;
+use convoke_domain::design::seat::{BadName, Named, Panel};
+use convoke_engine::lane::adapter::Agent;
+use convoke_engine::lane::agent_ref::AgentRef;
+
+use crate::app::App;
+
+/// Three agents: the first, the second, and the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seats {
+    pub(super) panel: Panel,
+    pub(super) agents: [Chosen; 3],
+}
+
+/// Why three agents cannot take part.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SeatsError {
+    #[error("cannot seat `{0}`: three agents are needed, such as `cursor,codex,claude`")]
+    NotThree(String),
+    #[error("cannot seat `{0}`: no agent is called so")]
+    Unknown(String),
+    #[error(transparent)]
+    Name(#[from] BadName),
+}
+
+/// Whom to ask when nobody says otherwise: first those that compete, and the host.
+const USUAL: [Agent; 2] = [Agent::Cursor, Agent::Codex];
+const HOSTS: [Agent; 6] =
+    [Agent::Claude, Agent::Codex, Agent::Cursor, Agent::Gemini, Agent::Opencode, Agent::Qwen];
+
+impl Seats {
+    /// Reads `FIRST,SECOND,HOST`, each perhaps with a model: `codex=gpt-5.5`.
+    pub(super) fn parse(words: &str) -> Result<Self, SeatsError> {
+        let seats: Vec<_> = words.split(',').map(str::trim).collect();
+        let [first, second, host] = seats.as_slice() else {
+            return Err(SeatsError::NotThree(words.to_owned()));
+        };
+        Self::of([seat(first)?, seat(second)?, seat(host)?])
+    }
+
+    /// Seats whoever is installed. The host is one that is, so that there is always somebody; the
+    /// other two are there if they can be.
+    pub(super) fn found(app: &App) -> Option<Self> {
+        let installed = |agent: &Agent| app.environment.find_program(agent.programs()).is_some();
+        let host = HOSTS.into_iter().find(installed)?;
+        let mut others: Vec<_> = USUAL.into_iter().filter(|it| *it != host).collect();
+        let rest = HOSTS.into_iter().rev().filter(|it| *it != host && !USUAL.contains(it));
+        others.extend(rest);
+        // A usual one that is missing gives its place to one that is there, if there is one.
+        others.sort_by_key(|agent| !installed(agent));
+        others.truncate(2);
+        others.sort_by_key(|agent| USUAL.iter().position(|it| it == agent).unwrap_or(2));
+        let seat = |agent: Agent| (AgentRef::Client(agent), None);
+        Self::of([seat(others[0]), seat(others[1]), seat(host)]).ok()
+    }
+
+    fn of(seats: [(AgentRef, Option<String>); 3]) -> Result<Self, SeatsError> {
+        let [first, second, host] = &seats;
+        let panel = Panel::new(named(&first.0)?, named(&second.0)?, named(&host.0)?)?;
+        let chosen =
+            |(agent, model): (AgentRef, Option<String>)| Chosen { agent: agent.to_string(), model };
+        Ok(Self { panel, agents: seats.map(chosen) })
+    }
+}
+
+fn seat(word: &str) -> Result<(AgentRef, Option<String>), SeatsError> {
+    let (agent, model) = match word.split_once('=') {
+        Some((agent, model)) => (agent, Some(model.to_owned())),
+        None => (word, None),
+    };
+    let agent = AgentRef::parse(agent).ok_or_else(|| SeatsError::Unknown(agent.to_owned()))?;
+    Ok((agent, model.filter(|model| !model.trim().is_empty())))
+}
+
+/// Names an agent for files and for people: a client by its word, an API by its name in the
+/// configuration, a recording by its file.
+fn named(agent: &AgentRef) -> Result<Named, BadName> {
+    let word = match agent {
+        AgentRef::Client(client) => client.name().to_owned(),
+        AgentRef::Http(name) => name.to_lowercase().replace('_', "-"),
+        AgentRef::Replay(path) => {
+            path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase()
+        }
+    };
+    let mut letters = word.chars();
+    let name = letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters);
+    Named::new(&word, &name.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use convoke_domain::design::seat::Holder;
+
+    use super::*;
+
+    #[test]
+    fn three_are_seated_under_their_names() {
+        let seats = Seats::parse("http:Local_1,codex=gpt-5.5, replay:/x/claude.jsonl").unwrap();
+        let names = [Holder::First, Holder::Second, Holder::Host].map(|it| seats.panel.named(it));
+        assert_eq!(names.map(Named::name), ["Local-1", "Codex", "Claude"]);
+        assert_eq!(seats.agents[1].model.as_deref(), Some("gpt-5.5"));
+        for wrong in ["codex", "codex,codex,claude", "codex,aider,claude", "a,b,c,d", ""] {
+            assert!(Seats::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

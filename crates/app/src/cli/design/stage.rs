@@ -1,0 +1,332 @@
+//! The world that a design happens in: this machine, its agents, its git, and the person at it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use convoke_domain::design::event::{
+    Boundary, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
+};
+use convoke_domain::design::seat::{Available, Holder};
+use convoke_domain::design::setup::SetUp;
+use convoke_domain::design::walk::{Line, Progress, Question, Request};
+use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::collected::{self, Status, collected};
+use convoke_domain::lane::ledger::Purpose;
+use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::queue::Room;
+use convoke_domain::run::RunId;
+use convoke_domain::tree::Status as TreeStatus;
+use convoke_domain::tree::sidecar::{Mode, Request as TreeRequest};
+use convoke_engine::design::run::{LaneNews, Tell, World};
+use convoke_engine::design::setup::{self, Doubt};
+use convoke_engine::git::sidecar::check;
+use convoke_engine::lane::adapter::Rights;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::many::{self, Enough, News, Waiting};
+use convoke_engine::lane::supervisor::Limits;
+use jiff::Timestamp;
+
+use super::person::Person;
+use super::screen::Screen;
+use super::{DesignError, lane_limits};
+use crate::app::{App, Format};
+use crate::cli::agents::healths_of;
+use crate::cli::lane::{Account, LaneOrder, lane_failed, why};
+use crate::clock::now;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::interrupt;
+use crate::output::Voice;
+
+/// No answer is longer.
+const LONGEST_ANSWER: usize = 1024 * 1024;
+
+/// How many lanes run at the same time.
+const ROOM: Room = Room { in_all: 12, of_agent: 10 };
+
+/// How long a remote may take.
+const FETCH_LIMIT: Duration = Duration::from_secs(30);
+
+/// What was said about the beginning on the command line.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Beginning {
+    pub(super) branch_info: Option<String>,
+    pub(super) no_branch: bool,
+    pub(super) no_probe: bool,
+}
+
+/// The world of one run.
+pub(super) struct Stage<'a> {
+    pub(super) app: &'a App,
+    pub(super) run: RunId,
+    pub(super) folder: PathBuf,
+    pub(super) beginning: Beginning,
+    pub(super) budget: Option<Cap>,
+    pub(super) limit: Duration,
+    pub(super) person: Person,
+    pub(super) screen: Screen<'a>,
+    /// What was kept last, so that only changes are written.
+    pub(super) kept: BTreeMap<String, String>,
+}
+
+/// What came of a lane; nothing if we were stopped.
+type Came = Result<Option<LaneEnd>, Failure>;
+
+impl Stage<'_> {
+    fn set_up_with(&self, settings: &Settings, doubt: Doubt) -> Result<SetUp, Failure> {
+        let request = setup::Request {
+            folder: &self.app.project,
+            feature: &settings.feature,
+            branch_info: self.beginning.branch_info.as_deref(),
+            no_branch: self.beginning.no_branch,
+            doubt,
+            strict_fetch: false,
+            fetch_limit: FETCH_LIMIT,
+        };
+        setup::set_up(&request).map_err(|error| {
+            let hint = error.hint();
+            Failure::new(Exit::Surroundings, error).hint(hint)
+        })
+    }
+}
+
+impl World for Stage<'_> {
+    type Error = Failure;
+
+    fn set_up(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
+        let doubt = if settings.auto { Doubt::Create } else { Doubt::Ask };
+        let found = self.set_up_with(settings, doubt)?;
+        let SetUp::Undecided { branch } = &found else { return Ok(found) };
+        let question = super::branch_question(branch);
+        let keeps = match self.person.ask(&question, &mut self.screen) {
+            Some(Reply::Words(words)) => words.trim().starts_with(['2', 'k', 'K']),
+            Some(Reply::Recommended) | None => false,
+        };
+        self.set_up_with(settings, if keeps { Doubt::Keep } else { Doubt::Create })
+    }
+
+    fn probe(&mut self, settings: &Settings, occasion: Occasion) -> Result<Health, Failure> {
+        let holders = [Holder::First, Holder::Second];
+        let words = holders.map(|holder| settings.chosen(holder).agent.as_str());
+        let ask = !self.beginning.no_probe && !settings.is_rehearsal;
+        let found = healths_of(&words, ask, self.app, &Voice::default())?;
+        let mut warnings = Vec::new();
+        let mut can_work = [true, true];
+        for (place, health) in found.iter().enumerate() {
+            // Nobody was asked: then being there is enough.
+            can_work[place] = health.as_ref().is_none_or(|it| {
+                it.may_work() || !ask && *it == convoke_domain::lane::health::Health::NotAsked
+            });
+            let name = settings.panel.named(holders[place]).name();
+            warnings.extend(health.as_ref().and_then(|it| it.warning(name)));
+        }
+        let available = Available { first: can_work[0], second: can_work[1] };
+        // Judges who are missing are the host's to replace, without another word.
+        let warnings = if occasion == Occasion::SetUp { warnings } else { Vec::new() };
+        Ok(Health { available, warnings })
+    }
+
+    fn lanes(
+        &mut self,
+        settings: &Settings,
+        requests: &[Request],
+        tell: &mut Tell<'_, Self, Failure>,
+    ) -> Result<(), Failure> {
+        // What agents do meanwhile is not part of what a design shows.
+        let quiet = App { format: Format::Json, ..self.app.clone() };
+        let run = self.run.clone();
+        let order = Order {
+            app: &quiet,
+            settings,
+            run: &run,
+            budget: self.budget,
+            limits: lane_limits(self.limit),
+        };
+        let waiting = requests.iter().map(|request| Waiting {
+            agent: settings.chosen(request.holder).agent.as_str(),
+            // The first agent is usually the slowest, and the host the fastest.
+            expected: Duration::from_secs(match request.holder {
+                Holder::First => 3,
+                Holder::Second => 2,
+                Holder::Host => 1,
+            }),
+            work: Box::new(|_: &_, _: &mut dyn FnMut(&_)| order.run(request)),
+        });
+        let mut failed = None;
+        many::run(waiting.collect(), ROOM, &interrupt::cancel(), &mut |number, news| {
+            let id = requests[number].id.clone();
+            let told = match news {
+                News::Started => tell(self, LaneNews::Started(id)),
+                News::Ended(Ok(Some(end))) if end.status == Status::CapHit => {
+                    tell(self, LaneNews::OverBudget(end.reason.clone()))
+                }
+                News::Ended(Ok(Some(end))) => {
+                    tell(self, LaneNews::Ended(id, Box::new(end.clone())))
+                }
+                News::Ended(Ok(None)) | News::Said(_) => Ok(()),
+                News::Ended(Err(error)) => {
+                    let end = not_run(settings, &requests[number], &error.error.to_string());
+                    tell(self, LaneNews::Ended(id, Box::new(end)))
+                }
+            };
+            match told {
+                Ok(()) => Enough::No,
+                Err(failure) => {
+                    failed.get_or_insert(failure);
+                    Enough::Yes
+                }
+            }
+        });
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn ask(&mut self, question: &Question) -> Result<Option<Reply>, Failure> {
+        Ok(self.person.ask(question, &mut self.screen))
+    }
+
+    fn tree(&mut self, _: Boundary) -> Result<Tree, Failure> {
+        let request = TreeRequest { mode: Mode::Checkpoint, baseline: None, sidecar: None };
+        let note = check(&self.app.project, &request);
+        Ok(match note.status {
+            TreeStatus::Clean => Tree::Clean,
+            TreeStatus::Dirty | TreeStatus::Unknown => Tree::Suspect {
+                status: note.status.name().to_owned(),
+                detail: note.reason.map_or_else(String::new, |reason| reason.name().to_owned()),
+            },
+        })
+    }
+
+    fn recover(&mut self, boundary: Boundary, _: &str) -> Result<Option<Recovery>, Failure> {
+        if !input::has_person() {
+            return Ok(None);
+        }
+        let question = super::recovery_question(boundary);
+        Ok(match self.person.ask(&question, &mut self.screen) {
+            Some(Reply::Words(words)) if words.trim().starts_with(['1', 'r', 'R']) => {
+                Some(Recovery::Restored)
+            }
+            Some(_) => Some(Recovery::Cancelled),
+            None => None,
+        })
+    }
+
+    fn show(&mut self, line: &Line) -> Result<(), Failure> {
+        self.screen.show(line)
+    }
+
+    fn keep(&mut self, progress: &Progress) -> Result<(), Failure> {
+        for (name, text) in &progress.files {
+            if self.kept.get(name) != Some(text) {
+                keep_file(&self.folder, name, text)?;
+                self.kept.insert(name.clone(), text.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> Timestamp {
+        now()
+    }
+}
+
+fn keep_file(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let path = folder.join(name);
+    fs::write(&path, text).map_err(|source| {
+        Failure::new(Exit::Surroundings, DesignError::Folder { path: path.clone(), source })
+    })
+}
+
+/// What every lane of a run has in common.
+struct Order<'o> {
+    app: &'o App,
+    settings: &'o Settings,
+    run: &'o RunId,
+    budget: Option<Cap>,
+    limits: Limits,
+}
+
+impl Order<'_> {
+    /// Asks an agent, and once more if it said nothing.
+    fn run(&self, request: &Request) -> Came {
+        let first = self.ask(request, false)?;
+        match first {
+            Some((_, true)) => Ok(self.ask(request, true)?.map(|(end, _)| end)),
+            first => Ok(first.map(|(end, _)| end)),
+        }
+    }
+
+    /// Asks, and tells whether it is worth asking again.
+    fn ask(&self, request: &Request, is_second: bool) -> Result<Option<(LaneEnd, bool)>, Failure> {
+        let chosen = self.settings.chosen(request.holder);
+        let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
+            Failure::new(Exit::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
+        })?;
+        let purpose = Purpose {
+            run: Some(self.run.to_string()),
+            role: Some(request.kind.clone()),
+            phase: Some(request.step.number().to_owned()),
+        };
+        let order = LaneOrder {
+            agent: &agent,
+            prompt: &request.prompt,
+            label: Some(&request.id.0),
+            record: None,
+            model: chosen.model.as_deref(),
+            effort: None,
+            resume: None,
+            rights: Rights::ReadOnly,
+            limits: self.limits,
+            account: Account { purpose, budget: self.budget, kept_in: None },
+        };
+        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        let ran = order.run(self.app, scratch.path(), &Voice::default())?;
+        let driven = &ran.driven;
+        if driven.outcome == Outcome::Cancelled {
+            return Ok(None);
+        }
+        let why = why(driven);
+        let result = collected::Result {
+            outcome: driven.outcome,
+            end: driven.end,
+            why: why.as_deref(),
+            thin: None,
+            is_second,
+        };
+        let found = collected(&result);
+        let mut end = LaneEnd {
+            status: found.status,
+            reason: found.reason,
+            answer: String::new(),
+            agent: chosen.agent.clone(),
+            model: driven.heard.model.clone(),
+            usage: ran.spent.or(driven.heard.usage.filter(|_| driven.is_recorded)),
+            took: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
+        };
+        if end.status == Status::Ok {
+            let answer = driven.heard.answer().unwrap_or_default();
+            if answer.len() > LONGEST_ANSWER {
+                end.status = Status::Failed;
+                end.reason = format!("the answer is longer than {LONGEST_ANSWER} bytes");
+            } else {
+                answer.clone_into(&mut end.answer);
+            }
+        }
+        Ok(Some((end, result.is_worth_another())))
+    }
+}
+
+/// What is recorded of a lane that could not even be tried.
+fn not_run(settings: &Settings, request: &Request, reason: &str) -> LaneEnd {
+    LaneEnd {
+        status: Status::Failed,
+        reason: reason.to_owned(),
+        answer: String::new(),
+        agent: settings.chosen(request.holder).agent.clone(),
+        model: None,
+        usage: None,
+        took: 0,
+    }
+}

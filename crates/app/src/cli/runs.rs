@@ -1,0 +1,339 @@
+//! `convoke runs`, `show`, `resume`, `replay` and `recount`: what is left of a design, and going on.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use convoke_domain::design::event::LaneEnd;
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::walk::{Ending, Next, Progress, walk};
+use convoke_domain::lane::event::Usage;
+use convoke_domain::run::RunId;
+use convoke_engine::design::run::hashes;
+use convoke_store::journal::{Integrity, JournalStore, Run};
+use serde::Serialize;
+
+use super::design::{Course, CourseArgs, opened};
+use super::table::render;
+use crate::app::{App, Format};
+use crate::exit::Exit;
+use crate::failure::{Failure, did_you_mean};
+use crate::output::Output;
+use crate::workspace::{Workspace, refused};
+
+/// List the designs of this project, the last one first
+#[derive(Debug, clap::Args)]
+pub struct RunsArgs {}
+
+/// Show what a design came to: its artifacts, who answered, and what it cost
+#[derive(Debug, clap::Args)]
+pub struct ShowArgs {
+    /// The run, or the beginning of its name
+    #[arg(value_parser = RunId::parse)]
+    run: RunId,
+
+    /// Print one artifact: `plan`, `tally`, `diagram`, or a file's name
+    #[arg(long, value_name = "NAME")]
+    artifact: Option<String>,
+}
+
+/// Go on with a design that was stopped or killed
+///
+/// Whatever was answered is not asked again.
+#[derive(Debug, clap::Args)]
+pub struct ResumeArgs {
+    /// The run, or the beginning of its name
+    #[arg(value_parser = RunId::parse)]
+    run: RunId,
+
+    #[command(flatten)]
+    course: CourseArgs,
+}
+
+/// Print what a design printed, from its journal, with no agent
+#[derive(Debug, clap::Args)]
+pub struct ReplayArgs {
+    /// The run, or the beginning of its name
+    #[arg(value_parser = RunId::parse)]
+    run: RunId,
+}
+
+/// Count a design again from the recorded answers, and compare
+///
+/// Exit 0 means that the journal is whole and gives the same artifacts, 1 that it does not.
+#[derive(Debug, clap::Args)]
+pub struct RecountArgs {
+    /// The run, or the beginning of its name
+    #[arg(value_parser = RunId::parse)]
+    run: RunId,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot find `{name}` among the artifacts of the run")]
+struct NoArtifact {
+    name: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot go on with `{run}`: it is a rehearsal, and its copy of the project is gone")]
+struct NotAgain {
+    run: RunId,
+}
+
+#[derive(Serialize)]
+struct RunReport {
+    run: String,
+    state: &'static str,
+    started_at: String,
+    feature: String,
+}
+
+#[derive(Serialize)]
+struct ShowReport<'a> {
+    run: &'a str,
+    state: &'static str,
+    feature: &'a str,
+    ending: String,
+    artifacts: &'a BTreeMap<String, String>,
+    lanes: Vec<LaneReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct LaneReport<'a> {
+    lane: &'a str,
+    agent: &'a str,
+    model: Option<&'a str>,
+    status: &'static str,
+    took_ms: u64,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    micro_dollars: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct RecountReport {
+    run: String,
+    journal: String,
+    differing: Vec<String>,
+}
+
+/// A run with all that is known of it.
+struct Known {
+    workspace: Workspace,
+    run: Run,
+    facts: Facts,
+    progress: Progress,
+}
+
+impl Known {
+    fn open(app: &App, id: &RunId) -> Result<Self, Failure> {
+        let workspace = Workspace::open(app, None)?;
+        let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
+        let (_, events) = opened(&workspace, &run.id)?;
+        let facts = Facts::fold(events);
+        let progress = walk(&facts);
+        Ok(Self { workspace, run, facts, progress })
+    }
+
+    fn ending(&self) -> String {
+        match &self.progress.next {
+            Next::Need(_) => "not at its end".to_owned(),
+            Next::End(Ending::Complete { degraded }) if degraded.is_empty() => {
+                "complete".to_owned()
+            }
+            Next::End(Ending::Complete { degraded }) => {
+                format!("complete, DEGRADED ({} warnings)", degraded.len())
+            }
+            Next::End(Ending::Refused(_)) => "refused".to_owned(),
+            Next::End(Ending::DirtyTree) => "ended because of a changed working tree".to_owned(),
+            Next::End(Ending::Failed(why)) => format!("failed: {why}"),
+            Next::End(Ending::OverBudget(why)) => format!("over budget: {why}"),
+        }
+    }
+}
+
+impl RunsArgs {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let Workspace { store, scope } = &Workspace::open(app, None)?;
+        let runs = store.runs(&scope.project).map_err(refused)?;
+        let reports: Vec<_> = runs
+            .iter()
+            .map(|run| RunReport {
+                run: run.id.to_string(),
+                state: run.state.name(),
+                started_at: run.started_at.to_string(),
+                feature: run.feature.clone(),
+            })
+            .collect();
+        match app.format {
+            Format::Json => output.json(&reports)?,
+            Format::Text => {
+                let rows = reports.iter().map(|it| {
+                    let feature: String = it.feature.chars().take(60).collect();
+                    [it.run.clone(), it.state.to_owned(), feature]
+                });
+                output.data(&render(["run", "state", "feature"], rows, &[]))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl ShowArgs {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let known = Known::open(app, &self.run)?;
+        if let Some(name) = &self.artifact {
+            return artifact(&known, name, output);
+        }
+        let lanes = known.facts.ended();
+        match app.format {
+            Format::Json => output.json(&ShowReport {
+                run: known.run.id.as_str(),
+                state: known.run.state.name(),
+                feature: &known.run.feature,
+                ending: known.ending(),
+                artifacts: &known.progress.files,
+                lanes: lanes.iter().map(|(id, end)| LaneReport::new(&id.0, end)).collect(),
+            })?,
+            Format::Text => output.data(&shown(&known))?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl<'a> LaneReport<'a> {
+    fn new(lane: &'a str, end: &'a LaneEnd) -> Self {
+        Self {
+            lane,
+            agent: &end.agent,
+            model: end.model.as_deref(),
+            status: end.status.name(),
+            took_ms: end.took,
+            input_tokens: end.usage.map(|usage| usage.input),
+            output_tokens: end.usage.map(|usage| usage.output),
+            micro_dollars: end.usage.and_then(|usage| usage.micro_dollars),
+        }
+    }
+}
+
+fn shown(known: &Known) -> String {
+    let mut text = format!("run {}: {}\n{}\n\n", known.run.id, known.ending(), known.run.feature);
+    let lanes = known.facts.ended();
+    let rows = lanes.iter().map(|(id, end)| {
+        let usage = end.usage.unwrap_or_default();
+        [
+            id.0.clone(),
+            end.model.clone().unwrap_or_else(|| "-".to_owned()),
+            end.status.name().to_owned(),
+            format!("{} s", end.took / 1000),
+            usage.input.to_string(),
+            usage.output.to_string(),
+        ]
+    });
+    text += &render(["lane", "model", "status", "took", "in", "out"], rows, &[3, 4, 5]);
+    let all = lanes.iter().filter_map(|(_, end)| end.usage).fold(Usage::default(), Usage::plus);
+    let accepted = known.progress.files.get("accepted-plan-findings.md");
+    let accepted = accepted.map_or(0, |text| text.matches("### FINDING_").count() as u64);
+    let sum = all.input + all.output;
+    write!(text, "\n{} tokens in, {} out", all.input, all.output).ok();
+    if let Some(each) = sum.checked_div(accepted) {
+        write!(text, "; {each} for each of {accepted} accepted findings").ok();
+    }
+    let names: Vec<_> = known.progress.files.keys().map(String::as_str).collect();
+    text + &format!("\n\nartifacts: {}\n", names.join(", "))
+}
+
+/// Names that are shorter than a file's.
+const SHORT: [(&str, &str); 7] = [
+    ("plan", "plan.txt"),
+    ("tally", "voting-tally.md"),
+    ("diagram", "architecture-diagram.md"),
+    ("synthesis", "approach-synthesis.txt"),
+    ("decisions", "contested-decisions.md"),
+    ("resolutions", "dialectic-resolutions.md"),
+    ("independence", "independence.md"),
+];
+
+fn artifact(known: &Known, name: &str, output: &mut Output) -> Result<Exit, Failure> {
+    let long = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
+    let Some(text) = known.progress.files.get(long) else {
+        let names = known.progress.files.keys().map(String::as_str);
+        let all: Vec<_> = names.chain(SHORT.map(|(short, _)| short)).collect();
+        let failure = Failure::new(Exit::No, NoArtifact { name: name.to_owned() });
+        return Err(failure.maybe_hint(did_you_mean(name, all)));
+    };
+    output.data(text)?;
+    Ok(Exit::Done)
+}
+
+impl ResumeArgs {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let workspace = Workspace::open(app, None)?;
+        let run = workspace.store.run(&workspace.scope.project, &self.run).map_err(refused)?;
+        let journal = opened(&workspace, &run.id)?;
+        let facts = Facts::fold(journal.1.iter().cloned());
+        if facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
+            let failure = Failure::new(Exit::No, NotAgain { run: run.id.clone() });
+            return Err(failure.hint("begin another: `convoke design --rehearse`"));
+        }
+        let course =
+            Course { args: &self.course, branch_info: None, no_branch: false, feature_dir: None };
+        course.go(app, &workspace, &run.id, journal, output)
+    }
+}
+
+impl ReplayArgs {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let known = Known::open(app, &self.run)?;
+        for line in &known.progress.lines {
+            output.data(&format!("{}\n", line.text()))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl RecountArgs {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let known = Known::open(app, &self.run)?;
+        let Workspace { store, scope } = &known.workspace;
+        let integrity = store.verify(&scope.project, &known.run.id).map_err(refused)?;
+        let journal = match integrity {
+            Integrity::Sound => "sound".to_owned(),
+            Integrity::BrokenAt(event) => format!("changed at event {event}"),
+        };
+        let counted: BTreeMap<_, _> = hashes(&known.progress).into_iter().collect();
+        let recorded: BTreeMap<_, _> =
+            known.facts.kept().unwrap_or_default().iter().cloned().collect();
+        let names: std::collections::BTreeSet<_> = counted.keys().chain(recorded.keys()).collect();
+        let differing: Vec<_> = names
+            .into_iter()
+            .filter(|name| {
+                known.facts.kept().is_some() && counted.get(*name) != recorded.get(*name)
+            })
+            .cloned()
+            .collect();
+        let is_same = differing.is_empty() && integrity == Integrity::Sound;
+        match app.format {
+            Format::Json => {
+                let run = known.run.id.to_string();
+                output.json(&RecountReport { run, journal, differing })?;
+            }
+            Format::Text => {
+                output.data(&format!("journal: {journal}\n"))?;
+                for name in &differing {
+                    output.data(&format!("differs: {name}\n"))?;
+                }
+                if known.facts.kept().is_none() {
+                    output.say("note: the run is not at its end; there is nothing to compare with");
+                } else if is_same {
+                    output.data(&format!("{} artifacts: the same\n", counted.len()))?;
+                }
+            }
+        }
+        Ok(if is_same { Exit::Done } else { Exit::No })
+    }
+}

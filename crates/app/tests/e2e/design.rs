@@ -1,0 +1,143 @@
+//! `convoke design` from beginning to end, with recorded agents.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::{Outcome, Project};
+
+const REHEARSAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rehearsal");
+
+fn rehearsed(project: &Project, flag: &str) -> (Outcome, String) {
+    let outcome = project.run(&["design", flag]);
+    let run = outcome.stderr.lines().find_map(|line| line.strip_prefix("run ")?.split(':').next());
+    let run = run.unwrap_or_default().to_owned();
+    (outcome, run)
+}
+
+fn git(project: &Project, arguments: &[&str]) {
+    let mut git = project.command(Path::new("/usr/bin/git"), &[]);
+    git.args(["-c", "user.name=June", "-c", "user.email=june@localhost"]);
+    let ended = git.args(arguments).output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+}
+
+fn copied(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copied(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+// P-1, P-84, P-86, P-95, P-100, P-190, P-203, P-246, P-279, P-293
+#[test]
+fn a_rehearsal_needs_nobody_and_shows_everything() {
+    let project = Project::new();
+    let (outcome, run) = rehearsed(&project, "--rehearse");
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    for line in [
+        "> **🔶 0: setup**",
+        "**ℹ This is a rehearsal: every answer was recorded.**",
+        "📊 Sketches (regular): | Cursor-Arch: ✅ 48s |",
+        "✅ 2a.5: dialectic — 2 voted (",
+        "| FINDING_5 | NO | NO | NO | 0 | 3 | 0 | rejected |",
+        "| FINDING_2 | NO | EXONERATE | YES | 1 | 1 | 1 | neutral |",
+        "## Revised Implementation Plan",
+        "```mermaid\n",
+        "## Unimplemented Plan Review Suggestions",
+        "✅ 5: cleanup — design complete! (",
+    ] {
+        assert!(outcome.stdout.contains(line), "{line}\n{outcome}");
+    }
+    // What was printed can be printed again, counted again and looked at.
+    assert_eq!(project.run(&["replay", &run]).stdout, outcome.stdout);
+    let recount = project.run(&["recount", &run]);
+    assert_eq!(recount.stdout, "journal: sound\n33 artifacts: the same\n", "{recount}");
+    assert!(project.stdout(&["runs"]).contains(&run));
+    assert!(project.stdout(&["show", &run, "--artifact", "plan"]).contains("### Task 1:"));
+    let shown: Value = serde_json::from_str(&project.stdout(&["show", &run, "--json"])).unwrap();
+    assert_eq!(shown["lanes"].as_array().unwrap().len(), 23);
+    assert!(
+        project
+            .stdout(&["show", &run, "--artifact", "independence"])
+            .contains("3 of them different models")
+    );
+    let missing = project.run(&["show", &run, "--artifact", "tallly"]);
+    assert!(missing.stderr.contains("hint: did you mean `tally`?"), "{missing}");
+}
+
+// Editing one recorded vote changes the tally, the route and the plan.
+#[test]
+fn votes_are_counted_and_not_believed() {
+    let project = Project::new();
+    copied(Path::new(REHEARSAL), &project.path("r"));
+    for voter in ["Claude", "Codex", "Cursor"] {
+        let path = project.path(&format!("r/answers/vote/{voter}.md"));
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, text.replace(": YES", ": NO")).unwrap();
+    }
+    let flag = format!("--rehearse={}", project.path("r").display());
+    let (outcome, run) = rehearsed(&project, &flag);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(
+        outcome.stdout.contains("| FINDING_1 | NO | NO | NO | 0 | 3 | 0 | rejected |"),
+        "{outcome}"
+    );
+    assert!(
+        outcome
+            .stdout
+            .contains("**ℹ Voting panel rejected all in-scope findings. Plan unchanged.**")
+    );
+    assert!(!outcome.stdout.contains("## Revised Implementation Plan"));
+    let shown = project.stdout(&["show", &run, "--json"]);
+    assert!(!shown.contains("chair/revision"));
+}
+
+#[test]
+fn an_answer_that_was_changed_afterwards_is_noticed() {
+    let project = Project::new();
+    let (_, run) = rehearsed(&project, "--rehearse");
+    let store = project.path("../home/.local/state/convoke/store.db");
+    let store = rusqlite::Connection::open(store).unwrap();
+    let changed = store
+        .execute("UPDATE journal SET body = replace(body, 'FINDING_5: NO', 'FINDING_5: YES')", []);
+    assert!(changed.unwrap() > 0);
+    let recount = project.run(&["recount", &run]);
+    assert_eq!(recount.code, Some(1), "{recount}");
+    assert!(recount.stdout.contains("journal: changed at event "), "{recount}");
+    assert!(recount.stdout.contains("differs: voting-tally.md\n"), "{recount}");
+}
+
+// P-2, P-5, P-47, P-56, P-57, P-60
+#[test]
+fn whoever_cannot_begin_is_told_why() {
+    let project = Project::new().variable("PATH", "/usr/bin:/bin");
+    let nobody = project.run(&["design", "--auto", "Keep", "--drafts"]);
+    assert_eq!(nobody.code, Some(3), "{nobody}");
+    assert!(nobody.stderr.contains("looked for claude, codex, cursor-agent"), "{nobody}");
+    assert!(nobody.stderr.contains("convoke design --rehearse"), "{nobody}");
+    for arguments in [&["design"][..], &["design", "--auto"], &["design", "--nonsense", "x"]] {
+        assert_eq!(project.run(arguments).code, Some(2), "{arguments:?}");
+    }
+    let seats = ["design", "--auto", "--seats", "codex,gemini,claude", "Keep drafts"];
+    let no_git = project.run(&seats);
+    assert_eq!(no_git.code, Some(3), "{no_git}");
+    assert!(no_git.stderr.starts_with("error: cannot "), "{no_git}");
+    git(&project, &["init", "--quiet", "--initial-branch=main"]);
+    fs::write(project.path("a.txt"), "a").unwrap();
+    git(&project, &["add", "."]);
+    git(&project, &["commit", "--quiet", "-m", "a"]);
+    fs::write(project.path("a.txt"), "b").unwrap();
+    let dirty = project.run(&seats);
+    assert_eq!(dirty.code, Some(3), "{dirty}");
+    let text = "PREFLIGHT_ERROR=Working tree is not clean. Commit or stash changes first.";
+    assert!(dirty.stdout.contains(text), "{dirty}");
+    assert!(dirty.stdout.contains("⚠ /design requires clean main to start."), "{dirty}");
+}

@@ -1,0 +1,147 @@
+//! A design that is killed after every single event, and resumed.
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot set itself up should stop where it stands"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use convoke_domain::lane::event::{Ended, Event};
+use convoke_domain::lane::outcome::End;
+use convoke_engine::lane::cassette::{Cassette, Entry, Matching, Request};
+use serde_json::Value;
+
+/// A project with a repository, and recordings of three agents beside it.
+struct Ground {
+    top: tempfile::TempDir,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let ground = Self { top: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(ground.path("project")).unwrap();
+        fs::write(ground.path("project/README.md"), "An example.\n").unwrap();
+        for arguments in [
+            &["init", "--quiet", "--initial-branch=main"][..],
+            &["add", "."],
+            &["commit", "--quiet", "-m", "one"],
+        ] {
+            let mut git = Command::new("git");
+            git.current_dir(ground.path("project")).env("GIT_CONFIG_GLOBAL", "/dev/null");
+            git.args(["-c", "user.name=June", "-c", "user.email=june@localhost"]);
+            assert!(git.args(arguments).status().unwrap().success());
+        }
+        let tape = tape();
+        for name in ["cursor", "codex", "claude"] {
+            fs::write(ground.path(&format!("{name}.jsonl")), &tape).unwrap();
+        }
+        ground
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.top.path().join(path)
+    }
+
+    fn convoke(&self, arguments: &[&str], fault: u64) -> Output {
+        let mut convoke = Command::new(env!("CARGO_BIN_EXE_convoke"));
+        convoke.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.top.path());
+        convoke.env("CONVOKE_FAULT_AFTER", fault.to_string()).current_dir(self.path("project"));
+        convoke.args(arguments).output().unwrap()
+    }
+
+    fn design(&self, fault: u64) -> Output {
+        let seat = |name: &str| format!("replay:{}", self.path(&format!("{name}.jsonl")).display());
+        let seats = ["cursor", "codex", "claude"].map(seat).join(",");
+        let feature = "Keep notes in a folder";
+        self.convoke(&["design", "--auto", "--no-probe", "--seats", &seats, feature], fault)
+    }
+
+    /// Returns what a finished run left: its artifacts, and how often each lane ended.
+    fn left(&self) -> (Value, Vec<String>) {
+        let runs = self.convoke(&["runs", "--json"], 0);
+        let runs: Value = serde_json::from_slice(&runs.stdout).unwrap();
+        let run = runs[0]["run"].as_str().unwrap();
+        let recount = self.convoke(&["recount", run], 0);
+        assert!(recount.status.success(), "{recount:?}");
+        let shown = self.convoke(&["show", run, "--json"], 0);
+        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+        let lanes = shown["lanes"].as_array().unwrap().iter();
+        let lanes = lanes.map(|lane| lane["lane"].as_str().unwrap().to_owned()).collect();
+        (shown["artifacts"].clone(), lanes)
+    }
+}
+
+/// Every answer of the rehearsal as a recorded lane.
+fn tape() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("rehearsal/answers");
+    let mut tape = format!("{}\n", Cassette::head());
+    let mut open = vec![root.clone()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let answer = text.splitn(3, "---\n").nth(2).unwrap().to_owned();
+            let label = path.strip_prefix(&root).unwrap().with_extension("");
+            let ended = Ended { answer: Some(answer), failure: None };
+            let request = Request {
+                hash: String::new(),
+                label: Some(label.display().to_string()),
+                matching: Matching::Label,
+                agent: String::new(),
+                model: None,
+                prompt: String::new(),
+                recorded_at: String::new(),
+            };
+            let events = vec![(std::time::Duration::ZERO, Event::Ended(ended))];
+            let took = std::time::Duration::ZERO;
+            tape += &Entry { request, events, end: End::Exited(0), took }.lines(None);
+        }
+    }
+    tape
+}
+
+/// Kills a run after every second event, from one on, until it is too late to kill it.
+fn killed_from(first: u64) {
+    let whole = Ground::new();
+    let ended = whole.design(0);
+    assert!(ended.status.success(), "{ended:?}");
+    let (artifacts, lanes) = whole.left();
+    assert_eq!(lanes.len(), 23);
+    let mut killed = 0;
+    for fault in (first..).step_by(2) {
+        let ground = Ground::new();
+        if ground.design(fault).status.success() {
+            break;
+        }
+        killed += 1;
+        let runs = ground.convoke(&["runs", "--json"], 0);
+        let runs: Value = serde_json::from_slice(&runs.stdout).unwrap();
+        let run = runs[0]["run"].as_str().unwrap().to_owned();
+        let resumed = ground.convoke(&["resume", &run, "--no-probe"], 0);
+        assert!(resumed.status.success(), "after {fault} events: {resumed:?}");
+        let (again, asked) = ground.left();
+        assert_eq!(again, artifacts, "after {fault} events");
+        let once: BTreeSet<_> = asked.iter().collect();
+        assert_eq!((asked.len(), once.len()), (23, 23), "after {fault} events");
+    }
+    assert!(killed > 25, "{killed} events");
+}
+
+// P-99: whenever it is killed it goes on, comes to the same, and asks nobody twice who had answered.
+#[test]
+fn a_run_that_is_killed_after_an_odd_event_comes_to_the_same() {
+    killed_from(1);
+}
+
+#[test]
+fn a_run_that_is_killed_after_an_even_event_comes_to_the_same() {
+    killed_from(2);
+}

@@ -1,0 +1,397 @@
+//! Events of a design as they stand in the journal: a kind and a JSON body.
+//!
+//! The shapes here are written to last: a later version must be able to read what an earlier one
+//! wrote, so names only ever get added.
+
+use convoke_domain::design::event::{
+    Boundary, Chosen, Event, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply,
+    Settings, Tree,
+};
+use convoke_domain::design::policy::Policy;
+use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::seat::{Available, Holder, Named, Panel};
+use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
+use convoke_domain::lane::collected::Status;
+use convoke_domain::lane::event::Usage;
+use serde::{Deserialize, Serialize};
+
+/// An entry that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CodecError {
+    /// Its kind is not known: a later version wrote it.
+    #[error("cannot read an event of kind `{0}`")]
+    Kind(String),
+    /// Its body is not what its kind says.
+    #[error("cannot read the body of an event of kind `{kind}`")]
+    Body {
+        /// The kind.
+        kind: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// A value in it makes no sense.
+    #[error("cannot make sense of `{value}` in an event of kind `{kind}`")]
+    Value {
+        /// The kind.
+        kind: String,
+        /// The value.
+        value: String,
+    },
+}
+
+/// Returns an event's kind and body.
+pub fn encode(event: &Event) -> (&'static str, String) {
+    let (kind, body) = match event {
+        Event::Begun(settings) => ("begun", body(&BegunBody::from(settings.as_ref()))),
+        Event::SetUp(set_up) => ("set_up", body(&SetUpBody::from(set_up.clone()))),
+        Event::Probed { occasion, health } => ("probed", body(&ProbedBody::new(*occasion, health))),
+        Event::LaneStarted(id) => ("lane_started", body(&WordBody { name: id.0.clone() })),
+        Event::LaneEnded(id, end) => ("lane_ended", body(&LaneBody::new(id, end))),
+        Event::Replied(id, reply) => ("replied", body(&ReplyBody::new(id, reply))),
+        Event::TreeChecked(boundary, tree) => {
+            ("tree_checked", body(&TreeBody::new(*boundary, tree)))
+        }
+        Event::TreeDecided(boundary, recovery) => {
+            ("tree_decided", body(&RecoveryBody::new(*boundary, *recovery)))
+        }
+        Event::BudgetReached(text) => ("budget_reached", body(&WordBody { name: text.clone() })),
+        Event::Interrupted(text) => ("interrupted", body(&WordBody { name: text.clone() })),
+        Event::Resumed => ("resumed", "{}".to_owned()),
+        Event::Kept(hashes) => ("kept", body(hashes)),
+    };
+    (kind, body)
+}
+
+/// Reads an event.
+pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
+    let read = Reader { kind, text };
+    Ok(match kind {
+        "begun" => Event::Begun(Box::new(read.body::<BegunBody>()?.settings(&read)?)),
+        "set_up" => Event::SetUp(read.body::<SetUpBody>()?.into()),
+        "probed" => read.body::<ProbedBody>()?.event(&read)?,
+        "lane_started" => Event::LaneStarted(LaneId(read.body::<WordBody>()?.name)),
+        "lane_ended" => read.body::<LaneBody>()?.event(&read)?,
+        "replied" => read.body::<ReplyBody>()?.event(),
+        "tree_checked" => read.body::<TreeBody>()?.event(&read)?,
+        "tree_decided" => read.body::<RecoveryBody>()?.event(&read)?,
+        "budget_reached" => Event::BudgetReached(read.body::<WordBody>()?.name),
+        "interrupted" => Event::Interrupted(read.body::<WordBody>()?.name),
+        "resumed" => Event::Resumed,
+        "kept" => Event::Kept(read.body()?),
+        _ => return Err(CodecError::Kind(kind.to_owned())),
+    })
+}
+
+/// None of these shapes can fail to be written.
+fn body(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+struct Reader<'a> {
+    kind: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    fn body<T: Deserialize<'a>>(&self) -> Result<T, CodecError> {
+        serde_json::from_str(self.text)
+            .map_err(|source| CodecError::Body { kind: self.kind.to_owned(), source })
+    }
+
+    fn known<T>(&self, value: &str, found: Option<T>) -> Result<T, CodecError> {
+        let error = || CodecError::Value { kind: self.kind.to_owned(), value: value.to_owned() };
+        found.ok_or_else(error)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct WordBody {
+    name: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+struct BegunBody {
+    feature: String,
+    auto: bool,
+    quick: bool,
+    nested: bool,
+    number_prefix: String,
+    path_prefix: String,
+    /// The first, the second and the host.
+    agents: [AgentBody; 3],
+    policy: String,
+    brief: Option<String>,
+    documents: Vec<String>,
+    is_rehearsal: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AgentBody {
+    word: String,
+    name: String,
+    agent: String,
+    model: Option<String>,
+}
+
+const HOLDERS: [Holder; 3] = [Holder::First, Holder::Second, Holder::Host];
+
+impl From<&Settings> for BegunBody {
+    fn from(settings: &Settings) -> Self {
+        let agent = |holder| {
+            let named = settings.panel.named(holder);
+            let Chosen { agent, model } = settings.chosen(holder).clone();
+            AgentBody { word: named.word().into(), name: named.name().into(), agent, model }
+        };
+        Self {
+            feature: settings.feature.clone(),
+            auto: settings.auto,
+            quick: settings.quick,
+            nested: settings.nested,
+            number_prefix: settings.prefix.number.clone(),
+            path_prefix: settings.prefix.path.clone(),
+            agents: HOLDERS.map(agent),
+            policy: settings.policy.word().to_owned(),
+            brief: settings.brief.clone(),
+            documents: settings.documents.clone(),
+            is_rehearsal: settings.is_rehearsal,
+        }
+    }
+}
+
+impl BegunBody {
+    fn settings(self, read: &Reader<'_>) -> Result<Settings, CodecError> {
+        let named = |it: &AgentBody| read.known(&it.word, Named::new(&it.word, &it.name).ok());
+        let [first, second, host] = &self.agents;
+        let panel = Panel::new(named(first)?, named(second)?, named(host)?);
+        let panel = read.known(&first.word, panel.ok())?;
+        let policy = read.known(&self.policy, Policy::parse(&self.policy))?;
+        Ok(Settings {
+            feature: self.feature,
+            auto: self.auto,
+            quick: self.quick,
+            nested: self.nested,
+            prefix: Prefix { number: self.number_prefix, path: self.path_prefix },
+            panel,
+            agents: self.agents.map(|it| Chosen { agent: it.agent, model: it.model }),
+            policy,
+            brief: self.brief,
+            documents: self.documents,
+            is_rehearsal: self.is_rehearsal,
+        })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+enum SetUpBody {
+    Ready(ReadyBody),
+    Undecided { branch: String },
+    Refused { lines: Vec<String>, code: u8 },
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReadyBody {
+    branch: String,
+    is_new: bool,
+    base: String,
+    setup_lines: Vec<String>,
+    begins_with: Option<String>,
+    branch_lines: Vec<String>,
+}
+
+impl From<SetUp> for SetUpBody {
+    fn from(set_up: SetUp) -> Self {
+        match set_up {
+            SetUp::Ready(ready) => Self::Ready(ReadyBody {
+                branch: ready.branch,
+                is_new: ready.is_new,
+                base: ready.base,
+                setup_lines: ready.setup_lines,
+                begins_with: match ready.begins {
+                    Begins::Plain => None,
+                    Begins::With(payload) => Some(payload),
+                },
+                branch_lines: ready.branch_lines,
+            }),
+            SetUp::Undecided { branch } => Self::Undecided { branch },
+            SetUp::Refused(Refusal { lines, code }) => Self::Refused { lines, code },
+        }
+    }
+}
+
+impl From<SetUpBody> for SetUp {
+    fn from(body: SetUpBody) -> Self {
+        match body {
+            SetUpBody::Ready(ready) => Self::Ready(Ready {
+                branch: ready.branch,
+                is_new: ready.is_new,
+                base: ready.base,
+                setup_lines: ready.setup_lines,
+                begins: ready.begins_with.map_or(Begins::Plain, Begins::With),
+                branch_lines: ready.branch_lines,
+            }),
+            SetUpBody::Undecided { branch } => Self::Undecided { branch },
+            SetUpBody::Refused { lines, code } => Self::Refused(Refusal { lines, code }),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct ProbedBody {
+    occasion: String,
+    first: bool,
+    second: bool,
+    warnings: Vec<String>,
+}
+
+impl ProbedBody {
+    fn new(occasion: Occasion, health: &Health) -> Self {
+        let Available { first, second } = health.available;
+        let occasion = match occasion {
+            Occasion::SetUp => "set_up",
+            Occasion::Judges => "judges",
+        };
+        Self { occasion: occasion.to_owned(), first, second, warnings: health.warnings.clone() }
+    }
+
+    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
+        let occasion = match self.occasion.as_str() {
+            "set_up" => Some(Occasion::SetUp),
+            "judges" => Some(Occasion::Judges),
+            _ => None,
+        };
+        let occasion = read.known(&self.occasion, occasion)?;
+        let available = Available { first: self.first, second: self.second };
+        Ok(Event::Probed { occasion, health: Health { available, warnings: self.warnings } })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct LaneBody {
+    name: String,
+    status: String,
+    reason: String,
+    answer: String,
+    agent: String,
+    model: Option<String>,
+    usage: Option<UsageBody>,
+    took_ms: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct UsageBody {
+    input: u64,
+    cached: u64,
+    output: u64,
+    reasoning: u64,
+    micro_dollars: Option<u64>,
+}
+
+impl LaneBody {
+    fn new(id: &LaneId, end: &LaneEnd) -> Self {
+        let usage = end.usage.map(|usage| UsageBody {
+            input: usage.input,
+            cached: usage.cached,
+            output: usage.output,
+            reasoning: usage.reasoning,
+            micro_dollars: usage.micro_dollars,
+        });
+        Self {
+            name: id.0.clone(),
+            status: end.status.name().to_owned(),
+            reason: end.reason.clone(),
+            answer: end.answer.clone(),
+            agent: end.agent.clone(),
+            model: end.model.clone(),
+            usage,
+            took_ms: end.took,
+        }
+    }
+
+    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
+        let end = LaneEnd {
+            status: read.known(&self.status, Status::parse(&self.status))?,
+            reason: self.reason,
+            answer: self.answer,
+            agent: self.agent,
+            model: self.model,
+            usage: self.usage.map(|usage| Usage {
+                input: usage.input,
+                cached: usage.cached,
+                output: usage.output,
+                reasoning: usage.reasoning,
+                micro_dollars: usage.micro_dollars,
+            }),
+            took: self.took_ms,
+        };
+        Ok(Event::LaneEnded(LaneId(self.name), Box::new(end)))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReplyBody {
+    question: String,
+    /// Nothing if the recommendation stands.
+    answer: Option<String>,
+}
+
+impl ReplyBody {
+    fn new(id: &QuestionId, reply: &Reply) -> Self {
+        let answer = match reply {
+            Reply::Words(words) => Some(words.clone()),
+            Reply::Recommended => None,
+        };
+        Self { question: id.0.clone(), answer }
+    }
+
+    fn event(self) -> Event {
+        let reply = self.answer.map_or(Reply::Recommended, Reply::Words);
+        Event::Replied(QuestionId(self.question), reply)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct TreeBody {
+    boundary: String,
+    /// `clean`, or the word that says how it was found.
+    status: String,
+    detail: String,
+}
+
+impl TreeBody {
+    fn new(boundary: Boundary, tree: &Tree) -> Self {
+        let (status, detail) = match tree {
+            Tree::Clean => ("clean".to_owned(), String::new()),
+            Tree::Suspect { status, detail } => (status.clone(), detail.clone()),
+        };
+        Self { boundary: boundary.name().to_owned(), status, detail }
+    }
+
+    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
+        let boundary = read.known(&self.boundary, Boundary::parse(&self.boundary))?;
+        let tree = match self.status.as_str() {
+            "clean" => Tree::Clean,
+            _ => Tree::Suspect { status: self.status, detail: self.detail },
+        };
+        Ok(Event::TreeChecked(boundary, tree))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct RecoveryBody {
+    boundary: String,
+    restored: bool,
+}
+
+impl RecoveryBody {
+    fn new(boundary: Boundary, recovery: Recovery) -> Self {
+        Self { boundary: boundary.name().to_owned(), restored: recovery == Recovery::Restored }
+    }
+
+    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
+        let boundary = read.known(&self.boundary, Boundary::parse(&self.boundary))?;
+        let recovery = if self.restored { Recovery::Restored } else { Recovery::Cancelled };
+        Ok(Event::TreeDecided(boundary, recovery))
+    }
+}

@@ -1,0 +1,29 @@
+//! Where a test lets a run die. Nothing of it is in a released program.
+
+/// Ends the process at once, after as many events as were asked for.
+#[cfg(feature = "faults")]
+mod asked {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// How many events are left; none means that nobody asked.
+    static LEFT: AtomicU64 = AtomicU64::new(0);
+
+    /// Asks for the end after so many events.
+    pub fn end_after(events: u64) {
+        LEFT.store(events, Ordering::SeqCst);
+    }
+
+    pub(in crate::design) fn point() {
+        if LEFT.load(Ordering::SeqCst) > 0 && LEFT.fetch_sub(1, Ordering::SeqCst) == 1 {
+            std::process::abort();
+        }
+    }
+}
+
+#[cfg(feature = "faults")]
+pub use asked::end_after;
+#[cfg(feature = "faults")]
+pub(super) use asked::point;
+
+#[cfg(not(feature = "faults"))]
+pub(super) const fn point() {}

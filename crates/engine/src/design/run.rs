@@ -1,0 +1,280 @@
+//! A design under way: what is needed is found out, written to the journal, and only then shown.
+
+use convoke_domain::design::event::{
+    Boundary, Event, Health, LaneEnd, LaneId, Millis, Occasion, Recovery, Reply, Settings, Stamped,
+    Tree,
+};
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::setup::SetUp;
+use convoke_domain::design::walk::{Ending, Line, Need, Next, Progress, Question, Request, walk};
+use convoke_domain::run::{RunId, RunState};
+use convoke_store::error::StoreError;
+use convoke_store::journal::{JournalStore, NewEvent};
+use jiff::Timestamp;
+
+use super::codec::{CodecError, decode, encode};
+use crate::skill::hash;
+
+/// What a design cannot know by itself.
+pub trait World {
+    /// What can go wrong out there.
+    type Error;
+
+    /// Gets the branch and the folder ready.
+    fn set_up(&mut self, settings: &Settings) -> Result<SetUp, Self::Error>;
+
+    /// Finds out who is there.
+    fn probe(&mut self, settings: &Settings, occasion: Occasion) -> Result<Health, Self::Error>;
+
+    /// Asks agents, all at once, and tells what becomes of each. A lane of which no end is told was
+    /// stopped by whoever stopped us.
+    fn lanes(
+        &mut self,
+        settings: &Settings,
+        requests: &[Request],
+        tell: &mut Tell<'_, Self, Self::Error>,
+    ) -> Result<(), Self::Error>;
+
+    /// Asks a person; nothing if whoever was asked went away.
+    fn ask(&mut self, question: &Question) -> Result<Option<Reply>, Self::Error>;
+
+    /// Compares the working tree with what it was.
+    fn tree(&mut self, boundary: Boundary) -> Result<Tree, Self::Error>;
+
+    /// Asks a person what to do about a tree that was changed; nothing if there is nobody to ask.
+    fn recover(
+        &mut self,
+        boundary: Boundary,
+        detail: &str,
+    ) -> Result<Option<Recovery>, Self::Error>;
+
+    /// Shows something new.
+    fn show(&mut self, line: &Line) -> Result<(), Self::Error>;
+
+    /// Keeps artifacts where people find them.
+    fn keep(&mut self, progress: &Progress) -> Result<(), Self::Error>;
+
+    /// Returns the time.
+    fn now(&self) -> Timestamp;
+}
+
+/// Takes in what becomes of lanes.
+pub type Tell<'t, W, E> = dyn FnMut(&mut W, LaneNews) -> Result<(), E> + 't;
+
+/// What becomes of a lane.
+#[derive(Debug, Clone)]
+pub enum LaneNews {
+    /// It begins.
+    Started(LaneId),
+    /// It is over.
+    Ended(LaneId, Box<LaneEnd>),
+    /// Nothing more may be spent, so it was not started.
+    OverBudget(String),
+}
+
+/// Why a design stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError<E> {
+    /// The journal cannot be read or written.
+    #[error("cannot use the run's journal")]
+    Store(#[from] StoreError),
+    /// The journal holds what we do not understand.
+    #[error("cannot read the run's journal")]
+    Codec(#[from] CodecError),
+    /// Something out there.
+    #[error("cannot go on")]
+    World(E),
+}
+
+/// How far a design came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It has ended.
+    Ended(Ending),
+    /// It was stopped, and can be resumed.
+    Interrupted,
+    /// The working tree was changed, and nobody is there to say what to do.
+    TreeNeedsAPerson,
+}
+
+/// A run's journal, held by one process.
+pub struct Journal<'s> {
+    store: &'s dyn JournalStore,
+    run: RunId,
+    next: u64,
+}
+
+impl<'s> Journal<'s> {
+    /// Opens a journal, and returns what stands in it.
+    pub fn open(
+        store: &'s dyn JournalStore,
+        run: RunId,
+    ) -> Result<(Self, Vec<Stamped>), RunError<std::convert::Infallible>> {
+        let entries = store.events(&run)?;
+        let next = entries.last().map_or(1, |entry| entry.seq + 1);
+        let stamped = entries
+            .iter()
+            .map(|entry| Ok(Stamped { at: entry.at_ms, event: decode(&entry.kind, &entry.body)? }));
+        let stamped = stamped.collect::<Result<_, CodecError>>()?;
+        Ok((Self { store, run, next }, stamped))
+    }
+
+    /// Writes an event down.
+    pub fn append(&mut self, at: Millis, event: &Event) -> Result<(), StoreError> {
+        let (kind, body) = encode(event);
+        self.store.append(&self.run, self.next, &[NewEvent { at_ms: at, kind, body: &body }])?;
+        self.next += 1;
+        super::fault::point();
+        Ok(())
+    }
+}
+
+/// A design that is under way.
+struct Course<'s, 'w, W: World> {
+    journal: Journal<'s>,
+    facts: Facts,
+    /// How many lines were shown.
+    shown: usize,
+    world: &'w mut W,
+}
+
+/// Goes on with a design until it ends or is stopped.
+pub fn run<W: World>(
+    journal: Journal<'_>,
+    events: Vec<Stamped>,
+    world: &mut W,
+) -> Result<Outcome, RunError<W::Error>> {
+    let is_resumed = events.len() > 1;
+    let facts = Facts::fold(events);
+    // What an earlier process showed is not shown again.
+    let shown = if is_resumed { walk(&facts).lines.len() } else { 0 };
+    let mut course = Course { journal, facts, shown, world };
+    if is_resumed {
+        course.take(Event::Resumed)?;
+    }
+    let outcome = course.go()?;
+    if matches!(outcome, Outcome::Ended(_)) && course.facts.kept().is_none() {
+        let hashes = hashes(&walk(&course.facts));
+        course.take(Event::Kept(hashes))?;
+    }
+    let state = match &outcome {
+        Outcome::Ended(Ending::OverBudget(_))
+        | Outcome::Interrupted
+        | Outcome::TreeNeedsAPerson => RunState::Stopped,
+        Outcome::Ended(Ending::Refused(_)) => RunState::Refused,
+        Outcome::Ended(_) => RunState::Ended,
+    };
+    course.journal.store.mark_run(&course.journal.run, state, course.world.now())?;
+    Ok(outcome)
+}
+
+/// Returns the hash of every artifact, by name.
+pub fn hashes(progress: &Progress) -> Vec<(String, String)> {
+    progress.files.iter().map(|(name, text)| (name.clone(), hash(text))).collect()
+}
+
+impl<W: World> Course<'_, '_, W> {
+    fn go(&mut self) -> Result<Outcome, RunError<W::Error>> {
+        loop {
+            let progress = self.show()?;
+            self.world.keep(&progress).map_err(RunError::World)?;
+            let need = match progress.next {
+                Next::End(ending) => return Ok(Outcome::Ended(ending)),
+                Next::Need(need) => need,
+            };
+            if let Some(outcome) = self.find_out(need)? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Shows what is new.
+    fn show(&mut self) -> Result<Progress, RunError<W::Error>> {
+        let progress = walk(&self.facts);
+        for line in progress.lines.iter().skip(self.shown) {
+            self.world.show(line).map_err(RunError::World)?;
+        }
+        self.shown = progress.lines.len();
+        Ok(progress)
+    }
+
+    /// Writes an event down before anybody acts on it.
+    fn take(&mut self, event: Event) -> Result<(), RunError<W::Error>> {
+        let at = self.world.now().as_millisecond();
+        self.journal.append(at, &event)?;
+        self.facts.take(Stamped { at, event });
+        Ok(())
+    }
+
+    /// Finds out what is needed; says how it ends if it cannot go on.
+    fn find_out(&mut self, need: Need) -> Result<Option<Outcome>, RunError<W::Error>> {
+        let settings = self.facts.settings().map(|(_, settings)| settings.clone());
+        let Some(settings) = settings else { return Ok(Some(Outcome::Interrupted)) };
+        let event = match need {
+            Need::SetUp => Event::SetUp(self.world.set_up(&settings).map_err(RunError::World)?),
+            Need::Probe(occasion) => {
+                let health = self.world.probe(&settings, occasion).map_err(RunError::World)?;
+                Event::Probed { occasion, health }
+            }
+            Need::Lanes(requests) => return self.lanes(&settings, &requests),
+            Need::Ask(question) => match self.world.ask(&question).map_err(RunError::World)? {
+                Some(reply) => Event::Replied(question.id, reply),
+                None => return self.interrupted(),
+            },
+            Need::Tree(boundary) => {
+                Event::TreeChecked(boundary, self.world.tree(boundary).map_err(RunError::World)?)
+            }
+            Need::Recover(boundary, detail) => {
+                match self.world.recover(boundary, &detail).map_err(RunError::World)? {
+                    Some(recovery) => Event::TreeDecided(boundary, recovery),
+                    None => return Ok(Some(Outcome::TreeNeedsAPerson)),
+                }
+            }
+        };
+        self.take(event)?;
+        Ok(None)
+    }
+
+    fn lanes(
+        &mut self,
+        settings: &Settings,
+        requests: &[Request],
+    ) -> Result<Option<Outcome>, RunError<W::Error>> {
+        let mut open = requests.len();
+        let mut failed = None;
+        let Self { journal, facts, shown, world } = self;
+        let mut tell = |world: &mut W, news: LaneNews| {
+            let event = match news {
+                LaneNews::Started(id) => Event::LaneStarted(id),
+                LaneNews::Ended(id, end) => {
+                    open -= 1;
+                    Event::LaneEnded(id, end)
+                }
+                LaneNews::OverBudget(text) => Event::BudgetReached(text),
+            };
+            let at = world.now().as_millisecond();
+            if let Err(error) = journal.append(at, &event) {
+                failed.get_or_insert(error);
+                return Ok(());
+            }
+            facts.take(Stamped { at, event });
+            let progress = walk(facts);
+            for line in progress.lines.iter().skip(*shown) {
+                world.show(line)?;
+            }
+            *shown = progress.lines.len();
+            Ok(())
+        };
+        world.lanes(settings, requests, &mut tell).map_err(RunError::World)?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let is_over_budget = self.facts.budget().is_some();
+        if open > 0 && !is_over_budget { self.interrupted() } else { Ok(None) }
+    }
+
+    fn interrupted(&mut self) -> Result<Option<Outcome>, RunError<W::Error>> {
+        self.take(Event::Interrupted("stopped by a signal".to_owned()))?;
+        Ok(Some(Outcome::Interrupted))
+    }
+}
