@@ -84,7 +84,9 @@ pub(super) fn numbered<'a>(title: &'a str, prefix: &str) -> Option<(usize, &'a s
     start.eq_ignore_ascii_case(prefix).then_some((number, name))
 }
 
+/// Reads a heading, however far it is indented: agents copy the indentation of an example.
 fn heading(line: &str) -> Option<&str> {
+    let line = line.trim_start();
     let words = line.trim_start_matches('#');
     let marked = (1..=3).contains(&(line.len() - words.len()));
     (marked && words.starts_with([' ', '\t'])).then(|| words.trim())
@@ -147,9 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_may_stand_in_a_fence() {
-        let found = blocks("```markdown\n# T\n- **A**: one\n```\n", Labels::Listed);
-        assert_eq!(found[0].get("A").as_deref(), Some("one"));
+    fn an_answer_may_be_indented_or_stand_in_a_fence() {
+        for text in ["```markdown\n# T\n- **A**: one\n```\n", "    ### T\n    - **A**: one\n"] {
+            let found = blocks(text, Labels::Listed);
+            assert_eq!(found[0].title, "T");
+            assert_eq!(found[0].get("A").as_deref(), Some("one"));
+        }
     }
 
     #[test]

@@ -202,11 +202,6 @@ impl Panel {
         }
     }
 
-    /// Returns the names that people read, for what must not mention any of them.
-    pub fn names(&self) -> [&str; 3] {
-        [&self.first.name, &self.second.name, &self.host.name]
-    }
-
     /// Seats the sketchers: four, or two without personalities. The host sits in.
     pub fn sketchers(&self, quick: bool, available: Available) -> Vec<Seat> {
         let seat = |owner, personality| {
