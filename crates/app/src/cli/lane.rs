@@ -24,7 +24,7 @@ use convoke_engine::lane::replay::TapeError;
 use convoke_engine::lane::supervisor::Limits;
 
 pub(super) use self::books::{Account, Ran};
-pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, seen_by, version_of};
+pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, model_name, seen_by, version_of};
 use self::report::Report;
 use self::report::warnings;
 pub(super) use self::report::{sentence, why};
@@ -77,7 +77,7 @@ struct RunArgs {
     prompt: String,
 
     /// The model [default: the client's own choice]
-    #[arg(long)]
+    #[arg(long, value_parser = model_name)]
     model: Option<String>,
 
     /// How hard the model shall think, in the client's own words: Claude Code and Codex

@@ -234,3 +234,14 @@ fn a_prompt_that_was_not_answered_stays_unread() {
     let unknown = project.run(&["prompt", "kim", "x"]);
     assert!(unknown.stderr.contains("convoke does not run `aider`"), "{unknown}");
 }
+
+// P-127
+#[test]
+fn a_model_has_a_name() {
+    let project = with_claude(&result(|_| ()));
+    for name in ["", " ", "opus\n--write"] {
+        let outcome = run(&project, &["--model", name]);
+        assert_eq!(outcome.code, Some(2), "{outcome}");
+        assert!(outcome.stderr.contains("it must be a name, on one line"), "{outcome}");
+    }
+}

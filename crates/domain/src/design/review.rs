@@ -200,9 +200,11 @@ fn tag(text: &str) -> Option<(&str, &str)> {
     (label > 0 || ended).then(|| (&text[..end], after_tag(rest)))
 }
 
+/// Passes over what ends a tag: the emphasis that it stands in, and a colon or dash. Emphasis after
+/// that belongs to the words.
 fn after_tag(rest: &str) -> &str {
-    let marks =
-        |c: char| c.is_whitespace() || matches!(c, '*' | '`' | ':' | '\u{2014}' | '\u{2013}');
+    let rest = rest.trim_start_matches(['*', '`', '_']);
+    let marks = |c: char| c.is_whitespace() || matches!(c, ':' | '\u{2014}' | '\u{2013}');
     let rest = rest.trim_start_matches(marks);
     rest.strip_prefix("- ").unwrap_or(rest)
 }
@@ -323,6 +325,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    // Reviewers like to put the point in bold, or to begin with a name in code.
+    #[test]
+    fn emphasis_after_a_tag_belongs_to_the_words() {
+        for (line, concern) in [
+            ("1. [security] **`export` leaks.** It does.", "**`export` leaks.** It does."),
+            ("1. **[security]** `export` leaks.", "`export` leaks."),
+            ("1. `[security]`: **It leaks**", "**It leaks**"),
+        ] {
+            let found = remarks(line).unwrap();
+            assert_eq!(found[0].concern, concern);
+            assert_eq!(found[0].focus, Some(FocusArea::Security));
+        }
+    }
 
     /// Scope, focus area, title, concern, revision; `-` for what is not there.
     fn shown(answer: &str) -> Vec<String> {

@@ -6,6 +6,7 @@ use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use crate::app::App;
+use crate::cli::lane::model_name;
 
 /// Three agents: the first, the second, and the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub(super) enum SeatsError {
     NotThree(String),
     #[error("cannot seat `{0}`: no agent is called so")]
     Unknown(String),
+    #[error("cannot ask `{0}` for that model: it must be a name, on one line")]
+    Model(String),
     #[error(transparent)]
     Name(#[from] BadName),
 }
@@ -67,11 +70,14 @@ impl Seats {
 
 fn seat(word: &str) -> Result<(AgentRef, Option<String>), SeatsError> {
     let (agent, model) = match word.split_once('=') {
-        Some((agent, model)) => (agent, Some(model.to_owned())),
+        Some((agent, model)) => {
+            let model = model_name(model).map_err(|_| SeatsError::Model(agent.to_owned()))?;
+            (agent, Some(model))
+        }
         None => (word, None),
     };
     let agent = AgentRef::parse(agent).ok_or_else(|| SeatsError::Unknown(agent.to_owned()))?;
-    Ok((agent, model.filter(|model| !model.trim().is_empty())))
+    Ok((agent, model))
 }
 
 /// Names an agent for files and for people: a client by its word, an API by its name in the
@@ -101,7 +107,14 @@ mod tests {
         let names = [Holder::First, Holder::Second, Holder::Host].map(|it| seats.panel.named(it));
         assert_eq!(names.map(Named::name), ["Local-1", "Codex", "Claude"]);
         assert_eq!(seats.agents[1].model.as_deref(), Some("gpt-5.5"));
-        for wrong in ["codex", "codex,codex,claude", "codex,aider,claude", "a,b,c,d", ""] {
+        for wrong in [
+            "codex",
+            "codex,codex,claude",
+            "codex,aider,claude",
+            "a,b,c,d",
+            "",
+            "cursor,codex=,claude",
+        ] {
             assert!(Seats::parse(wrong).is_err(), "{wrong}");
         }
     }

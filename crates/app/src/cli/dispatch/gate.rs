@@ -14,7 +14,7 @@ use convoke_store::sqlite::SqliteStore;
 use super::read;
 use crate::app::{App, Format};
 use crate::cli::lane::{
-    Account, AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, sentence, version_of,
+    Account, AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, model_name, sentence, version_of,
 };
 use crate::clock::now;
 use crate::exit::Exit;
@@ -37,7 +37,7 @@ pub(super) struct Args {
     client: Option<AgentRef>,
 
     /// The model [default: the client's own choice]
-    #[arg(long, requires = "client")]
+    #[arg(long, requires = "client", value_parser = model_name)]
     model: Option<String>,
 
     /// A file for the session to read [default with a client: one that is there only meanwhile]

@@ -26,7 +26,7 @@ use super::next::NextArgs;
 use super::run::{Assignment, Judgement, Watch};
 use super::{FeatureArg, PostArgs, unknown};
 use crate::app::App;
-use crate::cli::lane::{AgentWord, Ran, TreeWatch, lane_failed};
+use crate::cli::lane::{AgentWord, Ran, TreeWatch, lane_failed, model_name};
 use crate::clock::now;
 use crate::config::dispatch::{Settings, settings};
 use crate::exit::Exit;
@@ -54,7 +54,7 @@ pub(super) struct Args {
     client: AgentRef,
 
     /// The model [default: the client's own choice]
-    #[arg(long)]
+    #[arg(long, value_parser = model_name)]
     model: Option<String>,
 
     /// The client that fixes [default: the reviewers']

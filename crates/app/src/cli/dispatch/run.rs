@@ -13,7 +13,9 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use super::check::Judged;
 use super::{check, gate, next};
 use crate::app::App;
-use crate::cli::lane::{self, Account, AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, sentence};
+use crate::cli::lane::{
+    self, Account, AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, model_name, sentence,
+};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, Voice};
@@ -30,7 +32,7 @@ pub(super) struct RunArgs {
     client: AgentRef,
 
     /// The model [default: the client's own choice]
-    #[arg(long)]
+    #[arg(long, value_parser = model_name)]
     model: Option<String>,
 
     /// Let the agent change files, as far as its client's own settings allow

@@ -241,6 +241,15 @@ fn progress(event: &Event) -> Option<String> {
     }
 }
 
+/// Reads a model's name. One that is blank or holds what nobody can see is a mistake, and would reach
+/// a client as something else.
+pub(in crate::cli) fn model_name(name: &str) -> Result<String, &'static str> {
+    if name.trim().is_empty() || name.chars().any(char::is_control) {
+        return Err("it must be a name, on one line");
+    }
+    Ok(name.trim().to_owned())
+}
+
 /// Reads on the command line who shall answer.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cli) struct AgentWord;

@@ -209,7 +209,7 @@ impl World {
         let mut events = vec![Event::Begun(Box::new(self.settings.clone()))];
         let mut facts = Facts::default();
         let (mut at, mut taken) = (0, 0);
-        let mut asked = Vec::new();
+        let (mut asked, mut prompts) = (Vec::new(), Vec::new());
         let mut shown: Vec<Line> = Vec::new();
         loop {
             let mut progress = walk(&facts);
@@ -222,9 +222,11 @@ impl World {
             }
             taken = 0;
             match progress.next.clone() {
-                Next::End(ending) => return Run { progress, ending, asked },
+                Next::End(ending) => return Run { progress, ending, asked, prompts },
                 Next::Need(need) => {
                     if let Need::Lanes(requests) = &need {
+                        prompts
+                            .extend(requests.iter().map(|it| (it.id.0.clone(), it.prompt.clone())));
                         asked.extend(requests.iter().map(|it| (it.id.0.clone(), it.holder)));
                     }
                     events = self.found(need, &facts);
@@ -238,6 +240,7 @@ pub(super) struct Run {
     progress: Progress,
     pub(super) ending: Ending,
     asked: Vec<(String, Holder)>,
+    prompts: Vec<(String, String)>,
 }
 
 impl Run {
@@ -253,6 +256,12 @@ impl Run {
 
     pub(super) fn file(&self, name: &str) -> &str {
         self.progress.files.get(name).map_or("(none)", String::as_str)
+    }
+
+    /// Returns what lanes were asked whose names begin so.
+    pub(super) fn prompts(&self, start: &str) -> Vec<&str> {
+        let asked = self.prompts.iter().filter(|(id, _)| id.starts_with(start));
+        asked.map(|(_, prompt)| prompt.as_str()).collect()
     }
 
     pub(super) fn lanes(&self, start: &str) -> Vec<(&str, Holder)> {

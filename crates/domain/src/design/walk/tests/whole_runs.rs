@@ -1,0 +1,271 @@
+//! Whole runs with agents that answer from a table.
+
+use super::super::*;
+use super::world::{World, block, plan, sketch, synthesis, votes};
+
+// P-34, P-84, P-87, P-99, P-167, P-186, P-288, P-290, P-384
+#[test]
+fn a_run_goes_through_every_step_in_order() {
+    let run = World::new().run();
+    assert_eq!(run.ending, Ending::Complete { degraded: Vec::new() });
+    let shown = run.shown();
+    let steps = shown.lines().filter(|line| line.starts_with("> **🔶"));
+    let steps: Vec<_> =
+        steps.map(|line| line.trim_start_matches("> **🔶 ").trim_end_matches("**")).collect();
+    assert_eq!(
+        steps,
+        [
+            "0: setup",
+            "1: branch",
+            "1c: questions",
+            "1d: discussion r1",
+            "2a: sketches",
+            "2a.5: dialectic",
+            "2b: full plan",
+            "3: plan review",
+            "3.5: discussion r2",
+            "3b: arch diagram",
+            "4: rejected findings",
+            "5: cleanup",
+        ]
+    );
+    run.shows("⏩ 1c: questions — skipped (auto mode) (0s)");
+    run.shows("⏩ 2a.5: dialectic — no contested decisions (");
+    run.shows("✅ 3b: arch diagram — generated (");
+    assert!(
+        shown.trim_end().lines().last().unwrap().starts_with("✅ 5: cleanup — design complete! (")
+    );
+}
+
+// P-7, P-101, P-102, P-162, P-264
+#[test]
+fn lanes_follow_who_is_there() {
+    use Holder::{First, Host, Second};
+    for (first, second, sketches, reviews, voters) in [
+        (
+            true,
+            true,
+            [First, First, Second, Second],
+            [First, First, Second, Second],
+            [Host, Second, First],
+        ),
+        (false, true, [Host, Host, Second, Second], [Second; 4], [Host, Second, Host]),
+        (true, false, [First, First, Host, Host], [First; 4], [Host, Host, First]),
+        (false, false, [Host; 4], [Host; 4], [Host; 3]),
+    ] {
+        let mut world = World::new();
+        world.health = Available { first, second };
+        let run = world.run();
+        let who =
+            |start: &str| run.lanes(start).iter().map(|(_, holder)| *holder).collect::<Vec<_>>();
+        assert_eq!(who("sketch/"), sketches);
+        assert_eq!(who("review/"), reviews);
+        assert_eq!(who("vote/"), voters);
+    }
+    let mut world = World::new();
+    world.settings.quick = true;
+    let run = world.run();
+    let sketches: Vec<_> = run.lanes("sketch/").iter().map(|(id, _)| *id).collect();
+    assert_eq!(sketches, ["sketch/Cursor-Generic", "sketch/Codex-Generic"]);
+    assert_eq!(run.lanes("review/").len(), 4);
+}
+
+// P-91, P-93, P-163, P-164, P-165, P-251, P-383
+#[test]
+fn who_fails_is_replaced_and_not_asked_again() {
+    let run = World::new()
+        .failing("sketch/Cursor-Edge", "no quota")
+        .answer("sketch/Cursor-Edge/host", sketch())
+        .run();
+    run.shows("📊 Sketches (regular): | Cursor-Arch: ✅ 1m1s | Cursor-Edge: ❌ 1m1s | Codex-Innovation: ⏳ |");
+    run.shows("**⚠ Cursor failed — no quota. Using Claude replacement for remainder of session.**");
+    assert_eq!(run.lanes("sketch/Cursor-Edge/host"), [("sketch/Cursor-Edge/host", Holder::Host)]);
+    assert!(run.lanes("review/").iter().all(|(_, holder)| *holder == Holder::Second));
+    let Ending::Complete { degraded } = &run.ending else { panic!("{:?}", run.ending) };
+    assert_eq!(degraded.len(), 1);
+    let warnings = run.shown().matches("**⚠ Cursor failed — no quota.").count();
+    assert_eq!(warnings, 2, "it is said when it happens, and again at the end");
+    let thin = World::new()
+        .answer("sketch/Codex-Pragmatic", "OK")
+        .answer("sketch/Codex-Pragmatic/host", sketch())
+        .run();
+    thin.shows("sketch too thin: 1/40 words outside code");
+}
+
+// P-255, P-273, P-280, P-283, P-377
+#[test]
+fn votes_decide_what_becomes_of_findings() {
+    let accepted = World::new().run();
+    accepted.shows("## Plan Review Findings (Voted In)");
+    assert!(
+        accepted.file("accepted-plan-findings.md").contains("- **Resolution**: It is synced now.")
+    );
+    assert!(accepted.file("plan.txt").contains("new, synced"));
+    accepted.shows("✅ 4: rejected findings — all suggestions implemented (");
+    let rejected = World::new().answer("vote/", votes("NO", "YES")).run();
+    rejected.shows("**ℹ Voting panel rejected all in-scope findings. Plan unchanged.**");
+    rejected.shows("## Unimplemented Plan Review Suggestions");
+    assert!(!rejected.file("plan.txt").contains("synced"));
+    assert_eq!(rejected.lanes("chair/revision"), []);
+    let nothing = World::new().answer("review/", "NO_ISSUES_FOUND").run();
+    assert_eq!(
+        nothing.file("voting-tally.md"),
+        "No findings were raised — voting was not needed.\n"
+    );
+    assert_eq!(nothing.lanes("vote/"), []);
+    let nobody = World::new().failing("vote/", "gone").run();
+    nobody.shows("**⚠ Nobody voted. No finding is accepted until somebody has decided.**");
+    assert_eq!(nobody.file("accepted-plan-findings.md"), "");
+}
+
+// P-196, P-198, P-199, P-200, P-202, P-210, P-212, P-216, P-218, P-233, P-239
+#[test]
+fn contested_decisions_are_debated_and_judged() {
+    let two = format!("{}\n{}", block(1, "Where"), block(2, "When"));
+    let debated = World::new().answer("chair/synthesis", synthesis(&two)).run();
+    debated.shows("✅ 2a.5: dialectic — 2 voted (");
+    let resolutions = debated.file("dialectic-resolutions.md");
+    assert!(
+        resolutions.contains("### DECISION_1: Where\n**Resolution**: A file\n"),
+        "{resolutions}"
+    );
+    assert!(
+        resolutions.contains("### DECISION_2: When\n**Resolution**: A table\n"),
+        "{resolutions}"
+    );
+    let who: Vec<_> = debated.lanes("debate/").iter().map(|(_, holder)| *holder).collect();
+    assert_eq!(who, [Holder::First, Holder::First, Holder::Second, Holder::Second]);
+    assert!(!debated.file("dialectic-ballot.txt").to_lowercase().contains("cursor"));
+
+    let failed = World::new()
+        .answer("chair/synthesis", synthesis(&two))
+        .failing("debate/1/thesis", "timed out")
+        .run();
+    failed.shows("**⚠ Cursor dialectic debate (decision 1, thesis) failed: timed out.");
+    failed.shows(
+        "**⚠ Debate for DECISION_1 failed quorum (reason: no_output). Fallback to synthesis.**",
+    );
+    failed.shows("✅ 2a.5: dialectic — 1 voted, 1 fallback (");
+    assert!(
+        failed.lanes("review/").iter().any(|(_, holder)| *holder == Holder::First),
+        "it is back"
+    );
+
+    let mut alone = World::new().answer("chair/synthesis", synthesis(&two));
+    alone.health = Available { first: false, second: false };
+    let alone = alone.run();
+    alone.shows("✅ 2a.5: dialectic — 2 bucket-skipped (");
+    assert_eq!((alone.lanes("debate/"), alone.lanes("judge/")), (Vec::new(), Vec::new()));
+}
+
+// P-6, P-241, P-250, P-345, P-347, P-348, P-349
+#[test]
+fn a_changed_tree_stops_the_way() {
+    let dirty = Tree::Suspect { status: "dirty".to_owned(), detail: "src/draft.rs".to_owned() };
+    let mut world = World::new();
+    world.trees.insert("sketch-collection", vec![dirty]);
+    let run = world.run();
+    run.shows("the working tree is dirty after sketch-collection: src/draft.rs");
+    assert!(matches!(run.ending, Ending::Complete { .. }), "it was put in order");
+    // Nobody is asked anything with `--auto`, but for this; and every boundary is looked at.
+    for boundary in Boundary::ALL {
+        let two = format!("{}\n{}", block(1, "Where"), block(2, "When"));
+        let mut world = World::new().answer("chair/synthesis", synthesis(&two));
+        let unknown = Tree::Suspect { status: "unknown".to_owned(), detail: "?".to_owned() };
+        world.trees.insert(boundary.name(), vec![unknown.clone(), unknown]);
+        let run = world.run();
+        let found = format!("the working tree is unknown after {}: ?", boundary.name());
+        assert_eq!(run.shown().matches(&found).count(), 4, "twice, and again at the end");
+    }
+}
+
+// P-170, P-175, P-178, P-179, P-184
+#[test]
+fn people_are_asked_and_their_answers_are_kept() {
+    let question = |number: usize, title: &str| {
+        format!(
+            "### Question {number}: {title}\n- **Question**: Is it so?\n- **Options**: yes; no\n\
+             - **Recommended**: yes\n\n"
+        )
+    };
+    let two = format!("{}{}", question(1, "Offline"), question(2, "Mobile"));
+    let mut world = World::new().answer("chair/scope", two);
+    world.settings.auto = false;
+    world.replies.insert("1d/1", "Only for a day");
+    let run = world.run();
+    run.shows("✅ 1c: questions — no clarifying questions needed (");
+    run.shows("✅ 1d: discussion r1 — 2 decisions resolved (");
+    run.shows("⏩ 3.5: discussion r2 — no additional decisions require discussion (");
+    let file = run.file("discussion-round1.md");
+    assert!(file.contains("- **Resolution**: Only for a day\n- **Source**: user\n"), "{file}");
+    assert!(file.contains("- **Resolution**: yes\n"), "{file}");
+}
+
+#[test]
+fn a_poor_chair_is_told_why_and_then_done_without() {
+    let run = World::new()
+        .answer("chair/plan", "A plan without any form.")
+        .answer("review/", "NO_ISSUES_FOUND")
+        .run();
+    assert_eq!(run.lanes("chair/plan").len(), 2);
+    run.shows("**⚠ The chair's plan is incomplete (");
+    assert_eq!(run.file("plan.txt"), "A plan without any form.\n");
+    let other = World::new().failing("chair/plan/claude", "not logged in").run();
+    other.shows("**⚠ Claude failed as the chair — not logged in. Asking the next agent.**");
+    assert_eq!(other.lanes("chair/plan")[1], ("chair/plan/cursor", Holder::First));
+    let nobody = World::new().failing("chair/plan", "gone").run();
+    assert_eq!(nobody.ending, Ending::Failed("nobody wrote a plan".to_owned()));
+}
+
+// P-108: nobody who sketches sees what another sketched.
+#[test]
+fn sketches_know_nothing_of_each_other() {
+    let run = World::new().answer("sketch/Cursor-Arch", format!("MARK {}", sketch())).run();
+    let prompts = run.prompts("sketch/");
+    assert_eq!(prompts.len(), 4);
+    assert!(prompts.iter().all(|prompt| !prompt.contains("MARK")));
+    assert!(run.prompts("chair/synthesis")[0].contains("MARK"));
+}
+
+// P-189, P-240, P-242, P-247, P-248
+#[test]
+fn a_plan_is_written_from_what_was_settled_and_replaced_as_a_whole() {
+    let two = format!("{}\n{}", block(1, "Where"), block(2, "When"));
+    let run = World::new().answer("chair/synthesis", synthesis(&two)).run();
+    run.shows("## Approach Synthesis\n\nAll agree on a local copy.");
+    assert_eq!(run.file("approach-synthesis.txt"), "All agree on a local copy.\n");
+    let asked = run.prompts("chair/plan")[0];
+    assert!(
+        asked.contains("All agree on a local copy.") && asked.contains("**Resolution**: A table")
+    );
+    assert!(run.prompts("review/").iter().all(|it| it.contains(plan("new").trim())));
+    assert_eq!(run.file("plan.txt"), plan("new, synced"));
+}
+
+// P-292, P-294, P-295, P-308
+#[test]
+fn a_diagram_that_will_not_do_is_left_out() {
+    let bad = "## Architecture Diagram\n\n```mermaid\nflowchart TD\n  A[a|b] --> B\n```\n";
+    let rejected = World::new().answer("chair/diagram", bad).run();
+    rejected.shows("**⚠ 3b: architecture diagram — rejected by mermaid sanitizer (REASON_TOKEN=pipe-in-node-label); proceeding without diagram.**");
+    assert_eq!(rejected.file("architecture-diagram.md"), "(none)");
+    let none = World::new().answer("chair/diagram", "I would rather not.").run();
+    none.shows("**⚠ 3b: arch diagram — generation failed, proceeding without diagram (");
+    let gone = World::new().failing("chair/diagram", "gone").run();
+    gone.shows("generation failed");
+}
+
+// P-3, P-4, P-12, P-96, P-97
+#[test]
+fn inside_of_other_work_only_what_was_saved_is_said() {
+    let mut world = World::new();
+    world.settings.nested = true;
+    world.settings.prefix = crate::design::progress::Prefix::parse("1.::design plan");
+    let run = world.run();
+    run.shows("> **🔶 1.2a: design plan | sketches**");
+    run.shows("✅ 1.2b: design plan | full plan — saved (");
+    run.shows("✅ 1.3b: design plan | arch diagram — saved (");
+    let shown = run.shown();
+    assert!(!shown.contains("## Implementation Plan") && !shown.contains("design complete!"));
+    assert!(run.file("oos-accepted-design.md").contains("### OOS_1:"));
+}
