@@ -4,6 +4,7 @@ pub mod agent;
 pub mod agents;
 pub mod attend;
 pub mod brief;
+pub mod compare;
 mod deliver;
 pub mod design;
 pub mod dispatch;
@@ -66,6 +67,7 @@ enum Command {
     Resume(runs::ResumeArgs),
     Replay(runs::ReplayArgs),
     Recount(runs::RecountArgs),
+    Compare(compare::Args),
     Task(task::Args),
     Say(say::Args),
     Inbox(inbox::Args),
@@ -108,6 +110,7 @@ impl Cli {
             Command::Resume(args) => args.run(&self.app()?, output),
             Command::Replay(args) => args.run(&self.app()?, output),
             Command::Recount(args) => args.run(&self.app()?, output),
+            Command::Compare(args) => args.run(&self.app()?, output),
             Command::Task(args) => args.run(&self.app()?, output),
             Command::Say(args) => args.run(&self.app()?, output),
             Command::Inbox(args) => args.run(&self.app()?, output),

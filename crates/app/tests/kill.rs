@@ -1,4 +1,4 @@
-//! A design that is killed after every single event, and resumed.
+//! A design that is killed after every single event, resumed, and compared.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use convoke_domain::lane::event::{Ended, Event};
 use convoke_domain::lane::outcome::End;
@@ -90,22 +91,31 @@ fn tape() -> String {
             let text = fs::read_to_string(&path).unwrap();
             let answer = text.splitn(3, "---\n").nth(2).unwrap().to_owned();
             let label = path.strip_prefix(&root).unwrap().with_extension("");
-            let ended = Ended { answer: Some(answer), failure: None };
-            let request = Request {
-                hash: String::new(),
-                label: Some(label.display().to_string()),
-                matching: Matching::Label,
-                agent: String::new(),
-                model: None,
-                prompt: String::new(),
-                recorded_at: String::new(),
+            let label = label.display().to_string();
+            let labels = if label == "chair/plan/claude" {
+                vec![label, "compare".to_owned()]
+            } else {
+                vec![label]
             };
-            let events = vec![(std::time::Duration::ZERO, Event::Ended(ended))];
-            let took = std::time::Duration::ZERO;
-            tape += &Entry { request, events, end: End::Exited(0), took }.lines(None);
+            tape.extend(labels.into_iter().map(|label| recorded(label, &answer)));
         }
     }
     tape
+}
+
+fn recorded(label: String, answer: &str) -> String {
+    let request = Request {
+        hash: String::new(),
+        label: Some(label),
+        matching: Matching::Label,
+        agent: String::new(),
+        model: None,
+        prompt: String::new(),
+        recorded_at: String::new(),
+    };
+    let ended = Ended { answer: Some(answer.to_owned()), failure: None };
+    let events = vec![(Duration::ZERO, Event::Ended(ended))];
+    Entry { request, events, end: End::Exited(0), took: Duration::ZERO }.lines(None)
 }
 
 /// Kills a run after every second event, from one on, until it is too late to kill it.
@@ -144,4 +154,19 @@ fn a_run_that_is_killed_after_an_odd_event_comes_to_the_same() {
 #[test]
 fn a_run_that_is_killed_after_an_even_event_comes_to_the_same() {
     killed_from(2);
+}
+
+#[test]
+fn a_finished_run_is_compared_with_a_single_pass() {
+    let ground = Ground::new();
+    assert!(ground.design(0).status.success());
+    let runs = ground.convoke(&["runs", "--json"], 0);
+    let runs: Value = serde_json::from_slice(&runs.stdout).unwrap();
+    let compared = ground.convoke(&["compare", runs[0]["run"].as_str().unwrap(), "--json"], 0);
+    assert!(compared.status.success(), "{compared:?}");
+    let compared: Value = serde_json::from_slice(&compared.stdout).unwrap();
+    let (panel, single) = (&compared["panel"], &compared["single"]);
+    assert_eq!((panel["lanes"].as_u64(), single["lanes"].as_u64()), (Some(23), Some(1)));
+    assert_eq!((panel["missing"].as_u64(), single["missing"].as_u64()), (Some(0), Some(0)));
+    assert!(panel["words"].as_u64() > single["words"].as_u64(), "the panel's plan was revised");
 }

@@ -117,15 +117,15 @@ struct RecountReport {
 }
 
 /// A run with all that is known of it.
-struct Known {
+pub(super) struct Known {
     workspace: Workspace,
-    run: Run,
-    facts: Facts,
-    progress: Progress,
+    pub(super) run: Run,
+    pub(super) facts: Facts,
+    pub(super) progress: Progress,
 }
 
 impl Known {
-    fn open(app: &App, id: &RunId) -> Result<Self, Failure> {
+    pub(super) fn open(app: &App, id: &RunId) -> Result<Self, Failure> {
         let workspace = Workspace::open(app, None)?;
         let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
         let (_, events) = opened(&workspace, &run.id)?;

@@ -141,3 +141,18 @@ fn whoever_cannot_begin_is_told_why() {
     assert!(dirty.stdout.contains(text), "{dirty}");
     assert!(dirty.stdout.contains("⚠ /design requires clean main to start."), "{dirty}");
 }
+
+// Whether a panel paid can be seen: the same feature in one pass, beside it.
+#[test]
+fn a_panel_is_compared_with_a_single_pass() {
+    let project = Project::new();
+    copied(Path::new(REHEARSAL), &project.path("r"));
+    let plan = project.path("r/answers/chair/plan/claude.md");
+    fs::copy(plan, project.path("r/answers/compare.md")).unwrap();
+    let flag = format!("--rehearse={}", project.path("r").display());
+    let (_, run) = rehearsed(&project, &flag);
+    // The recording of a rehearsal is gone with it.
+    let gone = project.run(&["compare", &run]);
+    assert_eq!(gone.code, Some(3), "{gone}");
+    assert_eq!(project.run(&["compare", "nope"]).code, Some(1));
+}

@@ -1,0 +1,161 @@
+//! `convoke compare`: the same feature in a single pass by the chair, beside what the panel made.
+
+use convoke_domain::design::event::Settings;
+use convoke_domain::design::parts::document;
+use convoke_domain::design::plan::check;
+use convoke_domain::design::prompt;
+use convoke_domain::design::seat::Holder;
+use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::ledger::Purpose;
+use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::run::RunId;
+use convoke_engine::lane::adapter::Rights;
+use convoke_engine::lane::agent_ref::AgentRef;
+use serde::Serialize;
+
+use super::design::{DesignError, lane_limits};
+use super::lane::{Account, LaneOrder, Ran, lane_failed, sentence};
+use super::runs::Known;
+use super::table::render;
+use crate::app::{App, Format};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, Voice};
+
+/// Plan a design's feature once more in a single pass, and show it beside the panel's plan
+///
+/// One agent, the host of the run, writes a plan from the feature alone. So you can see whether the
+/// panel paid: what both plans hold, what they cost and how long they took. The single plan is
+/// printed below the table.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The run, or the beginning of its name
+    #[arg(value_parser = RunId::parse)]
+    run: RunId,
+
+    /// How long the lane may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = super::lane::seconds())]
+    limit: std::time::Duration,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot compare `{run}`: it has no plan yet")]
+struct NoPlan {
+    run: RunId,
+}
+
+/// One way to a plan, in numbers.
+#[derive(Serialize)]
+struct Side {
+    way: &'static str,
+    lanes: usize,
+    words: usize,
+    tasks: usize,
+    missing: usize,
+    input_tokens: u64,
+    output_tokens: u64,
+    seconds: u64,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    panel: Side,
+    single: Side,
+    single_plan: &'a str,
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let known = Known::open(app, &self.run)?;
+        let settings = known.facts.settings().map(|(_, settings)| settings);
+        let plan = known.progress.files.get("plan.txt");
+        let (Some(settings), Some(plan)) = (settings, plan) else {
+            return Err(Failure::new(Exit::No, NoPlan { run: known.run.id }));
+        };
+        let ends = known.facts.ended();
+        let usage = ends.iter().filter_map(|(_, end)| end.usage);
+        let took: u64 = ends.iter().map(|(_, end)| end.took / 1000).sum();
+        let usage = usage.fold(Usage::default(), Usage::plus);
+        let panel = Side::new("panel", ends.len(), plan, usage, took);
+        let ran = self.single(app, settings, &known.run.id)?;
+        output.say(&sentence(&ran.driven, None));
+        let answer = ran.driven.heard.answer().filter(|_| ran.driven.outcome == Outcome::Answered);
+        let Some(answer) = answer else { return Ok(Exit::of_lane(ran.driven.outcome)) };
+        let single_plan = document(answer);
+        let took = ran.driven.took.as_secs();
+        let single = Side::new("single", 1, single_plan, ran.spent.unwrap_or_default(), took);
+        match app.format {
+            Format::Json => output.json(&Report { panel, single, single_plan })?,
+            Format::Text => {
+                let header = ["way", "lanes", "words", "tasks", "missing", "in", "out", "seconds"];
+                let rows = [panel, single].map(|side| side.row());
+                output.data(&render(header, rows, &[1, 2, 3, 4, 5, 6, 7]))?;
+                output.data(&format!("\n{}\n", single_plan.trim_end()))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Has the host write a plan from the feature alone.
+    fn single(&self, app: &App, settings: &Settings, run: &RunId) -> Result<Ran, Failure> {
+        let chosen = settings.chosen(Holder::Host);
+        let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
+            Failure::new(Exit::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
+        })?;
+        let empty = "";
+        let prompt = prompt::plan(&prompt::Plan {
+            feature: &settings.feature,
+            discussion: empty,
+            synthesis: empty,
+            resolutions: empty,
+        });
+        let purpose = Purpose {
+            run: Some(run.to_string()),
+            role: Some("single-pass".to_owned()),
+            phase: Some("compare".to_owned()),
+        };
+        let order = LaneOrder {
+            agent: &agent,
+            prompt: &prompt,
+            label: Some("compare"),
+            record: None,
+            model: chosen.model.as_deref(),
+            effort: None,
+            resume: None,
+            rights: Rights::ReadOnly,
+            limits: lane_limits(self.limit),
+            account: Account { purpose, ..Account::default() },
+        };
+        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        order.run_watched(app, scratch.path(), &Voice::default())
+    }
+}
+
+impl Side {
+    fn new(way: &'static str, lanes: usize, plan: &str, usage: Usage, seconds: u64) -> Self {
+        Self {
+            way,
+            lanes,
+            words: plan.split_whitespace().count(),
+            tasks: plan.lines().filter(|line| line.starts_with("### Task ")).count(),
+            missing: check(plan).len(),
+            input_tokens: usage.input,
+            output_tokens: usage.output,
+            seconds,
+        }
+    }
+
+    fn row(&self) -> [String; 8] {
+        [
+            self.way.to_owned(),
+            self.lanes.to_string(),
+            self.words.to_string(),
+            self.tasks.to_string(),
+            self.missing.to_string(),
+            self.input_tokens.to_string(),
+            self.output_tokens.to_string(),
+            self.seconds.to_string(),
+        ]
+    }
+}
