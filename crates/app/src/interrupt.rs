@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::thread;
 
 use convoke_engine::lane::cancel::Cancel;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::exit;
 
@@ -20,7 +20,7 @@ pub fn cancel() -> Cancel {
             let cancel = Cancel::default();
             let asked = cancel.clone();
             // Without it a signal ends us, as it always does.
-            if let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) {
+            if let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) {
                 thread::spawn(move || {
                     for _ in &mut signals {
                         if asked.is_asked() {
