@@ -31,7 +31,7 @@ use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
 use convoke_domain::design::walk::{Ending, Question, walk};
 use convoke_domain::lane::cap::Cap;
-use convoke_domain::run::RunId;
+use convoke_domain::run::{RunId, RunState};
 use convoke_engine::design::run::{Journal, Outcome, RunError, run};
 use convoke_engine::design::run_folder::RunFolders;
 use convoke_engine::lane::supervisor::Limits;
@@ -112,8 +112,8 @@ pub struct Args {
 #[derive(Debug, clap::Args)]
 pub(super) struct CourseArgs {
     /// What all lanes together may spend, such as 2M tokens or $20
-    #[arg(long, value_name = "CAP", value_parser = Cap::parse)]
-    budget: Option<Cap>,
+    #[arg(long, value_name = "CAP", value_parser = cap)]
+    budget: Option<String>,
 
     /// How long one lane may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds())]
@@ -144,6 +144,12 @@ pub(super) enum DesignError {
     NoAgent { name: String },
     #[error("cannot use `{}`", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
+    #[error("cannot go on with `{run}`: it was never begun")]
+    NotBegun { run: RunId },
+    #[error("cannot ask anybody: nobody is at the keyboard")]
+    NobodyToAsk,
+    #[error("cannot rehearse with `--quick`: its answers are those of a full panel")]
+    QuickRehearsal,
     #[error("cannot tell where runs are kept: HOME is not set")]
     NoHome,
     #[error("cannot go on with the run")]
@@ -153,6 +159,18 @@ pub(super) enum DesignError {
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        if let Some(folder) = &self.feature_dir
+            && !folder.is_dir()
+        {
+            let (path, source) = (folder.clone(), std::io::ErrorKind::NotADirectory.into());
+            return Err(Failure::new(Exit::Usage, DesignError::Folder { path, source }));
+        }
+        if let Some(path) = &self.course.answers {
+            read_answers(path)?;
+        }
+        if self.quick && self.rehearse.is_some() {
+            return Err(Failure::new(Exit::Usage, DesignError::QuickRehearsal));
+        }
         if let Some(folder) = &self.rehearse {
             let rehearsal = Rehearsal::prepare(folder.as_deref())?;
             let stage = App { project: rehearsal.project(), ..app.clone() };
@@ -195,6 +213,10 @@ impl Args {
             brief: if self.brief { block_of(app)? } else { None },
             documents: self.feature_dir.as_deref().map(documents).unwrap_or_default(),
             is_rehearsal,
+            no_branch: self.no_branch,
+            branch_info: self.branch_info.clone(),
+            feature_dir: self.feature_dir.as_deref().map(absolute),
+            budget: self.course.budget.clone(),
         })
     }
 
@@ -215,28 +237,29 @@ impl Args {
         let event = Event::Begun(Box::new(settings));
         journal.append(at, &event).map_err(refused)?;
         events.push(Stamped { at, event });
-        let course = Course {
-            args: &self.course,
-            branch_info: self.branch_info.as_deref(),
-            no_branch: self.no_branch,
-            feature_dir: self.feature_dir.as_deref(),
-        };
-        course.go(app, workspace, &id, (journal, events), output)
+        self.course.go(app, workspace, &id, (journal, events), output)
     }
 }
 
-/// What a process needs to go through with a run.
-pub(super) struct Course<'a> {
-    pub(super) args: &'a CourseArgs,
-    pub(super) branch_info: Option<&'a str>,
-    pub(super) no_branch: bool,
-    pub(super) feature_dir: Option<&'a Path>,
-}
-
-impl Course<'_> {
-    /// Goes on where the journal ends.
+impl CourseArgs {
+    /// Goes on where the journal ends. However that fails, the run can be taken up again.
     pub(super) fn go(
-        self,
+        &self,
+        app: &App,
+        workspace: &Workspace,
+        id: &RunId,
+        journal: (Journal<'_>, Vec<Stamped>),
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let gone = self.gone(app, workspace, id, journal, output);
+        if gone.is_err() {
+            workspace.store.mark_run(id, RunState::Stopped, now()).ok();
+        }
+        gone
+    }
+
+    fn gone(
+        &self,
         app: &App,
         workspace: &Workspace,
         id: &RunId,
@@ -255,18 +278,23 @@ impl Course<'_> {
         };
         let _lock = folders.hold(&tree, id).map_err(held)?;
         let folder = folders.make(id, &tree, now()).map_err(held)?;
-        let CourseArgs { budget, limit, answers, answer_limit, no_probe } = self.args;
+        let CourseArgs { budget, limit, answers, answer_limit, no_probe } = self;
+        let settings = match events.first().map(|first| &first.event) {
+            Some(Event::Begun(settings)) => settings.as_ref().clone(),
+            _ => return Err(Failure::new(Exit::No, DesignError::NotBegun { run: id.clone() })),
+        };
+        let budget = budget.as_ref().or(settings.budget.as_ref());
         let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
         let mut stage = Stage {
             app,
             run: id.clone(),
             folder: folder.clone(),
             beginning: Beginning {
-                branch_info: self.branch_info.map(str::to_owned),
-                no_branch: self.no_branch,
+                branch_info: settings.branch_info,
+                no_branch: settings.no_branch,
                 no_probe: *no_probe,
             },
-            budget: *budget,
+            budget: budget.and_then(|text| Cap::parse(text).ok()),
             limit: *limit,
             person: Person::new(written, *answer_limit),
             screen: Screen::new(app, output),
@@ -275,8 +303,10 @@ impl Course<'_> {
         let outcome = run(journal, events, &mut stage).map_err(run_failed)?;
         let (_, events) = opened(workspace, id)?;
         let progress = walk(&convoke_domain::design::facts::Facts::fold(events));
-        if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) = (&outcome, self.feature_dir) {
-            hand_over(dir, &progress)?;
+        if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) =
+            (&outcome, &settings.feature_dir)
+        {
+            hand_over(Path::new(dir), &progress)?;
         }
         if matches!(outcome, Outcome::Ended(Ending::Complete { .. })) {
             folders.remove(&folder, now()).map_err(held)?;
@@ -316,6 +346,15 @@ fn nobody() -> Failure {
 pub(super) const fn lane_limits(wall: Duration) -> Limits {
     let silence = Duration::from_mins(10);
     Limits { wall, first_byte: silence, stall: silence, grace: Duration::from_secs(5) }
+}
+
+/// Checks what may be spent, and keeps it as it was said.
+fn cap(text: &str) -> Result<String, String> {
+    Cap::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
 fn policy(word: &str) -> Result<Policy, String> {

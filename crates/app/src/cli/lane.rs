@@ -146,6 +146,8 @@ enum LaneError {
     NotInstalled { program: &'static str },
     #[error("cannot take stdin for a prompt: it is not text, or longer than {MAX_PROMPT} bytes")]
     NoPrompt,
+    #[error("cannot ask nothing: the prompt is blank")]
+    Blank,
     #[error("cannot run the lane")]
     Run(#[source] std::io::Error),
     #[error("cannot use `{}`", path.display())]
@@ -171,6 +173,16 @@ impl Args {
 impl RunArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let prompt = self.prompt()?;
+        if prompt.trim().is_empty() {
+            return Err(Failure::new(Exit::Usage, LaneError::Blank));
+        }
+        // An answer that was paid for must not be lost because it cannot be kept.
+        if let Some(folder) = &self.keep {
+            fs::create_dir_all(folder).map_err(|source| {
+                let error = LaneError::Keep { path: folder.clone(), source };
+                Failure::new(Exit::Surroundings, error)
+            })?;
+        }
         let scratch = tempfile::tempdir().map_err(lane_failed)?;
         let order = LaneOrder {
             agent: &self.agent,
@@ -211,7 +223,8 @@ impl RunArgs {
                 }
             }
         }
-        Ok(if is_dirty(tree.as_ref()) {
+        let is_cancelled = driven.outcome == Outcome::Cancelled;
+        Ok(if is_dirty(tree.as_ref()) && !is_cancelled {
             Exit::DirtyTree
         } else if thin.is_some() {
             Exit::LaneFailed

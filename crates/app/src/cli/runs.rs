@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use convoke_domain::design::event::LaneEnd;
 use convoke_domain::design::facts::Facts;
+use convoke_domain::design::quote::line;
 use convoke_domain::design::walk::{Ending, Next, Progress, walk};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::run::RunId;
@@ -12,7 +13,7 @@ use convoke_engine::design::run::hashes;
 use convoke_store::journal::{Integrity, JournalStore, Run};
 use serde::Serialize;
 
-use super::design::{Course, CourseArgs, opened};
+use super::design::{CourseArgs, opened};
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -169,7 +170,7 @@ impl RunsArgs {
             Format::Json => output.json(&reports)?,
             Format::Text => {
                 let rows = reports.iter().map(|it| {
-                    let feature: String = it.feature.chars().take(60).collect();
+                    let feature: String = line(&it.feature).chars().take(60).collect();
                     [it.run.clone(), it.state.to_owned(), feature]
                 });
                 output.data(&render(["run", "state", "feature"], rows, &[]))?;
@@ -218,7 +219,10 @@ impl<'a> LaneReport<'a> {
 }
 
 fn shown(known: &Known) -> String {
-    let mut text = format!("run {}: {}\n{}\n\n", known.run.id, known.ending(), known.run.feature);
+    let is_rehearsal = known.facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal);
+    let recorded = if is_rehearsal { " (a rehearsal: every answer was recorded)" } else { "" };
+    let head = (&known.run.id, known.ending(), line(&known.run.feature));
+    let mut text = format!("run {}: {}{recorded}\n{}\n\n", head.0, head.1, head.2);
     let lanes = known.facts.ended();
     let rows = lanes.iter().map(|(id, end)| {
         let usage = end.usage.unwrap_or_default();
@@ -234,7 +238,9 @@ fn shown(known: &Known) -> String {
     text += &render(["lane", "model", "status", "took", "in", "out"], rows, &[3, 4, 5]);
     let all = lanes.iter().filter_map(|(_, end)| end.usage).fold(Usage::default(), Usage::plus);
     let accepted = known.progress.files.get("accepted-plan-findings.md");
-    let accepted = accepted.map_or(0, |text| text.matches("### FINDING_").count() as u64);
+    let accepted = accepted.map_or(0, |text| {
+        text.lines().filter(|line| line.starts_with("### FINDING_")).count() as u64
+    });
     let sum = all.input + all.output;
     write!(text, "\n{} tokens in, {} out", all.input, all.output).ok();
     if let Some(each) = sum.checked_div(accepted) {
@@ -278,9 +284,7 @@ impl ResumeArgs {
             let failure = Failure::new(Exit::No, NotAgain { run: run.id.clone() });
             return Err(failure.hint("begin another: `convoke design --rehearse`"));
         }
-        let course =
-            Course { args: &self.course, branch_info: None, no_branch: false, feature_dir: None };
-        course.go(app, &workspace, &run.id, journal, output)
+        self.course.go(app, &workspace, &run.id, journal, output)
     }
 }
 

@@ -245,3 +245,16 @@ fn a_model_has_a_name() {
         assert!(outcome.stderr.contains("it must be a name, on one line"), "{outcome}");
     }
 }
+
+#[test]
+fn nothing_is_asked_and_nothing_is_waited_for_in_vain() {
+    let project = with_claude(&result(|_| ()));
+    let blank = project.run(&["lane", "run", "--agent", "claude", "  "]);
+    assert_eq!(blank.code, Some(2), "{blank}");
+    let device = project.run(&["lane", "run", "--agent", "replay:/dev/zero", "x"]);
+    assert_eq!(device.code, Some(3), "{device}");
+    fs::write(project.path("file"), "").unwrap();
+    let kept = run(&project, &["--keep", "file"]);
+    assert_eq!(kept.code, Some(3), "{kept}");
+    assert!(!kept.stderr.contains("answered"), "nobody was asked: {kept}");
+}

@@ -82,6 +82,14 @@ pub struct Settings {
     pub documents: Vec<String>,
     /// Whether the answers are recorded ones: a rehearsal.
     pub is_rehearsal: bool,
+    /// Whether it stays on the branch that is checked out.
+    pub no_branch: bool,
+    /// What whoever asked knows of the branch.
+    pub branch_info: Option<String>,
+    /// The feature's folder, which gets the plan.
+    pub feature_dir: Option<String>,
+    /// What all lanes together may spend, as it was said.
+    pub budget: Option<String>,
 }
 
 /// An agent as it was asked for.

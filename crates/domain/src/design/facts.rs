@@ -81,7 +81,10 @@ impl Facts {
                 self.budget.get_or_insert((at, text));
             }
             // Whoever resumes a run may spend again.
-            Event::Resumed => self.budget = None,
+            Event::Resumed => {
+                self.budget = None;
+                self.kept = None;
+            }
             Event::Kept(hashes) => self.kept = Some(hashes),
             Event::Interrupted(_) => {}
         }

@@ -11,7 +11,7 @@ use super::decision::Decision;
 use super::progress::unnumbered_warning;
 use super::quote::{self, Tag};
 use super::seat::Side;
-use super::vote::unwrapped;
+use super::vote::{outside_code, unwrapped};
 use crate::markdown::lines;
 
 /// What judges are told above the cases.
@@ -100,8 +100,9 @@ impl Contest<'_> {
         }
         for (place, (option, defense)) in ["A", "B"].into_iter().zip(cases) {
             let option = masked(&quote::line(option))?;
-            let text = masked(&defense.text())?;
-            let content = quote::delimited(Tag::Defense, &quote::body(&text));
+            // What cannot be seen is dropped first: it could stand within a name.
+            let text = masked(&quote::body(&defense.text()))?;
+            let content = quote::delimited(Tag::Defense, &text);
             parts.push(format!("\nDefense {place} (defends {option}):\n{content}\n"));
         }
         Ok((parts.concat(), renamed))
@@ -144,7 +145,7 @@ pub fn read(answer: Option<&str>, on_ballot: &BTreeSet<usize>) -> Judgement {
         return Judgement::Ineligible;
     };
     let mut votes = Votes::default();
-    for (number, vote) in lines(answer).filter_map(vote) {
+    for (number, vote) in outside_code(answer).filter_map(vote) {
         if !on_ballot.contains(&number) {
             continue;
         }

@@ -54,7 +54,7 @@ pub fn resolutions(text: &str) -> BTreeMap<FindingId, String> {
         let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '-' | '#');
         let Some((id, rest)) = FindingId::split(line.trim_start_matches(marks)) else { continue };
         let Some(said) = rest.trim_start_matches(marks).strip_prefix(':') else { continue };
-        let said = quote::line(said.trim_start_matches(marks));
+        let said = quote::line(said.trim_start_matches("**"));
         if !said.is_empty() {
             found.entry(id).or_insert(said);
         }
@@ -80,7 +80,8 @@ pub fn accepted(
     let block = |finding: &&Finding| {
         let resolution = resolutions.get(&finding.id).map(|text| quote::line(text));
         let resolution = resolution.filter(|text| !text.is_empty());
-        let resolution = resolution.unwrap_or_else(|| "The plan was revised.".to_owned());
+        let resolution =
+            resolution.unwrap_or_else(|| "Nobody said how the plan was revised for it.".to_owned());
         format!(
             "### {}: {}\n- **Concern**: {}\n- **Resolution**: {resolution}\n",
             finding.id,

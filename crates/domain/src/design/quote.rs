@@ -127,7 +127,7 @@ fn within(tag: Tag, inner: &str) -> String {
 ///
 /// Text that a person cannot see but an agent reads is a way to give orders behind that person's
 /// back: zero-width characters, direction marks, control characters and the invisible tag block.
-fn visible(text: &str) -> String {
+pub(super) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut after_return = false;
     for c in text.chars() {

@@ -9,6 +9,8 @@ use std::collections::hash_map::Entry;
 
 use super::finding::FindingId;
 use super::quote;
+use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::{bare, lines};
 
 /// What a voter says of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +58,7 @@ impl Votes {
     /// Reads a voter's answer. An answer without a single vote is an abstention on everything.
     pub fn parse(answer: &str) -> Self {
         let mut votes = Self::default();
-        for (id, cast) in answer.lines().filter_map(vote_line) {
+        for (id, cast) in outside_code(answer).filter_map(vote_line) {
             match votes.cast.entry(id) {
                 Entry::Occupied(_) => votes.repeated.push(id),
                 Entry::Vacant(place) => {
@@ -76,6 +78,12 @@ impl Votes {
     pub fn is_empty(&self) -> bool {
         self.cast.is_empty()
     }
+}
+
+/// Returns the lines that are not in a fence: what stands in one is an example.
+pub(super) fn outside_code(answer: &str) -> impl Iterator<Item = &str> {
+    let mut fences = Fences::default();
+    lines(answer).map(bare).filter(move |line| fences.feed(line) == FenceLine::Outside)
 }
 
 /// Reads `FINDING_1: YES — because`. The reason may be left out.

@@ -28,6 +28,7 @@ use super::event::{
 };
 use super::facts::Facts;
 use super::progress::{Breadcrumbs, Saved, Shown, Step};
+use super::quote;
 use super::seat::{Available, Holder};
 use super::setup::{Begins, Ready, SetUp};
 
@@ -219,7 +220,7 @@ impl<'f> Walk<'f> {
             SetUp::Undecided { .. } => return Err(Halt::Need(Need::SetUp)),
         }
         if self.settings.is_rehearsal {
-            self.say("**ℹ This is a rehearsal: every answer was recorded.**".to_owned());
+            self.say("**ℹ This is a rehearsal: every answer was recorded.**");
         }
         let Health { available, warnings } = self.probe(Occasion::SetUp)?;
         self.available = *available;
@@ -279,8 +280,9 @@ impl<'f> Walk<'f> {
         self.say(self.crumbs.start(step));
     }
 
-    fn say(&mut self, text: String) {
-        self.lines.push(Line::Text(text));
+    fn say(&mut self, text: impl AsRef<str>) {
+        // Agents' words must not be able to steer a terminal.
+        self.lines.push(Line::Text(quote::visible(text.as_ref())));
     }
 
     fn say_all(&mut self, lines: &[String]) {

@@ -3,17 +3,18 @@
 //! The shapes here are written to last: a later version must be able to read what an earlier one
 //! wrote, so names only ever get added.
 
+mod begun;
+
 use convoke_domain::design::event::{
-    Boundary, Chosen, Event, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply,
-    Settings, Tree,
+    Boundary, Event, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply, Tree,
 };
-use convoke_domain::design::policy::Policy;
-use convoke_domain::design::progress::Prefix;
-use convoke_domain::design::seat::{Available, Holder, Named, Panel};
+use convoke_domain::design::seat::Available;
 use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
 use convoke_domain::lane::collected::Status;
 use convoke_domain::lane::event::Usage;
 use serde::{Deserialize, Serialize};
+
+use self::begun::BegunBody;
 
 /// An entry that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -107,79 +108,6 @@ impl<'a> Reader<'a> {
 #[derive(Serialize, Deserialize)]
 struct WordBody {
     name: String,
-}
-
-#[derive(Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-struct BegunBody {
-    feature: String,
-    auto: bool,
-    quick: bool,
-    nested: bool,
-    number_prefix: String,
-    path_prefix: String,
-    /// The first, the second and the host.
-    agents: [AgentBody; 3],
-    policy: String,
-    brief: Option<String>,
-    documents: Vec<String>,
-    is_rehearsal: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct AgentBody {
-    word: String,
-    name: String,
-    agent: String,
-    model: Option<String>,
-}
-
-const HOLDERS: [Holder; 3] = [Holder::First, Holder::Second, Holder::Host];
-
-impl From<&Settings> for BegunBody {
-    fn from(settings: &Settings) -> Self {
-        let agent = |holder| {
-            let named = settings.panel.named(holder);
-            let Chosen { agent, model } = settings.chosen(holder).clone();
-            AgentBody { word: named.word().into(), name: named.name().into(), agent, model }
-        };
-        Self {
-            feature: settings.feature.clone(),
-            auto: settings.auto,
-            quick: settings.quick,
-            nested: settings.nested,
-            number_prefix: settings.prefix.number.clone(),
-            path_prefix: settings.prefix.path.clone(),
-            agents: HOLDERS.map(agent),
-            policy: settings.policy.word().to_owned(),
-            brief: settings.brief.clone(),
-            documents: settings.documents.clone(),
-            is_rehearsal: settings.is_rehearsal,
-        }
-    }
-}
-
-impl BegunBody {
-    fn settings(self, read: &Reader<'_>) -> Result<Settings, CodecError> {
-        let named = |it: &AgentBody| read.known(&it.word, Named::new(&it.word, &it.name).ok());
-        let [first, second, host] = &self.agents;
-        let panel = Panel::new(named(first)?, named(second)?, named(host)?);
-        let panel = read.known(&first.word, panel.ok())?;
-        let policy = read.known(&self.policy, Policy::parse(&self.policy))?;
-        Ok(Settings {
-            feature: self.feature,
-            auto: self.auto,
-            quick: self.quick,
-            nested: self.nested,
-            prefix: Prefix { number: self.number_prefix, path: self.path_prefix },
-            panel,
-            agents: self.agents.map(|it| Chosen { agent: it.agent, model: it.model }),
-            policy,
-            brief: self.brief,
-            documents: self.documents,
-            is_rehearsal: self.is_rehearsal,
-        })
-    }
 }
 
 #[derive(Serialize, Deserialize)]

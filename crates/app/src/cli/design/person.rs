@@ -32,6 +32,11 @@ impl Person {
         text.lines().filter_map(line).collect()
     }
 
+    /// Tells whether the answer was written down.
+    pub(super) fn has_written(&self, question: &Question) -> bool {
+        self.written.contains_key(&question.id.0)
+    }
+
     /// Asks; nothing if there is nobody to answer.
     pub(super) fn ask(&self, question: &Question, screen: &mut Screen<'_>) -> Option<Reply> {
         let reply = |answer: &str| match answer.trim() {

@@ -103,7 +103,11 @@ impl World for Stage<'_> {
         let question = super::branch_question(branch);
         let keeps = match self.person.ask(&question, &mut self.screen) {
             Some(Reply::Words(words)) => words.trim().starts_with(['2', 'k', 'K']),
-            Some(Reply::Recommended) | None => false,
+            Some(Reply::Recommended) => false,
+            None => {
+                let failure = Failure::new(Exit::Usage, DesignError::NobodyToAsk);
+                return Err(failure.hint("use `--auto`, or answer from a file with `--answers`"));
+            }
         };
         self.set_up_with(settings, if keeps { Doubt::Keep } else { Doubt::Create })
     }
@@ -200,10 +204,14 @@ impl World for Stage<'_> {
     }
 
     fn recover(&mut self, boundary: Boundary, _: &str) -> Result<Option<Recovery>, Failure> {
-        if !input::has_person() {
-            return Ok(None);
+        // Whoever resumes may have put it in order already.
+        if self.tree(boundary)? == Tree::Clean {
+            return Ok(Some(Recovery::Restored));
         }
         let question = super::recovery_question(boundary);
+        if !input::has_person() && !self.person.has_written(&question) {
+            return Ok(None);
+        }
         Ok(match self.person.ask(&question, &mut self.screen) {
             Some(Reply::Words(words)) if words.trim().starts_with(['1', 'r', 'R']) => {
                 Some(Recovery::Restored)

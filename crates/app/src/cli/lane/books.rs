@@ -8,6 +8,7 @@ use convoke_domain::lane::event::{Event, Failure as Trouble, FailureKind, Usage}
 use convoke_domain::lane::ledger::{Begun, Ending, Purpose, Sum};
 use convoke_domain::lane::outcome::{End, Heard, Outcome};
 use convoke_engine::lane::adapter::{Rights, UsageScope};
+use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::lane::owner::myself;
 use convoke_engine::skill::hash;
@@ -130,7 +131,15 @@ impl LaneOrder<'_> {
         voice: &Voice,
     ) -> Result<Option<String>, Failure> {
         let settings = lane::settings(app)?;
-        let Some(books) = books else { return Ok(None) };
+        // What is played costs nothing.
+        if matches!(self.agent, AgentRef::Replay(_)) {
+            return Ok(None);
+        }
+        let Some(books) = books else {
+            let is_capped = settings.budget_per_day.is_some() || self.account.budget.is_some();
+            let why = "what was spent cannot be looked up, and there is a budget";
+            return Ok(is_capped.then(|| why.to_owned()));
+        };
         let mut reached = None;
         if let Some(cap) = settings.budget_per_day {
             let since = day(now(), app)?;

@@ -8,13 +8,15 @@ use crate::design::mermaid::{self, Report};
 use crate::design::parts;
 use crate::design::progress::{Saved, Shown, Step};
 use crate::design::prompt;
+use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::{bare, lines};
 
 const FILE: &str = "architecture-diagram.md";
 
 impl Walk<'_> {
     pub(super) fn diagram(&mut self, scope: &Scope, plan: &Plan) -> Walked<()> {
         self.begin(Step::Diagram);
-        let prompt = prompt::diagram(scope.feature(), &plan.text);
+        let prompt = prompt::diagram(&scope.with_answers(), &plan.text);
         match self.chair("diagram", &prompt, &safe)? {
             Said::Well(diagram) => {
                 self.file(FILE, format!("{}\n", diagram.trim_end()));
@@ -60,7 +62,16 @@ fn safe(answer: &str) -> Result<String, String> {
     if !report.is_one_diagram() {
         return Err("there must be exactly one fence that begins with ```mermaid".to_owned());
     }
-    let heading = Shown::Diagram.header();
-    let text = document.trim();
-    Ok(if text.starts_with(heading) { text.to_owned() } else { format!("{heading}\n\n{text}") })
+    // Whatever is said around it is not part of the diagram.
+    let mut fences = Fences::default();
+    let mut is_ours = false;
+    let fence = lines(document).filter(|line| match fences.feed(bare(line)) {
+        FenceLine::Opens => {
+            is_ours = bare(line).trim().trim_start_matches('`') == "mermaid";
+            is_ours
+        }
+        FenceLine::Body | FenceLine::Closes => is_ours,
+        FenceLine::Outside => false,
+    });
+    Ok(format!("{}\n\n{}", Shown::Diagram.header(), fence.collect::<String>().trim_end()))
 }

@@ -37,10 +37,12 @@ impl Walk<'_> {
             )
         });
         let rows: String = rows.collect();
+        let recorded =
+            if settings.is_rehearsal { "A rehearsal: every answer was recorded.\n" } else { "" };
         let voters = self.voices("vote");
         let judges = self.voices("judge");
         format!(
-            "# Independence\n\n{voters}{judges}\n\
+            "# Independence\n\n{recorded}{voters}{judges}\n\
              | Part | Seat | Of | Filled by | Model asked for | Model that answered |\n\
              |---|---|---|---|---|---|\n{rows}"
         )

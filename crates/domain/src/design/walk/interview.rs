@@ -25,6 +25,15 @@ impl Scope {
         &self.feature
     }
 
+    /// What is to be built, with what its author said about it since.
+    pub(super) fn with_answers(&self) -> String {
+        let file = self.file();
+        if file.is_empty() {
+            return self.feature.clone();
+        }
+        format!("{}\n\nWhat was settled with its author:\n\n{file}", self.feature)
+    }
+
     /// The file of the interview.
     pub(super) fn file(&self) -> String {
         let all: Vec<_> = self.cleared.iter().chain(&self.settled).cloned().collect();
@@ -163,7 +172,7 @@ impl Walk<'_> {
             self.file(file, render(settled));
         }
         if deferred > 0 {
-            self.say(round.deferral().to_owned());
+            self.say(round.deferral());
         }
         let line = round.resolved(settled.len(), &self.crumbs, self.elapsed());
         self.say(line);

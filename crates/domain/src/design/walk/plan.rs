@@ -73,12 +73,10 @@ impl Walk<'_> {
         });
         match self.chair("revision", &prompt, &revision)? {
             Said::Well((text, resolutions)) => Ok((self.keep(&text), resolutions)),
-            Said::Badly { text, complaint } => {
+            // A plan that has all it needs is not given up for one that has not.
+            Said::Badly { complaint, .. } => {
                 self.chair_was_poor("revision", &complaint);
-                Ok(match parts::split(text, PARTS) {
-                    Ok([text, notes]) => (self.keep(text), outcome::resolutions(notes)),
-                    Err(_) => (plan, not_revised(findings)),
-                })
+                Ok((plan, not_revised(findings)))
             }
             Said::Nothing => {
                 let text = "The plan is not revised: nobody answered as the chair.";

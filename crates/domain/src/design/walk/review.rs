@@ -36,11 +36,12 @@ impl Walk<'_> {
     pub(super) fn review(&mut self, scope: &Scope, plan: Plan) -> Walked<Reviewed> {
         self.begin(Step::Review);
         let seats = self.settings.panel.reviewers(self.available);
+        let feature = scope.with_answers();
         let phase = Phase {
             word: "review",
             noun: "review",
             table: Table::Reviewers,
-            prompt: &|seat| asked(seat, scope.feature(), &plan.text),
+            prompt: &|seat| asked(seat, &feature, &plan.text),
             flaw: &flaw,
         };
         let reviews = self.seated(&seats, &phase)?;
@@ -72,7 +73,7 @@ impl Walk<'_> {
             let line = self.crumbs.saved(Saved::Tally, self.elapsed());
             self.say(line);
         } else {
-            self.say(tally.trim_end().to_owned());
+            self.say(tally.trim_end());
         }
     }
 
@@ -125,7 +126,7 @@ impl Walk<'_> {
             let line = self.crumbs.saved(Saved::Tally, self.elapsed());
             self.say(line);
         } else {
-            self.say(report.trim_end().to_owned());
+            self.say(report.trim_end());
         }
         self.file("rejected-findings.md", outcome::rejected(findings, &tally, voters));
         self.file("oos.md", outcome::out_of_scope(findings, &tally));
@@ -142,15 +143,18 @@ impl Walk<'_> {
             self.publish(Shown::OutOfScope, None, &declined);
         }
         if outcome::all_rejected(findings, &tally) {
-            self.say(outcome::ALL_REJECTED.to_owned());
+            self.say(outcome::ALL_REJECTED);
         }
         let to_revise = outcome::to_revise(findings, &tally);
+        let before = plan.text.clone();
         let (plan, resolutions) = self.revised(scope, plan, &to_revise)?;
         let accepted = outcome::accepted(findings, &tally, &resolutions);
         self.file("accepted-plan-findings.md", accepted.clone());
         if !accepted.is_empty() {
             self.publish(Shown::Accepted, Some(Saved::Accepted), &accepted);
-            self.publish(Shown::RevisedPlan, Some(Saved::RevisedPlan), &plan.text);
+            if plan.text != before {
+                self.publish(Shown::RevisedPlan, Some(Saved::RevisedPlan), &plan.text);
+            }
         }
         let accepted_numbers = to_revise.iter().map(|it| it.id.number as usize).collect();
         Ok(Reviewed { plan, accepted, accepted_numbers })

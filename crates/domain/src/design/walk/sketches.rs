@@ -60,7 +60,7 @@ impl Walk<'_> {
             paths => format!("\n\nDocuments about it, to be read:\n- {}", paths.join("\n- ")),
         };
         let brief = self.settings.brief.as_ref().map(|brief| format!("\n\n{brief}"));
-        format!("{}{documents}{}", scope.feature(), brief.unwrap_or_default())
+        format!("{}{documents}{}", scope.with_answers(), brief.unwrap_or_default())
     }
 
     fn synthesis(&mut self, scope: &Scope, sketches: &[Taken<'_>]) -> Walked<Synthesis> {

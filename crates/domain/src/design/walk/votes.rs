@@ -43,6 +43,11 @@ impl Walk<'_> {
                 self.file(&seat.file, end.answer.clone());
             }
             let votes_on_any = findings.iter().any(|finding| cast.on(finding.id).is_some());
+            if let Some(id) = cast.repeated.first() {
+                let text =
+                    format!("{} voter voted on {id} twice; the first vote counts.", seat.label);
+                self.warn(unnumbered_warning(&text));
+            }
             if is_there[place] && !votes_on_any {
                 let text = format!(
                     "{} voter output holds no vote — treated as abstention on everything.",

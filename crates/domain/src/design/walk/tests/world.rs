@@ -38,6 +38,10 @@ pub(super) fn settings() -> Settings {
         brief: None,
         documents: Vec::new(),
         is_rehearsal: false,
+        no_branch: false,
+        branch_info: None,
+        feature_dir: None,
+        budget: None,
     }
 }
 

@@ -1,0 +1,94 @@
+//! What was asked for, as it stands in the journal.
+
+use convoke_domain::design::event::{Chosen, Settings};
+use convoke_domain::design::policy::Policy;
+use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::seat::{Holder, Named, Panel};
+use serde::{Deserialize, Serialize};
+
+use super::{CodecError, Reader};
+
+#[derive(Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(super) struct BegunBody {
+    feature: String,
+    auto: bool,
+    quick: bool,
+    nested: bool,
+    number_prefix: String,
+    path_prefix: String,
+    /// The first, the second and the host.
+    agents: [AgentBody; 3],
+    policy: String,
+    brief: Option<String>,
+    documents: Vec<String>,
+    is_rehearsal: bool,
+    no_branch: bool,
+    branch_info: Option<String>,
+    feature_dir: Option<String>,
+    budget: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AgentBody {
+    word: String,
+    name: String,
+    agent: String,
+    model: Option<String>,
+}
+
+const HOLDERS: [Holder; 3] = [Holder::First, Holder::Second, Holder::Host];
+
+impl From<&Settings> for BegunBody {
+    fn from(settings: &Settings) -> Self {
+        let agent = |holder| {
+            let named = settings.panel.named(holder);
+            let Chosen { agent, model } = settings.chosen(holder).clone();
+            AgentBody { word: named.word().into(), name: named.name().into(), agent, model }
+        };
+        Self {
+            feature: settings.feature.clone(),
+            auto: settings.auto,
+            quick: settings.quick,
+            nested: settings.nested,
+            number_prefix: settings.prefix.number.clone(),
+            path_prefix: settings.prefix.path.clone(),
+            agents: HOLDERS.map(agent),
+            policy: settings.policy.word().to_owned(),
+            brief: settings.brief.clone(),
+            documents: settings.documents.clone(),
+            is_rehearsal: settings.is_rehearsal,
+            no_branch: settings.no_branch,
+            branch_info: settings.branch_info.clone(),
+            feature_dir: settings.feature_dir.clone(),
+            budget: settings.budget.clone(),
+        }
+    }
+}
+
+impl BegunBody {
+    pub(super) fn settings(self, read: &Reader<'_>) -> Result<Settings, CodecError> {
+        let named = |it: &AgentBody| read.known(&it.word, Named::new(&it.word, &it.name).ok());
+        let [first, second, host] = &self.agents;
+        let panel = Panel::new(named(first)?, named(second)?, named(host)?);
+        let panel = read.known(&first.word, panel.ok())?;
+        let policy = read.known(&self.policy, Policy::parse(&self.policy))?;
+        Ok(Settings {
+            feature: self.feature,
+            auto: self.auto,
+            quick: self.quick,
+            nested: self.nested,
+            prefix: Prefix { number: self.number_prefix, path: self.path_prefix },
+            panel,
+            agents: self.agents.map(|it| Chosen { agent: it.agent, model: it.model }),
+            policy,
+            brief: self.brief,
+            documents: self.documents,
+            is_rehearsal: self.is_rehearsal,
+            no_branch: self.no_branch,
+            branch_info: self.branch_info,
+            feature_dir: self.feature_dir,
+            budget: self.budget,
+        })
+    }
+}
