@@ -151,12 +151,7 @@ impl World for Stage<'_> {
         };
         let waiting = requests.iter().map(|request| Waiting {
             agent: settings.chosen(request.holder).agent.as_str(),
-            // The first agent is usually the slowest, and the host the fastest.
-            expected: Duration::from_secs(match request.holder {
-                Holder::First => 3,
-                Holder::Second => 2,
-                Holder::Host => 1,
-            }),
+            expected: Duration::from_secs(request.holder.slowness()),
             work: Box::new(|_: &_, _: &mut dyn FnMut(&_)| order.run(request)),
         });
         let mut failed = None;
