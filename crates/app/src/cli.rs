@@ -14,6 +14,7 @@ pub mod hook;
 pub mod hooks;
 pub mod inbox;
 pub mod lane;
+pub mod plumbing;
 pub mod prompt;
 pub mod runs;
 pub mod say;
@@ -84,6 +85,7 @@ enum Command {
     Agents(agents::Args),
     Doctor(doctor::Args),
     Tree(tree::Args),
+    Plumbing(plumbing::Args),
     Store(store::Args),
     #[command(hide = true)]
     Guard(guard::Args),
@@ -126,6 +128,7 @@ impl Cli {
             Command::Agents(args) => args.run(&self.app()?, output),
             Command::Doctor(args) => args.run(&self.app()?, output),
             Command::Tree(args) => args.run(&self.app()?, output),
+            Command::Plumbing(args) => args.run(&self.app()?, output),
             Command::Store(args) => args.run(&self.app()?, output),
             Command::Guard(args) => args.run(),
             // The client says which project it is in, and nothing here may fail.

@@ -25,10 +25,12 @@ pub enum Exit {
     Bug,
     /// Somebody stopped it.
     Interrupted,
+    /// What the script exits with that a plumbing command stands for; what it means is said there.
+    Script(u8),
 }
 
 impl Exit {
-    /// Every outcome, for the reference page.
+    /// Every outcome of commands that are not plumbing, for the reference page.
     pub const ALL: [Self; 9] = [
         Self::Done,
         Self::No,
@@ -66,6 +68,7 @@ impl Exit {
             Self::DirtyTree => 6,
             Self::Bug => 70,
             Self::Interrupted => 130,
+            Self::Script(code) => code,
         }
     }
 
@@ -81,6 +84,7 @@ impl Exit {
             Self::DirtyTree => "the working tree changed although nobody was to change it",
             Self::Bug => "a bug in Convoke",
             Self::Interrupted => "it was interrupted",
+            Self::Script(_) => "a plumbing command's own",
         }
     }
 }

@@ -28,6 +28,7 @@ mod http_lane;
 mod lane;
 mod lane_ledger;
 mod messages;
+mod plumbing;
 mod readme;
 mod replay_lane;
 mod scripted_server;
