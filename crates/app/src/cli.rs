@@ -14,6 +14,7 @@ pub mod hook;
 pub mod hooks;
 pub mod inbox;
 pub mod lane;
+pub mod mermaid;
 pub mod plumbing;
 pub mod prompt;
 pub mod runs;
@@ -85,6 +86,7 @@ enum Command {
     Agents(agents::Args),
     Doctor(doctor::Args),
     Tree(tree::Args),
+    Mermaid(mermaid::Args),
     Plumbing(plumbing::Args),
     Store(store::Args),
     #[command(hide = true)]
@@ -128,6 +130,7 @@ impl Cli {
             Command::Agents(args) => args.run(&self.app()?, output),
             Command::Doctor(args) => args.run(&self.app()?, output),
             Command::Tree(args) => args.run(&self.app()?, output),
+            Command::Mermaid(args) => args.run(&self.app()?, output),
             Command::Plumbing(args) => args.run(&self.app()?, output),
             Command::Store(args) => args.run(&self.app()?, output),
             Command::Guard(args) => args.run(),

@@ -9,6 +9,7 @@ pub mod brief;
 pub mod cut;
 pub mod design;
 pub mod dispatch;
+pub mod execution_log;
 pub mod finding;
 pub mod hook;
 pub mod lane;

@@ -5,6 +5,7 @@
 //! in `domain`, effects in `engine`; a command here reads words and prints lines.
 
 mod entry_gate;
+mod mermaid;
 
 use clap::Subcommand;
 
@@ -38,6 +39,13 @@ enum Command {
     /// nothing is looked at but these words.
     #[command(verbatim_doc_comment)]
     EntryGate(Words),
+    /// Check diagrams for what breaks them when they are published; exits 0, 1 or 2
+    ///
+    /// `[--input FILE] [--from-md] [--warnings-log FILE] [--warnings-step STEP]`. Without a file,
+    /// standard input is checked. Prints STATUS=ok, or STATUS=rejected with a reason for
+    /// each thing that is wrong (1), or STATUS=internal-error (2).
+    #[command(verbatim_doc_comment)]
+    Mermaid(Words),
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +60,7 @@ impl Args {
         }
         match &self.command {
             Command::EntryGate(it) => entry_gate::run(&it.words, output),
+            Command::Mermaid(it) => mermaid::run(&it.words, output),
         }
     }
 }

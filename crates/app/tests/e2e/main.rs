@@ -27,6 +27,7 @@ mod hooks;
 mod http_lane;
 mod lane;
 mod lane_ledger;
+mod mermaid;
 mod messages;
 mod plumbing;
 mod readme;

@@ -3,6 +3,8 @@
 //! Only the kinds of text that broke published diagrams are refused. Whether a diagram is right is
 //! for a mermaid program to say.
 
+pub mod request;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -81,12 +83,31 @@ const OPENING: &str = "```mermaid";
 
 /// Checks a text: Markdown if told so or if it begins with a diagram's fence, else one diagram.
 pub fn check(text: &str, markdown: bool) -> Report {
+    let diagrams = diagrams(text, markdown);
+    let hits = |(index, it): (usize, &Diagram<'_>)| hits(&it.body, index + 1);
+    Report {
+        hits: diagrams.iter().enumerate().flat_map(hits).collect(),
+        fences: diagrams.len(),
+        kinds: diagrams.iter().filter_map(|it| it.kind).collect(),
+    }
+}
+
+/// One diagram of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagram<'a> {
+    /// What it is; nothing for a bare diagram.
+    pub kind: Option<Kind>,
+    /// Its lines, without those of the fence.
+    pub body: Vec<&'a str>,
+}
+
+/// Finds the diagrams of a text, which [`check`] checks.
+pub fn diagrams(text: &str, markdown: bool) -> Vec<Diagram<'_>> {
     let mut first = text.lines().filter(|line| !line.trim().is_empty());
     if markdown || first.next() == Some(OPENING) {
-        return check_markdown(text);
+        return diagrams_of_markdown(text);
     }
-    let body: Vec<_> = text.lines().collect();
-    Report { hits: diagram(&body, 1), fences: 1, kinds: Vec::new() }
+    vec![Diagram { kind: None, body: text.lines().collect() }]
 }
 
 impl Report {
@@ -132,50 +153,38 @@ impl Report {
 
     /// Returns the entry for a log of warnings.
     pub fn log_entry(&self, step: &str) -> Option<String> {
-        let tokens = self.tokens();
-        (!self.is_safe())
-            .then(|| format!("- **Step {step} — mermaid sanitizer rejected:** {tokens}"))
+        (!self.is_safe()).then(|| log_entry(step, &self.tokens()))
     }
 }
 
-fn check_markdown(text: &str) -> Report {
-    let mut report = Report::default();
+/// Returns the entry for a log of warnings about a text that could not even be checked.
+pub fn unchecked_log_entry(step: &str) -> String {
+    log_entry(step, "internal-error")
+}
+
+fn log_entry(step: &str, tokens: &str) -> String {
+    format!("- **Step {step} — mermaid sanitizer rejected:** {tokens}")
+}
+
+fn diagrams_of_markdown(text: &str) -> Vec<Diagram<'_>> {
+    let mut found = Vec::new();
     let mut headings = Headings::default();
-    let mut open: Option<Fence> = None;
-    let mut body: Vec<&str> = Vec::new();
+    let mut open: Option<(Fence, Diagram<'_>)> = None;
     for line in text.lines() {
-        match open {
-            Some(fence) if fence.is_closed_by(line) => {
-                report.finish(fence, &mut body);
-                open = None;
-            }
-            Some(fence) if fence.diagram => body.push(line),
-            Some(_) => {}
+        match &mut open {
+            Some((fence, _)) if fence.is_closed_by(line) => found.extend(open.take()),
+            Some((_, diagram)) => diagram.body.push(line),
             None => match Fence::opened_by(line) {
                 Some(fence) => {
-                    if fence.diagram {
-                        report.kinds.push(headings.kind());
-                    }
-                    open = Some(fence);
+                    let kind = Some(headings.kind());
+                    open = Some((fence, Diagram { kind, body: Vec::new() }));
                 }
                 None => headings.feed(line),
             },
         }
     }
-    if let Some(fence) = open {
-        report.finish(fence, &mut body);
-    }
-    report
-}
-
-impl Report {
-    fn finish(&mut self, fence: Fence, body: &mut Vec<&str>) {
-        if fence.diagram {
-            self.fences += 1;
-            self.hits.extend(diagram(body, self.fences));
-        }
-        body.clear();
-    }
+    let found = found.into_iter().chain(open);
+    found.filter(|(fence, _)| fence.diagram).map(|(_, diagram)| diagram).collect()
 }
 
 /// A fence of back-ticks; those of tildes hide nothing here.
@@ -235,7 +244,7 @@ impl<'a> Headings<'a> {
 }
 
 /// Checks one diagram.
-fn diagram(body: &[&str], fence: usize) -> Vec<Hit> {
+fn hits(body: &[&str], fence: usize) -> Vec<Hit> {
     let Some(start) = body_start(body) else {
         let line = body.len();
         return vec![Hit { reason: Reason::UnclosedFrontmatter, fence, line }];

@@ -1,0 +1,213 @@
+//! `convoke mermaid check` and `convoke plumbing mermaid`: what is refused, where, and who is told.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Project};
+
+fn plumbing(project: &Project, words: &[&str], input: &str) -> Outcome {
+    project.run_with_input(&[&["plumbing", "mermaid"], words].concat(), input.as_bytes())
+}
+
+fn check(project: &Project, words: &[&str], input: &str) -> Outcome {
+    project.run_with_input(&[&["mermaid", "check"], words].concat(), input.as_bytes())
+}
+
+/// Checks a bare diagram: the exit code and what stands in the lines with reasons.
+#[track_caller]
+fn found(body: &str, expected: &[(&str, usize)]) {
+    let outcome = plumbing(&Project::new(), &[], body);
+    let reason =
+        |(token, line): &(&str, usize)| format!("REASON_TOKEN={token} fence=1 line={line}\n");
+    let (code, status) = if expected.is_empty() { (0, "ok") } else { (1, "rejected") };
+    let reasons: String = expected.iter().map(reason).collect();
+    let lines = format!("STATUS={status}\n{reasons}FENCE_COUNT=1\n");
+    assert_eq!((outcome.code, outcome.stdout), (Some(code), lines), "{body}");
+    assert_eq!(outcome.stderr, "");
+}
+
+const PIPE: &str = "pipe-in-node-label";
+const BREAK: &str = "br-in-participant-alias";
+const DOLLAR: &str = "dollar-in-participant-alias";
+
+// T-44, P-297, P-300, P-305
+#[test]
+fn a_bar_in_a_label_is_refused_in_every_bracket() {
+    for label in ["[a | b]", "(a | b)", "{a | b}", "((a | b))"] {
+        found(&format!("flowchart TD\n    A{label} --> B\n"), &[(PIPE, 2)]);
+    }
+}
+
+// T-45, P-306
+#[test]
+fn breaks_and_dollars_in_other_names_are_refused() {
+    for alias in ["One<br/>Two", "One<br />Two", "One<br>Two"] {
+        found(&format!("sequenceDiagram\n  participant A as {alias}\n"), &[(BREAK, 2)]);
+    }
+    for word in ["participant", "actor"] {
+        found(&format!("sequenceDiagram\n  {word} A as $HOME\n"), &[(DOLLAR, 2)]);
+    }
+}
+
+// T-46, P-305, P-307
+#[test]
+fn what_only_looks_like_it_is_accepted() {
+    for body in [
+        "flowchart LR\n  A -->|text| B\n",
+        "flowchart LR\n  A[one<br/>two] --> B\n",
+        "flowchart LR\n  A[$5] --> B\n",
+        "sequenceDiagram\n  A->>B: costs $5<br/>net\n",
+        "flowchart LR\n  A --> B\n",
+        "sequenceDiagram\n  participant A as Alice\n  A->>B: hi\n",
+        "flowchart LR\n  A[\"a | b\"] --> B\n",
+        "flowchart LR\n  A[\"say \\\"a | b\\\"\"] --> B\n",
+        "flowchart LR\n  A[[x (y) {z}]] --> B\n",
+        "pie\n  \"a | b\" : 1\n",
+    ] {
+        found(body, &[]);
+    }
+}
+
+// T-47, P-304
+#[test]
+fn front_matter_is_read_past() {
+    found("---\ntitle: x\n---\nflowchart TD\n  A[a|b]\n", &[(PIPE, 5)]);
+    found("---\ntitle: x\n---\nflowchart TD\n  A[a]\n", &[]);
+    found("---\ntitle: x\nflowchart TD\n", &[("unclosed-frontmatter", 3)]);
+}
+
+// T-48, P-306
+#[test]
+fn spaces_and_tabs_hide_nothing() {
+    found("sequenceDiagram\n  participant   A   as   x<br/>y\n", &[(BREAK, 2)]);
+    found("sequenceDiagram\n\tactor\tA\tas\t$x\n", &[(DOLLAR, 2)]);
+}
+
+const TWO: &str = "## Architecture Diagram\n\n```mermaid\nflowchart TD\n  A --> B\n```\n\n\
+                   ## Code Flow Diagram\n\n```mermaid\nsequenceDiagram\n  \
+                   participant S as Secret<br/>name\n```\n";
+
+// T-49, P-298, P-301, P-303
+#[test]
+fn of_two_fences_the_second_is_named() {
+    let project = Project::new().file("two.md", TWO);
+    let outcome = plumbing(&project, &["--input", "two.md", "--from-md"], "");
+    assert_eq!(
+        (outcome.code, outcome.stdout.as_str()),
+        (
+            Some(1),
+            "STATUS=rejected\nREASON_TOKEN=br-in-participant-alias fence=2 line=2\nFENCE_COUNT=2\n\
+             FENCE_1_HEADING=architecture\nFENCE_2_HEADING=code-flow\n"
+        )
+    );
+    let nothing = plumbing(&project, &["--from-md"], "prose\n");
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(0), "STATUS=ok\nFENCE_COUNT=0\n"));
+}
+
+// T-50, P-302
+#[test]
+fn an_indented_fence_is_seen() {
+    let text = "- item\n\n   ```mermaid\n   flowchart TD\n     A[a|b]\n   ```\n";
+    let outcome = plumbing(&Project::new(), &["--from-md"], text);
+    let lines = "STATUS=rejected\nREASON_TOKEN=pipe-in-node-label fence=1 line=2\nFENCE_COUNT=1\n\
+                 FENCE_1_HEADING=unknown\n";
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), lines));
+}
+
+// T-51, P-299, P-311
+#[test]
+fn the_log_is_told_of_reasons_and_of_nothing_else() {
+    for command in [&["plumbing", "mermaid"][..], &["mermaid", "check"]] {
+        let before = "### Tool Failures\n\n- x\n\n### Warnings\n\n- old\n\n### Q/A\n\n-  y";
+        let project = Project::new().file("log.md", before).file("two.md", TWO);
+        let words = ["--input", "two.md", "--from-md", "--warnings-log", "log.md"];
+        let step = ["--warnings-step", "3b"];
+        let outcome = project.run(&[command, &words, &step].concat());
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(1), ""), "{outcome}");
+        let log = fs::read_to_string(project.path("log.md")).unwrap();
+        let entry = "- **Step 3b — mermaid sanitizer rejected:** br-in-participant-alias\n";
+        let expected = before.replace("- old\n", &format!("- old\n\n{entry}"));
+        assert_eq!(log, expected);
+        assert!(!log.contains("Secret"));
+    }
+    let project = Project::new().file("safe.mmd", "flowchart TD\n");
+    let safe = ["--input", "safe.mmd", "--warnings-log", "log.md"];
+    assert_eq!(plumbing(&project, &safe, "").code, Some(0));
+    assert!(!project.path("log.md").exists(), "there is nothing to tell");
+}
+
+// P-296, P-297, P-299
+#[test]
+fn what_cannot_be_checked_is_an_internal_error() {
+    let project = Project::new().file("binary", b"\xff\xfe");
+    for (words, error) in [
+        (&["--input"][..], "usage: --input needs a value"),
+        (&["--bogus"], "usage: unknown flag: --bogus"),
+        (&["--input", "missing.md"], "unreadable input"),
+        (&["--input", "binary"], "unreadable input"),
+        (&["--input", "."], "unreadable input"),
+    ] {
+        let words = [&["--warnings-log", "log.md"], words].concat();
+        let outcome = plumbing(&project, &words, "");
+        let lines = format!("STATUS=internal-error\nERROR={error}\n");
+        assert_eq!((outcome.code, outcome.stdout), (Some(2), lines), "{words:?}");
+        let log = fs::read_to_string(project.path("log.md")).unwrap();
+        let entry = "- **Step unknown — mermaid sanitizer rejected:** internal-error\n";
+        assert_eq!(log, format!("### Warnings\n\n{entry}"), "{words:?}");
+        fs::remove_file(project.path("log.md")).unwrap();
+    }
+    let outcome = check(&project, &["--input", "missing.md"], "");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
+    assert!(outcome.stderr.starts_with("error: cannot read the diagrams\nhint: "), "{outcome}");
+}
+
+// P-297: a log that cannot be written changes no answer.
+#[test]
+fn a_log_that_cannot_be_written_is_a_warning() {
+    let project = Project::new();
+    let outcome = plumbing(&project, &["--warnings-log", "no/log.md"], "flowchart TD\nA[a|b]\n");
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.stdout.starts_with("STATUS=rejected\n"), "{outcome}");
+    assert_eq!(outcome.stderr, "warning: cannot write `no/log.md`\n");
+}
+
+#[test]
+fn people_and_programs_are_told_the_same() {
+    let project = Project::new();
+    let outcome = check(&project, &["--from-md"], TWO);
+    let text = "diagram 2, line 2: br-in-participant-alias\n2 diagrams: not safe to publish\n";
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), text));
+    let outcome = check(&project, &["--input", "-"], "flowchart TD\n  A --> B\n");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "1 diagram: safe to publish\n"));
+    let outcome = check(&project, &["--from-md", "--json"], TWO);
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let expected = json!({
+        "is_safe": false,
+        "diagrams": [{ "heading": "architecture" }, { "heading": "code-flow" }],
+        "hits": [{ "reason": "br-in-participant-alias", "diagram": 2, "line": 2 }],
+    });
+    assert_eq!((outcome.code, report), (Some(1), expected));
+}
+
+// The same table is tried with a real Mermaid in a browser, by `cargo xtask test --browser`.
+#[test]
+fn the_table_of_diagrams_says_what_is_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mermaid");
+    let table = fs::read_to_string(folder.join("table.txt")).unwrap();
+    let rows: Vec<_> = table.lines().filter(|line| !line.starts_with('#')).collect();
+    let files = fs::read_dir(&folder).unwrap().count() - 1;
+    assert_eq!(rows.len(), files, "every diagram stands in the table once");
+    for row in rows {
+        let mut cells = row.split_whitespace();
+        let (name, ours) = (cells.next().unwrap(), cells.next().unwrap());
+        let body = fs::read_to_string(folder.join(name).with_extension("mmd")).unwrap();
+        let hits: Vec<_> = ours
+            .split(',')
+            .filter_map(|hit| hit.split_once(':'))
+            .map(|(token, line)| (token, line.parse().unwrap()))
+            .collect();
+        found(&body, &hits);
+    }
+}
