@@ -1,6 +1,7 @@
 //! What the chores are made of, as a library so that tests can hold them.
 
 pub mod bench;
+pub mod browser;
 pub mod clients;
 pub mod dist;
 pub mod docs;

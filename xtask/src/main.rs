@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask test`, `clients`, `record`, `bench`, `docs`, `dist`.
+//! The project's own chores: `cargo xtask test`, `clients`, `browser`, `record`, `bench`, `docs`, `dist`.
 
 use std::process::ExitCode;
 
@@ -19,12 +19,17 @@ enum Chore {
         /// Also drive real clients from the npm registry against a stand-in for their model
         #[arg(long)]
         clients: bool,
+        /// Also draw a table of diagrams with a real Mermaid in a real browser
+        #[arg(long)]
+        browser: bool,
     },
     /// Drive real clients and nothing else: all, or those that are named
     Clients {
         /// claude, codex, gemini, opencode
         names: Vec<String>,
     },
+    /// Draw a table of diagrams with a real Mermaid in a real browser, and nothing else
+    Browser,
     /// Record what real clients write down about reading files, for the tests
     Record,
     /// Measure the release binary against `cat` and the bare libraries, side by side
@@ -37,9 +42,9 @@ enum Chore {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().chore {
-        Chore::Test { clients: false } => xtask::test::run(),
-        Chore::Test { clients: true } => xtask::test::run().and_then(|()| xtask::clients::run(&[])),
+        Chore::Test { clients, browser } => test(clients, browser),
         Chore::Clients { names } => xtask::clients::run(&names),
+        Chore::Browser => xtask::browser::run(),
         Chore::Record => xtask::clients::record::run(),
         Chore::Bench => xtask::bench::run(),
         Chore::Docs => xtask::docs::write(),
@@ -52,4 +57,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs the checks, then what takes programs that not everybody has.
+fn test(clients: bool, browser: bool) -> Result<(), xtask::Error> {
+    xtask::test::run()?;
+    if browser {
+        xtask::browser::run()?;
+    }
+    if clients { xtask::clients::run(&[]) } else { Ok(()) }
 }

@@ -24,6 +24,13 @@ pub const FOR_CLIENTS: [Needed; 2] = [
     Needed { program: "timeout", package: "coreutils" },
 ];
 
+/// What diagrams are drawn with.
+pub const FOR_BROWSER: [Needed; 3] = [
+    Needed { program: "npm", package: "npm" },
+    Needed { program: "chromium", package: "chromium" },
+    Needed { program: "timeout", package: "coreutils" },
+];
+
 /// What the benchmarks run.
 pub const FOR_BENCHES: [Needed; 4] = [
     Needed { program: "jq", package: "jq" },

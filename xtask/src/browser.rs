@@ -1,0 +1,214 @@
+//! Diagrams in a real browser: what `convoke mermaid check` says of every diagram of a table, and
+//! what a real Mermaid does with it.
+//!
+//! Whatever is accepted must be drawn, unless the table's name for it says that only a parser can
+//! tell; whatever is refused must break where we said, unless the table says that it is drawn all
+//! the same. The browser gets no address to talk to.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::design::mermaid::check;
+
+use crate::packages::{FOR_BROWSER, install};
+use crate::process::{command, run as run_program};
+use crate::{Error, root, say};
+
+/// The Mermaid of the table, from the npm registry.
+const MERMAID: &str = "12.3.0";
+
+/// Diagrams of this beginning are accepted although Mermaid cannot draw them.
+const ONLY_A_PARSER_CAN_TELL: &str = "broken-";
+
+/// One line of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Row {
+    name: String,
+    /// What is refused in it: reason and line; nothing if it is accepted.
+    refused: Vec<(String, usize)>,
+    fate: Fate,
+}
+
+/// What Mermaid does with a diagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Renders,
+    /// It breaks on a line, as far as Mermaid says on which.
+    Breaks(Option<usize>),
+}
+
+/// Draws every diagram of the table, and compares.
+pub fn run() -> Result<(), Error> {
+    install(&FOR_BROWSER)?;
+    let folder = root().join("crates/app/tests/fixtures/mermaid");
+    let table = fs::read_to_string(folder.join("table.txt"))?;
+    let rows = rows(&table)?;
+    let mut diagrams = BTreeMap::new();
+    for row in &rows {
+        let path = folder.join(&row.name).with_extension("mmd");
+        diagrams.insert(row.name.clone(), fs::read_to_string(path)?);
+    }
+    let fates = draw(&mermaid()?, &diagrams)?;
+    let mut drawn_all_the_same = Vec::new();
+    for row in &rows {
+        let (diagram, fate) = (&diagrams[&row.name], fates.get(&row.name).copied());
+        let fate = fate.ok_or_else(|| format!("{}: the browser did not get to it", row.name))?;
+        row.compare(diagram, fate).map_err(|error| format!("{}: {error}", row.name))?;
+        if !row.refused.is_empty() && fate == Fate::Renders {
+            drawn_all_the_same.push(row.name.as_str());
+        }
+    }
+    say(&format!("Mermaid {MERMAID} does with {} diagrams what the table says", rows.len()));
+    say(&format!("refused, although drawn: {}", drawn_all_the_same.join(", ")));
+    Ok(())
+}
+
+/// Installs Mermaid below the build folder, once, and returns its script.
+fn mermaid() -> Result<PathBuf, Error> {
+    let folder = root().join("target/browser/mermaid").join(MERMAID);
+    let script = folder.join("node_modules/mermaid/dist/mermaid.min.js");
+    if !script.is_file() {
+        let (prefix, spec) = (folder.display().to_string(), format!("mermaid@{MERMAID}"));
+        let options = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", &prefix];
+        run_program("npm", &[&options[..], &[&spec]].concat())?;
+    }
+    Ok(script)
+}
+
+/// Opens a page that draws all diagrams, and reads what became of them.
+fn draw(
+    script: &Path,
+    diagrams: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, Fate>, Error> {
+    let dir = tempfile::tempdir()?;
+    let page = dir.path().join("page.html");
+    let json = serde_json::to_string(diagrams)?.replace("</", "<\\/");
+    let text = include_str!("browser/page.html");
+    let text = text.replace("SCRIPT", &script.display().to_string()).replace("DIAGRAMS", &json);
+    fs::write(&page, text)?;
+    let mut browser = command("timeout");
+    browser
+        .args(["90", "chromium", "--headless", "--no-sandbox", "--disable-gpu"])
+        .args(["--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=60000"])
+        .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
+        .arg("--dump-dom")
+        .arg(format!("file://{}", page.display()));
+    let output = browser.output().map_err(|error| format!("cannot start chromium: {error}"))?;
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let fates = fates(&shown);
+    if fates.is_empty() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("chromium showed no diagram ({}):\n{said}", output.status).into());
+    }
+    Ok(fates)
+}
+
+/// Reads what the page wrote: a line with name and fate for every diagram.
+fn fates(shown: &str) -> BTreeMap<String, Fate> {
+    let written =
+        shown.split_once("<pre id=\"fates\">").and_then(|(_, it)| it.split_once("</pre>"));
+    let lines = written.map_or("", |(lines, _)| lines).lines();
+    let words = lines.filter_map(|line| line.split_once(' '));
+    words.filter_map(|(name, fate)| Some((name.to_owned(), Fate::parse(fate)?))).collect()
+}
+
+fn rows(table: &str) -> Result<Vec<Row>, Error> {
+    table.lines().filter(|line| !line.starts_with('#')).map(Row::parse).collect()
+}
+
+impl Row {
+    fn parse(line: &str) -> Result<Self, Error> {
+        let cells: Vec<_> = line.split_whitespace().collect();
+        let [name, refused, fate] = cells[..] else {
+            return Err(format!("a row of the table has three cells: {line}").into());
+        };
+        let hit = |it: &str| {
+            let (reason, line) = it.split_once(':')?;
+            Some((reason.to_owned(), line.parse().ok()?))
+        };
+        let refused = refused.split(',').filter_map(hit).collect();
+        let fate = Fate::parse(fate).ok_or_else(|| format!("no fate: {line}"))?;
+        Ok(Self { name: name.to_owned(), refused, fate })
+    }
+
+    /// Says what is not as it should be.
+    fn compare(&self, diagram: &str, fate: Fate) -> Result<(), String> {
+        if fate != self.fate {
+            return Err(format!("the table says {:?}, and it is {fate:?}", self.fate));
+        }
+        let hits = check(diagram, false).hits;
+        let hits: Vec<_> = hits.iter().map(|it| (it.reason.token().to_owned(), it.line)).collect();
+        if hits != self.refused {
+            return Err(format!("the table refuses {:?}, and we {hits:?}", self.refused));
+        }
+        let parser_only = self.name.starts_with(ONLY_A_PARSER_CAN_TELL);
+        match (&hits[..], fate) {
+            ([], Fate::Renders) if parser_only => {
+                Err("it is drawn, so it is not broken".to_owned())
+            }
+            ([], Fate::Breaks(_)) if !parser_only => Err("accepted, and it breaks".to_owned()),
+            ([(_, line), ..], Fate::Breaks(Some(broken)))
+                if *line != broken + front_matter(diagram) =>
+            {
+                Err(format!("refused for line {line}, and it breaks on {broken}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Fate {
+    fn parse(word: &str) -> Option<Self> {
+        match word.split_once(':') {
+            Some(("breaks", line)) => Some(Self::Breaks(Some(line.parse().ok()?))),
+            None if word == "breaks" => Some(Self::Breaks(None)),
+            None if word == "renders" => Some(Self::Renders),
+            _ => None,
+        }
+    }
+}
+
+/// Counts the lines of front matter, which Mermaid takes away before it counts.
+fn front_matter(diagram: &str) -> usize {
+    let mut lines = diagram.lines();
+    if lines.next() != Some("---") {
+        return 0;
+    }
+    lines.position(|line| line == "---").map_or(0, |end| end + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_not_as_the_table_says_is_noticed() {
+        let bar = "flowchart TD\nA[a|b]\n";
+        let titled = format!("---\ntitle: x\n---\n{bar}");
+        for (row, diagram, fate, is_right) in [
+            ("a ok renders", "flowchart TD\nA\n", "renders", true),
+            ("a ok renders", "flowchart TD\nA\n", "breaks:2", false),
+            ("a ok breaks:2", "flowchart TD\nA\n", "breaks:2", false),
+            ("broken-a ok breaks:2", "flowchart TD\nA\n", "breaks:2", true),
+            ("broken-a ok renders", "flowchart TD\nA\n", "renders", false),
+            ("a pipe-in-node-label:2 breaks:2", bar, "breaks:2", true),
+            ("a pipe-in-node-label:2 renders", bar, "renders", true),
+            ("a pipe-in-node-label:2 breaks:3", bar, "breaks:3", false),
+            ("a pipe-in-node-label:3 breaks:2", bar, "breaks:2", false),
+            ("a pipe-in-node-label:5 breaks:2", &titled, "breaks:2", true),
+            ("a ok renders", bar, "renders", false),
+        ] {
+            let found = Row::parse(row).unwrap().compare(diagram, Fate::parse(fate).unwrap());
+            assert_eq!(found.is_ok(), is_right, "{row} {fate} {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_page_wrote_is_read() {
+        let shown = "<html><pre id=\"fates\">a renders\nb breaks:4\nc breaks\nd x\n</pre></html>";
+        let found: Vec<_> = fates(shown).into_values().collect();
+        assert_eq!(found, [Fate::Renders, Fate::Breaks(Some(4)), Fate::Breaks(None)]);
+        assert!(fates("").is_empty());
+    }
+}
