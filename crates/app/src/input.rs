@@ -1,9 +1,13 @@
 //! The one door to standard input.
 
 use std::io::{self, BufRead, IsTerminal, Read};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use convoke_engine::lane::cancel::Cancel;
+use rustix::termios::{QueueSelector, tcflush};
 
 /// Reads at most `most` bytes of text; `None` if there is more, or if it is no text.
 pub fn read(most: u64) -> Option<String> {
@@ -21,26 +25,141 @@ pub enum Typed {
     TooLate,
     /// There is nobody.
     End,
+    /// Nothing: somebody asked us to stop.
+    Stopped,
 }
 
-/// Reads one line, within a time if there is a limit.
-pub fn line(limit: Option<Duration>) -> Typed {
-    let Some(limit) = limit else { return typed() };
-    let (sender, receiver) = channel();
-    // Whoever types too late types into the next question.
-    thread::spawn(move || sender.send(typed()));
-    receiver.recv_timeout(limit).unwrap_or(Typed::TooLate)
+/// Reads one line, within a time if there is a limit, until somebody asks us to stop.
+///
+/// Whatever was typed at a terminal before this is no answer to what is asked now. Lines from a pipe
+/// wait for their questions, unless one of them came too late for its own.
+pub fn line(limit: Option<Duration>, cancel: &Cancel) -> Typed {
+    static KEYBOARD: OnceLock<Mutex<Keyboard>> = OnceLock::new();
+    let keyboard = KEYBOARD.get_or_init(|| {
+        let keyboard = Keyboard::default();
+        let lines = keyboard.sender.clone();
+        // It cannot be told to stop reading, so there is one for as long as we live.
+        thread::spawn(move || read_lines(&lines));
+        Mutex::new(keyboard)
+    });
+    let mut keyboard = keyboard.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_typed = has_person();
+    if is_typed {
+        // Half a line that was begun for the last question.
+        tcflush(io::stdin(), QueueSelector::IFlush).ok();
+    }
+    keyboard.line(limit, is_typed, cancel)
 }
 
-fn typed() -> Typed {
-    let mut line = String::new();
-    match io::stdin().lock().read_line(&mut line) {
-        Ok(1..) => Typed::Line(line.trim_end_matches(['\r', '\n']).to_owned()),
-        Ok(0) | Err(_) => Typed::End,
+fn read_lines(lines: &Sender<Typed>) {
+    loop {
+        let mut line = String::new();
+        let typed = match io::stdin().lock().read_line(&mut line) {
+            Ok(1..) => Typed::Line(line.trim_end_matches(['\r', '\n']).to_owned()),
+            Ok(0) | Err(_) => Typed::End,
+        };
+        let is_over = typed == Typed::End;
+        if lines.send(typed).is_err() || is_over {
+            return;
+        }
+    }
+}
+
+/// Lines that were typed and not taken yet.
+struct Keyboard {
+    sender: Sender<Typed>,
+    lines: Receiver<Typed>,
+    /// Whether the last question waited in vain.
+    was_late: bool,
+    is_over: bool,
+}
+
+impl Default for Keyboard {
+    fn default() -> Self {
+        let (sender, lines) = channel();
+        Self { sender, lines, was_late: false, is_over: false }
+    }
+}
+
+impl Keyboard {
+    fn line(&mut self, limit: Option<Duration>, is_typed: bool, cancel: &Cancel) -> Typed {
+        if is_typed || self.was_late {
+            self.is_over |= self.lines.try_iter().any(|typed| typed == Typed::End);
+        }
+        if self.is_over {
+            return Typed::End;
+        }
+        let wake = self.sender.clone();
+        let _watch = cancel.watch(move || wake.send(Typed::Stopped).unwrap_or_default());
+        let typed = match limit {
+            Some(limit) => self.lines.recv_timeout(limit).unwrap_or(Typed::TooLate),
+            None => self.lines.recv().unwrap_or(Typed::End),
+        };
+        self.is_over = typed == Typed::End;
+        self.was_late = typed == Typed::TooLate;
+        if cancel.is_asked() { Typed::Stopped } else { typed }
     }
 }
 
 /// Tells whether somebody sits at a keyboard.
 pub fn has_person() -> bool {
     io::stdin().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Option<Duration> = Some(Duration::from_millis(1));
+
+    fn typed(keyboard: &Keyboard, line: &str) {
+        keyboard.sender.send(Typed::Line(line.to_owned())).unwrap_or_default();
+    }
+
+    fn line(text: &str) -> Typed {
+        Typed::Line(text.to_owned())
+    }
+
+    #[test]
+    fn lines_of_a_pipe_wait_for_their_questions() {
+        let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
+        typed(&keyboard, "one");
+        typed(&keyboard, "two");
+        assert_eq!(keyboard.line(None, false, &cancel), line("one"));
+        assert_eq!(keyboard.line(SOON, false, &cancel), line("two"));
+    }
+
+    #[test]
+    fn an_answer_that_comes_too_late_is_not_the_next_ones() {
+        let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
+        assert_eq!(keyboard.line(SOON, false, &cancel), Typed::TooLate);
+        typed(&keyboard, "late");
+        assert_eq!(keyboard.line(SOON, false, &cancel), Typed::TooLate);
+        // At a terminal nothing counts that was typed before it was asked for.
+        let mut keyboard = Keyboard::default();
+        typed(&keyboard, "early");
+        assert_eq!(keyboard.line(SOON, true, &cancel), Typed::TooLate);
+    }
+
+    #[test]
+    fn nobody_waits_who_was_asked_to_stop() {
+        let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
+        typed(&keyboard, "an answer");
+        cancel.cancel();
+        assert_eq!(keyboard.line(None, false, &cancel), Typed::Stopped);
+        let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
+        let asked = cancel.clone();
+        let asking = thread::spawn(move || asked.cancel());
+        assert_eq!(keyboard.line(None, false, &cancel), Typed::Stopped);
+        assert!(asking.join().is_ok());
+    }
+
+    #[test]
+    fn the_end_is_the_end() {
+        let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
+        typed(&keyboard, "early");
+        keyboard.sender.send(Typed::End).unwrap_or_default();
+        assert_eq!(keyboard.line(None, true, &cancel), Typed::End);
+        assert_eq!(keyboard.line(None, true, &cancel), Typed::End);
+    }
 }

@@ -1,6 +1,6 @@
 //! The one door to signals: what Ctrl-C, `kill` and a closed terminal mean while agents work.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use convoke_engine::lane::cancel::Cancel;
@@ -11,6 +11,20 @@ use signal_hook::low_level::exit;
 use crate::exit::Exit;
 
 static CANCEL: OnceLock<Cancel> = OnceLock::new();
+
+/// Held by whoever stops by itself, and must not be ended before that.
+static HELD: Mutex<()> = Mutex::new(());
+
+/// While this is held, a second signal waits for it.
+pub struct Held {
+    _guard: MutexGuard<'static, ()>,
+}
+
+/// Keeps a second signal from ending us at once. It is for those who heed the first one, and have
+/// something to write down then.
+pub fn hold() -> Held {
+    Held { _guard: HELD.lock().unwrap_or_else(PoisonError::into_inner) }
+}
 
 /// Returns what asks all our lanes to stop. From the first call on a signal does so; a second one
 /// ends us at once, and guardians see to the rest.
@@ -24,6 +38,7 @@ pub fn cancel() -> Cancel {
                 thread::spawn(move || {
                     for _ in &mut signals {
                         if asked.is_asked() {
+                            let _held = hold();
                             exit(Exit::Interrupted.code().into());
                         }
                         asked.cancel();

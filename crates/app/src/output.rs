@@ -78,6 +78,13 @@ impl Output {
         io::stderr().is_terminal() && io::stdout().is_terminal()
     }
 
+    /// Returns how wide the terminal is on which we converse.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn width(&self) -> Option<usize> {
+        let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+        Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    }
+
     /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
     pub fn redraw(&self, line: &str, in_place: bool) {
         let back = if in_place { "\x1b[1A\x1b[2K" } else { "" };

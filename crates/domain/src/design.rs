@@ -2,7 +2,7 @@
 //!
 //! Agents write; nothing that they write is believed before it was read by a rule here, and none of
 //! their words can become a vote, an id or a line of somebody else ([`quote`]). [`seat`] says who
-//! sits where, [`progress`] how the way through the steps is shown, and [`prompt`] what everybody is
+//! sits where, [`progress`] and [`board`] how the way through the steps is shown, and [`prompt`] what everybody is
 //! asked.
 //!
 //! People settle what only they know ([`discussion`]). What sketches differ on is a [`decision`]; it
@@ -16,6 +16,7 @@
 pub mod anonymity;
 pub mod ballot;
 mod block;
+pub mod board;
 pub mod bucket;
 pub mod debate;
 pub mod decision;

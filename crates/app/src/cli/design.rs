@@ -1,39 +1,36 @@
 //! `convoke design`: from a feature sentence to a reviewed plan.
 
+mod course;
 mod ending;
+mod ground;
 mod person;
+mod question;
 mod rehearsal;
 mod screen;
 mod seats;
 mod stage;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use self::ending::{hand_over, told};
-use self::person::Person;
+pub(super) use self::course::CourseArgs;
 use self::rehearsal::Rehearsal;
-use self::screen::Screen;
 use self::seats::Seats;
-use self::stage::{Beginning, Stage};
 use super::brief::block_of;
-use super::lane::seconds;
 use crate::app::App;
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::{self, Typed};
+use crate::interrupt;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
-use convoke_domain::design::event::{Boundary, Event, QuestionId, Settings, Stamped};
+use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
-use convoke_domain::design::walk::{Ending, Question, walk};
-use convoke_domain::lane::cap::Cap;
-use convoke_domain::run::{RunId, RunState};
-use convoke_engine::design::run::{Journal, Outcome, RunError, run};
-use convoke_engine::design::run_folder::RunFolders;
+use convoke_domain::run::RunId;
+use convoke_engine::design::run::Journal;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_store::journal::JournalStore;
 
@@ -91,7 +88,7 @@ pub struct Args {
     brief: bool,
 
     /// A feature's folder: its documents are to be read, and it gets `plan.md` and `tasks.md`
-    #[arg(long, value_name = "DIR")]
+    #[arg(long = "feature", alias = "feature-dir", value_name = "DIR")]
     feature_dir: Option<PathBuf>,
 
     #[command(flatten)]
@@ -106,30 +103,6 @@ pub struct Args {
     /// What is to be designed
     #[arg(trailing_var_arg = true, value_name = "FEATURE")]
     feature: Vec<String>,
-}
-
-/// What can be said anew when a run is resumed.
-#[derive(Debug, clap::Args)]
-pub(super) struct CourseArgs {
-    /// What all lanes together may spend, such as 2M tokens or $20
-    #[arg(long, value_name = "CAP", value_parser = cap)]
-    budget: Option<String>,
-
-    /// How long one lane may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds())]
-    limit: Duration,
-
-    /// Answers to questions, one a line: `1d/2: the answer`
-    #[arg(long, value_name = "FILE")]
-    answers: Option<PathBuf>,
-
-    /// Take the recommendation when a question waited this long, in seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds())]
-    answer_limit: Option<Duration>,
-
-    /// Do not ask agents whether they answer before they are needed
-    #[arg(long)]
-    no_probe: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -148,8 +121,12 @@ pub(super) enum DesignError {
     NotBegun { run: RunId },
     #[error("cannot ask anybody: nobody is at the keyboard")]
     NobodyToAsk,
-    #[error("cannot rehearse with `--quick`: its answers are those of a full panel")]
-    QuickRehearsal,
+    #[error("cannot go on with the run: nobody reads any more what it prints")]
+    Unheard,
+    #[error("cannot go on with the run: it was stopped before its branch was chosen")]
+    StoppedEarly,
+    #[error("cannot go on with the run: {0}")]
+    OtherGround(String),
     #[error("cannot tell where runs are kept: HOME is not set")]
     NoHome,
     #[error("cannot go on with the run")]
@@ -165,12 +142,7 @@ impl Args {
             let (path, source) = (folder.clone(), std::io::ErrorKind::NotADirectory.into());
             return Err(Failure::new(Exit::Usage, DesignError::Folder { path, source }));
         }
-        if let Some(path) = &self.course.answers {
-            read_answers(path)?;
-        }
-        if self.quick && self.rehearse.is_some() {
-            return Err(Failure::new(Exit::Usage, DesignError::QuickRehearsal));
-        }
+        self.course.check()?;
         if let Some(folder) = &self.rehearse {
             let rehearsal = Rehearsal::prepare(folder.as_deref())?;
             let stage = App { project: rehearsal.project(), ..app.clone() };
@@ -178,7 +150,14 @@ impl Args {
             let settings = self.settings(&stage, seats, feature, true)?;
             return self.begin(&Workspace::open(app, None)?, &stage, settings, output);
         }
-        let feature = self.feature.join(" ").trim().to_owned();
+        let feature = match self.feature.join(" ").trim() {
+            "" if !self.auto && input::has_person() => match asked_for(output) {
+                Typed::Line(line) => line.trim().to_owned(),
+                Typed::Stopped => return Ok(Exit::Interrupted),
+                Typed::TooLate | Typed::End => String::new(),
+            },
+            said => said.to_owned(),
+        };
         if feature.is_empty() {
             let failure = Failure::new(Exit::Usage, DesignError::NoFeature);
             return Err(failure.hint("convoke design \"Keep drafts when the connection is lost\""));
@@ -216,7 +195,7 @@ impl Args {
             no_branch: self.no_branch,
             branch_info: self.branch_info.clone(),
             feature_dir: self.feature_dir.as_deref().map(absolute),
-            budget: self.course.budget.clone(),
+            budget: self.course.budget().cloned(),
         })
     }
 
@@ -241,80 +220,6 @@ impl Args {
     }
 }
 
-impl CourseArgs {
-    /// Goes on where the journal ends. However that fails, the run can be taken up again.
-    pub(super) fn go(
-        &self,
-        app: &App,
-        workspace: &Workspace,
-        id: &RunId,
-        journal: (Journal<'_>, Vec<Stamped>),
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
-        let gone = self.gone(app, workspace, id, journal, output);
-        if gone.is_err() {
-            workspace.store.mark_run(id, RunState::Stopped, now()).ok();
-        }
-        gone
-    }
-
-    fn gone(
-        &self,
-        app: &App,
-        workspace: &Workspace,
-        id: &RunId,
-        (journal, events): (Journal<'_>, Vec<Stamped>),
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
-        let root = app
-            .environment
-            .runs()
-            .ok_or_else(|| Failure::new(Exit::Surroundings, DesignError::NoHome))?;
-        let folders = RunFolders::new(root);
-        let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
-        let held = |error: convoke_engine::design::run_folder::RunFolderError| {
-            let hint = error.hint();
-            Failure::new(Exit::Surroundings, error).hint(hint)
-        };
-        let _lock = folders.hold(&tree, id).map_err(held)?;
-        let folder = folders.make(id, &tree, now()).map_err(held)?;
-        let CourseArgs { budget, limit, answers, answer_limit, no_probe } = self;
-        let settings = match events.first().map(|first| &first.event) {
-            Some(Event::Begun(settings)) => settings.as_ref().clone(),
-            _ => return Err(Failure::new(Exit::No, DesignError::NotBegun { run: id.clone() })),
-        };
-        let budget = budget.as_ref().or(settings.budget.as_ref());
-        let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
-        let mut stage = Stage {
-            app,
-            run: id.clone(),
-            folder: folder.clone(),
-            beginning: Beginning {
-                branch_info: settings.branch_info,
-                no_branch: settings.no_branch,
-                no_probe: *no_probe,
-            },
-            budget: budget.and_then(|text| Cap::parse(text).ok()),
-            limit: *limit,
-            person: Person::new(written, *answer_limit),
-            screen: Screen::new(app, output),
-            kept: BTreeMap::new(),
-        };
-        let outcome = run(journal, events, &mut stage).map_err(run_failed)?;
-        let (_, events) = opened(workspace, id)?;
-        let progress = walk(&convoke_domain::design::facts::Facts::fold(events));
-        if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) =
-            (&outcome, &settings.feature_dir)
-        {
-            hand_over(Path::new(dir), &progress)?;
-        }
-        if matches!(outcome, Outcome::Ended(Ending::Complete { .. })) {
-            folders.remove(&folder, now()).map_err(held)?;
-        }
-        told(app, id, &outcome, &progress, output)
-    }
-}
-
 /// Opens a run's journal.
 pub(super) fn opened<'w>(
     workspace: &'w Workspace,
@@ -324,14 +229,10 @@ pub(super) fn opened<'w>(
         .map_err(|error| Failure::new(Exit::Surroundings, DesignError::Journal(Box::new(error))))
 }
 
-fn run_failed(error: RunError<Failure>) -> Failure {
-    match error {
-        RunError::World(failure) => failure,
-        RunError::Store(error) => refused(error),
-        RunError::Codec(error) => {
-            Failure::new(Exit::Surroundings, DesignError::Journal(Box::new(error)))
-        }
-    }
+/// Asks the person at the terminal what is to be designed.
+fn asked_for(output: &Output) -> Typed {
+    output.say("What is to be designed? One line will do.");
+    input::line(None, &interrupt::cancel())
 }
 
 fn nobody() -> Failure {
@@ -346,11 +247,6 @@ fn nobody() -> Failure {
 pub(super) const fn lane_limits(wall: Duration) -> Limits {
     let silence = Duration::from_mins(10);
     Limits { wall, first_byte: silence, stall: silence, grace: Duration::from_secs(5) }
-}
-
-/// Checks what may be spent, and keeps it as it was said.
-fn cap(text: &str) -> Result<String, String> {
-    Cap::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
 fn absolute(path: &Path) -> String {
@@ -368,32 +264,4 @@ fn documents(folder: &Path) -> Vec<String> {
     paths.retain(|path| path.extension().is_some_and(|it| it == "md") && path.is_file());
     paths.sort();
     paths.iter().map(|path| path.display().to_string()).collect()
-}
-
-fn read_answers(path: &Path) -> Result<std::collections::HashMap<String, String>, Failure> {
-    let text = fs::read_to_string(path).map_err(|source| {
-        Failure::new(Exit::Usage, DesignError::Folder { path: path.to_owned(), source })
-    })?;
-    Ok(Person::read(&text))
-}
-
-fn branch_question(branch: &str) -> Question {
-    Question {
-        id: QuestionId("1/branch".to_owned()),
-        title: "Branch".to_owned(),
-        text: format!("The branch `{branch}` may be about something else. Where shall this begin?"),
-        options: vec!["A new branch".to_owned(), "Keep it".to_owned()],
-        recommended: "A new branch".to_owned(),
-    }
-}
-
-fn recovery_question(boundary: Boundary) -> Question {
-    Question {
-        id: QuestionId(format!("tree/{}", boundary.name())),
-        title: "Working tree".to_owned(),
-        text: "Agents that may only read have left it changed. Put it in order yourself, or stop."
-            .to_owned(),
-        options: vec!["Restored; look again".to_owned(), "Cancel".to_owned()],
-        recommended: "Cancel".to_owned(),
-    }
 }

@@ -1,12 +1,13 @@
 //! `convoke runs`, `show`, `resume`, `replay` and `recount`: what is left of a design, and going on.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use convoke_domain::design::event::LaneEnd;
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::quote::line;
-use convoke_domain::design::walk::{Ending, Next, Progress, walk};
+use convoke_domain::design::walk::{Ending, Line, Next, Progress, walk};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::hashes;
@@ -111,6 +112,36 @@ struct LaneReport<'a> {
 }
 
 #[derive(Serialize)]
+struct ArtifactReport<'a> {
+    run: &'a str,
+    artifact: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct ReplayReport<'a> {
+    run: &'a str,
+    lines: Vec<LineReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct LineReport<'a> {
+    /// `text`, or `table` for how lanes stood.
+    kind: &'static str,
+    text: Cow<'a, str>,
+}
+
+impl<'a> LineReport<'a> {
+    fn new(line: &'a Line) -> Self {
+        let kind = match line {
+            Line::Text(_) => "text",
+            Line::Table(_) => "table",
+        };
+        Self { kind, text: line.text() }
+    }
+}
+
+#[derive(Serialize)]
 struct RecountReport {
     run: String,
     journal: String,
@@ -146,7 +177,7 @@ impl Known {
             }
             Next::End(Ending::Refused(_)) => "refused".to_owned(),
             Next::End(Ending::DirtyTree) => "ended because of a changed working tree".to_owned(),
-            Next::End(Ending::Failed(why)) => format!("failed: {why}"),
+            Next::End(Ending::Failed(failed)) => format!("failed: {}", failed.why),
             Next::End(Ending::OverBudget(why)) => format!("over budget: {why}"),
         }
     }
@@ -185,7 +216,7 @@ impl ShowArgs {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let known = Known::open(app, &self.run)?;
         if let Some(name) = &self.artifact {
-            return artifact(&known, name, output);
+            return artifact(&known, name, app.format, output);
         }
         let lanes = known.facts.ended();
         match app.format {
@@ -261,7 +292,12 @@ const SHORT: [(&str, &str); 7] = [
     ("independence", "independence.md"),
 ];
 
-fn artifact(known: &Known, name: &str, output: &mut Output) -> Result<Exit, Failure> {
+fn artifact(
+    known: &Known,
+    name: &str,
+    format: Format,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let long = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
     let Some(text) = known.progress.files.get(long) else {
         let names = known.progress.files.keys().map(String::as_str);
@@ -269,7 +305,13 @@ fn artifact(known: &Known, name: &str, output: &mut Output) -> Result<Exit, Fail
         let failure = Failure::new(Exit::No, NoArtifact { name: name.to_owned() });
         return Err(failure.maybe_hint(did_you_mean(name, all)));
     };
-    output.data(text)?;
+    match format {
+        Format::Text => output.data(text)?,
+        Format::Json => {
+            let run = known.run.id.as_str();
+            output.json(&ArtifactReport { run, artifact: long, text })?;
+        }
+    }
     Ok(Exit::Done)
 }
 
@@ -292,8 +334,17 @@ impl ReplayArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let known = Known::open(app, &self.run)?;
-        for line in &known.progress.lines {
-            output.data(&format!("{}\n", line.text()))?;
+        let lines = &known.progress.lines;
+        match app.format {
+            Format::Text => {
+                for line in lines {
+                    output.data(&format!("{}\n", line.text()))?;
+                }
+            }
+            Format::Json => output.json(&ReplayReport {
+                run: known.run.id.as_str(),
+                lines: lines.iter().map(LineReport::new).collect(),
+            })?,
         }
         Ok(Exit::Done)
     }

@@ -204,6 +204,17 @@ pub fn render(decisions: &[Decision]) -> String {
 }
 
 impl Decision {
+    /// Tells whether there are two sides to it.
+    pub fn is_contest(&self) -> bool {
+        let words = |text: &str| {
+            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.map(str::to_lowercase).collect::<Vec<_>>()
+        };
+        let (chosen, alternative) = (words(&self.chosen), words(&self.alternative));
+        // Signs alone can be told apart, too.
+        chosen != alternative || chosen.is_empty() && self.chosen != self.alternative
+    }
+
     /// Writes the decision's own block.
     pub fn block(&self, number: usize) -> String {
         let values = [
@@ -249,6 +260,16 @@ mod tests {
             impact,
             affected: "x.rs".to_owned(),
         }
+    }
+
+    #[test]
+    fn a_decision_has_two_sides() {
+        let sides = |chosen: &str, alternative: &str| {
+            let (chosen, alternative) = (chosen.to_owned(), alternative.to_owned());
+            Decision { chosen, alternative, ..made("t", Impact::High, "") }.is_contest()
+        };
+        assert!(!sides("A file.", "a  `file`") && !sides("+", "+"));
+        assert!(sides("A file", "Two files") && sides("+", "-"));
     }
 
     // P-190, P-191: these keys in this order, from the first line on, with a blank line between.

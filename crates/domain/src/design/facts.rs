@@ -1,12 +1,14 @@
 //! What is known of a design: its events, sorted by what they are about.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::event::{
     Boundary, Event, Health, LaneEnd, LaneId, Millis, Occasion, QuestionId, Recovery, Reply,
     Settings, Stamped, Tree,
 };
+use super::progress::Step;
 use super::setup::SetUp;
+use super::walk::{Ending, Failed, Line, Next, walk, walked};
 
 /// What is known of a design.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +22,18 @@ pub struct Facts {
     recoveries: HashMap<Boundary, Vec<(Millis, Recovery)>>,
     budget: Option<(Millis, String)>,
     kept: Option<Vec<(String, String)>>,
+    again: HashSet<Step>,
+    earlier: Option<Earlier>,
     steps: u64,
+}
+
+/// What was shown before something was begun again.
+#[derive(Debug, Clone)]
+pub struct Earlier {
+    /// All of it.
+    pub lines: Vec<Line>,
+    /// How many lines a walk shows again that were part of it.
+    pub repeated: usize,
 }
 
 /// A lane's way: when it was started and what came of it. `order` counts all events of lanes, so that
@@ -84,10 +97,41 @@ impl Facts {
             Event::Resumed => {
                 self.budget = None;
                 self.kept = None;
+                let progress = walk(self);
+                if let Next::End(Ending::Failed(failed)) = progress.next
+                    && self.settings.is_some()
+                {
+                    self.begin_again(&failed, progress.lines);
+                }
             }
             Event::Kept(hashes) => self.kept = Some(hashes),
             Event::Interrupted(_) => {}
         }
+    }
+
+    /// Forgets everybody who gave no answer that would do, so that they are asked again.
+    fn begin_again(&mut self, failed: &Failed, mut lines: Vec<Line>) {
+        for lane in &failed.lanes {
+            self.lanes.remove(lane);
+        }
+        // Whoever is asked again may change the tree again.
+        if failed.step == Step::Sketches {
+            self.trees.remove(&Boundary::Sketches);
+            self.recoveries.remove(&Boundary::Sketches);
+        }
+        self.again.insert(failed.step);
+        lines.push(Line::Text(format!("**ℹ Resumed: {}. Asking again.**", failed.why)));
+        self.earlier = Some(Earlier { lines, repeated: walked(self).lines.len() });
+    }
+
+    /// Returns what was shown before something was begun again.
+    pub const fn earlier(&self) -> Option<&Earlier> {
+        self.earlier.as_ref()
+    }
+
+    /// Tells whether a step was begun again because nobody could do what it needs.
+    pub fn is_begun_again(&self, step: Step) -> bool {
+        self.again.contains(&step)
     }
 
     /// Returns what was asked for, and when.

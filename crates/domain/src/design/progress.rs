@@ -1,9 +1,8 @@
-//! The way through a design as it is shown: steps, breadcrumbs, times, and the table of lanes.
+//! The way through a design as it is shown: steps, breadcrumbs and times.
 //!
 //! Programs read these lines, so each is exact.
 
 use super::quote;
-use super::seat::Seat;
 
 /// A step of a design, in the order of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -289,64 +288,10 @@ impl Shown {
     }
 }
 
-/// How a lane stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// It answered after so many seconds.
-    Done(u64),
-    /// It failed after so many seconds.
-    Failed(u64),
-    /// It runs.
-    Running,
-    /// It was not started.
-    NotStarted,
-}
-
-impl Standing {
-    fn cell(self) -> String {
-        match self {
-            Self::Done(seconds) => format!("✅ {}", elapsed(seconds)),
-            Self::Failed(seconds) => format!("❌ {}", elapsed(seconds)),
-            Self::Running => "⏳".to_owned(),
-            Self::NotStarted => "⊘".to_owned(),
-        }
-    }
-}
-
-/// Which lanes a table of lanes is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
-    /// Four sketches.
-    Sketches,
-    /// Two sketches.
-    QuickSketches,
-    /// Reviewers.
-    Reviewers,
-}
-
-impl Table {
-    const fn label(self) -> &'static str {
-        match self {
-            Self::Sketches => "Sketches (regular)",
-            Self::QuickSketches => "Sketches (quick)",
-            Self::Reviewers => "Reviewers",
-        }
-    }
-}
-
-/// Shows how all lanes of a phase stand, on one line. A seat keeps its label, whoever sits on it.
-pub fn status<'a>(table: Table, lanes: impl IntoIterator<Item = (&'a Seat, Standing)>) -> String {
-    let cell =
-        |(seat, standing): (&Seat, Standing)| format!(" {}: {} |", seat.label, standing.cell());
-    let cells: String = lanes.into_iter().map(cell).collect();
-    format!("📊 {}: |{cells}", table.label())
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::seat::{Available, Panel};
     use super::*;
 
     fn inside() -> Breadcrumbs {
@@ -458,33 +403,6 @@ mod tests {
         ] {
             assert_eq!(elapsed(seconds), expected, "{seconds}");
         }
-    }
-
-    // P-91, P-92, P-93, P-94: one line for all lanes; a seat keeps its label.
-    #[test]
-    fn the_table_shows_how_lanes_stand() {
-        let panel = Panel::default();
-        let up = Available { first: true, second: false };
-        let standings =
-            [Standing::Done(242), Standing::Running, Standing::Failed(483), Standing::NotStarted];
-        let seats = panel.sketchers(false, up);
-        assert_eq!(
-            status(Table::Sketches, seats.iter().zip(standings)),
-            "📊 Sketches (regular): | Cursor-Arch: ✅ 4m2s | Cursor-Edge: ⏳ | \
-             Codex-Innovation: ❌ 8m3s | Codex-Pragmatic: ⊘ |"
-        );
-        let waiting = |seats: &[Seat], table| {
-            status(table, seats.iter().map(|seat| (seat, Standing::Running)))
-        };
-        assert_eq!(
-            waiting(&panel.sketchers(true, up), Table::QuickSketches),
-            "📊 Sketches (quick): | Cursor-Generic: ⏳ | Codex-Generic: ⏳ |"
-        );
-        assert_eq!(
-            waiting(&panel.reviewers(up), Table::Reviewers),
-            "📊 Reviewers: | Cursor-Arch: ⏳ | Cursor-Edge: ⏳ | Codex-Innovation: ⏳ | \
-             Codex-Pragmatic: ⏳ |"
-        );
     }
 
     // P-97

@@ -16,19 +16,45 @@ use crate::markdown::{bare, lines};
 #[error("the answer holds no numbered finding, and does not say `{NO_ISSUES}`")]
 pub struct NotAReview;
 
+/// What a reviewer went on with after it had said that there is nothing to report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SecondThoughts {
+    /// How many remarks are marked as such, by a tag or by their list, and count.
+    pub counted: usize,
+    /// How many are not, and may as well say what was looked at.
+    pub passed_over: usize,
+}
+
 /// Reads a reviewer's answer. No remarks at all means that it has nothing to report.
 pub fn remarks(answer: &str) -> Result<Vec<Remark>, NotAReview> {
+    let found = all(answer);
+    if says_none(answer) {
+        return Ok(found.into_iter().filter(is_marked).collect());
+    }
+    if found.is_empty() { Err(NotAReview) } else { Ok(found) }
+}
+
+/// Tells what follows where a reviewer has nothing to report.
+pub fn second_thoughts(answer: &str) -> Option<SecondThoughts> {
+    let found = if says_none(answer) { all(answer) } else { Vec::new() };
+    let counted = found.iter().filter(|remark| is_marked(remark)).count();
+    let passed_over = found.len() - counted;
+    (!found.is_empty()).then_some(SecondThoughts { counted, passed_over })
+}
+
+fn says_none(answer: &str) -> bool {
     let first = answer.lines().map(plain).find(|line| !line.is_empty());
-    if first.is_some_and(|line| plain(line.trim_end_matches('.')) == NO_ISSUES) {
-        return Ok(Vec::new());
-    }
-    for mark in [number, tagged_bullet] {
-        let found: Vec<_> = items(answer, mark).iter().filter_map(Item::remark).collect();
-        if !found.is_empty() {
-            return Ok(found);
-        }
-    }
-    Err(NotAReview)
+    first.is_some_and(|line| plain(line.trim_end_matches('.')) == NO_ISSUES)
+}
+
+fn is_marked(remark: &Remark) -> bool {
+    remark.focus.is_some() || remark.scope == Scope::Out
+}
+
+fn all(answer: &str) -> Vec<Remark> {
+    let found = |mark: Mark| items(answer, mark).iter().filter_map(Item::remark).collect();
+    let numbered: Vec<_> = found(number);
+    if numbered.is_empty() { found(tagged_bullet) } else { numbered }
 }
 
 /// Takes off blanks and the marks of emphasis on both sides.
@@ -427,6 +453,7 @@ mod tests {
             "\n  NO_ISSUES_FOUND\n",
             "**NO_ISSUES_FOUND**",
             "`NO_ISSUES_FOUND`.",
+            "NO_ISSUES_FOUND\n\nI looked at:\n1. src/a.rs\n2. src/b.rs\n",
         ] {
             assert_eq!(remarks(answer), Ok(Vec::new()), "{answer}");
         }
@@ -451,6 +478,19 @@ mod tests {
         assert_eq!(remarks(&answer).unwrap().len(), 100_000);
         let one = format!("1. {}", "[(*_`: ".repeat(100_000));
         assert_eq!(remarks(&one).unwrap().len(), 1);
+    }
+
+    // What is marked as a finding is one, whatever was said before it.
+    #[test]
+    fn findings_after_all_are_findings() {
+        let answer = "NO_ISSUES_FOUND\n\nBut:\n1. [correctness] It is not synced.\n2. I like it.\n\
+                      \n### Out-of-Scope Observations\n1. The log grows.\n";
+        let titles: Vec<_> = remarks(answer).unwrap().into_iter().map(|it| it.title).collect();
+        assert_eq!(titles, ["It is not synced", "The log grows"]);
+        let found = second_thoughts(answer);
+        assert_eq!(found, Some(SecondThoughts { counted: 2, passed_over: 1 }));
+        assert_eq!(second_thoughts("NO_ISSUES_FOUND"), None);
+        assert_eq!(second_thoughts("1. [correctness] It is not synced."), None);
     }
 
     proptest! {

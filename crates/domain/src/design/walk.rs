@@ -18,14 +18,15 @@ mod plan;
 mod review;
 mod seated;
 mod sketches;
+mod tree;
 mod votes;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use self::independence::Answered;
-use super::event::{
-    Boundary, Health, LaneId, Millis, Occasion, QuestionId, Recovery, Reply, Settings, Tree,
-};
+use super::board::Board;
+use super::event::{Boundary, Health, LaneId, Millis, Occasion, QuestionId, Reply, Settings};
 use super::facts::Facts;
 use super::progress::{Breadcrumbs, Saved, Shown, Step};
 use super::quote;
@@ -49,14 +50,15 @@ pub enum Line {
     /// Text: a breadcrumb, a warning, an artifact.
     Text(String),
     /// How the lanes of a phase stand; the next one takes its place where that can be done.
-    Table(String),
+    Table(Board),
 }
 
 impl Line {
     /// Returns the text.
-    pub fn text(&self) -> &str {
+    pub fn text(&self) -> Cow<'_, str> {
         match self {
-            Self::Text(text) | Self::Table(text) => text,
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Table(board) => Cow::Owned(board.text()),
         }
     }
 }
@@ -99,10 +101,21 @@ pub enum Ending {
     Refused(u8),
     /// The working tree was changed, and a person ended it.
     DirtyTree,
-    /// No agent could do what only an agent can.
-    Failed(String),
+    /// No agent could do what only an agent can. Whoever resumes it has them asked again.
+    Failed(Failed),
     /// What may be spent is spent.
     OverBudget(String),
+}
+
+/// What nobody could do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// Why it ended, in a few words.
+    pub why: String,
+    /// The step that it ended in.
+    pub step: Step,
+    /// Everybody who was asked there. None of them gave an answer that would do.
+    pub lanes: Vec<LaneId>,
 }
 
 /// A lane to run.
@@ -144,10 +157,22 @@ enum Halt {
 
 type Walked<T> = Result<T, Halt>;
 
-/// Walks as far as the facts go.
+/// Walks as far as the facts go. What was shown before something was begun again stays shown.
 pub fn walk(facts: &Facts) -> Progress {
+    let mut progress = walked(facts);
+    if let Some(earlier) = facts.earlier() {
+        let anew = progress.lines.split_off(earlier.repeated.min(progress.lines.len()));
+        progress.lines = earlier.lines.iter().cloned().chain(anew).collect();
+    }
+    progress
+}
+
+/// Walks as if nothing had ever been begun again.
+pub(super) fn walked(facts: &Facts) -> Progress {
     let Some((begun, settings)) = facts.settings() else {
-        let next = Next::End(Ending::Failed("it was never begun".to_owned()));
+        let why = "it was never begun".to_owned();
+        let failed = Failed { why, step: Step::Setup, lanes: Vec::new() };
+        let next = Next::End(Ending::Failed(failed));
         return Progress { lines: Vec::new(), files: BTreeMap::new(), next };
     };
     let mut walk = Walk {
@@ -156,6 +181,7 @@ pub fn walk(facts: &Facts) -> Progress {
         crumbs: Breadcrumbs { prefix: settings.prefix.clone() },
         now: begun,
         step: (Step::Setup, begun),
+        asked: Vec::new(),
         available: Available { first: true, second: true },
         is_host_lost: false,
         lines: Vec::new(),
@@ -179,6 +205,8 @@ struct Walk<'f> {
     now: Millis,
     /// The step, and when it began.
     step: (Step, Millis),
+    /// Everybody who was asked in this step.
+    asked: Vec<LaneId>,
     /// Whom of the two agents can be asked. Who failed is not asked again.
     available: Available,
     /// Whether the host failed.
@@ -277,7 +305,20 @@ impl<'f> Walk<'f> {
     /// Goes on to a step.
     fn begin(&mut self, step: Step) {
         self.step = (step, self.now);
+        self.asked.clear();
+        // Whoever begins a step again gives everybody another chance.
+        if self.facts.is_begun_again(step) {
+            let found = self.facts.probe(Occasion::SetUp);
+            self.available = found.map_or(self.available, |(_, health)| health.available);
+            self.is_host_lost = false;
+        }
         self.say(self.crumbs.start(step));
+    }
+
+    /// Ends here, because nobody did what only an agent can.
+    fn failed(&mut self, why: &str) -> Halt {
+        let lanes = std::mem::take(&mut self.asked);
+        Halt::End(Ending::Failed(Failed { why: why.to_owned(), step: self.step.0, lanes }))
     }
 
     fn say(&mut self, text: impl AsRef<str>) {
@@ -347,36 +388,6 @@ impl<'f> Walk<'f> {
             }
             None => Err(Halt::Need(Need::Ask(question))),
         }
-    }
-
-    /// Goes on only if agents that may read left the tree as it was.
-    fn tree(&mut self, boundary: Boundary) -> Walked<()> {
-        for round in 0.. {
-            let Some((at, tree)) = self.facts.trees(boundary).get(round) else {
-                return Err(Halt::Need(Need::Tree(boundary)));
-            };
-            self.at(*at);
-            let Tree::Suspect { status, detail } = tree else {
-                if round > 0 {
-                    self.files.remove("dirty-tree-detected.env");
-                }
-                return Ok(());
-            };
-            let stage = boundary.name();
-            let env = format!("STATUS={status}\nSTAGE={stage}\nRECOVERY_REQUIRED=true\n");
-            self.file("dirty-tree-detected.env", env);
-            let text = format!("the working tree is {status} after {stage}: {detail}");
-            self.warn(super::progress::unnumbered_warning(&text));
-            let decided = self.facts.recoveries(boundary).get(round);
-            let Some((at, recovery)) = decided else {
-                return Err(Halt::Need(Need::Recover(boundary, detail.clone())));
-            };
-            self.at(*at);
-            if *recovery == Recovery::Cancelled {
-                return Err(Halt::End(Ending::DirtyTree));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -153,13 +153,13 @@ pub fn run<W: World>(
         course.take(Event::Resumed)?;
     }
     let outcome = course.go()?;
-    let is_final = !matches!(outcome, Outcome::Ended(Ending::OverBudget(_)));
-    if is_final && matches!(outcome, Outcome::Ended(_)) && course.facts.kept().is_none() {
+    let can_go_on = matches!(outcome, Outcome::Ended(Ending::OverBudget(_) | Ending::Failed(_)));
+    if !can_go_on && matches!(outcome, Outcome::Ended(_)) && course.facts.kept().is_none() {
         let hashes = hashes(&walk(&course.facts));
         course.take(Event::Kept(hashes))?;
     }
     let state = match &outcome {
-        Outcome::Ended(Ending::OverBudget(_))
+        Outcome::Ended(Ending::OverBudget(_) | Ending::Failed(_))
         | Outcome::Interrupted
         | Outcome::TreeNeedsAPerson => RunState::Stopped,
         Outcome::Ended(Ending::Refused(_)) => RunState::Refused,

@@ -1,10 +1,11 @@
 //! How a design ended: what is said of it, and what it leaves in a feature's folder.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use convoke_domain::design::walk::{Ending, Progress};
+use convoke_domain::design::walk::{Ending, Failed, Progress};
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::Outcome;
 use serde::Serialize;
@@ -42,8 +43,9 @@ pub(super) fn told(
         Outcome::Ended(Ending::DirtyTree) => {
             (Exit::DirtyTree, "dirty tree".to_owned(), &[][..], String::new())
         }
-        Outcome::Ended(Ending::Failed(why)) => {
-            (Exit::LaneFailed, format!("failed: {why}"), &[][..], "convoke doctor".to_owned())
+        Outcome::Ended(Ending::Failed(Failed { why, .. })) => {
+            let hint = format!("convoke doctor, and then convoke resume {id}");
+            (Exit::LaneFailed, format!("failed: {why}"), &[][..], hint)
         }
         Outcome::Ended(Ending::OverBudget(why)) => {
             (Exit::Budget, format!("over budget: {why}"), &[][..], format!("convoke resume {id}"))
@@ -73,15 +75,46 @@ pub(super) fn told(
     Ok(exit)
 }
 
-/// Leaves the plan and its tasks with the feature's other documents.
-pub(super) fn hand_over(folder: &Path, progress: &Progress) -> Result<(), Failure> {
+/// Leaves the plan and its tasks with the feature's other documents. What somebody else wrote there
+/// stays, and so does whatever a link points to: then they are left beside it, under the run's name.
+pub(super) fn hand_over(
+    folder: &Path,
+    id: &RunId,
+    progress: &Progress,
+    output: &Output,
+) -> Result<(), Failure> {
     let plan = progress.files.get("plan.txt").map_or("", String::as_str);
     let tasks = plan.find("## Tasks").map_or("", |at| &plan[at..]);
-    for (name, text) in [("plan.md", plan), ("tasks.md", tasks)] {
-        let path = folder.join(name);
-        fs::write(&path, text).map_err(|source| {
-            Failure::new(Exit::Surroundings, DesignError::Folder { path: path.clone(), source })
-        })?;
+    for (name, text) in [("plan", plan), ("tasks", tasks)] {
+        let (usual, other) = (format!("{name}.md"), format!("{name}-{id}.md"));
+        if left(&folder.join(&usual), text)? {
+            continue;
+        }
+        let path = folder.join(&other);
+        if !left(&path, text)? {
+            let source = ErrorKind::AlreadyExists.into();
+            return Err(Failure::new(Exit::Surroundings, DesignError::Folder { path, source }));
+        }
+        output.say(&format!(
+            "note: `{usual}` was there already and is not touched; the new one is `{other}`"
+        ));
     }
     Ok(())
+}
+
+/// Writes a new file; tells whether it is there now with this text.
+fn left(path: &Path, text: &str) -> Result<bool, Failure> {
+    // A link is never followed, not even one that points nowhere.
+    let written = File::options().write(true).create_new(true).open(path);
+    match written.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+            Ok(is_file && fs::read(path).is_ok_and(|found| found == text.as_bytes()))
+        }
+        Err(source) => {
+            let path = path.to_owned();
+            Err(Failure::new(Exit::Surroundings, DesignError::Folder { path, source }))
+        }
+    }
 }

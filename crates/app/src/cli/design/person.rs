@@ -8,6 +8,7 @@ use convoke_domain::design::walk::Question;
 
 use super::screen::Screen;
 use crate::input;
+use crate::interrupt;
 
 /// Who answers questions.
 pub(super) struct Person {
@@ -37,7 +38,7 @@ impl Person {
         self.written.contains_key(&question.id.0)
     }
 
-    /// Asks; nothing if there is nobody to answer.
+    /// Asks; nothing if there is nobody to answer, or if we are to stop.
     pub(super) fn ask(&self, question: &Question, screen: &mut Screen<'_>) -> Option<Reply> {
         let reply = |answer: &str| match answer.trim() {
             "" => Reply::Recommended,
@@ -48,13 +49,13 @@ impl Person {
             return Some(reply(answer));
         }
         screen.say(&asked(question));
-        match input::line(self.patience) {
+        match input::line(self.patience, &interrupt::cancel()) {
             input::Typed::Line(answer) => Some(reply(&answer)),
             input::Typed::TooLate => {
                 screen.say("no answer in time; the recommendation stands");
                 Some(Reply::Recommended)
             }
-            input::Typed::End => None,
+            input::Typed::End | input::Typed::Stopped => None,
         }
     }
 }

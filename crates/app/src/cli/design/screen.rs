@@ -29,14 +29,14 @@ impl<'o> Screen<'o> {
             return Ok(());
         }
         match line {
-            Line::Table(table) if self.is_terminal => {
-                self.output.redraw(table, self.has_table);
+            Line::Table(board) if self.is_terminal => {
+                self.output.redraw(&board.text(), self.has_table);
                 self.has_table = true;
                 Ok(())
             }
-            Line::Table(text) | Line::Text(text) => {
+            Line::Text(_) | Line::Table(_) => {
                 self.has_table = false;
-                self.output.data(&format!("{text}\n"))?;
+                self.output.data(&format!("{}\n", line.text()))?;
                 self.output.flush()
             }
         }

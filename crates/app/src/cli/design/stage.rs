@@ -11,6 +11,7 @@ use convoke_domain::design::event::{
 use convoke_domain::design::seat::{Available, Holder};
 use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{Line, Progress, Question, Request};
+use convoke_domain::lane;
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::collected::{self, Status, collected};
 use convoke_domain::lane::ledger::Purpose;
@@ -30,7 +31,7 @@ use jiff::Timestamp;
 
 use super::person::Person;
 use super::screen::Screen;
-use super::{DesignError, lane_limits};
+use super::{DesignError, lane_limits, question};
 use crate::app::{App, Format};
 use crate::cli::agents::healths_of;
 use crate::cli::lane::{Account, LaneOrder, lane_failed, why};
@@ -38,7 +39,7 @@ use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
-use crate::interrupt;
+use crate::interrupt::{self, Held};
 use crate::output::Voice;
 
 /// No answer is longer.
@@ -70,6 +71,8 @@ pub(super) struct Stage<'a> {
     pub(super) screen: Screen<'a>,
     /// What was kept last, so that only changes are written.
     pub(super) kept: BTreeMap<String, String>,
+    /// Held from the moment on when we were asked to stop, until that is written down.
+    pub(super) stopping: Option<Held>,
 }
 
 /// What came of a lane; nothing if we were stopped.
@@ -100,10 +103,14 @@ impl World for Stage<'_> {
         let doubt = if settings.auto { Doubt::Create } else { Doubt::Ask };
         let found = self.set_up_with(settings, doubt)?;
         let SetUp::Undecided { branch } = &found else { return Ok(found) };
-        let question = super::branch_question(branch);
-        let keeps = match self.person.ask(&question, &mut self.screen) {
+        let question = question::branch(branch);
+        let keeps = match self.ask(&question)? {
             Some(Reply::Words(words)) => words.trim().starts_with(['2', 'k', 'K']),
             Some(Reply::Recommended) => false,
+            None if interrupt::cancel().is_asked() => {
+                let failure = Failure::new(Exit::Interrupted, DesignError::StoppedEarly);
+                return Err(failure.hint(format!("convoke resume {}", self.run)));
+            }
             None => {
                 let failure = Failure::new(Exit::Usage, DesignError::NobodyToAsk);
                 return Err(failure.hint("use `--auto`, or answer from a file with `--answers`"));
@@ -116,14 +123,22 @@ impl World for Stage<'_> {
         let holders = [Holder::First, Holder::Second];
         let words = holders.map(|holder| settings.chosen(holder).agent.as_str());
         let ask = !self.beginning.no_probe && !settings.is_rehearsal;
-        let found = healths_of(&words, ask, self.app, &Voice::default())?;
+        let mut found = healths_of(&words, ask, self.app, &Voice::default())?;
+        for (health, word) in found.iter_mut().zip(words) {
+            // A recording that is not there is nobody, too.
+            let is_gone =
+                matches!(AgentRef::parse(word), Some(AgentRef::Replay(path)) if !path.exists());
+            if is_gone {
+                *health = Some(lane::health::Health::Missing);
+            }
+        }
         let mut warnings = Vec::new();
         let mut can_work = [true, true];
         for (place, health) in found.iter().enumerate() {
             // Nobody was asked: then being there is enough.
-            can_work[place] = health.as_ref().is_none_or(|it| {
-                it.may_work() || !ask && *it == convoke_domain::lane::health::Health::NotAsked
-            });
+            can_work[place] = health
+                .as_ref()
+                .is_none_or(|it| it.may_work() || !ask && *it == lane::health::Health::NotAsked);
             let name = settings.panel.named(holders[place]).name();
             warnings.extend(health.as_ref().and_then(|it| it.warning(name)));
         }
@@ -183,7 +198,12 @@ impl World for Stage<'_> {
     }
 
     fn ask(&mut self, question: &Question) -> Result<Option<Reply>, Failure> {
-        Ok(self.person.ask(question, &mut self.screen))
+        let held = interrupt::hold();
+        let reply = self.person.ask(question, &mut self.screen);
+        if reply.is_none() {
+            self.stopping = Some(held);
+        }
+        Ok(reply)
     }
 
     fn tree(&mut self, _: Boundary) -> Result<Tree, Failure> {
@@ -203,11 +223,11 @@ impl World for Stage<'_> {
         if self.tree(boundary)? == Tree::Clean {
             return Ok(Some(Recovery::Restored));
         }
-        let question = super::recovery_question(boundary);
+        let question = question::recovery(boundary);
         if !input::has_person() && !self.person.has_written(&question) {
             return Ok(None);
         }
-        Ok(match self.person.ask(&question, &mut self.screen) {
+        Ok(match self.ask(&question)? {
             Some(Reply::Words(words)) if words.trim().starts_with(['1', 'r', 'R']) => {
                 Some(Recovery::Restored)
             }
@@ -299,9 +319,11 @@ impl Order<'_> {
             is_second,
         };
         let found = collected(&result);
+        // Nobody failed then; what was spent is worth saying.
+        let spent = why.clone().filter(|_| found.status == Status::CapHit);
         let mut end = LaneEnd {
             status: found.status,
-            reason: found.reason,
+            reason: spent.unwrap_or(found.reason),
             answer: String::new(),
             agent: chosen.agent.clone(),
             model: driven.heard.model.clone(),

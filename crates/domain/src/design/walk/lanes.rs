@@ -1,22 +1,42 @@
 //! Lanes on the way: what came of them, and how they stood meanwhile.
 
 use super::{Ending, Halt, Line, Need, Request, Walk, Walked, seconds};
-use crate::design::event::{LaneEnd, Millis};
+use crate::design::board::{Board, Cell, Standing, Table};
+use crate::design::event::{LaneEnd, LaneId, Millis};
 use crate::design::facts::Course;
-use crate::design::progress::{Standing, Table, status};
 use crate::design::seat::Seat;
-use crate::lane::collected::Status;
+
+/// A board that lanes are followed on.
+pub(super) struct Watched<'w> {
+    board: Board,
+    /// Tells whether an answer is one that can be used.
+    will_do: &'w dyn Fn(&LaneEnd) -> bool,
+}
+
+impl<'w> Watched<'w> {
+    /// Makes a board on which nobody has been asked.
+    pub(super) fn new(table: Table, seats: &[Seat], will_do: &'w dyn Fn(&LaneEnd) -> bool) -> Self {
+        let cell = |seat: &Seat| Cell {
+            label: seat.label.clone(),
+            lane: LaneId(String::new()),
+            standing: Standing::NotStarted,
+        };
+        Self { board: Board { table, cells: seats.iter().map(cell).collect() }, will_do }
+    }
+}
 
 impl<'f> Walk<'f> {
-    /// Returns what came of lanes, in their order, when all of them are over.
+    /// Returns what came of lanes, in their order, when all of them are over. With a board each
+    /// stands for a place on it.
     pub(super) fn lanes(
         &mut self,
         requests: Vec<Request>,
-        table: Option<(Table, &[Seat])>,
+        watched: Option<(&mut Watched<'_>, &[usize])>,
     ) -> Walked<Vec<&'f LaneEnd>> {
         let facts = self.facts;
+        self.asked.extend(requests.iter().map(|request| request.id.clone()));
         let courses: Vec<_> = requests.iter().map(|request| facts.lane(&request.id)).collect();
-        self.show_course(&courses, table);
+        self.show_course(&requests, &courses, watched);
         let ends: Vec<_> = courses
             .iter()
             .filter_map(|course| course.and_then(|course| course.ended.as_ref()))
@@ -35,30 +55,47 @@ impl<'f> Walk<'f> {
     }
 
     /// Follows lanes through time, and shows how they stand whenever that changes.
-    fn show_course(&mut self, courses: &[Option<&'f Course>], table: Option<(Table, &[Seat])>) {
-        let mut moments: Vec<(u64, Millis, usize, Option<Standing>)> = Vec::new();
-        for (place, course) in courses.iter().enumerate() {
+    fn show_course(
+        &mut self,
+        requests: &[Request],
+        courses: &[Option<&'f Course>],
+        watched: Option<(&mut Watched<'_>, &[usize])>,
+    ) {
+        let mut moments: Vec<(u64, Millis, usize, Option<&LaneEnd>)> = Vec::new();
+        for (lane, course) in courses.iter().enumerate() {
             let Some(course) = course else { continue };
-            moments.extend(course.started.map(|(order, at)| (order, at, place, None)));
-            moments.extend(course.ended.as_ref().map(|(order, at, end)| {
-                let took = seconds(i64::try_from(end.took).unwrap_or(i64::MAX));
-                let is_answer = end.status == Status::Ok;
-                let standing =
-                    if is_answer { Standing::Done(took) } else { Standing::Failed(took) };
-                (*order, *at, place, Some(standing))
-            }));
+            moments.extend(course.started.map(|(order, at)| (order, at, lane, None)));
+            moments.extend(
+                course.ended.as_ref().map(|(order, at, end)| (*order, *at, lane, Some(&**end))),
+            );
         }
         moments.sort_by_key(|(order, ..)| *order);
-        let mut standings = vec![Standing::Running; courses.len()];
-        for (index, (_, at, place, standing)) in moments.into_iter().enumerate() {
-            self.at(at);
-            if let Some(standing) = standing {
-                standings[place] = standing;
+        let Some((watched, places)) = watched else {
+            for (_, at, ..) in moments {
+                self.at(at);
             }
+            return;
+        };
+        for (index, (_, at, lane, end)) in moments.into_iter().enumerate() {
+            self.at(at);
             // When the first of them starts, so do the others.
-            if let Some((table, seats)) = table.filter(|_| index == 0 || standing.is_some()) {
-                let line = status(table, seats.iter().zip(standings.iter().copied()));
-                self.lines.push(Line::Table(line));
+            if index == 0 {
+                for (request, place) in requests.iter().zip(places) {
+                    let cell = &mut watched.board.cells[*place];
+                    (cell.lane, cell.standing) = (request.id.clone(), Standing::Running);
+                }
+            }
+            if let Some(end) = end {
+                let took = seconds(i64::try_from(end.took).unwrap_or(i64::MAX));
+                let standing = if (watched.will_do)(end) {
+                    Standing::Done(took)
+                } else {
+                    Standing::Failed(took)
+                };
+                watched.board.cells[places[lane]].standing = standing;
+            }
+            if index == 0 || end.is_some() {
+                self.lines.push(Line::Table(watched.board.clone()));
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::chair::Said;
 use super::interview::Scope;
 use super::sketches::Synthesis;
-use super::{Ending, Halt, Walk, Walked};
+use super::{Walk, Walked};
 use crate::design::finding::{Finding, FindingId};
 use crate::design::outcome;
 use crate::design::parts;
@@ -46,9 +46,7 @@ impl Walk<'_> {
                 self.chair_was_poor("plan", &complaint);
                 parts::document(text).to_owned()
             }
-            Said::Nothing => {
-                return Err(Halt::End(Ending::Failed("nobody wrote a plan".to_owned())));
-            }
+            Said::Nothing => return Err(self.failed("nobody wrote a plan")),
         };
         let plan = self.keep(&text);
         self.publish(Shown::Plan, Some(Saved::Plan), &plan.text);

@@ -7,13 +7,14 @@ use super::seated::{Phase, Taken};
 use super::sketches::{personality, reader};
 use super::{Walk, Walked};
 use crate::design::ballot;
+use crate::design::board::Table;
 use crate::design::event::Boundary;
 use crate::design::finding::Finding;
 use crate::design::merge::{self, Raised};
 use crate::design::outcome;
-use crate::design::progress::{Saved, Shown, Step, Table, unnumbered_warning};
+use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
-use crate::design::review::remarks;
+use crate::design::review::{SecondThoughts, remarks, second_thoughts};
 use crate::design::seat::Seat;
 use crate::design::tally::{self, Voter};
 use crate::lane::collected::Status;
@@ -80,6 +81,16 @@ impl Walk<'_> {
     /// Puts what reviewers found together, and gives it ids. What only means the same is for the
     /// chair to see; if its groups are not used, everything stands by itself.
     fn findings(&mut self, reviews: &[Taken<'_>]) -> Walked<Vec<Finding>> {
+        for review in reviews {
+            let Some(found) = second_thoughts(review.answer) else { continue };
+            let SecondThoughts { counted, passed_over } = found;
+            let text = format!(
+                "{} said NO_ISSUES_FOUND and went on: {counted} findings are taken, {passed_over} \
+                 untagged entries are not.",
+                review.seat.label
+            );
+            self.warn(unnumbered_warning(&text));
+        }
         let panel = &self.settings.panel;
         let raised = reviews.iter().flat_map(|review| {
             let proposer = panel.attribution(&review.seat);

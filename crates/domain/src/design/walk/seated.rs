@@ -1,9 +1,11 @@
 //! Lanes of a panel: everybody at once, and the host for whoever fails.
 
 use super::independence::Answered;
+use super::lanes::Watched;
 use super::{Request, Walk, Walked};
+use crate::design::board::Table;
 use crate::design::event::{LaneEnd, LaneId};
-use crate::design::progress::{Table, unnumbered_warning};
+use crate::design::progress::unnumbered_warning;
 use crate::design::quote;
 use crate::design::seat::{Holder, Seat};
 use crate::lane::collected::Status;
@@ -33,7 +35,11 @@ impl<'f> Walk<'f> {
     /// at all any more; a seat that has no answer even then is left empty.
     pub(super) fn seated(&mut self, seats: &[Seat], phase: &Phase<'_>) -> Walked<Vec<Taken<'f>>> {
         let requests = seats.iter().map(|seat| self.request(seat, phase, "")).collect();
-        let ends = self.lanes(requests, Some((phase.table, seats)))?;
+        let will_do =
+            |end: &LaneEnd| end.status == Status::Ok && (phase.flaw)(&end.answer).is_none();
+        let mut watched = Watched::new(phase.table, seats, &will_do);
+        let everybody: Vec<_> = (0..seats.len()).collect();
+        let ends = self.lanes(requests, Some((&mut watched, &everybody)))?;
         let mut places: Vec<_> =
             seats.iter().zip(ends).map(|(seat, end)| self.taken(seat, end, phase)).collect();
         let mut again = Vec::new();
@@ -45,7 +51,8 @@ impl<'f> Walk<'f> {
             }
         }
         let requests = again.iter().map(|(_, seat)| self.request(seat, phase, "/host")).collect();
-        let ends = self.lanes(requests, None)?;
+        let replaced: Vec<_> = again.iter().map(|(place, _)| *place).collect();
+        let ends = self.lanes(requests, Some((&mut watched, &replaced)))?;
         for ((place, seat), end) in again.into_iter().zip(ends) {
             places[place] = self.taken(&seat, end, phase);
             if let Err((_, reason)) = &places[place] {

@@ -3,11 +3,12 @@
 use super::chair::Said;
 use super::interview::Scope;
 use super::seated::{Phase, Taken};
-use super::{Ending, Halt, Walk, Walked};
+use super::{Walk, Walked};
+use crate::design::board::Table;
 use crate::design::decision::{self, Decision};
 use crate::design::event::Boundary;
 use crate::design::parts;
-use crate::design::progress::{Saved, Shown, Step, Table, unnumbered_warning};
+use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
 use crate::design::seat::{Holder, Part, Personality, Seat};
 use crate::lane::collected::Status;
@@ -44,7 +45,7 @@ impl Walk<'_> {
         let sketches = self.seated(&seats, &phase)?;
         self.tree(Boundary::Sketches)?;
         if sketches.is_empty() {
-            return Err(Halt::End(Ending::Failed("nobody sketched".to_owned())));
+            return Err(self.failed("nobody sketched"));
         }
         let synthesis = self.synthesis(scope, &sketches)?;
         self.file(PARTS[0], format!("{}\n", synthesis.text.trim_end()));
@@ -70,22 +71,35 @@ impl Walk<'_> {
         let prompt = prompt::synthesis(feature, &answered, &labelled, !self.settings.quick);
         let said = self.chair("synthesis", &prompt, &read)?;
         let labels: Vec<_> = labelled.iter().map(|(label, _)| *label).collect();
-        Ok(match said {
-            Said::Well((text, decisions)) => {
-                Synthesis { text, decisions: decision::in_order(decisions, &labels) }
-            }
+        let (text, decisions) = match said {
+            Said::Well(said) => said,
             Said::Badly { text, complaint } => {
                 self.chair_was_poor("synthesis", &complaint);
-                let (text, decisions) = salvaged(text);
-                Synthesis { text, decisions: decision::in_order(decisions, &labels) }
+                salvaged(text)
             }
             Said::Nothing => {
                 let text = "There is no synthesis: nobody answered as the chair. The sketches stand \
                             side by side.";
                 self.warn(unnumbered_warning(text));
-                Synthesis { text: side_by_side(&labelled), decisions: Vec::new() }
+                (side_by_side(&labelled), Vec::new())
             }
-        })
+        };
+        let decisions = self.contests(decisions);
+        Ok(Synthesis { text, decisions: decision::in_order(decisions, &labels) })
+    }
+
+    /// Leaves out decisions whose two sides are one, which nobody could argue for.
+    fn contests(&mut self, decisions: Vec<Decision>) -> Vec<Decision> {
+        let (contests, others): (Vec<_>, Vec<_>) =
+            decisions.into_iter().partition(Decision::is_contest);
+        for Decision { title, chosen, .. } in others {
+            let text = format!(
+                "The decision \"{title}\" is not debated: what was chosen and the alternative are \
+                 the same ({chosen})."
+            );
+            self.warn(unnumbered_warning(&text));
+        }
+        contests
     }
 }
 

@@ -1,7 +1,7 @@
 //! The example project and its answers, as they are shipped.
 
 /// Every file, by its path in `crates/app/rehearsal`. A test holds that none is missing.
-pub(super) const FILES: [(&str, &str); 38] = [
+pub(super) const FILES: [(&str, &str); 40] = [
     file!("answers/chair/diagram/claude.md"),
     file!("answers/chair/interview/claude.md"),
     file!("answers/chair/merge/claude.md"),
@@ -22,10 +22,12 @@ pub(super) const FILES: [(&str, &str); 38] = [
     file!("answers/review/Codex-Pragmatic.md"),
     file!("answers/review/Cursor-Arch.md"),
     file!("answers/review/Cursor-Edge.md"),
+    file!("answers/sketch/Codex-Generic.md"),
     file!("answers/sketch/Codex-Innovation.md"),
     file!("answers/sketch/Codex-Pragmatic.md"),
     file!("answers/sketch/Cursor-Arch.md"),
     file!("answers/sketch/Cursor-Edge.md"),
+    file!("answers/sketch/Cursor-Generic.md"),
     file!("answers/vote/Claude.md"),
     file!("answers/vote/Codex.md"),
     file!("answers/vote/Cursor.md"),

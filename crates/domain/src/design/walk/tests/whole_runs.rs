@@ -2,6 +2,7 @@
 
 use super::super::*;
 use super::world::{World, block, plan, sketch, synthesis, votes};
+use crate::design::event::Tree;
 
 // P-34, P-84, P-87, P-99, P-167, P-186, P-288, P-290, P-384
 #[test]
@@ -214,7 +215,58 @@ fn a_poor_chair_is_told_why_and_then_done_without() {
     other.shows("**⚠ Claude failed as the chair — not logged in. Asking the next agent.**");
     assert_eq!(other.lanes("chair/plan")[1], ("chair/plan/cursor", Holder::First));
     let nobody = World::new().failing("chair/plan", "gone").run();
-    assert_eq!(nobody.ending, Ending::Failed("nobody wrote a plan".to_owned()));
+    let Ending::Failed(failed) = nobody.ending else { panic!("{:?}", nobody.ending) };
+    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("nobody wrote a plan", 3));
+}
+
+// Whoever resumes a run that nobody could go on with has them asked again, and nobody else.
+#[test]
+fn a_run_that_failed_goes_on_when_it_is_resumed() {
+    let dirty = Tree::Suspect { status: "dirty".to_owned(), detail: "a.rs".to_owned() };
+    let nobody = World::new().failing("sketch/", "no quota").run();
+    assert!(matches!(nobody.ending, Ending::Failed(_)), "{:?}", nobody.ending);
+    let mut later = World::new();
+    later.trees.insert("sketch-collection", vec![dirty]);
+    let resumed = later.resume(&nobody);
+    assert!(resumed.shown().starts_with(&nobody.shown()));
+    resumed.shows(
+        "**ℹ Resumed: nobody sketched. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |",
+    );
+    resumed.shows("the working tree is dirty after sketch-collection");
+    assert_eq!(resumed.lanes("sketch/").len(), 4, "and by themselves, not by the host");
+    assert!(matches!(resumed.ending, Ending::Complete { .. }));
+
+    let unplanned = World::new().failing("chair/plan", "gone").run();
+    let still = World::new().failing("chair/plan", "still gone").resume(&unplanned);
+    assert_eq!(still.lanes("").len(), 3, "three chairs, and nobody who had answered");
+    assert!(matches!(still.ending, Ending::Failed(_)));
+    let planned = World::new().resume(&still);
+    assert_eq!(planned.lanes("chair/plan"), [("chair/plan/claude", Holder::Host)]);
+    assert_eq!(planned.lanes("sketch/"), []);
+    assert_eq!(planned.ending, Ending::Complete { degraded: Vec::new() });
+    assert_eq!(planned.shown().matches("**ℹ Resumed: nobody wrote a plan.").count(), 2);
+    assert_eq!(planned.shown().matches("> **🔶 2b: full plan**").count(), 1);
+}
+
+// P-91, P-94: an answer that is none fails at once, and whoever takes the seat is shown on it.
+#[test]
+fn the_table_shows_answers_that_will_not_do_and_who_replaces_them() {
+    let run = World::new()
+        .answer("sketch/Codex-Pragmatic", "OK")
+        .answer("sketch/Codex-Pragmatic/host", sketch())
+        .run();
+    let (arch, edge, innovation) =
+        ("Cursor-Arch: ✅ 1m1s", "Cursor-Edge: ✅ 1m1s", "Codex-Innovation: ✅ 1m1s");
+    let table = |last: &str| {
+        format!(
+            "📊 Sketches (regular): | {arch} | {edge} | {innovation} | Codex-Pragmatic: {last} |"
+        )
+    };
+    let shown = run.shown();
+    let tables: Vec<_> = shown.lines().filter(|line| line.starts_with("📊 Sketches")).collect();
+    assert_eq!(tables[tables.len() - 3..], [table("❌ 1m1s"), table("⏳"), table("✅ 1m1s")]);
+    let reviewed = World::new().answer("review/Cursor-Arch", "Fine.").run();
+    reviewed.shows("📊 Reviewers: | Cursor-Arch: ❌ 1m1s | Cursor-Edge: ⏳ |");
 }
 
 // P-108: nobody who sketches sees what another sketched.
@@ -316,4 +368,23 @@ fn answers_reach_everybody_who_comes_later() {
     for start in ["sketch/", "chair/plan", "review/", "chair/diagram"] {
         assert!(run.prompts(start).iter().all(|it| it.contains("Only for a week")), "{start}");
     }
+}
+
+#[test]
+fn what_contradicts_itself_is_said() {
+    let same = block(1, "Where").replace("A table", "a file!");
+    let two = format!("{same}\n{}", block(2, "When"));
+    let run = World::new().answer("chair/synthesis", synthesis(&two)).run();
+    run.shows("**⚠ The decision \"Where\" is not debated: what was chosen and the alternative are the same (A file).**");
+    assert_eq!(run.lanes("debate/").len(), 2);
+    assert!(run.file("contested-decisions.md").starts_with("### DECISION_1: When\n"));
+    let answer = "NO_ISSUES_FOUND\n\n1. [correctness] The draft in src/draft.rs is not synced.\n";
+    let run = World::new()
+        .answer("review/", "NO_ISSUES_FOUND")
+        .answer("review/Cursor-Arch", answer)
+        .run();
+    run.shows("**⚠ Cursor-Arch said NO_ISSUES_FOUND and went on: 1 findings are taken, 0 untagged entries are not.**");
+    assert!(
+        run.file("accepted-plan-findings.md").contains("The draft in src/draft.rs is not synced.")
+    );
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::*;
-use crate::design::event::{Chosen, Event, LaneEnd, Stamped};
+use crate::design::event::{Chosen, Event, LaneEnd, Recovery, Stamped, Tree};
 use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
 use crate::design::seat::Panel;
@@ -210,23 +210,30 @@ impl World {
 
     /// Runs to the end, and checks on the way that nothing that was shown ever changes.
     pub(super) fn run(&self) -> Run {
-        let mut events = vec![Event::Begun(Box::new(self.settings.clone()))];
-        let mut facts = Facts::default();
-        let (mut at, mut taken) = (0, 0);
+        self.go_on(Facts::default(), Event::Begun(Box::new(self.settings.clone())))
+    }
+
+    /// Resumes a run that ended elsewhere.
+    pub(super) fn resume(&self, run: &Run) -> Run {
+        self.go_on(run.facts.clone(), Event::Resumed)
+    }
+
+    fn go_on(&self, mut facts: Facts, first: Event) -> Run {
+        let mut events = vec![first];
+        let mut at = if facts.settings().is_some() { 1_000_000 } else { 0 };
         let (mut asked, mut prompts) = (Vec::new(), Vec::new());
-        let mut shown: Vec<Line> = Vec::new();
+        let mut shown: Vec<Line> = walk(&facts).lines;
         loop {
             let mut progress = walk(&facts);
-            for event in events.drain(taken..) {
+            for event in events.drain(..) {
                 at += 1000;
                 facts.take(Stamped { at, event });
                 progress = walk(&facts);
                 assert_eq!(progress.lines[..shown.len()], shown, "what was shown is shown");
                 shown.clone_from(&progress.lines);
             }
-            taken = 0;
             match progress.next.clone() {
-                Next::End(ending) => return Run { progress, ending, asked, prompts },
+                Next::End(ending) => return Run { facts, progress, ending, asked, prompts },
                 Next::Need(need) => {
                     if let Need::Lanes(requests) = &need {
                         prompts
@@ -241,6 +248,7 @@ impl World {
 }
 
 pub(super) struct Run {
+    facts: Facts,
     progress: Progress,
     pub(super) ending: Ending,
     asked: Vec<(String, Holder)>,

@@ -1,0 +1,172 @@
+//! A run on its way: with what it goes on, and what is done when it has come to an end.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use convoke_domain::design::event::{Event, Stamped};
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::walk::{Ending, walk};
+use convoke_domain::lane::cap::Cap;
+use convoke_domain::run::{RunId, RunState};
+use convoke_engine::design::run::{Journal, Outcome, RunError, run};
+use convoke_engine::design::run_folder::RunFolders;
+use convoke_store::journal::JournalStore;
+
+use super::ending::{hand_over, told};
+use super::person::Person;
+use super::screen::Screen;
+use super::stage::{Beginning, Stage};
+use super::{DesignError, ground, opened};
+use crate::app::App;
+use crate::cli::lane::seconds;
+use crate::clock::now;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, refused};
+
+/// What can be said anew when a run is resumed.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct CourseArgs {
+    /// What all lanes together may spend, such as 2M tokens or $20
+    #[arg(long, value_name = "CAP", value_parser = cap)]
+    budget: Option<String>,
+
+    /// How long one lane may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds())]
+    limit: Duration,
+
+    /// Answers to questions, one a line: `1d/2: the answer`
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+
+    /// Take the recommendation when a question waited this long, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds())]
+    answer_limit: Option<Duration>,
+
+    /// Do not ask agents whether they answer before they are needed
+    #[arg(long)]
+    no_probe: bool,
+}
+
+impl CourseArgs {
+    /// Looks at what was said, before anything is done.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.answers.as_deref().map(read_answers).transpose().map(|_| ())
+    }
+
+    /// Returns what may be spent, as it was said.
+    pub(super) const fn budget(&self) -> Option<&String> {
+        self.budget.as_ref()
+    }
+
+    /// Goes on where the journal ends. However that fails, the run can be taken up again.
+    pub(in crate::cli) fn go(
+        &self,
+        app: &App,
+        workspace: &Workspace,
+        id: &RunId,
+        journal: (Journal<'_>, Vec<Stamped>),
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let gone = self.gone(app, workspace, id, journal, output);
+        if gone.is_err() {
+            workspace.store.mark_run(id, RunState::Stopped, now()).ok();
+        }
+        gone
+    }
+
+    fn gone(
+        &self,
+        app: &App,
+        workspace: &Workspace,
+        id: &RunId,
+        (journal, events): (Journal<'_>, Vec<Stamped>),
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let root = app
+            .environment
+            .runs()
+            .ok_or_else(|| Failure::new(Exit::Surroundings, DesignError::NoHome))?;
+        let folders = RunFolders::new(root);
+        let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
+        let held = |error: convoke_engine::design::run_folder::RunFolderError| {
+            let hint = error.hint();
+            Failure::new(Exit::Surroundings, error).hint(hint)
+        };
+        let _lock = folders.hold(&tree, id).map_err(held)?;
+        let folder = folders.make(id, &tree, now()).map_err(held)?;
+        let CourseArgs { budget, limit, answers, answer_limit, no_probe } = self;
+        let settings = match events.first().map(|first| &first.event) {
+            Some(Event::Begun(settings)) => settings.as_ref().clone(),
+            _ => return Err(Failure::new(Exit::No, DesignError::NotBegun { run: id.clone() })),
+        };
+        let budget = budget.as_ref().or(settings.budget.as_ref());
+        let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
+        let mut stage = Stage {
+            app,
+            run: id.clone(),
+            folder: folder.clone(),
+            beginning: Beginning {
+                branch_info: settings.branch_info,
+                no_branch: settings.no_branch,
+                no_probe: *no_probe,
+            },
+            budget: budget.and_then(|text| Cap::parse(text).ok()),
+            limit: *limit,
+            person: Person::new(written, *answer_limit),
+            screen: Screen::new(app, output),
+            kept: BTreeMap::new(),
+            stopping: None,
+        };
+        if events.len() > 1 {
+            ground::check(&mut stage, &Facts::fold(events.iter().cloned()))?;
+        }
+        let outcome =
+            run(journal, events, &mut stage).map_err(|error| unheard(run_failed(error), id))?;
+        let (_, events) = opened(workspace, id)?;
+        let progress = walk(&Facts::fold(events));
+        if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) =
+            (&outcome, &settings.feature_dir)
+        {
+            hand_over(Path::new(dir), id, &progress, output)?;
+        }
+        if matches!(outcome, Outcome::Ended(Ending::Complete { .. })) {
+            folders.remove(&folder, now()).map_err(held)?;
+        }
+        told(app, id, &outcome, &progress, output)
+    }
+}
+
+fn run_failed(error: RunError<Failure>) -> Failure {
+    match error {
+        RunError::World(failure) => failure,
+        RunError::Store(error) => refused(error),
+        RunError::Codec(error) => {
+            Failure::new(Exit::Surroundings, DesignError::Journal(Box::new(error)))
+        }
+    }
+}
+
+/// Whoever closes a pipe has enough of the text; the run itself is not at its end.
+fn unheard(failure: Failure, id: &RunId) -> Failure {
+    if !failure.is_closed_pipe() {
+        return failure;
+    }
+    let failure = Failure::new(Exit::Surroundings, DesignError::Unheard);
+    failure.hint(format!("convoke resume {id}"))
+}
+
+/// Checks what may be spent, and keeps it as it was said.
+fn cap(text: &str) -> Result<String, String> {
+    Cap::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+fn read_answers(path: &Path) -> Result<HashMap<String, String>, Failure> {
+    let text = fs::read_to_string(path).map_err(|source| {
+        Failure::new(Exit::Usage, DesignError::Folder { path: path.to_owned(), source })
+    })?;
+    Ok(Person::read(&text))
+}

@@ -1,0 +1,85 @@
+//! Whether a run that is resumed still stands on its own ground: its branch, and a clean tree.
+//!
+//! Agents are held to leave the working tree as it was. If somebody else has changed it meanwhile,
+//! they would be blamed for it, and what they say would be about other files than the rest.
+
+use convoke_domain::design::event::{Boundary, Reply, Tree};
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::setup::{Ready, SetUp};
+use convoke_domain::design::walk::{Ending, Need, Next, walk};
+use convoke_engine::design::run::World;
+use convoke_engine::git::branch::WorkTree;
+use convoke_engine::git::diff::head;
+
+use super::stage::Stage;
+use super::{DesignError, question};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+
+/// What is not as it was, and what mends it.
+struct Other {
+    found: String,
+    hint: String,
+}
+
+/// Goes on only where the run was stopped. A person is asked as long as there is one, also with
+/// `--auto`.
+pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure> {
+    let Some((_, SetUp::Ready(ready))) = facts.set_up() else { return Ok(()) };
+    let looks_by_itself = match walk(facts).next {
+        Next::End(Ending::Complete { .. } | Ending::Refused(_) | Ending::DirtyTree) => {
+            return Ok(());
+        }
+        Next::Need(Need::Tree(_) | Need::Recover(..)) => true,
+        // Once the last boundary is passed nobody is blamed any more.
+        Next::Need(_) | Next::End(_) => {
+            facts.trees(Boundary::Reviews).iter().any(|(_, tree)| *tree == Tree::Clean)
+        }
+    };
+    while let Some(other) = other(stage, ready, looks_by_itself)? {
+        let question = question::other_ground(&other.found);
+        let goes_on = input::has_person()
+            && matches!(stage.ask(&question)?, Some(Reply::Words(words)) if words.trim().starts_with('1'));
+        if !goes_on {
+            let failure = Failure::new(Exit::DirtyTree, DesignError::OtherGround(other.found));
+            return Err(failure.hint(other.hint).hint(format!("convoke resume {}", stage.run)));
+        }
+    }
+    let now_at = head(&stage.app.project).unwrap_or_default();
+    if now_at != ready.base {
+        stage.screen.say("note: there are other commits here than when the run began");
+    }
+    Ok(())
+}
+
+fn other(
+    stage: &mut Stage<'_>,
+    ready: &Ready,
+    looks_by_itself: bool,
+) -> Result<Option<Other>, Failure> {
+    let tree = WorkTree::at(&stage.app.project);
+    let branch = tree.ok().and_then(|tree| tree.branch()).unwrap_or_default();
+    if branch != ready.branch {
+        let shown = |branch: &str| match branch {
+            "" => "no branch".to_owned(),
+            branch => format!("the branch `{branch}`"),
+        };
+        let (here, there) = (shown(&branch), shown(&ready.branch));
+        let to = if ready.branch.is_empty() { &ready.base } else { &ready.branch };
+        return Ok(Some(Other {
+            found: format!("{here} is checked out, and the run belongs to {there}"),
+            hint: format!(
+                "git switch {}{to}",
+                if ready.branch.is_empty() { "--detach " } else { "" }
+            ),
+        }));
+    }
+    if looks_by_itself || stage.tree(Boundary::Sketches)? == Tree::Clean {
+        return Ok(None);
+    }
+    Ok(Some(Other {
+        found: "the working tree has changes, yours or of an agent that was stopped".to_owned(),
+        hint: "git status, and then commit or stash what is yours".to_owned(),
+    }))
+}

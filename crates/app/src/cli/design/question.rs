@@ -1,0 +1,36 @@
+//! Questions that a run asks beside those of its agents.
+
+use convoke_domain::design::event::{Boundary, QuestionId};
+use convoke_domain::design::walk::Question;
+
+pub(super) fn branch(branch: &str) -> Question {
+    Question {
+        id: QuestionId("1/branch".to_owned()),
+        title: "Branch".to_owned(),
+        text: format!("The branch `{branch}` may be about something else. Where shall this begin?"),
+        options: vec!["A new branch".to_owned(), "Keep it".to_owned()],
+        recommended: "A new branch".to_owned(),
+    }
+}
+
+pub(super) fn recovery(boundary: Boundary) -> Question {
+    Question {
+        id: QuestionId(format!("tree/{}", boundary.name())),
+        title: "Working tree".to_owned(),
+        text: "Agents that may only read have left it changed. Put it in order yourself, or stop."
+            .to_owned(),
+        options: vec!["Restored; look again".to_owned(), "Cancel".to_owned()],
+        recommended: "Cancel".to_owned(),
+    }
+}
+
+/// What to do about a run that is resumed somewhere else than it was stopped.
+pub(super) fn other_ground(found: &str) -> Question {
+    Question {
+        id: QuestionId("resume/ground".to_owned()),
+        title: "Resuming".to_owned(),
+        text: format!("This is not as the run left it: {found}. Nothing is changed for you."),
+        options: vec!["It is in order now; look again".to_owned(), "Stop".to_owned()],
+        recommended: "Stop".to_owned(),
+    }
+}

@@ -1,0 +1,165 @@
+//! Who sits where when agents are missing: whole runs, by whom every lane was really answered.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::panel::{Panel, answers};
+
+/// A finished run: who answered which lane, and what was left.
+struct Finished {
+    lanes: BTreeMap<String, String>,
+    artifacts: Value,
+    stdout: String,
+}
+
+impl Finished {
+    fn of(panel: &Panel, flags: &[&str]) -> Self {
+        let outcome = panel.design(flags);
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        let shown = panel.shown(&panel.run().0);
+        let lanes = shown["lanes"].as_array().unwrap().iter().map(|lane| {
+            let agent = lane["agent"].as_str().unwrap().trim_end_matches(".jsonl");
+            let agent = agent.rsplit('/').next().unwrap().to_owned();
+            assert_eq!(lane["status"], "OK", "{lane}");
+            (lane["lane"].as_str().unwrap().to_owned(), agent)
+        });
+        let lanes = lanes.collect();
+        Self { lanes, artifacts: shown["artifacts"].clone(), stdout: outcome.stdout }
+    }
+
+    /// Returns who answered the lanes that begin so, in the order of the seats.
+    fn who(&self, start: &str) -> Vec<&str> {
+        let lanes = self.lanes.iter().filter(|(lane, _)| lane.starts_with(start));
+        lanes.map(|(_, agent)| agent.as_str()).collect()
+    }
+
+    fn files(&self, part: &str) -> Vec<&str> {
+        let names = self.artifacts.as_object().unwrap().keys().map(String::as_str);
+        names.filter(|name| name.contains(part) && name.ends_with("-output.txt")).collect()
+    }
+}
+
+fn panel(missing: &[&str]) -> Panel {
+    missing.iter().fold(Panel::new(), |panel, agent| panel.without(agent))
+}
+
+// P-162, P-193, P-210, P-252, P-264: the row in which everybody is there.
+#[test]
+fn everybody_has_a_seat_of_their_own() {
+    let run = Finished::of(&panel(&[]), &[]);
+    // By label: Codex-Innovation, Codex-Pragmatic, Cursor-Arch, Cursor-Edge.
+    assert_eq!(run.who("sketch/"), ["codex", "codex", "cursor", "cursor"]);
+    assert_eq!(run.who("debate/1"), ["cursor", "cursor"]);
+    assert_eq!(run.who("debate/2"), ["codex", "codex"]);
+    // Claude, Codex, Cursor.
+    assert_eq!(run.who("judge/"), ["claude", "codex", "cursor"]);
+    assert_eq!(run.who("review/"), ["codex", "codex", "cursor", "cursor"]);
+    assert_eq!(run.who("vote/"), ["claude", "codex", "cursor"]);
+    assert_eq!(
+        run.files("-plan-"),
+        [
+            "codex-primary-plan-innovation-output.txt",
+            "codex-primary-plan-pragmatic-output.txt",
+            "cursor-plan-arch-output.txt",
+            "cursor-plan-edge-output.txt",
+        ]
+    );
+}
+
+// P-162, N-5: Cursor is not there.
+#[test]
+fn codex_reviews_for_cursor() {
+    let run = Finished::of(&panel(&["cursor"]), &[]);
+    assert!(run.stdout.contains("**⚠ Cursor not available (binary not found)."), "{}", run.stdout);
+    assert_eq!(run.who("sketch/"), ["codex", "codex", "claude", "claude"]);
+    // The first decision was Cursor's to debate; nobody does it in its place.
+    assert_eq!((run.who("debate/1"), run.who("debate/2")), (vec![], vec!["codex", "codex"]));
+    assert!(
+        run.stdout.contains("✅ 2a.5: dialectic — 1 voted, 1 bucket-skipped ("),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(run.who("judge/"), ["claude", "codex", "claude"]);
+    assert_eq!(run.who("review/"), ["codex"; 4]);
+    assert_eq!(run.who("vote/"), ["claude", "codex", "claude"]);
+    assert_eq!(
+        run.files("-plan-"),
+        [
+            "codex-fallback-cursor-plan-arch-output.txt",
+            "codex-fallback-cursor-plan-edge-output.txt",
+            "codex-primary-plan-innovation-output.txt",
+            "codex-primary-plan-pragmatic-output.txt",
+        ]
+    );
+    // What Codex found on Cursor's seat is not Cursor's.
+    let proposers = run.artifacts["proposer-map.tsv"].as_str().unwrap();
+    assert!(proposers.contains("Cursor-Arch (Codex)"), "{proposers}");
+}
+
+// P-162, N-5: Codex is not there.
+#[test]
+fn cursor_reviews_for_codex() {
+    let run = Finished::of(&panel(&["codex"]), &[]);
+    assert_eq!(run.who("sketch/"), ["claude", "claude", "cursor", "cursor"]);
+    assert_eq!((run.who("debate/1"), run.who("debate/2")), (vec!["cursor", "cursor"], vec![]));
+    assert_eq!(run.who("judge/"), ["claude", "claude", "cursor"]);
+    assert_eq!(run.who("review/"), ["cursor"; 4]);
+    assert_eq!(run.who("vote/"), ["claude", "claude", "cursor"]);
+    assert_eq!(
+        run.files("-plan-"),
+        [
+            "cursor-fallback-codex-plan-innovation-output.txt",
+            "cursor-fallback-codex-plan-pragmatic-output.txt",
+            "cursor-plan-arch-output.txt",
+            "cursor-plan-edge-output.txt",
+        ]
+    );
+}
+
+// P-162, N-4: nobody but the host is there.
+#[test]
+fn the_host_is_enough() {
+    let run = Finished::of(&panel(&["cursor", "codex"]), &[]);
+    assert_eq!(run.who("sketch/"), ["claude"; 4]);
+    assert_eq!((run.who("debate/"), run.who("judge/")), (vec![], vec![]));
+    assert!(run.stdout.contains("✅ 2a.5: dialectic — 2 bucket-skipped ("), "{}", run.stdout);
+    assert_eq!(run.who("review/"), ["claude"; 4]);
+    assert_eq!(run.who("vote/"), ["claude"; 3]);
+    assert!(run.stdout.contains("✅ 5: cleanup — design complete! ("), "{}", run.stdout);
+}
+
+// P-7, P-162: two sketches in every row, and everything else as it is.
+#[test]
+fn a_quick_run_differs_in_its_sketches_alone() {
+    for (missing, sketches, reviews) in [
+        (&[][..], ["codex", "cursor"], ["codex", "codex", "cursor", "cursor"]),
+        (&["cursor"], ["codex", "claude"], ["codex"; 4]),
+        (&["codex"], ["claude", "cursor"], ["cursor"; 4]),
+        (&["cursor", "codex"], ["claude", "claude"], ["claude"; 4]),
+    ] {
+        let run = Finished::of(&panel(missing), &["--quick"]);
+        assert_eq!(run.who("sketch/"), sketches, "{missing:?}");
+        assert_eq!(run.who("review/"), reviews, "{missing:?}");
+        assert_eq!(run.who("vote/").len(), 3, "{missing:?}");
+    }
+}
+
+// P-78, P-202, N-3: whoever fails in a debate is asked for a review all the same.
+#[test]
+fn a_debate_that_fails_costs_nobody_their_seat() {
+    let panel = Panel::new();
+    let mut silent = answers();
+    silent.retain(|label, _| !label.starts_with("debate/"));
+    panel.recorded("cursor", &silent);
+    let outcome = panel.design(&[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.stdout.contains("Fallback to synthesis.**"), "{outcome}");
+    let shown = panel.shown(&panel.run().0);
+    let lanes = shown["lanes"].as_array().unwrap();
+    let of_cursor = |start: &str| {
+        let seated = lanes.iter().filter(|lane| lane["lane"].as_str().unwrap().starts_with(start));
+        seated.filter(|lane| lane["agent"].as_str().unwrap().ends_with("cursor.jsonl")).count()
+    };
+    assert_eq!((of_cursor("review/"), of_cursor("vote/")), (2, 1));
+}

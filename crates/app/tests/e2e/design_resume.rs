@@ -1,0 +1,159 @@
+//! Designs that are stopped on the way, and go on.
+
+use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::harness::{Outcome, set_mode};
+use crate::panel::{FEATURE, Panel, answers};
+
+/// A run that ends because nobody sketches, and the panel that would.
+fn stopped(flags: &[&str]) -> (Panel, String, Outcome) {
+    let panel = Panel::new();
+    let mut silent = answers();
+    silent.retain(|label, _| !label.starts_with("sketch/"));
+    for agent in ["cursor", "codex", "claude"] {
+        panel.recorded(agent, &silent);
+    }
+    let outcome = panel.design(flags);
+    assert_eq!(outcome.code, Some(4), "{outcome}");
+    let (run, state) = panel.run();
+    assert_eq!(state, "stopped");
+    for agent in ["cursor", "codex", "claude"] {
+        panel.recorded(agent, &answers());
+    }
+    (panel, run, outcome)
+}
+
+#[test]
+fn a_run_that_nobody_could_go_on_with_goes_on_when_they_can() {
+    let (panel, run, failed) = stopped(&[]);
+    assert!(failed.stderr.contains("failed: nobody sketched\n"), "{failed}");
+    assert!(failed.stderr.contains(&format!("convoke resume {run}\n")), "{failed}");
+    let resumed = panel.project.run(&["resume", &run]);
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    let asks =
+        "**ℹ Resumed: nobody sketched. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |";
+    assert!(resumed.stdout.starts_with(asks), "{resumed}");
+    let replayed = panel.project.run(&["replay", &run]);
+    assert_eq!(replayed.stdout, failed.stdout + &resumed.stdout);
+    let lanes = panel.shown(&run)["lanes"].as_array().unwrap().len();
+    assert_eq!((lanes, panel.run().1.as_str()), (23, "ended"));
+    assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
+}
+
+// What was said at the beginning holds for a resumed run: the branch and the folder.
+#[test]
+fn a_resumed_run_keeps_its_branch_and_its_folder() {
+    let (panel, run, _) = stopped(&[]);
+    let branch = panel.git(&["branch", "--show-current"]);
+    assert!(branch.starts_with("june/keep-notes"), "{branch}");
+    assert_eq!(panel.project.run(&["resume", &run]).code, Some(0));
+    assert_eq!(panel.git(&["branch", "--show-current"]), branch);
+    assert_eq!(panel.git(&["branch", "--list"]).lines().count(), 2);
+
+    let feature = tempfile::tempdir().unwrap();
+    let folder = feature.path();
+    let (panel, run, _) = stopped(&["--no-branch", "--feature", folder.to_str().unwrap()]);
+    assert_eq!(panel.project.run(&["resume", &run]).code, Some(0));
+    assert_eq!(panel.git(&["branch", "--show-current"]), "main");
+    assert!(fs::read_to_string(folder.join("plan.md")).unwrap().contains("### Task 1:"));
+    assert!(fs::read_to_string(folder.join("tasks.md")).unwrap().starts_with("## Tasks"));
+}
+
+/// A host that spends a hundred tokens on every answer.
+const SPENDER: &str = "#!/bin/sh\ncat > /dev/null\n\
+    echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"As it is.\",\
+    \"session_id\":\"s\",\"uuid\":\"u\",\"usage\":{\"input_tokens\":60,\"output_tokens\":40}}'\n";
+
+// What may be spent holds for a resumed run, unless it is said anew.
+#[test]
+fn a_resumed_run_keeps_its_budget() {
+    let panel = Panel::new();
+    let program = panel.project.path("../bin/claude");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    fs::write(&program, SPENDER).unwrap();
+    set_mode(&program, 0o755);
+    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
+    let panel = Panel { project: panel.project.variable("PATH", &path) };
+    let seats = panel.seats().rsplit_once(',').unwrap().0.to_owned() + ",claude";
+    let flags = ["design", "--auto", "--no-probe", "--budget", "90", "--seats", &seats, FEATURE];
+    let poor = panel.project.run(&flags);
+    assert_eq!(poor.code, Some(5), "{poor}");
+    let (run, state) = panel.run();
+    assert_eq!(state, "stopped");
+    let again = panel.project.run(&["resume", &run, "--no-probe"]);
+    assert_eq!(again.code, Some(5), "{again}");
+    assert!(again.stderr.contains("90 tokens may be spent, and 100 were"), "{again}");
+    let rich = panel.project.run(&["resume", &run, "--no-probe", "--budget", "150"]);
+    assert_eq!(rich.code, Some(5), "{rich}");
+    assert!(rich.stderr.contains("150 tokens may be spent, and 200 were"), "{rich}");
+}
+
+// P-347, P-349: nothing is taken for the agents' doing that is not, and nothing is deleted.
+#[test]
+fn a_run_goes_on_only_where_it_was_stopped() {
+    let (panel, run, _) = stopped(&[]);
+    let branch = panel.git(&["branch", "--show-current"]);
+    panel.git(&["switch", "--quiet", "main"]);
+    let elsewhere = panel.project.run(&["resume", &run]);
+    assert_eq!(elsewhere.code, Some(6), "{elsewhere}");
+    let found =
+        format!("the branch `main` is checked out, and the run belongs to the branch `{branch}`");
+    assert!(elsewhere.stderr.contains(&found), "{elsewhere}");
+    assert!(elsewhere.stderr.contains(&format!("hint: git switch {branch}\n")), "{elsewhere}");
+    panel.git(&["switch", "--quiet", &branch]);
+    let mine = panel.project.path("mine.txt");
+    fs::write(&mine, "mine").unwrap();
+    let changed = panel.project.run(&["resume", &run]);
+    assert_eq!(changed.code, Some(6), "{changed}");
+    assert!(changed.stderr.contains("the working tree has changes"), "{changed}");
+    assert_eq!(
+        (fs::read_to_string(&mine).unwrap().as_str(), changed.stdout.as_str()),
+        ("mine", "")
+    );
+    assert_eq!(panel.run().1, "stopped");
+    panel.git(&["add", "mine.txt"]);
+    panel.git(&["commit", "--quiet", "-m", "mine"]);
+    let resumed = panel.project.run(&["resume", &run]);
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    assert!(resumed.stderr.contains("note: there are other commits here"), "{resumed}");
+}
+
+// Ctrl-C takes effect while a question waits, and twice is not worse than once.
+#[test]
+fn a_question_can_be_interrupted_and_asked_again() {
+    let panel = Panel::new();
+    let seats = panel.seats();
+    let arguments = ["design", "--seats", &seats, FEATURE];
+    let mut convoke =
+        panel.project.command(std::path::Path::new(env!("CARGO_BIN_EXE_convoke")), &arguments);
+    let mut convoke = convoke.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stderr = convoke.stderr.take().unwrap();
+    let mut said = Vec::new();
+    while !String::from_utf8_lossy(&said).contains("Enter takes the recommendation") {
+        let mut more = [0; 256];
+        let read = stderr.read(&mut more).unwrap();
+        assert!(read > 0, "{}", String::from_utf8_lossy(&said));
+        said.extend(&more[..read]);
+    }
+    for _ in 0..2 {
+        kill_process(Pid::from_child(&convoke), Signal::INT).unwrap();
+    }
+    let input = convoke.stdin.take();
+    assert_eq!(convoke.wait().unwrap().code(), Some(130));
+    drop(input);
+    stderr.read_to_end(&mut said).unwrap();
+    let said = String::from_utf8_lossy(&said);
+    let (run, state) = panel.run();
+    assert_eq!(state, "stopped", "{said}");
+    assert!(
+        said.contains(&format!("run {run}: interrupted\nhint: convoke resume {run}\n")),
+        "{said}"
+    );
+    let resumed = panel.project.run_with_input(&["resume", &run], &[b'\n'; 40]);
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    assert!(resumed.stderr.contains("Enter takes the recommendation"), "{resumed}");
+}

@@ -1,0 +1,121 @@
+//! A project in git, and three recorded agents who know every answer of the rehearsal.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use convoke_domain::lane::event::{Ended, Event};
+use convoke_domain::lane::outcome::End;
+use convoke_engine::lane::cassette::{Cassette, Entry, Matching, Request};
+use serde_json::Value;
+
+use crate::harness::{Outcome, Project};
+
+pub(crate) const REHEARSAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rehearsal");
+pub(crate) const FEATURE: &str = "Keep notes in a folder";
+const AGENTS: [&str; 3] = ["cursor", "codex", "claude"];
+
+/// Answers by the names of lanes.
+pub(crate) type Answers = BTreeMap<String, String>;
+
+pub(crate) struct Panel {
+    pub(crate) project: Project,
+}
+
+impl Panel {
+    pub(crate) fn new() -> Self {
+        let project = Project::new().file("README.md", "An example.\n");
+        let panel = Self { project: project.variable("PATH", "/usr/bin:/bin") };
+        panel.git(&["init", "--quiet", "--initial-branch=main"]);
+        panel.git(&["config", "user.name", "June"]);
+        panel.git(&["config", "user.email", "june@localhost"]);
+        panel.git(&["add", "."]);
+        panel.git(&["commit", "--quiet", "-m", "one"]);
+        for agent in AGENTS {
+            panel.recorded(agent, &answers());
+        }
+        panel
+    }
+
+    /// Has an agent know these answers and no others.
+    pub(crate) fn recorded(&self, agent: &str, answers: &Answers) {
+        let lanes = answers.iter().map(|(label, answer)| lane(label, answer));
+        let tape = format!("{}\n{}", Cassette::head(), lanes.collect::<String>());
+        fs::write(self.tape(agent), tape).unwrap();
+    }
+
+    /// Takes an agent away.
+    pub(crate) fn without(self, agent: &str) -> Self {
+        fs::remove_file(self.tape(agent)).unwrap();
+        self
+    }
+
+    fn tape(&self, agent: &str) -> std::path::PathBuf {
+        self.project.path(&format!("../{agent}.jsonl"))
+    }
+
+    pub(crate) fn seats(&self) -> String {
+        AGENTS.map(|agent| format!("replay:{}", self.tape(agent).display())).join(",")
+    }
+
+    /// Designs without asking anybody.
+    pub(crate) fn design(&self, flags: &[&str]) -> Outcome {
+        let seats = self.seats();
+        self.project.run(&[&["design", "--auto", "--seats", &seats], flags, &[FEATURE]].concat())
+    }
+
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        let git = self.project.command(Path::new("/usr/bin/git"), arguments).output().unwrap();
+        assert!(git.status.success(), "{git:?}");
+        String::from_utf8(git.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Returns the last run and how it stands.
+    pub(crate) fn run(&self) -> (String, String) {
+        let runs: Value = serde_json::from_str(&self.project.stdout(&["runs", "--json"])).unwrap();
+        let word = |name: &str| runs[0][name].as_str().unwrap().to_owned();
+        (word("run"), word("state"))
+    }
+
+    /// Returns what is known of a run.
+    pub(crate) fn shown(&self, run: &str) -> Value {
+        serde_json::from_str(&self.project.stdout(&["show", run, "--json"])).unwrap()
+    }
+}
+
+/// Every answer of the rehearsal.
+pub(crate) fn answers() -> Answers {
+    let root = Path::new(REHEARSAL).join("answers");
+    let mut answers = Answers::new();
+    let mut open = vec![root.clone()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let answer = text.splitn(3, "---\n").nth(2).unwrap().to_owned();
+            let label = path.strip_prefix(&root).unwrap().with_extension("");
+            answers.insert(label.display().to_string(), answer);
+        }
+    }
+    answers
+}
+
+fn lane(label: &str, answer: &str) -> String {
+    let request = Request {
+        hash: String::new(),
+        label: Some(label.to_owned()),
+        matching: Matching::Label,
+        agent: String::new(),
+        model: None,
+        prompt: String::new(),
+        recorded_at: String::new(),
+    };
+    let ended = Ended { answer: Some(answer.to_owned()), failure: None };
+    let events = vec![(Duration::ZERO, Event::Ended(ended))];
+    Entry { request, events, end: End::Exited(0), took: Duration::ZERO }.lines(None)
+}

@@ -1,0 +1,142 @@
+//! The table of lanes: how everybody stands whom a phase asks, on one line.
+//!
+//! Programs read the line, so it is exact. Where a person watches it can say more.
+
+use super::event::LaneId;
+use super::progress::elapsed;
+
+/// How a lane stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It answered after so many seconds.
+    Done(u64),
+    /// It failed after so many seconds.
+    Failed(u64),
+    /// It runs.
+    Running,
+    /// It was not started.
+    NotStarted,
+}
+
+impl Standing {
+    fn cell(self) -> String {
+        match self {
+            Self::Done(seconds) => format!("✅ {}", elapsed(seconds)),
+            Self::Failed(seconds) => format!("❌ {}", elapsed(seconds)),
+            Self::Running => "⏳".to_owned(),
+            Self::NotStarted => "⊘".to_owned(),
+        }
+    }
+}
+
+/// Which lanes a table of lanes is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// Four sketches.
+    Sketches,
+    /// Two sketches.
+    QuickSketches,
+    /// Reviewers.
+    Reviewers,
+}
+
+impl Table {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Sketches => "Sketches (regular)",
+            Self::QuickSketches => "Sketches (quick)",
+            Self::Reviewers => "Reviewers",
+        }
+    }
+}
+
+/// One seat on a board. It keeps its label, whoever sits on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// The seat's label.
+    pub label: String,
+    /// The lane that was asked last.
+    pub lane: LaneId,
+    /// How that stands.
+    pub standing: Standing,
+}
+
+/// How all lanes of a phase stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Board {
+    /// Which lanes it is about.
+    pub table: Table,
+    /// Its seats.
+    pub cells: Vec<Cell>,
+}
+
+impl Board {
+    /// Returns the line.
+    pub fn text(&self) -> String {
+        self.text_with(|_| String::new())
+    }
+
+    /// Returns the line with something more behind each seat's standing.
+    pub fn text_with(&self, more: impl Fn(&LaneId) -> String) -> String {
+        let cell = |cell: &Cell| {
+            let more = more(&cell.lane);
+            let space = if more.is_empty() { "" } else { " " };
+            format!(" {}: {}{space}{more} |", cell.label, cell.standing.cell())
+        };
+        let cells: String = self.cells.iter().map(cell).collect();
+        format!("📊 {}: |{cells}", self.table.label())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::seat::{Available, Panel, Seat};
+    use super::*;
+
+    fn board(table: Table, seats: &[Seat], standings: &[Standing]) -> Board {
+        let cell = |(seat, standing): (&Seat, &Standing)| Cell {
+            label: seat.label.clone(),
+            lane: LaneId(seat.kind.clone()),
+            standing: *standing,
+        };
+        Board { table, cells: seats.iter().zip(standings).map(cell).collect() }
+    }
+
+    // P-91, P-92, P-93, P-94: one line for all lanes; a seat keeps its label.
+    #[test]
+    fn the_table_shows_how_lanes_stand() {
+        let panel = Panel::default();
+        let up = Available { first: true, second: false };
+        let standings =
+            [Standing::Done(242), Standing::Running, Standing::Failed(483), Standing::NotStarted];
+        let seats = panel.sketchers(false, up);
+        assert_eq!(
+            board(Table::Sketches, &seats, &standings).text(),
+            "📊 Sketches (regular): | Cursor-Arch: ✅ 4m2s | Cursor-Edge: ⏳ | \
+             Codex-Innovation: ❌ 8m3s | Codex-Pragmatic: ⊘ |"
+        );
+        let waiting = |seats: &[Seat], table| board(table, seats, &[Standing::Running; 4]).text();
+        assert_eq!(
+            waiting(&panel.sketchers(true, up), Table::QuickSketches),
+            "📊 Sketches (quick): | Cursor-Generic: ⏳ | Codex-Generic: ⏳ |"
+        );
+        assert_eq!(
+            waiting(&panel.reviewers(up), Table::Reviewers),
+            "📊 Reviewers: | Cursor-Arch: ⏳ | Cursor-Edge: ⏳ | Codex-Innovation: ⏳ | \
+             Codex-Pragmatic: ⏳ |"
+        );
+    }
+
+    #[test]
+    fn whoever_watches_can_be_told_more() {
+        let seats = Panel::default().sketchers(true, Available { first: true, second: true });
+        let board = board(Table::QuickSketches, &seats, &[Standing::Running; 2]);
+        let more = |lane: &LaneId| {
+            if lane.0.starts_with("codex") { "1.2k".to_owned() } else { String::new() }
+        };
+        assert_eq!(
+            board.text_with(more),
+            "📊 Sketches (quick): | Cursor-Generic: ⏳ | Codex-Generic: ⏳ 1.2k |"
+        );
+    }
+}
