@@ -90,11 +90,27 @@ impl Environment {
     /// Returns where it is remembered which agents answered: `convoke/health.json` below
     /// `$XDG_CACHE_HOME` or `~/.cache`.
     pub fn health_cache(self) -> Option<PathBuf> {
-        let cache = variable("XDG_CACHE_HOME")
+        Some(self.cache()?.join("convoke").join("health.json"))
+    }
+
+    /// Returns where the folders of sessions are that scripts set up: ours first, and then the
+    /// original workflow's.
+    pub fn sessions(self) -> Vec<PathBuf> {
+        let names = ["convoke/sessions", "larch/sessions"];
+        self.cache().map(|cache| names.map(|name| cache.join(name)).into()).unwrap_or_default()
+    }
+
+    fn cache(self) -> Option<PathBuf> {
+        variable("XDG_CACHE_HOME")
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
-            .or_else(|| Some(self.home()?.join(".cache")))?;
-        Some(cache.join("convoke").join("health.json"))
+            .or_else(|| Some(self.home()?.join(".cache")))
+    }
+
+    /// Returns the folder for what is temporary.
+    pub fn temp(self) -> PathBuf {
+        let named = variable("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute());
+        named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
     /// Names the variables for folders that are ignored because they are relative.

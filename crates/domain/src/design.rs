@@ -37,6 +37,7 @@ pub mod quote;
 pub mod resolution;
 pub mod review;
 pub mod seat;
+pub mod session_env;
 pub mod setup;
 pub mod tally;
 pub mod vote;

@@ -1,5 +1,7 @@
 //! A log of what went wrong while a workflow ran: entries in sections, for people to read later.
 
+pub mod order;
+
 /// What an entry is about; the log has a section for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {

@@ -4,4 +4,5 @@ pub mod codec;
 pub mod fault;
 pub mod run;
 pub mod run_folder;
+pub mod session_folder;
 pub mod setup;

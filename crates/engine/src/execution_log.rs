@@ -47,6 +47,27 @@ pub enum LogError {
 
 /// Adds an entry to a log, which is replaced in one step.
 pub fn append(log: &Path, category: Category, entry: &str) -> Result<(), LogError> {
+    add(log, category, entry, |_| false)
+}
+
+/// Adds an entry of one line, unless it stands there already: whoever tries again says the same.
+pub fn append_once(log: &Path, category: Category, entry: &str) -> Result<(), LogError> {
+    add(log, category, entry, |before| before.lines().any(|line| line == entry.trim_end()))
+}
+
+/// Makes the folder that a log is to lie in.
+pub fn make_folder(log: &Path) -> Result<(), LogError> {
+    let Some(folder) = log.parent() else { return Ok(()) };
+    let refused = |source| LogError::Unwritable { path: folder.to_owned(), source };
+    fs::create_dir_all(folder).map_err(refused)
+}
+
+fn add(
+    log: &Path,
+    category: Category,
+    entry: &str,
+    is_there: impl Fn(&str) -> bool,
+) -> Result<(), LogError> {
     let _lock = LockFolder::take(log)?;
     let before = match file::read(log, MAX_BYTES) {
         Finding::Text(text) => text,
@@ -55,6 +76,9 @@ pub fn append(log: &Path, category: Category, entry: &str) -> Result<(), LogErro
             return Err(LogError::Unreadable { path: log.to_owned(), reason });
         }
     };
+    if is_there(&before) {
+        return Ok(());
+    }
     let refused = |source| LogError::Unwritable { path: log.to_owned(), source };
     file::replace(log, &appended(&before, category, entry)).map_err(refused)
 }
@@ -121,6 +145,19 @@ mod tests {
         let error = append(&log, Category::Warnings, "- x").unwrap_err();
         assert!(matches!(error, LogError::Locked { .. }), "{error}");
         assert!(!log.exists());
+    }
+
+    #[test]
+    fn what_is_said_once_need_not_be_said_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("deep/log.md");
+        make_folder(&log).unwrap();
+        for _ in 0..2 {
+            append_once(&log, Category::Warnings, "- same\n").unwrap();
+        }
+        assert_eq!(fs::read_to_string(&log).unwrap(), "### Warnings\n\n- same\n");
+        append(&log, Category::Warnings, "- same").unwrap();
+        assert_eq!(fs::read_to_string(&log).unwrap().matches("- same").count(), 2);
     }
 
     #[test]

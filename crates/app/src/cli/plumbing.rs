@@ -4,8 +4,17 @@
 //! Each command takes its words as they are, because wrong ones have answers of their own. Rules are
 //! in `domain`, effects in `engine`; a command here reads words and prints lines.
 
+mod branch_check;
+mod cleanup;
+mod dirty_tree;
 mod entry_gate;
+mod log_issue;
 mod mermaid;
+mod preflight;
+mod session_env;
+mod session_setup;
+
+use std::time::Duration;
 
 use clap::Subcommand;
 
@@ -32,6 +41,12 @@ struct Words {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Say what is known about the branch, or make one: 0, 1 it exists, 2 it cannot be made
+    ///
+    /// `--check` prints four lines. `--branch NAME` makes a branch of the user's own at the remote's
+    /// default branch, checks it out, and prints two.
+    #[command(verbatim_doc_comment)]
+    BranchCheck(Words),
     /// Decide whether a workflow may go on from the branch it is on; exits 0, or 4 if asked wrongly
     ///
     /// `--mode implement|design --current-branch NAME --is-main BOOL --is-user-branch BOOL
@@ -46,7 +61,55 @@ enum Command {
     /// each thing that is wrong (1), or STATUS=internal-error (2).
     #[command(verbatim_doc_comment)]
     Mermaid(Words),
+    /// Check that a workflow may begin here: 0, 1 wrong branch, 2 not clean, 3 anything else
+    ///
+    /// `[--skip-branch-check] [--skip-clean-check]`. The default branch is fetched, and brought up to
+    /// date if nothing was skipped.
+    #[command(verbatim_doc_comment)]
+    Preflight(Words),
+    /// Say whether the working tree is clean: 0, 1 git cannot tell, 2 asked wrongly
+    ///
+    /// Where git cannot tell, it counts as clean, unless `--fail-closed` is given.
+    #[command(verbatim_doc_comment)]
+    CleanTree(Words),
+    /// Set up a session: checks, a folder, who answers; 0, 1 to 3 as preflight, 4 asked wrongly
+    ///
+    /// `--prefix NAME [--skip-preflight] [--skip-branch-check] [--skip-repo-check]
+    /// [--check-reviewers] [--skip-codex-probe] [--skip-cursor-probe] [--caller-env FILE]
+    /// [--write-health FILE] [--write-session-env FILE]`.
+    #[command(verbatim_doc_comment)]
+    SessionSetup(Words),
+    /// Write a session file for another workflow: 0, or 1
+    ///
+    /// `--output FILE --repo-unavailable BOOL [--repo OWNER/NAME] [--codex-healthy BOOL]
+    /// [--cursor-healthy BOOL] [--gemini-healthy BOOL] [--timing-ledger FILE]
+    /// [--token-session-id ID] [--claude-source-file FILE]`.
+    #[command(verbatim_doc_comment)]
+    WriteSessionEnv(Words),
+    /// Print what a session file says about one key: 0, or 1
+    ///
+    /// `--file FILE --key KEY [--default VALUE]`. Nothing is evaluated.
+    #[command(verbatim_doc_comment)]
+    ReadSessionKey(Words),
+    /// Say whether the working tree is still as it was, as `convoke tree check` does; always 0
+    ///
+    /// `--mode baseline|checkpoint [--baseline FILE] [--sidecar FILE]`.
+    #[command(verbatim_doc_comment)]
+    DirtyTree(Words),
+    /// Add an entry to a workflow's log of what went wrong: 0, 1 asked wrongly, 2 not added
+    ///
+    /// `--log FILE --category NAME (--entry TEXT | --entry-file FILE)`.
+    #[command(verbatim_doc_comment)]
+    LogIssue(Words),
+    /// Remove a session's folder: 0, or 1 if it is not clearly one
+    ///
+    /// `--dir DIR`.
+    #[command(verbatim_doc_comment)]
+    Cleanup(Words),
 }
+
+/// How long a remote may take.
+const FETCH_LIMIT: Duration = Duration::from_mins(2);
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot print plumbing as JSON: its lines are the contract")]
@@ -59,8 +122,25 @@ impl Args {
             return Err(Failure::new(Exit::Usage, NoJson));
         }
         match &self.command {
+            Command::BranchCheck(it) => branch_check::run(app, &it.words, output),
             Command::EntryGate(it) => entry_gate::run(&it.words, output),
             Command::Mermaid(it) => mermaid::run(&it.words, output),
+            Command::Preflight(it) => preflight::run(app, &it.words, output),
+            Command::CleanTree(it) => preflight::clean_tree(app, &it.words, output),
+            Command::SessionSetup(it) => session_setup::run(app, &it.words, output),
+            Command::WriteSessionEnv(it) => Ok(session_env::write(&it.words, output)),
+            Command::ReadSessionKey(it) => session_env::read(&it.words, output),
+            Command::DirtyTree(it) => dirty_tree::run(app, &it.words, output),
+            Command::LogIssue(it) => log_issue::run(&it.words, output),
+            Command::Cleanup(it) => Ok(cleanup::run(app, &it.words, output)),
         }
     }
+}
+
+/// Prints lines.
+fn print(lines: &[String], output: &mut Output) -> Result<Exit, Failure> {
+    for line in lines {
+        output.data(&format!("{line}\n"))?;
+    }
+    Ok(Exit::Done)
 }

@@ -34,6 +34,8 @@ mod mermaid;
 mod messages;
 mod panel;
 mod plumbing;
+mod plumbing_checkout;
+mod plumbing_session;
 mod readme;
 mod replay_lane;
 mod scripted_server;

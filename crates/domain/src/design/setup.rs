@@ -6,8 +6,11 @@
 
 pub mod branch;
 pub mod branch_name;
+pub mod cleanup;
 pub mod entry_gate;
+pub mod new_branch;
 pub mod preflight;
+pub mod session;
 
 use self::branch::BranchNotCreated;
 use self::entry_gate::GateError;

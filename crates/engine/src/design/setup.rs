@@ -3,6 +3,8 @@
 //! What is allowed is decided in `domain`; here git is asked and told. Repositories are as people
 //! have them: the default branch has any name, there may be no remote, and the remote may be away.
 
+pub mod steps;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -91,6 +93,14 @@ pub fn set_up(request: &Request<'_>) -> Result<SetUp, SetUpError> {
     Ok(start.begin().unwrap_or_else(SetUp::Refused))
 }
 
+fn cleanliness(tree: &WorkTree) -> Cleanliness {
+    match tree.is_clean() {
+        Some(true) => Cleanliness::Clean,
+        Some(false) => Cleanliness::Dirty,
+        None => Cleanliness::Unknown,
+    }
+}
+
 /// What was heard on the way.
 #[derive(Default)]
 struct News {
@@ -155,12 +165,8 @@ impl Start<'_> {
     }
 
     fn check(&self, gate: Gate) -> Result<(), PreflightError> {
-        let cleanliness = match self.tree.is_clean() {
-            Some(true) => Cleanliness::Clean,
-            Some(false) => Cleanliness::Dirty,
-            None => Cleanliness::Unknown,
-        };
-        check(gate, self.tree.branch().as_deref(), &self.main, cleanliness)
+        let branch = self.tree.branch();
+        check(gate.into(), branch.as_deref(), &self.main, cleanliness(self.tree))
     }
 
     /// Fetches the default branch, and brings it up to date if it is checked out. Without a remote

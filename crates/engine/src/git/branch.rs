@@ -157,6 +157,22 @@ impl WorkTree {
     }
 }
 
+/// Returns what git lists as changed or new, or how it ended and what it said.
+pub fn porcelain(folder: &Path) -> Result<String, (i32, String)> {
+    let answer = git(folder).args(["status", "--porcelain"]).output();
+    let answer = answer.map_err(|error| (127, error.to_string()))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if answer.status.success() {
+        return Ok(text(&answer.stdout));
+    }
+    Err((answer.status.code().unwrap_or(-1), text(&answer.stderr)))
+}
+
+/// Returns the remote's address.
+pub fn remote_url(folder: &Path) -> Option<String> {
+    asked(git(folder).args(["remote", "get-url", REMOTE]))
+}
+
 /// Runs git, but not for longer than it may take.
 fn within(mut git: Command, limit: Duration) -> Result<(), GitSaid> {
     let said = |error: std::io::Error| GitSaid(error.to_string());

@@ -57,22 +57,89 @@ impl PreflightError {
     }
 }
 
-/// Judges a checkout: its branch, unless the gate is open, and then whether it is clean, always.
+/// What is not looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Skips {
+    /// Which branch is checked out.
+    pub branch: bool,
+    /// Whether it is clean. Only scripts may ask for this.
+    pub clean: bool,
+}
+
+/// A word of a script that there is not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Unknown option: {0}")]
+pub struct UnknownOption(pub String);
+
+impl UnknownOption {
+    /// How the program ends.
+    pub const CODE: u8 = 3;
+}
+
+impl Skips {
+    /// Reads a script's words.
+    pub fn parse(words: &[String]) -> Result<Self, UnknownOption> {
+        let mut skips = Self::default();
+        for word in words {
+            match word.as_str() {
+                "--skip-branch-check" => skips.branch = true,
+                "--skip-clean-check" => skips.clean = true,
+                _ => return Err(UnknownOption(word.clone())),
+            }
+        }
+        Ok(skips)
+    }
+
+    /// Tells whether the checked-out branch is brought up to date: only if everything was looked at.
+    pub const fn updates(self) -> bool {
+        !self.branch && !self.clean
+    }
+}
+
+impl From<Gate> for Skips {
+    fn from(gate: Gate) -> Self {
+        Self { branch: gate.skips_branch_check(), clean: false }
+    }
+}
+
+/// Judges a checkout: its branch, and then whether it is clean, unless that is skipped.
 pub fn check(
-    gate: Gate,
+    skips: Skips,
     branch: Option<&str>,
     main: &str,
     cleanliness: Cleanliness,
 ) -> Result<(), PreflightError> {
-    if !gate.skips_branch_check() && branch != Some(main) {
+    if !skips.branch && branch != Some(main) {
         // Git calls a commit that is checked out so.
         let branch = branch.unwrap_or("HEAD").to_owned();
         return Err(PreflightError::NotOnMain { main: main.to_owned(), branch });
     }
     match cleanliness {
+        _ if skips.clean => Ok(()),
         Cleanliness::Clean => Ok(()),
         Cleanliness::Dirty => Err(PreflightError::NotClean),
         Cleanliness::Unknown => Err(PreflightError::CleanUnknown),
+    }
+}
+
+/// The most that is shown of what git lists.
+const MOST_SHOWN: usize = 256;
+
+/// Returns what a script is told about a tree: what git listed, or its code and its words. Nobody may
+/// say that a tree is clean which git cannot judge, unless the script wants it so.
+pub fn clean_lines(found: Result<&str, (i32, &str)>, fail_closed: bool) -> (Vec<String>, u8) {
+    let brief = |text: &str| {
+        let line: String = text.trim_end().chars().take(MOST_SHOWN).collect();
+        line.replace(|c: char| c.is_control(), " ")
+    };
+    match found {
+        Ok("") => (vec!["CLEAN=true".to_owned()], 0),
+        Ok(listed) => (vec!["CLEAN=false".to_owned(), format!("DIRTY_OUT={}", brief(listed))], 0),
+        Err((code, words)) if fail_closed => {
+            let error = format!("PROBE_ERROR=git exited {code} ({})", brief(words));
+            (vec!["CLEAN=unknown".to_owned(), error], 1)
+        }
+        Err(_) => (vec!["CLEAN=true".to_owned()], 0),
     }
 }
 
@@ -80,8 +147,42 @@ pub fn check(
 mod tests {
     use super::*;
 
+    // P-54, P-55
+    #[test]
+    fn a_script_skips_what_it_names() {
+        let parsed = |words: &[&str]| {
+            Skips::parse(&words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
+        };
+        assert!(parsed(&[]).unwrap().updates());
+        let (branch, clean) = ("--skip-branch-check", "--skip-clean-check");
+        assert_eq!(parsed(&[clean, branch]), Ok(Skips { branch: true, clean: true }));
+        assert!(!parsed(&[branch]).unwrap().updates() && !parsed(&[clean]).unwrap().updates());
+        assert_eq!(parsed(&["--fix"]).unwrap_err().to_string(), "Unknown option: --fix");
+        let skips = Skips { branch: false, clean: true };
+        assert_eq!(check(skips, Some("main"), "main", Cleanliness::Dirty), Ok(()));
+        assert!(check(skips, Some("x"), "main", Cleanliness::Dirty).is_err());
+    }
+
+    // P-58
+    #[test]
+    fn a_script_is_told_whether_a_tree_is_clean() {
+        let told = |found, fail_closed| {
+            let (lines, code) = clean_lines(found, fail_closed);
+            (lines.join("|"), code)
+        };
+        assert_eq!(told(Ok(""), true), ("CLEAN=true".to_owned(), 0));
+        let dirty = "CLEAN=false|DIRTY_OUT= M a ?? b".to_owned();
+        assert_eq!(told(Ok(" M a\n?? b\n"), false), (dirty, 0));
+        let long = "é".repeat(400);
+        let (lines, _) = clean_lines(Ok(&long), false);
+        assert_eq!(lines[1].chars().count(), "DIRTY_OUT=".len() + 256);
+        assert_eq!(told(Err((128, "fatal")), false), ("CLEAN=true".to_owned(), 0));
+        let unknown = "CLEAN=unknown|PROBE_ERROR=git exited 128 (fatal: no)".to_owned();
+        assert_eq!(told(Err((128, "fatal: no\n")), true), (unknown, 1));
+    }
+
     fn said(gate: Gate, branch: Option<&str>, cleanliness: Cleanliness) -> Option<(String, u8)> {
-        let error = check(gate, branch, "main", cleanliness).err()?;
+        let error = check(gate.into(), branch, "main", cleanliness).err()?;
         Some((error.to_string(), error.code()))
     }
 

@@ -1,0 +1,228 @@
+//! The file in which a workflow tells another what it already knows: lines of `KEY=value`.
+//!
+//! Nothing in it is ever evaluated. A line ends where it ends, a value is everything behind the first
+//! `=`, and a key that nobody knows says nothing. Keys that begin with the original's name may begin
+//! with ours.
+
+mod order;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use self::order::{KeyOrder, KeyOrderError, WriteOrder, WriteOrderError};
+
+/// What one workflow may tell another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    /// The repository, `owner/name`.
+    Repo,
+    /// Whether nobody could tell which it is.
+    RepoUnavailable,
+    /// Whose tokens are counted.
+    TokenSessionId,
+    /// The record of the session that asked.
+    ClaudeSourceFile,
+    /// Where times are written down.
+    TimingLedger,
+}
+
+/// The beginning of keys that are the original workflow's own, and of the same keys of ours.
+const THEIRS: &str = "LARCH_";
+const OURS: &str = "CONVOKE_";
+
+impl Key {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Repo,
+        Self::RepoUnavailable,
+        Self::TokenSessionId,
+        Self::ClaudeSourceFile,
+        Self::TimingLedger,
+    ];
+
+    /// Returns the key as it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Repo => "REPO",
+            Self::RepoUnavailable => "REPO_UNAVAILABLE",
+            Self::TokenSessionId => "LARCH_TOKEN_SESSION_ID",
+            Self::ClaudeSourceFile => "LARCH_CLAUDE_SOURCE_FILE",
+            Self::TimingLedger => "LARCH_TIMING_LEDGER",
+        }
+    }
+
+    /// Returns the key that is written so, by either name.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key| key.name() == word || is_same(key.name(), word))
+    }
+}
+
+/// Tells whether two keys differ only in whose name they begin with.
+fn is_same(key: &str, other: &str) -> bool {
+    let rest = |word: &str| {
+        let rest = word.strip_prefix(THEIRS).or_else(|| word.strip_prefix(OURS));
+        rest.map(str::to_owned)
+    };
+    rest(key).is_some_and(|it| rest(other) == Some(it))
+}
+
+/// Who never answers in the original's files, whatever they say: it was taken out of them.
+const NEVER_TOLD: &str = "gemini";
+
+/// What a workflow was told.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SessionEnv {
+    values: BTreeMap<Key, String>,
+    health: BTreeMap<String, String>,
+    repeated: BTreeSet<String>,
+}
+
+impl SessionEnv {
+    /// Reads a file. Where a key stands twice, the last line counts.
+    pub fn parse(text: &str) -> Self {
+        let mut read = Self::default();
+        for (key, value) in text.lines().filter_map(pair) {
+            let agent = key.strip_suffix("_HEALTHY").map(str::to_lowercase);
+            let before = match (Key::parse(key), agent) {
+                (Some(key), _) => read.values.insert(key, value.to_owned()),
+                (None, Some(agent)) if !agent.is_empty() && agent != NEVER_TOLD => {
+                    read.health.insert(agent, value.to_owned())
+                }
+                (None, _) => None,
+            };
+            if before.is_some() {
+                read.repeated.insert(key.to_owned());
+            }
+        }
+        read
+    }
+
+    /// Returns what is said; an empty value says nothing.
+    pub fn get(&self, key: Key) -> Option<&str> {
+        self.values.get(&key).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// Returns what is said about an agent, by its word: only `true` is a clear yes, and an empty
+    /// value says nothing.
+    pub fn health(&self, agent: &str) -> Option<bool> {
+        let key = agent.to_lowercase().replace('-', "_");
+        let value = self.health.get(&key).filter(|value| !value.is_empty())?;
+        Some(value == "true")
+    }
+
+    /// Names the keys that stand there more than once.
+    pub fn repeated(&self) -> impl Iterator<Item = &str> {
+        self.repeated.iter().map(String::as_str)
+    }
+}
+
+/// Reads a line; empty ones, comments, and those without a key say nothing.
+fn pair(line: &str) -> Option<(&str, &str)> {
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    line.split_once('=').filter(|(key, _)| !key.is_empty() && !key.starts_with('#'))
+}
+
+/// Returns what the first line with a key says, byte for byte.
+pub fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let exact = |line: &'t str| line.strip_prefix(key)?.strip_prefix('=');
+    let alike = |line: &'t str| pair(line).filter(|(name, _)| is_same(name, key)).map(|it| it.1);
+    text.lines().find_map(exact).or_else(|| text.lines().find_map(alike))
+}
+
+/// Tells whether a text is a plain path: no word of a shell, and not a long one.
+pub fn is_plain_path(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./~+-".contains(c);
+    (1..=512).contains(&text.len()) && text.chars().all(plain)
+}
+
+/// Tells whether a text can name whose tokens are counted.
+pub fn is_token_session(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    (1..=128).contains(&text.len()) && text.chars().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    // P-24, P-25
+    #[test]
+    fn lines_are_read_and_nothing_is_evaluated() {
+        let env = SessionEnv::parse(
+            "# REPO=commented\n\nREPO=a/b=c\nexport X\nCODEX_HEALTHY=true\r\nCURSOR_HEALTHY=maybe\n\
+             GEMINI_HEALTHY=true\nSESSION_TMPDIR=/x\nCONVOKE_TOKEN_SESSION_ID=$(id)\n=empty\n\
+             LARCH_TIMING_LEDGER=\n REPO_UNAVAILABLE=true\n",
+        );
+        assert_eq!(env.get(Key::Repo), Some("a/b=c"));
+        assert_eq!(env.get(Key::TokenSessionId), Some("$(id)"), "it is a text");
+        assert_eq!(env.get(Key::TimingLedger), None, "nothing is said");
+        assert_eq!(env.get(Key::RepoUnavailable), None, "a space belongs to the key");
+        let health = ["codex", "cursor", "gemini", "claude"].map(|it| env.health(it));
+        assert_eq!(health, [Some(true), Some(false), None, None]);
+    }
+
+    // P-26
+    #[test]
+    fn the_last_of_a_key_counts_in_a_file_and_the_first_for_a_reader() {
+        let text = "REPO=one\nREPO=two\nCODEX_HEALTHY=true\nCODEX_HEALTHY=false\n";
+        let env = SessionEnv::parse(text);
+        assert_eq!((env.get(Key::Repo), env.health("codex")), (Some("two"), Some(false)));
+        assert_eq!(env.repeated().collect::<Vec<_>>(), ["CODEX_HEALTHY", "REPO"]);
+        assert_eq!(value_of(text, "REPO"), Some("one"));
+    }
+
+    // P-28
+    #[test]
+    fn an_empty_file_says_nothing() {
+        assert_eq!(SessionEnv::parse(""), SessionEnv::default());
+        assert_eq!(SessionEnv::default().get(Key::Repo), None);
+    }
+
+    // P-31
+    #[test]
+    fn one_key_is_found_by_its_exact_name() {
+        let text = "XREPO=no\nREPO =no\nREPO=a=b=c \nLARCH_TIMING_LEDGER=/t\n";
+        assert_eq!(value_of(text, "REPO"), Some("a=b=c "));
+        assert_eq!(value_of(text, "CONVOKE_TIMING_LEDGER"), Some("/t"), "by our name, too");
+        assert_eq!(value_of(text, "REP"), None);
+        assert_eq!(value_of(text, "TIMING_LEDGER"), None);
+    }
+
+    // P-30
+    #[test]
+    fn values_that_a_shell_could_take_for_words_are_not_plain() {
+        assert!(is_plain_path("/a/b-c_d.e~f+g") && is_token_session("a_B.9-x"));
+        assert!(is_plain_path(&"x".repeat(512)) && !is_plain_path(&"x".repeat(513)));
+        assert!(is_token_session(&"x".repeat(128)) && !is_token_session(&"x".repeat(129)));
+        for wrong in ["", "a b", "$(x)", "a\nb", "ä", "a;b"] {
+            assert!(!is_plain_path(wrong) && !is_token_session(wrong), "{wrong:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        // P-24: whatever a file holds, reading it only finds texts that stand in it.
+        #[test]
+        fn any_file_is_read_and_only_read(
+            text in r"((LARCH_|CONVOKE_)?[A-Z_]{0,24}(REPO|CODEX_HEALTHY|TIMING_LEDGER)?=?[a-z$`() ]{0,8}\r?\n){0,8}|(?s).*"
+        ) {
+            let env = SessionEnv::parse(&text);
+            for key in Key::ALL {
+                if let Some(value) = env.get(key) {
+                    prop_assert!(text.contains(value) && !value.contains('\n'));
+                }
+                let first = value_of(&text, key.name());
+                prop_assert!(first.is_none_or(|it| text.contains(it)));
+            }
+            prop_assert_eq!(env.health("gemini"), None);
+            for order in [&["--file", "x", "--key", "REPO"][..], &["--key", &text]] {
+                let words: Vec<_> = order.iter().map(|it| (*it).to_owned()).collect();
+                if let Ok(order) = KeyOrder::parse(&words) {
+                    order.answer(Some(&text)).ok();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! An entry that a script asks for.
+
+use super::Category;
+
+/// An entry that a script wants logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogOrder {
+    /// The log's file.
+    pub log: String,
+    /// What it is about.
+    pub category: Category,
+    /// The entry, or the file that holds it.
+    pub entry: Entry,
+}
+
+/// Where an entry stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// Here.
+    Text(String),
+    /// In a file.
+    File(String),
+}
+
+/// An entry that is asked for wrongly.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LogOrderError {
+    /// A flag without its value.
+    #[error("{0} requires a value")]
+    MissingValue(String),
+    /// A flag that there is not.
+    #[error("unknown flag: {0}")]
+    UnknownFlag(String),
+    /// A flag that must be there.
+    #[error("{0} is required")]
+    MissingFlag(&'static str),
+    /// Two entries.
+    #[error("--entry and --entry-file are mutually exclusive")]
+    TwoEntries,
+    /// No entry.
+    #[error("one of --entry or --entry-file is required")]
+    NoEntry,
+    /// A category that there is not.
+    #[error("unsupported category: {0}")]
+    UnknownCategory(String),
+    /// The file with the entry cannot be read.
+    #[error("--entry-file not readable: {0}")]
+    Unreadable(String),
+}
+
+impl LogOrder {
+    /// Reads a script's words.
+    pub fn parse(words: &[String]) -> Result<Self, LogOrderError> {
+        let (mut log, mut category, mut text, mut file) = Default::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let place: &mut String = match word.as_str() {
+                "--log" => &mut log,
+                "--category" => &mut category,
+                "--entry" => &mut text,
+                "--entry-file" => &mut file,
+                _ => return Err(LogOrderError::UnknownFlag(word.clone())),
+            };
+            let value = words.next().ok_or_else(|| LogOrderError::MissingValue(word.clone()))?;
+            place.clone_from(value);
+        }
+        if log.is_empty() {
+            return Err(LogOrderError::MissingFlag("--log"));
+        }
+        if category.is_empty() {
+            return Err(LogOrderError::MissingFlag("--category"));
+        }
+        let entry = match (text.is_empty(), file.is_empty()) {
+            (false, false) => return Err(LogOrderError::TwoEntries),
+            (true, true) => return Err(LogOrderError::NoEntry),
+            (false, true) => Entry::Text(text),
+            (true, false) => Entry::File(file),
+        };
+        let category =
+            Category::parse(&category).ok_or(LogOrderError::UnknownCategory(category))?;
+        Ok(Self { log, category, entry })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split('|').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    }
+
+    // P-310
+    #[test]
+    fn an_entry_is_asked_for_in_one_way() {
+        for category in Category::ALL {
+            let line = format!("--log|l|--category|{}|--entry|e", category.name());
+            let order = LogOrder::parse(&words(&line)).unwrap();
+            assert_eq!(order.category, category);
+            assert_eq!(order.entry, Entry::Text("e".to_owned()));
+        }
+        for (line, error) in [
+            ("--category|Warnings|--entry|e", "--log is required"),
+            ("--log|l|--entry|e", "--category is required"),
+            ("--log|l|--category|Warnings", "one of --entry or --entry-file is required"),
+            (
+                "--log|l|--category|Warnings|--entry|e|--entry-file|f",
+                "--entry and --entry-file are mutually exclusive",
+            ),
+            ("--log|l|--category|Other|--entry|e", "unsupported category: Other"),
+            ("--log", "--log requires a value"),
+            ("--what", "unknown flag: --what"),
+        ] {
+            assert_eq!(LogOrder::parse(&words(line)).unwrap_err().to_string(), error, "{line}");
+        }
+    }
+}
