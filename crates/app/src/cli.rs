@@ -14,6 +14,7 @@ pub mod hook;
 pub mod hooks;
 pub mod inbox;
 pub mod lane;
+pub mod manifest;
 pub mod mermaid;
 pub mod plumbing;
 pub mod prompt;
@@ -70,6 +71,7 @@ enum Command {
     Replay(runs::ReplayArgs),
     Recount(runs::RecountArgs),
     Compare(compare::Args),
+    Manifest(manifest::Args),
     Task(task::Args),
     Say(say::Args),
     Inbox(inbox::Args),
@@ -115,6 +117,7 @@ impl Cli {
             Command::Replay(args) => args.run(&self.app()?, output),
             Command::Recount(args) => args.run(&self.app()?, output),
             Command::Compare(args) => args.run(&self.app()?, output),
+            Command::Manifest(args) => args.run(&self.app()?, output),
             Command::Task(args) => args.run(&self.app()?, output),
             Command::Say(args) => args.run(&self.app()?, output),
             Command::Inbox(args) => args.run(&self.app()?, output),

@@ -113,6 +113,21 @@ impl Environment {
         named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
+    /// Returns the folder of a design's files, as the workflow around it says.
+    pub fn design_folder(self) -> Option<PathBuf> {
+        variable("DESIGN_TMPDIR").map(PathBuf::from)
+    }
+
+    /// Returns the folder of whoever asked for a design, as the workflow around it says.
+    pub fn implement_folder(self) -> Option<PathBuf> {
+        variable("IMPLEMENT_TMPDIR").map(PathBuf::from)
+    }
+
+    /// Returns the session that a bundle is written for.
+    pub fn session_id(self) -> Option<String> {
+        variable("SESSION_ID").map(|it| it.to_string_lossy().into_owned())
+    }
+
     /// Names the variables for folders that are ignored because they are relative.
     pub fn relative_folders(self) -> Vec<&'static str> {
         let names = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];

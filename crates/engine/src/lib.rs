@@ -15,6 +15,7 @@ pub mod hooks;
 mod json;
 pub mod lane;
 pub mod lock;
+pub mod manifest;
 pub mod owner;
 mod process;
 pub mod project;

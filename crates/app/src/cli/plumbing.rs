@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 
+use super::manifest;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -106,6 +107,18 @@ enum Command {
     /// `--dir DIR`.
     #[command(verbatim_doc_comment)]
     Cleanup(Words),
+    /// Export a design's files with their manifest; exits 0, 1 if it cannot, 2 if asked wrongly
+    ///
+    /// `--design-tmpdir DIR --implement-tmpdir DIR`, or `DESIGN_TMPDIR` and `IMPLEMENT_TMPDIR`.
+    /// Prints where the manifest is.
+    #[command(verbatim_doc_comment)]
+    ManifestWrite(Words),
+    /// Read an exported manifest and check every file that it names; always exits 0
+    ///
+    /// `--implement-tmpdir DIR [--manifest FILE] [--emit-load-breadcrumb]`. Prints
+    /// `MANIFEST_OK=true` and what is in it, or `MANIFEST_FAILED=true` and why.
+    #[command(verbatim_doc_comment)]
+    ManifestRead(Words),
 }
 
 /// How long a remote may take.
@@ -133,6 +146,8 @@ impl Args {
             Command::DirtyTree(it) => dirty_tree::run(app, &it.words, output),
             Command::LogIssue(it) => log_issue::run(&it.words, output),
             Command::Cleanup(it) => Ok(cleanup::run(app, &it.words, output)),
+            Command::ManifestWrite(it) => manifest::plumbing_write(&it.words, app, output),
+            Command::ManifestRead(it) => manifest::plumbing_read(&it.words, app, output),
         }
     }
 }

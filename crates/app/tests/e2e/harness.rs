@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -221,6 +221,12 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
 
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Says aloud that a test could not be made here, past whoever collects what tests print.
+#[expect(clippy::disallowed_methods, reason = "the tests' door to the terminal")]
+pub(crate) fn skipped(why: &str) {
+    io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();
 }
 
 /// Waits for a program to end, and stops it when it hangs.

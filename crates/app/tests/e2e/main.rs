@@ -30,6 +30,8 @@ mod hooks;
 mod http_lane;
 mod lane;
 mod lane_ledger;
+mod manifest;
+mod manifest_kill;
 mod mermaid;
 mod messages;
 mod panel;

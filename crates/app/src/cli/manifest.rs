@@ -1,0 +1,171 @@
+//! `convoke manifest`: a design's files for whoever implements it, and whether they are still so.
+
+mod plumbing;
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE, Rejection};
+use convoke_engine::manifest::read::{Bundle, read_export};
+use convoke_engine::manifest::write::{Order, Source, WriteError, write};
+use serde::Serialize;
+
+pub(super) use self::plumbing::{plumbing_read, plumbing_write};
+use super::table::render;
+use crate::app::{App, Format};
+use crate::clock::now;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Hand a design's files to whoever implements it, and check them afterwards
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Write a design's files with a manifest that says what they are
+    Write(WriteArgs),
+    /// Read a bundle: every file that its manifest names is opened and checked
+    ///
+    /// Exit 0 means that all is in order, 1 that the bundle is refused.
+    Read(ReadArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct WriteArgs {
+    /// The folder with the design's files
+    #[arg(long, value_name = "DIR")]
+    from: PathBuf,
+
+    /// Write a bundle into `design-export` in this folder, for the workflow that works there
+    #[arg(long, value_name = "DIR")]
+    bundle: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+struct ReadArgs {
+    /// The bundle: its manifest, its folder, or the folder that holds `design-export`
+    path: PathBuf,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use the bundle `{}`: {rejection}", path.display())]
+struct Refused {
+    path: PathBuf,
+    rejection: Rejection,
+}
+
+#[derive(Serialize)]
+struct WriteReport {
+    manifest: String,
+}
+
+#[derive(Serialize)]
+struct ReadReport<'a> {
+    ok: bool,
+    error: Option<String>,
+    timestamp: Option<&'a str>,
+    session_id: Option<&'a str>,
+    files: Vec<FileReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct FileReport<'a> {
+    key: &'static str,
+    path: &'a str,
+}
+
+impl Args {
+    /// Runs the subcommand.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        match &self.command {
+            Command::Write(args) => args.run(app, output),
+            Command::Read(args) => args.run(app, output),
+        }
+    }
+}
+
+impl WriteArgs {
+    fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let session = app.environment.session_id();
+        let order = Order {
+            source: Source::Folder(&self.from),
+            parent: &self.bundle,
+            session_id: session.as_deref(),
+            now: now(),
+        };
+        let manifest = write(&order).map_err(not_written)?.display().to_string();
+        match app.format {
+            Format::Json => output.json(&WriteReport { manifest })?,
+            Format::Text => output.data(&format!("{manifest}\n"))?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Adds what can be done about it.
+fn not_written(error: WriteError) -> Failure {
+    let (exit, hint) = match &error {
+        WriteError::Artifact { .. } => (Exit::No, "a bundle needs all files of a finished design"),
+        WriteError::NoSession => (Exit::No, "name it with SESSION_ID"),
+        WriteError::Busy { .. } => (Exit::Surroundings, "try again when it has ended"),
+        WriteError::Path { .. } => (Exit::Usage, "name another folder"),
+        WriteError::Folder { .. } | WriteError::File { .. } | WriteError::Publish { .. } => {
+            (Exit::Surroundings, "both folders must be there, and yours to write in")
+        }
+    };
+    Failure::new(exit, error).hint(hint)
+}
+
+impl ReadArgs {
+    fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let (export, manifest) = place(&self.path);
+        let read = read_export(&export, &manifest);
+        if app.format == Format::Json {
+            output.json(&ReadReport::new(&read))?;
+            return Ok(if read.is_ok() { Exit::Done } else { Exit::No });
+        }
+        let bundle = read.map_err(|rejection| {
+            Failure::new(Exit::No, Refused { path: self.path.clone(), rejection })
+                .hint("have it written again: `convoke manifest write`")
+        })?;
+        let (at, session) = (&bundle.manifest.timestamp, &bundle.manifest.session_id);
+        output.data(&format!("session {session}, written {at}\n\n"))?;
+        let rows = bundle.artifacts().map(|(artifact, path, _)| [artifact.key(), path]);
+        output.data(&render(["key", "file"], rows.map(|row| row.map(str::to_owned)), &[]))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Returns the folder and the manifest of a bundle, whichever of its places is named.
+fn place(path: &Path) -> (PathBuf, PathBuf) {
+    let folder = if path.is_file() {
+        path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    } else {
+        path
+    };
+    let inner = folder.join(EXPORT_DIR);
+    let folder = if inner.is_dir() { inner } else { folder.to_owned() };
+    let manifest = if path.is_file() { path.to_owned() } else { folder.join(MANIFEST_FILE) };
+    (folder, manifest)
+}
+
+impl<'a> ReadReport<'a> {
+    fn new(read: &'a Result<Bundle, Rejection>) -> Self {
+        let bundle = read.as_ref().ok();
+        let files = bundle.into_iter().flat_map(Bundle::artifacts);
+        Self {
+            ok: bundle.is_some(),
+            error: read.as_ref().err().map(ToString::to_string),
+            timestamp: bundle.map(|it| it.manifest.timestamp.as_str()),
+            session_id: bundle.map(|it| it.manifest.session_id.as_str()),
+            files: files
+                .map(|(artifact, path, _)| FileReport { key: artifact.key(), path })
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Putting files in place so that a reader sees all of the old ones, all of the new ones, or none.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read, Write};
+
+use super::folder::{Folder, fresh_name};
+
+/// The seal of a folder: the file without which the others mean nothing.
+pub(super) struct Seal<'a> {
+    /// Its name.
+    pub(super) name: &'a str,
+    /// What it says.
+    pub(super) text: &'a str,
+}
+
+/// New files, where no reader looks. They are gone when this is.
+pub(super) struct Stage<'f> {
+    around: &'f Folder,
+    name: String,
+    folder: Folder,
+    files: BTreeSet<String>,
+}
+
+impl<'f> Stage<'f> {
+    /// Makes a stage in a folder.
+    pub(super) fn set(around: &'f Folder, prefix: &str) -> io::Result<Self> {
+        let (name, folder) = around.fresh(prefix)?;
+        Ok(Self { around, name, folder, files: BTreeSet::new() })
+    }
+
+    /// Puts a file on it, and returns how long it is.
+    pub(super) fn put(&mut self, name: &str, content: &mut impl Read) -> io::Result<u64> {
+        let mut file = self.folder.create(name)?;
+        self.files.insert(name.to_owned());
+        let length = io::copy(content, &mut file)?;
+        file.sync_all()?;
+        Ok(length)
+    }
+
+    /// Moves everything to where readers look. The old seal is broken before the first file of the
+    /// old ones changes, and the new one is there after the last: a reader who finds a seal finds
+    /// its files. `stale` is what may still be there of older ones.
+    pub(super) fn publish(self, to: &Folder, seal: &Seal<'_>, stale: &[&str]) -> io::Result<()> {
+        let name = fresh_name(&unfinished(seal.name));
+        let written = to.create(&name).and_then(|mut file| {
+            file.write_all(seal.text.as_bytes())?;
+            file.sync_all()
+        });
+        let placed = written.and_then(|()| self.place(to, seal, stale, &name));
+        if placed.is_err() {
+            to.remove(&name).ok();
+        }
+        placed
+    }
+
+    fn place(&self, to: &Folder, seal: &Seal<'_>, stale: &[&str], name: &str) -> io::Result<()> {
+        to.remove(seal.name)?;
+        // Even if the machine stops here, the old seal must not come back.
+        to.sync()?;
+        for old in stale.iter().filter(|old| !self.files.contains(**old)) {
+            to.remove(old)?;
+        }
+        for file in &self.files {
+            self.folder.move_to(file, to, file)?;
+        }
+        to.sync()?;
+        to.move_to(name, to, seal.name)?;
+        to.sync()
+    }
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        self.around.remove_folder(&self.name).ok();
+    }
+}
+
+/// Removes what writers left that were killed. Only who holds the folder may do this.
+pub(super) fn sweep(around: &Folder, stages: &str, to: &Folder, seal: &str) -> io::Result<()> {
+    let begins = |name: &std::ffi::OsString, start: &str| {
+        name.to_str().filter(|name| name.starts_with(start)).map(str::to_owned)
+    };
+    for name in around.names()?.iter().filter_map(|name| begins(name, stages)) {
+        // What cannot be removed is not one of ours.
+        around.remove_folder(&name).ok();
+    }
+    for name in to.names()?.iter().filter_map(|name| begins(name, &unfinished(seal))) {
+        to.remove(&name)?;
+    }
+    Ok(())
+}
+
+fn unfinished(seal: &str) -> String {
+    format!("{seal}.tmp.")
+}

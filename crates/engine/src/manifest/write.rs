@@ -1,0 +1,200 @@
+//! Writing a bundle.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use convoke_domain::manifest::{
+    Artifact, EXPORT_DIR, MANIFEST_FILE, Manifest, Unspeakable, session_id,
+};
+use jiff::Timestamp;
+
+use super::folder::{Folder, Unusable};
+use super::publish::{Seal, Stage, sweep};
+
+/// No artifact is longer.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// No name of a session is longer.
+const MAX_SESSION: u64 = 4096;
+
+/// Where the name of whoever asked is written down, in their folder.
+const SESSION_FILE: &str = "session-id";
+
+/// Where the artifacts come from.
+#[derive(Debug, Clone, Copy)]
+pub enum Source<'a> {
+    /// From a folder.
+    Folder(&'a Path),
+    /// From a run, by name.
+    Texts(&'a BTreeMap<String, String>),
+}
+
+/// A bundle to write.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    /// Where its files come from.
+    pub source: Source<'a>,
+    /// The folder of whoever asked.
+    pub parent: &'a Path,
+    /// What the environment says about the session.
+    pub session_id: Option<&'a str>,
+    /// When it is written.
+    pub now: Timestamp,
+}
+
+/// Why no bundle was written. What was there before is still there, unless moving failed; then
+/// there is no manifest.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// A folder cannot be used.
+    #[error("cannot use folder `{}`", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An artifact will not do.
+    #[error("cannot export `{file}`: {why}")]
+    Artifact {
+        /// Its name.
+        file: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// An artifact cannot be read or written.
+    #[error("cannot export `{file}`")]
+    File {
+        /// Its name.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Nobody could tell whose it is.
+    #[error("cannot export a design without a session id")]
+    NoSession,
+    /// The folder's path cannot stand in a manifest.
+    #[error("cannot export into `{}`", path.display())]
+    Path {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: Unspeakable,
+    },
+    /// Another process writes there.
+    #[error("cannot export into `{}`: another process is doing so", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The files could not be put in place.
+    #[error("cannot put the bundle in `{}`", path.display())]
+    Publish {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Writes a bundle, and returns where its manifest is.
+pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
+    let store = Store::open(order.source)?;
+    let parent = opened(order.parent)?;
+    let export = parent
+        .below_or_made(EXPORT_DIR)
+        .map_err(|source| WriteError::Folder { path: parent.path.join(EXPORT_DIR), source })?;
+    let publish = |source| WriteError::Publish { path: export.path.clone(), source };
+    if !export.hold().map_err(publish)? {
+        return Err(WriteError::Busy { path: export.path });
+    }
+    let prefix = format!("{EXPORT_DIR}.stage.");
+    sweep(&parent, &prefix, &export, MANIFEST_FILE).map_err(publish)?;
+    let mut stage = Stage::set(&parent, &prefix).map_err(publish)?;
+    let mut artifacts = Vec::new();
+    for artifact in Artifact::ALL {
+        if store.put_on(&mut stage, artifact)? {
+            artifacts.push(artifact);
+        }
+    }
+    let manifest = describe(order, &parent, &export, &artifacts)?;
+    let seal = Seal { name: MANIFEST_FILE, text: &manifest.text() };
+    stage.publish(&export, &seal, &[Artifact::Diagram.file()]).map_err(publish)?;
+    Ok(export.path.join(MANIFEST_FILE))
+}
+
+fn opened(path: &Path) -> Result<Folder, WriteError> {
+    Folder::open(path).map_err(|source| WriteError::Folder { path: path.to_owned(), source })
+}
+
+fn describe(
+    order: &Order<'_>,
+    parent: &Folder,
+    export: &Folder,
+    artifacts: &[Artifact],
+) -> Result<Manifest, WriteError> {
+    let unspeakable = |source| WriteError::Path { path: export.path.clone(), source };
+    let path = export.path.to_str().ok_or(Unspeakable).map_err(unspeakable)?;
+    let written = parent.file(SESSION_FILE).ok().and_then(|(file, _)| {
+        let mut text = String::new();
+        file.take(MAX_SESSION).read_to_string(&mut text).ok().map(|_| text)
+    });
+    let name = parent.path.file_name().unwrap_or_default().to_string_lossy();
+    let session = session_id(order.session_id, written.as_deref(), &name);
+    let session = session.ok_or(WriteError::NoSession)?;
+    let timestamp = format!("{:.0}", order.now);
+    Manifest::of_folder(path, artifacts, &timestamp, &session).map_err(unspeakable)
+}
+
+/// Where artifacts are taken from.
+enum Store<'a> {
+    Folder(Folder),
+    Texts(&'a BTreeMap<String, String>),
+}
+
+impl<'a> Store<'a> {
+    fn open(source: Source<'a>) -> Result<Self, WriteError> {
+        Ok(match source {
+            Source::Folder(path) => Self::Folder(opened(path)?),
+            Source::Texts(texts) => Self::Texts(texts),
+        })
+    }
+
+    /// Puts an artifact on the stage; `false` if there is none and need not be.
+    fn put_on(&self, stage: &mut Stage<'_>, artifact: Artifact) -> Result<bool, WriteError> {
+        let file = artifact.file().to_owned();
+        let found = match self {
+            Self::Folder(folder) => match folder.file(&file) {
+                Ok((opened, _)) => return put(stage, artifact, opened).map(|()| true),
+                Err(error) => error,
+            },
+            Self::Texts(texts) => match texts.get(&file) {
+                Some(text) => return put(stage, artifact, text.as_bytes()).map(|()| true),
+                None => Unusable::Absent,
+            },
+        };
+        let why = match found {
+            Unusable::Absent if artifact.is_optional() => return Ok(false),
+            Unusable::Absent => "it is missing",
+            Unusable::Link => "it is a link",
+            Unusable::NotRegular => "it is no plain file",
+            Unusable::Io(source) => return Err(WriteError::File { file, source }),
+        };
+        Err(WriteError::Artifact { file, why })
+    }
+}
+
+fn put(stage: &mut Stage<'_>, artifact: Artifact, content: impl Read) -> Result<(), WriteError> {
+    let file = || artifact.file().to_owned();
+    let length = stage
+        .put(artifact.file(), &mut content.take(MAX_BYTES + 1))
+        .map_err(|source| WriteError::File { file: file(), source })?;
+    if length > MAX_BYTES {
+        Err(WriteError::Artifact { file: file(), why: "it is too large" })
+    } else if length == 0 && artifact.is_filled() {
+        Err(WriteError::Artifact { file: file(), why: "it is empty" })
+    } else {
+        Ok(())
+    }
+}
