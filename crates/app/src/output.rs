@@ -31,6 +31,12 @@ impl Voice {
         Self { name: Some(name.into()) }
     }
 
+    /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
+    pub fn redraw(&self, line: &str, in_place: bool) {
+        let back = if in_place { "\x1b[1A\x1b[2K" } else { "" };
+        self.say(&format!("{back}{line}"));
+    }
+
     /// Says one line on stderr.
     pub fn say(&self, line: &str) {
         converse(|stderr| match &self.name {
@@ -61,9 +67,8 @@ impl Output {
 
     /// Writes one JSON document on a line of its own, and hands it to the reader.
     pub fn json_line(&mut self, document: &impl Serialize) -> Result<(), Failure> {
-        serde_json::to_writer(&mut self.out, document)
-            .map_err(|error| OutputError(error.into()))?;
-        self.data("\n")?;
+        let line = serde_json::to_string(document).map_err(|error| OutputError(error.into()))?;
+        self.data(&(unbroken(&line) + "\n"))?;
         self.flush()
     }
 
@@ -87,8 +92,7 @@ impl Output {
 
     /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
     pub fn redraw(&self, line: &str, in_place: bool) {
-        let back = if in_place { "\x1b[1A\x1b[2K" } else { "" };
-        converse(|stderr| writeln!(stderr, "{back}{line}"));
+        Voice::default().redraw(line, in_place);
     }
 
     /// Says one line on stderr, exactly as given.
@@ -134,6 +138,26 @@ impl Output {
         self.say("error: this is a bug in convoke; please report it with the lines above");
         Exit::Bug
     }
+}
+
+/// Returns an error with everything that led to it, in one line.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words = format!("{words}: {error}");
+        cause = error.source();
+    }
+    words
+}
+
+/// Some take more characters for the end of a line than JSON does; in a document they can only stand
+/// inside of a string.
+fn unbroken(document: &str) -> String {
+    document
+        .replace('\u{85}', "\\u0085")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
 }
 
 /// Nobody can be told that stderr is closed, so a failure to write there is ignored.

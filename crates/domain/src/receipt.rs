@@ -5,6 +5,7 @@
 //! understands is the third, whatever it mentions.
 
 mod coverage;
+pub mod demand;
 pub mod path;
 pub mod quotation;
 pub mod shell;

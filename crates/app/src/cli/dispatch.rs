@@ -6,7 +6,7 @@ mod gate;
 mod materials;
 mod next;
 mod prompt;
-mod proof;
+pub(super) mod proof;
 mod rate;
 mod review_loop;
 mod run;

@@ -2,13 +2,18 @@
 
 mod books;
 mod entry;
+mod events;
+mod keep;
 mod list;
+mod live;
 mod order;
+mod reading;
 mod report;
 mod tree;
 
-use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use clap::Subcommand;
@@ -17,6 +22,7 @@ use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::lane::substance::{Measure, substance};
+use convoke_domain::tree::Verdict;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
@@ -24,9 +30,13 @@ use convoke_engine::lane::replay::TapeError;
 use convoke_engine::lane::supervisor::Limits;
 
 pub(super) use self::books::{Account, Ran};
+use self::events::Line;
+use self::keep::{keep, make_ready};
+use self::live::Live;
+use self::order::Told;
 pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, model_name, seen_by, version_of};
-use self::report::Report;
-use self::report::warnings;
+use self::reading::{Proof, Reading};
+use self::report::{Report, warnings};
 pub(super) use self::report::{sentence, why};
 pub(super) use self::tree::TreeWatch;
 use self::tree::is_dirty;
@@ -52,8 +62,12 @@ enum Command {
     ///
     /// The client runs in a session of its own, under limits, and when it ends or is stopped nothing
     /// of it is left, whatever it started; also when convoke itself is killed. It may only read
-    /// unless `--write` is given. Exit 0 means that there is an answer, 4 that there is none, and 6
-    /// that the working tree changed although the agent could only read.
+    /// unless `--write` is given.
+    ///
+    /// Exit 0 means that there is an answer; 1 that there is one, and a file of `--read` was not
+    /// read; 2 that it was asked for wrongly; 3 that something around it is missing, such as the
+    /// client; 4 that there is no answer; 5 that a budget is used up; 6 that the working tree changed
+    /// although the agent could only read; and 130 that somebody stopped it.
     Run(Box<RunArgs>),
     /// List the lanes that run, and the last ones; one whose convoke is gone is `lost`
     List(list::ListArgs),
@@ -67,6 +81,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct RunArgs {
     /// Who answers: a client, `http:NAME` for a model's API of your configuration, or `replay:FILE`
     /// for recorded lanes
@@ -112,7 +127,16 @@ struct RunArgs {
     #[arg(long)]
     no_tree_check: bool,
 
-    /// Keep what the client said in this folder
+    /// A file to read before answering, named in the prompt and not pasted; afterwards the client's
+    /// own record tells whether it was. Can be given several times
+    #[arg(long, value_name = "FILE")]
+    read: Vec<PathBuf>,
+
+    /// Print what happens as it happens, one JSON document in each line; the last one has everything
+    #[arg(long)]
+    events: bool,
+
+    /// Keep what the client said in this folder, in place of what an earlier lane left there
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 
@@ -176,17 +200,29 @@ impl RunArgs {
         if prompt.trim().is_empty() {
             return Err(Failure::new(Exit::Usage, LaneError::Blank));
         }
+        let reading = Reading::find(&self.read, &self.agent)?;
         // An answer that was paid for must not be lost because it cannot be kept.
-        if let Some(folder) = &self.keep {
-            fs::create_dir_all(folder).map_err(|source| {
-                let error = LaneError::Keep { path: folder.clone(), source };
-                Failure::new(Exit::Surroundings, error)
-            })?;
-        }
+        self.keep.as_deref().map_or(Ok(()), make_ready)?;
         let scratch = tempfile::tempdir().map_err(lane_failed)?;
-        let order = LaneOrder {
+        let prompt = reading.prompt(&prompt);
+        let order = self.order(&prompt);
+        let watch =
+            if self.no_tree_check { TreeWatch::Off } else { TreeWatch::begin(app, order.rights) };
+        let ran = self.watched(&order, app, scratch.path(), output)?;
+        let (driven, tree) = (&ran.driven, watch.end());
+        let kept = self.keep.as_deref().map_or(Ok(()), |folder| keep(scratch.path(), folder));
+        let is_answered = driven.outcome == Outcome::Answered;
+        let proof = is_answered.then(|| reading.proof(&self.agent, scratch.path(), &app.project));
+        let found = Found { ran: &ran, thin: self.thin(driven), tree, proof: proof.flatten() };
+        self.show(&found, app, output)?;
+        kept?;
+        Ok(found.exit())
+    }
+
+    fn order<'a>(&'a self, prompt: &'a str) -> LaneOrder<'a> {
+        LaneOrder {
             agent: &self.agent,
-            prompt: &prompt,
+            prompt,
             label: self.label.as_deref(),
             record: self.record.as_deref(),
             model: self.model.as_deref(),
@@ -200,37 +236,67 @@ impl RunArgs {
                 grace: self.grace,
             },
             account: self.account(),
-        };
-        let watch =
-            if self.no_tree_check { TreeWatch::Off } else { TreeWatch::begin(app, order.rights) };
-        let ran = order.run(app, scratch.path(), &Voice::default())?;
-        let (driven, tree) = (&ran.driven, watch.end());
-        if let Some(folder) = &self.keep {
-            keep(scratch.path(), folder)?;
         }
-        let thin = self.thin(driven);
-        let is_answered = driven.outcome == Outcome::Answered && thin.is_none();
-        match app.format {
-            Format::Json => {
-                let tree = tree.as_ref();
-                output.json(&Report::new(&self.agent, &ran, thin.clone(), tree))?;
-            }
-            Format::Text => {
-                output.say(&sentence(driven, thin.as_deref()));
-                warnings(&self.agent, driven, tree.as_ref()).for_each(|line| output.say(&line));
-                if let Some(answer) = driven.heard.answer().filter(|_| is_answered) {
-                    output.data(&format!("{}\n", answer.trim_end()))?;
+    }
+
+    /// Runs it, and shows what happens meanwhile to whoever watches.
+    fn watched(
+        &self,
+        order: &LaneOrder<'_>,
+        app: &App,
+        scratch: &Path,
+        output: &mut Output,
+    ) -> Result<Ran, Failure> {
+        let voice = Voice::default();
+        if self.events {
+            return order.run_told(app, scratch, &voice, &mut |told| {
+                let version = || version_of(self.agent.client()?, app).ok().flatten();
+                let line = match &told {
+                    Told::Began(lane) => Line::started(&self.agent, *lane, version()),
+                    Told::Said(event) => Line::said(event),
+                };
+                // Where nobody reads any more, nobody wants it to go on.
+                match output.json_line(&line) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
                 }
-            }
+            });
         }
-        let is_cancelled = driven.outcome == Outcome::Cancelled;
-        Ok(if is_dirty(tree.as_ref()) && !is_cancelled {
-            Exit::DirtyTree
-        } else if thin.is_some() {
-            Exit::LaneFailed
-        } else {
-            Exit::of_lane(driven.outcome)
-        })
+        if app.format == Format::Json || !output.is_terminal() {
+            return order.run(app, scratch, &voice);
+        }
+        let live = Live::new(&voice);
+        let ran = thread::scope(|threads| {
+            let _ticking = live.tick(threads);
+            order.run_told(app, scratch, &voice, &mut |told| {
+                if let Told::Said(event) = told {
+                    live.notice(event);
+                }
+                ControlFlow::Continue(())
+            })
+        });
+        live.end();
+        ran
+    }
+
+    /// Shows what came of it.
+    fn show(&self, found: &Found<'_>, app: &App, output: &mut Output) -> Result<(), Failure> {
+        let Found { ran: Ran { driven, .. }, thin, tree, proof } = found;
+        let report = || Report::new(&self.agent, found);
+        if self.events {
+            return output.json_line(&Line::ended(report()));
+        }
+        if app.format == Format::Json {
+            return output.json(&report());
+        }
+        output.say(&sentence(driven, thin.as_deref()));
+        warnings(&self.agent, driven, tree.as_ref()).for_each(|line| output.say(&line));
+        proof.iter().flat_map(Proof::lines).for_each(|line| output.say(&line));
+        let is_answered = driven.outcome == Outcome::Answered && thin.is_none();
+        if let Some(answer) = driven.heard.answer().filter(|_| is_answered) {
+            output.data(&format!("{}\n", answer.trim_end()))?;
+        }
+        Ok(())
     }
 
     fn prompt(&self) -> Result<String, Failure> {
@@ -259,20 +325,31 @@ impl RunArgs {
     }
 }
 
-fn keep(scratch: &Path, folder: &Path) -> Result<(), Failure> {
-    let copy = || {
-        fs::create_dir_all(folder)?;
-        for name in ["stdout", "stderr", "stdin"] {
-            if scratch.join(name).exists() {
-                fs::copy(scratch.join(name), folder.join(name))?;
-            }
+/// Everything that is known of a lane when it is over.
+struct Found<'a> {
+    ran: &'a Ran,
+    /// Why its answer is without substance.
+    thin: Option<String>,
+    /// What became of the working tree.
+    tree: Option<Verdict>,
+    /// What was read of what was to be read.
+    proof: Option<Proof>,
+}
+
+impl Found<'_> {
+    fn exit(&self) -> Exit {
+        let outcome = self.ran.driven.outcome;
+        let is_unread = self.proof.as_ref().is_some_and(|proof| !proof.unproven.is_empty());
+        if is_dirty(self.tree.as_ref()) && outcome != Outcome::Cancelled {
+            Exit::DirtyTree
+        } else if self.thin.is_some() {
+            Exit::LaneFailed
+        } else if is_unread {
+            Exit::No
+        } else {
+            Exit::of_lane(outcome)
         }
-        Ok(())
-    };
-    copy().map_err(|source| {
-        let error = LaneError::Keep { path: folder.to_owned(), source };
-        Failure::new(Exit::Surroundings, error)
-    })
+    }
 }
 
 pub(super) fn lane_failed(error: std::io::Error) -> Failure {

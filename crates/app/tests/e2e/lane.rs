@@ -17,7 +17,7 @@ pub(crate) fn with_claude(script: &str) -> Project {
 }
 
 pub(crate) fn said(value: &Value) -> String {
-    format!("echo '{value}'\n")
+    format!("printf '%s\\n' '{value}'\n")
 }
 
 pub(crate) fn init() -> String {
@@ -159,6 +159,23 @@ fn what_was_said_can_be_kept() {
     assert!(fs::read_to_string(project.path("kept/stdout")).unwrap().contains("The answer is 42."));
     assert_eq!(fs::read_to_string(project.path("kept/stderr")).unwrap(), "aside\n");
     assert_eq!(fs::read_to_string(project.path("kept/stdin")).unwrap(), "What is it?");
+}
+
+// What is kept is one lane's: nothing of an earlier one is taken for it.
+#[test]
+fn what_an_earlier_lane_left_is_not_kept() {
+    let project = with_claude("exit 0").file("kept/mine", "mine");
+    for name in ["stdout", "stderr", "stdin"] {
+        fs::write(project.path(&format!("kept/{name}")), "of another lane").unwrap();
+    }
+    fs::remove_file(project.path("../home/bin/claude")).unwrap();
+    assert_eq!(run(&project, &["--keep", "kept"]).code, Some(3), "it could not even start");
+    let left: Vec<_> = fs::read_dir(project.path("kept")).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(fs::read_to_string(project.path("kept/mine")).unwrap(), "mine");
+    fs::create_dir(project.path("kept/stdout")).unwrap();
+    let refused = run(&project, &["--keep", "kept"]);
+    assert!(refused.stderr.starts_with("error: cannot use `kept`\ncause: "), "{refused}");
 }
 
 // Killing convoke itself leaves nobody behind.

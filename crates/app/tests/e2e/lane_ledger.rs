@@ -234,6 +234,12 @@ fn a_budget_that_is_used_up_starts_no_lane() {
     assert!(day.stderr.contains("the budget of the day is used up: 7000 tokens"), "{day}");
     let started = fs::read_to_string(project.path("../started")).unwrap();
     assert_eq!(started.lines().count(), 3);
+    // Who might not start is written down, as somebody who spent nothing.
+    let list = document(&project, &["lane", "list"]);
+    let of = |lane: &&Value| lane["state"] == "over_budget" && lane["end"] == "not_started";
+    assert_eq!(list.as_array().unwrap().iter().filter(of).count(), 3, "{list}");
+    let total = &document(&project, &["usage"])["total"];
+    assert_eq!([&total["lanes"], &total["uncounted"], &total["output_tokens"]], [6, 0, 252]);
     assert_eq!(run(&project, "claude", &["--budget", "much"]).code, Some(2));
 }
 
@@ -273,7 +279,8 @@ fn a_lane_that_cannot_be_written_down_is_run_all_the_same() {
         .variable("CONVOKE_STORE", "/proc/nowhere/store.db");
     let outcome = run(&project, "claude", &[]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "The answer is 42.\n"));
-    assert!(outcome.stderr.contains("warning: the lane is not written down: "), "{outcome}");
+    let warning = "warning: the lane is not written down: cannot create `/proc/nowhere`: ";
+    assert!(outcome.stderr.contains(warning), "its cause is said: {outcome}");
     let usage = &document(&project, &["lane", "run", "--agent", "claude", "x"])["usage"];
     assert_eq!(usage["of_run"]["micro_dollars"], 250_000);
 }

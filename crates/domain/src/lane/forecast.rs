@@ -37,12 +37,14 @@ pub struct Forecast {
     pub took_ms: Option<Range>,
 }
 
-/// Looks at the last lanes that can tell what they spent; `None` if there are no earlier lanes.
+/// Looks at the last lanes that can tell what they spent; `None` if there are no earlier lanes. One
+/// that might not start spent nothing, which says nothing of what a lane needs.
 pub fn forecast(entries: &[&Entry], last: usize) -> Option<Forecast> {
     let counted: Vec<(&Entry, Usage)> = entries
         .iter()
         .rev()
         .filter_map(|entry| Some((*entry, entry.spent()?)))
+        .filter(|(_, spent)| *spent != Usage::default())
         .take(last)
         .collect();
     let money = counted.iter().filter_map(|(_, spent)| spent.micro_dollars).collect();
@@ -68,6 +70,7 @@ mod tests {
         let mut entries: Vec<_> =
             (1..=20).map(|id: i64| entry(id, "a", Some(spent(id.unsigned_abs())))).collect();
         entries.push(entry(21, "a", None));
+        entries.push(entry(22, "a", Some(Usage::default())));
         let all: Vec<_> = entries.iter().collect();
         let found = forecast(&all, 10).unwrap();
         assert_eq!((found.lanes, found.tokens), (10, Range { median: 15, p90: 19 }));

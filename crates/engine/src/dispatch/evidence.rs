@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::review::Review;
 use convoke_domain::hook::Client;
+use convoke_domain::receipt::path::base_name;
 use convoke_domain::receipt::quotation::{Quotation, Source, quotations};
 use convoke_domain::receipt::{Demanded, Read, Receipt, Seen, Standing, receipts};
 
@@ -79,15 +80,34 @@ impl Evidence {
     }
 }
 
+/// A file that had to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Demand {
+    /// What whoever demands it calls it.
+    pub name: String,
+    /// Its absolute path.
+    pub path: String,
+}
+
+impl Demand {
+    /// Returns what a role's references demand.
+    pub fn of_references(references: &[Reference]) -> Vec<Self> {
+        let demand = |it: &Reference| {
+            let (name, path) = (it.expected_name()?.to_owned(), it.path.clone()?);
+            Some(Self { name, path })
+        };
+        references.iter().filter_map(demand).collect()
+    }
+}
+
 /// Reads a client's record for what it proves about the files that had to be read.
 pub fn evidence(
     client: Client,
     transcript: &Path,
     project: &Path,
-    references: &[Reference],
+    demands: &[Demand],
 ) -> Result<Evidence, NoEvidence> {
-    let paths: Vec<_> = references.iter().filter_map(|it| it.path.as_deref()).collect();
-    let names: Vec<_> = references.iter().filter_map(Reference::expected_name).collect();
+    let names: Vec<_> = demands.iter().map(|it| base_name(&it.path)).collect();
     let wanted = Wanted { folder: Some(project), names: &names };
     let mut session = read(client, transcript, &wanted)?;
     if session.lines.understood == 0 && session.lines.passed_over == 0 {
@@ -104,13 +124,12 @@ pub fn evidence(
         }
     }
     session.reads.iter_mut().for_each(resolve);
-    let resolved: Vec<_> = paths.iter().map(|path| canonical(path)).collect();
-    let texts: Vec<_> = paths.iter().map(|path| file::text(Path::new(path), MAX_BYTES)).collect();
-    let demanded: Vec<_> = names
+    let now = |it: &Demand| (canonical(&it.path), file::text(Path::new(&it.path), MAX_BYTES));
+    let found: Vec<_> = demands.iter().map(now).collect();
+    let demanded: Vec<_> = demands
         .iter()
-        .zip(&resolved)
-        .zip(&texts)
-        .map(|((name, path), text)| Demanded { name, path, text: text.as_deref() })
+        .zip(&found)
+        .map(|(it, (path, text))| Demanded { name: &it.name, path, text: text.as_deref() })
         .collect();
     let answered = session.answer.as_ref().map(|answer| answer.step);
     let receipts = receipts(&demanded, &session.reads, answered).into_iter().map(|receipt| {

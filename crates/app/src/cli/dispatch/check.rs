@@ -13,7 +13,7 @@ use convoke_domain::dispatch::role::{Noun, Profile, Role};
 use convoke_domain::hook::Client;
 use convoke_domain::receipt::quotation::Quotation;
 use convoke_engine::dispatch::answer::review;
-use convoke_engine::dispatch::evidence::{Evidence, NoEvidence, evidence, quoted};
+use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{references, review_history};
@@ -196,7 +196,8 @@ impl Args {
         let Some((path, client)) = self.transcript.as_deref().zip(self.client) else {
             return Ok(None);
         };
-        let found = evidence(client, path, &app.project, references);
+        let demands = Demand::of_references(references);
+        let found = evidence(client, path, &app.project, &demands);
         found.map(Some).map_err(|error| {
             let hint = match error {
                 NoEvidence::Foreign { .. } => Some("name its client with `--client`".to_owned()),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What is known about the reading of one file.
 #[derive(Serialize)]
-pub(super) struct ReceiptReport {
+pub(in crate::cli) struct ReceiptReport {
     name: String,
     standing: &'static str,
     /// The lines that the standing is about.
@@ -21,7 +21,7 @@ pub(super) struct ReceiptReport {
 }
 
 impl ReceiptReport {
-    pub(super) fn new((receipt, sha256): &(Receipt, Option<String>)) -> Self {
+    pub(in crate::cli) fn new((receipt, sha256): &(Receipt, Option<String>)) -> Self {
         let (standing, spans, of, namesake) = match &receipt.standing {
             Standing::Whole => ("whole", &[][..], None, None),
             Standing::Part { lines, of } => ("part", lines.as_slice(), *of, None),
@@ -43,7 +43,7 @@ impl ReceiptReport {
         }
     }
 
-    pub(super) fn line(&self) -> String {
+    pub(in crate::cli) fn line(&self) -> String {
         let lines = self.lines.join(", ");
         let words = match (self.standing, self.of) {
             ("whole", _) => "all of it".to_owned(),

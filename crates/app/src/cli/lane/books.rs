@@ -1,5 +1,6 @@
 //! Lanes written down: what each is for, what it may spend, and what it spent.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,13 +19,15 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 
 use super::LaneOrder;
+use super::live::progress;
+use super::order::{Tell, Told};
 use super::report::warnings;
 use super::tree::TreeWatch;
-use crate::app::App;
+use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::{lane, wake};
 use crate::failure::Failure;
-use crate::output::Voice;
+use crate::output::{Voice, with_causes};
 use crate::workspace::Workspace;
 
 /// How long a lane waits for the store. It begins all the same.
@@ -71,17 +74,44 @@ impl LaneOrder<'_> {
         scratch: &Path,
         voice: &Voice,
     ) -> Result<Ran, Failure> {
+        let is_text = app.format == Format::Text;
+        self.run_told(app, scratch, voice, &mut |told| {
+            if let (true, Told::Said(event)) = (is_text, told)
+                && let Some(line) = progress(event)
+            {
+                voice.say(&line);
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Runs it as [`LaneOrder::run`] does, and tells somebody else what happens meanwhile.
+    pub(super) fn run_told(
+        &self,
+        app: &App,
+        scratch: &Path,
+        voice: &Voice,
+        tell: &mut Tell<'_>,
+    ) -> Result<Ran, Failure> {
         let books = Books::open(app, voice);
-        if let Some(why) = self.refusal(app, books.as_ref(), voice)? {
-            return Ok(Ran { driven: not_started(why), lane: None, spent: None });
-        }
+        let refusal = self.refusal(app, books.as_ref(), voice)?;
         let id = books.as_ref().and_then(|books| {
             let scope = &books.workspace.scope;
             kept(voice, books.workspace.store.begin_lane(scope, &self.begun()))
         });
         let record = books.as_ref().zip(id);
+        if let Some(why) = refusal {
+            let driven = not_started(why);
+            if let Some((books, id)) = record {
+                kept(voice, books.workspace.store.end_lane(id, &refused_ending(&driven)));
+            }
+            return Ok(Ran { driven, lane: id, spent: None });
+        }
         let mut meter = self.meter(books.as_ref(), voice);
-        let driven = self.start(app, scratch, voice, meter.as_mut());
+        let driven = match tell(Told::Began(id)) {
+            ControlFlow::Continue(()) => self.start(app, scratch, voice, meter.as_mut(), tell),
+            ControlFlow::Break(()) => Ok(unheard()),
+        };
         if let (Err(_), Some((books, id))) = (&driven, record) {
             let store = &books.workspace.store;
             kept(voice, store.close_lane(id, Some(Outcome::NotStarted), now()));
@@ -213,7 +243,9 @@ impl Books {
         match Workspace::open_in_a_hurry(app, None, PATIENCE) {
             Ok(workspace) => Some(Self { workspace }),
             Err(failure) => {
-                voice.say(&format!("warning: the lane is not written down: {}", failure.error));
+                let why = with_causes(failure.error.as_ref());
+                voice.say(&format!("warning: the lane is not written down: {why}"));
+                failure.hints.iter().for_each(|hint| voice.say(&format!("hint: {hint}")));
                 None
             }
         }
@@ -227,7 +259,10 @@ impl Books {
 /// Takes what a store answers; that it does not answer is said, and costs no lane.
 fn kept<T>(voice: &Voice, answer: Result<T, StoreError>) -> Option<T> {
     answer
-        .map_err(|error| voice.say(&format!("warning: the lane is not written down: {error}")))
+        .map_err(|error| {
+            let why = with_causes(&error);
+            voice.say(&format!("warning: the lane is not written down: {why}"));
+        })
         .ok()
 }
 
@@ -254,10 +289,19 @@ fn trouble(message: String) -> Event {
 fn not_started(message: String) -> Driven {
     let mut heard = Heard::default();
     heard.take(trouble(message));
+    never_ran(Outcome::OverBudget, End::BudgetLimit, heard)
+}
+
+/// A lane that nobody listens to any more before it begins.
+fn unheard() -> Driven {
+    never_ran(Outcome::Cancelled, End::Cancelled, Heard::default())
+}
+
+fn never_ran(outcome: Outcome, end: End, heard: Heard) -> Driven {
     Driven {
-        outcome: Outcome::OverBudget,
+        outcome,
         heard,
-        end: End::BudgetLimit,
+        end,
         took: Duration::ZERO,
         bytes: 0,
         stderr: String::new(),
@@ -283,6 +327,12 @@ fn ending(driven: &Driven) -> Ending {
         counts: driven.counts,
         at: now(),
     }
+}
+
+/// Returns how a lane ended that might not start: it is known to have spent nothing.
+fn refused_ending(driven: &Driven) -> Ending {
+    let said = Some(Usage::default());
+    Ending { end: word(End::NotStarted), said, ..ending(driven) }
 }
 
 /// Returns how a process ended, as it is kept.

@@ -1,6 +1,7 @@
 //! A lane that a command wants to have run: who answers, with what, and under which limits.
 
 use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ use crate::config::endpoint::{Configured, endpoint};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::Voice;
+use crate::output::{Voice, with_causes};
 
 /// Variables that every program needs; a client sees these and its own vendor's, and nothing else.
 const COMMON: [&str; 24] = [
@@ -63,6 +64,17 @@ pub(in crate::cli) const USUAL_LIMITS: Limits = Limits {
     grace: Duration::from_secs(5),
 };
 
+/// What is told of a lane while it runs.
+pub(super) enum Told<'a> {
+    /// It begins, under this number if it could be written down.
+    Began(Option<i64>),
+    /// This was said.
+    Said(&'a Event),
+}
+
+/// Who is told. One that breaks off has nobody to tell it to any more, and the lane is stopped.
+pub(super) type Tell<'a> = dyn FnMut(Told<'_>) -> ControlFlow<()> + 'a;
+
 /// A lane that a command wants to have run.
 pub(in crate::cli) struct LaneOrder<'a> {
     pub(in crate::cli) agent: &'a AgentRef,
@@ -80,15 +92,15 @@ pub(in crate::cli) struct LaneOrder<'a> {
 }
 
 impl LaneOrder<'_> {
-    /// Runs it in the project, and says what happens meanwhile.
+    /// Runs it in the project, and tells what happens meanwhile.
     pub(super) fn start(
         &self,
         app: &App,
         scratch: &Path,
         voice: &Voice,
         mut meter: Option<&mut Meter>,
+        tell: &mut Tell<'_>,
     ) -> Result<Driven, Failure> {
-        let is_text = app.format == Format::Text;
         let recorder = self
             .record
             .map(|path| Recorder::start(path).map_err(|source| cassette_failed(path, source)));
@@ -98,8 +110,8 @@ impl LaneOrder<'_> {
             if meter.as_mut().is_some_and(|meter| meter.stops_at(event)) {
                 cancel.cancel();
             }
-            if let (true, Some(line)) = (is_text, progress(event)) {
-                voice.say(&line);
+            if tell(Told::Said(event)).is_break() {
+                cancel.cancel();
             }
             if let Some(recorder) = &mut recorder {
                 recorder.notice(event);
@@ -109,10 +121,14 @@ impl LaneOrder<'_> {
         if let (Some(recorder), Some(path)) = (recorder, self.record) {
             let home = app.environment.home();
             let saved = recorder.save(self.request(app), &driven, home.as_deref());
-            saved.map_err(|source| cassette_failed(path, source))?;
+            // An answer that was paid for is not lost because it cannot be kept, too.
+            if let Err(source) = saved {
+                let error = LaneError::Cassette { path: path.to_owned(), source };
+                voice.say(&format!("warning: the lane is not recorded: {}", with_causes(&error)));
+            }
         }
         let is_missing = driven.is_recorded && driven.outcome == Outcome::NotStarted;
-        if is_missing && is_text {
+        if is_missing && app.format == Format::Text {
             voice.say("hint: record it with `--record FILE`, or name a recorded lane's `--label`");
         }
         Ok(driven)
@@ -227,18 +243,6 @@ fn variables(agent: Agent, app: &App, scratch: &str) -> Vec<(OsString, OsString)
     let mut variables = seen_by(agent, app);
     variables.push(("TMPDIR".into(), scratch.into()));
     variables
-}
-
-/// What is worth saying while it works.
-fn progress(event: &Event) -> Option<String> {
-    match event {
-        Event::Session(id) => Some(format!("session {id}")),
-        Event::Tool(name) => Some(format!("uses {name}")),
-        Event::Trouble(failure) => Some(format!("trouble: {failure}")),
-        Event::Model(_) | Event::Rights(_) | Event::Text(_) | Event::Usage(_) | Event::Ended(_) => {
-            None
-        }
-    }
 }
 
 /// Reads a model's name. One that is blank or holds what nobody can see is a mistake, and would reach

@@ -8,9 +8,11 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use serde::Serialize;
 
+use super::Found;
 use super::books::Ran;
 use super::entry::SpentReport;
 use super::tree::TreeReport;
+use crate::cli::dispatch::proof::ReceiptReport;
 
 #[derive(Serialize)]
 pub(super) struct Report<'a> {
@@ -21,7 +23,7 @@ pub(super) struct Report<'a> {
     recorded: bool,
     outcome: &'static str,
     answer: Option<&'a str>,
-    substance: Option<String>,
+    substance: Option<&'a str>,
     session: Option<&'a str>,
     asked_model: Option<&'a str>,
     model: Option<&'a str>,
@@ -35,6 +37,10 @@ pub(super) struct Report<'a> {
     rights: RightsReport<'a>,
     /// What became of the working tree; only where nobody was to change it.
     tree: Option<TreeReport<'a>>,
+    /// What is known of every file that was to be read; none if nobody can tell.
+    receipts: Option<&'a [ReceiptReport]>,
+    /// Files that are known not to have been read before the answer.
+    unproven: &'a [String],
 }
 
 /// What the client says that it may do.
@@ -61,13 +67,8 @@ struct UsageReport {
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(
-        agent: &AgentRef,
-        ran: &'a Ran,
-        substance: Option<String>,
-        tree: Option<&'a Verdict>,
-    ) -> Self {
-        let Ran { driven, lane, spent } = ran;
+    pub(super) fn new(agent: &AgentRef, found: &'a Found<'_>) -> Self {
+        let Found { ran: Ran { driven, lane, spent }, thin, tree, proof } = found;
         let heard = &driven.heard;
         let usage = |usage| UsageReport::new(usage, driven.counts, *spent);
         let granted = heard.granted.as_ref();
@@ -77,7 +78,7 @@ impl<'a> Report<'a> {
             recorded: driven.is_recorded,
             outcome: driven.outcome.name(),
             answer: heard.answer(),
-            substance,
+            substance: thin.as_deref(),
             session: heard.session.as_deref(),
             asked_model: driven.asked_model.as_deref(),
             model: heard.model.as_deref(),
@@ -93,7 +94,9 @@ impl<'a> Report<'a> {
                 tools: granted.map(|it| it.tools.as_slice()),
                 excess: &driven.excess,
             },
-            tree: tree.map(TreeReport::new),
+            tree: tree.as_ref().map(TreeReport::new),
+            receipts: proof.as_ref().and_then(|it| it.receipts.as_deref()),
+            unproven: proof.as_ref().map_or(&[], |it| &it.unproven),
         }
     }
 }

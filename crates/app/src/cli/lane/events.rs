@@ -1,0 +1,111 @@
+//! A lane as it happens, for programs: one JSON document in each line.
+
+use convoke_domain::lane::event::{Ended, Event, Failure as Trouble, Granted, Usage};
+use convoke_engine::lane::agent_ref::AgentRef;
+use serde::Serialize;
+
+use super::report::Report;
+use crate::clock::now;
+
+/// One line. Whatever an agent says is inside of a string, which cannot end the line.
+#[derive(Serialize)]
+pub(super) struct Line<'a> {
+    #[serde(flatten)]
+    happening: Happening<'a>,
+    at: String,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Happening<'a> {
+    /// The first line, unless it may not start.
+    Started {
+        /// Its number in the ledger.
+        lane: Option<i64>,
+        agent: String,
+        /// What the client says that it is.
+        version: Option<String>,
+        /// The convoke that runs it, which `lane stop` asks to stop.
+        pid: u32,
+    },
+    Session {
+        id: &'a str,
+    },
+    Model {
+        name: &'a str,
+    },
+    Rights {
+        mode: Option<&'a str>,
+        tools: &'a [String],
+    },
+    Text {
+        text: &'a str,
+    },
+    Tool {
+        name: &'a str,
+    },
+    /// As the client counts; what the run spent is in the report.
+    Usage {
+        input_tokens: u64,
+        cached_tokens: u64,
+        output_tokens: u64,
+        reasoning_tokens: u64,
+        micro_dollars: Option<u64>,
+    },
+    Trouble {
+        kind: &'static str,
+        message: &'a str,
+    },
+    /// The agent's turn is over; its client still has to go.
+    Turn {
+        failure: Option<&'a str>,
+    },
+    /// The last line.
+    Ended {
+        report: Box<Report<'a>>,
+    },
+}
+
+impl<'a> Line<'a> {
+    fn new(happening: Happening<'a>) -> Self {
+        Self { happening, at: now().to_string() }
+    }
+
+    pub(super) fn started(agent: &AgentRef, lane: Option<i64>, version: Option<String>) -> Self {
+        let pid = std::process::id();
+        Self::new(Happening::Started { lane, agent: agent.to_string(), version, pid })
+    }
+
+    pub(super) fn said(event: &'a Event) -> Self {
+        Self::new(match event {
+            Event::Session(id) => Happening::Session { id },
+            Event::Model(name) => Happening::Model { name },
+            Event::Rights(Granted { mode, tools }) => {
+                Happening::Rights { mode: mode.as_deref(), tools }
+            }
+            Event::Text(text) => Happening::Text { text },
+            Event::Tool(name) => Happening::Tool { name },
+            Event::Usage(usage) => usage_line(*usage),
+            Event::Trouble(Trouble { kind, message }) => {
+                Happening::Trouble { kind: kind.name(), message }
+            }
+            Event::Ended(Ended { failure, .. }) => {
+                Happening::Turn { failure: failure.as_ref().map(|it| it.message.as_str()) }
+            }
+        })
+    }
+
+    pub(super) fn ended(report: Report<'a>) -> Self {
+        Self::new(Happening::Ended { report: Box::new(report) })
+    }
+}
+
+fn usage_line(usage: Usage) -> Happening<'static> {
+    Happening::Usage {
+        input_tokens: usage.input,
+        cached_tokens: usage.cached,
+        output_tokens: usage.output,
+        reasoning_tokens: usage.reasoning,
+        micro_dollars: usage.micro_dollars,
+    }
+}

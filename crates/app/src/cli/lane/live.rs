@@ -1,0 +1,177 @@
+//! What a person sees while a lane runs: on a terminal one line that moves, elsewhere plain lines.
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Scope;
+use std::time::Duration;
+
+use convoke_domain::lane::event::{Event, Usage};
+use jiff::Timestamp;
+
+use crate::clock::now;
+use crate::output::Voice;
+
+/// How often the line moves when nothing is said.
+const TICK: Duration = Duration::from_secs(1);
+
+/// How much of a tool's name is shown, so that the line stays one line.
+const MOST_SHOWN: usize = 30;
+
+/// What is known of a lane that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Status {
+    since: Timestamp,
+    /// As the client counts.
+    usage: Option<Usage>,
+    tool: Option<String>,
+    tools: u64,
+}
+
+/// One line of the terminal that is drawn again and again.
+pub(super) struct Live<'a> {
+    voice: &'a Voice,
+    status: Mutex<(Status, bool)>,
+}
+
+/// Moves the line until it is dropped.
+pub(super) struct Ticking {
+    _until: Sender<()>,
+}
+
+impl Status {
+    fn new(since: Timestamp) -> Self {
+        Self { since, usage: None, tool: None, tools: 0 }
+    }
+
+    fn take(&mut self, event: &Event) {
+        match event {
+            Event::Usage(usage) => self.usage = Some(*usage),
+            Event::Tool(name) => {
+                self.tools += 1;
+                self.tool = Some(name.clone());
+            }
+            Event::Session(_)
+            | Event::Model(_)
+            | Event::Rights(_)
+            | Event::Text(_)
+            | Event::Trouble(_)
+            | Event::Ended(_) => {}
+        }
+    }
+
+    fn line(&self, now: Timestamp) -> String {
+        let seconds = now.duration_since(self.since).as_secs().max(0);
+        let tokens = self.usage.map_or(String::new(), |it| format!(", {} tokens", it.tokens()));
+        let tool = self.tool.as_ref().map_or(String::new(), |name| {
+            let name: String = one_line(name).chars().take(MOST_SHOWN).collect();
+            format!(", tool {}: {name}", self.tools)
+        });
+        format!("{seconds} s{tokens}{tool}")
+    }
+}
+
+impl<'a> Live<'a> {
+    pub(super) fn new(voice: &'a Voice) -> Self {
+        Self { voice, status: Mutex::new((Status::new(now()), false)) }
+    }
+
+    /// Shows what was said.
+    pub(super) fn notice(&self, event: &Event) {
+        // The line itself says which tool was last.
+        let words = progress(event).filter(|_| !matches!(event, Event::Tool(_)));
+        self.change(|status, is_drawn| {
+            status.take(event);
+            if let Some(words) = words {
+                self.voice.redraw(&words, *is_drawn);
+                *is_drawn = false;
+            }
+        });
+        self.draw();
+    }
+
+    /// Draws the line every second, for as long as what is returned lives.
+    pub(super) fn tick<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Ticking {
+        let (sender, receiver) = channel::<()>();
+        scope.spawn(move || {
+            self.draw();
+            while matches!(receiver.recv_timeout(TICK), Err(error) if is_tick(error)) {
+                self.draw();
+            }
+        });
+        Ticking { _until: sender }
+    }
+
+    /// Draws the line once more, where it stays.
+    pub(super) fn end(&self) {
+        self.draw();
+    }
+
+    fn draw(&self) {
+        self.change(|status, is_drawn| {
+            self.voice.redraw(&status.line(now()), *is_drawn);
+            *is_drawn = true;
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Status, &mut bool)) {
+        let mut found = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        let (status, is_drawn) = &mut *found;
+        change(status, is_drawn);
+    }
+}
+
+fn is_tick(error: std::sync::mpsc::RecvTimeoutError) -> bool {
+    error == std::sync::mpsc::RecvTimeoutError::Timeout
+}
+
+/// What is worth saying while it works.
+pub(super) fn progress(event: &Event) -> Option<String> {
+    let line = match event {
+        Event::Session(id) => format!("session {id}"),
+        Event::Tool(name) => format!("uses {name}"),
+        Event::Trouble(failure) => format!("trouble: {failure}"),
+        Event::Model(_) | Event::Rights(_) | Event::Text(_) | Event::Usage(_) | Event::Ended(_) => {
+            return None;
+        }
+    };
+    Some(one_line(&line))
+}
+
+/// What clients and models say cannot make lines of ours.
+fn one_line(text: &str) -> String {
+    text.replace(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'), " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn a_line_says_how_long_how_much_and_what_last() {
+        let mut status = Status::new(at(100));
+        assert_eq!(status.line(at(100)), "0 s");
+        assert_eq!(status.line(at(90)), "0 s", "a clock that was set");
+        status.take(&Event::Tool("Read".to_owned()));
+        status.take(&Event::Usage(Usage { input: 2400, output: 84, ..Usage::default() }));
+        status.take(&Event::Tool("Grep\u{1b}[2J\nanswered".to_owned()));
+        status.take(&Event::Text("Let me see.".to_owned()));
+        assert_eq!(status.line(at(112)), "12 s, 2484 tokens, tool 2: Grep [2J answered");
+    }
+
+    #[test]
+    fn whatever_is_said_is_one_short_line() {
+        for name in ["", "\r\n\t\0", "\u{1b}]0;x\u{7}", "a\u{2028}b\u{85}c", &"ü".repeat(500)] {
+            let mut status = Status::new(at(0));
+            status.take(&Event::Tool(name.to_owned()));
+            let line = status.line(at(1));
+            assert!(!line.contains(char::is_control) && line.chars().count() < 70, "{line:?}");
+            let said = progress(&Event::Tool(name.to_owned())).unwrap();
+            let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+            assert!(!said.contains(breaks), "{said:?}");
+        }
+    }
+}
