@@ -13,5 +13,6 @@ pub mod forecast;
 pub mod health;
 pub mod ledger;
 pub mod outcome;
+pub mod outlook;
 pub mod queue;
 pub mod substance;

@@ -8,7 +8,7 @@ use std::thread::{self, Scope as Threads};
 use std::time::Duration;
 
 use convoke_domain::agent::{Agent, AgentStatus, Owner};
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::{End, Outcome};
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::wake::hop::wakes;
 use convoke_engine::lane::adapter::Rights;
@@ -20,7 +20,7 @@ use convoke_store::wake_up::WakeUpStore;
 use serde::Serialize;
 
 use super::deliver::{Delivered, Delivery, client, session, wakes_nobody};
-use super::lane::sentence;
+use super::lane::{Allowance, Purse, sentence};
 use crate::app::{App, Format};
 use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
@@ -37,7 +37,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// All that waits for an agent is one wake-up, and its session goes on in a supervised lane, as with
 /// `convoke prompt`. Whoever is busy is not interrupted. Answers are kept as messages, and wake
 /// those whom they mention, up to eight wake-ups in a row. An agent that gave no answer is tried
-/// again when there is something new for it.
+/// again when there is something new for it. When a `--budget` is used up, it ends with exit code 5.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// End when nothing is left that could be delivered
@@ -51,6 +51,9 @@ pub struct Args {
     /// The most agents that work at the same time
     #[arg(long, value_name = "N", default_value = "2")]
     max_parallel: NonZeroUsize,
+
+    #[command(flatten)]
+    allowance: Allowance,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +88,7 @@ struct Attendant<'a> {
     app: &'a App,
     workspace: &'a Workspace,
     settings: &'a Settings,
+    purse: &'a Purse,
     /// Who is being seen to.
     running: Vec<AgentName>,
     /// Up to which message somebody was tried in vain.
@@ -92,6 +96,8 @@ struct Attendant<'a> {
     /// Who others are taken by.
     owners: Vec<Owner>,
     exit: Exit,
+    /// Whether the budget of this call is used up, so that nobody more is woken.
+    is_spent: bool,
 }
 
 impl Args {
@@ -99,17 +105,19 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let workspace = Workspace::open(app, None)?;
         let _lock = lock(app, &workspace.scope)?;
-        let settings = settings(app)?;
+        let (settings, purse) = (settings(app)?, self.allowance.settle("attend"));
         output.say(&format!("attending to {}", described(&workspace.scope)));
         let mut attendant = Attendant {
             args: self,
             app,
             workspace: &workspace,
             settings: &settings,
+            purse: &purse,
             running: Vec::new(),
             given_up: BTreeMap::new(),
             owners: Vec::new(),
             exit: Exit::Done,
+            is_spent: false,
         };
         thread::scope(|threads| attendant.attend(threads, output))?;
         Ok(attendant.exit)
@@ -145,10 +153,11 @@ impl<'a> Attendant<'a> {
         let mut seen = None;
         let cancel = interrupt::cancel();
         loop {
-            let is_over = self.args.once || cancel.is_asked();
+            let is_stopped = self.is_spent || cancel.is_asked();
+            let is_over = self.args.once || is_stopped;
             let changes = self.workspace.store.changes().map_err(refused)?;
             let is_news = seen != Some(changes) || self.owners.iter().any(|it| !is_alive(*it));
-            if is_news && !cancel.is_asked() {
+            if is_news && !is_stopped {
                 seen = Some(changes);
                 self.look(threads, &sender)?;
             }
@@ -209,6 +218,7 @@ impl<'a> Attendant<'a> {
     ) {
         self.running.push(agent.clone());
         let (app, settings, rights) = (self.app, self.settings, self.rights());
+        let purse = self.purse;
         let sender = sender.clone();
         threads.spawn(move || {
             let deliver = || {
@@ -223,6 +233,7 @@ impl<'a> Attendant<'a> {
                     agent: &agent,
                     message: None,
                     rights,
+                    purse,
                 };
                 delivery.deliver(&voice)
             };
@@ -239,6 +250,7 @@ impl<'a> Attendant<'a> {
             agent,
             message: None,
             rights: self.rights(),
+            purse: self.purse,
         }
     }
 
@@ -288,6 +300,10 @@ impl<'a> Attendant<'a> {
             self.exit = Exit::Interrupted;
         } else if !is_answered {
             self.give_up(agent, newest);
+        }
+        if driven.end == End::BudgetLimit {
+            self.exit = Exit::Budget;
+            self.is_spent |= self.args.allowance.budget.is_some();
         }
         Ok(())
     }

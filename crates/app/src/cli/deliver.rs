@@ -18,7 +18,7 @@ use convoke_store::message::{self, Said};
 use convoke_store::skill::SkillStore;
 use convoke_store::wake_up::{WakeUpEnd, WakeUpStore};
 
-use super::lane::{Account, LaneOrder, USUAL_LIMITS, lane_failed};
+use super::lane::{LaneOrder, Purse, lane_failed};
 use super::wake::{profile_of, wake};
 use crate::app::App;
 use crate::clock::now;
@@ -41,6 +41,8 @@ pub(super) struct Delivery<'a> {
     pub(super) message: Option<NewMessage>,
     /// What the agent may do.
     pub(super) rights: Rights,
+    /// What it may spend, and how long it may take.
+    pub(super) purse: &'a Purse,
 }
 
 /// What came of it.
@@ -118,8 +120,8 @@ impl Delivery<'_> {
             effort: None,
             resume: Some(session(agent)?),
             rights: self.rights,
-            limits: USUAL_LIMITS,
-            account: Account::of_role(self.agent.to_string()),
+            limits: self.purse.limits,
+            account: self.purse.account(self.agent.to_string()),
         };
         let scratch = tempfile::tempdir().map_err(lane_failed)?;
         order.drive(self.app, scratch.path(), voice)

@@ -1,8 +1,10 @@
 //! `convoke lane`: one supervised run of one agent on one prompt.
 
+mod allowance;
 mod books;
 mod entry;
 mod events;
+mod foresight;
 mod keep;
 mod list;
 mod live;
@@ -29,6 +31,7 @@ use convoke_engine::lane::drive::Driven;
 use convoke_engine::lane::replay::TapeError;
 use convoke_engine::lane::supervisor::Limits;
 
+pub(super) use self::allowance::{Allowance, Purse};
 pub(super) use self::books::{Account, Ran};
 use self::events::Line;
 use self::keep::{keep, make_ready};
@@ -316,6 +319,7 @@ impl RunArgs {
             },
             budget: self.budget,
             kept_in: self.keep.as_ref().map(|path| absolute(path).display().to_string()),
+            foresees: true,
         }
     }
 

@@ -11,7 +11,7 @@ use convoke_store::message::{self, MessageStore, Said};
 use serde::Serialize;
 
 use super::deliver::{Delivered, Delivery, client, found, session, wakes_nobody};
-use super::lane::sentence;
+use super::lane::{Allowance, sentence};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::wake::settings;
@@ -44,6 +44,9 @@ pub struct Args {
     /// Only store the message, and print what would be sent
     #[arg(long)]
     print: bool,
+
+    #[command(flatten)]
+    allowance: Allowance,
 }
 
 #[derive(Serialize)]
@@ -93,6 +96,7 @@ impl Args {
             agent: &self.agent,
             message: Some(to_itself).filter(|it| it.from == self.agent),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
+            purse: &self.allowance.settle("prompt"),
         };
         delivery.bury()?;
         let delivered = if self.print || !wakes(said.hop) {

@@ -204,3 +204,38 @@ fn a_signal_ends_it_cleanly() {
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
     assert!(project.stdout(&["inbox", "b"]).contains("hello"));
 }
+
+/// The clients say what they spent, too.
+fn spending(project: Project) -> Project {
+    let path = project.path("../home/bin/claude");
+    let script = fs::read_to_string(&path).unwrap();
+    let usage = r#""type":"result","usage":{"input_tokens":90,"output_tokens":10}"#;
+    let told = script.replace(r#""type":"result""#, usage);
+    assert_ne!(told, script);
+    fs::write(path, told).unwrap();
+    project
+}
+
+// When the budget of a call is used up, nobody more is woken, and it ends.
+#[test]
+fn attending_ends_when_its_budget_is_used_up() {
+    let project = spending(project("", "yes", "yes"));
+    project.run(&["say", "@a @b go"]);
+    let more = ["--max-parallel", "1", "--budget", "100"];
+    let ended = project.run(&[&["attend"], &more[..]].concat());
+    assert_eq!(ended.code, Some(5), "{ended}");
+    assert_eq!(woken(&project), "a");
+    assert!(ended.stderr.contains("over_budget after 0.0 s: the budget is used up"), "{ended}");
+    assert!(project.stdout(&["inbox", "b"]).contains("@a @b go"), "it still waits");
+}
+
+#[test]
+fn a_prompt_is_under_a_budget_and_a_limit() {
+    let project = spending(project("", "yes", "yes"));
+    let prompt = |more: &[&str]| project.run(&[&["prompt", "a", "go"], more].concat());
+    let named = ["--run", "r", "--budget", "100"];
+    assert_eq!(prompt(&named).code, Some(0));
+    assert_eq!(prompt(&named).code, Some(5));
+    fs::write(project.path("../home/bin/claude"), "#!/bin/sh\nsleep 300\n").unwrap();
+    assert_eq!(prompt(&["--limit", "0.5"]).code, Some(4));
+}

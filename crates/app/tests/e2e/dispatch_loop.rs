@@ -182,3 +182,16 @@ fn a_loop_that_was_cut_short_goes_on() {
         "{nobody}"
     );
 }
+
+// All lanes of a loop share its budget; when that is used up, it ends.
+#[test]
+fn a_loop_ends_when_its_budget_is_used_up() {
+    let answers = [("a-1", PASS), ("b-1", FAIL), ("f-1", "Named one."), ("b-2", PASS)];
+    let project = project(&answers);
+    let ended = run(&project, &["--write", "--budget", "200"]);
+    assert_eq!(ended.code, Some(5), "{ended}");
+    assert_eq!(asked(&project), [1, 1, 0], "who fixes was not even started: {ended}");
+    assert!(ended.stderr.contains("200 tokens may be spent, and 200 were"), "{ended}");
+    let on = run(&project, &["--write", "--budget", "200", "--max", "2"]);
+    assert_eq!(asked(&project), [1, 2, 1], "another call has a budget of its own: {on}");
+}

@@ -134,6 +134,31 @@ fn a_round_that_cannot_be_resumed_begins_afresh() {
     assert_eq!(run(&project, &["--iteration", "3"]).code, Some(4));
 }
 
+// What a round may spend and how long it may take is the caller's to say.
+#[test]
+fn a_round_is_under_a_budget_and_a_limit() {
+    let project = with_claude(repository());
+    fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
+    let named = ["--run", "r", "--budget", "10"];
+    let first = run(&project, &named);
+    assert_eq!(first.code, Some(0), "{first}");
+    let refused = run(&project, &named);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(5), ""), "{refused}");
+    assert!(refused.stderr.contains("10 tokens may be spent, and 14 were"), "{refused}");
+    let own = run(&project, &["--budget", "10"]);
+    assert_eq!(own.code, Some(0), "a call of its own: {own}");
+    let expected = "forecast: 14 tokens, ";
+    assert!(own.stderr.contains(expected), "what rounds of the role needed is said: {own}");
+    let lanes: Value = serde_json::from_str(&project.stdout(&["lane", "list", "--json"])).unwrap();
+    let states: Vec<_> = lanes.as_array().unwrap().iter().map(|it| it["state"].clone()).collect();
+    assert_eq!(states, ["answered", "over_budget", "answered"]);
+    assert_eq!([&lanes[0]["run"], &lanes[1]["run"]], ["r", "r"]);
+    let script = "#!/bin/sh\n[ \"$1\" = --version ] && exit\nsleep 300\n";
+    fs::write(project.path("../home/bin/claude"), script).unwrap();
+    let late = run(&project, &["--limit", "0.5"]);
+    assert_eq!(late.code, Some(4), "{late}");
+}
+
 // D-61: nothing is resumed before the client has shown that it can, in the version that runs.
 #[test]
 fn nothing_is_resumed_before_the_gate_has_passed() {

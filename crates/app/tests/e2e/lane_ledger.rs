@@ -243,6 +243,27 @@ fn a_budget_that_is_used_up_starts_no_lane() {
     assert_eq!(run(&project, "claude", &["--budget", "much"]).code, Some(2));
 }
 
+// What earlier lanes like it needed is said before a lane begins, and whether the budget will do.
+#[test]
+fn what_a_lane_will_need_is_said_before_it_begins() {
+    let project = with_agents(&[("claude", &claude("s-1", 0.25)), ("codex", &codex())]);
+    let first = run(&project, "claude", &["--role", "judge"]);
+    assert!(!first.stderr.contains("forecast"), "there is no history: {first}");
+    let forecast = "forecast: 2484 tokens, $0.";
+    let second = run(&project, "claude", &["--role", "judge", "--budget", "1k"]);
+    assert!(second.stderr.starts_with(forecast), "{second}");
+    let short = "warning: the budget may not do: 1000 tokens are left of the budget, and half of \
+                 earlier lanes needed 2484 tokens\nsession s-1\n";
+    assert!(second.stderr.contains(short), "{second}");
+    assert_eq!(second.code, Some(0), "it is only said");
+    let enough = run(&project, "claude", &["--role", "judge", "--budget", "3k"]);
+    assert!(enough.stderr.starts_with(forecast) && !enough.stderr.contains("warning"), "{enough}");
+    for (agent, role) in [("claude", "voter"), ("codex", "judge")] {
+        let other = run(&project, agent, &["--role", role]);
+        assert!(!other.stderr.contains("forecast"), "{other}");
+    }
+}
+
 // Where a client says as it goes what it spends, it is stopped when it goes on over its budget.
 #[test]
 fn a_lane_that_goes_on_over_its_budget_is_stopped() {

@@ -302,7 +302,7 @@ impl Order<'_> {
             resume: None,
             rights: Rights::ReadOnly,
             limits: self.limits,
-            account: Account { purpose, budget: self.budget, kept_in: None },
+            account: Account { purpose, budget: self.budget, ..Account::default() },
         };
         let scratch = tempfile::tempdir().map_err(lane_failed)?;
         let ran = order.run(self.app, scratch.path(), &Voice::default())?;

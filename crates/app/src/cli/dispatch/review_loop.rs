@@ -26,7 +26,7 @@ use super::next::NextArgs;
 use super::run::{Assignment, Judgement, Watch};
 use super::{FeatureArg, PostArgs, unknown};
 use crate::app::App;
-use crate::cli::lane::{AgentWord, Ran, TreeWatch, lane_failed, model_name};
+use crate::cli::lane::{AgentWord, Allowance, Purse, Ran, TreeWatch, lane_failed, model_name};
 use crate::clock::now;
 use crate::config::dispatch::{Settings, settings};
 use crate::exit::Exit;
@@ -76,6 +76,9 @@ pub(super) struct Args {
     /// List the files that changed since a commit
     #[arg(long, value_name = "REV")]
     changed_since: Option<String>,
+
+    #[command(flatten)]
+    allowance: Allowance,
 }
 
 /// Everything a loop goes by.
@@ -86,6 +89,7 @@ struct Course<'a> {
     reviewers: Vec<String>,
     fixer: Option<String>,
     max: u32,
+    purse: Purse,
 }
 
 impl Args {
@@ -98,6 +102,7 @@ impl Args {
             reviewers: self.reviewers(&settings)?,
             fixer: self.fixer(&settings).filter(|_| self.write && !self.no_fix),
             max: self.max.unwrap_or(settings.max_iterations),
+            purse: self.allowance.settle("dispatch loop"),
         };
         course.take_up()?;
         let stop = course.go()?;
@@ -303,7 +308,8 @@ impl Course<'_> {
     fn assigned<'b>(&'b self, next: NextArgs, client: &'b AgentRef) -> Assignment<'b> {
         let is_reviewers = *client == self.args.client;
         let model = self.args.model.as_deref().filter(|_| is_reviewers);
-        Assignment { next, client, model, write: self.args.write, watch: Watch::Round }
+        let (write, watch) = (self.args.write, Watch::Round);
+        Assignment { next, client, model, write, watch, purse: &self.purse }
     }
 }
 

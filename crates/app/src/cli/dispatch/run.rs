@@ -14,7 +14,7 @@ use super::check::Judged;
 use super::{check, gate, next};
 use crate::app::App;
 use crate::cli::lane::{
-    self, Account, AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, model_name, sentence,
+    self, Account, AgentWord, Allowance, LaneOrder, Purse, lane_failed, model_name, sentence,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -38,6 +38,9 @@ pub(super) struct RunArgs {
     /// Let the agent change files, as far as its client's own settings allow
     #[arg(long)]
     write: bool,
+
+    #[command(flatten)]
+    allowance: Allowance,
 }
 
 impl RunArgs {
@@ -48,6 +51,7 @@ impl RunArgs {
             model: self.model.as_deref(),
             write: self.write,
             watch: Watch::Lane,
+            purse: &self.allowance.settle("dispatch run"),
         };
         let Judgement { ran, judged } = assignment.run(app, &Voice::default())?;
         judged.map_or(Ok(Exit::of_lane(ran.driven.outcome)), |it| it.show(app, output))
@@ -62,6 +66,8 @@ pub(super) struct Assignment<'a> {
     /// Whether somebody who works may write.
     pub(super) write: bool,
     pub(super) watch: Watch,
+    /// What it may spend, and how long it may take.
+    pub(super) purse: &'a Purse,
 }
 
 /// Who looks whether somebody who may only read has changed files.
@@ -128,8 +134,8 @@ impl Assignment<'_> {
                 Decision::Fresh { .. } => None,
             },
             rights: if writes { Rights::Write } else { Rights::ReadOnly },
-            limits: USUAL_LIMITS,
-            account: Account::of_role(role.name.to_string()),
+            limits: self.purse.limits,
+            account: Account { foresees: true, ..self.purse.account(role.name.to_string()) },
         };
         let ran = match self.watch {
             Watch::Lane => order.run_watched(app, scratch, voice)?,

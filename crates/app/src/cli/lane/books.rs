@@ -19,6 +19,7 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 
 use super::LaneOrder;
+use super::foresight::LOOKED_THROUGH;
 use super::live::progress;
 use super::order::{Tell, Told};
 use super::report::warnings;
@@ -41,6 +42,8 @@ pub(in crate::cli) struct Account {
     pub(in crate::cli) budget: Option<Cap>,
     /// Where what is said will be found afterwards.
     pub(in crate::cli) kept_in: Option<String>,
+    /// Whether what earlier lanes needed is said before it begins.
+    pub(in crate::cli) foresees: bool,
 }
 
 impl Account {
@@ -106,6 +109,9 @@ impl LaneOrder<'_> {
                 kept(voice, books.workspace.store.end_lane(id, &refused_ending(&driven)));
             }
             return Ok(Ran { driven, lane: id, spent: None });
+        }
+        if let Some(books) = books.as_ref().filter(|_| self.account.foresees) {
+            self.look_ahead(books, app, voice);
         }
         let mut meter = self.meter(books.as_ref(), voice);
         let driven = match tell(Told::Began(id)) {
@@ -182,6 +188,17 @@ impl LaneOrder<'_> {
             reached = cap.allows(sum).err().map(|it| (it, "the budget is used up"));
         }
         Ok(reached.map(|(reached, what): (Reached, _)| format!("{what}: {reached}")))
+    }
+
+    /// Says what it will probably need. That nobody can tell costs no lane.
+    fn look_ahead(&self, books: &Books, app: &App, voice: &Voice) {
+        let Workspace { store, scope } = &books.workspace;
+        let project = Some(scope.project.as_str());
+        let query = LaneQuery { project, last: Some(LOOKED_THROUGH), ..LaneQuery::default() };
+        let already = self.sum_of_run(books).map(|sum| sum.usage);
+        if let (Ok(earlier), Ok(already)) = (store.lanes(query), already) {
+            self.foresee(&earlier, already, app.format, voice);
+        }
     }
 
     /// Returns what the run has spent that it is part of.

@@ -84,7 +84,8 @@ impl Summary {
         Ok(match self.reason {
             Stop::Approved => Exit::Done,
             Stop::Capped | Stop::NoProgress | Stop::ByHand => Exit::No,
-            Stop::LaneFailed | Stop::OverBudget => Exit::LaneFailed,
+            Stop::LaneFailed => Exit::LaneFailed,
+            Stop::OverBudget => Exit::Budget,
             Stop::Cancelled => Exit::Interrupted,
         })
     }

@@ -1,0 +1,110 @@
+//! Whether what is left of a budget will probably do, by what earlier lanes needed.
+
+use std::fmt;
+
+use super::cap::Cap;
+use super::event::Usage;
+use super::forecast::Forecast;
+
+/// A budget that will perhaps not do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shortage {
+    /// What is left.
+    pub left: Cap,
+    /// What earlier lanes needed: at least so much, for that share of them.
+    pub needed: Cap,
+    /// How many of them.
+    pub share: Share,
+}
+
+/// How many of the earlier lanes would not have been able to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// Half of them or more.
+    Half,
+    /// One of ten or more.
+    Tenth,
+}
+
+/// Compares a forecast with what is left under a cap when others have spent this. `None` if it will
+/// probably do, or if nobody can tell because no money was said.
+pub fn shortage(forecast: &Forecast, cap: Cap, already: Usage) -> Option<Shortage> {
+    let (most, spent, range, unit): (_, _, _, fn(u64) -> Cap) = match cap {
+        Cap::Tokens(most) => (most, already.tokens(), Some(forecast.tokens), Cap::Tokens),
+        Cap::MicroDollars(most) => {
+            let spent = already.micro_dollars.unwrap_or_default();
+            (most, spent, forecast.micro_dollars, Cap::MicroDollars)
+        }
+    };
+    let (range, left) = (range?, most.saturating_sub(spent));
+    let (needed, share) = if range.median > left {
+        (range.median, Share::Half)
+    } else if range.p90 > left {
+        (range.p90, Share::Tenth)
+    } else {
+        return None;
+    };
+    Some(Shortage { left: unit(left), needed: unit(needed), share })
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = match self.share {
+            Share::Half => "half",
+            Share::Tenth => "one in ten",
+        };
+        let Self { left, needed, .. } = self;
+        write!(f, "{left} are left of the budget, and {share} of earlier lanes needed {needed}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::forecast::Range;
+    use super::*;
+
+    fn forecast(median: u64, p90: u64) -> Forecast {
+        Forecast { lanes: 9, tokens: Range { median, p90 }, micro_dollars: None, took_ms: None }
+    }
+
+    #[test]
+    fn a_budget_that_will_not_do_is_known_before() {
+        let used = |input| Usage { input, ..Usage::default() };
+        let words = |cap, already| {
+            let found = shortage(&forecast(100, 300), cap, used(already));
+            found.map(|it| it.to_string())
+        };
+        assert_eq!(words(Cap::Tokens(1000), 700), None);
+        assert_eq!(
+            words(Cap::Tokens(1000), 701).as_deref(),
+            Some(
+                "299 tokens are left of the budget, and one in ten of earlier lanes needed 300 \
+                 tokens"
+            )
+        );
+        assert_eq!(
+            words(Cap::Tokens(1000), 950).as_deref(),
+            Some("50 tokens are left of the budget, and half of earlier lanes needed 100 tokens")
+        );
+        assert_eq!(words(Cap::MicroDollars(1), 0), None, "nobody said what it costs");
+        let range = Range { median: 2_000_000, p90: 2_000_000 };
+        let priced = Forecast { micro_dollars: Some(range), ..forecast(1, 1) };
+        let found = shortage(&priced, Cap::MicroDollars(1_500_000), Usage::default()).unwrap();
+        assert_eq!((found.left, found.share), (Cap::MicroDollars(1_500_000), Share::Half));
+    }
+
+    proptest! {
+        #[test]
+        fn more_budget_is_never_shorter(
+            median in 0_u64..1000, more in 0_u64..1000, cap in 0_u64..3000, spent in 0_u64..3000,
+        ) {
+            let forecast = forecast(median, median + more);
+            let already = Usage { output: spent, ..Usage::default() };
+            let is_short = |cap| shortage(&forecast, Cap::Tokens(cap), already).is_some();
+            prop_assert!(is_short(cap) || !is_short(cap + 1));
+            prop_assert_eq!(is_short(cap), median + more > cap.saturating_sub(spent));
+        }
+    }
+}
