@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use convoke_domain::ledger::place::Named;
+
 /// What the process was started with.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Environment;
@@ -126,6 +128,35 @@ impl Environment {
     /// Returns the session that a bundle is written for.
     pub fn session_id(self) -> Option<String> {
         variable("SESSION_ID").map(|it| it.to_string_lossy().into_owned())
+    }
+
+    /// Returns where the ledgers of the original workflow may be, by the names its scripts use.
+    pub fn ledgers(self) -> Named {
+        let path = |name| variable(name).map(PathBuf::from);
+        Named {
+            timing: path("LARCH_TIMING_LEDGER"),
+            tokens: path("LARCH_TOKEN_LEDGER"),
+            implement: self.implement_folder(),
+            session_env: path("SESSION_ENV_PATH"),
+            design: self.design_folder(),
+            review: path("REVIEW_TMPDIR"),
+            temp: self.temp(),
+        }
+    }
+
+    /// Returns the workflow that a row of the timing ledger is of.
+    pub fn timing_skill(self) -> Option<String> {
+        variable("LARCH_TIMING_SKILL").map(|it| it.to_string_lossy().into_owned())
+    }
+
+    /// Returns the id of the session that a token ledger is of.
+    pub fn token_session(self) -> Option<String> {
+        variable("LARCH_TOKEN_SESSION_ID").map(|it| it.to_string_lossy().into_owned())
+    }
+
+    /// Returns the host's own record of the session, for what it used itself.
+    pub fn claude_source(self) -> Option<PathBuf> {
+        variable("LARCH_CLAUDE_SOURCE_FILE").map(PathBuf::from)
     }
 
     /// Names the variables for folders that are ignored because they are relative.

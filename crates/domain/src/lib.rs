@@ -13,6 +13,7 @@ pub mod execution_log;
 pub mod finding;
 pub mod hook;
 pub mod lane;
+pub mod ledger;
 pub mod manifest;
 pub mod markdown;
 pub mod mention;

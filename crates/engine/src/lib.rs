@@ -14,6 +14,7 @@ pub mod hook;
 pub mod hooks;
 mod json;
 pub mod lane;
+pub mod ledger;
 pub mod lock;
 pub mod manifest;
 pub mod owner;

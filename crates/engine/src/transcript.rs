@@ -6,6 +6,7 @@
 
 mod injected;
 pub mod reads;
+pub mod spent;
 
 pub use injected::{Injected, injected};
 

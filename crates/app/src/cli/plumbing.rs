@@ -13,6 +13,8 @@ mod mermaid;
 mod preflight;
 mod session_env;
 mod session_setup;
+mod timing;
+mod tokens;
 
 use std::time::Duration;
 
@@ -119,6 +121,21 @@ enum Command {
     /// `MANIFEST_OK=true` and what is in it, or `MANIFEST_FAILED=true` and why.
     #[command(verbatim_doc_comment)]
     ManifestRead(Words),
+    /// Write to the ledger of steps and times, or report on it; always exits 0
+    ///
+    /// `mark STEP`, `record-vendor-task --vendor NAME --task-kind KIND --start-s N --end-s N
+    /// --output FILE [--exit-code N] [--status complete|signal|unknown]`, `workflow-path
+    /// HARD|SIMPLE`, `dump`, `report [--terse|--full] [--append FILE]`. `--ledger FILE` may stand
+    /// anywhere. What cannot be done is a warning on stderr.
+    #[command(verbatim_doc_comment)]
+    Timing(Words),
+    /// Write to the ledger of tokens, or report on it; always exits 0
+    ///
+    /// `mark STEP`, `record-vendor NAME [input=N] [output=N] [cache_read=N] [cache_create=N]
+    /// [total=N] [raw=WORD]`, `dump`, `report [--terse|--full] [--append FILE]`. `--ledger FILE` may
+    /// stand anywhere. What cannot be done is a warning on stderr.
+    #[command(verbatim_doc_comment)]
+    Tokens(Words),
 }
 
 /// How long a remote may take.
@@ -148,6 +165,8 @@ impl Args {
             Command::Cleanup(it) => Ok(cleanup::run(app, &it.words, output)),
             Command::ManifestWrite(it) => manifest::plumbing_write(&it.words, app, output),
             Command::ManifestRead(it) => manifest::plumbing_read(&it.words, app, output),
+            Command::Timing(it) => timing::run(app, &it.words, output),
+            Command::Tokens(it) => tokens::run(app, &it.words, output),
         }
     }
 }

@@ -32,6 +32,7 @@ mod lane;
 mod lane_events;
 mod lane_ledger;
 mod lane_reading;
+mod ledgers;
 mod manifest;
 mod manifest_kill;
 mod mermaid;

@@ -1,0 +1,165 @@
+//! Rows of the token ledger: a step begins, or an agent used something.
+
+use jiff::Timestamp;
+
+use super::{Misuse, VENDORS};
+
+/// Numbers of tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Read.
+    pub input: u64,
+    /// Written.
+    pub output: u64,
+    /// Read again from a cache.
+    pub cache_read: u64,
+    /// Put into a cache.
+    pub cache_create: u64,
+    /// All of them.
+    pub total: u64,
+}
+
+impl Counts {
+    /// Returns the sum of the parts.
+    pub fn parts(&self) -> u64 {
+        let parts = [self.input, self.output, self.cache_read, self.cache_create];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Adds more.
+    pub fn add(&mut self, more: &Self) {
+        self.input = self.input.saturating_add(more.input);
+        self.output = self.output.saturating_add(more.output);
+        self.cache_read = self.cache_read.saturating_add(more.cache_read);
+        self.cache_create = self.cache_create.saturating_add(more.cache_create);
+        self.total = self.total.saturating_add(more.total);
+    }
+}
+
+/// What an agent used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Use {
+    /// The agent.
+    pub vendor: String,
+    /// How much.
+    pub counts: Counts,
+    /// Where the numbers come from, in a word.
+    pub raw: String,
+}
+
+impl Use {
+    /// Reads `KEY=VALUE` words. Numbers that nobody gives are 0; without a total it is their sum.
+    pub(super) fn parse(vendor: &str, words: &[&str]) -> Result<Self, Misuse> {
+        if !VENDORS.contains(&vendor) {
+            return Err(Misuse::new(format!("unknown vendor `{vendor}`")));
+        }
+        let mut counts = Counts::default();
+        let (mut raw, mut total) = (String::new(), None);
+        for word in words {
+            let (key, value) = word
+                .split_once('=')
+                .ok_or_else(|| Misuse::new(format!("`{word}` is no KEY=VALUE")))?;
+            let number = || number(key, value);
+            match key {
+                "input" => counts.input = number()?,
+                "output" => counts.output = number()?,
+                "cache_read" => counts.cache_read = number()?,
+                "cache_create" => counts.cache_create = number()?,
+                "total" => total = Some(number()?),
+                "raw" => value.clone_into(&mut raw),
+                other => return Err(Misuse::new(format!("unknown key `{other}`"))),
+            }
+        }
+        counts.total = total.unwrap_or_else(|| counts.parts());
+        Ok(Self { vendor: vendor.to_owned(), counts, raw })
+    }
+}
+
+fn number(key: &str, value: &str) -> Result<u64, Misuse> {
+    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.then(|| value.parse().ok()).flatten();
+    number.ok_or_else(|| Misuse::new(format!("`{key}={value}` is no number of tokens")))
+}
+
+/// A row of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// When it was written.
+    pub at: Timestamp,
+    /// What it says.
+    pub event: Event,
+}
+
+/// What a row says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A step begins.
+    Mark(String),
+    /// An agent used something.
+    Use(Use),
+}
+
+/// Returns a time as it is written: in seconds of UTC.
+pub fn stamp(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Chooses the id of the session that a ledger belongs to: the one that is named, else the one that
+/// stands in a file, else one made of the working folder.
+pub fn session_id(named: Option<&str>, file: Option<&str>, folder: &str) -> String {
+    let written = file.map(str::trim).filter(|it| !it.is_empty());
+    named.filter(|it| !it.is_empty()).or(written).unwrap_or(folder).to_owned()
+}
+
+/// Returns what a session's ledger is called. Only the id's hash reaches the path.
+pub fn file_name(hash: &str) -> String {
+    format!("larch-tokens-{hash}.jsonl")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // P-373, P-374
+    #[test]
+    fn six_keys_are_known() {
+        let given = Use::parse("codex", &["total=18250", "raw=codex_review"]).unwrap();
+        let counts = Counts { total: 18250, ..Counts::default() };
+        assert_eq!(
+            given,
+            Use { vendor: "codex".to_owned(), counts, raw: "codex_review".to_owned() }
+        );
+        let words = ["input=1", "output=2", "cache_read=3", "cache_create=4", "raw=a=b"];
+        let given = Use::parse("cursor", &words).unwrap();
+        assert_eq!((given.counts.total, given.raw.as_str()), (10, "a=b"));
+        for wrong in [
+            "input=-1",
+            "input=+1",
+            "input=1.5",
+            "input=",
+            "total=99999999999999999999",
+            "in=1",
+            "input",
+        ] {
+            assert!(Use::parse("codex", &["output=1", wrong]).is_err(), "{wrong}");
+        }
+        assert!(Use::parse("", &[]).is_err());
+        assert!(Use::parse("claude", &["total=1"]).is_err());
+    }
+
+    // P-371
+    #[test]
+    fn times_are_in_seconds_of_utc() {
+        let at = Timestamp::from_millisecond(1_777_627_800_999).unwrap();
+        assert_eq!(stamp(at), "2026-05-01T09:30:00Z");
+    }
+
+    // P-372
+    #[test]
+    fn the_id_that_is_named_comes_first() {
+        assert_eq!(session_id(Some("a"), Some("b"), "c"), "a");
+        assert_eq!(session_id(None, Some(" b\n"), "c"), "b");
+        assert_eq!(session_id(Some(""), Some("\n"), "c"), "c");
+        assert_eq!(session_id(None, None, "c"), "c");
+    }
+}

@@ -1,0 +1,214 @@
+//! The files of the original workflow's ledgers. Several programs append to them at once, one whole
+//! row at a time; whatever is in the way costs the row and nothing else.
+
+pub mod token_rows;
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use convoke_domain::finding::Finding;
+use convoke_domain::ledger::bracket::Bracket;
+use convoke_domain::ledger::place::Named;
+use convoke_domain::ledger::tokens::{file_name, session_id};
+
+use crate::file;
+use crate::skill::hash;
+
+/// How often, and how long apart, the lock is tried for: five seconds in all.
+const TRIES: u32 = 100;
+const STEP: Duration = Duration::from_millis(50);
+
+/// The longest ledger or document.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A row that was not written, or a document that did not get its report.
+#[derive(Debug, thiserror::Error)]
+pub enum NotWritten {
+    /// A link or anything else that is no file of its own.
+    #[error("`{}` is not a regular file", path.display())]
+    NotRegular {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Others kept the lock.
+    #[error("`{}` is locked", path.display())]
+    Locked {
+        /// The lock.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("cannot write `{}`", path.display())]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Appends a row, which has its line ending. Nobody else may read the file.
+pub fn append(path: &Path, row: &str) -> Result<(), NotWritten> {
+    let _lock = lock(path)?;
+    let refused = |source| NotWritten::Io { path: path.to_owned(), source };
+    open(path)?.write_all(row.as_bytes()).map_err(refused)
+}
+
+/// Returns what is in a ledger; nothing if there is none that can be read.
+pub fn read(path: &Path) -> Option<String> {
+    let is_own = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
+    is_own.then(|| file::text(path, MAX_BYTES)).flatten()
+}
+
+/// Returns where a folder really is, if it exists.
+pub fn real(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok()
+}
+
+/// Returns what the token ledger of a session is called, by the id that is named, the one in the
+/// file that a workflow leaves in its folder, or the working folder.
+pub fn token_file(named: &Named, id: Option<&str>, working: &Path) -> String {
+    let file = named.token_folder().map(|folder| folder.join("session-id"));
+    let file = file.and_then(|path| file::text(&path, 4096));
+    let folder = hash(working.as_os_str().as_encoded_bytes());
+    file_name(&hash(session_id(id, file.as_deref(), &folder)))
+}
+
+/// Puts a report into a document, which is made if there is none.
+pub fn place(document: &Path, bracket: Bracket, report: &str) -> Result<(), NotWritten> {
+    let before = match file::read(document, MAX_BYTES) {
+        Finding::Text(text) => text,
+        Finding::Absent => String::new(),
+        Finding::Unreadable(_) => return Err(NotWritten::NotRegular { path: document.to_owned() }),
+    };
+    let refused = |source| NotWritten::Io { path: document.to_owned(), source };
+    file::replace(document, &bracket.place(&before, report)).map_err(refused)
+}
+
+/// Waits for the lock beside a ledger. A row is never written without.
+fn lock(path: &Path) -> Result<File, NotWritten> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let path = PathBuf::from(name);
+    let file = open(&path)?;
+    for attempt in 1..=TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(source)) => return Err(NotWritten::Io { path, source }),
+            Err(TryLockError::WouldBlock) if attempt < TRIES => thread::sleep(STEP),
+            Err(TryLockError::WouldBlock) => {}
+        }
+    }
+    Err(NotWritten::Locked { path })
+}
+
+/// Opens a file for appending that is nobody else's. It is judged before it is opened, so that a
+/// pipe is not waited for, and again afterwards, because only then it cannot change any more.
+fn open(path: &Path) -> Result<File, NotWritten> {
+    let not_regular = || NotWritten::NotRegular { path: path.to_owned() };
+    let refused = |source| NotWritten::Io { path: path.to_owned(), source };
+    if fs::symlink_metadata(path).is_ok_and(|it| !it.is_file()) {
+        return Err(not_regular());
+    }
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        use rustix::fs::OFlags;
+
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        options.mode(0o600).custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path).map_err(refused)?;
+    if !file.metadata().map_err(refused)?.is_file() {
+        return Err(not_regular());
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+
+        file.set_permissions(fs::Permissions::from_mode(0o600)).map_err(refused)?;
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // P-363: whole rows, whoever else writes.
+    #[test]
+    fn many_writers_write_whole_rows() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("timing-ledger.tsv");
+        let row = |number: usize| format!("{number}\t{}\n", "x".repeat(5000));
+        thread::scope(|scope| {
+            for number in 0..20 {
+                let path = &path;
+                scope.spawn(move || append(path, &row(number)).unwrap());
+            }
+        });
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<_> = text.split_inclusive('\n').collect();
+        lines.sort_by_key(|line| line.split('\t').next().unwrap().parse::<usize>().unwrap());
+        assert_eq!(lines, (0..20).map(row).collect::<Vec<_>>());
+    }
+
+    // P-363
+    #[cfg(unix)]
+    #[test]
+    fn a_ledger_is_its_owners_alone_and_no_link() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        fs::write(&path, "old\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        append(&path, "new\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old\nnew\n");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+
+        let link = dir.path().join("link");
+        symlink(&path, &link).unwrap();
+        let error = append(&link, "x\n").unwrap_err();
+        assert!(matches!(error, NotWritten::NotRegular { .. }), "{error}");
+        assert_eq!(read(&link), None);
+        // The lock is a file of the same kind.
+        symlink(&path, dir.path().join("b.lock")).unwrap();
+        assert!(append(&dir.path().join("b"), "x\n").is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old\nnew\n");
+        assert!(append(dir.path(), "x\n").is_err());
+    }
+
+    // P-363
+    #[test]
+    fn a_lock_that_is_kept_costs_the_row() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        let held = lock(&path).unwrap();
+        let error = append(&path, "x\n").unwrap_err();
+        assert!(matches!(error, NotWritten::Locked { .. }), "{error}");
+        assert!(!path.exists());
+        drop(held);
+        append(&path, "x\n").unwrap();
+    }
+
+    // P-372
+    #[test]
+    fn only_a_hash_of_the_id_reaches_the_name() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("session-id"), "from-file\n").unwrap();
+        let mut named = Named { implement: Some(dir.path().to_owned()), ..Named::default() };
+        let name = |named: &Named, id| token_file(named, id, Path::new("/project"));
+        let expected = format!("larch-tokens-{}.jsonl", hash("../../etc"));
+        assert_eq!(name(&named, Some("../../etc")), expected);
+        assert_eq!(name(&named, None), format!("larch-tokens-{}.jsonl", hash("from-file")));
+        named.implement = None;
+        let folder = format!("larch-tokens-{}.jsonl", hash(hash("/project")));
+        assert_eq!(name(&named, None), folder);
+    }
+}
