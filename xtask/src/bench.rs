@@ -6,7 +6,7 @@
 
 mod brief;
 mod dispatch;
-mod lane;
+pub mod lane;
 mod wake;
 
 use std::io::Read;
@@ -27,21 +27,33 @@ struct Row {
     limit: f64,
 }
 
-/// Prints the table, and fails if a limit is exceeded.
-pub fn run() -> Result<(), Error> {
+/// What is measured together, and returns its rows.
+type Group = fn() -> Result<Vec<Row>, Error>;
+
+const GROUPS: [(&str, Group); 6] = [
+    ("brief", brief::measure),
+    ("wake", wake::measure),
+    ("dispatch", dispatch::measure),
+    ("lane-short", lane::short),
+    ("lane-long", lane::long),
+    ("lane-many", lane::many),
+];
+
+/// Measures the groups that are named, all without a name, prints the table, and fails if a limit is
+/// exceeded.
+pub fn run(names: &[String]) -> Result<(), Error> {
+    let chosen = chosen(names)?;
     if cfg!(debug_assertions) {
-        return run_program(
-            "cargo",
-            &["run", "--quiet", "--release", "--package", "xtask", "bench"],
-        );
+        let again = ["run", "--quiet", "--release", "--package", "xtask", "bench"];
+        let names = names.iter().map(String::as_str);
+        return run_program("cargo", &again.into_iter().chain(names).collect::<Vec<_>>());
     }
     install(&FOR_BENCHES)?;
     run_program("cargo", &["build", "--quiet", "--release"])?;
-    let rows: Vec<Row> =
-        [brief::measure()?, wake::measure()?, dispatch::measure()?, lane::measure()?]
-            .into_iter()
-            .flatten()
-            .collect();
+    let mut rows = Vec::new();
+    for group in chosen {
+        rows.extend(group()?);
+    }
     say("\n| what | figures | value | at most |\n|---|---|---|---|");
     for Row { what, figures, value, limit } in &rows {
         say(&format!("| {what} | {figures} | {value:.2} | {limit:.2} |"));
@@ -50,6 +62,18 @@ pub fn run() -> Result<(), Error> {
         Some(row) => Err(format!("too slow or too large: {}", row.what).into()),
         None => Ok(()),
     }
+}
+
+/// Finds the groups that names begin: `lane` is all of lanes.
+fn chosen(names: &[String]) -> Result<Vec<Group>, Error> {
+    let known = |name: &String| GROUPS.iter().any(|(group, _)| group.starts_with(name.as_str()));
+    if let Some(unknown) = names.iter().find(|name| !known(name)) {
+        let all = GROUPS.map(|(group, _)| group).join(", ");
+        return Err(format!("nothing is called `{unknown}`; there are {all}").into());
+    }
+    let is_chosen =
+        |group: &str| names.is_empty() || names.iter().any(|it| group.starts_with(it.as_str()));
+    Ok(GROUPS.into_iter().filter(|(name, _)| is_chosen(name)).map(|(_, group)| group).collect())
 }
 
 fn ratio(what: &'static str, ours: Duration, theirs: Duration, limit: f64) -> Row {
@@ -151,4 +175,21 @@ fn convoke() -> Command {
 /// Returns the binary that was built beside this one.
 fn binary() -> std::path::PathBuf {
     std::env::current_exe().unwrap_or_default().with_file_name("convoke")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_chosen_by_how_they_begin() {
+        let count = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            chosen(&names).map(|groups| groups.len()).map_err(|error| error.to_string())
+        };
+        assert_eq!(count(&[]), Ok(GROUPS.len()));
+        assert_eq!(count(&["lane"]), Ok(3));
+        assert_eq!(count(&["wake", "lane-many"]), Ok(2));
+        assert!(count(&["wake", "nothing"]).unwrap_err().contains("there are brief, wake"));
+    }
 }

@@ -1,5 +1,6 @@
 //! The project's own chores: `cargo xtask test`, `clients`, `browser`, `record`, `bench`, `docs`, `dist`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -33,7 +34,23 @@ enum Chore {
     /// Record what real clients write down about reading files, for the tests
     Record,
     /// Measure the release binary against `cat` and the bare libraries, side by side
-    Bench,
+    Bench {
+        /// How the groups to measure begin: brief, wake, dispatch, lane, lane-many
+        names: Vec<String>,
+    },
+    /// Run many lanes at once, for a benchmark
+    #[command(hide = true)]
+    LanesAtOnce {
+        /// Where their client and their files are
+        folder: PathBuf,
+    },
+    /// Be a client that says much, for a benchmark
+    #[command(hide = true)]
+    Talk {
+        /// What a client is started with
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
     /// Write the generated pages of docs/reference
     Docs,
     /// Write shell completions and man pages to target/dist
@@ -46,7 +63,9 @@ fn main() -> ExitCode {
         Chore::Clients { names } => xtask::clients::run(&names),
         Chore::Browser => xtask::browser::run(),
         Chore::Record => xtask::clients::record::run(),
-        Chore::Bench => xtask::bench::run(),
+        Chore::Bench { names } => xtask::bench::run(&names),
+        Chore::LanesAtOnce { folder } => xtask::bench::lane::at_once::run(&folder),
+        Chore::Talk { .. } => xtask::bench::lane::at_once::talk(),
         Chore::Docs => xtask::docs::write(),
         Chore::Dist => xtask::dist::write(),
     };

@@ -35,6 +35,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run_command(arguments: Vec<OsString>, output: &mut Output) -> Exit {
     #[cfg(feature = "faults")]
     convoke_engine::design::fault::end_after(env::Environment.fault_after());
+    if let Some(guard) = cli::guard::parse_alone(&arguments) {
+        return guard.run().unwrap_or_else(|failure| output.failure(&failure));
+    }
     let mut words = arguments.iter().skip(1);
     let is_hook = words.any(|word| word == "hook");
     let cli = match cli::Cli::try_parse_from(arguments) {

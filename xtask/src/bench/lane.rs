@@ -1,5 +1,7 @@
 //! Lanes against the same programs started bare: what looking after them costs.
 
+pub mod at_once;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -21,19 +23,26 @@ const MUCH: usize = 1000 * MB;
 const SHORT: &str = "cat > /dev/null; sleep 0.05; echo '{\"type\":\"result\",\"subtype\":\"success\",\
     \"is_error\":false,\"result\":\"Yes.\",\"session_id\":\"s\",\"uuid\":\"u\"}'";
 
-pub(super) fn measure() -> Result<Vec<Row>, Error> {
+/// Many lanes one after the other.
+pub(super) fn short() -> Result<Vec<Row>, Error> {
     let top = tempfile::tempdir()?;
     let short = Client::create(&top.path().join("short"), SHORT)?;
-    let many =
+    let all =
         |start: &dyn Fn() -> Result<(), Error>| stopwatch(|| (0..LANES).try_for_each(|_| start()));
     let (lanes, bare) = take_turns(
         2,
-        || many(&|| succeed(&mut short.lane(convoke()))),
-        || many(&|| succeed(&mut short.bare()?)),
+        || all(&|| succeed(&mut short.lane(convoke()))),
+        || all(&|| succeed(&mut short.bare()?)),
     )?;
     let mut sequence = ratio("200 short lanes / the same programs bare", lanes, bare, 1.5);
     let each = millis(lanes.saturating_sub(bare) / LANES);
     sequence.figures = format!("{}, {each:.1} ms for each lane", sequence.figures);
+    Ok(vec![sequence])
+}
+
+/// A lane in which much is said.
+pub(super) fn long() -> Result<Vec<Row>, Error> {
+    let top = tempfile::tempdir()?;
     let said = top.path().join("said");
     write_much(&said)?;
     let talk = format!("cat > /dev/null; cat '{}'", said.display());
@@ -45,10 +54,14 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
     )?;
     let peak = peak_bytes(talkative.lane(weighed()))?;
     Ok(vec![
-        sequence,
         ratio("a lane with 1 GB of output / `cat` into a file", heard, copied, 3.0),
         memory("the same lane: peak memory, in MB", "1 GB of output".to_owned(), peak, 32 * MB),
     ])
+}
+
+/// Many lanes at once.
+pub(super) fn many() -> Result<Vec<Row>, Error> {
+    at_once::measure()
 }
 
 /// A user whose Claude Code is a script.

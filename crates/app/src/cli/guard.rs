@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Parser;
 use convoke_engine::lane::guardian::{Ward, guard};
 
 use crate::exit::Exit;
@@ -33,6 +34,20 @@ pub struct Args {
     client: Vec<OsString>,
 }
 
+/// The command alone. To read its few words, all that Convoke can be told need not be built up first:
+/// a guardian lives as long as its client, and there may be hundreds.
+#[derive(Debug, clap::Parser)]
+struct Alone {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// Reads a command line that is a guardian's; `None` if it is anything else, or wrong.
+pub fn parse_alone(arguments: &[OsString]) -> Option<Args> {
+    let words = arguments.get(1..).filter(|words| words.first().is_some_and(|it| it == "guard"))?;
+    Alone::try_parse_from(words).ok().map(|alone| alone.args)
+}
+
 #[derive(Debug, thiserror::Error)]
 #[error("cannot look after the client")]
 struct GuardFailed(#[source] std::io::Error);
@@ -51,5 +66,21 @@ impl Args {
         })
         .map_err(|error| Failure::new(Exit::Surroundings, GuardFailed(error)))?;
         Ok(Exit::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_guardians_words_are_read_alone() {
+        let words = |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
+        let whole = "convoke guard --report r --owner 7 --grace-ms 10 -- client --flag";
+        let args = parse_alone(&words(whole)).unwrap();
+        assert_eq!((args.owner, args.client), (7, words("client --flag")));
+        for other in ["convoke", "convoke guard", "convoke guard --help", "convoke lane guard"] {
+            assert!(parse_alone(&words(other)).is_none(), "{other}");
+        }
     }
 }

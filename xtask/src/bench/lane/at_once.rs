@@ -1,0 +1,234 @@
+//! Two hundred lanes at once, of a client that says a hundred lines a second: what all processes of
+//! Convoke's take together while they listen.
+//!
+//! The lanes run as those of a design do, through the engine's `many`, in a process of their own, so
+//! that nothing of the measuring is measured. Each lane has a guardian, which counts too. The clients
+//! do not: they are somebody else's.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use convoke_domain::lane::event::Event;
+use convoke_domain::lane::queue::Room;
+use convoke_engine::lane::adapter::{Agent, Errand, Rights};
+use convoke_engine::lane::cancel::Cancel;
+use convoke_engine::lane::drive::{Lane, Program, Runner, drive};
+use convoke_engine::lane::many::{self, Enough, News, Waiting};
+use convoke_engine::lane::supervisor::Limits;
+
+use super::Client;
+use crate::bench::{MB, Row, binary, memory, stopwatch};
+use crate::process::command;
+use crate::{Error, say};
+
+/// How many lanes run at once.
+const LANES: usize = 200;
+
+/// How many lines each client says in a second.
+const LINES: u32 = 100;
+
+/// How long is measured.
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// How long anything here may take; it takes much less.
+const LONG: Duration = Duration::from_mins(10);
+
+/// How many lines are heard between two notes of their number.
+const NOTED: u64 = 500;
+
+const LINE: &str = "{\"type\":\"assistant\",\"uuid\":\"u\",\"session_id\":\"s\",\"message\":\
+    {\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"A few words, as an agent \
+    says them while it works.\"}]}}\n";
+
+pub(super) fn measure() -> Result<Vec<Row>, Error> {
+    let top = tempfile::tempdir()?;
+    let ourselves = std::env::current_exe()?;
+    let client = Client::create(top.path(), &format!("exec '{}' talk", ourselves.display()))?;
+    let mut driver = command(&ourselves);
+    driver.arg("lanes-at-once").arg(&client.folder).stdout(Stdio::null());
+    let mut driver = driver.spawn()?;
+    let taken = watch(driver.id(), &client.folder);
+    let guardians = children(driver.id());
+    driver.kill()?;
+    driver.wait()?;
+    // They notice that, and end their clients.
+    until("the guardians are gone", || guardians.iter().all(|pid| ticks(*pid).is_none()))?;
+    taken.map(rows)
+}
+
+/// What was taken by the process that runs the lanes, and by the guardians.
+struct Taken {
+    /// In hundredths of a core.
+    shares: [f64; 2],
+    bytes: [usize; 2],
+    /// Lines in a second.
+    heard: f64,
+}
+
+fn rows(taken: Taken) -> Vec<Row> {
+    let Taken { shares: [ours, guards], bytes: [our_bytes, guards_bytes], heard } = taken;
+    let parts = format!("{ours:.1} % and {guards:.1} % in {LANES} guardians");
+    let cpu = Row {
+        what: "200 lanes at 100 lines a second, with guardians: % of a core",
+        figures: format!("{heard:.0} lines a second heard: {parts}"),
+        value: ours + guards,
+        limit: 25.0,
+    };
+    let figures = format!("{} MB and {} MB in guardians", our_bytes / MB, guards_bytes / MB);
+    let what = "the same lanes, with guardians: memory (PSS), in MB";
+    vec![cpu, memory(what, figures, our_bytes + guards_bytes, 100 * MB)]
+}
+
+/// Waits until all lanes talk, and then watches for a while.
+fn watch(driver: u32, folder: &Path) -> Result<Taken, Error> {
+    until("all lanes are under way", || {
+        children(driver).len() == LANES && (0..LANES).all(|lane| has_spoken(folder, lane))
+    })?;
+    let guardians = children(driver);
+    let guards_ticks = || guardians.iter().filter_map(|pid| ticks(*pid)).sum::<u64>();
+    let now = || -> [u64; 3] { [ticks(driver).unwrap_or_default(), guards_ticks(), noted(folder)] };
+    let before = now();
+    let mut after = before;
+    let took = stopwatch(|| {
+        thread::sleep(WINDOW);
+        after = now();
+        Ok(())
+    })?;
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    let [ours, guards, heard] =
+        [0, 1, 2].map(|it| (after[it] - before[it]) as f64 / took.as_secs_f64());
+    if heard < 0.95 * f64::from(LINES) * 200.0 {
+        return Err(format!("only {heard:.0} lines a second were heard").into());
+    }
+    let guards_bytes = guardians.iter().filter_map(|pid| pss(*pid)).sum();
+    let bytes = [pss(driver).ok_or("the lanes ended")?, guards_bytes];
+    // The system counts hundredths of a second.
+    Ok(Taken { shares: [ours, guards], bytes, heard })
+}
+
+fn has_spoken(folder: &Path, lane: usize) -> bool {
+    let kept = folder.join(lane.to_string()).join("stdout");
+    fs::metadata(kept).is_ok_and(|kept| kept.len() > 0)
+}
+
+fn noted(folder: &Path) -> u64 {
+    let text = fs::read_to_string(folder.join("heard")).unwrap_or_default();
+    text.parse().unwrap_or_default()
+}
+
+fn until(what: &str, holds: impl Fn() -> bool) -> Result<(), Error> {
+    let step = Duration::from_millis(100);
+    let steps = LONG.as_millis() / step.as_millis();
+    for _ in 0..steps {
+        if holds() {
+            return Ok(());
+        }
+        thread::sleep(step);
+    }
+    Err(format!("waited in vain until {what}").into())
+}
+
+/// What the system says of a process, from its state on.
+fn fields(pid: u32) -> Option<Vec<String>> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    Some(rest.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Returns how long a process has worked, in hundredths of a second.
+fn ticks(pid: u32) -> Option<u64> {
+    let fields = fields(pid)?;
+    Some(fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?)
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let parent = parent.to_string();
+    let pids = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid| fields(*pid).is_some_and(|fields| fields.get(1) == Some(&parent)))
+        .collect()
+}
+
+/// Returns what a process holds, with its share of what several hold together.
+fn pss(pid: u32) -> Option<usize> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<usize>().ok()? * 1024)
+}
+
+/// Says lines for ever, as many in a second as a client that says much.
+pub fn talk() -> Result<(), Error> {
+    let mut out = File::options().write(true).open("/dev/stdout")?;
+    let pause = Duration::from_secs(1) / LINES;
+    let mut owed = pause;
+    loop {
+        // Whoever woke too late makes up for it.
+        while owed >= pause {
+            out.write_all(LINE.as_bytes())?;
+            owed -= pause;
+        }
+        owed += stopwatch(|| {
+            thread::sleep(pause - owed);
+            Ok(())
+        })?;
+    }
+}
+
+/// Runs the lanes until it is killed.
+pub fn run(folder: &Path) -> Result<(), Error> {
+    for lane in 0..LANES {
+        fs::create_dir(folder.join(lane.to_string()))?;
+    }
+    let lanes = (0..LANES).map(|number| Waiting {
+        agent: "claude",
+        expected: Duration::ZERO,
+        work: Box::new(move |cancel: &Cancel, tell: &mut dyn FnMut(&Event)| {
+            if let Err(error) = lane(folder, &folder.join(number.to_string()), cancel, tell) {
+                say(&format!("a lane cannot be run: {error}"));
+            }
+        }),
+    });
+    let room = Room { in_all: LANES, of_agent: LANES };
+    let mut heard = 0;
+    many::run(lanes.collect(), room, &Cancel::default(), &mut |_, news| {
+        heard += u64::from(matches!(news, News::Said(Event::Text(_))));
+        if heard % NOTED == 0 {
+            fs::write(folder.join("heard"), heard.to_string()).ok();
+        }
+        Enough::No
+    });
+    Err("the lanes ended by themselves".into())
+}
+
+fn lane(
+    folder: &Path,
+    scratch: &Path,
+    cancel: &Cancel,
+    tell: &mut dyn FnMut(&Event),
+) -> Result<(), Error> {
+    let (convoke, program) = (binary(), folder.join("claude"));
+    let path = ("PATH".into(), "/usr/bin:/bin".into());
+    let text = |path: &Path| path.display().to_string();
+    let runner = Runner::Program(Program {
+        agent: Agent::Claude,
+        program: &program,
+        convoke: &convoke,
+        variables: vec![path],
+    });
+    let errand = Errand {
+        prompt: "Go on.",
+        model: None,
+        effort: None,
+        resume: None,
+        rights: Rights::ReadOnly,
+        folder: &text(folder),
+        scratch: &text(scratch),
+    };
+    let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: Duration::ZERO };
+    drive(&Lane { runner, errand, limits, cancel }, tell)?;
+    Ok(())
+}
