@@ -1,5 +1,7 @@
 //! Values of a record that are one thing in one line and another in the next.
 
+pub(crate) mod lenient;
+
 use std::borrow::Cow;
 
 use serde::Deserialize;
@@ -47,16 +49,25 @@ pub(crate) fn content_text(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
     (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
 }
 
-/// Returns a count, which some clients write as `3.0` or `"3"`; what is none counts nothing.
+/// No run has more tokens, and none costs more millionths of a dollar: whoever says more is mistaken.
+const BELIEVABLE: u64 = 1_000_000_000_000;
+
+/// Returns a count, which some clients write as `3.0` or `"3"`; what is none, or cannot be, counts
+/// nothing.
 pub(crate) fn count(value: Option<&RawValue>) -> u64 {
-    number(value).and_then(|count| u64::try_from(count).ok()).unwrap_or_default()
+    believed(number(value).and_then(|count| u64::try_from(count).ok())).unwrap_or_default()
+}
+
+/// Returns a number that can be believed.
+pub(crate) fn believed(number: Option<u64>) -> Option<u64> {
+    number.filter(|number| *number <= BELIEVABLE)
 }
 
 /// Returns an amount of dollars in millionths.
 pub(crate) fn micro_dollars(value: Option<&RawValue>) -> Option<u64> {
     let dollars: f64 = parse(value)?;
     // Written and read again, because a cast would make something of everything.
-    format!("{:.0}", dollars * 1e6).parse().ok()
+    believed(format!("{:.0}", dollars * 1e6).parse().ok())
 }
 
 #[cfg(test)]
@@ -69,9 +80,19 @@ mod tests {
 
     #[test]
     fn numbers_come_in_many_shapes() {
-        for (text, expected) in
-            [("3", 3), ("3.0", 3), ("\"3\"", 3), ("-3", 0), ("null", 0), ("[3]", 0), ("3.5", 0)]
-        {
+        for (text, expected) in [
+            ("3", 3),
+            ("3.0", 3),
+            ("\"3\"", 3),
+            ("-3", 0),
+            ("null", 0),
+            ("[3]", 0),
+            ("3.5", 0),
+            ("1000000000000", BELIEVABLE),
+            ("1000000000001", 0),
+            ("18446744073709551615", 0),
+            ("1e30", 0),
+        ] {
             assert_eq!(count(Some(raw(text))), expected, "{text}");
         }
         assert_eq!(count(None), 0);
@@ -87,6 +108,8 @@ mod tests {
             ("2", Some(2_000_000)),
             ("-1", None),
             ("1e300", None),
+            ("1000000", Some(BELIEVABLE)),
+            ("1000001", None),
             ("\"2\"", None),
             ("null", None),
         ] {

@@ -9,6 +9,7 @@ pub mod agent_ref;
 pub mod cancel;
 pub mod cassette;
 pub mod drive;
+mod flow;
 pub mod guardian;
 pub mod health;
 pub mod http;

@@ -137,7 +137,6 @@ fn what_goes_wrong_is_told_as_it_is() {
     let cut_short =
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n";
     let half = format!("data: {}\n\n", chunk("half an"));
-    let huge = chunk(&"x".repeat(6 * 1024 * 1024));
     for (reply, outcome, words) in [
         (refused("401 Unauthorized", "", &error("bad key")), "auth", "answers 401: bad key"),
         (
@@ -168,19 +167,44 @@ fn what_goes_wrong_is_told_as_it_is() {
         (Reply::Says(format!("{cut_short}{half}")), "exited_early", "the connection broke"),
         (Reply::Says(stream(&[chunk(" \n"), stop()])), "no_output", ""),
         (Reply::Says(stream(&[other])), "model_mismatch", ""),
-        (Reply::Says(stream(&[huge.clone(), huge.clone(), huge])), "failed", "longer than 16 MB"),
     ] {
-        let hangs = matches!(reply, Reply::Hangs(_));
-        let server = Server::start(vec![reply]);
-        let limits: &[&str] = if hangs { &["--stall", "1.5"] } else { &[] };
-        let (report, found) = report(&with_api("chat", &server.url()), limits);
-        assert_eq!((report["outcome"].as_str(), found.code), (Some(outcome), Some(4)), "{found}");
-        let trouble = report["trouble"].as_str().unwrap_or_default();
-        assert!(trouble.contains(words), "{outcome}: {trouble}");
-        server.asked();
-        // Nobody is left waiting: the connection is closed.
-        assert!(!hangs || server.asked() == "gone");
+        goes_wrong(reply, outcome, words);
     }
+}
+
+/// Asks a server that replies so, and returns what was said of it.
+#[track_caller]
+fn goes_wrong(reply: Reply, outcome: &str, words: &str) -> Value {
+    let hangs = matches!(reply, Reply::Hangs(_));
+    let server = Server::start(vec![reply]);
+    let limits: &[&str] = if hangs { &["--stall", "1.5"] } else { &[] };
+    let (report, found) = report(&with_api("chat", &server.url()), limits);
+    assert_eq!((report["outcome"].as_str(), found.code), (Some(outcome), Some(4)), "{found}");
+    let trouble = report["trouble"].as_str().unwrap_or_default();
+    assert!(trouble.contains(words), "{outcome}: {trouble}");
+    server.asked();
+    // Nobody is left waiting: the connection is closed.
+    assert!(!hangs || server.asked() == "gone");
+    report
+}
+
+// In pieces, in one, and at once: it is the same. Nobody is listened to for ever.
+#[test]
+fn too_much_is_told_in_one_way() {
+    let huge = chunk(&"x".repeat(6 * 1024 * 1024));
+    let most = "x".repeat(17 * 1024 * 1024);
+    let at_once = json!({ "model": "m-1", "choices": [{ "message": { "content": most } }] });
+    let at_once = head("200 OK", "application/json") + &at_once.to_string();
+    for reply in [
+        Reply::Says(stream(&[huge.clone(), huge.clone(), huge])),
+        Reply::Says(stream(&[chunk(&most)])),
+        Reply::Hangs(at_once),
+    ] {
+        let report = goes_wrong(reply, "failed", "the answer is longer than 16 MB");
+        assert_eq!(report["end"], "exited 0");
+    }
+    let endless = head("500 Oops", "text/plain") + &"no ".repeat(70_000);
+    goes_wrong(Reply::Hangs(endless), "failed", "answers 500: no no no");
 }
 
 #[test]

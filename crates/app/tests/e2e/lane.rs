@@ -159,6 +159,36 @@ fn what_was_said_can_be_kept() {
     assert!(fs::read_to_string(project.path("kept/stdout")).unwrap().contains("The answer is 42."));
     assert_eq!(fs::read_to_string(project.path("kept/stderr")).unwrap(), "aside\n");
     assert_eq!(fs::read_to_string(project.path("kept/stdin")).unwrap(), "What is it?");
+    // It is the user's own, and nobody else's.
+    #[cfg(unix)]
+    for name in ["stdout", "stderr", "stdin"] {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(project.path("kept").join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+// A script that reads one of them can read the other.
+#[test]
+fn an_end_is_called_the_same_everywhere() {
+    for (script, end) in [(init() + &result(|_| ()), "exited 0"), ("exit 3".to_owned(), "exited 3")]
+    {
+        let project = with_claude(&script);
+        let report: Value = serde_json::from_str(&run(&project, &["--json"]).stdout).unwrap();
+        let lane = report["lane"].to_string();
+        let shown = project.run(&["lane", "show", &lane, "--json"]);
+        let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+        assert_eq!([&report["end"], &shown["end"]], [end, end], "{shown:#}");
+    }
+}
+
+// What was printed in a way that is not understood is not silence.
+#[test]
+fn lines_that_are_not_understood_are_told_of() {
+    let project = with_claude("echo 'Welcome to version 9!'; echo '{\"kind\":\"new\"}'");
+    let report: Value = serde_json::from_str(&run(&project, &["--json"]).stdout).unwrap();
+    let told = "2 lines came, and none was understood; the first: Welcome to version 9!";
+    assert_eq!([&report["outcome"], &report["trouble"]], ["no_output", told]);
 }
 
 // What is kept is one lane's: nothing of an earlier one is taken for it.

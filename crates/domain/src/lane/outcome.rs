@@ -1,5 +1,7 @@
 //! What became of a lane. Success is what can be shown, not what an exit code says.
 
+use std::fmt;
+
 use super::event::{Ended, Event, Failure, FailureKind, Granted, Usage};
 
 /// What became of a lane.
@@ -101,6 +103,45 @@ pub enum End {
     NotStarted,
     /// Nobody knows: whoever looked after it went away without a word.
     Lost,
+}
+
+impl End {
+    /// Ends that need no number.
+    const PLAIN: [Self; 7] = [
+        Self::WallLimit,
+        Self::FirstByteLimit,
+        Self::StallLimit,
+        Self::BudgetLimit,
+        Self::Cancelled,
+        Self::NotStarted,
+        Self::Lost,
+    ];
+
+    /// Reads what [`fmt::Display`] writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.split_once(' ') {
+            Some(("exited", code)) => code.parse().ok().map(Self::Exited),
+            Some(("signalled", signal)) => signal.parse().ok().map(Self::Signalled),
+            Some(_) => None,
+            None => Self::PLAIN.into_iter().find(|end| end.to_string() == text),
+        }
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exited {code}"),
+            Self::Signalled(signal) => write!(f, "signalled {signal}"),
+            Self::WallLimit => f.write_str("wall_limit"),
+            Self::FirstByteLimit => f.write_str("first_byte_limit"),
+            Self::StallLimit => f.write_str("stall_limit"),
+            Self::BudgetLimit => f.write_str("budget_limit"),
+            Self::Cancelled => f.write_str("cancelled"),
+            Self::NotStarted => f.write_str("not_started"),
+            Self::Lost => f.write_str("lost"),
+        }
+    }
 }
 
 /// Everything that is known of a lane when it is over.
@@ -353,6 +394,20 @@ mod tests {
         assert_eq!(judged(&heard, End::Exited(0)), Outcome::Answered);
         heard.session = Some("s-2".to_owned());
         assert_eq!(judged(&heard, End::Exited(0)), Outcome::SessionLost);
+    }
+
+    #[test]
+    fn ends_are_written_in_one_way() {
+        for end in
+            End::PLAIN.into_iter().chain([End::Exited(0), End::Exited(-1), End::Signalled(9)])
+        {
+            let text = end.to_string();
+            assert_eq!(End::parse(&text), Some(end), "{text}");
+            assert!(!text.is_empty() && text == text.to_lowercase(), "{text}");
+        }
+        for wrong in ["", "exited", "exited x", "Exited(0)", "lost 3"] {
+            assert_eq!(End::parse(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

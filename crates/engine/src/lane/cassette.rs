@@ -191,7 +191,7 @@ fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static
         (Line::Request(_), Some(_)) => Err("the lane before has no line `end`"),
         (_, None) => Err("it belongs to no lane; a line `request` must come first"),
         (Line::End { how, took_ms }, Some(mut entry)) => {
-            entry.end = line::end(&how).ok_or("`how` is no end of a lane")?;
+            entry.end = End::parse(&how).ok_or("`how` is no end of a lane")?;
             entry.took = Duration::from_millis(took_ms);
             Ok(Some(entry))
         }
@@ -210,12 +210,25 @@ fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static
 impl Entry {
     /// Returns its lines, with `~` in place of the user's home.
     pub fn lines(&self, home: Option<&Path>) -> String {
-        let clean = |text: &str| scrubbed(text, home);
-        let mut lines = vec![Line::request(&self.request, &clean)];
-        lines.extend(self.events.iter().map(|(at, event)| Line::of(*at, event, &clean)));
-        lines.push(Line::ended(self.end, self.took));
-        lines.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
+        let events = self.events.iter().map(|(at, event)| event_line(*at, event, home));
+        let first = std::iter::once(request_line(&self.request, home));
+        first.chain(events).chain([end_line(self.end, self.took)]).collect()
     }
+}
+
+/// Returns the line that begins a lane.
+pub(super) fn request_line(request: &Request, home: Option<&Path>) -> String {
+    format!("{}\n", Line::request(request, &|text| scrubbed(text, home)))
+}
+
+/// Returns the line of something that was said.
+pub(super) fn event_line(at: Duration, event: &Event, home: Option<&Path>) -> String {
+    format!("{}\n", Line::of(at, event, &|text| scrubbed(text, home)))
+}
+
+/// Returns the line that ends a lane.
+pub(super) fn end_line(end: End, took: Duration) -> String {
+    format!("{}\n", Line::ended(end, took))
 }
 
 /// Returns the start of a prompt, by which a person knows it.

@@ -62,9 +62,9 @@ pub fn guard(ward: &Ward) -> io::Result<()> {
             let was_stopped = wait_for_end(child)?;
             let status = if was_stopped { stop(child, ward.grace) } else { reaped(child) };
             sweep(LEFTOVER_GRACE);
-            status.map_or("lost".to_owned(), described)
+            status.map_or(End::Lost, described)
         }
-        Err(error) => format!("not_started {error}"),
+        Err(_) => End::NotStarted,
     };
     match ward.report.parent() {
         // Nobody wants to know, and nobody else will tidy up.
@@ -109,20 +109,14 @@ fn environment(pid: Pid) -> Vec<u8> {
 pub(super) fn read_report(report: File) -> Option<End> {
     let mut text = String::new();
     report.take(4096).read_to_string(&mut text).ok()?;
-    let (word, number) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
-    match word {
-        "exited" => Some(End::Exited(number.parse().ok()?)),
-        "signalled" => Some(End::Signalled(number.parse().ok()?)),
-        "not_started" => Some(End::NotStarted),
-        _ => None,
-    }
+    End::parse(text.trim())
 }
 
-fn described(status: WaitStatus) -> String {
+fn described(status: WaitStatus) -> End {
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => format!("exited {code}"),
-        (None, Some(signal)) => format!("signalled {signal}"),
-        (None, None) => "lost".to_owned(),
+        (Some(code), _) => End::Exited(code),
+        (None, Some(signal)) => End::Signalled(signal),
+        (None, None) => End::Lost,
     }
 }
 
@@ -233,7 +227,8 @@ fn pause() {
     poll(&mut [], Some(&timespec(STEP))).ok();
 }
 
-fn timespec(duration: Duration) -> Timespec {
+/// Writes a time as the system wants it.
+pub(super) fn timespec(duration: Duration) -> Timespec {
     let tv_sec = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     Timespec { tv_sec, tv_nsec: i64::from(duration.subsec_nanos()) }
 }

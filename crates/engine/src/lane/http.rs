@@ -9,8 +9,8 @@ mod hearing;
 mod sse;
 mod wire;
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
@@ -26,6 +26,7 @@ use self::hearing::{Closed, Hearing, trouble};
 use super::drive::{Lane, Ran};
 use super::stopwatch::Stopwatch;
 use super::supervisor::{Limits, Talk};
+use crate::file::create_private;
 
 /// How many chunks may wait to be looked at.
 const WAITING: usize = 16;
@@ -51,14 +52,14 @@ pub(super) fn run(
     take: &mut dyn FnMut(Vec<Event>) -> Talk,
 ) -> io::Result<Ran> {
     let scratch = Path::new(lane.errand.scratch);
-    fs::write(scratch.join("stdin"), lane.errand.prompt)?;
+    create_private(&scratch.join("stdin"))?.write_all(lane.errand.prompt.as_bytes())?;
     let mut exchange = Exchange {
         endpoint,
         lane,
         watch: Stopwatch::start(),
         last: None,
         bytes: 0,
-        kept: File::create(scratch.join("stdout"))?,
+        kept: create_private(&scratch.join("stdout"))?,
     };
     let mut body = wire::request(endpoint, &lane.errand);
     let mut was_reset = false;

@@ -8,8 +8,10 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use convoke_domain::lane::ledger::Owner;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal};
+
+use super::guardian::timespec;
 
 /// How often it is asked for an end that cannot be watched.
 const STEP: Duration = Duration::from_millis(20);
@@ -59,11 +61,6 @@ pub fn stop(owner: &Owner, patience: Duration) -> io::Result<bool> {
         left = left.saturating_sub(step);
     }
     Ok(whereabouts(owner) != Whereabouts::Here)
-}
-
-fn timespec(duration: Duration) -> Timespec {
-    let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
-    Timespec { tv_sec: seconds, tv_nsec: i64::from(duration.subsec_nanos()) }
 }
 
 #[cfg(target_os = "linux")]

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
@@ -11,7 +11,9 @@ use convoke_domain::lane::outcome::End;
 
 use super::adapter::failure::failure;
 use super::cancel::Cancel;
-use super::cassette::{Cassette, CassetteError, Entry, Identity, Request};
+use super::cassette::{
+    Cassette, CassetteError, Entry, Identity, Request, end_line, event_line, request_line,
+};
 use super::drive::{Driven, Lane, Ran};
 use super::stopwatch::Stopwatch;
 use super::supervisor::{Limits, Talk};
@@ -89,7 +91,12 @@ fn wait(until: Duration, watch: Stopwatch, cancel: &Cancel) -> bool {
 pub struct Recorder {
     file: File,
     watch: Stopwatch,
-    events: Vec<(Duration, Event)>,
+    home: Option<PathBuf>,
+    /// What was said until now: not in memory, which it could fill, and not in the cassette, where
+    /// lanes stand one after the other.
+    spool: File,
+    /// How much that is, in bytes; or why it is not all.
+    spooled: Result<u64, TapeError>,
 }
 
 /// Why a cassette cannot be used.
@@ -101,39 +108,64 @@ pub enum TapeError {
     /// It is something else.
     #[error("it is no cassette")]
     NotACassette(#[from] CassetteError),
+    /// More was said than a cassette holds.
+    #[error("it would be longer than the longest cassette, {} MB", LONGEST / 1024 / 1024)]
+    TooLong,
 }
 
 impl Recorder {
     /// Begins to listen, for a cassette that is made if it is not there. What cannot be added to is
     /// refused now: afterwards an answer would be lost that somebody paid for.
-    pub fn start(path: &Path) -> Result<Self, TapeError> {
+    pub fn start(path: &Path, home: Option<PathBuf>) -> Result<Self, TapeError> {
         let mut file = File::options().read(true).append(true).create(true).open(path)?;
         begun(&mut file)?;
-        Ok(Self { file, watch: Stopwatch::start(), events: Vec::new() })
+        let spool = tempfile::tempfile()?;
+        Ok(Self { file, watch: Stopwatch::start(), home, spool, spooled: Ok(0) })
     }
 
-    /// Takes down something that was said.
+    /// Takes down something that was said. What goes wrong is told when it is saved.
     pub fn notice(&mut self, event: &Event) {
-        self.events.push((self.watch.elapsed(), event.clone()));
+        let Ok(before) = self.spooled else { return };
+        let line = event_line(self.watch.elapsed(), event, self.home.as_deref());
+        let after = before + line.len() as u64;
+        self.spooled = match self.spool.write_all(line.as_bytes()) {
+            _ if after > LONGEST => Err(TapeError::TooLong),
+            written => written.map(|()| after).map_err(TapeError::Io),
+        };
     }
 
-    /// Adds the lane to the cassette. Lanes that end at the same time wait for each other.
-    pub fn save(
-        mut self,
-        request: Request,
-        driven: &Driven,
-        home: Option<&Path>,
-    ) -> Result<(), TapeError> {
-        let entry = Entry { request, events: self.events, end: driven.end, took: driven.took };
-        self.file.lock()?;
-        let begun = begun(&mut self.file)?;
-        self.file.write_all(format!("{begun}{}", entry.lines(home)).as_bytes())?;
-        Ok(self.file.sync_all()?)
+    /// Adds the lane to the cassette: all of it, or nothing. Lanes that end at the same time wait for
+    /// each other.
+    pub fn save(self, request: &Request, driven: &Driven) -> Result<(), TapeError> {
+        let Self { mut file, home, mut spool, spooled, .. } = self;
+        let spooled = spooled?;
+        file.lock()?;
+        let begun = begun(&mut file)?;
+        let length = file.metadata()?.len();
+        if length + spooled > LONGEST {
+            return Err(TapeError::TooLong);
+        }
+        let mut add = || {
+            file.write_all(
+                format!("{begun}{}", request_line(request, home.as_deref())).as_bytes(),
+            )?;
+            spool.rewind()?;
+            io::copy(&mut spool, &mut file)?;
+            file.write_all(end_line(driven.end, driven.took).as_bytes())?;
+            file.sync_all()
+        };
+        add().or_else(|error| {
+            file.set_len(length)?;
+            Err(error.into())
+        })
     }
 }
 
 /// Returns what must be written before the next lane: the first line, or the end of the last.
 fn begun(file: &mut File) -> Result<String, TapeError> {
+    if file.metadata()?.len() > LONGEST {
+        return Err(TapeError::TooLong);
+    }
     let mut text = String::new();
     file.rewind()?;
     file.read_to_string(&mut text)?;
@@ -152,4 +184,90 @@ pub fn load(path: &Path) -> Result<Cassette, TapeError> {
         return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
     }
     Ok(Cassette::parse(&fs::read_to_string(path)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use convoke_domain::lane::outcome::{Heard, Outcome};
+
+    use super::super::adapter::UsageScope;
+    use super::super::cassette::Matching;
+    use super::*;
+
+    fn request() -> Request {
+        let text = || "x".to_owned();
+        Request {
+            hash: text(),
+            label: None,
+            matching: Matching::Exact,
+            agent: text(),
+            model: None,
+            prompt: text(),
+            recorded_at: text(),
+        }
+    }
+
+    fn driven() -> Driven {
+        Driven {
+            outcome: Outcome::Answered,
+            heard: Heard::default(),
+            end: End::Exited(0),
+            took: Duration::from_secs(7),
+            bytes: 0,
+            stderr: String::new(),
+            excess: Vec::new(),
+            asked_model: None,
+            counts: UsageScope::RUN,
+            is_recorded: false,
+        }
+    }
+
+    fn text(number: usize) -> Event {
+        Event::Text(format!("/home/june/{number}"))
+    }
+
+    #[test]
+    fn lanes_that_are_recorded_at_once_stand_one_after_the_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tape");
+        let home = || Some(PathBuf::from("/home/june"));
+        let mut recorders = [(); 2].map(|()| Recorder::start(&path, home()).unwrap());
+        for number in 0..100 {
+            for recorder in &mut recorders {
+                recorder.notice(&text(number));
+            }
+        }
+        for recorder in recorders {
+            recorder.save(&request(), &driven()).unwrap();
+        }
+        let entries = load(&path).unwrap().entries;
+        assert_eq!(entries.len(), 2);
+        for entry in entries {
+            assert_eq!((entry.end, entry.took), (End::Exited(0), Duration::from_secs(7)));
+            let said: Vec<_> = entry.events.into_iter().map(|(_, event)| event).collect();
+            let expected: Vec<_> = (0..100).map(|it| Event::Text(format!("~/{it}"))).collect();
+            assert_eq!(said, expected);
+        }
+    }
+
+    // What could not be played is not begun to be written.
+    #[test]
+    fn a_cassette_is_never_longer_than_what_can_be_played() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tape");
+        let begin = || Recorder::start(&path, None).unwrap();
+        begin().save(&request(), &driven()).unwrap();
+        let before = fs::read(&path).unwrap();
+        let mut full = begin();
+        full.spooled = Ok(LONGEST - 10);
+        full.notice(&text(1));
+        full.notice(&text(2));
+        assert!(matches!(full.save(&request(), &driven()), Err(TapeError::TooLong)));
+        let mut nearly = begin();
+        nearly.spooled = Ok(LONGEST - 10);
+        assert!(matches!(nearly.save(&request(), &driven()), Err(TapeError::TooLong)));
+        assert_eq!(fs::read(&path).unwrap(), before);
+        File::options().write(true).open(&path).unwrap().set_len(LONGEST + 1).unwrap();
+        assert!(matches!(Recorder::start(&path, None), Err(TapeError::TooLong)));
+    }
 }

@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -16,15 +17,17 @@ use convoke_domain::lane::outcome::End;
 use rustix::process::Pid;
 
 use super::cancel::Cancel;
+use super::flow::Flow;
 use super::guardian::{end_strays, read_report, wait_for};
 use super::stopwatch::Stopwatch;
+use crate::file::create_private;
 use crate::process::command;
 
 /// No line that means something is longer; what is, is passed over.
 const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
 /// How much is read at once.
-const CHUNK: usize = 64 * 1024;
+const CHUNK: usize = 256 * 1024;
 
 /// How many chunks may wait to be looked at.
 const WAITING: usize = 16;
@@ -106,10 +109,8 @@ pub struct Finished {
 
 /// What a reader hands on.
 enum News {
-    /// Whole lines.
-    Lines(Stream, String),
-    /// Something was said, however little.
-    Bytes(usize),
+    /// Something was said, however little, and with it these lines are whole.
+    Said(Stream, usize, Option<String>),
     /// A stream is closed.
     Closed,
     /// Somebody wants it to stop.
@@ -124,9 +125,9 @@ pub fn run(
     let (stdout, stderr) = (errand.scratch.join("stdout"), errand.scratch.join("stderr"));
     let watch = Stopwatch::start();
     // All files are open before there is anybody who could put something else in their place.
-    let (kept_stdout, kept_stderr) = (File::create(&stdout)?, File::create(&stderr)?);
+    let (kept_stdout, kept_stderr) = (create_private(&stdout)?, create_private(&stderr)?);
     let path = errand.scratch.join("end");
-    let report = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+    let report = create_private(&path)?;
     let mut guardian = started(errand, &path)?;
     let (sender, receiver) = sync_channel(WAITING);
     listen(guardian.stdout.take(), Stream::Stdout, kept_stdout, sender.clone());
@@ -159,7 +160,7 @@ fn started(errand: &Errand<'_>, report: &Path) -> io::Result<Child> {
     guardian.args(["--grace-ms", &errand.limits.grace.as_millis().to_string()]);
     if let Some(text) = errand.stdin {
         let path = errand.scratch.join("stdin");
-        std::fs::write(&path, text)?;
+        create_private(&path)?.write_all(text.as_bytes())?;
         guardian.arg("--feed").arg(path);
     }
     guardian.arg("--").arg(errand.program).args(errand.arguments);
@@ -235,19 +236,13 @@ impl Attention {
     }
 
     fn take(&mut self, news: &News, hear: &mut dyn FnMut(Stream, &str) -> Talk) {
-        match news {
-            News::Bytes(count) => {
-                self.bytes += *count as u64;
-                self.last = Some(self.watch.elapsed());
+        let News::Said(stream, bytes, lines) = news else { return };
+        self.bytes += *bytes as u64;
+        self.last = Some(self.watch.elapsed());
+        for line in lines.iter().flat_map(|lines| lines.lines()) {
+            if hear(*stream, line) == Talk::IsOver && self.over.is_none() {
+                self.over = Some(self.watch.elapsed());
             }
-            News::Lines(stream, lines) => {
-                for line in lines.lines() {
-                    if hear(*stream, line) == Talk::IsOver && self.over.is_none() {
-                        self.over = Some(self.watch.elapsed());
-                    }
-                }
-            }
-            News::Closed | News::Cancelled => {}
         }
     }
 
@@ -266,7 +261,7 @@ impl Attention {
 
 /// Reads a stream in a thread of its own: everything to disk, whole lines to us.
 fn listen(
-    stream: Option<impl Read + Send + 'static>,
+    stream: Option<impl Read + AsFd + Send + 'static>,
     which: Stream,
     mut file: File,
     news: SyncSender<News>,
@@ -274,21 +269,18 @@ fn listen(
     let Some(mut stream) = stream else { return };
     thread::spawn(move || {
         let mut lines = Lines::default();
+        let mut flow = Flow::default();
         let mut chunk = vec![0; CHUNK];
         while let Ok(count @ 1..) = stream.read(&mut chunk) {
             // A full disk must not stop the client from being heard.
             file.write_all(&chunk[..count]).ok();
-            let whole = lines.add(&chunk[..count]);
-            let sent = news.send(News::Bytes(count)).and_then(|()| match whole {
-                Some(text) => news.send(News::Lines(which, text)),
-                None => Ok(()),
-            });
-            if sent.is_err() {
+            if news.send(News::Said(which, count, lines.add(&chunk[..count]))).is_err() {
                 return;
             }
+            flow.goes_on(count, stream.as_fd());
         }
         if let Some(rest) = lines.rest() {
-            news.send(News::Lines(which, rest)).ok();
+            news.send(News::Said(which, 0, Some(rest))).ok();
         }
         news.send(News::Closed).ok();
     });

@@ -57,7 +57,7 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
     driver.wait()?;
     // They notice that, and end their clients.
     until("the guardians are gone", || guardians.iter().all(|pid| ticks(*pid).is_none()))?;
-    taken.map(rows)
+    taken.map(|taken| rows(&taken))
 }
 
 /// What was taken by the process that runs the lanes, and by the guardians.
@@ -69,7 +69,7 @@ struct Taken {
     heard: f64,
 }
 
-fn rows(taken: Taken) -> Vec<Row> {
+fn rows(taken: &Taken) -> Vec<Row> {
     let Taken { shares: [ours, guards], bytes: [our_bytes, guards_bytes], heard } = taken;
     let parts = format!("{ours:.1} % and {guards:.1} % in {LANES} guardians");
     let cpu = Row {
@@ -172,7 +172,7 @@ pub fn talk() -> Result<(), Error> {
             owed -= pause;
         }
         owed += stopwatch(|| {
-            thread::sleep(pause - owed);
+            thread::sleep(pause.saturating_sub(owed));
             Ok(())
         })?;
     }

@@ -334,7 +334,7 @@ fn ending(driven: &Driven) -> Ending {
     let heard = &driven.heard;
     Ending {
         outcome: driven.outcome,
-        end: word(driven.end),
+        end: driven.end.to_string(),
         session: heard.session.clone(),
         model: heard.model.clone(),
         took_ms: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
@@ -349,20 +349,5 @@ fn ending(driven: &Driven) -> Ending {
 /// Returns how a lane ended that might not start: it is known to have spent nothing.
 fn refused_ending(driven: &Driven) -> Ending {
     let said = Some(Usage::default());
-    Ending { end: word(End::NotStarted), said, ..ending(driven) }
-}
-
-/// Returns how a process ended, as it is kept.
-fn word(end: End) -> String {
-    match end {
-        End::Exited(code) => format!("exited {code}"),
-        End::Signalled(signal) => format!("signalled {signal}"),
-        End::WallLimit => "wall_limit".to_owned(),
-        End::FirstByteLimit => "first_byte_limit".to_owned(),
-        End::StallLimit => "stall_limit".to_owned(),
-        End::BudgetLimit => "budget_limit".to_owned(),
-        End::Cancelled => "cancelled".to_owned(),
-        End::NotStarted => "not_started".to_owned(),
-        End::Lost => "lost".to_owned(),
-    }
+    Ending { end: End::NotStarted.to_string(), said, ..ending(driven) }
 }

@@ -101,9 +101,10 @@ impl LaneOrder<'_> {
         mut meter: Option<&mut Meter>,
         tell: &mut Tell<'_>,
     ) -> Result<Driven, Failure> {
-        let recorder = self
-            .record
-            .map(|path| Recorder::start(path).map_err(|source| cassette_failed(path, source)));
+        let recorder = self.record.map(|path| {
+            let recorder = Recorder::start(path, app.environment.home());
+            recorder.map_err(|source| cassette_failed(path, source))
+        });
         let mut recorder = recorder.transpose()?;
         let cancel = interrupt::cancel().child();
         let mut notice = |event: &Event| {
@@ -119,8 +120,7 @@ impl LaneOrder<'_> {
         };
         let driven = self.choose(app, scratch, &cancel, &mut notice)?;
         if let (Some(recorder), Some(path)) = (recorder, self.record) {
-            let home = app.environment.home();
-            let saved = recorder.save(self.request(app), &driven, home.as_deref());
+            let saved = recorder.save(&self.request(app), &driven);
             // An answer that was paid for is not lost because it cannot be kept, too.
             if let Err(source) = saved {
                 let error = LaneError::Cassette { path: path.to_owned(), source };

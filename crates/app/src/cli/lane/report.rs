@@ -86,7 +86,7 @@ impl<'a> Report<'a> {
             tools: heard.tools,
             took_ms: driven.took.as_millis(),
             bytes: driven.bytes,
-            end: format!("{:?}", driven.end),
+            end: driven.end.to_string(),
             trouble: why(driven),
             stderr: &driven.stderr,
             rights: RightsReport {

@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 
 use super::failure::{answered, failure};
 use super::hearing::{Dialect, Said};
-use super::message_line::{Line, Message};
+use super::message_line::Line;
 use super::{Errand, Launch, Rights};
-use crate::json::{count, micro_dollars, parse, string};
+use crate::json::{count, micro_dollars, parse};
 
 pub(super) const VARIABLES: &[&str] = &[
     "ANTHROPIC_API_KEY",
@@ -81,8 +81,7 @@ pub(super) struct Claude;
 
 impl Dialect for Claude {
     fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
-        let line = Line::parse(line)?;
-        line.uuid?;
+        let line = Line::parse(line).filter(Line::is_of_a_session)?;
         line.introduce(said);
         match (line.kind.as_ref(), line.subtype().as_ref()) {
             ("system", "api_retry") => said.trouble(trouble(&line, &line.failure_words())),
@@ -99,12 +98,8 @@ fn assistant(line: &Line<'_>, said: &mut Said) {
     if parse::<bool>(line.is_api_error_message) == Some(true) {
         return said.trouble(trouble(line, &line.message_text()));
     }
-    if let Some(message) = parse::<Message<'_>>(line.message).filter(|_| !line.is_subagent()) {
-        let model = string(message.model).unwrap_or_default();
-        if model != "<synthetic>" {
-            said.model(&model);
-        }
-    }
+    let is_models_own = |model: &&str| *model != "<synthetic>" && !line.is_subagent();
+    said.model(line.message_model().filter(is_models_own).unwrap_or_default());
     line.speak(said);
 }
 

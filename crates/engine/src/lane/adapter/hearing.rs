@@ -139,9 +139,21 @@ pub(super) struct Ear<D> {
     said: Said,
     complaint: Option<Failure>,
     words: Option<String>,
+    understood: bool,
+    /// How many lines were not understood, and the first of them.
+    strange: Option<(u64, String)>,
 }
 
 impl<D: Dialect> Ear<D> {
+    /// Whoever said something and was never understood must not look as if they had been silent.
+    fn wonder(&mut self) {
+        let Some((count, first)) = self.strange.take().filter(|_| !self.understood) else { return };
+        if self.complaint.is_none() {
+            let words = format!("{count} lines came, and none was understood; the first: {first}");
+            self.said.trouble(failure(FailureKind::Other, &words));
+        }
+    }
+
     fn pass_on(&mut self) -> Vec<Event> {
         let events = std::mem::take(&mut self.said.events);
         // Whoever speaks or acts has got over what stderr complained of before.
@@ -163,9 +175,12 @@ impl<D: Dialect> Ear<D> {
 
 impl<D: Dialect> Listener for Ear<D> {
     fn stdout_line(&mut self, line: &str) -> Vec<Event> {
-        if line.len() <= LONGEST_LINE {
-            // A line that means nothing is passed over.
-            self.dialect.line(line, &mut self.said);
+        // A line that means nothing is passed over.
+        if line.len() <= LONGEST_LINE && self.dialect.line(line, &mut self.said).is_some() {
+            self.understood = true;
+        } else if !self.understood && !line.trim().is_empty() {
+            let (count, _) = self.strange.get_or_insert_with(|| (0, readable(line)));
+            *count += 1;
         }
         self.pass_on()
     }
@@ -183,6 +198,7 @@ impl<D: Dialect> Listener for Ear<D> {
     }
 
     fn exited(&mut self, code: Option<i32>) -> Vec<Event> {
+        self.wonder();
         let exit = Exit { code, complaint: self.complaint.take(), words: self.words.take() };
         self.dialect.exits(&exit, &mut self.said);
         self.pass_on()

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use convoke_domain::lane::event::Granted;
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
 use super::hearing::Said;
-use crate::json::{content_text, parse, string};
+use crate::json::lenient::{Lenient, Readable};
+use crate::json::{parse, string};
 
 /// One line. What is not always there, or not always the same, stays as it is written, so that one
 /// odd value does not cost the line.
@@ -17,7 +20,7 @@ pub(super) struct Line<'a> {
     pub(super) kind: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) subtype: Option<&'a RawValue>,
-    /// Cursor's lines have none.
+    /// Claude Code's and Qwen Code's lines have one, Cursor's have none.
     #[serde(borrow)]
     pub(super) uuid: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -26,8 +29,9 @@ pub(super) struct Line<'a> {
     pub(super) model: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) parent_tool_use_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) message: Option<&'a RawValue>,
+    /// What an agent says can be long, and is read at once.
+    #[serde(borrow, default)]
+    message: Lenient<Message<'a>>,
     #[serde(borrow)]
     pub(super) tool_call: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -53,21 +57,53 @@ pub(super) struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Message<'a> {
-    #[serde(borrow)]
-    pub(super) model: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
+struct Message<'a> {
+    #[serde(borrow, default)]
+    model: Lenient<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    content: Lenient<Content<'a>>,
+}
+
+/// A content is a string, or a list of blocks.
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    Blocks(Vec<Block<'a>>),
 }
 
 #[derive(Deserialize)]
 struct Block<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "type")]
+    kind: Lenient<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    text: Lenient<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    name: Lenient<Cow<'a, str>>,
+}
+
+impl<'de: 'a, 'a> Readable<'de> for Message<'a> {
+    fn from_object<A: MapAccess<'de>>(object: A) -> Result<Option<Self>, A::Error> {
+        Self::deserialize(MapAccessDeserializer::new(object)).map(Some)
+    }
+}
+
+impl<'de: 'a, 'a> Readable<'de> for Content<'a> {
+    fn from_text(text: Cow<'de, str>) -> Option<Self> {
+        Some(Self::Text(text))
+    }
+
+    fn from_list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        let mut blocks = Vec::new();
+        while let Some(block) = list.next_element::<Lenient<Block<'a>>>()? {
+            blocks.extend(block.0);
+        }
+        Ok(Some(Self::Blocks(blocks)))
+    }
+}
+
+impl<'de: 'a, 'a> Readable<'de> for Block<'a> {
+    fn from_object<A: MapAccess<'de>>(object: A) -> Result<Option<Self>, A::Error> {
+        Self::deserialize(MapAccessDeserializer::new(object)).map(Some)
+    }
 }
 
 #[derive(Deserialize)]
@@ -80,6 +116,14 @@ impl<'a> Line<'a> {
     /// Reads a line, if it is one.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         serde_json::from_str(text).ok()
+    }
+
+    /// Tells whether it is a line of Claude Code's or Qwen Code's: it has a number of its own, or at
+    /// least its session's.
+    pub(super) fn is_of_a_session(&self) -> bool {
+        let kinds = ["system", "assistant", "user", "result", "stream_event"];
+        let is_known = kinds.contains(&self.kind.as_ref());
+        self.uuid.is_some() || (is_known && self.session_id.is_some())
     }
 
     /// Returns what kind of its kind it is.
@@ -128,22 +172,38 @@ impl<'a> Line<'a> {
 
     /// Passes on what the agent says and does. What a subagent says is not said to us.
     pub(super) fn speak(&self, said: &mut Said) {
-        let Some(message) = parse::<Message<'_>>(self.message) else { return };
-        let blocks: Vec<Block<'_>> = parse(message.content).unwrap_or_default();
-        for block in &blocks {
-            match block.kind.as_ref() {
-                "text" if !self.is_subagent() => said.text(&string(block.text).unwrap_or_default()),
-                "tool_use" => said.tool(&string(block.name).unwrap_or_default()),
+        let Some(Content::Blocks(blocks)) = self.content() else { return };
+        for Block { kind, text, name } in blocks {
+            match kind.0.as_deref() {
+                Some("text") if !self.is_subagent() => {
+                    said.text(text.0.as_deref().unwrap_or_default());
+                }
+                Some("tool_use") => said.tool(name.0.as_deref().unwrap_or_default()),
                 _ => {}
             }
         }
     }
 
+    /// Returns the model that a message is of.
+    pub(super) fn message_model(&self) -> Option<&str> {
+        self.message.0.as_ref()?.model.0.as_deref()
+    }
+
     /// Returns all that a message says.
     pub(super) fn message_text(&self) -> String {
-        let message: Option<Message<'_>> = parse(self.message);
-        let text = message.and_then(|message| content_text(message.content));
-        text.unwrap_or_default().into_owned()
+        match self.content() {
+            None => String::new(),
+            Some(Content::Text(text)) => text.clone().into_owned(),
+            Some(Content::Blocks(blocks)) => {
+                let texts: Vec<&str> =
+                    blocks.iter().filter_map(|it| it.text.0.as_deref()).collect();
+                texts.join("\n")
+            }
+        }
+    }
+
+    fn content(&self) -> Option<&Content<'a>> {
+        self.message.0.as_ref()?.content.0.as_ref()
     }
 
     /// Returns the answer that a result carries.

@@ -51,8 +51,7 @@ pub(super) struct Qwen;
 
 impl Dialect for Qwen {
     fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
-        let line = Line::parse(line)?;
-        line.uuid?;
+        let line = Line::parse(line).filter(Line::is_of_a_session)?;
         line.introduce(said);
         match line.kind.as_ref() {
             "assistant" => assistant(&line, said),

@@ -100,10 +100,12 @@ fn recorded_runs_end_in_their_answer() {
 #[test]
 fn lines_of_other_clients_are_passed_over() {
     for (speaker, stdout) in recorded() {
-        // Qwen Code's lines cannot be told from Claude Code's.
-        let others = Agent::ALL
-            .into_iter()
-            .filter(|agent| *agent != speaker && (speaker, *agent) != (Agent::Claude, Agent::Qwen));
+        // The lines that Claude Code began cannot all be told apart.
+        let is_alike = |agent: &Agent| {
+            matches!(speaker, Agent::Claude | Agent::Cursor)
+                && matches!(agent, Agent::Claude | Agent::Qwen)
+        };
+        let others = Agent::ALL.into_iter().filter(|agent| *agent != speaker && !is_alike(agent));
         for agent in others {
             let mut listener = listen(agent);
             for line in stdout.lines() {
@@ -139,6 +141,11 @@ fn an_odd_value_does_not_cost_the_line() {
             Agent::Gemini,
             r#"{"type":"result","status":"success","stats":{"total_tokens":"x","models":[]},"error":7}"#,
         ),
+        (
+            Agent::Claude,
+            r#"{"type":"result","uuid":"u","result":"yes","message":{"model":[],"content":[7,{"type":8,"text":{}},"x",{"a":[1.5,null,-1]}]}}"#,
+        ),
+        (Agent::Claude, r#"{"type":"result","uuid":"u","result":"yes","message":[true]}"#),
     ] {
         let ends = listen(agent)
             .stdout_line(line)
@@ -146,6 +153,47 @@ fn an_odd_value_does_not_cost_the_line() {
             .any(|event| matches!(event, Event::Ended(Ended { failure: None, .. })));
         assert!(ends, "{agent}");
     }
+}
+
+// A version that leaves out its lines' numbers is still heard.
+#[test]
+fn a_line_without_a_number_is_known_by_its_session() {
+    for agent in [Agent::Claude, Agent::Qwen] {
+        let stdout = [
+            r#"{"type":"assistant","session_id":"s","message":{"content":[{"type":"text","text":"Yes."}]}}"#,
+            r#"{"type":"result","subtype":"success","is_error":false,"result":"Yes.","session_id":"s"}"#,
+        ];
+        Run { agent, stdout: &stdout.join("\n"), stderr: "", code: Some(0) }
+            .check(&["session s", "text Yes.", "ended Yes."], Outcome::Answered);
+        let elsewhere = r#"{"type":"result","subtype":"success","result":"Yes."}"#;
+        assert_eq!(listen(agent).stdout_line(elsewhere), [], "{agent}");
+    }
+}
+
+// Whoever spoke in a way that we do not know was not silent.
+#[test]
+fn lines_that_nobody_understands_are_told_of() {
+    for agent in Agent::ALL {
+        let mut listener = listen(agent);
+        for line in ["", "Welcome to version 9!", "{\"kind\":\"new\"}"] {
+            assert_eq!(listener.stdout_line(line), [], "{agent}");
+        }
+        let events: Vec<_> = listener.exited(Some(0)).iter().map(shown).collect();
+        let words = "2 lines came, and none was understood; the first: Welcome to version 9!";
+        assert_eq!(events, [format!("trouble Other: {words}")], "{agent}");
+        // What stderr says of it is more.
+        let mut listener = listen(agent);
+        listener.stdout_line("Welcome!");
+        listener.stderr_line("fatal error: no disk");
+        let events = listener.exited(Some(70));
+        let told = events.last().map(shown).unwrap();
+        assert!(told.ends_with("fatal error: no disk"), "{agent}: {told}");
+    }
+    let (_, stdout) = recorded().into_iter().find(|(agent, _)| *agent == Agent::Claude).unwrap();
+    let mut listener = listen(Agent::Claude);
+    listener.stdout_line("Welcome!");
+    stdout.lines().for_each(|line| drop(listener.stdout_line(line)));
+    assert_eq!(listener.exited(Some(0)), [], "it was understood in the end");
 }
 
 #[test]

@@ -193,7 +193,7 @@ impl Line {
 
     /// Returns the line that ends a lane.
     pub(super) fn ended(end: End, took: Duration) -> Self {
-        Self::End { how: how(end), took_ms: millis(took) }
+        Self::End { how: end.to_string(), took_ms: millis(took) }
     }
 
     /// Returns what was said, and when; `None` if it names a failure of no known kind.
@@ -228,40 +228,4 @@ impl Line {
 
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Ends that need no number.
-const ENDS: [End; 7] = [
-    End::WallLimit,
-    End::FirstByteLimit,
-    End::StallLimit,
-    End::BudgetLimit,
-    End::Cancelled,
-    End::NotStarted,
-    End::Lost,
-];
-
-fn how(end: End) -> String {
-    let name = match end {
-        End::Exited(code) => return format!("exited {code}"),
-        End::Signalled(signal) => return format!("signalled {signal}"),
-        End::WallLimit => "wall_limit",
-        End::FirstByteLimit => "first_byte_limit",
-        End::StallLimit => "stall_limit",
-        End::BudgetLimit => "budget_limit",
-        End::Cancelled => "cancelled",
-        End::NotStarted => "not_started",
-        End::Lost => "lost",
-    };
-    name.to_owned()
-}
-
-/// Reads how a lane ended.
-pub(super) fn end(how: &str) -> Option<End> {
-    match how.split_once(' ') {
-        Some(("exited", code)) => code.parse().ok().map(End::Exited),
-        Some(("signalled", signal)) => signal.parse().ok().map(End::Signalled),
-        Some(_) => None,
-        None => ENDS.into_iter().find(|end| self::how(*end) == how),
-    }
 }

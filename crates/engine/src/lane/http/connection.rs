@@ -15,6 +15,9 @@ use crate::lane::supervisor::Limits;
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
 
+/// How much of a refusal is read.
+const LONGEST_REFUSAL: usize = 64 * 1024;
+
 /// How much longer than a limit of ours a connection is left alone; whoever waits for it gives up
 /// earlier, and says why.
 const SLACK: Duration = Duration::from_secs(1);
@@ -66,18 +69,23 @@ impl Request {
         let header = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
         let kind: Option<String> = header(CONTENT_TYPE);
         let is_events = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
+        let is_answer = response.status().is_success();
         // A refusal is words, whatever its type says.
-        let is_stream = is_events && response.status().is_success();
+        let is_stream = is_events && is_answer;
         let status = response.status().as_u16();
         let mut goes_on =
             hand_on(News::Head(Head { status, is_stream, retry_after: header(RETRY_AFTER) }));
         let mut reader = response.into_body().into_reader();
         let mut chunk = vec![0; CHUNK];
-        while goes_on {
-            let count = reader.read(&mut chunk)?;
+        // Of a refusal the beginning is enough, however much a server has to say.
+        let mut wanted = if is_answer { usize::MAX } else { LONGEST_REFUSAL };
+        while goes_on && wanted > 0 {
+            let most = wanted.min(CHUNK);
+            let count = reader.read(&mut chunk[..most])?;
             if count == 0 {
                 break;
             }
+            wanted -= count;
             goes_on = hand_on(News::Bytes(chunk[..count].to_vec()));
         }
         Ok(())

@@ -8,11 +8,8 @@ use convoke_domain::lane::event::{Event, FailureKind};
 use super::connection::Head;
 use super::endpoint::Endpoint;
 use super::sse::Events;
-use super::wire::Listener;
+use super::wire::{LONGEST_ANSWER, Listener};
 use crate::lane::adapter::failure::failure;
-
-/// The longest answer that does not come in events.
-const LONGEST_WHOLE: usize = 16 * 1024 * 1024;
 
 /// One answer while it comes.
 pub(super) struct Hearing<'a> {
@@ -47,15 +44,13 @@ impl<'a> Hearing<'a> {
     pub(super) fn bytes(&mut self, bytes: &[u8], kept: &mut File) -> Vec<Event> {
         let is_stream = self.head.as_ref().is_some_and(|head| head.is_stream);
         if !is_stream {
-            let room = LONGEST_WHOLE.saturating_sub(self.whole.len());
-            self.whole.extend_from_slice(&bytes[..bytes.len().min(room)]);
-            return Vec::new();
+            self.whole.extend_from_slice(bytes);
+            self.is_over = self.whole.len() > LONGEST_ANSWER;
+            return if self.is_over { self.listener.too_long() } else { Vec::new() };
         }
         let Ok(whole) = self.events.add(bytes) else {
             self.is_over = true;
-            let mut events = self.listener.closed();
-            events.push(trouble("the server's stream has an event of more than 16 MB"));
-            return events;
+            return self.listener.too_long();
         };
         let mut events = Vec::new();
         for data in whole {

@@ -1,6 +1,7 @@
 //! Server-sent events, cut out of bytes however they come.
 
-/// No event that means something is longer; a stream that has one is given up.
+/// No event that means something is longer, also not one that brings the longest answer at once; a
+/// stream that has one is given up.
 const LONGEST_EVENT: usize = 16 * 1024 * 1024;
 
 /// What servers put before everything, and nobody wants.

@@ -9,11 +9,15 @@ use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Usage};
 use serde_json::{Map, Value, json};
 
 use super::endpoint::{Api, Endpoint};
+use crate::json::believed;
 use crate::lane::adapter::Errand;
 use crate::lane::adapter::failure::{answered, failure, readable};
 
 /// The longest answer, in bytes.
-const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
+pub(super) const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
+
+/// What is said of a longer one, in whatever pieces it came.
+const TOO_LONG: &str = "the answer is longer than 16 MB";
 
 /// Returns the body of a request.
 pub(super) fn request(endpoint: &Endpoint, errand: &Errand<'_>) -> Map<String, Value> {
@@ -127,7 +131,7 @@ impl Answer {
     fn add(&mut self, text: &Value) {
         let text = text.as_str().unwrap_or_default();
         if self.text.len() + text.len() > LONGEST_ANSWER {
-            self.fail(failure(FailureKind::Other, "the answer is longer than 16 MB"));
+            self.fail(failure(FailureKind::Other, TOO_LONG));
         } else {
             self.text.push_str(text);
         }
@@ -216,6 +220,12 @@ impl Listener {
         events
     }
 
+    /// Takes in that there is more than the longest answer has.
+    pub(super) fn too_long(&mut self) -> Vec<Event> {
+        self.answer.fail(failure(FailureKind::Other, TOO_LONG));
+        self.closed()
+    }
+
     /// Tells whether the turn ended and was told.
     pub(super) fn is_over(&self) -> bool {
         self.is_told
@@ -230,9 +240,9 @@ impl Listener {
     }
 }
 
-/// A count; what is none counts nothing.
+/// A count; what is none, or cannot be, counts nothing.
 fn count(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_default()
+    believed(value.as_u64()).unwrap_or_default()
 }
 
 #[cfg(test)]
