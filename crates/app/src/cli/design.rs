@@ -3,6 +3,7 @@
 mod course;
 mod ending;
 mod ground;
+mod nested;
 mod person;
 mod question;
 mod rehearsal;
@@ -10,6 +11,7 @@ mod screen;
 mod seats;
 mod stage;
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -58,9 +60,10 @@ pub struct Args {
     #[arg(long)]
     subagent: bool,
 
-    /// Another workflow's session file: what is made is for that workflow to show
+    /// Another workflow's session file: what it says about agents is believed, and what is made is
+    /// handed over in its folder, for that workflow to show
     #[arg(long, value_name = "PATH")]
-    session_env: Option<PathBuf>,
+    session_env: Option<OsString>,
 
     /// What stands before step numbers and names: `NUMBER::PATH`
     #[arg(long, value_name = "PREFIX", hide = true)]
@@ -173,6 +176,11 @@ impl Args {
         self.begin(&Workspace::open(app, None)?, app, settings, output)
     }
 
+    /// An empty session file says that there is nobody else.
+    fn is_nested(&self) -> bool {
+        self.session_env.as_ref().is_some_and(|path| !path.is_empty())
+    }
+
     fn settings(
         &self,
         app: &App,
@@ -184,7 +192,8 @@ impl Args {
             feature,
             auto: self.auto || is_rehearsal,
             quick: self.quick,
-            nested: self.session_env.is_some(),
+            nested: self.is_nested(),
+            session_env: self.session_env.as_ref().filter(|_| self.is_nested()).map(absolute),
             prefix: self.step_prefix.as_deref().map(Prefix::parse).unwrap_or_default(),
             panel: seats.panel,
             agents: seats.agents,
@@ -249,7 +258,8 @@ pub(super) const fn lane_limits(wall: Duration) -> Limits {
     Limits { wall, first_byte: silence, stall: silence, grace: Duration::from_secs(5) }
 }
 
-fn absolute(path: &Path) -> String {
+fn absolute(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 

@@ -25,8 +25,12 @@ pub(crate) struct Panel {
 
 impl Panel {
     pub(crate) fn new() -> Self {
-        let project = Project::new().file("README.md", "An example.\n");
-        let panel = Self { project: project.variable("PATH", "/usr/bin:/bin") };
+        Self::in_project(Project::new().variable("PATH", "/usr/bin:/bin"))
+    }
+
+    /// Makes a repository of a project, perhaps one with clients of its own.
+    pub(crate) fn in_project(project: Project) -> Self {
+        let panel = Self { project: project.file("README.md", "An example.\n") };
         panel.git(&["init", "--quiet", "--initial-branch=main"]);
         panel.git(&["config", "user.name", "June"]);
         panel.git(&["config", "user.email", "june@localhost"]);

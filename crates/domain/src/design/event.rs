@@ -52,8 +52,27 @@ pub enum Event {
     Interrupted(String),
     /// It is resumed.
     Resumed,
+    /// It was handed to the workflow that asked for it, or could not be.
+    Exported(Export),
     /// It came to its end with these artifacts: names and hashes.
     Kept(Vec<(String, String)>),
+}
+
+/// What came of handing a design over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Export {
+    /// The manifest is there.
+    Written {
+        /// Where.
+        manifest: String,
+    },
+    /// There is none.
+    Failed {
+        /// The folder that keeps what was made.
+        folder: String,
+        /// What is in the way.
+        why: String,
+    },
 }
 
 /// What was asked for.
@@ -68,6 +87,8 @@ pub struct Settings {
     pub quick: bool,
     /// Whether another workflow asked, which takes over what was made.
     pub nested: bool,
+    /// That workflow's session file.
+    pub session_env: Option<String>,
     /// Where the design stands in that workflow.
     pub prefix: Prefix,
     /// Who takes part.
@@ -191,6 +212,12 @@ impl Boundary {
             Self::Judges => "dialectic-judge-collection",
             Self::Reviews => "plan-review-collection",
         }
+    }
+
+    /// Returns the file that says that a person was asked about the tree here.
+    pub fn guard(self) -> String {
+        let name = if self == Self::Reviews { "plan-review" } else { self.name() };
+        format!(".dirty-tree-prompted-{name}")
     }
 
     /// Returns the boundary with this name.

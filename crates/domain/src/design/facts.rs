@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::event::{
-    Boundary, Event, Health, LaneEnd, LaneId, Millis, Occasion, QuestionId, Recovery, Reply,
-    Settings, Stamped, Tree,
+    Boundary, Event, Export, Health, LaneEnd, LaneId, Millis, Occasion, QuestionId, Recovery,
+    Reply, Settings, Stamped, Tree,
 };
 use super::progress::Step;
 use super::setup::SetUp;
@@ -21,6 +21,8 @@ pub struct Facts {
     trees: HashMap<Boundary, Vec<(Millis, Tree)>>,
     recoveries: HashMap<Boundary, Vec<(Millis, Recovery)>>,
     budget: Option<(Millis, String)>,
+    exports: Vec<(Millis, Export)>,
+    is_export_due: bool,
     kept: Option<Vec<(String, String)>>,
     again: HashSet<Step>,
     earlier: Option<Earlier>,
@@ -97,12 +99,17 @@ impl Facts {
             Event::Resumed => {
                 self.budget = None;
                 self.kept = None;
+                self.is_export_due = true;
                 let progress = walk(self);
                 if let Next::End(Ending::Failed(failed)) = progress.next
                     && self.settings.is_some()
                 {
                     self.begin_again(&failed, progress.lines);
                 }
+            }
+            Event::Exported(export) => {
+                self.exports.push((at, export));
+                self.is_export_due = false;
             }
             Event::Kept(hashes) => self.kept = Some(hashes),
             Event::Interrupted(_) => {}
@@ -175,6 +182,16 @@ impl Facts {
     /// Returns what was decided each time that it was found changed.
     pub fn recoveries(&self, boundary: Boundary) -> &[(Millis, Recovery)] {
         self.recoveries.get(&boundary).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns what came of handing it over, each time that was tried.
+    pub fn exports(&self) -> &[(Millis, Export)] {
+        &self.exports
+    }
+
+    /// Tells whether it may be tried: it never was, or somebody resumed the run since.
+    pub const fn is_export_due(&self) -> bool {
+        self.exports.is_empty() || self.is_export_due
     }
 
     /// Returns the hashes of what it ended with, by name.

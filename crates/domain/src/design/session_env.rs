@@ -8,6 +8,8 @@ mod order;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::lane::health::Availability;
+
 pub use self::order::{KeyOrder, KeyOrderError, WriteOrder, WriteOrderError};
 
 /// What one workflow may tell another.
@@ -109,10 +111,34 @@ impl SessionEnv {
         Some(value == "true")
     }
 
+    /// Returns the health file at the beginning of a design: the agents that the original knows, and
+    /// then whoever else takes part. What is not known is not healthy.
+    pub fn health_file(&self, seats: &[(&str, bool)]) -> String {
+        let mut known = Availability::default();
+        for agent in ["codex", "cursor"] {
+            let seat = seats.iter().find(|(word, _)| *word == agent).map(|(_, is_well)| *is_well);
+            known.note(agent, seat.or_else(|| self.health(agent)).unwrap_or(false));
+        }
+        known.note(NEVER_TOLD, false);
+        later_health(known, seats)
+    }
+
     /// Names the keys that stand there more than once.
     pub fn repeated(&self) -> impl Iterator<Item = &str> {
         self.repeated.iter().map(String::as_str)
     }
+}
+
+/// Returns the health file at a design's end. Whoever was given up once stays so.
+pub fn last_health(before: &str, seats: &[(&str, bool)]) -> String {
+    later_health(Availability::parse(before), seats)
+}
+
+fn later_health(mut known: Availability, seats: &[(&str, bool)]) -> String {
+    for (word, is_well) in seats {
+        known.note(&word.replace('-', "_"), *is_well);
+    }
+    known.text()
 }
 
 /// Reads a line; empty ones, comments, and those without a key say nothing.
@@ -170,6 +196,22 @@ mod tests {
         assert_eq!((env.get(Key::Repo), env.health("codex")), (Some("two"), Some(false)));
         assert_eq!(env.repeated().collect::<Vec<_>>(), ["CODEX_HEALTHY", "REPO"]);
         assert_eq!(value_of(text, "REPO"), Some("one"));
+    }
+
+    // P-79, P-80, P-81, P-83
+    #[test]
+    fn a_health_file_only_loses() {
+        let told = SessionEnv::parse("CODEX_HEALTHY=true\nCURSOR_HEALTHY=true\n");
+        let first = told.health_file(&[("cursor", false), ("my-own", true)]);
+        assert_eq!(
+            first,
+            "CODEX_HEALTHY=true\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\nMY_OWN_HEALTHY=true\n"
+        );
+        let nobody = SessionEnv::default().health_file(&[]);
+        assert_eq!(nobody, "CODEX_HEALTHY=false\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\n");
+        let last = last_health(&first, &[("cursor", true), ("my-own", false)]);
+        assert_eq!(last, first.replace("MY_OWN_HEALTHY=true", "MY_OWN_HEALTHY=false"));
+        assert_eq!(last_health("", &[("codex", true)]), "CODEX_HEALTHY=true\n");
     }
 
     // P-28

@@ -8,6 +8,7 @@
 //! *Invariant:* more facts only ever add to the lines, never change them.
 
 mod chair;
+mod cleanup;
 mod debates;
 mod diagram;
 mod independence;
@@ -40,6 +41,10 @@ pub struct Progress {
     pub lines: Vec<Line>,
     /// The artifacts so far, by file name.
     pub files: BTreeMap<String, String>,
+    /// What whoever asked is to be warned of in their own log.
+    pub issues: Vec<String>,
+    /// Whom of the two agents can still be asked.
+    pub available: Available,
     /// What is needed to go on, or how it ended.
     pub next: Next,
 }
@@ -87,6 +92,8 @@ pub enum Need {
     Tree(Boundary),
     /// What a person does about a tree that is not.
     Recover(Boundary, String),
+    /// What comes of handing it to whoever asked.
+    Export,
 }
 
 /// How a design ended.
@@ -105,6 +112,8 @@ pub enum Ending {
     Failed(Failed),
     /// What may be spent is spent.
     OverBudget(String),
+    /// There is a plan, but whoever asked did not get it. Whoever resumes it tries again.
+    NotExported(String),
 }
 
 /// What nobody could do.
@@ -173,7 +182,13 @@ pub(super) fn walked(facts: &Facts) -> Progress {
         let why = "it was never begun".to_owned();
         let failed = Failed { why, step: Step::Setup, lanes: Vec::new() };
         let next = Next::End(Ending::Failed(failed));
-        return Progress { lines: Vec::new(), files: BTreeMap::new(), next };
+        return Progress {
+            lines: Vec::new(),
+            files: BTreeMap::new(),
+            issues: Vec::new(),
+            available: NOBODY_LOST,
+            next,
+        };
     };
     let mut walk = Walk {
         facts,
@@ -182,10 +197,11 @@ pub(super) fn walked(facts: &Facts) -> Progress {
         now: begun,
         step: (Step::Setup, begun),
         asked: Vec::new(),
-        available: Available { first: true, second: true },
+        available: NOBODY_LOST,
         is_host_lost: false,
         lines: Vec::new(),
         files: BTreeMap::new(),
+        issues: Vec::new(),
         warnings: Vec::new(),
         answered: Vec::new(),
     };
@@ -193,8 +209,11 @@ pub(super) fn walked(facts: &Facts) -> Progress {
         Ok(ending) | Err(Halt::End(ending)) => Next::End(ending),
         Err(Halt::Need(need)) => Next::Need(need),
     };
-    Progress { lines: walk.lines, files: walk.files, next }
+    let Walk { lines, files, issues, available, .. } = walk;
+    Progress { lines, files, issues, available, next }
 }
+
+const NOBODY_LOST: Available = Available { first: true, second: true };
 
 /// A walk that is under way.
 struct Walk<'f> {
@@ -213,6 +232,8 @@ struct Walk<'f> {
     is_host_lost: bool,
     lines: Vec<Line>,
     files: BTreeMap<String, String>,
+    /// What belongs in the log of whoever asked.
+    issues: Vec<String>,
     /// Warnings to repeat at the end.
     warnings: Vec<String>,
     /// Who answered for whom, for the statement of independence.
@@ -231,7 +252,7 @@ impl<'f> Walk<'f> {
         let plan = self.design_interview(&scope, &synthesis, &resolutions, review)?;
         self.diagram(&scope, &plan)?;
         self.rejected();
-        Ok(self.clean_up())
+        self.clean_up()
     }
 
     fn set_up(&mut self) -> Walked<()> {
@@ -272,34 +293,6 @@ impl<'f> Walk<'f> {
         }
         self.say_all(branch_lines);
         Ok(())
-    }
-
-    /// Says what was not taken up, and what went wrong on the way.
-    fn rejected(&mut self) {
-        self.begin(Step::Rejected);
-        for name in ["rejected-findings.md", "accepted-plan-findings.md", "oos.md"] {
-            self.files.entry(name.to_owned()).or_default();
-        }
-        let rejected = self.files["rejected-findings.md"].clone();
-        if rejected.is_empty() {
-            self.done("all suggestions implemented");
-        } else {
-            self.publish(Shown::Rejected, Some(Saved::Rejected), &rejected);
-        }
-    }
-
-    fn clean_up(&mut self) -> Ending {
-        self.begin(Step::Cleanup);
-        let independence = self.independence();
-        self.file("independence.md", independence);
-        for warning in std::mem::take(&mut self.warnings) {
-            self.say(warning.clone());
-            self.warnings.push(warning);
-        }
-        if let Some(line) = self.crumbs.complete(self.elapsed()) {
-            self.say(line);
-        }
-        Ending::Complete { degraded: self.warnings.clone() }
     }
 
     /// Goes on to a step.

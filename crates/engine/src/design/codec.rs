@@ -6,7 +6,7 @@
 mod begun;
 
 use convoke_domain::design::event::{
-    Boundary, Event, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply, Tree,
+    Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply, Tree,
 };
 use convoke_domain::design::seat::Available;
 use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
@@ -58,6 +58,7 @@ pub fn encode(event: &Event) -> (&'static str, String) {
         Event::BudgetReached(text) => ("budget_reached", body(&WordBody { name: text.clone() })),
         Event::Interrupted(text) => ("interrupted", body(&WordBody { name: text.clone() })),
         Event::Resumed => ("resumed", "{}".to_owned()),
+        Event::Exported(export) => ("exported", body(&ExportBody::from(export.clone()))),
         Event::Kept(hashes) => ("kept", body(hashes)),
     };
     (kind, body)
@@ -78,6 +79,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "budget_reached" => Event::BudgetReached(read.body::<WordBody>()?.name),
         "interrupted" => Event::Interrupted(read.body::<WordBody>()?.name),
         "resumed" => Event::Resumed,
+        "exported" => Event::Exported(read.body::<ExportBody>()?.into()),
         "kept" => Event::Kept(read.body()?),
         _ => return Err(CodecError::Kind(kind.to_owned())),
     })
@@ -102,6 +104,31 @@ impl<'a> Reader<'a> {
     fn known<T>(&self, value: &str, found: Option<T>) -> Result<T, CodecError> {
         let error = || CodecError::Value { kind: self.kind.to_owned(), value: value.to_owned() };
         found.ok_or_else(error)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+enum ExportBody {
+    Written { manifest: String },
+    Failed { folder: String, why: String },
+}
+
+impl From<Export> for ExportBody {
+    fn from(export: Export) -> Self {
+        match export {
+            Export::Written { manifest } => Self::Written { manifest },
+            Export::Failed { folder, why } => Self::Failed { folder, why },
+        }
+    }
+}
+
+impl From<ExportBody> for Export {
+    fn from(body: ExportBody) -> Self {
+        match body {
+            ExportBody::Written { manifest } => Self::Written { manifest },
+            ExportBody::Failed { folder, why } => Self::Failed { folder, why },
+        }
     }
 }
 

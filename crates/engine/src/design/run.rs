@@ -1,8 +1,8 @@
 //! A design under way: what is needed is found out, written to the journal, and only then shown.
 
 use convoke_domain::design::event::{
-    Boundary, Event, Health, LaneEnd, LaneId, Millis, Occasion, Recovery, Reply, Settings, Stamped,
-    Tree,
+    Boundary, Event, Export, Health, LaneEnd, LaneId, Millis, Occasion, Recovery, Reply, Settings,
+    Stamped, Tree,
 };
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::setup::SetUp;
@@ -47,6 +47,9 @@ pub trait World {
         boundary: Boundary,
         detail: &str,
     ) -> Result<Option<Recovery>, Self::Error>;
+
+    /// Hands what was made to the workflow that asked for it.
+    fn export(&mut self, settings: &Settings, progress: &Progress) -> Result<Export, Self::Error>;
 
     /// Shows something new.
     fn show(&mut self, line: &Line) -> Result<(), Self::Error>;
@@ -153,13 +156,16 @@ pub fn run<W: World>(
         course.take(Event::Resumed)?;
     }
     let outcome = course.go()?;
-    let can_go_on = matches!(outcome, Outcome::Ended(Ending::OverBudget(_) | Ending::Failed(_)));
+    let can_go_on = matches!(
+        outcome,
+        Outcome::Ended(Ending::OverBudget(_) | Ending::Failed(_) | Ending::NotExported(_))
+    );
     if !can_go_on && matches!(outcome, Outcome::Ended(_)) && course.facts.kept().is_none() {
         let hashes = hashes(&walk(&course.facts));
         course.take(Event::Kept(hashes))?;
     }
     let state = match &outcome {
-        Outcome::Ended(Ending::OverBudget(_) | Ending::Failed(_))
+        Outcome::Ended(Ending::OverBudget(_) | Ending::Failed(_) | Ending::NotExported(_))
         | Outcome::Interrupted
         | Outcome::TreeNeedsAPerson => RunState::Stopped,
         Outcome::Ended(Ending::Refused(_)) => RunState::Refused,
@@ -224,6 +230,10 @@ impl<W: World> Course<'_, '_, W> {
             },
             Need::Tree(boundary) => {
                 Event::TreeChecked(boundary, self.world.tree(boundary).map_err(RunError::World)?)
+            }
+            Need::Export => {
+                let progress = walk(&self.facts);
+                Event::Exported(self.world.export(&settings, &progress).map_err(RunError::World)?)
             }
             Need::Recover(boundary, detail) => {
                 match self.world.recover(boundary, &detail).map_err(RunError::World)? {

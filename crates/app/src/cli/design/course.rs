@@ -15,6 +15,7 @@ use convoke_engine::design::run_folder::RunFolders;
 use convoke_store::journal::JournalStore;
 
 use super::ending::{hand_over, told};
+use super::nested::Caller;
 use super::person::Person;
 use super::screen::Screen;
 use super::stage::{Beginning, Stage};
@@ -107,6 +108,7 @@ impl CourseArgs {
         let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
         let mut stage = Stage {
             app,
+            caller: Caller::of(&settings),
             run: id.clone(),
             folder: folder.clone(),
             beginning: Beginning {

@@ -50,6 +50,12 @@ pub(super) fn told(
         Outcome::Ended(Ending::OverBudget(why)) => {
             (Exit::Budget, format!("over budget: {why}"), &[][..], format!("convoke resume {id}"))
         }
+        Outcome::Ended(Ending::NotExported(why)) => (
+            Exit::Surroundings,
+            format!("complete, but not exported: {why}"),
+            &[][..],
+            format!("convoke resume {id}"),
+        ),
         Outcome::Interrupted => {
             (Exit::Interrupted, "interrupted".to_owned(), &[][..], format!("convoke resume {id}"))
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_domain::design::event::{
-    Boundary, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
+    Boundary, Export, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
 };
 use convoke_domain::design::seat::{Available, Holder};
 use convoke_domain::design::setup::SetUp;
@@ -29,6 +29,7 @@ use convoke_engine::lane::many::{self, Enough, News, Waiting};
 use convoke_engine::lane::supervisor::Limits;
 use jiff::Timestamp;
 
+use super::nested::Caller;
 use super::person::Person;
 use super::screen::Screen;
 use super::{DesignError, lane_limits, question};
@@ -48,6 +49,9 @@ const LONGEST_ANSWER: usize = 1024 * 1024;
 /// How many lanes run at the same time.
 const ROOM: Room = Room { in_all: 12, of_agent: 10 };
 
+/// What says that a person must look after the tree.
+const TREE_NOTE: &str = "dirty-tree-detected.env";
+
 /// How long a remote may take.
 const FETCH_LIMIT: Duration = Duration::from_secs(30);
 
@@ -62,6 +66,8 @@ pub(super) struct Beginning {
 /// The world of one run.
 pub(super) struct Stage<'a> {
     pub(super) app: &'a App,
+    /// The workflow that asked, if one did.
+    pub(super) caller: Option<Caller>,
     pub(super) run: RunId,
     pub(super) folder: PathBuf,
     pub(super) beginning: Beginning,
@@ -123,7 +129,16 @@ impl World for Stage<'_> {
         let holders = [Holder::First, Holder::Second];
         let words = holders.map(|holder| settings.chosen(holder).agent.as_str());
         let ask = !self.beginning.no_probe && !settings.is_rehearsal;
-        let mut found = healths_of(&words, ask, self.app, &Voice::default())?;
+        let names = holders.map(|holder| settings.panel.named(holder).word());
+        let told = names.map(|name| self.caller.as_ref().and_then(|it| it.health(name)));
+        let mut found = Vec::new();
+        for (word, told) in words.iter().zip(&told) {
+            // Whoever asked knows it already; but also then the program must be there.
+            let ask = ask && told.is_none();
+            let health = healths_of(&[word], ask, self.app, &Voice::default())?.pop().flatten();
+            let is_missing = health == Some(lane::health::Health::Missing);
+            found.push(if is_missing { health } else { told.clone().or(health) });
+        }
         for (health, word) in found.iter_mut().zip(words) {
             // A recording that is not there is nobody, too.
             let is_gone =
@@ -143,6 +158,9 @@ impl World for Stage<'_> {
             warnings.extend(health.as_ref().and_then(|it| it.warning(name)));
         }
         let available = Available { first: can_work[0], second: can_work[1] };
+        if let (Some(caller), Occasion::SetUp) = (&self.caller, occasion) {
+            caller.begins(settings, available);
+        }
         // Judges who are missing are the host's to replace, without another word.
         let warnings = if occasion == Occasion::SetUp { warnings } else { Vec::new() };
         Ok(Health { available, warnings })
@@ -224,9 +242,13 @@ impl World for Stage<'_> {
             return Ok(Some(Recovery::Restored));
         }
         let question = question::recovery(boundary);
-        if !input::has_person() && !self.person.has_written(&question) {
+        // A person is asked once; after that, the tree answers.
+        let guard = boundary.guard();
+        let was_asked = self.folder.join(&guard).exists();
+        if was_asked || !input::has_person() && !self.person.has_written(&question) {
             return Ok(None);
         }
+        keep_file(&self.folder, &guard, "")?;
         Ok(match self.ask(&question)? {
             Some(Reply::Words(words)) if words.trim().starts_with(['1', 'r', 'R']) => {
                 Some(Recovery::Restored)
@@ -236,14 +258,30 @@ impl World for Stage<'_> {
         })
     }
 
+    fn export(&mut self, settings: &Settings, progress: &Progress) -> Result<Export, Failure> {
+        if let Some(caller) = &self.caller {
+            return Ok(caller.export(self.app, settings, &self.folder, progress));
+        }
+        let folder = self.folder.display().to_string();
+        Ok(Export::Failed { folder, why: "nobody asked".to_owned() })
+    }
+
     fn show(&mut self, line: &Line) -> Result<(), Failure> {
         self.screen.show(line)
     }
 
     fn keep(&mut self, progress: &Progress) -> Result<(), Failure> {
+        if !progress.files.contains_key(TREE_NOTE) {
+            // What was put in order needs nobody any more.
+            fs::remove_file(self.folder.join(TREE_NOTE)).ok();
+            self.kept.remove(TREE_NOTE);
+        }
         for (name, text) in &progress.files {
             if self.kept.get(name) != Some(text) {
-                keep_file(&self.folder, name, text)?;
+                let is_theirs = self.caller.as_ref().map(|it| it.keep(name, text)).transpose()?;
+                if is_theirs != Some(true) {
+                    keep_file(&self.folder, name, text)?;
+                }
                 self.kept.insert(name.clone(), text.clone());
             }
         }

@@ -39,6 +39,11 @@ impl Walk<'_> {
         let text = "generation failed, proceeding without diagram";
         let failed = || self.crumbs.warning(Step::Diagram, text, self.elapsed());
         let line = report.warning(&self.crumbs).unwrap_or_else(failed);
+        if !report.is_safe() {
+            // Tokens alone: the text of a diagram that was refused goes nowhere.
+            let tokens = report.tokens();
+            self.issues.push(format!("- **Step 3b — architecture diagram rejected:** {tokens}"));
+        }
         self.warn(line);
     }
 }

@@ -1,4 +1,5 @@
 //! The walk, tried from beginning to end.
 
+mod nested;
 mod whole_runs;
 mod world;

@@ -15,6 +15,8 @@ pub(super) struct BegunBody {
     auto: bool,
     quick: bool,
     nested: bool,
+    #[serde(default)]
+    session_env: Option<String>,
     number_prefix: String,
     path_prefix: String,
     /// The first, the second and the host.
@@ -51,6 +53,7 @@ impl From<&Settings> for BegunBody {
             auto: settings.auto,
             quick: settings.quick,
             nested: settings.nested,
+            session_env: settings.session_env.clone(),
             number_prefix: settings.prefix.number.clone(),
             path_prefix: settings.prefix.path.clone(),
             agents: HOLDERS.map(agent),
@@ -78,6 +81,7 @@ impl BegunBody {
             auto: self.auto,
             quick: self.quick,
             nested: self.nested,
+            session_env: self.session_env,
             prefix: Prefix { number: self.number_prefix, path: self.path_prefix },
             panel,
             agents: self.agents.map(|it| Chosen { agent: it.agent, model: it.model }),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::*;
-use crate::design::event::{Chosen, Event, LaneEnd, Recovery, Stamped, Tree};
+use crate::design::event::{Chosen, Event, Export, LaneEnd, Recovery, Stamped, Tree};
 use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
 use crate::design::seat::Panel;
@@ -17,6 +17,7 @@ pub(super) struct World {
     pub(super) answers: BTreeMap<&'static str, Result<String, &'static str>>,
     pub(super) trees: BTreeMap<&'static str, Vec<Tree>>,
     pub(super) replies: BTreeMap<&'static str, &'static str>,
+    pub(super) exports: Vec<Export>,
 }
 
 const BOTH: Available = Available { first: true, second: true };
@@ -31,6 +32,7 @@ pub(super) fn settings() -> Settings {
         auto: true,
         quick: false,
         nested: false,
+        session_env: None,
         prefix: Prefix::default(),
         panel: Panel::default(),
         agents: ["cursor", "codex", "claude"].map(chosen),
@@ -108,6 +110,7 @@ impl World {
             answers: BTreeMap::new(),
             trees: BTreeMap::new(),
             replies: BTreeMap::new(),
+            exports: Vec::new(),
         };
         for (start, answer) in [
             ("chair/questions", "NO_QUESTIONS".to_owned()),
@@ -202,6 +205,11 @@ impl World {
                 let tree = self.trees.get(boundary.name()).and_then(|trees| trees.get(round));
                 vec![Event::TreeChecked(boundary, tree.cloned().unwrap_or(Tree::Clean))]
             }
+            Need::Export => {
+                let export = self.exports.get(facts.exports().len()).cloned();
+                let manifest = "/parent/design-export/manifest.env".to_owned();
+                vec![Event::Exported(export.unwrap_or(Export::Written { manifest }))]
+            }
             Need::Recover(boundary, _) => {
                 vec![Event::TreeDecided(boundary, Recovery::Restored)]
             }
@@ -248,8 +256,8 @@ impl World {
 }
 
 pub(super) struct Run {
-    facts: Facts,
-    progress: Progress,
+    pub(super) facts: Facts,
+    pub(super) progress: Progress,
     pub(super) ending: Ending,
     asked: Vec<(String, Holder)>,
     prompts: Vec<(String, String)>,

@@ -1,0 +1,134 @@
+//! A design that another workflow asked for: what that workflow knows, and what it gets.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::design::event::{Export, Settings};
+use convoke_domain::design::seat::{Available, Holder};
+use convoke_domain::design::session_env::{SessionEnv, last_health};
+use convoke_domain::design::walk::Progress;
+use convoke_domain::execution_log::Category;
+use convoke_domain::lane::health::Health;
+use convoke_engine::manifest::write::{Order, Source, write};
+use convoke_engine::{execution_log, file};
+
+use super::DesignError;
+use crate::app::App;
+use crate::clock::now;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Voice;
+
+/// No session file is larger.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// What is accepted out of scope, for whoever asked to file.
+const ACCEPTED: &str = "oos-accepted-design.md";
+
+/// What went wrong, in the folder of whoever asked.
+const LOG: &str = "execution-issues.md";
+
+/// The workflow that asked.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    env: PathBuf,
+    told: SessionEnv,
+}
+
+impl Caller {
+    /// Reads the session file of whoever asked. One that is not there says nothing.
+    pub(super) fn of(settings: &Settings) -> Option<Self> {
+        let env = PathBuf::from(settings.session_env.as_deref()?);
+        let told = SessionEnv::parse(&file::text(&env, MAX_BYTES).unwrap_or_default());
+        for key in told.repeated() {
+            let place = env.display();
+            let line = format!("warning: {key} stands in {place} twice; the last one counts");
+            Voice::default().say(&line);
+        }
+        Some(Self { env, told })
+    }
+
+    /// Returns what is known of an agent, by its word: it need not be asked.
+    pub(super) fn health(&self, word: &str) -> Option<Health> {
+        self.told.health(word).map(Health::told)
+    }
+
+    /// Leaves who can be asked, beside the session file.
+    pub(super) fn begins(&self, settings: &Settings, available: Available) {
+        let text = self.told.health_file(&seats(settings, available));
+        self.leave_health(&text);
+    }
+
+    /// Leaves what is accepted but not part of the feature where it is filed; `false` for anything
+    /// else.
+    pub(super) fn keep(&self, name: &str, text: &str) -> Result<bool, Failure> {
+        if name != ACCEPTED {
+            return Ok(false);
+        }
+        let path = self.folder().join(name);
+        let failed = |source| {
+            Failure::new(Exit::Surroundings, DesignError::Folder { path: path.clone(), source })
+        };
+        file::replace(&path, text).map(|()| true).map_err(failed)
+    }
+
+    /// Hands over what was made: who can still be asked, what went wrong, and the manifest.
+    pub(super) fn export(
+        &self,
+        app: &App,
+        settings: &Settings,
+        folder: &Path,
+        progress: &Progress,
+    ) -> Export {
+        let before = file::text(&self.health_file(), MAX_BYTES).unwrap_or_default();
+        self.leave_health(&last_health(&before, &seats(settings, progress.available)));
+        for issue in &progress.issues {
+            let logged =
+                execution_log::append_once(&self.folder().join(LOG), Category::Warnings, issue);
+            if let Err(error) = logged {
+                Voice::default().say(&format!("warning: {error}"));
+            }
+        }
+        let session = app.environment.only(["SESSION_ID"]).pop();
+        let session = session.and_then(|(_, value)| value.into_string().ok());
+        let order = Order {
+            source: Source::Folder(folder),
+            parent: &self.folder(),
+            session_id: session.as_deref(),
+            now: now(),
+        };
+        let failed = |why: String| Export::Failed { folder: folder.display().to_string(), why };
+        match write(&order) {
+            // Whoever asked looks for a file that says something.
+            Ok(manifest) if fs::metadata(&manifest).is_ok_and(|it| it.len() > 0) => {
+                Export::Written { manifest: manifest.display().to_string() }
+            }
+            Ok(manifest) => failed(format!("cannot find {}", manifest.display())),
+            Err(error) => failed(error.to_string()),
+        }
+    }
+
+    /// Returns the folder of whoever asked.
+    fn folder(&self) -> PathBuf {
+        self.env.parent().map_or_else(PathBuf::new, Path::to_owned)
+    }
+
+    fn health_file(&self) -> PathBuf {
+        let mut path = self.env.clone().into_os_string();
+        path.push(".health");
+        PathBuf::from(path)
+    }
+
+    fn leave_health(&self, text: &str) {
+        if let Err(error) = file::replace(&self.health_file(), text) {
+            let place = self.health_file();
+            Voice::default().say(&format!("warning: cannot write `{}`: {error}", place.display()));
+        }
+    }
+}
+
+/// Says of both agents whether they can be asked.
+fn seats(settings: &Settings, available: Available) -> Vec<(&str, bool)> {
+    let holders = [Holder::First, Holder::Second];
+    holders.map(|it| (settings.panel.named(it).word(), available.has(it))).to_vec()
+}

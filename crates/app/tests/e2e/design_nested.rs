@@ -1,0 +1,181 @@
+//! `convoke design --session-env`: designs that another workflow asked for.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::harness::Outcome;
+use crate::panel::{FEATURE, Panel, answers};
+
+/// A workflow that asks for a design.
+struct Parent {
+    panel: Panel,
+}
+
+impl Parent {
+    fn new(env: &str) -> Self {
+        let parent = Self { panel: Panel::new() };
+        fs::create_dir(parent.at("")).unwrap();
+        fs::write(parent.at("session-env.sh"), env).unwrap();
+        parent
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.panel.project.path("..").canonicalize().unwrap().join("parent").join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.at(name)).unwrap_or_default()
+    }
+
+    fn design(&self, more: &[&str]) -> Outcome {
+        let env = self.at("session-env.sh").display().to_string();
+        self.panel.design(&[&["--session-env", &env], more].concat())
+    }
+
+    /// Returns the folders of runs that were kept.
+    fn kept(&self) -> Vec<PathBuf> {
+        let runs = self.panel.project.path("../home/.local/state/convoke/runs");
+        let entries = fs::read_dir(runs).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.join("session-id").exists()).collect()
+    }
+}
+
+// P-10, P-17, P-24, P-79, P-96, P-97, P-284, P-334, P-378, P-379, P-384
+#[test]
+fn whoever_asked_gets_everything_and_sees_little() {
+    let parent = Parent::new("# known already\nCODEX_HEALTHY=true\nLARCH_TOKEN_SESSION_ID=t\n");
+    let outcome = parent.design(&["--step-prefix", "1.::design plan"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let said = outcome.stdout.lines().filter(|line| line.starts_with('✅'));
+    let said: Vec<_> = said.map(|line| line.split(" (").next().unwrap()).collect();
+    assert_eq!(
+        said,
+        [
+            "✅ 1.2a: design plan | sketches — synthesis saved",
+            "✅ 1.2a.5: design plan | dialectic — 2 voted",
+            "✅ 1.2b: design plan | full plan — saved",
+            "✅ 1.3: design plan | plan review — voting tally saved",
+            "✅ 1.3: design plan | plan review — accepted findings saved",
+            "✅ 1.3: design plan | plan review — revised plan saved",
+            "✅ 1.3b: design plan | arch diagram — saved",
+            "✅ 1.4: design plan | rejected findings — saved",
+        ]
+    );
+    assert!(!outcome.stdout.contains("\n#") && !outcome.stdout.contains("```"), "{outcome}");
+    assert!(!outcome.stdout.contains("design complete!"), "{outcome}");
+    assert_eq!(
+        parent.text("session-env.sh.health"),
+        "CODEX_HEALTHY=true\nCURSOR_HEALTHY=true\nGEMINI_HEALTHY=false\n"
+    );
+    let manifest = parent.text("design-export/manifest.env");
+    let plan = format!("PLAN_FILE={}\n", parent.at("design-export/plan.txt").display());
+    assert!(manifest.starts_with("MANIFEST_VERSION=1\n") && manifest.contains(&plan), "{manifest}");
+    assert!(parent.text("design-export/plan.txt").contains("### Task 1:"));
+    assert!(parent.text("design-export/architecture-diagram.md").contains("```mermaid"));
+    let accepted = parent.text("oos-accepted-design.md");
+    assert!(accepted.starts_with("### OOS_1: "), "{accepted}");
+    assert!(accepted.contains("- **Phase**: design\n"), "{accepted}");
+    assert!(!parent.at("execution-issues.md").exists());
+    assert_eq!(parent.kept(), Vec::<PathBuf>::new(), "what was handed over is not kept");
+}
+
+// P-25, P-68, P-75, P-77, P-80: what the caller knows is believed, but not about Gemini.
+#[test]
+fn an_agent_that_the_caller_gave_up_is_not_asked() {
+    let env = "CURSOR_HEALTHY=true\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=true\n";
+    let parent = Parent::new(env);
+    let outcome = parent.design(&[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let warning = "**⚠ Cursor installed but not responding (health check failed). Using Claude replacement.**";
+    assert_eq!(outcome.stdout.matches(warning).count(), 2, "at the beginning and the end");
+    assert!(outcome.stderr.contains("warning: CURSOR_HEALTHY stands in "), "{outcome}");
+    let health = "CODEX_HEALTHY=true\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\n";
+    assert_eq!(parent.text("session-env.sh.health"), health);
+    let shown = parent.panel.shown(&parent.panel.run().0);
+    let agents = shown["lanes"].as_array().unwrap().iter().map(|it| it["agent"].to_string());
+    assert!(agents.into_iter().all(|agent| !agent.contains("cursor.jsonl")));
+}
+
+// P-83: who failed on the way is given up for whoever asked, too.
+#[test]
+fn an_agent_that_fails_is_given_up_at_the_end() {
+    let parent = Parent::new("");
+    let mut knows = answers();
+    knows.retain(|label, _| !label.starts_with("review/"));
+    parent.panel.recorded("cursor", &knows);
+    let mut host = answers();
+    for (label, answer) in answers() {
+        host.insert(format!("{label}/host"), answer);
+    }
+    parent.panel.recorded("claude", &host);
+    let outcome = parent.design(&[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let health = "CODEX_HEALTHY=true\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\n";
+    assert_eq!(parent.text("session-env.sh.health"), health, "{outcome}");
+}
+
+// P-294: the log of whoever asked gets the reason, and no text.
+#[test]
+fn a_refused_diagram_is_in_the_callers_log() {
+    let parent = Parent::new("");
+    let mut knows = answers();
+    for (label, answer) in &mut knows {
+        if label.starts_with("chair/diagram") {
+            *answer = "```mermaid\nflowchart TD\n  A[secret|x] --> B\n```\n".to_owned();
+        }
+    }
+    let mut again = knows.clone();
+    for (label, answer) in knows {
+        again.insert(format!("{label}/again"), answer);
+    }
+    parent.panel.recorded("claude", &again);
+    fs::write(parent.at("execution-issues.md"), "### Q/A\n\n- asked\n").unwrap();
+    let outcome = parent.design(&[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_eq!(
+        parent.text("execution-issues.md"),
+        "### Q/A\n\n- asked\n\n### Warnings\n\n\
+         - **Step 3b — architecture diagram rejected:** pipe-in-node-label\n"
+    );
+    let manifest = parent.text("design-export/manifest.env");
+    assert!(!manifest.contains("ARCHITECTURE_DIAGRAM_FILE"), "{manifest}");
+}
+
+// P-335, P-378, P-379: what cannot be handed over is kept, and handed over later.
+#[test]
+fn a_design_that_cannot_be_handed_over_is_kept() {
+    let parent = Parent::new("");
+    fs::write(parent.at("design-export"), "in the way").unwrap();
+    let outcome = parent.design(&[]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    let kept = parent.kept();
+    let folder = kept[0].canonicalize().unwrap();
+    let line = "**⚠ 5: cleanup — design manifest export failed. Parent /implement will rerun /design. Preserving ";
+    assert!(outcome.stdout.contains(line), "{outcome}");
+    assert!(fs::read_to_string(folder.join("plan.txt")).unwrap().contains("### Task 1:"));
+    let (run, state) = parent.panel.run();
+    assert_eq!(state, "stopped");
+    fs::remove_file(parent.at("design-export")).unwrap();
+    let again = parent.panel.project.run(&["resume", &run]);
+    assert_eq!(again.code, Some(0), "{again}");
+    assert!(!again.stdout.contains("sketches"), "nobody is asked again: {again}");
+    assert!(parent.text("design-export/manifest.env").contains("PLAN_FILE="));
+    assert!(!folder.exists());
+    let replayed = parent.panel.project.run(&["replay", &run]);
+    assert_eq!(replayed.stdout, format!("{}{}", outcome.stdout, again.stdout));
+}
+
+// P-12, P-28: an empty path is no workflow, and a file that is not there says nothing.
+#[test]
+fn nobody_asked_or_they_know_nothing() {
+    let parent = Parent::new("");
+    let alone = parent.panel.design(&["--session-env", ""]);
+    assert_eq!(alone.code, Some(0), "{alone}");
+    assert!(alone.stdout.contains("✅ 5: cleanup — design complete! ("), "{alone}");
+    assert!(alone.stdout.contains("## Implementation Plan"), "{alone}");
+    parent.panel.git(&["switch", "--quiet", "main"]);
+    fs::remove_file(parent.at("session-env.sh")).unwrap();
+    let nested = parent.design(&[]);
+    assert_eq!(nested.code, Some(0), "{nested}");
+    assert!(parent.text("design-export/manifest.env").contains("PLAN_FILE="), "{FEATURE}");
+}
