@@ -7,6 +7,7 @@
 
 mod claude;
 mod codex;
+mod design;
 mod evidence;
 mod gemini;
 mod lanes;
@@ -64,7 +65,8 @@ const CLIENTS: [Client; 4] = [
     },
 ];
 
-/// Runs the clients that are named and can be had; without a name, all.
+/// Runs the clients that are named and can be had, or `design` with some of them as its seats;
+/// without a name, all.
 pub fn run(names: &[String]) -> Result<(), Error> {
     let is_chosen =
         |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short);
@@ -90,8 +92,24 @@ pub fn run(names: &[String]) -> Result<(), Error> {
             return Err(format!("{name}: {error}").into());
         }
     }
+    let designed = if names.is_empty() || names.iter().any(|name| name == "design") {
+        seated(&mut rows)
+    } else {
+        Ok(())
+    };
     lanes::print(&rows);
-    Ok(())
+    designed
+}
+
+/// Seats the clients that a design can be run with in a few minutes.
+fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
+    let clients = CLIENTS.iter().filter(|it| matches!(it.short, "claude" | "codex"));
+    let bins: Option<Vec<_>> = clients.map(Client::install).collect();
+    let Some(bins) = bins.and_then(|bins| <[PathBuf; 2]>::try_from(bins).ok()) else {
+        say("SKIPPED: a design, whose clients cannot be installed here");
+        return Ok(());
+    };
+    design::check(&bins, rows)
 }
 
 impl Client {

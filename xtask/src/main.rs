@@ -26,7 +26,7 @@ enum Chore {
     },
     /// Drive real clients and nothing else: all, or those that are named
     Clients {
-        /// claude, codex, gemini, opencode
+        /// claude, codex, gemini, opencode, or design for a design with the first two
         names: Vec<String>,
     },
     /// Draw a table of diagrams with a real Mermaid in a real browser, and nothing else

@@ -51,9 +51,14 @@ pub enum Reply {
     ErrorEvent,
 }
 
+/// Replies to prompts by what they say, and where they are sent.
+type Knows = dyn Fn(&str, &str) -> Option<Reply> + Send;
+
 /// What is said and kept from one request to the next.
 #[derive(Default)]
 struct Talk {
+    /// What is known of prompts beforehand, also of those that offer no tools.
+    knows: Option<Box<Knows>>,
     replies: VecDeque<Reply>,
     /// What is replied to every prompt when nothing else is left to say.
     always: Option<Reply>,
@@ -108,6 +113,11 @@ impl ModelServer {
         locked(&self.talk).always = Some(reply);
     }
 
+    /// Replies by the path and the JSON of a request, wherever that is known.
+    pub fn will_know(&self, knows: impl Fn(&str, &str) -> Option<Reply> + Send + 'static) {
+        locked(&self.talk).knows = Some(Box::new(knows));
+    }
+
     /// Says of the next prompt that it has this many tokens.
     pub fn will_count(&self, tokens: u64) {
         locked(&self.talk).next_count = Some(tokens);
@@ -143,7 +153,7 @@ fn answer(mut request: Request, talk: &Mutex<Talk>) -> Result<(), Error> {
     };
     let parsed: Value = serde_json::from_str(&body).unwrap_or_default();
     let at_once = parsed["stream"] != json!(true);
-    let (reply, tokens) = next_reply(body, &parsed, &mut locked(talk));
+    let (reply, tokens) = next_reply(&path, body, &parsed, &mut locked(talk));
     match reply {
         Reply::Answer(answer) => {
             let (kind, text) = format.write(&answer, tokens, at_once);
@@ -199,7 +209,11 @@ fn noted() -> Answer {
     Answer::Text("Noted.".to_owned())
 }
 
-fn next_reply(body: String, parsed: &Value, talk: &mut Talk) -> (Reply, u64) {
+fn next_reply(path: &str, body: String, parsed: &Value, talk: &mut Talk) -> (Reply, u64) {
+    if let Some(reply) = talk.knows.as_ref().and_then(|knows| knows(path, &body)) {
+        talk.prompts.push(body);
+        return (reply, FEW_TOKENS);
+    }
     let is_prompt = parsed["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     if !is_prompt {
         return (Reply::Answer(noted()), FEW_TOKENS);

@@ -94,7 +94,7 @@ pub(super) fn print(rows: &[Row]) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the real clients' door to the clock")]
-fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(Duration, T), Error> {
+pub(super) fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(Duration, T), Error> {
     let start = Instant::now();
     let done = work()?;
     Ok((start.elapsed(), done))
@@ -195,7 +195,7 @@ impl<'a> Driver<'a> {
 }
 
 /// Waits until something holds; tells whether it came to hold within a minute.
-fn until(holds: impl Fn() -> bool) -> bool {
+pub(super) fn until(holds: impl Fn() -> bool) -> bool {
     for _ in 0..6000 {
         if holds() {
             return true;
