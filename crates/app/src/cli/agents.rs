@@ -1,5 +1,7 @@
 //! `convoke agents`: which clients are there, and whether they answer.
 
+mod endpoints;
+
 use std::path::{Path, PathBuf};
 
 use comfy_table::{Table, presets};
@@ -28,13 +30,14 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The file that means: no health file at all.
 const NO_FILE: &str = "/dev/null";
 
-/// List the clients that agents can work in, and tell whether they answer
+/// List the clients that agents can work in and the models' APIs of your configuration, and tell
+/// whether they answer
 ///
 /// Without a flag nobody is asked, because that costs tokens; what was found out lately is told.
 /// Exits 0 if somebody could be given work, and 1 if nobody could.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Ask every client that is there to answer `OK`, three times at most
+    /// Ask everybody who is there to answer `OK`, three times at most
     #[arg(long, conflicts_with = "no_probe")]
     probe: bool,
 
@@ -69,7 +72,8 @@ struct Known {
 
 #[derive(Serialize)]
 struct Report<'a> {
-    agent: &'static str,
+    agent: String,
+    /// Its program, or its address.
     path: Option<String>,
     version: Option<&'a str>,
     health: &'static str,
@@ -77,6 +81,10 @@ struct Report<'a> {
     read_only: &'static str,
     resume: &'static str,
     hooks: &'static str,
+    /// What a model's API is asked for.
+    model: Option<&'a str>,
+    /// Whether the key of a model's API is there.
+    key: Option<&'static str>,
 }
 
 impl Args {
@@ -114,17 +122,20 @@ impl Args {
             })
             .collect();
         self.keep(&known, output)?;
-        let reports: Vec<_> = known.iter().map(|it| it.report(app)).collect();
+        let apis = self.endpoints(app, settings)?;
+        let reports = known.iter().map(|it| it.report(app));
+        let reports: Vec<_> = reports.chain(apis.iter().map(endpoints::Known::report)).collect();
         match app.format {
             Format::Json => output.json(&reports)?,
             Format::Text => output.data(&table(&reports))?,
         }
-        let is_usable = |it: &Known| match it.health {
+        let is_usable = |health: &Health| match health {
             Health::Healthy => true,
             Health::NotAsked => !self.probe,
             Health::Missing | Health::Sick(_) => false,
         };
-        Ok(if known.iter().any(is_usable) { Exit::Done } else { Exit::No })
+        let mut healths = known.iter().map(|it| &it.health).chain(apis.iter().map(|it| &it.health));
+        Ok(if healths.any(is_usable) { Exit::Done } else { Exit::No })
     }
 
     /// Finds out who answers: from the caller, from what is remembered, else by asking.
@@ -197,7 +208,7 @@ impl Args {
 impl Known {
     fn report(&self, app: &App) -> Report<'_> {
         Report {
-            agent: self.agent.name(),
+            agent: self.agent.name().to_owned(),
             path: self.program.as_ref().map(|path| path.display().to_string()),
             version: self.version.as_deref(),
             health: self.health.words(),
@@ -208,6 +219,8 @@ impl Known {
             read_only: self.agent.reading(),
             resume: self.agent.resuming(),
             hooks: hooks(self.agent, app),
+            model: None,
+            key: None,
         }
     }
 }
@@ -233,9 +246,10 @@ fn table(reports: &[Report<'_>]) -> String {
     table.load_style(presets::NOTHING);
     table.set_header(["agent", "health", "version", "read-only", "resume", "hooks", "path"]);
     table.add_rows(reports.iter().map(|it| {
-        let version = it.version.unwrap_or("-");
-        let path = it.path.as_deref().unwrap_or("-");
-        [it.agent, it.health, version, it.read_only, it.resume, it.hooks, path]
+        let version = it.version.or(it.model).unwrap_or("-");
+        let key = it.key.map_or(String::new(), |key| format!(" (key: {key})"));
+        let path = it.path.as_deref().unwrap_or("-").to_owned() + &key;
+        [&it.agent, it.health, version, it.read_only, it.resume, it.hooks, &path].map(str::to_owned)
     }));
     let lines = table.lines().map(|line| format!("{}\n", line.trim())).collect::<Vec<_>>();
     let errors = reports.iter().filter_map(|it| Some(format!("{}: {}\n", it.agent, it.error?)));

@@ -99,11 +99,11 @@ struct RunArgs {
     model: Option<String>,
 
     /// How hard the model shall think, in the client's own words: Claude Code and Codex
-    #[arg(long, value_name = "WORD")]
+    #[arg(long, value_name = "WORD", value_parser = model_name)]
     effort: Option<String>,
 
     /// The session to go on with
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = model_name)]
     resume: Option<String>,
 
     /// Let it change files, as far as its own settings allow
@@ -148,18 +148,18 @@ struct RunArgs {
     budget: Option<Cap>,
 
     /// The run that it is part of, in any words: `convoke usage --by run` sums it up
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = model_name)]
     run: Option<String>,
 
     /// What the agent is asked to be, for `convoke usage --by role`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = model_name)]
     role: Option<String>,
 
     /// The part of the run, for `convoke usage --by phase`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = model_name)]
     phase: Option<String>,
     /// What the lane is for, in your words; recorded lanes can be found by it
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = model_name)]
     label: Option<String>,
 
     /// Add the lane to this file of recorded lanes, for `--agent replay:FILE`

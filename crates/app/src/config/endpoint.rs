@@ -1,7 +1,7 @@
 //! The `[lane.http.NAME]` sections: models' APIs. Only a user's own file may have them: a project that
 //! comes from somewhere must not choose where its user's prompts and keys are sent.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use convoke_engine::file;
 use convoke_engine::lane::agent_ref::is_name;
@@ -51,6 +51,32 @@ pub struct Configured {
     pub effort: Option<String>,
 }
 
+/// An API as it stands in the configuration, whether or not it can be used.
+#[derive(Debug)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Its address, if that is one.
+    pub url: Option<String>,
+    /// The model to ask when no flag names one.
+    pub model: Option<String>,
+    /// Whether its key is there; `None` if that cannot be told.
+    pub key: Option<KeyState>,
+    /// What it comes to.
+    pub configured: Result<Configured, Failure>,
+}
+
+/// Whether a key is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyState {
+    /// None is asked for.
+    Unneeded,
+    /// It is.
+    Present,
+    /// It is not, or nobody may use it.
+    Missing,
+}
+
 #[derive(Debug, thiserror::Error)]
 enum EndpointError {
     #[error("cannot find `[lane.http.{name}]` in your configuration")]
@@ -63,10 +89,38 @@ enum EndpointError {
     NoKey { place: String, why: String },
 }
 
+/// Returns all APIs of the user's configuration.
+pub fn listed(app: &App) -> Result<Vec<Listed>, Failure> {
+    let file = users_file(app);
+    let table = read_file(&file)?;
+    let all = section(&table, &file)?;
+    let list = |(name, values): (&String, &Value)| {
+        let words = |key: &str| values.get(key).and_then(words);
+        let configured = endpoint(app, name);
+        let wants_key = ["key_env", "key_file"].iter().any(|key| values.get(key).is_some());
+        let error = configured.as_ref().err().map(|failure| failure.error.downcast_ref());
+        let key = match error {
+            _ if !wants_key => Some(KeyState::Unneeded),
+            None => Some(KeyState::Present),
+            Some(Some(EndpointError::NoKey { .. })) => Some(KeyState::Missing),
+            Some(_) => None,
+        };
+        // What is no address may hold what nobody should see.
+        let url = words("url").and_then(|url| Some(BaseUrl::parse(&url).ok()?.to_string()));
+        Listed { name: name.clone(), url, model: words("model"), key, configured }
+    };
+    Ok(all.into_iter().flatten().map(list).collect())
+}
+
+/// Returns the only file that may name APIs.
+fn users_file(app: &App) -> PathBuf {
+    let user = app.environment.user_config().filter(|path| !super::is_out_of_reach(path));
+    user.unwrap_or_default()
+}
+
 /// Returns an API of the user's configuration, with its key.
 pub fn endpoint(app: &App, name: &str) -> Result<Configured, Failure> {
-    let user = app.environment.user_config().filter(|path| !super::is_out_of_reach(path));
-    let file = user.unwrap_or_default();
+    let file = users_file(app);
     let table = read_file(&file)?;
     let all = section(&table, &file)?;
     let Some(values) = all.and_then(|all| all.get(name)) else {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Outcome, Project};
 use crate::lane::{init, result, with_claude};
+use crate::scripted_server::{Reply, Server};
 
 /// A Claude Code that says its version, counts how often it is asked, and then answers.
 fn answering(answer: &str) -> Project {
@@ -104,4 +105,69 @@ fn a_health_file_is_kept() {
     let none = project.run(&["agents", "--probe", "--write-health", "/dev/null"]);
     assert_eq!(none.code, Some(0), "{none}");
     assert!(fs::metadata("/dev/null").unwrap().len() == 0);
+}
+
+const KEY: &str = "sk-very-secret-0123456789";
+
+/// A user with three APIs: one that works, one whose key is not there, and one that is wrong.
+fn with_apis(url: &str) -> Project {
+    let config = format!(
+        "[lane.http.good]\napi = 'chat'\nurl = '{url}'\nmodel = 'm-1'\nkey_env = 'GOOD_KEY'\n\
+         [lane.http.keyless]\napi = 'chat'\nurl = '{url}'\nmodel = 'm-2'\nkey_env = 'NO_KEY'\n\
+         [lane.http.wrong]\napi = 'chat'\nurl = 'https://me:{KEY}@example.com'\nmodel = 'm-3'\n"
+    );
+    Project::new()
+        .file("../home/.config/convoke/config.toml", config)
+        .variable("PATH", "/usr/bin:/bin")
+        .variable("GOOD_KEY", KEY)
+        .variable("CONVOKE_HEALTH_PAUSE_SECONDS", "0")
+}
+
+fn says(words: &str) -> Reply {
+    let events = [
+        json!({ "model": "m-1", "choices": [{ "delta": { "content": words } }] }),
+        json!({ "model": "m-1", "choices": [{ "delta": {}, "finish_reason": "stop" }] }),
+    ];
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    let events = events.map(|event| format!("data: {event}\n\n")).concat();
+    Reply::Says(format!("{head}{events}data: [DONE]\n\n"))
+}
+
+// A model's API can be given work, too; whether its key is there is told, and never the key.
+#[test]
+fn apis_are_listed_with_what_is_known_of_them() {
+    let server = Server::start(vec![says("OK")]);
+    let project = with_apis(&server.url());
+    let listed = project.run(&["agents", "--json", "--no-probe"]);
+    assert_eq!(listed.code, Some(0), "somebody could be given work: {listed}");
+    let known = |name: &str, key: &str| agent(&listed, name)[key].clone();
+    assert_eq!(known("http:good", "path"), json!(server.url()));
+    let keys = ["good", "keyless", "wrong"].map(|it| known(&format!("http:{it}"), "key"));
+    assert_eq!(keys, ["present", "missing", "none"]);
+    let healths = ["good", "keyless", "wrong"].map(|it| known(&format!("http:{it}"), "health"));
+    assert_eq!(healths, ["not asked", "not usable", "not usable"]);
+    assert_eq!((known("http:good", "model"), known("claude", "key")), (json!("m-1"), Value::Null));
+    let why = known("http:keyless", "error");
+    assert!(why.as_str().unwrap().ends_with("`NO_KEY` is not set"), "{why}");
+    // Asked once, and remembered; the server has one answer only.
+    for _ in 0..2 {
+        let probed = project.run(&["agents", "--json", "--probe"]);
+        assert_eq!(agent(&probed, "http:good")["health"], "healthy", "{probed}");
+    }
+    let table = project.run(&["agents"]);
+    let line = format!("{} (key: present)", server.url());
+    assert!(table.stdout.contains(&line), "{table}");
+    for outcome in [&listed, &table] {
+        assert!(!outcome.to_string().contains("very-secret"), "{outcome}");
+    }
+}
+
+#[test]
+fn an_api_that_does_not_answer_is_told() {
+    let server = Server::start(vec![says("No"), says("No"), says("No")]);
+    let project = with_apis(&server.url());
+    let probed = project.run(&["agents", "--json", "--probe"]);
+    let good = agent(&probed, "http:good");
+    assert_eq!((probed.code, &good["health"]), (Some(1), &json!("not responding")), "{probed}");
+    assert_eq!(good["error"], "Probe attempt 3 returned non-OK response: No");
 }

@@ -293,6 +293,17 @@ fn a_model_has_a_name() {
     }
 }
 
+// A variable that was not set is no session to go on with, and no run to count.
+#[test]
+fn what_is_blank_is_no_name() {
+    let project = with_claude(&format!("echo x > asked\n{}", result(|_| ())));
+    for flag in ["--resume", "--effort", "--run", "--role", "--phase", "--label"] {
+        let outcome = run(&project, &[flag, ""]);
+        assert_eq!(outcome.code, Some(2), "{flag}: {outcome}");
+    }
+    assert!(!project.path("asked").exists());
+}
+
 #[test]
 fn nothing_is_asked_and_nothing_is_waited_for_in_vain() {
     let project = with_claude(&result(|_| ()));

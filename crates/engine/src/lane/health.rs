@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::adapter::{Errand, Rights};
 use super::cancel::Cancel;
 use super::drive::{Driven, Lane, Program, Runner, drive};
+use super::http::endpoint::Endpoint;
 use super::supervisor::Limits;
 use crate::file;
 
@@ -31,23 +32,48 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// Asks programs whether they answer, all of them at once. Each has three attempts with a pause
 /// between; whoever asks to stop gets what is known by then.
 pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<Health> {
+    let asked: Vec<_> =
+        programs.iter().map(|it| (Runner::Program(it.clone()), None, None)).collect();
+    all_at_once(&asked, pause, cancel)
+}
+
+/// A model's API that is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Api<'a> {
+    /// Where.
+    pub endpoint: &'a Endpoint,
+    /// For which model.
+    pub model: &'a str,
+    /// How hard it shall think.
+    pub effort: Option<&'a str>,
+}
+
+/// Asks models' APIs as [`probe`] asks programs.
+pub fn probe_apis(apis: &[Api<'_>], pause: Duration, cancel: &Cancel) -> Vec<Health> {
+    let asked: Vec<_> =
+        apis.iter().map(|it| (Runner::Http(it.endpoint), Some(it.model), it.effort)).collect();
+    all_at_once(&asked, pause, cancel)
+}
+
+/// Who is asked, for which model, and how hard that shall think.
+type Asked<'a> = (Runner<'a>, Option<&'a str>, Option<&'a str>);
+
+fn all_at_once(asked: &[Asked<'_>], pause: Duration, cancel: &Cancel) -> Vec<Health> {
     thread::scope(|scope| {
-        let asked: Vec<_> = programs
-            .iter()
-            .map(|program| scope.spawn(move || ask(program, pause, cancel)))
-            .collect();
+        let asked: Vec<_> =
+            asked.iter().map(|it| scope.spawn(move || ask(it, pause, cancel))).collect();
         let lost = || Health::Sick(Some("the probe did not end".to_owned()));
         asked.into_iter().map(|it| it.join().unwrap_or_else(|_| lost())).collect()
     })
 }
 
-fn ask(program: &Program<'_>, pause: Duration, cancel: &Cancel) -> Health {
+fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> Health {
     let mut last = None;
     for number in 1..=ATTEMPTS {
         if number > 1 && !waited(pause, cancel) {
             break;
         }
-        match attempt(program, number, cancel) {
+        match attempt(asked, number, cancel) {
             Ok(()) => return Health::Healthy,
             Err(words) => last = Some(words),
         }
@@ -67,24 +93,26 @@ fn waited(pause: Duration, cancel: &Cancel) -> bool {
 }
 
 /// Asks once, in a folder where there is nothing to read and nothing to spoil.
-fn attempt(program: &Program<'_>, number: u32, cancel: &Cancel) -> Result<(), String> {
+fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String> {
     let broken = |error: std::io::Error| format!("Probe attempt {number}: {error}");
     let scratch = tempfile::tempdir().map_err(broken)?;
     let folder = scratch.path().join("empty");
     fs::create_dir(&folder).map_err(broken)?;
     let (folder, own) = (folder.display().to_string(), scratch.path().display().to_string());
+    let (mut runner, model, effort) = asked.clone();
     let errand = Errand {
         prompt: PROMPT,
-        model: None,
-        effort: None,
+        model,
+        effort,
         resume: None,
         rights: Rights::ReadOnly,
         folder: &folder,
         scratch: &own,
     };
-    let mut program = program.clone();
-    program.variables.push(("TMPDIR".into(), scratch.path().into()));
-    let lane = Lane { runner: Runner::Program(program), errand, limits: LIMITS, cancel };
+    if let Runner::Program(program) = &mut runner {
+        program.variables.push(("TMPDIR".into(), scratch.path().into()));
+    }
+    let lane = Lane { runner, errand, limits: LIMITS, cancel };
     let Driven { outcome, end, heard, .. } = drive(&lane, &mut |_| ()).map_err(broken)?;
     let trouble = heard.failure().map(|failure| failure.message.as_str());
     Attempt { number, outcome, end, answer: heard.answer(), trouble }.verdict()

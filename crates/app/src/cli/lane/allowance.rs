@@ -6,7 +6,7 @@ use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::ledger::Purpose;
 use convoke_engine::lane::supervisor::Limits;
 
-use super::{Account, USUAL_LIMITS, seconds};
+use super::{Account, USUAL_LIMITS, model_name, seconds};
 use crate::clock::now;
 
 /// Flags of every command that runs lanes by itself.
@@ -18,7 +18,7 @@ pub(in crate::cli) struct Allowance {
     pub(in crate::cli) budget: Option<Cap>,
 
     /// The run that this is part of, in any words: `convoke usage --by run` sums it up
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = model_name)]
     run: Option<String>,
 
     /// How long each agent may take in all, in seconds

@@ -245,8 +245,8 @@ fn variables(agent: Agent, app: &App, scratch: &str) -> Vec<(OsString, OsString)
     variables
 }
 
-/// Reads a model's name. One that is blank or holds what nobody can see is a mistake, and would reach
-/// a client as something else.
+/// Reads a name, such as a model's or a session's. One that is blank or holds what nobody can see is a
+/// mistake, such as a variable that was not set, and would reach a client as something else.
 pub(in crate::cli) fn model_name(name: &str) -> Result<String, &'static str> {
     if name.trim().is_empty() || name.chars().any(char::is_control) {
         return Err("it must be a name, on one line");
