@@ -12,6 +12,7 @@ mod evidence;
 mod gemini;
 mod lanes;
 mod opencode;
+mod plugin;
 pub mod record;
 mod user;
 
@@ -86,6 +87,11 @@ pub fn run(names: &[String]) -> Result<(), Error> {
         let proven = evidence::check(client.short, &user, &bin, &server);
         if proven.map_err(|error| format!("{name}: {error}"))? {
             say(&format!("{name}: its record proves what its agent read"));
+        }
+        if client.short == "claude" {
+            let (user, server) = (User::new()?, ModelServer::start()?);
+            plugin::check(&user, &bin, &server).map_err(|error| format!("{name}: {error}"))?;
+            say(&format!("{name}: the plugin was installed, its command called and its hooks"));
         }
         if let Err(error) = lanes::check(client.short, &bin, &mut rows) {
             lanes::print(&rows);

@@ -201,3 +201,61 @@ fn every_dependency_has_an_allowed_license() {
         assert!(acceptable, "{} is licensed `{license}`", package["name"]);
     }
 }
+
+// A plugin that is older than the program would describe commands that are not there.
+#[test]
+fn the_plugin_is_of_the_programs_version() {
+    let read = |name: &str| {
+        let text = fs::read_to_string(xtask::root().join(name)).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    let plugin = read("plugin/.claude-plugin/plugin.json");
+    assert_eq!(plugin["version"], env!("CARGO_PKG_VERSION"));
+    let market = read(".claude-plugin/marketplace.json");
+    let listed = &market["plugins"][0];
+    assert_eq!(listed["name"], plugin["name"]);
+    assert_eq!(listed["description"], plugin["description"]);
+    assert!(xtask::root().join(listed["source"].as_str().unwrap()).is_dir());
+}
+
+// The plugin's hooks are those that are installed without it.
+#[test]
+fn the_plugins_hooks_are_those_that_are_installed() {
+    use convoke_domain::hook::Client;
+    use convoke_engine::hooks::install;
+
+    let installed = install(None, Client::Claude, Path::new("convoke"), 4).unwrap();
+    let installed: serde_json::Value = serde_json::from_str(&installed).unwrap();
+    let plugin = fs::read_to_string(xtask::root().join("plugin/hooks/hooks.json")).unwrap();
+    let plugin: serde_json::Value = serde_json::from_str(&plugin).unwrap();
+    assert_eq!(plugin["hooks"], installed["hooks"]);
+}
+
+// Whatever the plugin tells an agent to call must exist.
+#[test]
+fn the_plugin_names_only_commands_that_there_are() {
+    use clap::CommandFactory;
+
+    let program = convoke::cli::Cli::command();
+    for name in ["plugin/commands/design.md", "plugin/skills/convoke/SKILL.md"] {
+        let text = fs::read_to_string(xtask::root().join(name)).unwrap();
+        for call in text.split("`convoke ").skip(1) {
+            let call = call.split('`').next().unwrap();
+            let mut command = &program;
+            for word in call.split_whitespace() {
+                let Some(next) = command.find_subcommand(word) else { break };
+                command = next;
+            }
+            assert_ne!(command.get_name(), "convoke", "{name}: {call}");
+            let flags = call.split_whitespace().filter_map(|word| word.strip_prefix("--"));
+            for flag in flags {
+                let known = command.get_arguments().any(|it| it.get_long() == Some(flag));
+                assert!(known, "{name}: {call} has no --{flag}");
+            }
+            assert!(
+                !command.has_subcommands() || command.get_name() == "brief",
+                "{name}: {call} is not a whole command"
+            );
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The plugin for Claude Code, installed by Claude Code itself: it is valid, its command runs
+//! Convoke, and its hooks bring the wake-up.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::claude;
+use super::user::{User, finished};
+use super::whole_and_once;
+use crate::model_server::{Answer, ModelServer};
+use crate::{Error, root};
+
+/// What `convoke runs` says of a run that came to its end.
+const ENDED: &str = "  ended  Let people keep their notes";
+
+/// Installs the plugin and calls its command, whose model then calls Convoke.
+pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
+    let repository = root().display().to_string();
+    let manifest = root().join("plugin").display().to_string();
+    for words in [
+        &["validate", "--strict", &manifest][..],
+        &["validate", "--strict", &repository],
+        &["marketplace", "add", &repository],
+        &["install", "convoke@convoke"],
+    ] {
+        finished(command(user, bin, server)?.arg("plugin").args(words))?;
+    }
+    let call = |words: &str| {
+        let input = json!({ "command": format!("convoke {words}"), "description": "Plan" });
+        Answer::Tool { name: "Bash", input }
+    };
+    let said = Answer::Text("It is planned.".to_owned());
+    server.will_answer([call("design --rehearse"), call("runs"), said]);
+    let mut claude = command(user, bin, server)?;
+    claude.args(["-p", "/convoke:design --rehearse", "--verbose"]);
+    let printed = finished(claude.args(["--output-format", "stream-json"]))?;
+    is_listed(&printed)?;
+    let prompts = server.prompts();
+    let [asked, begun, ended] = &prompts[..] else {
+        return Err(format!("the model was asked {} times, and not three", prompts.len()).into());
+    };
+    holds(asked, "Have `convoke` plan this: --rehearse", "the command's text")?;
+    // What is printed is longer than the client hands on.
+    holds(begun, "This is a rehearsal: every answer was recorded.", "the rehearsal")?;
+    holds(ended, ENDED, "the run's end")?;
+    whole_and_once(server, 3)
+}
+
+/// Prepares the client with our program on its path.
+fn command(user: &User, bin: &Path, server: &ModelServer) -> Result<Command, Error> {
+    let mut claude = claude::command(user, bin, server);
+    let ours = std::env::current_exe()?;
+    let ours = ours.parent().unwrap_or(&ours).display().to_string();
+    let path = claude.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, it)| it);
+    let path = path.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    claude.env("PATH", format!("{ours}:{path}"));
+    Ok(claude)
+}
+
+/// Checks what the session says of itself at its beginning.
+fn is_listed(printed: &str) -> Result<(), Error> {
+    let lines = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let init = lines.into_iter().find(|it| it["subtype"] == "init").ok_or("no session began")?;
+    for (list, name) in [("slash_commands", "convoke:design"), ("skills", "convoke:convoke")] {
+        let names = init[list].as_array().cloned().unwrap_or_default();
+        if !names.contains(&json!(name)) {
+            return Err(format!("{name} is not among the {list}: {names:?}").into());
+        }
+    }
+    Ok(())
+}
+
+fn holds(prompt: &str, text: &str, what: &str) -> Result<(), Error> {
+    if prompt.contains(text) {
+        Ok(())
+    } else {
+        Err(format!("{what} did not reach the model").into())
+    }
+}
