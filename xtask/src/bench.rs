@@ -7,6 +7,7 @@
 mod brief;
 mod dispatch;
 pub mod lane;
+mod manifest;
 mod wake;
 
 use std::io::Read;
@@ -30,10 +31,11 @@ struct Row {
 /// What is measured together, and returns its rows.
 type Group = fn() -> Result<Vec<Row>, Error>;
 
-const GROUPS: [(&str, Group); 6] = [
+const GROUPS: [(&str, Group); 7] = [
     ("brief", brief::measure),
     ("wake", wake::measure),
     ("dispatch", dispatch::measure),
+    ("manifest", manifest::measure),
     ("lane-short", lane::short),
     ("lane-long", lane::long),
     ("lane-many", lane::many),

@@ -33,10 +33,11 @@ pub const FOR_BROWSER: [Needed; 3] = [
 ];
 
 /// What the benchmarks run.
-pub const FOR_BENCHES: [Needed; 4] = [
+pub const FOR_BENCHES: [Needed; 5] = [
     Needed { program: "jq", package: "jq" },
     Needed { program: "sqlite3", package: "sqlite3" },
     Needed { program: "cat", package: "coreutils" },
+    Needed { program: "sha256sum", package: "coreutils" },
     Needed { program: "/usr/bin/time", package: "time" },
 ];
 

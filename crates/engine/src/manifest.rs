@@ -7,6 +7,8 @@
 mod folder;
 mod publish;
 pub mod read;
+pub mod record;
+pub mod verify;
 pub mod write;
 
 #[cfg(test)]

@@ -1,22 +1,30 @@
 //! `convoke manifest`: a design's files for whoever implements it, and whether they are still so.
 
 mod plumbing;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::walk::Progress;
 use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE, Rejection};
+use convoke_domain::run::RunId;
 use convoke_engine::manifest::read::{Bundle, read_export};
-use convoke_engine::manifest::write::{Order, Source, WriteError, write};
+use convoke_engine::manifest::record::{NoRecord, Record};
+use convoke_engine::manifest::write::{Order, Source, WriteError, write, write_all};
+use convoke_store::journal::{Integrity, JournalStore, Run};
 use serde::Serialize;
 
 pub(super) use self::plumbing::{plumbing_read, plumbing_write};
+use super::runs::Known;
 use super::table::render;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::workspace::{Workspace, refused};
 
 /// Hand a design's files to whoever implements it, and check them afterwards
 #[derive(Debug, clap::Args)]
@@ -33,17 +41,31 @@ enum Command {
     ///
     /// Exit 0 means that all is in order, 1 that the bundle is refused.
     Read(ReadArgs),
+    /// Say which files changed, are missing or were added since a manifest was written
+    ///
+    /// Exit 0 means that nothing did, 1 that something did.
+    Verify(verify::Args),
 }
 
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("source").required(true))]
+#[command(group = clap::ArgGroup::new("target").required(true))]
 struct WriteArgs {
+    /// The run whose files they are, or the beginning of its name
+    #[arg(long, value_name = "RUN", value_parser = RunId::parse, group = "source")]
+    run: Option<RunId>,
+
     /// The folder with the design's files
-    #[arg(long, value_name = "DIR")]
-    from: PathBuf,
+    #[arg(long, value_name = "DIR", group = "source", conflicts_with = "to")]
+    from: Option<PathBuf>,
+
+    /// Write all files of the run and `manifest.json` into this folder, which holds nothing else
+    #[arg(long, value_name = "DIR", group = "target")]
+    to: Option<PathBuf>,
 
     /// Write a bundle into `design-export` in this folder, for the workflow that works there
-    #[arg(long, value_name = "DIR")]
-    bundle: PathBuf,
+    #[arg(long, value_name = "DIR", group = "target")]
+    bundle: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -57,6 +79,13 @@ struct ReadArgs {
 struct Refused {
     path: PathBuf,
     rejection: Rejection,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot vouch for the files of `{run}`: its journal was changed at event {event}")]
+struct Unsound {
+    run: RunId,
+    event: u64,
 }
 
 #[derive(Serialize)]
@@ -85,32 +114,82 @@ impl Args {
         match &self.command {
             Command::Write(args) => args.run(app, output),
             Command::Read(args) => args.run(app, output),
+            Command::Verify(args) => args.run(app, output),
         }
     }
 }
 
 impl WriteArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let session = app.environment.session_id();
-        let order = Order {
-            source: Source::Folder(&self.from),
-            parent: &self.bundle,
-            session_id: session.as_deref(),
-            now: now(),
+        let known = self.run.as_ref().map(|run| Known::open(app, run)).transpose()?;
+        let record = known.as_ref().map(record_of).transpose()?;
+        let manifest = match (&self.to, &known, &record) {
+            (Some(folder), Some(known), Some(record)) => {
+                write_all(folder, &known.progress.files, record).map_err(not_written)?
+            }
+            _ => self.bundled(app, known.as_ref(), record.as_ref())?,
         };
-        let manifest = write(&order).map_err(not_written)?.display().to_string();
+        let manifest = manifest.display().to_string();
         match app.format {
             Format::Json => output.json(&WriteReport { manifest })?,
             Format::Text => output.data(&format!("{manifest}\n"))?,
         }
         Ok(Exit::Done)
     }
+
+    fn bundled(
+        &self,
+        app: &App,
+        known: Option<&Known>,
+        record: Option<&Record>,
+    ) -> Result<PathBuf, Failure> {
+        let session = app.environment.session_id();
+        let source = match known {
+            Some(known) => Source::Texts(&known.progress.files),
+            None => Source::Folder(self.from.as_deref().unwrap_or(Path::new("."))),
+        };
+        let parent = self.bundle.as_deref().unwrap_or(Path::new("."));
+        let session_id = session.as_deref();
+        write(&Order { source, parent, session_id, now: now(), record }).map_err(not_written)
+    }
+}
+
+/// Makes the record of a run whose journal is sound.
+pub(super) fn recorded(
+    workspace: &Workspace,
+    run: &Run,
+    facts: &Facts,
+    progress: &Progress,
+) -> Result<Record, Failure> {
+    let Workspace { store, scope } = workspace;
+    if let Integrity::BrokenAt(event) = store.verify(&scope.project, &run.id).map_err(refused)? {
+        let failure = Failure::new(Exit::No, Unsound { run: run.id.clone(), event });
+        return Err(failure.hint(format!("look closer: `convoke recount {}`", run.id)));
+    }
+    Record::of_run(run, facts, progress).map_err(|error| {
+        let hint = match &error {
+            NoRecord::Unfinished { run } => format!("go on with it: `convoke resume {run}`"),
+            NoRecord::Differs { run, .. } => format!("look closer: `convoke recount {run}`"),
+        };
+        Failure::new(Exit::No, error).hint(hint)
+    })
+}
+
+/// Prints the record of a run.
+pub(super) fn show(known: &Known, output: &mut Output) -> Result<Exit, Failure> {
+    output.data(&record_of(known)?.text())?;
+    Ok(Exit::Done)
+}
+
+fn record_of(known: &Known) -> Result<Record, Failure> {
+    recorded(&known.workspace, &known.run, &known.facts, &known.progress)
 }
 
 /// Adds what can be done about it.
 fn not_written(error: WriteError) -> Failure {
     let (exit, hint) = match &error {
         WriteError::Artifact { .. } => (Exit::No, "a bundle needs all files of a finished design"),
+        WriteError::Occupied { .. } => (Exit::No, "name a folder that is empty, or not there yet"),
         WriteError::NoSession => (Exit::No, "name it with SESSION_ID"),
         WriteError::Busy { .. } => (Exit::Surroundings, "try again when it has ended"),
         WriteError::Path { .. } => (Exit::Usage, "name another folder"),

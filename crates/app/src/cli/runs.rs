@@ -11,10 +11,12 @@ use convoke_domain::design::walk::{Ending, Line, Next, Progress, walk};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::hashes;
+use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_store::journal::{Integrity, JournalStore, Run};
 use serde::Serialize;
 
 use super::design::{CourseArgs, opened};
+use super::manifest;
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -33,7 +35,7 @@ pub struct ShowArgs {
     #[arg(value_parser = RunId::parse)]
     run: RunId,
 
-    /// Print one artifact: `plan`, `tally`, `diagram`, or a file's name
+    /// Print one artifact: `plan`, `tally`, `diagram`, `manifest`, or a file's name
     #[arg(long, value_name = "NAME")]
     artifact: Option<String>,
 }
@@ -150,7 +152,7 @@ struct RecountReport {
 
 /// A run with all that is known of it.
 pub(super) struct Known {
-    workspace: Workspace,
+    pub(super) workspace: Workspace,
     pub(super) run: Run,
     pub(super) facts: Facts,
     pub(super) progress: Progress,
@@ -217,6 +219,9 @@ impl ShowArgs {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let known = Known::open(app, &self.run)?;
         if let Some(name) = &self.artifact {
+            if ["manifest", RECORD_FILE].contains(&name.as_str()) {
+                return manifest::show(&known, output);
+            }
             return artifact(&known, name, app.format, output);
         }
         let lanes = known.facts.ended();

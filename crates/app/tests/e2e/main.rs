@@ -37,6 +37,7 @@ mod lane_reading;
 mod ledgers;
 mod manifest;
 mod manifest_kill;
+mod manifest_run;
 mod mermaid;
 mod messages;
 mod panel;

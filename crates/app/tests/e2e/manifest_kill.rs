@@ -46,6 +46,7 @@ fn export(project: &Project, design: &str) {
         parent: &project.path("p"),
         session_id: None,
         now: jiff::Timestamp::UNIX_EPOCH,
+        record: None,
     };
     engine::write(&order).unwrap();
 }

@@ -33,7 +33,7 @@ fn design(top: &Path, text: &str) -> PathBuf {
 
 fn export(from: &Path, parent: &Path) -> Result<PathBuf, WriteError> {
     let source = Source::Folder(from);
-    write(&Order { source, parent, session_id: None, now: Timestamp::UNIX_EPOCH })
+    write(&Order { source, parent, session_id: None, now: Timestamp::UNIX_EPOCH, record: None })
 }
 
 /// Says again what a manifest must be, without any of the code that reads one.

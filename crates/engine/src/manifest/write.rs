@@ -1,6 +1,8 @@
 //! Writing a bundle.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,8 @@ use jiff::Timestamp;
 
 use super::folder::{Folder, Unusable};
 use super::publish::{Seal, Stage, sweep};
+use super::record::{RECORD_FILE, Record};
+use super::verify::read_record;
 
 /// No artifact is longer.
 const MAX_BYTES: u64 = 1 << 30;
@@ -41,6 +45,8 @@ pub struct Order<'a> {
     pub session_id: Option<&'a str>,
     /// When it is written.
     pub now: Timestamp,
+    /// What the files are, if they come from a run. It is left beside them.
+    pub record: Option<&'a Record>,
 }
 
 /// Why no bundle was written. What was there before is still there, unless moving failed; then
@@ -82,6 +88,12 @@ pub enum WriteError {
         /// Why.
         source: Unspeakable,
     },
+    /// The folder holds something else.
+    #[error("cannot write into `{}`: there are other files in it", path.display())]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Another process writes there.
     #[error("cannot export into `{}`: another process is doing so", path.display())]
     Busy {
@@ -118,10 +130,57 @@ pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
             artifacts.push(artifact);
         }
     }
+    if let Some(record) = order.record {
+        let is_here = |name: &str| artifacts.iter().any(|artifact| artifact.file() == name);
+        let text = record.clone().only(is_here).text();
+        stage.put(RECORD_FILE, &mut text.as_bytes()).map_err(publish)?;
+    }
     let manifest = describe(order, &parent, &export, &artifacts)?;
     let seal = Seal { name: MANIFEST_FILE, text: &manifest.text() };
-    stage.publish(&export, &seal, &[Artifact::Diagram.file()]).map_err(publish)?;
+    let optional = [Artifact::Diagram.file(), RECORD_FILE];
+    stage.publish(&export, &seal, &optional).map_err(publish)?;
     Ok(export.path.join(MANIFEST_FILE))
+}
+
+/// Writes all files of a run into a folder of their own, with its record, and returns where that is.
+/// A folder that holds anything else is left alone.
+pub fn write_all(
+    folder: &Path,
+    files: &BTreeMap<String, String>,
+    record: &Record,
+) -> Result<PathBuf, WriteError> {
+    let unusable = |source| WriteError::Folder { path: folder.to_owned(), source };
+    fs::create_dir_all(folder).map_err(unusable)?;
+    let folder = opened(folder)?;
+    let publish = |source| WriteError::Publish { path: folder.path.clone(), source };
+    if !folder.hold().map_err(publish)? {
+        return Err(WriteError::Busy { path: folder.path });
+    }
+    let older = earlier(&folder).map_err(publish)?;
+    let Some(older) = older else { return Err(WriteError::Occupied { path: folder.path }) };
+    let prefix = format!("{RECORD_FILE}.stage.");
+    sweep(&folder, &prefix, &folder, RECORD_FILE).map_err(publish)?;
+    let mut stage = Stage::set(&folder, &prefix).map_err(publish)?;
+    for (name, text) in files {
+        let failed = |source| WriteError::File { file: name.clone(), source };
+        stage.put(name, &mut text.as_bytes()).map_err(failed)?;
+    }
+    let older: Vec<_> = older.iter().map(String::as_str).collect();
+    let seal = Seal { name: RECORD_FILE, text: &record.text() };
+    stage.publish(&folder, &seal, &older).map_err(publish)?;
+    Ok(folder.path.join(RECORD_FILE))
+}
+
+/// Names the files of earlier runs in a folder, whose writers may have been killed; `None` if there
+/// is anything of which no record speaks.
+fn earlier(folder: &Folder) -> io::Result<Option<Vec<String>>> {
+    let names = folder.names()?;
+    let is_ours = |name: &OsString| name.to_str().is_some_and(|it| it.starts_with(RECORD_FILE));
+    let (ours, others): (Vec<_>, Vec<_>) = names.into_iter().partition(is_ours);
+    let records = ours.iter().filter_map(|name| read_record(&folder.path.join(name)).ok());
+    let known: Vec<_> = records.flat_map(|it| it.files).map(|file| file.name).collect();
+    let is_known = |name: &OsString| known.iter().any(|it| **it == **name);
+    Ok(others.iter().all(is_known).then_some(known))
 }
 
 fn opened(path: &Path) -> Result<Folder, WriteError> {

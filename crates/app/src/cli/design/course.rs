@@ -22,6 +22,7 @@ use super::stage::{Beginning, Stage};
 use super::{DesignError, ground, opened};
 use crate::app::App;
 use crate::cli::lane::seconds;
+use crate::cli::manifest::recorded;
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -129,11 +130,14 @@ impl CourseArgs {
         let outcome =
             run(journal, events, &mut stage).map_err(|error| unheard(run_failed(error), id))?;
         let (_, events) = opened(workspace, id)?;
-        let progress = walk(&Facts::fold(events));
+        let facts = Facts::fold(events);
+        let progress = walk(&facts);
         if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) =
             (&outcome, &settings.feature_dir)
         {
-            hand_over(Path::new(dir), id, &progress, output)?;
+            let kept = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
+            let record = recorded(workspace, &kept, &facts, &progress)?;
+            hand_over(Path::new(dir), id, &progress, record, output)?;
         }
         if matches!(outcome, Outcome::Ended(Ending::Complete { .. })) {
             folders.remove(&folder, now()).map_err(held)?;

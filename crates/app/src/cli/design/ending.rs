@@ -8,6 +8,7 @@ use std::path::Path;
 use convoke_domain::design::walk::{Ending, Failed, Progress};
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::Outcome;
+use convoke_engine::manifest::record::{Entry, Record};
 use serde::Serialize;
 
 use super::DesignError;
@@ -81,31 +82,47 @@ pub(super) fn told(
     Ok(exit)
 }
 
-/// Leaves the plan and its tasks with the feature's other documents. What somebody else wrote there
-/// stays, and so does whatever a link points to: then they are left beside it, under the run's name.
+/// Leaves the plan, its tasks and the record of both with the feature's other documents. What
+/// somebody else wrote there stays, and so does whatever a link points to: then they are left beside
+/// it, under the run's name.
 pub(super) fn hand_over(
     folder: &Path,
     id: &RunId,
     progress: &Progress,
+    record: Record,
     output: &Output,
 ) -> Result<(), Failure> {
     let plan = progress.files.get("plan.txt").map_or("", String::as_str);
     let tasks = plan.find("## Tasks").map_or("", |at| &plan[at..]);
+    let mut files = Vec::new();
     for (name, text) in [("plan", plan), ("tasks", tasks)] {
-        let (usual, other) = (format!("{name}.md"), format!("{name}-{id}.md"));
-        if left(&folder.join(&usual), text)? {
-            continue;
-        }
-        let path = folder.join(&other);
-        if !left(&path, text)? {
-            let source = ErrorKind::AlreadyExists.into();
-            return Err(Failure::new(Exit::Surroundings, DesignError::Folder { path, source }));
-        }
-        output.say(&format!(
-            "note: `{usual}` was there already and is not touched; the new one is `{other}`"
-        ));
+        let name = leave(folder, (name, "md"), id, text, output)?;
+        files.push(Entry::of(&name, text));
     }
-    Ok(())
+    leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), output).map(drop)
+}
+
+/// Leaves a file, and returns its name.
+fn leave(
+    folder: &Path,
+    (name, kind): (&str, &str),
+    id: &RunId,
+    text: &str,
+    output: &Output,
+) -> Result<String, Failure> {
+    let (usual, other) = (format!("{name}.{kind}"), format!("{name}-{id}.{kind}"));
+    if left(&folder.join(&usual), text)? {
+        return Ok(usual);
+    }
+    let path = folder.join(&other);
+    if !left(&path, text)? {
+        let source = ErrorKind::AlreadyExists.into();
+        return Err(Failure::new(Exit::Surroundings, DesignError::Folder { path, source }));
+    }
+    output.say(&format!(
+        "note: `{usual}` was there already and is not touched; the new one is `{other}`"
+    ));
+    Ok(other)
 }
 
 /// Writes a new file; tells whether it is there now with this text.

@@ -96,6 +96,8 @@ impl Caller {
             parent: &self.folder(),
             session_id: session.as_deref(),
             now: now(),
+            // There is none before the run has ended.
+            record: None,
         };
         let failed = |why: String| Export::Failed { folder: folder.display().to_string(), why };
         match write(&order) {

@@ -51,6 +51,7 @@ pub(in crate::cli) fn plumbing_write(
         parent: &folders.1,
         session_id: session.as_deref(),
         now: now(),
+        record: None,
     };
     let manifest = write(&order).map_err(|error| Failure::new(Exit::No, error))?;
     output.data(&format!("MANIFEST_WRITTEN={}\n", manifest.display()))?;

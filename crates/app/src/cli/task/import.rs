@@ -1,10 +1,15 @@
 //! Taking over the tasks of a plan.
 
 use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use convoke_domain::design::walk::{Ending, Next};
 use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::manifest::Artifact;
 use convoke_domain::plan::Plan;
+use convoke_domain::run::RunId;
 use convoke_domain::scope::Scope;
 use convoke_engine::file;
 use convoke_store::foreign::{ForeignTask, is_database, read_tasks};
@@ -12,6 +17,7 @@ use convoke_store::task::TaskStore;
 
 use super::{plan_file, print_ids};
 use crate::app::App;
+use crate::cli::runs::Known;
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -21,11 +27,21 @@ use crate::workspace::{Workspace, refused};
 /// No plan a person writes is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
+/// Convoke's folder in a project.
+const PLANS: &str = ".convoke";
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The plan, relative to the project; or a database of june or otto
-    #[arg(value_name = "FILE")]
-    plan: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "run", conflicts_with = "run")]
+    plan: Option<PathBuf>,
+
+    /// The plan of a finished design: its run, or the beginning of the run's name
+    ///
+    /// Agents read the plan where the design left it in the feature's folder, or in `.convoke/plans`,
+    /// which git ignores.
+    #[arg(long, value_name = "RUN", value_parser = RunId::parse)]
+    run: Option<RunId>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +52,10 @@ enum ImportError {
     Unreadable { path: PathBuf, reason: Unreadable },
     #[error("cannot import `{}`: it has no `Task N` headings", path.display())]
     NoTasks { path: PathBuf },
+    #[error("cannot import the plan of `{run}`: {why}")]
+    NoPlan { run: RunId, why: &'static str },
+    #[error("cannot leave the plan in `{}`", path.display())]
+    NotLeft { path: PathBuf, source: io::Error },
     #[error("cannot import `{}`: it has no tasks of {project} on {branch}", path.display())]
     NotHere { path: PathBuf, project: String, branch: String },
 }
@@ -47,14 +67,20 @@ impl Args {
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        if is_database(&self.plan) {
-            return adopt(&self.plan, workspace, app, output);
-        }
-        let plan_file = plan_file(app, &self.plan)?;
-        let path = app.project.join(&plan_file);
-        let text = read(&path)?;
+        let (plan_file, text) = match (&self.run, &self.plan) {
+            (Some(run), _) => designed(app, run)?,
+            (None, Some(path)) if is_database(path) => {
+                return adopt(path, workspace, app, output);
+            }
+            (None, path) => {
+                let plan_file = plan_file(app, path.as_deref().unwrap_or(Path::new("")))?;
+                let text = read(&app.project.join(&plan_file))?;
+                (plan_file, text)
+            }
+        };
         let plan = Plan::parse(&text);
         if plan.tasks.is_empty() {
+            let path = app.project.join(plan_file);
             return Err(Failure::new(Exit::No, ImportError::NoTasks { path })
                 .hint("a task's heading reads `### Task 1: What is to be done`"));
         }
@@ -69,6 +95,62 @@ impl Args {
         }
         print_ids(&ids, app, output)
     }
+}
+
+/// Returns the plan of a finished design, and where agents find it in the project.
+fn designed(app: &App, id: &RunId) -> Result<(String, String), Failure> {
+    let known = Known::open(app, id)?;
+    let run = known.run.id.clone();
+    let (why, hint) = match &known.progress.next {
+        Next::End(Ending::Complete { .. }) => ("it has none", format!("convoke show {run}")),
+        Next::Need(_) | Next::End(Ending::OverBudget(_) | Ending::NotExported(_)) => {
+            ("the run is not at its end", format!("convoke resume {run}"))
+        }
+        Next::End(Ending::Refused(_) | Ending::DirtyTree | Ending::Failed(_)) => {
+            ("the run ended without one", format!("convoke show {run}"))
+        }
+    };
+    let is_complete = matches!(known.progress.next, Next::End(Ending::Complete { .. }));
+    let plan = known.progress.files.get(Artifact::Plan.file()).filter(|_| is_complete);
+    let Some(text) = plan else {
+        return Err(Failure::new(Exit::No, ImportError::NoPlan { run, why }).hint(hint));
+    };
+    let feature = known.facts.settings().and_then(|(_, settings)| settings.feature_dir.clone());
+    let names = [format!("plan-{run}.md"), "plan.md".to_owned()];
+    let mut handed_over =
+        feature.iter().flat_map(|dir| names.iter().map(|it| Path::new(dir).join(it)));
+    let in_project = |path: PathBuf| {
+        let is_plain = path.symlink_metadata().is_ok_and(|found| found.is_file());
+        plan_file(app, &path).ok().filter(|_| is_plain)
+    };
+    let place = match handed_over.find_map(in_project) {
+        Some(place) => place,
+        None => left(app, &run, text)?,
+    };
+    Ok((place, text.clone()))
+}
+
+/// Leaves a plan where agents find it and git does not. One that is there already stays as it is.
+fn left(app: &App, run: &RunId, text: &str) -> Result<String, Failure> {
+    let place = format!("{PLANS}/plans/{run}.md");
+    for (name, text) in [(format!("{PLANS}/.gitignore"), "*\n"), (place.clone(), text)] {
+        let path = app.project.join(name);
+        let written = path
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| File::options().write(true).create_new(true).open(&path))
+            .and_then(|mut file| file.write_all(text.as_bytes()));
+        match written {
+            Err(source) if source.kind() != ErrorKind::AlreadyExists => {
+                return Err(Failure::new(
+                    Exit::Surroundings,
+                    ImportError::NotLeft { path, source },
+                ));
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(place)
 }
 
 /// Takes over the tasks that another program kept for this project and branch.
