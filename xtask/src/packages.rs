@@ -12,10 +12,11 @@ pub struct Needed {
 }
 
 /// What the tests run.
-pub const FOR_TESTS: [Needed; 4] = [
+pub const FOR_TESTS: [Needed; 5] = [
     Needed { program: "mkfifo", package: "coreutils" },
     Needed { program: "bash", package: "bash" },
     Needed { program: "mandoc", package: "mandoc" },
+    Needed { program: "script", package: "bsdutils" },
     Needed { program: "strace", package: "strace" },
 ];
 

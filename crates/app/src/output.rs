@@ -2,8 +2,9 @@
 
 use std::error::Error;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use anstream::AutoStream;
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
@@ -19,29 +20,39 @@ pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
 }
 
+/// Takes the cursor back to the line before, and wipes that.
+const BACK: &str = "\x1b[1A\x1b[2K";
+
 /// What is said on stderr by one of several that work at the same time, under its name.
 #[derive(Debug, Clone, Default)]
 pub struct Voice {
     name: Option<String>,
+    /// Whether the last line was drawn, and gives way to whatever comes next.
+    is_drawn: Arc<Mutex<bool>>,
 }
 
 impl Voice {
     /// Returns the voice of somebody whose every line begins with its name.
     pub fn named(name: impl Into<String>) -> Self {
-        Self { name: Some(name.into()) }
-    }
-
-    /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
-    pub fn redraw(&self, line: &str, in_place: bool) {
-        let back = if in_place { "\x1b[1A\x1b[2K" } else { "" };
-        self.say(&format!("{back}{line}"));
+        Self { name: Some(name.into()), ..Self::default() }
     }
 
     /// Says one line on stderr.
     pub fn say(&self, line: &str) {
+        self.put(line, false);
+    }
+
+    /// Draws a line on the terminal that the next one takes the place of.
+    pub fn draw(&self, line: &str) {
+        self.put(line, true);
+    }
+
+    fn put(&self, line: &str, is_drawn: bool) {
+        let mut was_drawn = self.is_drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let back = if std::mem::replace(&mut *was_drawn, is_drawn) { BACK } else { "" };
         converse(|stderr| match &self.name {
-            Some(name) => writeln!(stderr, "{name}: {line}"),
-            None => writeln!(stderr, "{line}"),
+            Some(name) => writeln!(stderr, "{back}{name}: {line}"),
+            None => writeln!(stderr, "{back}{line}"),
         });
     }
 }
@@ -77,10 +88,11 @@ impl Output {
         Ok(self.out.flush().map_err(OutputError)?)
     }
 
-    /// Tells whether a person watches.
+    /// Tells whether a person watches, on a terminal where lines can be drawn again.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn is_terminal(&self) -> bool {
-        io::stderr().is_terminal() && io::stdout().is_terminal()
+        let moves = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
+        moves && io::stderr().is_terminal() && io::stdout().is_terminal()
     }
 
     /// Returns how wide the terminal is on which we converse.
@@ -92,7 +104,8 @@ impl Output {
 
     /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
     pub fn redraw(&self, line: &str, in_place: bool) {
-        Voice::default().redraw(line, in_place);
+        let back = if in_place { BACK } else { "" };
+        converse(|stderr| writeln!(stderr, "{back}{line}"));
     }
 
     /// Says one line on stderr, exactly as given.

@@ -208,6 +208,43 @@ fn what_an_earlier_lane_left_is_not_kept() {
     assert!(refused.stderr.starts_with("error: cannot use `kept`\ncause: "), "{refused}");
 }
 
+/// Returns what stands on a terminal when everything was printed.
+fn screen(printed: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in printed.split("\r\n") {
+        let rest = line.strip_prefix("\u{1b}[1A\u{1b}[2K");
+        if rest.is_some() {
+            lines.pop();
+        }
+        lines.push(rest.unwrap_or(line).to_owned());
+    }
+    lines
+}
+
+// On a terminal one line moves, and wipes nothing but itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_person_sees_one_line_that_moves() {
+    let project = with_claude(&(init() + &words() + &result(|_| ())));
+    assert_eq!(run(&project, &[]).code, Some(0));
+    let line = format!("{} lane run --agent claude 'What is it?'", env!("CARGO_BIN_EXE_convoke"));
+    let printed = |terminal: &str| {
+        let mut script = project.command(std::path::Path::new("script"), &[]);
+        script.args(["-qec", &line, "/dev/null"]).env("TERM", terminal);
+        String::from_utf8(script.output().unwrap().stdout).unwrap()
+    };
+    for (terminal, moving) in [("xterm", 1), ("dumb", 0)] {
+        let printed = printed(terminal);
+        let seen = screen(&printed);
+        let stays = |words: &str| seen.iter().filter(|line| line.starts_with(words)).count();
+        let lines = ["forecast: 2484 tokens", "session s-1", "answered after", "The answer is"];
+        assert_eq!(lines.map(stays), [1; 4], "{printed:?}");
+        let moved: Vec<_> = seen.iter().filter(|line| line.starts_with(char::is_numeric)).collect();
+        assert_eq!(moved.len(), moving, "{printed:?}");
+        assert!(moved.iter().all(|line| line.ends_with(" s, 2484 tokens")), "{printed:?}");
+    }
+}
+
 // Killing convoke itself leaves nobody behind.
 #[cfg(target_os = "linux")]
 #[test]

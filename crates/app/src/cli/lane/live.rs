@@ -1,7 +1,7 @@
 //! What a person sees while a lane runs: on a terminal one line that moves, elsewhere plain lines.
 
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ struct Status {
 /// One line of the terminal that is drawn again and again.
 pub(super) struct Live<'a> {
     voice: &'a Voice,
-    status: Mutex<(Status, bool)>,
+    status: Mutex<Status>,
 }
 
 /// Moves the line until it is dropped.
@@ -72,20 +72,17 @@ impl Status {
 
 impl<'a> Live<'a> {
     pub(super) fn new(voice: &'a Voice) -> Self {
-        Self { voice, status: Mutex::new((Status::new(now()), false)) }
+        Self { voice, status: Mutex::new(Status::new(now())) }
     }
 
     /// Shows what was said.
     pub(super) fn notice(&self, event: &Event) {
         // The line itself says which tool was last.
         let words = progress(event).filter(|_| !matches!(event, Event::Tool(_)));
-        self.change(|status, is_drawn| {
-            status.take(event);
-            if let Some(words) = words {
-                self.voice.redraw(&words, *is_drawn);
-                *is_drawn = false;
-            }
-        });
+        self.status().take(event);
+        if let Some(words) = words {
+            self.voice.say(&words);
+        }
         self.draw();
     }
 
@@ -107,16 +104,12 @@ impl<'a> Live<'a> {
     }
 
     fn draw(&self) {
-        self.change(|status, is_drawn| {
-            self.voice.redraw(&status.line(now()), *is_drawn);
-            *is_drawn = true;
-        });
+        let line = self.status().line(now());
+        self.voice.draw(&line);
     }
 
-    fn change(&self, change: impl FnOnce(&mut Status, &mut bool)) {
-        let mut found = self.status.lock().unwrap_or_else(PoisonError::into_inner);
-        let (status, is_drawn) = &mut *found;
-        change(status, is_drawn);
+    fn status(&self) -> MutexGuard<'_, Status> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
