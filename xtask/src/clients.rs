@@ -13,6 +13,7 @@ mod gemini;
 mod lanes;
 mod opencode;
 mod plugin;
+mod reading;
 pub mod record;
 mod user;
 
@@ -107,7 +108,7 @@ pub fn run(names: &[String]) -> Result<(), Error> {
     designed
 }
 
-/// Seats the clients that a design can be run with in a few minutes.
+/// Sends clients to read, and seats them in a design: those with which that takes a minute or two.
 fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
     let clients = CLIENTS.iter().filter(|it| matches!(it.short, "claude" | "codex"));
     let bins: Option<Vec<_>> = clients.map(Client::install).collect();
@@ -115,6 +116,7 @@ fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
         say("SKIPPED: a design, whose clients cannot be installed here");
         return Ok(());
     };
+    reading::check(&bins, rows)?;
     design::check(&bins, rows)
 }
 
