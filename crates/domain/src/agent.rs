@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::owner::Owner;
 use crate::scope::AgentName;
 
 /// What an agent is doing.
@@ -40,15 +41,6 @@ impl AgentStatus {
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
-}
-
-/// The process that runs an agent. A number is given out again one day, so the start counts, too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Owner {
-    /// Its number.
-    pub pid: u32,
-    /// When it began, by the system's own count; `None` where that is not told.
-    pub started: Option<i64>,
 }
 
 /// One agent of a scope.

@@ -18,6 +18,7 @@ pub mod manifest;
 pub mod markdown;
 pub mod mention;
 pub mod message;
+pub mod owner;
 pub mod pack;
 pub mod plan;
 pub mod receipt;

@@ -14,7 +14,6 @@ pub mod guardian;
 pub mod health;
 pub mod http;
 pub mod many;
-pub mod owner;
 pub mod replay;
 mod stopwatch;
 pub mod supervisor;

@@ -1,57 +1,194 @@
-//! Whether the process that answers for something is still there.
+//! Who answers for a lane, or for an agent that is woken: a process, told from every other that had
+//! its number.
+//!
+//! On Linux a process is known by the system's start, its namespace of numbers and its own start;
+//! elsewhere by its own start alone.
 
-use convoke_domain::agent::Owner;
-use rustix::process::{Pid, test_kill_process};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
 
-/// Returns this process.
-pub fn ourselves() -> Owner {
+use convoke_domain::owner::Owner;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal};
+
+use crate::lane::guardian::timespec;
+
+/// How often it is asked for an end that cannot be watched.
+const STEP: Duration = Duration::from_millis(20);
+
+/// Where an owner is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// It runs.
+    Here,
+    /// It has ended.
+    Gone,
+    /// In another container, where we see nothing.
+    Elsewhere,
+}
+
+/// Returns what this process is known by.
+pub fn myself() -> Owner {
     let pid = std::process::id();
-    Owner { pid, started: seen(pid).and_then(|it| it.started) }
+    Owner { pid, mark: mark(pid).unwrap_or_default() }
 }
 
-/// Tells whether a process runs, and is the one that was meant and no later one of its number.
-pub fn is_alive(owner: Owner) -> bool {
-    let Owner { pid, started } = owner;
-    match seen(pid) {
-        Some(seen) => seen.is_running && (started.is_none() || seen.started == started),
-        // Where the system keeps no such list, only the number can be asked for.
-        None => seen(std::process::id()).is_none() && exists(pid),
+/// Looks for an owner. One without a mark cannot be told from others.
+pub fn whereabouts(owner: &Owner) -> Whereabouts {
+    if owner.mark.is_empty() || is_foreign(&owner.mark) {
+        return Whereabouts::Elsewhere;
     }
+    let is_same = mark(owner.pid).is_some_and(|mark| mark == owner.mark);
+    if is_same { Whereabouts::Here } else { Whereabouts::Gone }
 }
 
-/// What the system lists of a process.
-struct Seen {
-    is_running: bool,
-    started: Option<i64>,
+/// Tells whether an owner has ended; of one that cannot be seen from here it is not known, and it is
+/// waited for.
+pub fn is_gone(owner: &Owner) -> bool {
+    whereabouts(owner) == Whereabouts::Gone
 }
 
-fn seen(pid: u32) -> Option<Seen> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+/// Asks an owner to stop, and waits until it is gone, but not for ever; tells whether it is. Nobody
+/// else is asked who has its number now.
+pub fn stop(owner: &Owner, patience: Duration) -> io::Result<bool> {
+    let number = i32::try_from(owner.pid).ok().and_then(Pid::from_raw);
+    let Some(pid) = number else { return Ok(true) };
+    // What is opened before it is recognised is what was recognised.
+    let end = end_of(pid);
+    if whereabouts(owner) != Whereabouts::Here {
+        return Ok(true);
+    }
+    ask(pid, end.as_ref())?;
+    let mut left = patience;
+    while whereabouts(owner) == Whereabouts::Here && !left.is_zero() {
+        let step = if end.is_some() { left } else { STEP.min(left) };
+        let mut watched: Vec<_> = end.iter().map(|end| PollFd::new(end, PollFlags::IN)).collect();
+        poll(&mut watched, Some(&timespec(step)))?;
+        left = left.saturating_sub(step);
+    }
+    Ok(whereabouts(owner) != Whereabouts::Here)
+}
+
+#[cfg(target_os = "linux")]
+fn end_of(pid: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_of(_pid: Pid) -> Option<OwnedFd> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn ask(pid: Pid, end: Option<&OwnedFd>) -> io::Result<()> {
+    match end {
+        Some(end) => rustix::process::pidfd_send_signal(end, Signal::TERM)?,
+        None => rustix::process::kill_process(pid, Signal::TERM)?,
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask(pid: Pid, _end: Option<&OwnedFd>) -> io::Result<()> {
+    Ok(rustix::process::kill_process(pid, Signal::TERM)?)
+}
+
+/// Returns what tells a process that runs from every other: the system's start, the namespace, and
+/// its own start.
+#[cfg(target_os = "linux")]
+fn mark(pid: u32) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in brackets may hold anything; what follows does not.
-    let (_, rest) = stat.rsplit_once(')')?;
+    let (_, rest) = status.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();
-    let is_running = !matches!(fields.next()?, "Z" | "X");
-    Some(Seen { is_running, started: fields.nth(18).and_then(|text| text.parse().ok()) })
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    let since = fields.nth(18)?;
+    Some(format!("{} {} {since}", boot()?, namespace()?))
 }
 
-fn exists(pid: u32) -> bool {
-    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
-    !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH))
+#[cfg(target_os = "linux")]
+fn boot() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned())
+}
+
+#[cfg(target_os = "linux")]
+fn namespace() -> Option<String> {
+    let link = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(link.display().to_string())
+}
+
+/// Tells whether a mark was made since the system started, but among other numbers.
+#[cfg(target_os = "linux")]
+fn is_foreign(mark: &str) -> bool {
+    let mut words = mark.split(' ').map(str::to_owned);
+    let (same_boot, other_space) = (words.next() == boot(), words.next() != namespace());
+    same_boot && other_space
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mark(pid: u32) -> Option<String> {
+    let folder = std::path::Path::new("/");
+    let shown = crate::process::command("ps", folder)
+        .args(["-o", "lstart=", "-p", &pid.to_string()])
+        .output()
+        .ok()?;
+    let start = String::from_utf8(shown.stdout).ok()?;
+    Some(start.trim().to_owned()).filter(|start| !start.is_empty())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_foreign(_mark: &str) -> bool {
+    false
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    // A number that was given to another process is not the owner.
     #[test]
-    fn a_process_is_told_from_a_later_one_of_its_number() {
-        let ourselves = ourselves();
-        assert!(is_alive(ourselves));
-        assert!(is_alive(Owner { started: None, ..ourselves }));
-        assert!(exists(ourselves.pid));
-        let nobody = Owner { pid: u32::MAX, started: None };
-        assert!(!is_alive(nobody) && !exists(nobody.pid));
-        #[cfg(target_os = "linux")]
-        assert!(!is_alive(Owner { started: Some(-1), ..ourselves }));
+    fn an_owner_is_told_from_whoever_has_its_number() {
+        let me = myself();
+        assert_eq!(whereabouts(&me), Whereabouts::Here);
+        let (rest, _) = me.mark.rsplit_once(' ').unwrap();
+        let earlier = Owner { mark: format!("{rest} 1"), ..me.clone() };
+        assert_eq!(whereabouts(&earlier), Whereabouts::Gone);
+        assert!(is_gone(&earlier) && !is_gone(&me));
+        // Had it been asked, this test would not be here any more.
+        assert!(stop(&earlier, Duration::ZERO).unwrap());
+        let nobody = Owner { pid: u32::MAX, ..me };
+        assert_eq!(whereabouts(&nobody), Whereabouts::Gone);
+        assert!(stop(&nobody, Duration::ZERO).unwrap());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_happens_in_other_containers_is_not_known() {
+        let me = myself();
+        let words: Vec<_> = me.mark.split(' ').collect();
+        let elsewhere = format!("{} pid:[1] {}", words[0], words[2]);
+        let before_the_start = format!("another-boot {} {}", words[1], words[2]);
+        for (mark, expected) in [
+            (elsewhere, Whereabouts::Elsewhere),
+            (String::new(), Whereabouts::Elsewhere),
+            (before_the_start, Whereabouts::Gone),
+        ] {
+            assert_eq!(whereabouts(&Owner { mark, ..me.clone() }), expected);
+        }
+    }
+
+    #[test]
+    fn whoever_is_asked_stops() {
+        let folder = std::path::Path::new("/");
+        let mut child = crate::process::command("sleep", folder).arg("600").spawn().unwrap();
+        let pid = child.id();
+        let owner = Owner { pid, mark: mark(pid).unwrap() };
+        assert_eq!(whereabouts(&owner), Whereabouts::Here);
+        assert!(stop(&owner, Duration::from_mins(1)).unwrap());
+        assert!(!child.wait().unwrap().success());
     }
 }

@@ -1,6 +1,6 @@
 //! Keeping wake-ups: what waits for an agent, and who is answering.
 
-use convoke_domain::agent::Owner;
+use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use jiff::Timestamp;
 
@@ -44,7 +44,7 @@ pub trait WakeUpStore {
         scope: &Scope,
         agent: &AgentName,
         hop: u32,
-        owner: Owner,
+        owner: &Owner,
     ) -> Result<bool, StoreError>;
 
     /// Lets go of an agent that `owner` had taken, and stores what is said about it. Does nothing if
@@ -53,7 +53,7 @@ pub trait WakeUpStore {
         &self,
         scope: &Scope,
         agent: &AgentName,
-        owner: Owner,
+        owner: &Owner,
         end: &WakeUpEnd<'_>,
         now: Timestamp,
     ) -> Result<Option<Said>, StoreError>;

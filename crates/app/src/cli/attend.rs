@@ -7,13 +7,14 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, Scope as Threads};
 use std::time::Duration;
 
-use convoke_domain::agent::{Agent, AgentStatus, Owner};
+use convoke_domain::agent::{Agent, AgentStatus};
 use convoke_domain::lane::outcome::{End, Outcome};
+use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::wake::hop::wakes;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lock::{Lock, NotLocked};
-use convoke_engine::owner::is_alive;
+use convoke_engine::owner::is_gone;
 use convoke_engine::skill::hash;
 use convoke_store::agent::AgentStore;
 use convoke_store::wake_up::WakeUpStore;
@@ -156,7 +157,7 @@ impl<'a> Attendant<'a> {
             let is_stopped = self.is_spent || cancel.is_asked();
             let is_over = self.args.once || is_stopped;
             let changes = self.workspace.store.changes().map_err(refused)?;
-            let is_news = seen != Some(changes) || self.owners.iter().any(|it| !is_alive(*it));
+            let is_news = seen != Some(changes) || self.owners.iter().any(is_gone);
             if is_news && !is_stopped {
                 seen = Some(changes);
                 self.look(threads, &sender)?;
@@ -185,7 +186,7 @@ impl<'a> Attendant<'a> {
             }
         }
         let agents = store.agents(scope).map_err(refused)?;
-        self.owners = agents.iter().filter_map(|agent| agent.owner).collect();
+        self.owners = agents.iter().filter_map(|agent| agent.owner.clone()).collect();
         for agent in agents {
             if self.running.len() < self.args.max_parallel.get()
                 && let Some(newest) = self.waits_for(&agent)?

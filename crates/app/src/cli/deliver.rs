@@ -1,16 +1,17 @@
 //! Delivering a wake-up: an agent is taken, its session goes on in a lane, and its answer is kept.
 
-use convoke_domain::agent::{Agent, Owner};
+use convoke_domain::agent::Agent;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
+use convoke_domain::owner::Owner;
 use convoke_domain::scope::AgentName;
 use convoke_domain::wake::hop::{MOST_HOPS, WAKE_LOOP};
 use convoke_domain::wake::{NewMessage, Order};
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
-use convoke_engine::owner::{is_alive, ourselves};
+use convoke_engine::owner::{is_gone, myself};
 use convoke_engine::wake::{Assembled, Call};
 use convoke_store::agent::AgentStore;
 use convoke_store::error::StoreError;
@@ -72,20 +73,20 @@ impl Delivery<'_> {
         session(&agent)?;
         client(&agent)?;
         let pending = store.pending(scope, self.agent, agent.last_seen).map_err(refused)?;
-        let (hop, owner) = (pending.map_or(0, |it| it.hop), ourselves());
-        if !store.begin_wake_up(scope, self.agent, hop, owner).map_err(refused)? {
+        let (hop, owner) = (pending.map_or(0, |it| it.hop), myself());
+        if !store.begin_wake_up(scope, self.agent, hop, &owner).map_err(refused)? {
             return Ok(None);
         }
         // It is let go of whatever happens; after an answer that has happened already.
-        let delivered = self.while_taken(&agent, owner, voice);
-        self.end(owner, &WakeUpEnd { seen: None, answered: false, message: None })?;
+        let delivered = self.while_taken(&agent, &owner, voice);
+        self.end(&owner, &WakeUpEnd { seen: None, answered: false, message: None })?;
         delivered
     }
 
     fn while_taken(
         &self,
         agent: &Agent,
-        owner: Owner,
+        owner: &Owner,
         voice: &Voice,
     ) -> Result<Option<Delivered>, Failure> {
         let assembled = self.assembled()?;
@@ -130,7 +131,7 @@ impl Delivery<'_> {
     /// Keeps the answer, or tells the orchestrator that there is none.
     fn ended(
         &self,
-        owner: Owner,
+        owner: &Owner,
         assembled: &Assembled,
         driven: &Driven,
     ) -> Result<Option<Said>, Failure> {
@@ -162,7 +163,7 @@ impl Delivery<'_> {
         self.end(owner, &WakeUpEnd { seen, answered: true, message: Some(message) })
     }
 
-    fn end(&self, owner: Owner, end: &WakeUpEnd<'_>) -> Result<Option<Said>, Failure> {
+    fn end(&self, owner: &Owner, end: &WakeUpEnd<'_>) -> Result<Option<Said>, Failure> {
         let Workspace { store, scope } = self.workspace;
         store.end_wake_up(scope, self.agent, owner, end, now()).map_err(refused)
     }
@@ -185,9 +186,9 @@ impl Delivery<'_> {
     /// Lets go of the agent if the process that woke it is gone, and tells the orchestrator.
     pub(super) fn bury(&self) -> Result<bool, Failure> {
         let agent = found(self.workspace, self.agent)?;
-        let Some(owner) = agent.owner.filter(|owner| !is_alive(*owner)) else { return Ok(false) };
+        let Some(owner) = agent.owner.filter(is_gone) else { return Ok(false) };
         let message = self.notice(DIED);
-        self.end(owner, &WakeUpEnd { seen: None, answered: false, message })?;
+        self.end(&owner, &WakeUpEnd { seen: None, answered: false, message })?;
         Ok(true)
     }
 }

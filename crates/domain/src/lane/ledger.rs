@@ -8,16 +8,8 @@ use jiff::tz::Offset;
 use super::counted::UsageScope;
 use super::event::Usage;
 use super::outcome::Outcome;
+use crate::owner::Owner;
 use crate::scope::Scope;
-
-/// The process that runs a lane.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
-    /// Its number, which the system gives to another process later.
-    pub pid: u32,
-    /// What tells it from every other process that had the number.
-    pub mark: String,
-}
 
 /// What a lane is for, as far as whoever started it says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -228,7 +228,7 @@ fn pause() {
 }
 
 /// Writes a time as the system wants it.
-pub(super) fn timespec(duration: Duration) -> Timespec {
+pub(crate) fn timespec(duration: Duration) -> Timespec {
     let tv_sec = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     Timespec { tv_sec, tv_nsec: i64::from(duration.subsec_nanos()) }
 }

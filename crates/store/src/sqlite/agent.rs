@@ -1,6 +1,7 @@
 //! Agents in SQLite.
 
-use convoke_domain::agent::{Agent, AgentStatus, Owner};
+use convoke_domain::agent::{Agent, AgentStatus};
+use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use rusqlite::{Row, params};
 
@@ -61,13 +62,14 @@ impl AgentStore for SqliteStore {
 fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
     let compacted_at: Option<Time> = row.get("compacted_at")?;
     let archived_at: Option<Time> = row.get("archived_at")?;
-    let (pid, started) = (row.get::<_, Option<u32>>("pid")?, row.get("pid_started")?);
+    let pid: Option<u32> = row.get("pid")?;
+    let mark: Option<String> = row.get("pid_mark")?;
     Ok(Agent {
         name: row.get("name").map(|Word(name)| name)?,
         client: row.get("client")?,
         status: one_of(row, "status", AgentStatus::parse)?,
         session_id: row.get("session_id")?,
-        owner: pid.map(|pid| Owner { pid, started }),
+        owner: pid.zip(mark).map(|(pid, mark)| Owner { pid, mark }),
         compacted_at: compacted_at.map(|Time(at)| at),
         last_seen: row.get("last_seen_message_id")?,
         archived_at: archived_at.map(|Time(at)| at),

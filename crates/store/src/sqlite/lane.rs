@@ -1,8 +1,9 @@
 //! Lanes in SQLite.
 
 use convoke_domain::lane::event::Usage;
-use convoke_domain::lane::ledger::{Begun, Ending, Entry, Over, Owner, Purpose};
+use convoke_domain::lane::ledger::{Begun, Ending, Entry, Over, Purpose};
 use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::owner::Owner;
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};

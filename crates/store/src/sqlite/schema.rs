@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::StoreError;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -22,6 +22,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("0008.sql"),
     include_str!("0009.sql"),
     include_str!("0010.sql"),
+    include_str!("0011.sql"),
 ];
 
 /// What marks a database as ours: the letters `Conv`.
@@ -126,6 +127,21 @@ mod tests {
             migrate(&older, KNOWN).unwrap();
             assert_eq!(tables(&older), tables(&fresh), "from schema {version}");
         }
+    }
+
+    // What its owner was known by says nothing any more, and nobody else would let it go.
+    #[test]
+    fn an_agent_that_is_taken_when_owners_get_marks_is_let_go() {
+        let store = Connection::open_in_memory().unwrap();
+        migrate(&store, 10).unwrap();
+        let taken = "INSERT INTO agents (project, branch, name, client, status, pid, pid_started) \
+                     VALUES ('p', 'main', 'june', 'claude', 'busy', 7, 70), \
+                     ('p', 'main', 'max', 'claude', 'blocked', NULL, NULL)";
+        store.execute(taken, []).unwrap();
+        migrate(&store, KNOWN).unwrap();
+        let sql = "SELECT group_concat(name || status || coalesce(pid, '')) FROM agents ORDER BY 1";
+        let found: String = store.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(found, "juneidle,maxblocked");
     }
 
     #[test]

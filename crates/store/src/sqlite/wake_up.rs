@@ -1,6 +1,6 @@
 //! Wake-ups in SQLite.
 
-use convoke_domain::agent::Owner;
+use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::wake::hop::MOST_HOPS;
 use jiff::Timestamp;
@@ -39,14 +39,14 @@ impl WakeUpStore for SqliteStore {
         scope: &Scope,
         agent: &AgentName,
         hop: u32,
-        owner: Owner,
+        owner: &Owner,
     ) -> Result<bool, StoreError> {
         let sql = "UPDATE agents SET status = 'busy', answering_hop = ?4, pid = ?5, \
-                   pid_started = ?6, archived_at = NULL \
+                   pid_mark = ?6, archived_at = NULL \
                    WHERE project = ?1 AND branch = ?2 AND name = ?3 \
                    AND status <> 'busy' AND pid IS NULL";
-        let Owner { pid, started } = owner;
-        let values = params![scope.project, scope.branch, agent.as_str(), hop, pid, started];
+        let Owner { pid, mark } = owner;
+        let values = params![scope.project, scope.branch, agent.as_str(), hop, pid, mark];
         let taken = self.connection.execute(sql, values).map_err(failed("wake the agent"))?;
         Ok(taken > 0)
     }
@@ -55,23 +55,23 @@ impl WakeUpStore for SqliteStore {
         &self,
         scope: &Scope,
         agent: &AgentName,
-        owner: Owner,
+        owner: &Owner,
         end: &WakeUpEnd<'_>,
         now: Timestamp,
     ) -> Result<Option<Said>, StoreError> {
         let store = || {
             let transaction = self.begin()?;
-            let Owner { pid, started } = owner;
+            let Owner { pid, mark } = owner;
             let sql = "SELECT 1 FROM agents WHERE project = ?1 AND branch = ?2 AND name = ?3 \
-                       AND pid = ?4 AND pid_started IS ?5";
-            let values = params![scope.project, scope.branch, agent.as_str(), pid, started];
+                       AND pid = ?4 AND pid_mark = ?5";
+            let values = params![scope.project, scope.branch, agent.as_str(), pid, mark];
             if transaction.query_row(sql, values, |_| Ok(())).optional()?.is_none() {
                 return Ok(None);
             }
             // While the agent is still taken, so that what it says is one further down the chain.
             let message = end.message.as_ref();
             let said = message.map(|it| insert(&transaction, scope, it, now)).transpose()?;
-            let sql = "UPDATE agents SET pid = NULL, pid_started = NULL, answering_hop = NULL, \
+            let sql = "UPDATE agents SET pid = NULL, pid_mark = NULL, answering_hop = NULL, \
                        status = CASE status WHEN 'busy' THEN 'idle' ELSE status END, \
                        last_seen_message_id = CASE WHEN ?4 IS NULL THEN last_seen_message_id \
                          ELSE max(coalesce(last_seen_message_id, 0), ?4) END, \

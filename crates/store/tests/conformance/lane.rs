@@ -2,8 +2,9 @@
 
 use convoke_domain::lane::counted::{Counted, UsageScope};
 use convoke_domain::lane::event::Usage;
-use convoke_domain::lane::ledger::{Begun, Ending, Entry, Over, Owner, Purpose};
+use convoke_domain::lane::ledger::{Begun, Ending, Entry, Over, Purpose};
 use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::owner::Owner;
 use convoke_store::lane::LaneQuery;
 
 use super::*;

@@ -8,11 +8,12 @@ mod memory;
 mod talk;
 mod task;
 
-use convoke_domain::agent::{AgentStatus, Owner};
+use convoke_domain::agent::AgentStatus;
 use convoke_domain::dispatch::gate::Tried;
 use convoke_domain::dispatch::review_loop::Stop;
 use convoke_domain::hook::{Client, Moment, Trace};
 use convoke_domain::message::MessageKind;
+use convoke_domain::owner::Owner;
 use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::skill::SkillId;
 use convoke_domain::task::Status;

@@ -87,11 +87,13 @@ pub(super) fn deeds_in_order(store: &dyn Store) {
 
 // W-21, W-22: one wake-up at a time, of everything that waits; what is said meanwhile is one hop on.
 pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
-    let (june, owner) = (name("june"), Owner { pid: 7, started: Some(70) });
-    let begin = |hop, owner| store.begin_wake_up(&here(), &june, hop, owner).unwrap();
+    let (june, owner) = (name("june"), Owner { pid: 7, mark: "boot 70".to_owned() });
+    let other = |pid| Owner { pid, ..owner.clone() };
+    let begin = |hop, owner: &Owner| store.begin_wake_up(&here(), &june, hop, owner).unwrap();
     let pending = |after| store.pending(&here(), &june, after).unwrap();
-    let end =
-        |owner, end: &WakeUpEnd<'_>| store.end_wake_up(&here(), &june, owner, end, at(9)).unwrap();
+    let end = |owner: &Owner, end: &WakeUpEnd<'_>| {
+        store.end_wake_up(&here(), &june, owner, end, at(9)).unwrap()
+    };
     let backend = name("backend");
     let message = NewMessage {
         from: &june,
@@ -109,23 +111,27 @@ pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
     let last = say(store, &here(), "ana", Some("june"), &[], 2);
     assert_eq!(pending(None), Some(Pending { newest: last, hop: 0 }));
     assert_eq!(pending(Some(first)), Some(Pending { newest: last, hop: 0 }));
-    assert!(begin(8, owner) && !begin(8, Owner { pid: 8, started: None }));
+    assert!(begin(8, &owner) && !begin(8, &other(8)));
     let agent = store.agent(&here(), &june).unwrap().unwrap();
-    assert_eq!((agent.status, agent.owner), (AgentStatus::Busy, Some(owner)));
+    assert_eq!((agent.status, agent.owner), (AgentStatus::Busy, Some(owner.clone())));
     assert_eq!(agent.archived_at, None);
-    assert_eq!(end(Owner { pid: 7, started: None }, &answered(last)), None, "a namesake");
-    let said = end(owner, &answered(last)).unwrap();
+    assert_eq!(
+        end(&Owner { mark: "boot 71".to_owned(), ..other(7) }, &answered(last)),
+        None,
+        "a namesake"
+    );
+    let said = end(&owner, &answered(last)).unwrap();
     assert_eq!(said.hop, 9);
     let agent = store.agent(&here(), &june).unwrap().unwrap();
     assert_eq!((agent.status, agent.owner), (AgentStatus::Idle, None));
     assert_eq!((agent.last_seen, agent.compacted_at), (Some(last), None));
-    assert_eq!(end(owner, &answered(last)), None, "it ended before");
+    assert_eq!(end(&owner, &answered(last)), None, "it ended before");
     assert_eq!(store.pending(&here(), &backend, None).unwrap(), None, "a chain too long");
     assert_eq!(store.addressed_to(&here(), &backend, None, 9).unwrap()[0].hop, 9);
     say(store, &here(), "june", Some("backend"), &[], 3);
     let waiting = store.pending(&here(), &backend, None).unwrap().unwrap();
     assert_eq!(waiting.hop, 0, "nobody woke her for this one");
-    assert!(begin(0, owner));
-    end(owner, &WakeUpEnd { seen: None, answered: false, message: None });
+    assert!(begin(0, &owner));
+    end(&owner, &WakeUpEnd { seen: None, answered: false, message: None });
     assert_eq!(store.agent(&here(), &june).unwrap().unwrap().last_seen, Some(last));
 }

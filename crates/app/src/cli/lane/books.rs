@@ -11,7 +11,7 @@ use convoke_domain::lane::outcome::{End, Heard, Outcome};
 use convoke_engine::lane::adapter::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
-use convoke_engine::lane::owner::myself;
+use convoke_engine::owner::myself;
 use convoke_engine::skill::hash;
 use convoke_store::error::StoreError;
 use convoke_store::lane::{LaneQuery, LaneStore};

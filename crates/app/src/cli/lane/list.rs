@@ -5,7 +5,7 @@ use std::time::Duration;
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::ledger::Entry;
 use convoke_domain::lane::outcome::Outcome;
-use convoke_engine::lane::owner::{Whereabouts, stop, whereabouts};
+use convoke_engine::owner::{Whereabouts, stop, whereabouts};
 use convoke_store::lane::{LaneQuery, LaneStore};
 use convoke_store::sqlite::SqliteStore;
 use jiff::tz::Offset;
