@@ -25,6 +25,9 @@ use crate::packages::{FOR_CLIENTS, install};
 use crate::process::{run as run_program, succeeds};
 use crate::{Error, root, say};
 
+/// How a client's hooks are tried.
+type Check = fn(&User, &Path, &ModelServer) -> Result<(), Error>;
+
 /// A client from the npm registry, and how it is driven.
 struct Client {
     name: &'static str,
@@ -33,79 +36,93 @@ struct Client {
     version: &'static str,
     /// What it needs beside itself.
     with: &'static [&'static str],
-    check: fn(&User, &Path, &ModelServer) -> Result<(), Error>,
+    /// How its hooks are tried, if it is one that Convoke has hooks for.
+    check: Option<Check>,
 }
 
-const CLIENTS: [Client; 4] = [
+const CLIENTS: [Client; 5] = [
     Client {
         name: "@anthropic-ai/claude-code",
         short: "claude",
         version: "2.1.325",
         with: &[],
-        check: claude::check,
+        check: Some(claude::check),
     },
     Client {
         name: "@openai/codex",
         short: "codex",
         version: "0.166.0",
         with: &[],
-        check: codex::check,
+        check: Some(codex::check),
     },
     Client {
         name: "@google/gemini-cli",
         short: "gemini",
         version: "0.61.0",
         with: &["node@22.23.3"],
-        check: gemini::check,
+        check: Some(gemini::check),
     },
     Client {
         name: "opencode-ai",
         short: "opencode",
         version: "1.18.33",
         with: &[],
-        check: opencode::check,
+        check: Some(opencode::check),
+    },
+    Client {
+        name: "@qwen-code/qwen-code",
+        short: "qwen",
+        version: "0.24.4",
+        with: &["node@22.23.3"],
+        check: None,
     },
 ];
 
+/// Which clients are driven in lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lanes {
+    /// Those that take seconds.
+    Quick,
+    /// All, and nothing but lanes.
+    All,
+}
+
 /// Runs the clients that are named and can be had, or `design` with some of them as its seats;
 /// without a name, all.
-pub fn run(names: &[String]) -> Result<(), Error> {
+pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let is_chosen =
         |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short);
     install(&FOR_CLIENTS)?;
     run_program("cargo", &["build", "--quiet"])?;
     let mut rows = Vec::new();
+    let mut wrong = Vec::new();
     for client in CLIENTS.iter().filter(is_chosen) {
         let name = format!("{} {}", client.name, client.version);
+        if client.check.is_none() && lanes == Lanes::Quick {
+            continue;
+        }
         let Some(bin) = client.install() else {
             say(&format!("SKIPPED: {name} cannot be installed here"));
             continue;
         };
-        let (user, server) = (User::new()?, ModelServer::start()?);
-        (client.check)(&user, &bin, &server).map_err(|error| format!("{name}: {error}"))?;
-        say(&format!("{name}: the wake-up arrived, whole and once, before and after a compaction"));
-        let (user, server) = (User::new()?, ModelServer::start()?);
-        let proven = evidence::check(client.short, &user, &bin, &server);
-        if proven.map_err(|error| format!("{name}: {error}"))? {
-            say(&format!("{name}: its record proves what its agent read"));
+        if lanes == Lanes::Quick {
+            client.check(&bin).map_err(|error| format!("{name}: {error}"))?;
         }
-        if client.short == "claude" {
-            let (user, server) = (User::new()?, ModelServer::start()?);
-            plugin::check(&user, &bin, &server).map_err(|error| format!("{name}: {error}"))?;
-            say(&format!("{name}: the plugin was installed, its command called and its hooks"));
-        }
-        if let Err(error) = lanes::check(client.short, &bin, &mut rows) {
-            lanes::print(&rows);
-            return Err(format!("{name}: {error}").into());
+        if lanes == Lanes::All || lanes::is_quick(client.short) {
+            let driven = lanes::check(client.short, &bin, &mut rows);
+            wrong.extend(driven.err().map(|error| format!("{name}: {error}")));
         }
     }
-    let designed = if names.is_empty() || names.iter().any(|name| name == "design") {
+    let is_named = |name| names.iter().any(|it| it == name);
+    let designed = if lanes == Lanes::Quick && (names.is_empty() || is_named("design")) {
         seated(&mut rows)
     } else {
         Ok(())
     };
     lanes::print(&rows);
-    designed
+    let wrong = wrong.into_iter().chain(designed.err().map(|error| error.to_string()));
+    let wrong: Vec<String> = wrong.collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
 /// Sends clients to read, and seats them in a design: those with which that takes a minute or two.
@@ -121,6 +138,25 @@ fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
 }
 
 impl Client {
+    /// Tries its hooks, and whether its record proves what its agent read.
+    fn check(&self, bin: &Path) -> Result<(), Error> {
+        let Some(check) = self.check else { return Ok(()) };
+        let (user, server) = (User::new()?, ModelServer::start()?);
+        check(&user, bin, &server)?;
+        let name = format!("{} {}", self.name, self.version);
+        say(&format!("{name}: the wake-up arrived, whole and once, before and after a compaction"));
+        let (user, server) = (User::new()?, ModelServer::start()?);
+        if evidence::check(self.short, &user, bin, &server)? {
+            say(&format!("{name}: its record proves what its agent read"));
+        }
+        if self.short == "claude" {
+            let (user, server) = (User::new()?, ModelServer::start()?);
+            plugin::check(&user, bin, &server)?;
+            say(&format!("{name}: the plugin was installed, its command called and its hooks"));
+        }
+        Ok(())
+    }
+
     /// Installs the package below the build folder, once, and returns where its programs are.
     fn install(&self) -> Option<PathBuf> {
         let folder = root().join("target/clients").join(self.name).join(self.version);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask::clients::Lanes;
 
 /// The project's own chores
 #[derive(Parser)]
@@ -26,8 +27,11 @@ enum Chore {
     },
     /// Drive real clients and nothing else: all, or those that are named
     Clients {
-        /// claude, codex, gemini, opencode, or design for a design with the first two
+        /// claude, codex, gemini, opencode, qwen, or design for a design with the first two
         names: Vec<String>,
+        /// Drive them in lanes and nothing else, also those that take minutes
+        #[arg(long)]
+        lanes: bool,
     },
     /// Draw a table of diagrams with a real Mermaid in a real browser, and nothing else
     Browser,
@@ -60,7 +64,9 @@ enum Chore {
 fn main() -> ExitCode {
     let result = match Cli::parse().chore {
         Chore::Test { clients, browser } => test(clients, browser),
-        Chore::Clients { names } => xtask::clients::run(&names),
+        Chore::Clients { names, lanes } => {
+            xtask::clients::run(&names, if lanes { Lanes::All } else { Lanes::Quick })
+        }
         Chore::Browser => xtask::browser::run(),
         Chore::Record => xtask::clients::record::run(),
         Chore::Bench { names } => xtask::bench::run(&names),
@@ -84,5 +90,5 @@ fn test(clients: bool, browser: bool) -> Result<(), xtask::Error> {
     if browser {
         xtask::browser::run()?;
     }
-    if clients { xtask::clients::run(&[]) } else { Ok(()) }
+    if clients { xtask::clients::run(&[], Lanes::Quick) } else { Ok(()) }
 }

@@ -2,6 +2,7 @@
 //! killed. What is left of them is looked for from outside.
 
 mod rounds;
+mod setup;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,7 +12,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::user::User;
-use super::{claude, codex};
 use crate::model_server::{Answer, ModelServer, Reply};
 use crate::packages::folder_of;
 use crate::{Error, say};
@@ -30,31 +30,46 @@ struct Case {
     replies: fn() -> Vec<Reply>,
     always: Option<Reply>,
     outcome: &'static str,
+    /// Clients that do something else, and what must be said then.
+    except: &'static [(&'static str, &'static str)],
 }
 
 /// A client that was driven here can be told to be quick about retries; without that, one of them
 /// tries for minutes. What it says nothing about is bounded by this many seconds of silence.
 const LIMITS: [&str; 6] = ["--limit", "100", "--stall", "10", "--grace", "2"];
 
+/// The same for clients that take longer than that before they say anything.
+const LONG_LIMITS: [&str; 6] = ["--limit", "200", "--stall", "40", "--grace", "2"];
+
 const CASES: [Case; 9] = [
-    Case { name: "tool", replies: Vec::new, always: None, outcome: "answered" },
-    case("error 500", Reply::Status(500), "failed"),
-    case("overloaded 529", Reply::Status(529), "rate_limited"),
-    case("rate limit 429", Reply::Status(429), "rate_limited"),
-    case("key refused 401", Reply::Status(401), "auth"),
-    case("silence", Reply::Silence, "stalled"),
-    case("silence in an answer", Reply::Half, "stalled"),
-    case("an error in every answer", Reply::ErrorEvent, "failed"),
+    Case { name: "tool", replies: Vec::new, always: None, outcome: "answered", except: &[] },
+    // Some ask again and again, and say nothing of it.
+    case("error 500", Reply::Status(500), "failed", &[("opencode", "no_output"), QWEN]),
+    case("overloaded 529", Reply::Status(529), "rate_limited", &[QWEN]),
+    case("rate limit 429", Reply::Status(429), "rate_limited", &[QWEN]),
+    case("key refused 401", Reply::Status(401), "auth", &[]),
+    case("silence", Reply::Silence, "stalled", &[("opencode", "no_output")]),
+    case("silence in an answer", Reply::Half, "stalled", &[]),
+    case("an error in every answer", Reply::ErrorEvent, "failed", &[QWEN]),
     Case {
         name: "broken once",
         replies: || vec![Reply::Broken],
         always: None,
         outcome: "answered",
+        // These do not ask again.
+        except: &[("gemini", "failed"), ("opencode", "stalled"), ("qwen", "failed")],
     },
 ];
 
-const fn case(name: &'static str, always: Reply, outcome: &'static str) -> Case {
-    Case { name, replies: Vec::new, always: Some(always), outcome }
+const QWEN: (&str, &str) = ("qwen", "stalled");
+
+const fn case(
+    name: &'static str,
+    always: Reply,
+    outcome: &'static str,
+    except: &'static [(&'static str, &'static str)],
+) -> Case {
+    Case { name, replies: Vec::new, always: Some(always), outcome, except }
 }
 
 /// A client's user and model, ready to be asked.
@@ -66,12 +81,13 @@ pub(super) struct Driver<'a> {
     variables: Vec<(String, String)>,
 }
 
-/// Drives a client through every case, and adds a row for each, also for one that went wrong. The
-/// slower clients are not driven here.
+/// Tells whether a client is driven with every full check: the others take minutes.
+pub(super) fn is_quick(client: &str) -> bool {
+    matches!(client, "claude" | "codex")
+}
+
+/// Drives a client through every case, and adds a row for each, also for one that went wrong.
 pub(super) fn check(client: &'static str, bin: &Path, rows: &mut Vec<Row>) -> Result<(), Error> {
-    if !matches!(client, "claude" | "codex") {
-        return Ok(());
-    }
     let mut wrong = Vec::new();
     for case in &CASES {
         let (took, outcome) = timed(|| Ok(case.run(client, bin)))?;
@@ -81,7 +97,10 @@ pub(super) fn check(client: &'static str, bin: &Path, rows: &mut Vec<Row>) -> Re
         });
         rows.push(Row { client, case: case.name, outcome, took });
     }
-    rows.extend(rounds::check(client, bin)?);
+    match rounds::check(client, bin) {
+        Ok(more) => rows.extend(more),
+        Err(error) => wrong.push(format!("rounds: {error}")),
+    }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
@@ -111,12 +130,18 @@ impl Case {
             driver.server.will_always(reply.clone());
         }
         let report = driver.ask("-v is what this prompt begins with", &[])?;
-        holds(&report, "outcome", &json!(self.outcome))?;
+        let outcome = self.outcome(client);
+        holds(&report, "outcome", &json!(outcome))?;
         if self.name == "tool" && report["tools"] == 0 {
             return Err(format!("it used no tool: {report:#}").into());
         }
         driver.nobody_is_left()?;
-        Ok(self.outcome.to_owned())
+        Ok(outcome.to_owned())
+    }
+
+    fn outcome(&self, client: &str) -> &'static str {
+        let excepted = self.except.iter().find(|(name, _)| *name == client);
+        excepted.map_or(self.outcome, |(_, outcome)| outcome)
     }
 }
 
@@ -124,37 +149,13 @@ impl<'a> Driver<'a> {
     fn new(client: &'static str, bin: &'a Path) -> Result<Self, Error> {
         let (user, server) = (User::new()?, ModelServer::start()?);
         user.write("project/notes.md", "# Notes\n")?;
-        let variables = if client == "claude" {
-            claude::variables(&server)
-        } else {
-            codex::configure(&user, &server)?;
-            vec![("OPENAI_API_KEY".to_owned(), "no-key".to_owned())]
-        };
+        let variables = setup::configure(client, &user, &server)?;
         Ok(Self { client, bin, user, server, variables })
     }
 
     /// The model wants to look at a file.
     fn reads(&self) -> Answer {
-        let notes = self.user.project().join("notes.md").display().to_string();
-        match self.client {
-            "claude" => Answer::Tool { name: "Read", input: json!({ "file_path": notes }) },
-            _ => Answer::Tool {
-                name: "exec_command",
-                input: json!({ "cmd": format!("cat {notes}") }),
-            },
-        }
-    }
-
-    /// The model wants to write a file, by every tool that could.
-    fn writes(&self, path: &str) -> Vec<Answer> {
-        let touch = format!("touch {path}");
-        match self.client {
-            "claude" => vec![
-                Answer::Tool { name: "Write", input: json!({ "file_path": path, "content": "x" }) },
-                Answer::Tool { name: "Bash", input: json!({ "command": touch }) },
-            ],
-            _ => vec![Answer::Tool { name: "exec_command", input: json!({ "cmd": touch }) }],
-        }
+        setup::reads(self.client, &self.user.project().join("notes.md").display().to_string())
     }
 
     fn command(&self, prompt: &str, more: &[&str]) -> Result<Command, Error> {
@@ -163,7 +164,8 @@ impl<'a> Driver<'a> {
         let node = folder_of("node").unwrap_or_default();
         convoke.env("PATH", format!("{}:/usr/bin:/bin:{node}", self.bin.display()));
         convoke.envs(self.variables.iter().cloned());
-        convoke.args(["lane", "run", "--agent", self.client, "--json"]).args(LIMITS).args(more);
+        let limits = if is_quick(self.client) { LIMITS } else { LONG_LIMITS };
+        convoke.args(["lane", "run", "--agent", self.client, "--json"]).args(limits).args(more);
         convoke.args(["--", prompt]);
         Ok(convoke)
     }

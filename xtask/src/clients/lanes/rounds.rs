@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{Driver, Row, holds, timed};
+use super::{Driver, Row, holds, setup, timed};
 use crate::Error;
 use crate::model_server::Reply;
 
@@ -33,7 +33,7 @@ pub(super) fn check(client: &'static str, bin: &Path) -> Result<Vec<Row>, Error>
     let (mut second, mut answers) = (Value::Null, 1);
     let resumed = timed(|| {
         let path = driver.user.project().join("written").display().to_string();
-        let writes = driver.writes(&path);
+        let writes = setup::writes(client, &path);
         answers += writes.len() as u64;
         driver.server.will_answer(writes);
         second = answered(&driver, "third", &resumed)?;

@@ -117,6 +117,7 @@ impl Dialect for Opencode {
         said.session(&string(line.session)?);
         let part: Option<Part<'_>> = parse(line.part);
         match line.kind.as_ref() {
+            "step_start" => {}
             "text" => self.text(&part?, said),
             "tool_use" => said.tool(&string(part?.tool)?),
             "step_finish" => {
