@@ -13,7 +13,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && !matches!(name.as_str(), "target" | ".git") {
+        if path.is_dir() && !matches!(name.as_str(), "target" | "node_modules" | ".git") {
             found.extend(files(&path, ending));
         } else if name.ends_with(ending) {
             found.push(path);
