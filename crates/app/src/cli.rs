@@ -134,7 +134,7 @@ impl Cli {
             Command::Doctor(args) => args.run(&self.app()?, output),
             Command::Tree(args) => args.run(&self.app()?, output),
             Command::Mermaid(args) => args.run(&self.app()?, output),
-            Command::Plumbing(args) => args.run(&self.app()?, output),
+            Command::Plumbing(args) => args.run(&self.app_anywhere(), output),
             Command::Store(args) => args.run(&self.app()?, output),
             Command::Guard(args) => args.run(),
             // The client says which project it is in, and nothing here may fail.
@@ -148,13 +148,18 @@ impl Cli {
     }
 
     fn app(&self) -> Result<App, Failure> {
-        let environment = Environment;
-        Ok(App {
-            project: project(self.project.as_deref(), environment)?,
-            environment,
-            format: if self.json { Format::Json } else { Format::Text },
-            verbosity: self.verbosity(),
-        })
+        Ok(self.app_in(project(self.project.as_deref(), Environment)?))
+    }
+
+    /// A script's step may run where no folder is any more, and has answers of its own for that.
+    fn app_anywhere(&self) -> App {
+        let named = || self.project.clone().unwrap_or_else(|| PathBuf::from("."));
+        self.app_in(project(self.project.as_deref(), Environment).unwrap_or_else(|_| named()))
+    }
+
+    fn app_in(&self, project: PathBuf) -> App {
+        let format = if self.json { Format::Json } else { Format::Text };
+        App { project, environment: Environment, format, verbosity: self.verbosity() }
     }
 
     fn verbosity(&self) -> Verbosity {

@@ -28,19 +28,19 @@ use crate::output::Output;
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut output = Output::open();
     let arguments: Vec<_> = arguments.into_iter().collect();
-    let exit = catch_unwind(AssertUnwindSafe(|| run_command(arguments, &mut output)));
+    let exit = catch_unwind(AssertUnwindSafe(|| run_command(&arguments, &mut output)));
     exit.unwrap_or_else(|_panic| output.bug()).into()
 }
 
-fn run_command(arguments: Vec<OsString>, output: &mut Output) -> Exit {
+fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     #[cfg(feature = "faults")]
     convoke_engine::design::fault::end_after(env::Environment.fault_after());
-    if let Some(guard) = cli::guard::parse_alone(&arguments) {
+    if let Some(guard) = cli::guard::parse_alone(arguments) {
         return guard.run().unwrap_or_else(|failure| output.failure(&failure));
     }
     let mut words = arguments.iter().skip(1);
     let is_hook = words.any(|word| word == "hook");
-    let cli = match cli::Cli::try_parse_from(arguments) {
+    let cli = match cli::Cli::try_parse_from(cli::plumbing::with_plain_words(arguments)) {
         Ok(cli) => cli,
         Err(error) => {
             let exit = output.usage(&error);

@@ -80,7 +80,7 @@ fn add(
         return Ok(());
     }
     let refused = |source| LogError::Unwritable { path: log.to_owned(), source };
-    file::replace(log, &appended(&before, category, entry)).map_err(refused)
+    file::put(log, appended(&before, category, entry).as_bytes()).map_err(refused)
 }
 
 /// A folder that only one process can make. Scripts make the same one, so it is no lock of a file.

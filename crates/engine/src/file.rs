@@ -45,6 +45,12 @@ pub fn text(path: &Path, max_bytes: u64) -> Option<String> {
     }
 }
 
+/// Reads a file, whatever bytes it holds; what is not UTF-8 is replaced.
+pub fn lossy_text(path: &Path, max_bytes: u64) -> Option<String> {
+    let bytes = read_bytes(&fs::canonicalize(path).ok()?, max_bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Reads a file below `dir`, if it gives a text.
 pub fn text_below(dir: &Path, path: &Path, max_bytes: u64) -> Option<String> {
     match read_below(dir, path, max_bytes) {
@@ -61,22 +67,46 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
 
 /// Replaces a file that need not be text, as [`replace`] does.
 pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link is replaced where it points to, not itself; one that leads nowhere is an error.
+    if path.is_symlink() { put(&path.canonicalize()?, bytes) } else { put(path, bytes) }
+}
+
+/// Puts a file where a path says, in one step. A link that stands there is replaced itself: what is
+/// put among other programs' files must not reach what somebody made a link to.
+pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    // A link is replaced where it points to, not itself; one that leads nowhere is an error.
-    let target = if path.is_symlink() { path.canonicalize()? } else { path.to_owned() };
-    let before = fs::metadata(&target).ok();
+    let before = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
     if before.as_ref().is_some_and(|before| before.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
     }
-    let mut file = temporary(target.parent().unwrap_or(folder))?;
+    let mut file = temporary(folder)?;
     file.write_all(bytes)?;
     if let Some(before) = before {
         file.as_file().set_permissions(before.permissions())?;
     }
     file.as_file().sync_all()?;
-    file.persist(&target)?;
+    file.persist(path)?;
     Ok(())
+}
+
+/// Opens a file of its user's alone for appending, and makes it if there is none. It is judged
+/// before it is opened, so that a pipe is not waited for, and again afterwards, because only then it
+/// cannot change any more.
+pub fn append_private(path: &Path) -> io::Result<File> {
+    let regular = |found: &fs::Metadata| {
+        if found.is_file() { Ok(()) } else { Err(io::Error::from(ErrorKind::InvalidInput)) }
+    };
+    fs::symlink_metadata(path).map_or(Ok(()), |found| regular(&found))?;
+    let mut options = OpenOptions::new();
+    options.create(true).read(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = without_waiting(&mut options).open(path)?;
+    regular(&file.metadata()?)?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(file)
 }
 
 /// Creates a file, or empties one, for its user alone.
@@ -123,19 +153,25 @@ fn finding(result: Result<String, Refusal>) -> Finding {
 
 /// Reads a path that is no link. It is judged before it is opened, so that a pipe is not disturbed,
 /// and again afterwards, because only then it cannot change any more.
-fn read_regular(path: &Path, max_bytes: u64) -> Result<String, Refusal> {
+fn read_bytes(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
     judge(&fs::symlink_metadata(path)?, max_bytes)?;
     let file = open(path)?;
     let metadata = file.metadata()?;
     judge(&metadata, max_bytes)?;
-    let bytes = read_at_most(file, metadata.len(), max_bytes)?;
+    read_at_most(file, metadata.len(), max_bytes)
+}
+
+fn read_regular(path: &Path, max_bytes: u64) -> Result<String, Refusal> {
+    let bytes = read_bytes(path, max_bytes)?;
     String::from_utf8(bytes).map_err(|_| Refusal::Unreadable(Unreadable::InvalidUtf8))
 }
 
-/// Opens a file without following a link and without waiting for the other end of a pipe.
 fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
+    without_waiting(OpenOptions::new().read(true)).open(path)
+}
+
+/// A file is opened without following a link and without waiting for the other end of a pipe.
+fn without_waiting(options: &mut OpenOptions) -> &OpenOptions {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
@@ -145,7 +181,7 @@ fn open(path: &Path) -> io::Result<File> {
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         options.custom_flags(flags.bits().cast_signed());
     }
-    options.open(path)
+    options
 }
 
 /// Refuses what is not a regular file of an acceptable size.

@@ -3,8 +3,8 @@
 
 pub mod token_rows;
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -51,15 +51,21 @@ pub enum NotWritten {
 
 /// Appends a row, which has its line ending. Nobody else may read the file.
 pub fn append(path: &Path, row: &str) -> Result<(), NotWritten> {
+    // What is no ledger gets no lock beside it either.
+    if fs::symlink_metadata(path).is_ok_and(|it| !it.is_file()) {
+        return Err(NotWritten::NotRegular { path: path.to_owned() });
+    }
     let _lock = lock(path)?;
+    let mut ledger = open(path)?;
+    let end = if is_half(&mut ledger).unwrap_or(false) { "\n" } else { "" };
     let refused = |source| NotWritten::Io { path: path.to_owned(), source };
-    open(path)?.write_all(row.as_bytes()).map_err(refused)
+    ledger.write_all(format!("{end}{row}").as_bytes()).map_err(refused)
 }
 
 /// Returns what is in a ledger; nothing if there is none that can be read.
 pub fn read(path: &Path) -> Option<String> {
     let is_own = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
-    is_own.then(|| file::text(path, MAX_BYTES)).flatten()
+    is_own.then(|| file::lossy_text(path, MAX_BYTES)).flatten()
 }
 
 /// Returns where a folder really is, if it exists.
@@ -104,36 +110,24 @@ fn lock(path: &Path) -> Result<File, NotWritten> {
     Err(NotWritten::Locked { path })
 }
 
-/// Opens a file for appending that is nobody else's. It is judged before it is opened, so that a
-/// pipe is not waited for, and again afterwards, because only then it cannot change any more.
 fn open(path: &Path) -> Result<File, NotWritten> {
-    let not_regular = || NotWritten::NotRegular { path: path.to_owned() };
-    let refused = |source| NotWritten::Io { path: path.to_owned(), source };
-    if fs::symlink_metadata(path).is_ok_and(|it| !it.is_file()) {
-        return Err(not_regular());
-    }
-    let mut options = OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
+    file::append_private(path).map_err(|source| {
+        let path = path.to_owned();
+        if source.kind() == ErrorKind::InvalidInput {
+            return NotWritten::NotRegular { path };
+        }
+        NotWritten::Io { path, source }
+    })
+}
 
-        use rustix::fs::OFlags;
-
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        options.mode(0o600).custom_flags(flags.bits().cast_signed());
+/// Tells whether the last row was left without its end, by a program that was killed.
+fn is_half(file: &mut File) -> io::Result<bool> {
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(0))? > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
     }
-    let file = options.open(path).map_err(refused)?;
-    if !file.metadata().map_err(refused)?.is_file() {
-        return Err(not_regular());
-    }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-
-        file.set_permissions(fs::Permissions::from_mode(0o600)).map_err(refused)?;
-    }
-    Ok(file)
+    Ok(last != *b"\n")
 }
 
 #[cfg(test)]
@@ -181,7 +175,20 @@ mod tests {
         symlink(&path, dir.path().join("b.lock")).unwrap();
         assert!(append(&dir.path().join("b"), "x\n").is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "old\nnew\n");
-        assert!(append(dir.path(), "x\n").is_err());
+        let folder = dir.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        assert!(append(&folder, "x\n").is_err());
+        assert!(!dir.path().join("folder.lock").exists(), "nothing is left beside it");
+    }
+
+    // P-359, P-370
+    #[test]
+    fn a_row_without_its_end_costs_no_other_row() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        fs::write(&path, b"half\xff").unwrap();
+        append(&path, "new\n").unwrap();
+        assert_eq!(read(&path).as_deref(), Some("half\u{fffd}\nnew\n"));
     }
 
     // P-363

@@ -16,6 +16,7 @@ mod session_setup;
 mod timing;
 mod tokens;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::Subcommand;
@@ -169,6 +170,24 @@ impl Args {
             Command::Tokens(it) => tokens::run(app, &it.words, output),
         }
     }
+}
+
+/// Returns a command line on which the words behind a plumbing command cannot be taken for words of
+/// Convoke's own: wrong ones have answers of their own, which are part of the contract. What is not
+/// UTF-8 is replaced, so that such a word gets an answer, too.
+pub fn with_plain_words(arguments: &[OsString]) -> Vec<OsString> {
+    let mut at = 1;
+    while arguments.get(at).is_some_and(|word| word == "-C" || word == "--project") {
+        at += 2;
+    }
+    let is_plumbing = arguments.get(at).is_some_and(|word| word == "plumbing");
+    let is_own = |name: &OsString| name != "help" && !name.as_encoded_bytes().starts_with(b"-");
+    if !is_plumbing || !arguments.get(at + 1).is_some_and(is_own) {
+        return arguments.to_vec();
+    }
+    let (ours, words) = arguments.split_at(at + 2);
+    let words = words.iter().map(|word| word.to_string_lossy().into_owned().into());
+    ours.iter().cloned().chain(["--".into()]).chain(words).collect()
 }
 
 /// Prints lines.

@@ -77,3 +77,50 @@ fn plumbing_has_lines_and_no_json() {
     let outcome = Project::new().run(&["--json", "plumbing", "entry-gate"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
 }
+
+// P-47, P-48, P-54, P-350: flags that Convoke has elsewhere are a script's own words here.
+#[test]
+fn a_scripts_words_are_nobody_elses() {
+    let project = Project::new();
+    for (words, code, said) in [
+        (&["entry-gate", "--json"][..], 4, "GATE_ERROR=unknown flag: --json"),
+        (&["entry-gate", "-C", "/"], 4, "GATE_ERROR=unknown argument: -C"),
+        (&["entry-gate", "--"], 4, "GATE_ERROR=unknown flag: --"),
+        (&["preflight", "-v"], 3, "Unknown option: -v"),
+        (&["dirty-tree", "--json"], 0, "REASON=unknown-flag"),
+    ] {
+        let outcome = project.run(&[&["plumbing"], words].concat());
+        assert_eq!(outcome.code, Some(code), "{words:?}");
+        assert!((outcome.stdout + &outcome.stderr).contains(said), "{words:?}");
+    }
+}
+
+// P-45, P-350: a gate looks at nothing but its words, and a probe never stops what it watches.
+#[cfg(unix)]
+#[test]
+fn neither_bytes_nor_a_lost_folder_keep_a_script_from_its_answer() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let project = Project::new();
+    let gate = "entry-gate --mode design --is-main true --is-user-branch false --user-prefix a";
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_convoke"));
+    let mut command = project.command(program, &["plumbing"]);
+    command.args(gate.split(' ')).arg("--current-branch");
+    let outcome = command.arg(OsStr::from_bytes(b"\xff")).output().unwrap();
+    assert_eq!(outcome.status.code(), Some(0));
+    assert_eq!(outcome.stdout, b"ENTRY_GATE=strict\nSKIP_BRANCH_CHECK=false\n");
+
+    // The folder is gone before the program begins.
+    let script = "mkdir x && cd x && rmdir ../x && exec \"$@\"";
+    for (words, code, said) in [
+        (&["dirty-tree", "--mode", "checkpoint"][..], 0, "REASON=git-status-failed"),
+        (&["manifest-read"], 0, "ERROR=missing-implement-tmpdir"),
+        (&["timing", "mark"], 0, ""),
+    ] {
+        let mut command = project.command("sh".as_ref(), &["-c", script, "sh"]);
+        let outcome = command.arg(program).arg("plumbing").args(words).output().unwrap();
+        assert_eq!(outcome.status.code(), Some(code), "{words:?}");
+        assert!(String::from_utf8_lossy(&outcome.stdout).contains(said), "{words:?}");
+    }
+}

@@ -163,6 +163,8 @@ pub fn unchecked_log_entry(step: &str) -> String {
 }
 
 fn log_entry(step: &str, tokens: &str) -> String {
+    // The log's own lines are nobody else's to write.
+    let step = step.replace(char::is_control, " ");
     format!("- **Step {step} — mermaid sanitizer rejected:** {tokens}")
 }
 

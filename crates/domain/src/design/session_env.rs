@@ -52,6 +52,15 @@ impl Key {
         }
     }
 
+    fn allows(self, value: &str) -> bool {
+        match self {
+            Self::Repo => !value.contains(char::is_control),
+            Self::RepoUnavailable => ["true", "false"].contains(&value),
+            Self::TokenSessionId => is_token_session(value),
+            Self::ClaudeSourceFile | Self::TimingLedger => is_plain_path(value),
+        }
+    }
+
     /// Returns the key that is written so, by either name.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|key| key.name() == word || is_same(key.name(), word))
@@ -101,6 +110,17 @@ impl SessionEnv {
     /// Returns what is said; an empty value says nothing.
     pub fn get(&self, key: Key) -> Option<&str> {
         self.values.get(&key).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// Returns what is said, if it has the form that such a value must have to be passed on.
+    pub fn usable(&self, key: Key) -> Option<&str> {
+        self.get(key).filter(|value| key.allows(value))
+    }
+
+    /// Names the keys whose values must not be passed on.
+    pub fn unusable(&self) -> impl Iterator<Item = Key> {
+        let said = Key::ALL.into_iter().filter(|key| self.get(*key).is_some());
+        said.filter(|key| self.usable(*key).is_none())
     }
 
     /// Returns what is said about an agent, by its word: only `true` is a clear yes, and an empty
@@ -196,6 +216,19 @@ mod tests {
         assert_eq!((env.get(Key::Repo), env.health("codex")), (Some("two"), Some(false)));
         assert_eq!(env.repeated().collect::<Vec<_>>(), ["CODEX_HEALTHY", "REPO"]);
         assert_eq!(value_of(text, "REPO"), Some("one"));
+    }
+
+    // P-30
+    #[test]
+    fn what_is_not_well_formed_is_not_passed_on() {
+        let env = SessionEnv::parse(
+            "REPO=a/b\nREPO_UNAVAILABLE=maybe\nLARCH_TOKEN_SESSION_ID=a b\n\
+             LARCH_CLAUDE_SOURCE_FILE=/t/a.jsonl\n",
+        );
+        let usable: Vec<_> = Key::ALL.into_iter().filter_map(|key| env.usable(key)).collect();
+        assert_eq!(usable, ["a/b", "/t/a.jsonl"]);
+        let unusable: Vec<_> = env.unusable().collect();
+        assert_eq!(unusable, [Key::RepoUnavailable, Key::TokenSessionId]);
     }
 
     // P-79, P-80, P-81, P-83

@@ -34,6 +34,9 @@ pub enum LogOrderError {
     /// A flag that must be there.
     #[error("{0} is required")]
     MissingFlag(&'static str),
+    /// A file whose name would be lines of its own.
+    #[error("--log must not contain control characters")]
+    OddLog,
     /// Two entries.
     #[error("--entry and --entry-file are mutually exclusive")]
     TwoEntries,
@@ -66,6 +69,9 @@ impl LogOrder {
         }
         if log.is_empty() {
             return Err(LogOrderError::MissingFlag("--log"));
+        }
+        if log.contains(char::is_control) {
+            return Err(LogOrderError::OddLog);
         }
         if category.is_empty() {
             return Err(LogOrderError::MissingFlag("--category"));

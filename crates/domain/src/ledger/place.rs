@@ -121,7 +121,8 @@ fn under(path: &Path, roots: &[&Path], real: &Real<'_>) -> Option<PathBuf> {
     let folder = path.parent()?;
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let path = real(folder)?.join(path.file_name()?);
-    let is_below = |root: &&Path| real(root).is_some_and(|root| path.starts_with(root));
+    let is_below =
+        |root: &&Path| real(root).is_some_and(|root| path.starts_with(&root) && path != root);
     roots.iter().any(is_below).then_some(path)
 }
 

@@ -1,8 +1,8 @@
 //! The folders of sessions that scripts set up, and taking them away again.
 
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use convoke_domain::design::setup::cleanup::{CleanupError, MARKERS, audit_line};
@@ -73,11 +73,13 @@ fn session_id(now: Timestamp) -> String {
     })
 }
 
-/// Removes a session's folder, if it clearly is one: below a place of sessions, no link, and marked.
-/// One that is not there is removed already. Who did it is added to `audit`, if that can be written.
+/// Removes a session's folder, if it clearly is one: below a place of sessions, no link, and marked,
+/// and with none of these places nor the user's `home` in it. One that is not there is removed
+/// already. Who did it is added to `audit`, if that can be written.
 pub fn remove(
     folder: &Path,
     roots: &[PathBuf],
+    home: Option<&Path>,
     audit: &Path,
     now: Timestamp,
 ) -> Result<(), CleanupError> {
@@ -85,7 +87,8 @@ pub fn remove(
     let names: Vec<_> = roots.iter().map(|it| format!("{}/", it.display())).collect();
     let not_under = || CleanupError::NotUnder { roots: names.join(", "), dir: dir.clone() };
     let climbs = folder.components().any(|part| part == Component::ParentDir);
-    if climbs || !is_below(folder, roots) {
+    let real_roots: Vec<_> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
+    if climbs || !(is_below(folder, roots) || is_below(folder, &real_roots)) {
         return Err(not_under());
     }
     match fs::symlink_metadata(folder) {
@@ -96,8 +99,9 @@ pub fn remove(
     let refused =
         |error: io::Error| CleanupError::Refused { dir: dir.clone(), why: error.to_string() };
     let real = folder.canonicalize().map_err(refused)?;
-    let real_roots: Vec<_> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
-    if !is_below(&real, &real_roots) {
+    let home = home.and_then(|home| home.canonicalize().ok());
+    let holds = real_roots.iter().chain(&home).any(|kept| kept.starts_with(&real));
+    if holds || !is_below(&real, &real_roots) {
         return Err(not_under());
     }
     let is_file = |name: &&str| fs::symlink_metadata(real.join(name)).is_ok_and(|it| it.is_file());
@@ -106,7 +110,21 @@ pub fn remove(
     }
     // To write this down is good; to tidy up is better.
     note(audit, &dir, now).ok();
-    fs::remove_dir_all(&real).map_err(refused)
+    empty(&real).and_then(|()| fs::remove_dir_all(&real)).map_err(refused)
+}
+
+/// Removes everything but the marks, so that a folder that resists can be tried again.
+fn empty(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if MARKERS.iter().any(|marker| entry.file_name() == *marker) {
+            continue;
+        }
+        let is_folder = entry.file_type()?.is_dir();
+        let path = entry.path();
+        if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) }?;
+    }
+    Ok(())
 }
 
 fn is_below(folder: &Path, roots: &[PathBuf]) -> bool {
@@ -118,11 +136,7 @@ fn note(audit: &Path, dir: &str, now: Timestamp) -> io::Result<()> {
     let name = file::text(Path::new(&format!("/proc/{parent}/comm")), MAX_BYTES);
     let name = name.unwrap_or_default();
     let line = audit_line(&format!("{now:.0}"), std::process::id(), parent, &name, dir);
-    // A link that somebody put there leads nowhere good.
-    let no_link = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();
-    let mut options = OpenOptions::new();
-    let mut log = options.create(true).append(true).custom_flags(no_link).open(audit)?;
-    log.write_all(line.as_bytes())
+    file::append_private(audit)?.write_all(line.as_bytes())
 }
 
 fn parent() -> i32 {
@@ -161,7 +175,7 @@ mod tests {
 
         fn remove(&self, folder: &Path) -> Result<(), CleanupError> {
             let roots = [self.at("cache/sessions"), self.at("temp")];
-            remove(folder, &roots, &self.at("audit.log"), now())
+            remove(folder, &roots, Some(&self.at("temp/home")), &self.at("audit.log"), now())
         }
     }
 
@@ -216,6 +230,34 @@ mod tests {
         symlink(place.at("precious"), place.at("audit.log")).unwrap();
         assert_eq!(place.remove(&place.make().folder), Ok(()));
         assert_eq!(fs::read_to_string(place.at("precious")).unwrap(), "x");
+    }
+
+    // P-381: a pipe in its place, which would be waited for.
+    #[test]
+    fn a_log_that_is_a_pipe_is_not_waited_for() {
+        let place = Place::new();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, place.at("audit.log"), kind, mode, 0).unwrap();
+        assert_eq!(place.remove(&place.make().folder), Ok(()));
+    }
+
+    // P-382
+    #[test]
+    fn a_folder_that_holds_a_place_or_a_home_stays() {
+        let place = Place::new();
+        let outer = place.at("temp/outer");
+        let (inner, home) = (outer.join("sessions"), place.at("temp/home"));
+        for folder in [&outer, &inner, &home] {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join(".larch-keepalive"), "").unwrap();
+        }
+        let roots = [place.at("temp"), inner.clone()];
+        for folder in [&outer, &inner, &home] {
+            let error = remove(folder, &roots, Some(&home), &place.at("audit.log"), now());
+            assert!(matches!(error, Err(CleanupError::NotUnder { .. })), "{folder:?}");
+            assert!(folder.exists());
+        }
     }
 
     // P-380, P-382

@@ -192,6 +192,7 @@ pub(super) fn git(folder: &Path) -> Command {
     for setting in [
         "core.quotePath=false",
         "core.fsmonitor=false",
+        "status.showUntrackedFiles=normal",
         "diff.orderFile=/dev/null",
         "diff.algorithm=default",
         "diff.context=3",

@@ -43,7 +43,7 @@ pub fn check(folder: &Path, request: &Request) -> Note {
 /// Leaves a note; one that cannot be left says so, and no older one stays in its place.
 fn leave(sidecar: Option<&Path>, note: Note) -> Note {
     let Some(path) = sidecar else { return note };
-    if file::replace(path, &note.text()).is_ok() {
+    if file::put(path, note.text().as_bytes()).is_ok() {
         return note;
     }
     std::fs::remove_file(path).ok();
@@ -115,7 +115,7 @@ fn list(paths: &Paths, file: Option<&Path>, failed: Reason) -> Result<Option<Str
 }
 
 fn write(file: &Path, paths: &Paths) -> Option<()> {
-    file::replace_bytes(file, &paths.stream()).ok()
+    file::put(file, &paths.stream()).ok()
 }
 
 /// Names of files need not be text, so a list is read as bytes.
@@ -199,6 +199,20 @@ mod tests {
             watched.check(Mode::Checkpoint).text(),
             "STATUS=dirty\nMODE=checkpoint\nREASON=checkpoint-dirty\n"
         );
+    }
+
+    // P-353, P-357: neither a setting nor a link changes what is seen and where it is said.
+    #[test]
+    fn a_note_is_about_the_tree_and_replaces_what_stands_there() {
+        let watched = Watched::new();
+        did(watched.here(), &["config", "status.showUntrackedFiles", "no"]);
+        put(watched.here(), "new.md", "x");
+        put(watched.notes.path(), "precious", "kept");
+        let note = watched.notes.path().join("o.dirty-tree");
+        std::os::unix::fs::symlink(watched.notes.path().join("precious"), &note).unwrap();
+        assert_eq!(watched.check(Mode::Checkpoint).status, Status::Dirty);
+        assert_eq!(fs::read_to_string(watched.notes.path().join("precious")).unwrap(), "kept");
+        assert!(!note.is_symlink());
     }
 
     // P-354, P-358: staged or not, changes are listed; what was new before is not.

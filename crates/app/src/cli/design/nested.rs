@@ -69,7 +69,7 @@ impl Caller {
         let failed = |source| {
             Failure::new(Exit::Surroundings, DesignError::Folder { path: path.clone(), source })
         };
-        file::replace(&path, text).map(|()| true).map_err(failed)
+        file::put(&path, text.as_bytes()).map(|()| true).map_err(failed)
     }
 
     /// Hands over what was made: who can still be asked, what went wrong, and the manifest.
@@ -122,7 +122,7 @@ impl Caller {
     }
 
     fn leave_health(&self, text: &str) {
-        if let Err(error) = file::replace(&self.health_file(), text) {
+        if let Err(error) = file::put(&self.health_file(), text.as_bytes()) {
             let place = self.health_file();
             Voice::default().say(&format!("warning: cannot write `{}`: {error}", place.display()));
         }

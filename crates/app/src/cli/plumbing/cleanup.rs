@@ -18,8 +18,9 @@ pub(super) fn run(app: &App, words: &[String], output: &Output) -> Exit {
     let mut roots = vec![temp.clone(), "/private/tmp".into()];
     roots.extend(app.environment.sessions());
     roots.extend(app.environment.runs());
-    let removed =
-        folder(words).and_then(|dir| remove(Path::new(dir), &roots, &temp.join(AUDIT), now()));
+    let (home, audit) = (app.environment.home(), temp.join(AUDIT));
+    let removed = folder(words)
+        .and_then(|dir| remove(Path::new(dir), &roots, home.as_deref(), &audit, now()));
     match removed {
         Ok(()) => Exit::Done,
         Err(error) => {

@@ -35,7 +35,7 @@ pub(super) fn written(order: &WriteOrder) -> Result<(), String> {
     if order.output == NO_FILE {
         return Ok(());
     }
-    file::replace(Path::new(&order.output), &order.text)
+    file::put(Path::new(&order.output), order.text.as_bytes())
         .map_err(|error| format!("ERROR=Cannot write {}: {error}", order.output))
 }
 
@@ -47,7 +47,10 @@ pub(super) fn read(words: &[String], output: &mut Output) -> Result<Exit, Failur
             return Ok(Exit::Script(1));
         }
     };
-    let text = file::text(Path::new(&order.file), MAX_BYTES);
+    let text = match order.file.as_str() {
+        NO_FILE => Some(String::new()),
+        path => file::lossy_text(Path::new(path), MAX_BYTES),
+    };
     match order.answer(text.as_deref()) {
         Ok(value) => print(&[value.to_owned()], output),
         Err(error) => {

@@ -32,7 +32,8 @@ pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Ex
         Ok(order) => order,
         Err(error) => return Ok(own_error(&error.to_string(), output)),
     };
-    let caller = order.caller_env.as_deref().and_then(|it| file::text(Path::new(it), MAX_BYTES));
+    let caller =
+        order.caller_env.as_deref().and_then(|it| file::lossy_text(Path::new(it), MAX_BYTES));
     let caller = SessionEnv::parse(&caller.unwrap_or_default());
     if !order.skip_preflight {
         let skips = Skips { branch: order.skip_branch_check, clean: false };
@@ -41,6 +42,9 @@ pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Ex
             print(&preflight::lines(Err(error)), output)?;
             return Ok(Exit::Script(code));
         }
+    }
+    for key in caller.unusable() {
+        output.say(&format!("session-setup: warning: dropping a malformed {}", key.name()));
     }
     let session = Session { app, order: &order, caller: &caller };
     let made = match session.make(output) {
@@ -62,7 +66,7 @@ pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Ex
     }
     let passed = [Key::TokenSessionId, Key::ClaudeSourceFile]
         .into_iter()
-        .filter_map(|key| Some(format!("{}={}", key.name(), caller.get(key)?)));
+        .filter_map(|key| Some(format!("{}={}", key.name(), caller.usable(key)?)));
     print(&passed.collect::<Vec<_>>(), output)?;
     match session.keep(reviewers.as_ref(), &repository, output) {
         Ok(()) => Ok(Exit::Done),
@@ -106,7 +110,7 @@ impl Session<'_> {
 
     /// Returns the repository, and whether nobody can tell which it is.
     fn repository(&self) -> (String, String) {
-        let told = (self.caller.get(Key::Repo), self.caller.get(Key::RepoUnavailable));
+        let told = (self.caller.usable(Key::Repo), self.caller.usable(Key::RepoUnavailable));
         if let (None, None) = told {
             let found = remote_url(&self.app.project).and_then(|url| repository_of(&url));
             let unavailable = found.is_none().to_string();
@@ -155,8 +159,10 @@ impl Session<'_> {
         output: &Output,
     ) -> Result<(), String> {
         let health = self.order.write_health.as_deref().filter(|path| *path != NO_FILE);
-        if let (Some(path), Some(reviewers)) = (health, reviewers) {
-            file::replace(Path::new(path), &reviewers.health_file())
+        if let Some(path) = health {
+            let text = reviewers
+                .map_or_else(|| Reviewers::default().health_file(), Reviewers::health_file);
+            file::put(Path::new(path), text.as_bytes())
                 .map_err(|error| format!("session-setup: cannot write {path}: {error}"))?;
         }
         let Some(path) = &self.order.write_session_env else { return Ok(()) };
@@ -164,7 +170,7 @@ impl Session<'_> {
         let healthy = |it: fn(&Reviewers) -> &Reviewer| {
             reviewers.map(|all| it(all).counts().to_string()).unwrap_or_default()
         };
-        let value = |key| self.caller.get(key).unwrap_or_default().to_owned();
+        let value = |key| self.caller.usable(key).unwrap_or_default().to_owned();
         let words = [
             ("--output", path.clone()),
             ("--repo", repo.clone()),
@@ -182,7 +188,7 @@ impl Session<'_> {
 
     /// Returns where the caller keeps times, if that lies where a session may write.
     fn ledger(&self, output: &Output) -> Option<String> {
-        let path = self.caller.get(Key::TimingLedger)?;
+        let path = self.caller.usable(Key::TimingLedger)?;
         let names = ["IMPLEMENT_TMPDIR", "DESIGN_TMPDIR", "REVIEW_TMPDIR"];
         let folders = self.app.environment.only(names);
         let mut roots: Vec<_> =

@@ -118,9 +118,10 @@ impl Keepalive<'_> {
     pub fn text(&self) -> String {
         let Self { pid, parent, clone_path, session_id, prefix, created } = self;
         format!(
-            "larch session keepalive\nPID={pid}\nPPID={parent}\nCLONE_PATH={clone_path}\n\
+            "larch session keepalive\nPID={pid}\nPPID={parent}\nCLONE_PATH={}\n\
              SESSION_ID={session_id}\nPREFIX={prefix}\nCREATED={created}\n\
-             NOTE=ext-cleaners-please-skip\n"
+             NOTE=ext-cleaners-please-skip\n",
+            one_line(clone_path)
         )
     }
 }
@@ -141,7 +142,7 @@ pub fn repository_of(url: &str) -> Option<String> {
 }
 
 /// What was found out about an agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reviewer {
     /// Whether its program is there.
     pub is_available: bool,
@@ -164,7 +165,7 @@ impl Reviewer {
 }
 
 /// What was found out about both.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reviewers {
     /// The first.
     pub codex: Reviewer,
