@@ -31,6 +31,11 @@ impl Environment {
         names.into_iter().filter_map(|name| Some((name.into(), variable(name)?))).collect()
     }
 
+    /// Returns all variables, for another process of ours.
+    pub fn all(self) -> Vec<(OsString, OsString)> {
+        env::vars_os().collect()
+    }
+
     /// Finds the first of some programs on the PATH.
     pub fn find_program(self, names: &[&str]) -> Option<PathBuf> {
         let path = variable("PATH")?;

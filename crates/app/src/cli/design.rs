@@ -5,11 +5,13 @@ mod ending;
 mod ground;
 mod nested;
 mod person;
+mod probe;
 mod question;
 mod rehearsal;
 mod screen;
 mod seats;
 mod stage;
+mod worker;
 
 use std::ffi::OsString;
 use std::fs;
@@ -19,6 +21,7 @@ use std::time::Duration;
 pub(super) use self::course::CourseArgs;
 use self::rehearsal::Rehearsal;
 use self::seats::Seats;
+pub(super) use self::worker::WorkerArgs;
 use super::brief::block_of;
 use crate::app::App;
 use crate::clock::now;
@@ -56,7 +59,8 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
 
-    /// Do the heavy part in a process of its own; every lane has one already, so nothing changes
+    /// Do the heavy part, from sketches to the review, in a process of its own, and show what it
+    /// made when it is over; without effect if `--quick` is given
     #[arg(long)]
     subagent: bool,
 
@@ -192,6 +196,7 @@ impl Args {
             feature,
             auto: self.auto || is_rehearsal,
             quick: self.quick,
+            subagent: self.subagent,
             nested: self.is_nested(),
             session_env: self.session_env.as_ref().filter(|_| self.is_nested()).map(absolute),
             prefix: self.step_prefix.as_deref().map(Prefix::parse).unwrap_or_default(),

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 
+use super::design::WorkerArgs;
 use super::manifest;
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -110,6 +111,8 @@ enum Command {
     /// `--dir DIR`.
     #[command(verbatim_doc_comment)]
     Cleanup(Words),
+    #[command(hide = true)]
+    HeavyWorker(Box<WorkerArgs>),
     /// Export a design's files with their manifest; exits 0, 1 if it cannot, 2 if asked wrongly
     ///
     /// `--design-tmpdir DIR --implement-tmpdir DIR`, or `DESIGN_TMPDIR` and `IMPLEMENT_TMPDIR`.
@@ -164,6 +167,7 @@ impl Args {
             Command::DirtyTree(it) => dirty_tree::run(app, &it.words, output),
             Command::LogIssue(it) => log_issue::run(&it.words, output),
             Command::Cleanup(it) => Ok(cleanup::run(app, &it.words, output)),
+            Command::HeavyWorker(args) => args.run(app, output),
             Command::ManifestWrite(it) => manifest::plumbing_write(&it.words, app, output),
             Command::ManifestRead(it) => manifest::plumbing_read(&it.words, app, output),
             Command::Timing(it) => timing::run(app, &it.words, output),

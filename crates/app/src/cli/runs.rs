@@ -181,6 +181,7 @@ impl Known {
             Next::End(Ending::DirtyTree) => "ended because of a changed working tree".to_owned(),
             Next::End(Ending::Failed(failed)) => format!("failed: {}", failed.why),
             Next::End(Ending::OverBudget(why)) => format!("over budget: {why}"),
+            Next::End(Ending::HeavyFailed(why)) => format!("stopped, its worker failed: {why}"),
             Next::End(Ending::NotExported(why)) => format!("complete, but not exported: {why}"),
         }
     }

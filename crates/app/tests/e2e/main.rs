@@ -14,6 +14,7 @@ mod brief_rest;
 mod cli;
 mod config;
 mod design;
+mod design_heavy;
 mod design_nested;
 mod design_output;
 mod design_panel;

@@ -3,6 +3,7 @@
 //! An event holds what no rule can know: what was asked for, how the surroundings were found, what
 //! agents and people answered. It never holds what was made of it.
 
+use super::heavy::Worked;
 use super::policy::Policy;
 use super::progress::Prefix;
 use super::seat::{Available, Holder, Panel};
@@ -52,6 +53,13 @@ pub enum Event {
     Interrupted(String),
     /// It is resumed.
     Resumed,
+    /// The process that did the heavy part ended.
+    Worked {
+        /// What is believed of it.
+        worked: Worked,
+        /// The folder that keeps what was made.
+        folder: String,
+    },
     /// It was handed to the workflow that asked for it, or could not be.
     Exported(Export),
     /// It came to its end with these artifacts: names and hashes.
@@ -85,6 +93,8 @@ pub struct Settings {
     pub auto: bool,
     /// Whether two sketches without personalities are enough.
     pub quick: bool,
+    /// Whether a process of its own does the heavy part.
+    pub subagent: bool,
     /// Whether another workflow asked, which takes over what was made.
     pub nested: bool,
     /// That workflow's session file.
@@ -123,6 +133,11 @@ pub struct Chosen {
 }
 
 impl Settings {
+    /// Tells whether a process of its own does the heavy part: two sketches are not worth one.
+    pub const fn is_heavy(&self) -> bool {
+        self.subagent && !self.quick
+    }
+
     /// Returns the agent behind a holder.
     pub const fn chosen(&self, holder: Holder) -> &Chosen {
         match holder {

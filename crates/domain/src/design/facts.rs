@@ -6,6 +6,7 @@ use super::event::{
     Boundary, Event, Export, Health, LaneEnd, LaneId, Millis, Occasion, QuestionId, Recovery,
     Reply, Settings, Stamped, Tree,
 };
+use super::heavy::Worked;
 use super::progress::Step;
 use super::setup::SetUp;
 use super::walk::{Ending, Failed, Line, Next, walk, walked};
@@ -21,6 +22,8 @@ pub struct Facts {
     trees: HashMap<Boundary, Vec<(Millis, Tree)>>,
     recoveries: HashMap<Boundary, Vec<(Millis, Recovery)>>,
     budget: Option<(Millis, String)>,
+    workers: Vec<(Millis, Worked, String)>,
+    is_worker_due: bool,
     exports: Vec<(Millis, Export)>,
     is_export_due: bool,
     kept: Option<Vec<(String, String)>>,
@@ -100,12 +103,17 @@ impl Facts {
                 self.budget = None;
                 self.kept = None;
                 self.is_export_due = true;
+                self.is_worker_due = true;
                 let progress = walk(self);
                 if let Next::End(Ending::Failed(failed)) = progress.next
                     && self.settings.is_some()
                 {
                     self.begin_again(&failed, progress.lines);
                 }
+            }
+            Event::Worked { worked, folder } => {
+                self.workers.push((at, worked, folder));
+                self.is_worker_due = false;
             }
             Event::Exported(export) => {
                 self.exports.push((at, export));
@@ -182,6 +190,19 @@ impl Facts {
     /// Returns what was decided each time that it was found changed.
     pub fn recoveries(&self, boundary: Boundary) -> &[(Millis, Recovery)] {
         self.recoveries.get(&boundary).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns how each process ended that did the heavy part, and what folder it left.
+    pub fn workers(&self) -> &[(Millis, Worked, String)] {
+        &self.workers
+    }
+
+    /// Returns why the last of them failed, unless somebody resumed the run since.
+    pub fn worker_failure(&self) -> Option<&str> {
+        match self.workers.last() {
+            Some((_, Worked::Failed(reason), _)) if !self.is_worker_due => Some(reason.as_str()),
+            _ => None,
+        }
     }
 
     /// Returns what came of handing it over, each time that was tried.

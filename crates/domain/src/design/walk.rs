@@ -11,6 +11,7 @@ mod chair;
 mod cleanup;
 mod debates;
 mod diagram;
+mod heavy;
 mod independence;
 mod interview;
 mod judges;
@@ -18,6 +19,7 @@ mod lanes;
 mod plan;
 mod review;
 mod seated;
+mod setup;
 mod sketches;
 mod tree;
 mod votes;
@@ -32,7 +34,6 @@ use super::facts::Facts;
 use super::progress::{Breadcrumbs, Saved, Shown, Step};
 use super::quote;
 use super::seat::{Available, Holder};
-use super::setup::{Begins, Ready, SetUp};
 
 /// Where a design stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct Progress {
     pub issues: Vec<String>,
     /// Whom of the two agents can still be asked.
     pub available: Available,
+    /// Whether it stands in the part that a process of its own does.
+    pub is_heavy: bool,
     /// What is needed to go on, or how it ended.
     pub next: Next,
 }
@@ -112,6 +115,8 @@ pub enum Ending {
     Failed(Failed),
     /// What may be spent is spent.
     OverBudget(String),
+    /// The process that did the heavy part failed. Whoever resumes it has it go on.
+    HeavyFailed(String),
     /// There is a plan, but whoever asked did not get it. Whoever resumes it tries again.
     NotExported(String),
 }
@@ -187,6 +192,7 @@ pub(super) fn walked(facts: &Facts) -> Progress {
             files: BTreeMap::new(),
             issues: Vec::new(),
             available: NOBODY_LOST,
+            is_heavy: false,
             next,
         };
     };
@@ -202,15 +208,19 @@ pub(super) fn walked(facts: &Facts) -> Progress {
         lines: Vec::new(),
         files: BTreeMap::new(),
         issues: Vec::new(),
+        is_heavy: false,
         warnings: Vec::new(),
         answered: Vec::new(),
     };
     let next = match walk.whole() {
         Ok(ending) | Err(Halt::End(ending)) => Next::End(ending),
-        Err(Halt::Need(need)) => Next::Need(need),
+        Err(Halt::Need(need)) => match facts.worker_failure().filter(|_| walk.is_heavy) {
+            Some(why) => Next::End(Ending::HeavyFailed(why.to_owned())),
+            None => Next::Need(need),
+        },
     };
-    let Walk { lines, files, issues, available, .. } = walk;
-    Progress { lines, files, issues, available, next }
+    let Walk { lines, files, issues, available, is_heavy, .. } = walk;
+    Progress { lines, files, issues, available, is_heavy, next }
 }
 
 const NOBODY_LOST: Available = Available { first: true, second: true };
@@ -234,6 +244,8 @@ struct Walk<'f> {
     files: BTreeMap<String, String>,
     /// What belongs in the log of whoever asked.
     issues: Vec<String>,
+    /// Whether a process of its own does what comes now; then nothing is shown.
+    is_heavy: bool,
     /// Warnings to repeat at the end.
     warnings: Vec<String>,
     /// Who answered for whom, for the statement of independence.
@@ -249,50 +261,14 @@ impl<'f> Walk<'f> {
         let resolutions = self.dialectic(&synthesis)?;
         let plan = self.plan(&scope, &synthesis, &resolutions)?;
         let review = self.review(&scope, plan)?;
+        if !self.settings.auto {
+            self.heavy_ends()?;
+        }
         let plan = self.design_interview(&scope, &synthesis, &resolutions, review)?;
         self.diagram(&scope, &plan)?;
         self.rejected();
+        self.heavy_ends()?;
         self.clean_up()
-    }
-
-    fn set_up(&mut self) -> Walked<()> {
-        self.begin(Step::Setup);
-        let Some((at, set_up)) = self.facts.set_up() else { return Err(Halt::Need(Need::SetUp)) };
-        self.at(at);
-        match set_up {
-            SetUp::Refused(refusal) => {
-                self.say_all(&refusal.lines);
-                return Err(Halt::End(Ending::Refused(refusal.code)));
-            }
-            SetUp::Ready(ready) => self.say_all(&ready.setup_lines),
-            // A person has not said yet where it begins.
-            SetUp::Undecided { .. } => return Err(Halt::Need(Need::SetUp)),
-        }
-        if self.settings.is_rehearsal {
-            self.say("**ℹ This is a rehearsal: every answer was recorded.**");
-        }
-        let Health { available, warnings } = self.probe(Occasion::SetUp)?;
-        self.available = *available;
-        for warning in warnings {
-            self.warn(warning.clone());
-        }
-        Ok(())
-    }
-
-    fn branch(&mut self) -> Walked<()> {
-        let Some((_, SetUp::Ready(Ready { begins, branch_lines, .. }))) = self.facts.set_up()
-        else {
-            return Err(Halt::Need(Need::SetUp));
-        };
-        match begins {
-            Begins::Plain => self.begin(Step::Branch),
-            Begins::With(payload) => {
-                self.step = (Step::Branch, self.now);
-                self.say(self.crumbs.start_with(Step::Branch, payload));
-            }
-        }
-        self.say_all(branch_lines);
-        Ok(())
     }
 
     /// Goes on to a step.
@@ -315,6 +291,9 @@ impl<'f> Walk<'f> {
     }
 
     fn say(&mut self, text: impl AsRef<str>) {
+        if self.is_heavy {
+            return;
+        }
         // Agents' words must not be able to steer a terminal.
         self.lines.push(Line::Text(quote::visible(text.as_ref())));
     }

@@ -8,6 +8,7 @@ mod begun;
 use convoke_domain::design::event::{
     Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply, Tree,
 };
+use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::seat::Available;
 use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
 use convoke_domain::lane::collected::Status;
@@ -58,6 +59,7 @@ pub fn encode(event: &Event) -> (&'static str, String) {
         Event::BudgetReached(text) => ("budget_reached", body(&WordBody { name: text.clone() })),
         Event::Interrupted(text) => ("interrupted", body(&WordBody { name: text.clone() })),
         Event::Resumed => ("resumed", "{}".to_owned()),
+        Event::Worked { worked, folder } => ("worked", body(&WorkedBody::new(worked, folder))),
         Event::Exported(export) => ("exported", body(&ExportBody::from(export.clone()))),
         Event::Kept(hashes) => ("kept", body(hashes)),
     };
@@ -79,6 +81,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "budget_reached" => Event::BudgetReached(read.body::<WordBody>()?.name),
         "interrupted" => Event::Interrupted(read.body::<WordBody>()?.name),
         "resumed" => Event::Resumed,
+        "worked" => read.body::<WorkedBody>()?.event(&read)?,
         "exported" => Event::Exported(read.body::<ExportBody>()?.into()),
         "kept" => Event::Kept(read.body()?),
         _ => return Err(CodecError::Kind(kind.to_owned())),
@@ -104,6 +107,24 @@ impl<'a> Reader<'a> {
     fn known<T>(&self, value: &str, found: Option<T>) -> Result<T, CodecError> {
         let error = || CodecError::Value { kind: self.kind.to_owned(), value: value.to_owned() };
         found.ok_or_else(error)
+    }
+}
+
+/// What a worker's line was taken for.
+#[derive(Serialize, Deserialize)]
+struct WorkedBody {
+    line: String,
+    folder: String,
+}
+
+impl WorkedBody {
+    fn new(worked: &Worked, folder: &str) -> Self {
+        Self { line: worked.line(), folder: folder.to_owned() }
+    }
+
+    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
+        let worked = read.known(&self.line, Worked::parse(&self.line))?;
+        Ok(Event::Worked { worked, folder: self.folder })
     }
 }
 

@@ -5,11 +5,12 @@ use convoke_domain::design::event::{
     Stamped, Tree,
 };
 use convoke_domain::design::facts::Facts;
+use convoke_domain::design::heavy::{Reason, Worked};
 use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{Ending, Line, Need, Next, Progress, Question, Request, walk};
 use convoke_domain::run::{RunId, RunState};
 use convoke_store::error::StoreError;
-use convoke_store::journal::{JournalStore, NewEvent};
+use convoke_store::journal::{Entry, JournalStore, NewEvent};
 use jiff::Timestamp;
 
 use super::codec::{CodecError, decode, encode};
@@ -47,6 +48,13 @@ pub trait World {
         boundary: Boundary,
         detail: &str,
     ) -> Result<Option<Recovery>, Self::Error>;
+
+    /// Has another process do the heavy part, and tells what is believed of it; nothing if we were
+    /// stopped meanwhile.
+    fn work(&mut self) -> Result<Option<Worked>, Self::Error>;
+
+    /// Returns the folder that keeps what is made.
+    fn folder(&self) -> String;
 
     /// Hands what was made to the workflow that asked for it.
     fn export(&mut self, settings: &Settings, progress: &Progress) -> Result<Export, Self::Error>;
@@ -98,6 +106,17 @@ pub enum Outcome {
     Interrupted,
     /// The working tree was changed, and nobody is there to say what to do.
     TreeNeedsAPerson,
+    /// The heavy part is done, and that was all.
+    HeavyDone,
+}
+
+/// How much of a design this process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// All of it; the heavy part perhaps by another process.
+    Whole,
+    /// The heavy part.
+    Heavy,
 }
 
 /// A run's journal, held by one process.
@@ -115,10 +134,7 @@ impl<'s> Journal<'s> {
     ) -> Result<(Self, Vec<Stamped>), RunError<std::convert::Infallible>> {
         let entries = store.events(&run)?;
         let next = entries.last().map_or(1, |entry| entry.seq + 1);
-        let stamped = entries
-            .iter()
-            .map(|entry| Ok(Stamped { at: entry.at_ms, event: decode(&entry.kind, &entry.body)? }));
-        let stamped = stamped.collect::<Result<_, CodecError>>()?;
+        let stamped = stamped(&entries)?;
         Ok((Self { store, run, next }, stamped))
     }
 
@@ -132,8 +148,15 @@ impl<'s> Journal<'s> {
     }
 }
 
+fn stamped(entries: &[Entry]) -> Result<Vec<Stamped>, CodecError> {
+    let read =
+        |entry: &Entry| Ok(Stamped { at: entry.at_ms, event: decode(&entry.kind, &entry.body)? });
+    entries.iter().map(read).collect()
+}
+
 /// A design that is under way.
 struct Course<'s, 'w, W: World> {
+    part: Part,
     journal: Journal<'s>,
     facts: Facts,
     /// How many lines were shown.
@@ -151,28 +174,59 @@ pub fn run<W: World>(
     let facts = Facts::fold(events);
     // What an earlier process showed is not shown again.
     let shown = if is_resumed { walk(&facts).lines.len() } else { 0 };
-    let mut course = Course { journal, facts, shown, world };
+    let mut course = Course { part: Part::Whole, journal, facts, shown, world };
     if is_resumed {
         course.take(Event::Resumed)?;
     }
     let outcome = course.go()?;
     let can_go_on = matches!(
         outcome,
-        Outcome::Ended(Ending::OverBudget(_) | Ending::Failed(_) | Ending::NotExported(_))
+        Outcome::Ended(
+            Ending::OverBudget(_)
+                | Ending::Failed(_)
+                | Ending::HeavyFailed(_)
+                | Ending::NotExported(_)
+        )
     );
     if !can_go_on && matches!(outcome, Outcome::Ended(_)) && course.facts.kept().is_none() {
         let hashes = hashes(&walk(&course.facts));
         course.take(Event::Kept(hashes))?;
     }
     let state = match &outcome {
-        Outcome::Ended(Ending::OverBudget(_) | Ending::Failed(_) | Ending::NotExported(_))
+        Outcome::Ended(
+            Ending::OverBudget(_)
+            | Ending::Failed(_)
+            | Ending::HeavyFailed(_)
+            | Ending::NotExported(_),
+        )
         | Outcome::Interrupted
-        | Outcome::TreeNeedsAPerson => RunState::Stopped,
+        | Outcome::TreeNeedsAPerson
+        | Outcome::HeavyDone => RunState::Stopped,
         Outcome::Ended(Ending::Refused(_)) => RunState::Refused,
         Outcome::Ended(_) => RunState::Ended,
     };
     course.journal.store.mark_run(&course.journal.run, state, course.world.now())?;
     Ok(outcome)
+}
+
+/// Does the heavy part of a design that another process began, and returns what is said of it. Nobody
+/// is asked anything here: whoever began it does that.
+pub fn work<W: World>(
+    journal: Journal<'_>,
+    events: Vec<Stamped>,
+    world: &mut W,
+) -> Result<Worked, RunError<W::Error>> {
+    let facts = Facts::fold(events);
+    let shown = walk(&facts).lines.len();
+    let mut course = Course { part: Part::Heavy, journal, facts, shown, world };
+    Ok(match course.go()? {
+        Outcome::HeavyDone => Worked::Complete,
+        Outcome::TreeNeedsAPerson => Worked::gave_up(Reason::DIRTY_TREE),
+        Outcome::Interrupted => Worked::gave_up("interrupted"),
+        Outcome::Ended(Ending::OverBudget(_)) => Worked::gave_up("over-budget"),
+        Outcome::Ended(Ending::Failed(_)) => Worked::gave_up("plan-missing"),
+        Outcome::Ended(_) => Worked::gave_up("internal-error"),
+    })
 }
 
 /// Returns the hash of every artifact, by name.
@@ -185,14 +239,48 @@ impl<W: World> Course<'_, '_, W> {
         loop {
             let progress = self.show()?;
             self.world.keep(&progress).map_err(RunError::World)?;
+            if self.part == Part::Heavy && !progress.is_heavy {
+                return Ok(Outcome::HeavyDone);
+            }
             let need = match progress.next {
                 Next::End(ending) => return Ok(Outcome::Ended(ending)),
                 Next::Need(need) => need,
             };
+            match (self.part, &need) {
+                (Part::Heavy, Need::Recover(..)) => return Ok(Outcome::TreeNeedsAPerson),
+                (Part::Whole, Need::Recover(..)) | (Part::Heavy, _) => {}
+                (Part::Whole, _) if progress.is_heavy => {
+                    if let Some(outcome) = self.delegated()? {
+                        return Ok(outcome);
+                    }
+                    continue;
+                }
+                (Part::Whole, _) => {}
+            }
             if let Some(outcome) = self.find_out(need)? {
                 return Ok(outcome);
             }
         }
+    }
+
+    /// Has another process go on in the same journal, and takes in what it wrote there.
+    fn delegated(&mut self) -> Result<Option<Outcome>, RunError<W::Error>> {
+        let worked = self.world.work().map_err(RunError::World)?;
+        let entries = self.journal.store.events(&self.journal.run)?;
+        self.journal.next = entries.last().map_or(1, |entry| entry.seq + 1);
+        self.facts = Facts::fold(stamped(&entries)?);
+        let Some(worked) = worked else { return self.interrupted() };
+        let progress = walk(&self.facts);
+        let needs_a_person = matches!(progress.next, Next::Need(Need::Recover(..)));
+        if worked.is_dirty_tree() && needs_a_person {
+            return Ok(None);
+        }
+        // A worker that is done has come to the end of its part, whatever lies in its folder.
+        let is_done = worked == Worked::Complete && !progress.is_heavy;
+        let is_honest = is_done || matches!(worked, Worked::Failed(_));
+        let worked = if is_honest { worked } else { Worked::nothing_made() };
+        self.take(Event::Worked { worked, folder: self.world.folder() })?;
+        Ok(None)
     }
 
     /// Shows what is new.
@@ -253,7 +341,7 @@ impl<W: World> Course<'_, '_, W> {
     ) -> Result<Option<Outcome>, RunError<W::Error>> {
         let mut open = requests.len();
         let mut failed = None;
-        let Self { journal, facts, shown, world } = self;
+        let Self { journal, facts, shown, world, .. } = self;
         let mut tell = |world: &mut W, news: LaneNews| {
             let event = match news {
                 LaneNews::Started(id) => Event::LaneStarted(id),

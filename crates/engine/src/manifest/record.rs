@@ -250,7 +250,10 @@ fn digest(text: &str) -> Digest {
 
 fn ending(next: &Next) -> Option<(String, Vec<String>)> {
     let word = match next {
-        Next::Need(_) | Next::End(Ending::OverBudget(_) | Ending::NotExported(_)) => return None,
+        Next::Need(_)
+        | Next::End(Ending::OverBudget(_) | Ending::HeavyFailed(_) | Ending::NotExported(_)) => {
+            return None;
+        }
         Next::End(Ending::Complete { degraded }) => {
             return Some(("complete".to_owned(), degraded.clone()));
         }

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use convoke_domain::design::event::{Event, Stamped};
+use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::walk::{Ending, walk};
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::run::{RunId, RunState};
 use convoke_engine::design::run::{Journal, Outcome, RunError, run};
-use convoke_engine::design::run_folder::RunFolders;
+use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 use convoke_store::journal::JournalStore;
 
 use super::ending::{hand_over, told};
@@ -88,42 +88,12 @@ impl CourseArgs {
         (journal, events): (Journal<'_>, Vec<Stamped>),
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let root = app
-            .environment
-            .runs()
-            .ok_or_else(|| Failure::new(Exit::Surroundings, DesignError::NoHome))?;
-        let folders = RunFolders::new(root);
+        let folders = folders(app)?;
         let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
-        let held = |error: convoke_engine::design::run_folder::RunFolderError| {
-            let hint = error.hint();
-            Failure::new(Exit::Surroundings, error).hint(hint)
-        };
         let _lock = folders.hold(&tree, id).map_err(held)?;
-        let folder = folders.make(id, &tree, now()).map_err(held)?;
-        let CourseArgs { budget, limit, answers, answer_limit, no_probe } = self;
-        let settings = match events.first().map(|first| &first.event) {
-            Some(Event::Begun(settings)) => settings.as_ref().clone(),
-            _ => return Err(Failure::new(Exit::No, DesignError::NotBegun { run: id.clone() })),
-        };
-        let budget = budget.as_ref().or(settings.budget.as_ref());
-        let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
-        let mut stage = Stage {
-            app,
-            caller: Caller::of(&settings),
-            run: id.clone(),
-            folder: folder.clone(),
-            beginning: Beginning {
-                branch_info: settings.branch_info,
-                no_branch: settings.no_branch,
-                no_probe: *no_probe,
-            },
-            budget: budget.and_then(|text| Cap::parse(text).ok()),
-            limit: *limit,
-            person: Person::new(written, *answer_limit),
-            screen: Screen::new(app, output),
-            kept: BTreeMap::new(),
-            stopping: None,
-        };
+        let mut stage = self.stage(app, id, &events, output)?;
+        let folder = stage.folder.clone();
+        let settings = begun(id, &events)?.clone();
         if events.len() > 1 {
             ground::check(&mut stage, &Facts::fold(events.iter().cloned()))?;
         }
@@ -144,9 +114,75 @@ impl CourseArgs {
         }
         told(app, id, &outcome, &progress, output)
     }
+
+    /// Sets the stage for a run that was begun.
+    pub(super) fn stage<'a>(
+        &self,
+        app: &'a App,
+        id: &RunId,
+        events: &[Stamped],
+        output: &'a mut Output,
+    ) -> Result<Stage<'a>, Failure> {
+        let CourseArgs { budget, limit, answers, answer_limit, no_probe } = self;
+        let settings = begun(id, events)?;
+        let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
+        let budget = budget.as_ref().or(settings.budget.as_ref());
+        let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
+        Ok(Stage {
+            app,
+            caller: Caller::of(settings),
+            run: id.clone(),
+            folder: folders(app)?.make(id, &tree, now()).map_err(held)?,
+            beginning: Beginning {
+                branch_info: settings.branch_info.clone(),
+                no_branch: settings.no_branch,
+                no_probe: *no_probe,
+            },
+            budget: budget.and_then(|text| Cap::parse(text).ok()),
+            limit: *limit,
+            person: Person::new(written, *answer_limit),
+            screen: Screen::new(app, output),
+            kept: BTreeMap::new(),
+            worker: self.worker(app, id),
+            is_worker: false,
+            stopping: None,
+        })
+    }
+
+    /// Returns what a process is told that does the heavy part.
+    fn worker(&self, app: &App, id: &RunId) -> Vec<String> {
+        let limit = self.limit.as_secs_f64().to_string();
+        let mut words = vec!["--project".to_owned(), app.project.display().to_string()];
+        let (run, id) = ("--run".to_owned(), id.to_string());
+        words.extend(["plumbing".to_owned(), "heavy-worker".to_owned(), run, id]);
+        words.extend(["--limit".to_owned(), limit]);
+        let budget = self.budget.iter().flat_map(|cap| ["--budget".to_owned(), cap.clone()]);
+        words.extend(budget);
+        words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
+        words
+    }
 }
 
-fn run_failed(error: RunError<Failure>) -> Failure {
+/// Returns what was asked for.
+fn begun<'e>(id: &RunId, events: &'e [Stamped]) -> Result<&'e Settings, Failure> {
+    match events.first().map(|first| &first.event) {
+        Some(Event::Begun(settings)) => Ok(settings),
+        _ => Err(Failure::new(Exit::No, DesignError::NotBegun { run: id.clone() })),
+    }
+}
+
+fn folders(app: &App) -> Result<RunFolders, Failure> {
+    let root = app.environment.runs();
+    let root = root.ok_or_else(|| Failure::new(Exit::Surroundings, DesignError::NoHome))?;
+    Ok(RunFolders::new(root))
+}
+
+fn held(error: RunFolderError) -> Failure {
+    let hint = error.hint();
+    Failure::new(Exit::Surroundings, error).hint(hint)
+}
+
+pub(super) fn run_failed(error: RunError<Failure>) -> Failure {
     match error {
         RunError::World(failure) => failure,
         RunError::Store(error) => refused(error),

@@ -51,6 +51,12 @@ pub(super) fn told(
         Outcome::Ended(Ending::OverBudget(why)) => {
             (Exit::Budget, format!("over budget: {why}"), &[][..], format!("convoke resume {id}"))
         }
+        Outcome::Ended(Ending::HeavyFailed(why)) => (
+            Exit::LaneFailed,
+            format!("the heavy part failed: {why}"),
+            &[][..],
+            format!("convoke resume {id}"),
+        ),
         Outcome::Ended(Ending::NotExported(why)) => (
             Exit::Surroundings,
             format!("complete, but not exported: {why}"),
@@ -60,6 +66,7 @@ pub(super) fn told(
         Outcome::Interrupted => {
             (Exit::Interrupted, "interrupted".to_owned(), &[][..], format!("convoke resume {id}"))
         }
+        Outcome::HeavyDone => (Exit::Done, "heavy part done".to_owned(), &[][..], String::new()),
         Outcome::TreeNeedsAPerson => (
             Exit::DirtyTree,
             "the working tree was changed; put it in order".to_owned(),

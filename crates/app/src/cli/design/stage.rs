@@ -8,10 +8,9 @@ use std::time::Duration;
 use convoke_domain::design::event::{
     Boundary, Export, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
 };
-use convoke_domain::design::seat::{Available, Holder};
+use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{Line, Progress, Question, Request};
-use convoke_domain::lane;
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::collected::{self, Status, collected};
 use convoke_domain::lane::ledger::Purpose;
@@ -31,10 +30,10 @@ use jiff::Timestamp;
 
 use super::nested::Caller;
 use super::person::Person;
+use super::probe::probe;
 use super::screen::Screen;
-use super::{DesignError, lane_limits, question};
+use super::{DesignError, lane_limits, question, worker};
 use crate::app::{App, Format};
-use crate::cli::agents::healths_of;
 use crate::cli::lane::{Account, LaneOrder, lane_failed, why};
 use crate::clock::now;
 use crate::exit::Exit;
@@ -77,6 +76,10 @@ pub(super) struct Stage<'a> {
     pub(super) screen: Screen<'a>,
     /// What was kept last, so that only changes are written.
     pub(super) kept: BTreeMap<String, String>,
+    /// What a process is told that does the heavy part.
+    pub(super) worker: Vec<String>,
+    /// Whether this process is such a one. It shows nothing.
+    pub(super) is_worker: bool,
     /// Held from the moment on when we were asked to stop, until that is written down.
     pub(super) stopping: Option<Held>,
 }
@@ -126,44 +129,7 @@ impl World for Stage<'_> {
     }
 
     fn probe(&mut self, settings: &Settings, occasion: Occasion) -> Result<Health, Failure> {
-        let holders = [Holder::First, Holder::Second];
-        let words = holders.map(|holder| settings.chosen(holder).agent.as_str());
-        let ask = !self.beginning.no_probe && !settings.is_rehearsal;
-        let names = holders.map(|holder| settings.panel.named(holder).word());
-        let told = names.map(|name| self.caller.as_ref().and_then(|it| it.health(name)));
-        let mut found = Vec::new();
-        for (word, told) in words.iter().zip(&told) {
-            // Whoever asked knows it already; but also then the program must be there.
-            let ask = ask && told.is_none();
-            let health = healths_of(&[word], ask, self.app, &Voice::default())?.pop().flatten();
-            let is_missing = health == Some(lane::health::Health::Missing);
-            found.push(if is_missing { health } else { told.clone().or(health) });
-        }
-        for (health, word) in found.iter_mut().zip(words) {
-            // A recording that is not there is nobody, too.
-            let is_gone =
-                matches!(AgentRef::parse(word), Some(AgentRef::Replay(path)) if !path.exists());
-            if is_gone {
-                *health = Some(lane::health::Health::Missing);
-            }
-        }
-        let mut warnings = Vec::new();
-        let mut can_work = [true, true];
-        for (place, health) in found.iter().enumerate() {
-            // Nobody was asked: then being there is enough.
-            can_work[place] = health
-                .as_ref()
-                .is_none_or(|it| it.may_work() || !ask && *it == lane::health::Health::NotAsked);
-            let name = settings.panel.named(holders[place]).name();
-            warnings.extend(health.as_ref().and_then(|it| it.warning(name)));
-        }
-        let available = Available { first: can_work[0], second: can_work[1] };
-        if let (Some(caller), Occasion::SetUp) = (&self.caller, occasion) {
-            caller.begins(settings, available);
-        }
-        // Judges who are missing are the host's to replace, without another word.
-        let warnings = if occasion == Occasion::SetUp { warnings } else { Vec::new() };
-        Ok(Health { available, warnings })
+        probe(self, settings, occasion)
     }
 
     fn lanes(
@@ -266,7 +232,18 @@ impl World for Stage<'_> {
         Ok(Export::Failed { folder, why: "nobody asked".to_owned() })
     }
 
+    fn work(&mut self) -> Result<Option<Worked>, Failure> {
+        worker::started(self)
+    }
+
+    fn folder(&self) -> String {
+        self.folder.display().to_string()
+    }
+
     fn show(&mut self, line: &Line) -> Result<(), Failure> {
+        if self.is_worker {
+            return Ok(());
+        }
         self.screen.show(line)
     }
 
@@ -278,7 +255,9 @@ impl World for Stage<'_> {
         }
         for (name, text) in &progress.files {
             if self.kept.get(name) != Some(text) {
-                let is_theirs = self.caller.as_ref().map(|it| it.keep(name, text)).transpose()?;
+                // Only whoever began the run leaves anything outside of its folder.
+                let caller = self.caller.as_ref().filter(|_| !self.is_worker);
+                let is_theirs = caller.map(|it| it.keep(name, text)).transpose()?;
                 if is_theirs != Some(true) {
                     keep_file(&self.folder, name, text)?;
                 }

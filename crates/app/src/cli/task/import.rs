@@ -103,7 +103,8 @@ fn designed(app: &App, id: &RunId) -> Result<(String, String), Failure> {
     let run = known.run.id.clone();
     let (why, hint) = match &known.progress.next {
         Next::End(Ending::Complete { .. }) => ("it has none", format!("convoke show {run}")),
-        Next::Need(_) | Next::End(Ending::OverBudget(_) | Ending::NotExported(_)) => {
+        Next::Need(_)
+        | Next::End(Ending::OverBudget(_) | Ending::HeavyFailed(_) | Ending::NotExported(_)) => {
             ("the run is not at its end", format!("convoke resume {run}"))
         }
         Next::End(Ending::Refused(_) | Ending::DirtyTree | Ending::Failed(_)) => {

@@ -55,7 +55,7 @@ impl Walk<'_> {
         }
     }
 
-    fn replay_warnings(&mut self) {
+    pub(super) fn replay_warnings(&mut self) {
         for warning in self.warnings.clone() {
             self.say(warning);
         }

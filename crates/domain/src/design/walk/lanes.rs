@@ -94,7 +94,7 @@ impl<'f> Walk<'f> {
                 };
                 watched.board.cells[places[lane]].standing = standing;
             }
-            if index == 0 || end.is_some() {
+            if !self.is_heavy && (index == 0 || end.is_some()) {
                 self.lines.push(Line::Table(watched.board.clone()));
             }
         }

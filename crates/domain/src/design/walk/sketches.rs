@@ -32,6 +32,7 @@ pub(super) struct Synthesis {
 impl Walk<'_> {
     pub(super) fn sketches(&mut self, scope: &Scope) -> Walked<Synthesis> {
         self.begin(Step::Sketches);
+        self.heavy_begins();
         let quick = self.settings.quick;
         let seats = self.settings.panel.sketchers(quick, self.available);
         let feature = self.feature_for_sketches(scope);

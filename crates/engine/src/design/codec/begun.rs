@@ -14,6 +14,8 @@ pub(super) struct BegunBody {
     feature: String,
     auto: bool,
     quick: bool,
+    #[serde(default)]
+    subagent: bool,
     nested: bool,
     #[serde(default)]
     session_env: Option<String>,
@@ -52,6 +54,7 @@ impl From<&Settings> for BegunBody {
             feature: settings.feature.clone(),
             auto: settings.auto,
             quick: settings.quick,
+            subagent: settings.subagent,
             nested: settings.nested,
             session_env: settings.session_env.clone(),
             number_prefix: settings.prefix.number.clone(),
@@ -80,6 +83,7 @@ impl BegunBody {
             feature: self.feature,
             auto: self.auto,
             quick: self.quick,
+            subagent: self.subagent,
             nested: self.nested,
             session_env: self.session_env,
             prefix: Prefix { number: self.number_prefix, path: self.path_prefix },

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use super::super::*;
 use crate::design::event::{Chosen, Event, Export, LaneEnd, Recovery, Stamped, Tree};
+use crate::design::heavy::Worked;
 use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
 use crate::design::seat::Panel;
+use crate::design::setup::{Begins, Ready, SetUp};
 use crate::lane::collected::Status;
 
 /// The world of a run: what everybody answers, by the name of the lane.
@@ -18,6 +20,7 @@ pub(super) struct World {
     pub(super) trees: BTreeMap<&'static str, Vec<Tree>>,
     pub(super) replies: BTreeMap<&'static str, &'static str>,
     pub(super) exports: Vec<Export>,
+    pub(super) workers: Vec<Worked>,
 }
 
 const BOTH: Available = Available { first: true, second: true };
@@ -31,6 +34,7 @@ pub(super) fn settings() -> Settings {
         feature: "Keep drafts when the connection is lost".to_owned(),
         auto: true,
         quick: false,
+        subagent: false,
         nested: false,
         session_env: None,
         prefix: Prefix::default(),
@@ -111,6 +115,7 @@ impl World {
             trees: BTreeMap::new(),
             replies: BTreeMap::new(),
             exports: Vec::new(),
+            workers: Vec::new(),
         };
         for (start, answer) in [
             ("chair/questions", "NO_QUESTIONS".to_owned()),
@@ -248,7 +253,14 @@ impl World {
                             .extend(requests.iter().map(|it| (it.id.0.clone(), it.prompt.clone())));
                         asked.extend(requests.iter().map(|it| (it.id.0.clone(), it.holder)));
                     }
-                    events = self.found(need, &facts);
+                    let ended = self.workers.get(facts.workers().len());
+                    events = match ended.filter(|_| progress.is_heavy) {
+                        Some(worked) => {
+                            let folder = "/state/runs/x".to_owned();
+                            vec![Event::Worked { worked: worked.clone(), folder }]
+                        }
+                        None => self.found(need, &facts),
+                    };
                 }
             }
         }

@@ -1,0 +1,133 @@
+//! `convoke design --subagent`: the heavy part in a process of its own.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::harness::Outcome;
+use crate::lane::{init, result, with_claude};
+use crate::panel::{FEATURE, Panel, answers};
+
+/// Returns how each worker of the only run ended.
+fn workers(panel: &Panel) -> Vec<String> {
+    let store = panel.project.path("../home/.local/state/convoke/store.db");
+    let store = rusqlite::Connection::open(store).unwrap();
+    let mut found = store.prepare("SELECT body FROM journal WHERE kind = 'worked'").unwrap();
+    let found = found.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    found.map(|body| body.unwrap()).collect()
+}
+
+// P-9, P-10, P-313, P-315, P-316, P-321
+#[test]
+fn a_worker_makes_the_same_and_shows_it_at_the_end() {
+    let inline = Panel::new();
+    assert_eq!(inline.design(&[]).code, Some(0));
+    let panel = Panel::new();
+    let outcome = panel.design(&["--subagent"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let headers = outcome.stdout.lines().filter(|line| line.starts_with("## "));
+    let mut headers: Vec<_> = headers.collect();
+    headers.retain(|line| !line.starts_with("## Per-finding") && !line.starts_with("## Reviewer"));
+    let at = |header: &str| headers.iter().position(|line| *line == header);
+    let order = [
+        "## Implementation Plan",
+        "## Voting Tally and Reviewer Competition Scoreboard",
+        "## Plan Review Findings (Voted In)",
+        "## Out-of-Scope Observations",
+        "## Architecture Diagram",
+        "## Unimplemented Plan Review Suggestions",
+    ];
+    let places: Vec<_> = order.iter().map(|header| at(header)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} {outcome}");
+    assert!(!outcome.stdout.contains("📊") && !outcome.stdout.contains("🔶 2b"), "{outcome}");
+    assert_eq!(workers(&panel).len(), 1);
+    assert_eq!(workers(&inline).len(), 0);
+    let (run, state) = panel.run();
+    assert_eq!(state, "ended");
+    assert_eq!(panel.project.run(&["replay", &run]).stdout, outcome.stdout);
+    let files = |panel: &Panel| panel.shown(&panel.run().0)["artifacts"].clone();
+    let (ours, theirs) = (files(&panel), files(&inline));
+    for name in ["plan.txt", "voting-tally.md", "dialectic-resolutions.md", "oos.md"] {
+        assert_eq!(ours[name], theirs[name], "{name}");
+    }
+    let lanes = |panel: &Panel| panel.shown(&panel.run().0)["lanes"].as_array().unwrap().len();
+    assert_eq!(lanes(&panel), lanes(&inline));
+    // With `--quick` there is none.
+    panel.git(&["switch", "--quiet", "main"]);
+    assert_eq!(panel.design(&["--subagent", "--quick"]).code, Some(0));
+    assert_eq!(workers(&panel).len(), 1);
+}
+
+// P-10, P-284, P-320: where it is done does not change who gets it.
+#[test]
+fn another_workflow_gets_what_a_worker_made() {
+    let panel = Panel::new();
+    let parent = panel.project.path("..").canonicalize().unwrap().join("parent");
+    fs::create_dir(&parent).unwrap();
+    let env = parent.join("env").display().to_string();
+    let outcome = panel.design(&["--subagent", "--session-env", &env]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(!outcome.stdout.contains("\n## "), "{outcome}");
+    assert!(parent.join("design-export/manifest.env").is_file());
+    assert!(parent.join("oos-accepted-design.md").is_file());
+    assert_eq!(workers(&panel).len(), 1);
+}
+
+/// A panel whose first agent does something once, before it sketches.
+fn with_first(script: &str) -> Panel {
+    let sketch = format!("Notes go to a folder. {}", "word ".repeat(60));
+    let answer = result(|it| it["result"] = json!(sketch));
+    let script = format!(
+        "[ -e \"$HOME/once\" ] || {{ touch \"$HOME/once\"; {script}; }}\n{}{answer}",
+        init()
+    );
+    let panel = Panel::in_project(with_claude(&script));
+    panel.recorded("host", &answers());
+    panel
+}
+
+fn design(panel: &Panel) -> Outcome {
+    let tape = |name: &str| panel.project.path(&format!("../{name}.jsonl")).display().to_string();
+    let seats = format!("claude,replay:{},replay:{}", tape("codex"), tape("host"));
+    let flags = ["design", "--auto", "--subagent", "--no-probe", "--seats", &seats, FEATURE];
+    panel.project.run(&flags)
+}
+
+// P-317, P-322, P-323, P-324: a worker that is killed says nothing; what was answered is kept.
+#[test]
+fn a_killed_worker_is_noticed_and_followed() {
+    // Who looks after the agent is a child of the worker.
+    let panel =
+        with_first("kill -9 $(sed -n 's/^PPid:[^0-9]*//p' /proc/$PPID/status); exec sleep 600");
+    let outcome = design(&panel);
+    assert_eq!(outcome.code, Some(4), "{outcome}");
+    let line = "**⚠ 2a: sketches — heavy worker subagent failed: worker-yielded-without-artifacts. Preserving ";
+    assert!(outcome.stdout.contains(line), "{outcome}");
+    assert!(!outcome.stdout.contains("design complete!"), "{outcome}");
+    let (run, state) = panel.run();
+    assert_eq!(state, "stopped");
+    let folder = panel.project.path("../home/.local/state/convoke/runs").join(&run);
+    assert!(folder.join("session-id").exists(), "it is kept");
+    let again = panel.project.run(&["resume", &run, "--no-probe"]);
+    assert_eq!(again.code, Some(0), "{again}");
+    assert!(again.stdout.contains("## Implementation Plan"), "{again}");
+    assert_eq!(workers(&panel).len(), 2);
+}
+
+// P-325: the worker asks nobody; whoever began the run does.
+#[test]
+fn a_worker_in_a_changed_tree_leaves_the_question_to_others() {
+    let panel = with_first("echo x > dirty.txt");
+    let outcome = design(&panel);
+    assert_eq!(outcome.code, Some(6), "{outcome}");
+    let (run, state) = panel.run();
+    assert_eq!(state, "stopped");
+    let folder = panel.project.path("../home/.local/state/convoke/runs").join(&run);
+    let note = fs::read_to_string(folder.join("dirty-tree-detected.env")).unwrap();
+    assert_eq!(note, "STATUS=dirty\nSTAGE=sketch-collection\nRECOVERY_REQUIRED=true\n");
+    assert!(workers(&panel).is_empty(), "it did not fail");
+    fs::remove_file(panel.project.path("dirty.txt")).unwrap();
+    let again = panel.project.run(&["resume", &run, "--no-probe"]);
+    assert_eq!(again.code, Some(0), "{again}");
+    assert!(again.stdout.contains("## Implementation Plan"), "{again}");
+}

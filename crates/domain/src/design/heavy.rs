@@ -1,0 +1,175 @@
+//! The heavy part of a design in a process of its own: what that process says at its end, and whether
+//! it is believed.
+//!
+//! The worker goes on in the same journal and says one line. Whoever started it believes the line
+//! only if what it made is there.
+
+/// How a worker ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Worked {
+    /// All that was asked for is there.
+    Complete,
+    /// It is not, for this reason.
+    Failed(Reason),
+}
+
+/// Why a worker gave up, in a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason(String);
+
+impl Reason {
+    /// It ended without a line that can be believed, or without what it should have made.
+    pub const NOTHING_MADE: &str = "worker-yielded-without-artifacts";
+    /// The working tree was changed, and a person must be asked.
+    pub const DIRTY_TREE: &str = "dirty-tree";
+
+    /// No word is longer.
+    const LONGEST: usize = 40;
+
+    /// Takes a word of small letters, digits and hyphens.
+    pub fn parse(word: &str) -> Option<Self> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let is_word = (1..=Self::LONGEST).contains(&word.len()) && word.chars().all(plain);
+        is_word.then(|| Self(word.to_owned()))
+    }
+
+    /// Returns the word.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Worked {
+    /// A worker that ended without its work.
+    pub fn nothing_made() -> Self {
+        Self::Failed(Reason(Reason::NOTHING_MADE.to_owned()))
+    }
+
+    /// A worker that gave up for a reason of ours.
+    pub fn gave_up(word: &str) -> Self {
+        Reason::parse(word).map_or_else(Self::nothing_made, Self::Failed)
+    }
+
+    /// Tells whether a person must look after the tree.
+    pub fn is_dirty_tree(&self) -> bool {
+        matches!(self, Self::Failed(reason) if reason.as_str() == Reason::DIRTY_TREE)
+    }
+
+    /// Returns the one line that a worker says.
+    pub fn line(&self) -> String {
+        match self {
+            Self::Complete => "DESIGN_HEAVY=complete".to_owned(),
+            Self::Failed(Reason(word)) => format!("DESIGN_HEAVY=failed REASON={word}"),
+        }
+    }
+
+    /// Reads what a worker said. Later ones may say more behind their first line; anything else is
+    /// no answer.
+    pub fn parse(said: &str) -> Option<Self> {
+        match said.lines().next()?.trim_end() {
+            "DESIGN_HEAVY=complete" => Some(Self::Complete),
+            line => {
+                let word = line.strip_prefix("DESIGN_HEAVY=failed REASON=")?;
+                Reason::parse(word).map(Self::Failed)
+            }
+        }
+    }
+
+    /// Returns what is believed of what a worker said, given how long each of its files is.
+    pub fn judged(said: &str, length: impl Fn(&str) -> Option<u64>) -> Self {
+        let is_written = |name: &&str| length(name).is_some_and(|it| it > 0);
+        let is_there = |name: &&str| length(name).is_some();
+        match Self::parse(said) {
+            Some(Self::Complete)
+                if MUST_SAY_SOMETHING.iter().all(is_written)
+                    && MUST_BE_THERE.iter().all(is_there) =>
+            {
+                Self::Complete
+            }
+            Some(Self::Complete) | None => Self::nothing_made(),
+            Some(failed) => failed,
+        }
+    }
+}
+
+/// What a worker must have written.
+const MUST_SAY_SOMETHING: [&str; 3] = ["plan.txt", "approach-synthesis.txt", "voting-tally.md"];
+
+/// What must be there, even if nothing is in it. Resolutions and the diagram may be missing with
+/// good reason.
+const MUST_BE_THERE: [&str; 4] =
+    ["contested-decisions.md", "oos.md", "rejected-findings.md", "accepted-plan-findings.md"];
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    // P-316
+    #[test]
+    fn a_worker_says_one_line() {
+        for (said, worked) in [
+            ("DESIGN_HEAVY=complete\n", Some(Worked::Complete)),
+            ("DESIGN_HEAVY=complete\nDESIGN_SUMMARY_FILE=/x\n", Some(Worked::Complete)),
+            ("DESIGN_HEAVY=failed REASON=dirty-tree\n", Some(Worked::gave_up("dirty-tree"))),
+            ("", None),
+            ("The plan is done.\nDESIGN_HEAVY=complete\n", None),
+            ("DESIGN_HEAVY=complete, I think", None),
+            ("DESIGN_HEAVY=failed", None),
+            ("DESIGN_HEAVY=failed REASON=", None),
+            ("DESIGN_HEAVY=failed REASON=Two words", None),
+        ] {
+            assert_eq!(Worked::parse(said), worked, "{said:?}");
+        }
+        assert!(Worked::gave_up("dirty-tree").is_dirty_tree());
+    }
+
+    // P-317, P-318
+    #[test]
+    fn a_worker_is_believed_only_with_its_artifacts() {
+        let all: Vec<_> = MUST_SAY_SOMETHING.iter().chain(&MUST_BE_THERE).copied().collect();
+        let judged = |said: &str, missing: &str, empty: &str| {
+            let length = |name: &str| {
+                let is_there = all.contains(&name) && name != missing;
+                is_there.then_some(if name == empty { 0 } else { 9 })
+            };
+            Worked::judged(said, length)
+        };
+        let complete = "DESIGN_HEAVY=complete\n";
+        assert_eq!(judged(complete, "", ""), Worked::Complete);
+        for name in &all {
+            assert_eq!(judged(complete, name, ""), Worked::nothing_made(), "{name}");
+            let empty = if MUST_SAY_SOMETHING.contains(name) {
+                Worked::nothing_made()
+            } else {
+                Worked::Complete
+            };
+            assert_eq!(judged(complete, "", name), empty, "{name}");
+        }
+        assert_eq!(judged("", "", ""), Worked::nothing_made());
+        let line = Worked::nothing_made().line();
+        assert_eq!(line, "DESIGN_HEAVY=failed REASON=worker-yielded-without-artifacts");
+        let failed = judged("DESIGN_HEAVY=failed REASON=plan-missing", "plan.txt", "");
+        assert_eq!(failed, Worked::gave_up("plan-missing"));
+    }
+
+    // P-319
+    #[test]
+    fn a_reason_is_one_short_word() {
+        for wrong in ["", "two words", "Upper", "a\nb", &"x".repeat(41)] {
+            assert_eq!(Reason::parse(wrong), None, "{wrong:?}");
+        }
+        assert!(Reason::parse(&"x".repeat(40)).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_said_is_read_back(said in "(DESIGN_HEAVY=(complete|failed REASON=[a-z-]{0,9})\n?)?(?s).*") {
+            if let Some(worked) = Worked::parse(&said) {
+                prop_assert_eq!(Worked::parse(&worked.line()), Some(worked.clone()));
+                prop_assert!(!worked.line().contains('\n'));
+            }
+        }
+    }
+}
