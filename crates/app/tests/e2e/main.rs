@@ -18,6 +18,7 @@ mod design_heavy;
 mod design_nested;
 mod design_output;
 mod design_panel;
+mod design_parent;
 mod design_resume;
 mod design_tree;
 mod dispatch;
