@@ -26,6 +26,7 @@ pub mod facts;
 pub mod finding;
 pub mod heavy;
 pub mod judge;
+pub mod mark;
 pub mod merge;
 pub mod mermaid;
 pub mod outcome;

@@ -179,3 +179,45 @@ fn nobody_asked_or_they_know_nothing() {
     assert_eq!(nested.code, Some(0), "{nested}");
     assert!(parent.text("design-export/manifest.env").contains("PLAN_FILE="), "{FEATURE}");
 }
+
+// P-33, P-365, P-375: whoever asked can see how long it took, and where tokens went.
+#[test]
+fn steps_are_marked_in_the_callers_ledgers() {
+    let parent = Parent::new("LARCH_TOKEN_SESSION_ID=t-1\n");
+    let outcome = parent.design(&["--step-prefix", "1.::design plan"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let times = parent.text("timing-ledger.tsv");
+    let column = |line: &str, at: usize| line.split('\t').nth(at).unwrap_or_default().to_owned();
+    assert!(times.lines().all(|line| column(line, 1) == "mark" && column(line, 3) == "design"));
+    let steps: Vec<_> = times.lines().map(|line| column(line, 4)).collect();
+    for step in ["0 — session setup", "2b — plan", "3 — plan review", "5 — cleanup"] {
+        let marked = steps.iter().filter(|it| **it == format!("design Step {step}")).count();
+        assert_eq!(marked, 1, "{step} in {steps:?}");
+    }
+    let dump = parent.panel.project.command(
+        std::path::Path::new(env!("CARGO_BIN_EXE_convoke")),
+        &["plumbing", "tokens", "dump"],
+    );
+    let mut dump = dump;
+    dump.env("LARCH_TOKEN_SESSION_ID", "t-1").env("SESSION_ENV_PATH", parent.at("session-env.sh"));
+    let dump = String::from_utf8(dump.output().unwrap().stdout).unwrap();
+    assert!(dump.contains("\"step\":\"Step 1 — design Step 3 plan review\""), "{dump}");
+    assert!(dump.contains("\"step\":\"Step 1 — design Step 3b arch diagram\""), "{dump}");
+}
+
+// P-11, P-35, P-52: being asked opens no gate; answering for the branch does.
+#[test]
+fn a_session_file_does_not_waive_the_branch_check() {
+    let parent = Parent::new("CODEX_HEALTHY=true\n");
+    parent.panel.git(&["switch", "--quiet", "-c", "somebody/else"]);
+    let refused = parent.design(&[]);
+    assert_eq!(refused.code, Some(3), "{refused}");
+    let text = "PREFLIGHT_ERROR=Not on main branch (on 'somebody/else').";
+    assert!(refused.stdout.contains(text), "{refused}");
+    assert!(!parent.at("design-export").exists());
+    let info =
+        "IS_MAIN=false IS_USER_BRANCH=true USER_PREFIX=june CURRENT_BRANCH=june/notes-folder";
+    let open = parent.design(&["--branch-info", info]);
+    assert_eq!(open.code, Some(0), "{open}");
+    assert!(parent.at("design-export/manifest.env").exists());
+}

@@ -4,11 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::design::event::{Export, Settings};
+use convoke_domain::design::mark;
+use convoke_domain::design::progress::Breadcrumbs;
 use convoke_domain::design::seat::{Available, Holder};
-use convoke_domain::design::session_env::{SessionEnv, last_health};
+use convoke_domain::design::session_env::{Key, SessionEnv, last_health};
 use convoke_domain::design::walk::Progress;
 use convoke_domain::execution_log::Category;
 use convoke_domain::lane::health::Health;
+use convoke_domain::ledger::{place, timing, tokens};
+use convoke_engine::ledger::token_rows::line as token_line;
+use convoke_engine::ledger::{self, NotWritten, real, token_file};
 use convoke_engine::manifest::write::{Order, Source, write};
 use convoke_engine::{execution_log, file};
 
@@ -28,11 +33,15 @@ const ACCEPTED: &str = "oos-accepted-design.md";
 /// What went wrong, in the folder of whoever asked.
 const LOG: &str = "execution-issues.md";
 
+/// Whose rows ours are.
+const SKILL: &str = "design";
+
 /// The workflow that asked.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     env: PathBuf,
     told: SessionEnv,
+    crumbs: Breadcrumbs,
 }
 
 impl Caller {
@@ -45,7 +54,7 @@ impl Caller {
             let line = format!("warning: {key} stands in {place} twice; the last one counts");
             Voice::default().say(&line);
         }
-        Some(Self { env, told })
+        Some(Self { env, told, crumbs: Breadcrumbs { prefix: settings.prefix.clone() } })
     }
 
     /// Returns what is known of an agent, by its word: it need not be asked.
@@ -57,6 +66,29 @@ impl Caller {
     pub(super) fn begins(&self, settings: &Settings, available: Available) {
         let text = self.told.health_file(&seats(settings, available));
         self.leave_health(&text);
+    }
+
+    /// Marks a step that a line begins in the ledgers of whoever asked. They never stop a run.
+    pub(super) fn mark(&self, app: &App, line: &str) {
+        let Some(step) = mark::begun(&self.crumbs, line) else { return };
+        let mut named = app.environment.ledgers();
+        named.session_env = Some(self.env.clone());
+        if let Some(path) = self.told.get(Key::TimingLedger) {
+            named.timing = Some(PathBuf::from(path));
+        }
+        if let Some(path) = place::timing(None, &named, &real).path {
+            let event = timing::Event::Mark(mark::of_time(step));
+            let row = timing::Row { at: now().as_second(), skill: SKILL.to_owned(), event };
+            complain(ledger::append(&path, &row.line()));
+        }
+        let Some(words) = mark::of_tokens(step) else { return };
+        let id = self.told.get(Key::TokenSessionId).map(str::to_owned);
+        let id = id.or_else(|| app.environment.token_session());
+        let name = token_file(&named, id.as_deref(), &app.project);
+        if let Some(path) = place::tokens(None, &named, &name, &real).path {
+            let event = tokens::Event::Mark(words.to_owned());
+            complain(ledger::append(&path, &token_line(&tokens::Row { at: now(), event })));
+        }
     }
 
     /// Leaves what is accepted but not part of the feature where it is filed; `false` for anything
@@ -126,6 +158,12 @@ impl Caller {
             let place = self.health_file();
             Voice::default().say(&format!("warning: cannot write `{}`: {error}", place.display()));
         }
+    }
+}
+
+fn complain(written: Result<(), NotWritten>) {
+    if let Err(error) = written {
+        Voice::default().say(&format!("warning: {error}"));
     }
 }
 

@@ -244,6 +244,9 @@ impl World for Stage<'_> {
         if self.is_worker {
             return Ok(());
         }
+        if let Some(caller) = &self.caller {
+            caller.mark(self.app, &line.text());
+        }
         self.screen.show(line)
     }
 
