@@ -4,6 +4,7 @@
 //! Nothing here may stop a workflow: whatever is wrong is a warning, and a row that is not written.
 
 pub mod bracket;
+pub mod of_lanes;
 pub mod place;
 pub mod request;
 pub mod timing;

@@ -180,7 +180,7 @@ fn nobody_asked_or_they_know_nothing() {
     assert!(parent.text("design-export/manifest.env").contains("PLAN_FILE="), "{FEATURE}");
 }
 
-// P-33, P-365, P-375: whoever asked can see how long it took, and where tokens went.
+// P-33, P-365, P-366, P-375: whoever asked can see how long it took, and where tokens went.
 #[test]
 fn steps_are_marked_in_the_callers_ledgers() {
     let parent = Parent::new("LARCH_TOKEN_SESSION_ID=t-1\n");
@@ -188,12 +188,20 @@ fn steps_are_marked_in_the_callers_ledgers() {
     assert_eq!(outcome.code, Some(0), "{outcome}");
     let times = parent.text("timing-ledger.tsv");
     let column = |line: &str, at: usize| line.split('\t').nth(at).unwrap_or_default().to_owned();
-    assert!(times.lines().all(|line| column(line, 1) == "mark" && column(line, 3) == "design"));
-    let steps: Vec<_> = times.lines().map(|line| column(line, 4)).collect();
+    assert!(times.lines().all(|line| column(line, 3) == "design"));
+    let marks = times.lines().filter(|line| column(line, 1) == "mark");
+    let steps: Vec<_> = marks.map(|line| column(line, 4)).collect();
     for step in ["0 — session setup", "2b — plan", "3 — plan review", "5 — cleanup"] {
         let marked = steps.iter().filter(|it| **it == format!("design Step {step}")).count();
         assert_eq!(marked, 1, "{step} in {steps:?}");
     }
+    // The host's lanes are no vendor's.
+    let vendors = times.lines().filter(|line| column(line, 1) == "vendor");
+    let lanes: Vec<_> = vendors.map(|it| [5, 6, 10, 11, 12].map(|at| column(it, at))).collect();
+    let file = "cursor-sketch-arch-output.txt";
+    let sketch = ["cursor", "cursor-sketch-arch", file, "0", "complete"].map(str::to_owned);
+    assert!(lanes.contains(&sketch), "{lanes:?}");
+    assert!(lanes.iter().all(|lane| lane[0] != "claude"), "{lanes:?}");
     let dump = parent.panel.project.command(
         std::path::Path::new(env!("CARGO_BIN_EXE_convoke")),
         &["plumbing", "tokens", "dump"],

@@ -143,6 +143,8 @@ pub struct Request {
     pub step: Step,
     /// The kind of work, for whoever counts.
     pub kind: String,
+    /// The artifact that the answer becomes; empty if it becomes none.
+    pub file: String,
     /// What is asked.
     pub prompt: String,
 }

@@ -3,15 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::design::event::{Export, Settings};
+use convoke_domain::design::event::{Export, LaneEnd, Settings};
 use convoke_domain::design::mark;
 use convoke_domain::design::progress::Breadcrumbs;
-use convoke_domain::design::seat::{Available, Holder};
+use convoke_domain::design::seat::{Available, Holder, Panel};
 use convoke_domain::design::session_env::{Key, SessionEnv, last_health};
-use convoke_domain::design::walk::Progress;
+use convoke_domain::design::walk::{Progress, Request};
 use convoke_domain::execution_log::Category;
 use convoke_domain::lane::health::Health;
-use convoke_domain::ledger::{place, timing, tokens};
+use convoke_domain::ledger::{of_lanes, place, timing, tokens};
 use convoke_engine::ledger::token_rows::line as token_line;
 use convoke_engine::ledger::{self, NotWritten, real, token_file};
 use convoke_engine::manifest::write::{Order, Source, write};
@@ -71,24 +71,47 @@ impl Caller {
     /// Marks a step that a line begins in the ledgers of whoever asked. They never stop a run.
     pub(super) fn mark(&self, app: &App, line: &str) {
         let Some(step) = mark::begun(&self.crumbs, line) else { return };
+        self.time(app, timing::Event::Mark(mark::of_time(step)));
+        if let Some(words) = mark::of_tokens(step) {
+            self.count(app, tokens::Event::Mark(words.to_owned()));
+        }
+    }
+
+    /// Writes down a lane that ended in the same ledgers.
+    pub(super) fn lane(&self, app: &App, panel: &Panel, request: &Request, end: &LaneEnd) {
+        if let Some(task) = of_lanes::task(panel, request, end, now().as_second()) {
+            self.time(app, timing::Event::Task(task));
+        }
+        if let Some(used) = of_lanes::used(panel, request, end) {
+            self.count(app, tokens::Event::Use(used));
+        }
+    }
+
+    fn time(&self, app: &App, event: timing::Event) {
+        if let Some(path) = place::timing(None, &self.ledgers(app), &real).path {
+            let row = timing::Row { at: now().as_second(), skill: SKILL.to_owned(), event };
+            complain(ledger::append(&path, &row.line()));
+        }
+    }
+
+    fn count(&self, app: &App, event: tokens::Event) {
+        let named = self.ledgers(app);
+        let id = self.told.get(Key::TokenSessionId).map(str::to_owned);
+        let id = id.or_else(|| app.environment.token_session());
+        let name = token_file(&named, id.as_deref(), &app.project);
+        if let Some(path) = place::tokens(None, &named, &name, &real).path {
+            complain(ledger::append(&path, &token_line(&tokens::Row { at: now(), event })));
+        }
+    }
+
+    /// Returns where the ledgers may be: what the session file says comes first.
+    fn ledgers(&self, app: &App) -> place::Named {
         let mut named = app.environment.ledgers();
         named.session_env = Some(self.env.clone());
         if let Some(path) = self.told.get(Key::TimingLedger) {
             named.timing = Some(PathBuf::from(path));
         }
-        if let Some(path) = place::timing(None, &named, &real).path {
-            let event = timing::Event::Mark(mark::of_time(step));
-            let row = timing::Row { at: now().as_second(), skill: SKILL.to_owned(), event };
-            complain(ledger::append(&path, &row.line()));
-        }
-        let Some(words) = mark::of_tokens(step) else { return };
-        let id = self.told.get(Key::TokenSessionId).map(str::to_owned);
-        let id = id.or_else(|| app.environment.token_session());
-        let name = token_file(&named, id.as_deref(), &app.project);
-        if let Some(path) = place::tokens(None, &named, &name, &real).path {
-            let event = tokens::Event::Mark(words.to_owned());
-            complain(ledger::append(&path, &token_line(&tokens::Row { at: now(), event })));
-        }
+        named
     }
 
     /// Leaves what is accepted but not part of the feature where it is filed; `false` for anything

@@ -162,6 +162,9 @@ impl World for Stage<'_> {
                     tell(self, LaneNews::OverBudget(end.reason.clone()))
                 }
                 News::Ended(Ok(Some(end))) => {
+                    if let Some(caller) = &self.caller {
+                        caller.lane(self.app, &settings.panel, &requests[number], end);
+                    }
                     tell(self, LaneNews::Ended(id, Box::new(end.clone())))
                 }
                 News::Ended(Ok(None)) | News::Said(_) => Ok(()),

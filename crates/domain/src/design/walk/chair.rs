@@ -71,6 +71,7 @@ impl<'f> Walk<'f> {
             holder,
             step: self.step.0,
             kind: format!("{word}-chair-{task}"),
+            file: String::new(),
             prompt,
         };
         let ends = self.lanes(vec![request], None)?;

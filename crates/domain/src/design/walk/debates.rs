@@ -126,6 +126,7 @@ impl Walk<'_> {
             holder: seat.runner,
             step: self.step.0,
             kind: seat.kind.clone(),
+            file: seat.file.clone(),
             prompt,
         }
     }

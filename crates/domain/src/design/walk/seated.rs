@@ -71,6 +71,7 @@ impl<'f> Walk<'f> {
             holder: seat.runner,
             step: self.step.0,
             kind: seat.kind.clone(),
+            file: seat.file.clone(),
             prompt: (phase.prompt)(seat),
         }
     }

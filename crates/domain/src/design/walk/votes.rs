@@ -20,6 +20,7 @@ impl Walk<'_> {
             holder: seat.runner,
             step: self.step.0,
             kind: seat.kind.clone(),
+            file: seat.file.clone(),
             prompt: prompt::voter(role(place), ballot, reader(seat)),
         };
         let requests = seats.iter().enumerate().map(request).collect();
