@@ -185,8 +185,11 @@ pub fn with_plain_words(arguments: &[OsString]) -> Vec<OsString> {
         at += 2;
     }
     let is_plumbing = arguments.get(at).is_some_and(|word| word == "plumbing");
-    let is_own = |name: &OsString| name != "help" && !name.as_encoded_bytes().starts_with(b"-");
-    if !is_plumbing || !arguments.get(at + 1).is_some_and(is_own) {
+    // What Convoke calls itself has flags as everything else.
+    let is_ours = |name: &OsString| {
+        name == "help" || name == "heavy-worker" || name.as_encoded_bytes().starts_with(b"-")
+    };
+    if !is_plumbing || arguments.get(at + 1).is_none_or(is_ours) {
         return arguments.to_vec();
     }
     let (ours, words) = arguments.split_at(at + 2);
