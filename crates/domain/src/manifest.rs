@@ -262,13 +262,20 @@ impl Rejection {
     }
 }
 
+/// No name of a session is longer, so that a manifest with it is still read.
+const MAX_SESSION: usize = 1024;
+
 /// Settles whose a manifest is: what the environment says, else what lies in the folder of whoever
 /// asked, else that folder's name. `None` if nothing readable is left of it.
 pub fn session_id(said: Option<&str>, written: Option<&str>, folder: &str) -> Option<String> {
     let written = written.map(|text| text.replace(['\r', '\n'], ""));
     let first = [said, written.as_deref()].into_iter().flatten().find(|text| !text.is_empty());
-    let chosen: String =
-        first.unwrap_or(folder).chars().filter(|c| !c.is_ascii_control()).collect();
+    let chosen: String = first
+        .unwrap_or(folder)
+        .chars()
+        .filter(|c| !c.is_ascii_control())
+        .take(MAX_SESSION)
+        .collect();
     (!chosen.is_empty()).then_some(chosen)
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::walk::Progress;
-use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE, Rejection};
+use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE, Manifest, Rejection};
 use convoke_domain::run::RunId;
 use convoke_engine::manifest::read::{Bundle, read_export};
 use convoke_engine::manifest::record::{NoRecord, Record};
@@ -212,7 +212,8 @@ impl ReadArgs {
             Failure::new(Exit::No, Refused { path: self.path.clone(), rejection })
                 .hint("have it written again: `convoke manifest write`")
         })?;
-        let (at, session) = (&bundle.manifest.timestamp, &bundle.manifest.session_id);
+        let Manifest { timestamp, session_id, .. } = &bundle.manifest;
+        let (session, at) = (session_id.escape_debug(), timestamp.escape_debug());
         output.data(&format!("session {session}, written {at}\n\n"))?;
         let rows = bundle.artifacts().map(|(artifact, path, _)| [artifact.key(), path]);
         output.data(&render(["key", "file"], rows.map(|row| row.map(str::to_owned)), &[]))?;
@@ -228,7 +229,8 @@ fn place(path: &Path) -> (PathBuf, PathBuf) {
         path
     };
     let inner = folder.join(EXPORT_DIR);
-    let folder = if inner.is_dir() { inner } else { folder.to_owned() };
+    let is_around = !folder.join(MANIFEST_FILE).exists() && inner.is_dir();
+    let folder = if is_around { inner } else { folder.to_owned() };
     let manifest = if path.is_file() { path.to_owned() } else { folder.join(MANIFEST_FILE) };
     (folder, manifest)
 }

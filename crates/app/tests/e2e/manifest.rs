@@ -208,9 +208,13 @@ fn a_bundle_replaces_the_one_before() {
     let project = project
         .file("p/design-export.stage.abcdef/plan.txt", "half")
         .file("p/design-export/manifest.env.tmp.abcdef", "half")
-        .file("p/design-export.stages/mine", "");
+        .file("p/design-export.stage.backup/plan.txt", "mine")
+        .file("p/design-export.stage.backup/notes.md", "mine")
+        .file("p/design-export.stage.x/plan.txt", "mine");
     assert_eq!(write(&project).code, Some(0));
-    assert_eq!(listed(&project, "p"), ["design-export", "design-export.stages", "keep"]);
+    let others = ["design-export.stage.backup", "design-export.stage.x", "keep"];
+    assert_eq!(listed(&project, "p"), [&["design-export"][..], &others].concat());
+    assert_eq!(listed(&project, "p/design-export.stage.backup"), ["notes.md", "plan.txt"]);
     assert_eq!(listed(&project, "p/design-export").len(), FILES.len() + 1);
     let shown = read(&project, &[]).stdout;
     assert!(shown.starts_with("MANIFEST_OK=true\n") && !shown.contains("DIAGRAM"), "{shown}");
@@ -392,4 +396,21 @@ fn people_write_and_read_bundles() {
     let refused = project.run(&["manifest", "write", "--from", "d", "--bundle", "p"]);
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("cannot export `oos.md`: it is missing\nhint: "), "{refused}");
+}
+
+// P-340: a variable of a script that is not set names no folder.
+#[test]
+fn an_empty_word_names_no_folder() {
+    let outcome = finished().run(&["plumbing", "manifest-read", "--implement-tmpdir", ""]);
+    assert_eq!(outcome.stdout, "MANIFEST_FAILED=true\nERROR=missing-implement-tmpdir\n");
+    assert_eq!(outcome.code, Some(0));
+}
+
+// P-332: whatever a session is called, what is written can be read.
+#[test]
+fn a_session_with_a_long_name_is_read_again() {
+    let project = finished().variable("SESSION_ID", &"a".repeat(70_000));
+    assert_eq!(write(&project).code, Some(0));
+    let shown = read(&project, &[]).stdout;
+    assert!(shown.starts_with("MANIFEST_OK=true\n") && shown.contains("SESSION_ID=aaaa"));
 }

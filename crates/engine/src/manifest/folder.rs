@@ -102,16 +102,25 @@ impl Folder {
         }
     }
 
-    /// Removes a folder in this one with the files in it. Folders below it are nobody's of ours, and
-    /// keep it.
-    pub(super) fn remove_folder(&self, name: &str) -> io::Result<()> {
+    /// Removes a folder in this one with the files in it. One that holds anything but `ours` is
+    /// somebody else's, and stays as it is.
+    pub(super) fn remove_folder(&self, name: &str, ours: impl Fn(&str) -> bool) -> io::Result<()> {
         let folder = self.below(name)?;
+        let mut files = Vec::new();
         for file in folder.names()? {
-            if let Some(file) = file.to_str() {
-                folder.remove(file)?;
+            match file.to_str().filter(|file| ours(file) && folder.file(file).is_ok()) {
+                Some(file) => files.push(file.to_owned()),
+                None => return Ok(()),
             }
         }
+        files.iter().try_for_each(|file| folder.remove(file))?;
         Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Tells whether a name in this folder still leads to another one that is open.
+    pub(super) fn still_has(&self, name: &str, other: &Self) -> bool {
+        let found = statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
+        found.is_ok_and(|found| fstat(&other.handle).is_ok_and(|open| is_same(&found, &open)))
     }
 
     /// Lists what is in it.
@@ -178,6 +187,12 @@ fn judge(stat: &Stat) -> Result<(), Unusable> {
         | FileType::BlockDevice
         | FileType::Unknown => Err(Unusable::NotRegular),
     }
+}
+
+/// Tells whether a name was made by [`fresh_name`].
+pub(super) fn is_fresh(name: &str, prefix: &str) -> bool {
+    let rest = name.strip_prefix(prefix);
+    rest.is_some_and(|it| it.len() == 6 && it.bytes().all(|it| it.is_ascii_lowercase()))
 }
 
 /// Adds six random letters.

@@ -1,9 +1,10 @@
 //! Putting files in place so that a reader sees all of the old ones, all of the new ones, or none.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 
-use super::folder::{Folder, fresh_name};
+use super::folder::{Folder, fresh_name, is_fresh};
 
 /// The seal of a folder: the file without which the others mean nothing.
 pub(super) struct Seal<'a> {
@@ -65,26 +66,34 @@ impl<'f> Stage<'f> {
         }
         to.sync()?;
         to.move_to(name, to, seal.name)?;
-        to.sync()
+        // Who is told that it failed must not find a seal.
+        to.sync().inspect_err(|_| drop(to.remove(seal.name)))
     }
 }
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        self.around.remove_folder(&self.name).ok();
+        self.around.remove_folder(&self.name, |file| self.files.contains(file)).ok();
     }
 }
 
-/// Removes what writers left that were killed. Only who holds the folder may do this.
-pub(super) fn sweep(around: &Folder, stages: &str, to: &Folder, seal: &str) -> io::Result<()> {
-    let begins = |name: &std::ffi::OsString, start: &str| {
-        name.to_str().filter(|name| name.starts_with(start)).map(str::to_owned)
+/// Removes what writers left that were killed: stages with nothing but `ours` on them, and seals
+/// that were never set. Only who holds the folder may do this.
+pub(super) fn sweep(
+    around: &Folder,
+    stages: &str,
+    to: &Folder,
+    seal: &str,
+    ours: impl Fn(&str) -> bool,
+) -> io::Result<()> {
+    let made = |name: OsString, prefix: &str| {
+        name.to_str().filter(|name| is_fresh(name, prefix)).map(str::to_owned)
     };
-    for name in around.names()?.iter().filter_map(|name| begins(name, stages)) {
-        // What cannot be removed is not one of ours.
-        around.remove_folder(&name).ok();
+    for name in around.names()?.into_iter().filter_map(|name| made(name, stages)) {
+        // What cannot be removed is in nobody's way.
+        around.remove_folder(&name, &ours).ok();
     }
-    for name in to.names()?.iter().filter_map(|name| begins(name, &unfinished(seal))) {
+    for name in to.names()?.into_iter().filter_map(|name| made(name, &unfinished(seal))) {
         to.remove(&name)?;
     }
     Ok(())

@@ -122,7 +122,9 @@ pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
         return Err(WriteError::Busy { path: export.path });
     }
     let prefix = format!("{EXPORT_DIR}.stage.");
-    sweep(&parent, &prefix, &export, MANIFEST_FILE).map_err(publish)?;
+    let is_ours =
+        |name: &str| name == RECORD_FILE || Artifact::ALL.iter().any(|it| it.file() == name);
+    sweep(&parent, &prefix, &export, MANIFEST_FILE, is_ours).map_err(publish)?;
     let mut stage = Stage::set(&parent, &prefix).map_err(publish)?;
     let mut artifacts = Vec::new();
     for artifact in Artifact::ALL {
@@ -139,6 +141,9 @@ pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
     let seal = Seal { name: MANIFEST_FILE, text: &manifest.text() };
     let optional = [Artifact::Diagram.file(), RECORD_FILE];
     stage.publish(&export, &seal, &optional).map_err(publish)?;
+    if !parent.still_has(EXPORT_DIR, &export) {
+        return Err(publish(io::ErrorKind::NotFound.into()));
+    }
     Ok(export.path.join(MANIFEST_FILE))
 }
 
@@ -159,7 +164,7 @@ pub fn write_all(
     let older = earlier(&folder).map_err(publish)?;
     let Some(older) = older else { return Err(WriteError::Occupied { path: folder.path }) };
     let prefix = format!("{RECORD_FILE}.stage.");
-    sweep(&folder, &prefix, &folder, RECORD_FILE).map_err(publish)?;
+    sweep(&folder, &prefix, &folder, RECORD_FILE, |_| true).map_err(publish)?;
     let mut stage = Stage::set(&folder, &prefix).map_err(publish)?;
     for (name, text) in files {
         let failed = |source| WriteError::File { file: name.clone(), source };
@@ -196,8 +201,9 @@ fn describe(
     let unspeakable = |source| WriteError::Path { path: export.path.clone(), source };
     let path = export.path.to_str().ok_or(Unspeakable).map_err(unspeakable)?;
     let written = parent.file(SESSION_FILE).ok().and_then(|(file, _)| {
-        let mut text = String::new();
-        file.take(MAX_SESSION).read_to_string(&mut text).ok().map(|_| text)
+        let mut text = Vec::new();
+        file.take(MAX_SESSION).read_to_end(&mut text).ok()?;
+        Some(String::from_utf8_lossy(&text).into_owned())
     });
     let name = parent.path.file_name().unwrap_or_default().to_string_lossy();
     let session = session_id(order.session_id, written.as_deref(), &name);

@@ -73,13 +73,14 @@ fn answer(words: &[String], mut implement: Option<PathBuf>) -> Result<String, Re
     let (mut manifest, mut breadcrumb) = (None, false);
     let mut words = words.iter();
     while let Some(flag) = words.next() {
+        // A variable that is not set gives an empty word: then nothing was said.
         let mut value = || {
-            let value = words.next().filter(|value| !value.is_empty());
-            value.map(PathBuf::from).ok_or(Rejection::Internal)
+            let value = words.next().ok_or(Rejection::Internal)?;
+            Ok((!value.is_empty()).then(|| PathBuf::from(value)))
         };
         match flag.as_str() {
-            "--implement-tmpdir" => implement = Some(value()?),
-            "--manifest" => manifest = Some(value()?),
+            "--implement-tmpdir" => implement = value()?,
+            "--manifest" => manifest = value()?,
             "--emit-load-breadcrumb" => breadcrumb = true,
             _ => return Err(Rejection::UnknownFlag),
         }
