@@ -5,6 +5,7 @@
 //! counts: noise only ever adds.
 
 mod brief;
+mod design;
 mod dispatch;
 pub mod lane;
 mod manifest;
@@ -31,11 +32,12 @@ struct Row {
 /// What is measured together, and returns its rows.
 type Group = fn() -> Result<Vec<Row>, Error>;
 
-const GROUPS: [(&str, Group); 7] = [
+const GROUPS: [(&str, Group); 8] = [
     ("brief", brief::measure),
     ("wake", wake::measure),
     ("dispatch", dispatch::measure),
     ("manifest", manifest::measure),
+    ("design", design::measure),
     ("lane-short", lane::short),
     ("lane-long", lane::long),
     ("lane-many", lane::many),

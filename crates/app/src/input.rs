@@ -29,11 +29,11 @@ pub enum Typed {
     Stopped,
 }
 
-/// Reads one line, within a time if there is a limit, until somebody asks us to stop.
+/// Asks, and reads one line, within a time if there is a limit, until somebody asks us to stop.
 ///
-/// Whatever was typed at a terminal before this is no answer to what is asked now. Lines from a pipe
-/// wait for their questions, unless one of them came too late for its own.
-pub fn line(limit: Option<Duration>, cancel: &Cancel) -> Typed {
+/// Whatever was typed at a terminal before it is asked is no answer to it. Lines from a pipe wait for
+/// their questions, unless one of them came too late for its own.
+pub fn line(ask: impl FnOnce(), limit: Option<Duration>, cancel: &Cancel) -> Typed {
     static KEYBOARD: OnceLock<Mutex<Keyboard>> = OnceLock::new();
     let keyboard = KEYBOARD.get_or_init(|| {
         let keyboard = Keyboard::default();
@@ -48,7 +48,9 @@ pub fn line(limit: Option<Duration>, cancel: &Cancel) -> Typed {
         // Half a line that was begun for the last question.
         tcflush(io::stdin(), QueueSelector::IFlush).ok();
     }
-    keyboard.line(limit, is_typed, cancel)
+    keyboard.forget(is_typed);
+    ask();
+    keyboard.line(limit, cancel)
 }
 
 fn read_lines(lines: &Sender<Typed>) {
@@ -82,10 +84,16 @@ impl Default for Keyboard {
 }
 
 impl Keyboard {
-    fn line(&mut self, limit: Option<Duration>, is_typed: bool, cancel: &Cancel) -> Typed {
+    /// Forgets what was typed and is no answer to what will be asked.
+    fn forget(&mut self, is_typed: bool) {
         if is_typed || self.was_late {
-            self.is_over |= self.lines.try_iter().any(|typed| typed == Typed::End);
+            // All of it is gone through, because the end comes last.
+            let ends = self.lines.try_iter().filter(|typed| *typed == Typed::End);
+            self.is_over |= ends.count() > 0;
         }
+    }
+
+    fn line(&mut self, limit: Option<Duration>, cancel: &Cancel) -> Typed {
         if self.is_over {
             return Typed::End;
         }
@@ -112,6 +120,11 @@ mod tests {
 
     const SOON: Option<Duration> = Some(Duration::from_millis(1));
 
+    fn asked(keyboard: &mut Keyboard, limit: Option<Duration>, is_typed: bool) -> Typed {
+        keyboard.forget(is_typed);
+        keyboard.line(limit, &Cancel::default())
+    }
+
     fn typed(keyboard: &Keyboard, line: &str) {
         keyboard.sender.send(Typed::Line(line.to_owned())).unwrap_or_default();
     }
@@ -122,23 +135,23 @@ mod tests {
 
     #[test]
     fn lines_of_a_pipe_wait_for_their_questions() {
-        let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
+        let mut keyboard = Keyboard::default();
         typed(&keyboard, "one");
         typed(&keyboard, "two");
-        assert_eq!(keyboard.line(None, false, &cancel), line("one"));
-        assert_eq!(keyboard.line(SOON, false, &cancel), line("two"));
+        assert_eq!(asked(&mut keyboard, None, false), line("one"));
+        assert_eq!(asked(&mut keyboard, SOON, false), line("two"));
     }
 
     #[test]
     fn an_answer_that_comes_too_late_is_not_the_next_ones() {
-        let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
-        assert_eq!(keyboard.line(SOON, false, &cancel), Typed::TooLate);
+        let mut keyboard = Keyboard::default();
+        assert_eq!(asked(&mut keyboard, SOON, false), Typed::TooLate);
         typed(&keyboard, "late");
-        assert_eq!(keyboard.line(SOON, false, &cancel), Typed::TooLate);
+        assert_eq!(asked(&mut keyboard, SOON, false), Typed::TooLate);
         // At a terminal nothing counts that was typed before it was asked for.
         let mut keyboard = Keyboard::default();
         typed(&keyboard, "early");
-        assert_eq!(keyboard.line(SOON, true, &cancel), Typed::TooLate);
+        assert_eq!(asked(&mut keyboard, SOON, true), Typed::TooLate);
     }
 
     #[test]
@@ -146,20 +159,21 @@ mod tests {
         let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
         typed(&keyboard, "an answer");
         cancel.cancel();
-        assert_eq!(keyboard.line(None, false, &cancel), Typed::Stopped);
+        assert_eq!(keyboard.line(None, &cancel), Typed::Stopped);
         let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
         let asked = cancel.clone();
         let asking = thread::spawn(move || asked.cancel());
-        assert_eq!(keyboard.line(None, false, &cancel), Typed::Stopped);
+        assert_eq!(keyboard.line(None, &cancel), Typed::Stopped);
         assert!(asking.join().is_ok());
     }
 
     #[test]
     fn the_end_is_the_end() {
-        let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
+        let mut keyboard = Keyboard::default();
         typed(&keyboard, "early");
         keyboard.sender.send(Typed::End).unwrap_or_default();
-        assert_eq!(keyboard.line(None, true, &cancel), Typed::End);
-        assert_eq!(keyboard.line(None, true, &cancel), Typed::End);
+        typed(&keyboard, "never");
+        assert_eq!(asked(&mut keyboard, None, true), Typed::End);
+        assert_eq!(asked(&mut keyboard, None, true), Typed::End);
     }
 }

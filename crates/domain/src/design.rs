@@ -24,6 +24,7 @@ pub mod discussion;
 pub mod event;
 pub mod facts;
 pub mod finding;
+pub mod forecast;
 pub mod heavy;
 pub mod judge;
 pub mod mark;

@@ -1,6 +1,7 @@
 //! `convoke compare`: the same feature in a single pass by the chair, beside what the panel made.
 
 use convoke_domain::design::event::Settings;
+use convoke_domain::design::forecast::COMPARED;
 use convoke_domain::design::parts::document;
 use convoke_domain::design::plan::check;
 use convoke_domain::design::prompt;
@@ -113,7 +114,7 @@ impl Args {
         let purpose = Purpose {
             run: Some(run.to_string()),
             role: Some("single-pass".to_owned()),
-            phase: Some("compare".to_owned()),
+            phase: Some(COMPARED.to_owned()),
         };
         let order = LaneOrder {
             agent: &agent,

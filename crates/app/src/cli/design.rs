@@ -1,8 +1,10 @@
 //! `convoke design`: from a feature sentence to a reviewed plan.
 
+pub(super) mod cost;
 mod course;
 mod ending;
 mod ground;
+mod lane;
 mod nested;
 mod person;
 mod probe;
@@ -19,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(super) use self::course::CourseArgs;
+pub(super) use self::ending::texts;
 use self::rehearsal::Rehearsal;
 use self::seats::Seats;
 pub(super) use self::worker::WorkerArgs;
@@ -245,8 +248,8 @@ pub(super) fn opened<'w>(
 
 /// Asks the person at the terminal what is to be designed.
 fn asked_for(output: &Output) -> Typed {
-    output.say("What is to be designed? One line will do.");
-    input::line(None, &interrupt::cancel())
+    let ask = || output.say("What is to be designed? One line will do.");
+    input::line(ask, None, &interrupt::cancel())
 }
 
 fn nobody() -> Failure {

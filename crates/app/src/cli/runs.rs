@@ -1,21 +1,24 @@
 //! `convoke runs`, `show`, `resume`, `replay` and `recount`: what is left of a design, and going on.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt::Write;
+mod report;
+mod spending;
 
-use convoke_domain::design::event::LaneEnd;
+use std::collections::BTreeMap;
+
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::quote::line;
-use convoke_domain::design::walk::{Ending, Line, Next, Progress, walk};
-use convoke_domain::lane::event::Usage;
+use convoke_domain::design::walk::{Ending, Next, Progress, walk};
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::hashes;
 use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_store::journal::{Integrity, JournalStore, Run};
-use serde::Serialize;
+use convoke_store::lane::{LaneQuery, LaneStore};
 
-use super::design::{CourseArgs, opened};
+use self::report::{
+    ArtifactReport, LaneReport, LineReport, RecountReport, ReplayReport, RunReport, ShowReport,
+};
+use self::spending::Spending;
+use super::design::{CourseArgs, opened, texts};
 use super::manifest;
 use super::table::render;
 use crate::app::{App, Format};
@@ -83,73 +86,6 @@ struct NotAgain {
     run: RunId,
 }
 
-#[derive(Serialize)]
-struct RunReport {
-    run: String,
-    state: &'static str,
-    started_at: String,
-    feature: String,
-}
-
-#[derive(Serialize)]
-struct ShowReport<'a> {
-    run: &'a str,
-    state: &'static str,
-    feature: &'a str,
-    ending: String,
-    artifacts: &'a BTreeMap<String, String>,
-    lanes: Vec<LaneReport<'a>>,
-}
-
-#[derive(Serialize)]
-struct LaneReport<'a> {
-    lane: &'a str,
-    agent: &'a str,
-    model: Option<&'a str>,
-    status: &'static str,
-    took_ms: u64,
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    micro_dollars: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct ArtifactReport<'a> {
-    run: &'a str,
-    artifact: &'a str,
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-struct ReplayReport<'a> {
-    run: &'a str,
-    lines: Vec<LineReport<'a>>,
-}
-
-#[derive(Serialize)]
-struct LineReport<'a> {
-    /// `text`, or `table` for how lanes stood.
-    kind: &'static str,
-    text: Cow<'a, str>,
-}
-
-impl<'a> LineReport<'a> {
-    fn new(line: &'a Line) -> Self {
-        let kind = match line {
-            Line::Text(_) => "text",
-            Line::Table(_) => "table",
-        };
-        Self { kind, text: line.text() }
-    }
-}
-
-#[derive(Serialize)]
-struct RecountReport {
-    run: String,
-    journal: String,
-    differing: Vec<String>,
-}
-
 /// A run with all that is known of it.
 pub(super) struct Known {
     pub(super) workspace: Workspace,
@@ -166,6 +102,24 @@ impl Known {
         let facts = Facts::fold(events);
         let progress = walk(&facts);
         Ok(Self { workspace, run, facts, progress })
+    }
+
+    fn is_rehearsal(&self) -> bool {
+        self.facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal)
+    }
+
+    /// Adds up what it has cost.
+    fn spending(&self) -> Result<Spending, Failure> {
+        let accepted = self.progress.files.get("accepted-plan-findings.md");
+        let accepted = accepted.map_or(0, |text| {
+            text.lines().filter(|line| line.starts_with("### FINDING_")).count() as u64
+        });
+        if self.is_rehearsal() {
+            return Ok(Spending::recorded(&self.facts.ended(), accepted));
+        }
+        let query = LaneQuery { run: Some(self.run.id.as_str()), ..LaneQuery::default() };
+        let entries = self.workspace.store.lanes(query).map_err(refused)?;
+        Ok(Spending::paid(&entries, accepted))
     }
 
     fn ending(&self) -> String {
@@ -232,33 +186,19 @@ impl ShowArgs {
                 state: known.run.state.name(),
                 feature: &known.run.feature,
                 ending: known.ending(),
-                artifacts: &known.progress.files,
+                artifacts: texts(&known.progress.files),
                 lanes: lanes.iter().map(|(id, end)| LaneReport::new(&id.0, end)).collect(),
+                cost: known.spending()?,
             })?,
-            Format::Text => output.data(&shown(&known))?,
+            Format::Text => output.data(&shown(&known, &known.spending()?))?,
         }
         Ok(Exit::Done)
     }
 }
 
-impl<'a> LaneReport<'a> {
-    fn new(lane: &'a str, end: &'a LaneEnd) -> Self {
-        Self {
-            lane,
-            agent: &end.agent,
-            model: end.model.as_deref(),
-            status: end.status.name(),
-            took_ms: end.took,
-            input_tokens: end.usage.map(|usage| usage.input),
-            output_tokens: end.usage.map(|usage| usage.output),
-            micro_dollars: end.usage.and_then(|usage| usage.micro_dollars),
-        }
-    }
-}
-
-fn shown(known: &Known) -> String {
-    let is_rehearsal = known.facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal);
-    let recorded = if is_rehearsal { " (a rehearsal: every answer was recorded)" } else { "" };
+fn shown(known: &Known, spending: &Spending) -> String {
+    let recorded =
+        if known.is_rehearsal() { " (a rehearsal: every answer was recorded)" } else { "" };
     let head = (&known.run.id, known.ending(), line(&known.run.feature));
     let mut text = format!("run {}: {}{recorded}\n{}\n\n", head.0, head.1, head.2);
     let lanes = known.facts.ended();
@@ -274,16 +214,7 @@ fn shown(known: &Known) -> String {
         ]
     });
     text += &render(["lane", "model", "status", "took", "in", "out"], rows, &[3, 4, 5]);
-    let all = lanes.iter().filter_map(|(_, end)| end.usage).fold(Usage::default(), Usage::plus);
-    let accepted = known.progress.files.get("accepted-plan-findings.md");
-    let accepted = accepted.map_or(0, |text| {
-        text.lines().filter(|line| line.starts_with("### FINDING_")).count() as u64
-    });
-    let sum = all.input + all.output;
-    write!(text, "\n{} tokens in, {} out", all.input, all.output).ok();
-    if let Some(each) = sum.checked_div(accepted) {
-        write!(text, "; {each} for each of {accepted} accepted findings").ok();
-    }
+    text += &spending.text();
     let names: Vec<_> = known.progress.files.keys().map(String::as_str).collect();
     text + &format!("\n\nartifacts: {}\n", names.join(", "))
 }

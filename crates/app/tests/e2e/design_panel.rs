@@ -163,3 +163,22 @@ fn a_debate_that_fails_costs_nobody_their_seat() {
     };
     assert_eq!((of_cursor("review/"), of_cursor("vote/")), (2, 1));
 }
+
+// P-11, P-35: whoever passes a session file may be a person; only facts about the branch waive its check.
+#[test]
+fn a_session_file_alone_says_nothing_about_the_branch() {
+    let panel = Panel::new();
+    panel.git(&["switch", "--quiet", "--create", "other/topic"]);
+    let session = panel.project.path("../caller/session.env");
+    std::fs::create_dir(session.parent().unwrap()).unwrap();
+    std::fs::write(&session, "").unwrap();
+    let session = session.to_str().unwrap();
+    let refused = panel.design(&["--session-env", session]);
+    assert_eq!(refused.code, Some(3), "{refused}");
+    assert!(refused.stdout.contains("PREFLIGHT_ERROR="), "{refused}");
+    let facts = "IS_MAIN=false IS_USER_BRANCH=true USER_PREFIX=june CURRENT_BRANCH=other/topic";
+    let waived = panel.design(&["--session-env", session, "--branch-info", facts]);
+    assert_eq!(waived.code, Some(0), "{waived}");
+    let alone = panel.design(&["--branch-info", facts]);
+    assert_eq!(alone.code, Some(0), "{alone}");
+}

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::harness::{Outcome, set_mode};
+use crate::harness::Outcome;
 use crate::panel::{FEATURE, Panel, answers};
 
 /// A run that ends because nobody sketches, and the panel that would.
@@ -63,22 +63,10 @@ fn a_resumed_run_keeps_its_branch_and_its_folder() {
     assert!(fs::read_to_string(folder.join("tasks.md")).unwrap().starts_with("## Tasks"));
 }
 
-/// A host that spends a hundred tokens on every answer.
-const SPENDER: &str = "#!/bin/sh\ncat > /dev/null\n\
-    echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"As it is.\",\
-    \"session_id\":\"s\",\"uuid\":\"u\",\"usage\":{\"input_tokens\":60,\"output_tokens\":40}}'\n";
-
 // What may be spent holds for a resumed run, unless it is said anew.
 #[test]
 fn a_resumed_run_keeps_its_budget() {
-    let panel = Panel::new();
-    let program = panel.project.path("../bin/claude");
-    fs::create_dir_all(program.parent().unwrap()).unwrap();
-    fs::write(&program, SPENDER).unwrap();
-    set_mode(&program, 0o755);
-    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
-    let panel = Panel { project: panel.project.variable("PATH", &path) };
-    let seats = panel.seats().rsplit_once(',').unwrap().0.to_owned() + ",claude";
+    let (panel, seats) = Panel::new().with_spender();
     let flags = ["design", "--auto", "--no-probe", "--budget", "90", "--seats", &seats, FEATURE];
     let poor = panel.project.run(&flags);
     assert_eq!(poor.code, Some(5), "{poor}");

@@ -10,11 +10,17 @@ use convoke_domain::lane::outcome::End;
 use convoke_engine::lane::cassette::{Cassette, Entry, Matching, Request};
 use serde_json::Value;
 
-use crate::harness::{Outcome, Project};
+use crate::harness::{Outcome, Project, set_mode};
 
 pub(crate) const REHEARSAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rehearsal");
 pub(crate) const FEATURE: &str = "Keep notes in a folder";
 const AGENTS: [&str; 3] = ["cursor", "codex", "claude"];
+
+/// A host with one answer to everything, and a price.
+const SPENDER: &str = "#!/bin/sh\ncat > /dev/null\n\
+    echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"As it is.\",\
+    \"session_id\":\"'$$'\",\"uuid\":\"u\",\"total_cost_usd\":0.01,\
+    \"usage\":{\"input_tokens\":60,\"output_tokens\":40}}'\n";
 
 /// Answers by the names of lanes.
 pub(crate) type Answers = BTreeMap<String, String>;
@@ -67,6 +73,19 @@ impl Panel {
     pub(crate) fn design(&self, flags: &[&str]) -> Outcome {
         let seats = self.seats();
         self.project.run(&[&["design", "--auto", "--seats", &seats], flags, &[FEATURE]].concat())
+    }
+
+    /// Has the host be a program that spends a hundred tokens and a cent on every answer, and returns
+    /// who is seated then.
+    pub(crate) fn with_spender(self) -> (Self, String) {
+        let program = self.project.path("../bin/claude");
+        fs::create_dir_all(program.parent().unwrap()).unwrap();
+        fs::write(&program, SPENDER).unwrap();
+        set_mode(&program, 0o755);
+        let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
+        let panel = Self { project: self.project.variable("PATH", &path) };
+        let seats = panel.seats().rsplit_once(',').unwrap().0.to_owned() + ",claude";
+        (panel, seats)
     }
 
     pub(crate) fn git(&self, arguments: &[&str]) -> String {

@@ -3,9 +3,11 @@
 //! An event holds what no rule can know: what was asked for, how the surroundings were found, what
 //! agents and people answered. It never holds what was made of it.
 
+use std::sync::Arc;
+
 use super::heavy::Worked;
 use super::policy::Policy;
-use super::progress::Prefix;
+use super::progress::{Prefix, Step};
 use super::seat::{Available, Holder, Panel};
 use super::setup::SetUp;
 use crate::lane::collected::Status;
@@ -170,6 +172,24 @@ pub struct Health {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LaneId(pub String);
 
+impl LaneId {
+    /// Returns the step that asks it.
+    pub fn step(&self) -> Option<Step> {
+        let mut words = self.0.split('/');
+        match (words.next()?, words.next()) {
+            ("sketch", _) | ("chair", Some("synthesis")) => Some(Step::Sketches),
+            ("debate" | "judge", _) => Some(Step::Dialectic),
+            ("review" | "vote", _) | ("chair", Some("merge" | "revision")) => Some(Step::Review),
+            ("chair", Some("questions")) => Some(Step::Questions),
+            ("chair", Some("scope")) => Some(Step::DiscussionOne),
+            ("chair", Some("plan")) => Some(Step::Plan),
+            ("chair", Some("interview" | "update")) => Some(Step::DiscussionTwo),
+            ("chair", Some("diagram")) => Some(Step::Diagram),
+            _ => None,
+        }
+    }
+}
+
 /// What came of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEnd {
@@ -177,8 +197,8 @@ pub struct LaneEnd {
     pub status: Status,
     /// Why there is no answer.
     pub reason: String,
-    /// The answer; empty if there is none.
-    pub answer: String,
+    /// The answer; empty if there is none. It may be long, and is shared wherever it is kept.
+    pub answer: Arc<str>,
     /// The agent that was asked.
     pub agent: String,
     /// The model that answered, as far as the client says.

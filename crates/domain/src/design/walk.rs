@@ -26,6 +26,7 @@ mod votes;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use self::independence::Answered;
 use super::board::Board;
@@ -41,7 +42,7 @@ pub struct Progress {
     /// Everything that was shown so far.
     pub lines: Vec<Line>,
     /// The artifacts so far, by file name.
-    pub files: BTreeMap<String, String>,
+    pub files: BTreeMap<String, Arc<str>>,
     /// What whoever asked is to be warned of in their own log.
     pub issues: Vec<String>,
     /// Whom of the two agents can still be asked.
@@ -243,7 +244,7 @@ struct Walk<'f> {
     /// Whether the host failed.
     is_host_lost: bool,
     lines: Vec<Line>,
-    files: BTreeMap<String, String>,
+    files: BTreeMap<String, Arc<str>>,
     /// What belongs in the log of whoever asked.
     issues: Vec<String>,
     /// Whether a process of its own does what comes now; then nothing is shown.
@@ -334,8 +335,8 @@ impl<'f> Walk<'f> {
         }
     }
 
-    fn file(&mut self, name: &str, text: String) {
-        self.files.insert(name.to_owned(), text);
+    fn file(&mut self, name: &str, text: impl Into<Arc<str>>) {
+        self.files.insert(name.to_owned(), text.into());
     }
 
     /// Takes notice of a time. Clocks may be set back; a design does not go backwards.

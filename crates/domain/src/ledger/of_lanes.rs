@@ -56,7 +56,7 @@ mod tests {
         LaneEnd {
             status,
             reason: String::new(),
-            answer: String::new(),
+            answer: String::new().into(),
             agent: "cursor".to_owned(),
             model: None,
             usage: Some(usage),

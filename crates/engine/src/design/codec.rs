@@ -277,7 +277,7 @@ impl LaneBody {
             name: id.0.clone(),
             status: end.status.name().to_owned(),
             reason: end.reason.clone(),
-            answer: end.answer.clone(),
+            answer: end.answer.to_string(),
             agent: end.agent.clone(),
             model: end.model.clone(),
             usage,
@@ -289,7 +289,7 @@ impl LaneBody {
         let end = LaneEnd {
             status: read.known(&self.status, Status::parse(&self.status))?,
             reason: self.reason,
-            answer: self.answer,
+            answer: self.answer.into(),
             agent: self.agent,
             model: self.model,
             usage: self.usage.map(|usage| Usage {

@@ -132,9 +132,15 @@ impl<'s> Journal<'s> {
         store: &'s dyn JournalStore,
         run: RunId,
     ) -> Result<(Self, Vec<Stamped>), RunError<std::convert::Infallible>> {
-        let entries = store.events(&run)?;
-        let next = entries.last().map_or(1, |entry| entry.seq + 1);
-        let stamped = stamped(&entries)?;
+        let mut next = 1;
+        let mut stamped = Vec::new();
+        // One at a time: answers are long, and nobody needs them twice.
+        store.replay(&run, 0, &mut |entry| {
+            next = entry.seq + 1;
+            let event = decode(&entry.kind, &entry.body);
+            stamped.push(event.map(|event| Stamped { at: entry.at_ms, event }));
+        })?;
+        let stamped = stamped.into_iter().collect::<Result<_, CodecError>>()?;
         Ok((Self { store, run, next }, stamped))
     }
 
@@ -231,7 +237,7 @@ pub fn work<W: World>(
 
 /// Returns the hash of every artifact, by name.
 pub fn hashes(progress: &Progress) -> Vec<(String, String)> {
-    progress.files.iter().map(|(name, text)| (name.clone(), hash(text))).collect()
+    progress.files.iter().map(|(name, text)| (name.clone(), hash(&**text))).collect()
 }
 
 impl<W: World> Course<'_, '_, W> {

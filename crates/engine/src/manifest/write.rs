@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use convoke_domain::manifest::{
     Artifact, EXPORT_DIR, MANIFEST_FILE, Manifest, Unspeakable, session_id,
@@ -31,7 +32,7 @@ pub enum Source<'a> {
     /// From a folder.
     Folder(&'a Path),
     /// From a run, by name.
-    Texts(&'a BTreeMap<String, String>),
+    Texts(&'a BTreeMap<String, Arc<str>>),
 }
 
 /// A bundle to write.
@@ -151,7 +152,7 @@ pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
 /// A folder that holds anything else is left alone.
 pub fn write_all(
     folder: &Path,
-    files: &BTreeMap<String, String>,
+    files: &BTreeMap<String, Arc<str>>,
     record: &Record,
 ) -> Result<PathBuf, WriteError> {
     let unusable = |source| WriteError::Folder { path: folder.to_owned(), source };
@@ -215,7 +216,7 @@ fn describe(
 /// Where artifacts are taken from.
 enum Store<'a> {
     Folder(Folder),
-    Texts(&'a BTreeMap<String, String>),
+    Texts(&'a BTreeMap<String, Arc<str>>),
 }
 
 impl<'a> Store<'a> {

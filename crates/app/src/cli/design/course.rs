@@ -19,8 +19,8 @@ use super::nested::Caller;
 use super::person::Person;
 use super::screen::Screen;
 use super::stage::{Beginning, Stage};
-use super::{DesignError, ground, opened};
-use crate::app::App;
+use super::{DesignError, cost, ground, opened};
+use crate::app::{App, Format};
 use crate::cli::lane::seconds;
 use crate::cli::manifest::recorded;
 use crate::clock::now;
@@ -94,6 +94,10 @@ impl CourseArgs {
         let mut stage = self.stage(app, id, &events, output)?;
         let folder = stage.folder.clone();
         let settings = begun(id, &events)?.clone();
+        // What is played costs nothing.
+        if !settings.is_rehearsal && app.format == Format::Text {
+            stage.forecast = Some(cost::prospect(workspace, id, stage.budget)?);
+        }
         if events.len() > 1 {
             ground::check(&mut stage, &Facts::fold(events.iter().cloned()))?;
         }
@@ -146,6 +150,7 @@ impl CourseArgs {
             worker: self.worker(app, id),
             is_worker: false,
             stopping: None,
+            forecast: None,
         })
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use convoke_domain::design::walk::{Ending, Failed, Progress};
 use convoke_domain::run::RunId;
@@ -22,7 +23,12 @@ struct Report<'a> {
     run: &'a str,
     ending: String,
     degraded: &'a [String],
-    artifacts: &'a BTreeMap<String, String>,
+    artifacts: BTreeMap<&'a str, &'a str>,
+}
+
+/// Returns artifacts as plain texts, by name.
+pub(in crate::cli) fn texts(files: &BTreeMap<String, Arc<str>>) -> BTreeMap<&str, &str> {
+    files.iter().map(|(name, text)| (name.as_str(), &**text)).collect()
 }
 
 /// Says how it ended, and what can be done next.
@@ -75,7 +81,7 @@ pub(super) fn told(
         ),
     };
     if app.format == Format::Json {
-        let artifacts = &progress.files;
+        let artifacts = texts(&progress.files);
         output.json(&Report { run: id.as_str(), ending, degraded, artifacts })?;
         return Ok(exit);
     }
@@ -99,7 +105,7 @@ pub(super) fn hand_over(
     record: Record,
     output: &Output,
 ) -> Result<(), Failure> {
-    let plan = progress.files.get("plan.txt").map_or("", String::as_str);
+    let plan = progress.files.get("plan.txt").map_or("", |text| &**text);
     let tasks = plan.find("## Tasks").map_or("", |at| &plan[at..]);
     let mut files = Vec::new();
     for (name, text) in [("plan", plan), ("tasks", tasks)] {

@@ -48,8 +48,8 @@ impl Person {
             screen.say(&format!("{}: {answer}", question.title));
             return Some(reply(answer));
         }
-        screen.say(&asked(question));
-        match input::line(self.patience, &interrupt::cancel()) {
+        let ask = || screen.say(&asked(question));
+        match input::line(ask, self.patience, &interrupt::cancel()) {
             input::Typed::Line(answer) => Some(reply(&answer)),
             input::Typed::TooLate => {
                 screen.say("no answer in time; the recommendation stands");

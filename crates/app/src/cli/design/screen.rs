@@ -1,8 +1,14 @@
 //! How a design is shown: text on stdout as it comes; the table of lanes in one place on a terminal,
-//! and line by line elsewhere.
+//! with what they have spent so far, and line by line elsewhere.
 
+use std::collections::HashMap;
+
+use convoke_domain::design::board::{Board, fitting};
+use convoke_domain::design::event::LaneId;
 use convoke_domain::design::walk::Line;
+use convoke_domain::lane::event::Usage;
 
+use super::cost::{amount, in_all};
 use crate::app::{App, Format};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -10,8 +16,10 @@ use crate::output::Output;
 /// What a design is shown on.
 pub(super) struct Screen<'o> {
     output: &'o mut Output,
-    /// Whether a table stands where the next one may take its place.
-    has_table: bool,
+    /// The table that stands where the next one may take its place.
+    board: Option<Board>,
+    /// What lanes have spent, as far as they say.
+    spent: HashMap<LaneId, Usage>,
     is_terminal: bool,
     is_json: bool,
 }
@@ -20,7 +28,7 @@ impl<'o> Screen<'o> {
     pub(super) fn new(app: &App, output: &'o mut Output) -> Self {
         let is_json = app.format == Format::Json;
         let is_terminal = output.is_terminal();
-        Self { output, has_table: false, is_terminal, is_json }
+        Self { output, board: None, spent: HashMap::new(), is_terminal, is_json }
     }
 
     /// Shows a line.
@@ -30,21 +38,43 @@ impl<'o> Screen<'o> {
         }
         match line {
             Line::Table(board) if self.is_terminal => {
-                self.output.redraw(&board.text(), self.has_table);
-                self.has_table = true;
+                self.draw(board);
+                self.board = Some(board.clone());
                 Ok(())
             }
             Line::Text(_) | Line::Table(_) => {
-                self.has_table = false;
+                self.board = None;
                 self.output.data(&format!("{}\n", line.text()))?;
                 self.output.flush()
             }
         }
     }
 
+    /// Takes down what a lane has spent so far.
+    pub(super) fn take_down(&mut self, lane: &LaneId, usage: Usage) {
+        self.spent.insert(lane.clone(), usage);
+    }
+
+    /// Takes down what a lane has spent so far, and shows it where its table is.
+    pub(super) fn spent(&mut self, lane: &LaneId, usage: Usage) {
+        self.take_down(lane, usage);
+        if let Some(board) = self.board.as_ref().filter(|_| self.is_terminal) {
+            self.draw(board);
+        }
+    }
+
+    /// Draws a table in the place of the last one, in one line: another could not be drawn over it.
+    fn draw(&self, board: &Board) {
+        let text = board.text_with(|lane| self.spent.get(lane).map_or_else(String::new, amount));
+        let all = self.spent.values().copied().reduce(Usage::plus);
+        let text = text + &all.map_or_else(String::new, |all| in_all(&all));
+        let width = self.output.width().unwrap_or(usize::MAX);
+        self.output.redraw(&fitting(&text, width), self.board.is_some());
+    }
+
     /// Says something beside the run.
     pub(super) fn say(&mut self, text: &str) {
-        self.has_table = false;
+        self.board = None;
         self.output.say(text);
     }
 }

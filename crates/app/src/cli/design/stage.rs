@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_domain::design::event::{
@@ -12,9 +13,8 @@ use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{Line, Progress, Question, Request};
 use convoke_domain::lane::cap::Cap;
-use convoke_domain::lane::collected::{self, Status, collected};
-use convoke_domain::lane::ledger::Purpose;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::collected::Status;
+use convoke_domain::lane::event::Event;
 use convoke_domain::lane::queue::Room;
 use convoke_domain::run::RunId;
 use convoke_domain::tree::Status as TreeStatus;
@@ -22,28 +22,21 @@ use convoke_domain::tree::sidecar::{Mode, Request as TreeRequest};
 use convoke_engine::design::run::{LaneNews, Tell, World};
 use convoke_engine::design::setup::{self, Doubt};
 use convoke_engine::git::sidecar::check;
-use convoke_engine::lane::adapter::Rights;
-use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::many::{self, Enough, News, Waiting};
-use convoke_engine::lane::supervisor::Limits;
 use jiff::Timestamp;
 
+use super::lane::{Order, not_run};
 use super::nested::Caller;
 use super::person::Person;
 use super::probe::probe;
 use super::screen::Screen;
 use super::{DesignError, lane_limits, question, worker};
 use crate::app::{App, Format};
-use crate::cli::lane::{Account, LaneOrder, lane_failed, why};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::interrupt::{self, Held};
-use crate::output::Voice;
-
-/// No answer is longer.
-const LONGEST_ANSWER: usize = 1024 * 1024;
 
 /// How many lanes run at the same time.
 const ROOM: Room = Room { in_all: 12, of_agent: 10 };
@@ -75,17 +68,16 @@ pub(super) struct Stage<'a> {
     pub(super) person: Person,
     pub(super) screen: Screen<'a>,
     /// What was kept last, so that only changes are written.
-    pub(super) kept: BTreeMap<String, String>,
+    pub(super) kept: BTreeMap<String, Arc<str>>,
     /// What a process is told that does the heavy part.
     pub(super) worker: Vec<String>,
     /// Whether this process is such a one. It shows nothing.
     pub(super) is_worker: bool,
     /// Held from the moment on when we were asked to stop, until that is written down.
     pub(super) stopping: Option<Held>,
+    /// What the run will probably cost, until that was said.
+    pub(super) forecast: Option<String>,
 }
-
-/// What came of a lane; nothing if we were stopped.
-type Came = Result<Option<LaneEnd>, Failure>;
 
 impl Stage<'_> {
     fn set_up_with(&self, settings: &Settings, doubt: Doubt) -> Result<SetUp, Failure> {
@@ -138,6 +130,9 @@ impl World for Stage<'_> {
         requests: &[Request],
         tell: &mut Tell<'_, Self, Failure>,
     ) -> Result<(), Failure> {
+        if let Some(forecast) = self.forecast.take() {
+            self.screen.say(&forecast);
+        }
         // What agents do meanwhile is not part of what a design shows.
         let quiet = App { format: Format::Json, ..self.app.clone() };
         let run = self.run.clone();
@@ -151,11 +146,18 @@ impl World for Stage<'_> {
         let waiting = requests.iter().map(|request| Waiting {
             agent: settings.chosen(request.holder).agent.as_str(),
             expected: Duration::from_secs(request.holder.slowness()),
-            work: Box::new(|_: &_, _: &mut dyn FnMut(&_)| order.run(request)),
+            work: Box::new(|_: &_, hear: &mut dyn FnMut(&_)| order.run(request, hear)),
         });
         let mut failed = None;
         many::run(waiting.collect(), ROOM, &interrupt::cancel(), &mut |number, news| {
             let id = requests[number].id.clone();
+            match &news {
+                News::Said(Event::Usage(usage)) => self.screen.spent(&id, *usage),
+                News::Ended(Ok(Some(LaneEnd { usage: Some(usage), .. }))) => {
+                    self.screen.take_down(&id, *usage);
+                }
+                News::Said(_) | News::Started | News::Ended(_) => {}
+            }
             let told = match news {
                 News::Started => tell(self, LaneNews::Started(id)),
                 News::Ended(Ok(Some(end))) if end.status == Status::CapHit => {
@@ -267,7 +269,7 @@ impl World for Stage<'_> {
                 if is_theirs != Some(true) {
                     keep_file(&self.folder, name, text)?;
                 }
-                self.kept.insert(name.clone(), text.clone());
+                self.kept.insert(name.clone(), Arc::clone(text));
             }
         }
         Ok(())
@@ -283,98 +285,4 @@ fn keep_file(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     fs::write(&path, text).map_err(|source| {
         Failure::new(Exit::Surroundings, DesignError::Folder { path: path.clone(), source })
     })
-}
-
-/// What every lane of a run has in common.
-struct Order<'o> {
-    app: &'o App,
-    settings: &'o Settings,
-    run: &'o RunId,
-    budget: Option<Cap>,
-    limits: Limits,
-}
-
-impl Order<'_> {
-    /// Asks an agent, and once more if it said nothing.
-    fn run(&self, request: &Request) -> Came {
-        let first = self.ask(request, false)?;
-        match first {
-            Some((_, true)) => Ok(self.ask(request, true)?.map(|(end, _)| end)),
-            first => Ok(first.map(|(end, _)| end)),
-        }
-    }
-
-    /// Asks, and tells whether it is worth asking again.
-    fn ask(&self, request: &Request, is_second: bool) -> Result<Option<(LaneEnd, bool)>, Failure> {
-        let chosen = self.settings.chosen(request.holder);
-        let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
-            Failure::new(Exit::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
-        })?;
-        let purpose = Purpose {
-            run: Some(self.run.to_string()),
-            role: Some(request.kind.clone()),
-            phase: Some(request.step.number().to_owned()),
-        };
-        let order = LaneOrder {
-            agent: &agent,
-            prompt: &request.prompt,
-            label: Some(&request.id.0),
-            record: None,
-            model: chosen.model.as_deref(),
-            effort: None,
-            resume: None,
-            rights: Rights::ReadOnly,
-            limits: self.limits,
-            account: Account { purpose, budget: self.budget, ..Account::default() },
-        };
-        let scratch = tempfile::tempdir().map_err(lane_failed)?;
-        let ran = order.run(self.app, scratch.path(), &Voice::default())?;
-        let driven = &ran.driven;
-        if driven.outcome == Outcome::Cancelled {
-            return Ok(None);
-        }
-        let why = why(driven);
-        let result = collected::Result {
-            outcome: driven.outcome,
-            end: driven.end,
-            why: why.as_deref(),
-            thin: None,
-            is_second,
-        };
-        let found = collected(&result);
-        // Nobody failed then; what was spent is worth saying.
-        let spent = why.clone().filter(|_| found.status == Status::CapHit);
-        let mut end = LaneEnd {
-            status: found.status,
-            reason: spent.unwrap_or(found.reason),
-            answer: String::new(),
-            agent: chosen.agent.clone(),
-            model: driven.heard.model.clone(),
-            usage: ran.spent.or(driven.heard.usage.filter(|_| driven.is_recorded)),
-            took: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
-        };
-        if end.status == Status::Ok {
-            let answer = driven.heard.answer().unwrap_or_default();
-            if answer.len() > LONGEST_ANSWER {
-                end.status = Status::Failed;
-                end.reason = format!("the answer is longer than {LONGEST_ANSWER} bytes");
-            } else {
-                answer.clone_into(&mut end.answer);
-            }
-        }
-        Ok(Some((end, result.is_worth_another())))
-    }
-}
-
-/// What is recorded of a lane that could not even be tried.
-fn not_run(settings: &Settings, request: &Request, reason: &str) -> LaneEnd {
-    LaneEnd {
-        status: Status::Failed,
-        reason: reason.to_owned(),
-        answer: String::new(),
-        agent: settings.chosen(request.holder).agent.clone(),
-        model: None,
-        usage: None,
-        took: 0,
-    }
 }

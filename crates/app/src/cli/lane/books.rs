@@ -88,6 +88,22 @@ impl LaneOrder<'_> {
         })
     }
 
+    /// Runs it as [`LaneOrder::run`] does, for who hears whatever its agent says.
+    pub(in crate::cli) fn run_heard(
+        &self,
+        app: &App,
+        scratch: &Path,
+        voice: &Voice,
+        hear: &mut dyn FnMut(&Event),
+    ) -> Result<Ran, Failure> {
+        self.run_told(app, scratch, voice, &mut |told| {
+            if let Told::Said(event) = told {
+                hear(event);
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
     /// Runs it as [`LaneOrder::run`] does, and tells somebody else what happens meanwhile.
     pub(super) fn run_told(
         &self,

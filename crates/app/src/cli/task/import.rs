@@ -128,7 +128,7 @@ fn designed(app: &App, id: &RunId) -> Result<(String, String), Failure> {
         Some(place) => place,
         None => left(app, &run, text)?,
     };
-    Ok((place, text.clone()))
+    Ok((place, text.to_string()))
 }
 
 /// Leaves a plan where agents find it and git does not. One that is there already stays as it is.

@@ -96,7 +96,7 @@ impl Walk<'_> {
                 self.file(&seat.file, end.answer.clone());
                 if end.status == Status::Ok {
                     self.remember("debate", seat, end);
-                    sides[place] = Some(end.answer.as_str());
+                    sides[place] = Some(&*end.answer);
                 } else {
                     let name = self.settings.panel.named(seat.runner).name();
                     self.warn(debate::lane_warning(name, decision, side, &end.reason));

@@ -69,7 +69,7 @@ impl Walk<'_> {
                 self.say("**⚠ Architecture diagram unavailable (rejected by sanitizer).**");
             }
         }
-        match text(self, "rejected-findings.md").as_str() {
+        match &*text(self, "rejected-findings.md") {
             "" => self.say("## Plan Review — All Suggestions Implemented"),
             rejected => self.show_under(Shown::Rejected.header(), rejected),
         }

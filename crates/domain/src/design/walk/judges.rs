@@ -26,7 +26,7 @@ impl Walk<'_> {
             let ends = self.lanes(requests, None)?;
             self.tree(Boundary::Judges)?;
             for (seat, end) in seats.iter().zip(ends) {
-                let answer = (end.status == Status::Ok).then_some(end.answer.as_str());
+                let answer = (end.status == Status::Ok).then_some(&*end.answer);
                 if answer.is_some() {
                     self.remember("judge", seat, end);
                 }

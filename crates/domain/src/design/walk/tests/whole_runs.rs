@@ -119,7 +119,7 @@ fn votes_decide_what_becomes_of_findings() {
     assert_eq!(nobody.file("accepted-plan-findings.md"), "");
 }
 
-// P-196, P-198, P-199, P-200, P-202, P-210, P-212, P-216, P-218, P-233, P-239
+// P-196, P-198, P-199, P-200, P-202, P-204, P-210, P-212, P-216, P-218, P-233, P-239
 #[test]
 fn contested_decisions_are_debated_and_judged() {
     let two = format!("{}\n{}", block(1, "Where"), block(2, "When"));
@@ -137,6 +137,10 @@ fn contested_decisions_are_debated_and_judged() {
     let who: Vec<_> = debated.lanes("debate/").iter().map(|(_, holder)| *holder).collect();
     assert_eq!(who, [Holder::First, Holder::First, Holder::Second, Holder::Second]);
     assert!(!debated.file("dialectic-ballot.txt").to_lowercase().contains("cursor"));
+    for (number, side) in [(1, "thesis"), (1, "antithesis"), (2, "thesis"), (2, "antithesis")] {
+        let kept = debated.file(&format!("debate-{number}-{side}-prompt.txt"));
+        assert_eq!(debated.prompts(&format!("debate/{number}/{side}")), [kept]);
+    }
 
     let failed = World::new()
         .answer("chair/synthesis", synthesis(&two))

@@ -169,7 +169,7 @@ impl World {
         LaneEnd {
             status: if answer.is_ok() { Status::Ok } else { Status::Failed },
             reason: answer.as_ref().err().map_or(String::new(), |it| (*it).to_owned()),
-            answer: answer.unwrap_or_default(),
+            answer: answer.unwrap_or_default().into(),
             agent: self.settings.chosen(request.holder).agent.clone(),
             model: Some(format!("{:?}-model", request.holder).to_lowercase()),
             usage: None,
@@ -249,6 +249,9 @@ impl World {
                 Next::End(ending) => return Run { facts, progress, ending, asked, prompts },
                 Next::Need(need) => {
                     if let Need::Lanes(requests) = &need {
+                        for request in requests {
+                            assert_eq!(request.id.step(), Some(request.step), "{request:?}");
+                        }
                         prompts
                             .extend(requests.iter().map(|it| (it.id.0.clone(), it.prompt.clone())));
                         asked.extend(requests.iter().map(|it| (it.id.0.clone(), it.holder)));
@@ -287,7 +290,7 @@ impl Run {
     }
 
     pub(super) fn file(&self, name: &str) -> &str {
-        self.progress.files.get(name).map_or("(none)", String::as_str)
+        self.progress.files.get(name).map_or("(none)", |text| &**text)
     }
 
     /// Returns what lanes were asked whose names begin so.

@@ -1,0 +1,112 @@
+//! What a run costs: before it begins, and while it goes on.
+
+use std::collections::BTreeSet;
+
+use convoke_domain::design::forecast::{Forecast, Prospect, forecast};
+use convoke_domain::lane::cap::{Cap, dollars};
+use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::forecast::Range;
+use convoke_domain::lane::ledger::Sum;
+use convoke_domain::run::{RunId, RunState};
+use convoke_store::journal::JournalStore;
+use convoke_store::lane::{LaneQuery, LaneStore};
+
+use crate::failure::Failure;
+use crate::workspace::{Workspace, refused};
+
+/// Says what earlier runs of the project needed, and whether that may be spent.
+pub(super) fn prospect(
+    workspace: &Workspace,
+    run: &RunId,
+    budget: Option<Cap>,
+) -> Result<String, Failure> {
+    let Workspace { store, scope } = workspace;
+    let runs = store.runs(&scope.project).map_err(refused)?;
+    let ended = runs.iter().filter(|run| run.state == RunState::Ended);
+    let ended: BTreeSet<_> = ended.map(|run| run.id.as_str()).collect();
+    let query = LaneQuery { project: Some(&scope.project), ..LaneQuery::default() };
+    let entries = store.lanes(query).map_err(refused)?;
+    let own = entries.iter().filter(|it| it.begun.purpose.run.as_deref() == Some(run.as_str()));
+    let own = Sum::of_all(own).usage;
+    let so_far = match own.tokens() {
+        0 => String::new(),
+        _ => format!("; spent so far: {}", amount(&own)),
+    };
+    let found = forecast(&entries, &ended);
+    Ok(format!("forecast: {}{}{so_far}", said(found), compared(found, budget)))
+}
+
+fn said(found: Option<Forecast>) -> String {
+    let Some(Forecast { runs, tokens, micro_dollars, is_partial }) = found else {
+        return "unknown, because no earlier run of this project says what it needed".to_owned();
+    };
+    let range = |Range { median, p90 }: Range, shown: fn(u64) -> String| {
+        format!("{}, and nine of ten no more than {}", shown(median), shown(p90))
+    };
+    let money = micro_dollars.map_or_else(String::new, |it| format!(" ({})", range(it, dollars)));
+    let partial = if is_partial { ", as far as their lanes say" } else { "" };
+    let runs = if runs == 1 { "an earlier run".to_owned() } else { format!("{runs} earlier runs") };
+    format!("{runs} needed {} tokens{money}{partial}", range(tokens, short))
+}
+
+fn compared(found: Option<Forecast>, budget: Option<Cap>) -> String {
+    let (Some(found), Some(cap)) = (found, budget) else { return String::new() };
+    let words = match found.under(cap) {
+        Prospect::Enough => "will probably be enough",
+        Prospect::Tight => "may not be enough",
+        Prospect::TooLittle => "will probably not be enough",
+        Prospect::Unknown => "cannot be compared",
+    };
+    format!("; the budget of {cap} {words}")
+}
+
+/// Shows what was spent: tokens, and money where it was said.
+pub(in crate::cli) fn amount(usage: &Usage) -> String {
+    let tokens = short(usage.tokens());
+    usage.micro_dollars.map_or(tokens.clone(), |money| format!("{tokens} {}", dollars(money)))
+}
+
+/// What stands behind a table of lanes.
+pub(super) fn in_all(usage: &Usage) -> String {
+    format!(" {} in all", amount(usage))
+}
+
+/// Shows a number in few digits: `950`, `12.3k`, `1.2M`.
+fn short(tokens: u64) -> String {
+    match tokens {
+        0..1000 => tokens.to_string(),
+        1000..1_000_000 => format!("{}.{}k", tokens / 1000, tokens % 1000 / 100),
+        _ => format!("{}.{}M", tokens / 1_000_000, tokens % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [0, 999, 1000, 12_345, 999_999, 1_250_000].map(short);
+        assert_eq!(shown, ["0", "999", "1.0k", "12.3k", "999.9k", "1.2M"]);
+        let usage = Usage { input: 1500, micro_dollars: Some(20_000), ..Usage::default() };
+        assert_eq!(amount(&usage), format!("1.5k {}", dollars(20_000)));
+    }
+
+    #[test]
+    fn a_forecast_is_said_in_a_sentence() {
+        let range = |median, p90| Range { median, p90 };
+        let found = Some(Forecast {
+            runs: 3,
+            tokens: range(120_000, 180_000),
+            micro_dollars: Some(range(1_200_000, 2_000_000)),
+            is_partial: true,
+        });
+        assert_eq!(
+            said(found) + &compared(found, Cap::parse("150k").ok()),
+            "3 earlier runs needed 120.0k, and nine of ten no more than 180.0k tokens ($1.20, and \
+             nine of ten no more than $2.00), as far as their lanes say; the budget of 150000 \
+             tokens may not be enough"
+        );
+        assert_eq!(compared(None, Cap::parse("$1").ok()), "");
+    }
+}

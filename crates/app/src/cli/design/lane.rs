@@ -1,0 +1,127 @@
+//! One lane of a run: how an agent is asked, and what is recorded of its answer.
+
+use std::sync::Arc;
+
+use convoke_domain::design::event::{LaneEnd, Settings};
+use convoke_domain::design::walk::Request;
+use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::collected::{self, Status, collected};
+use convoke_domain::lane::event::Event;
+use convoke_domain::lane::ledger::Purpose;
+use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::run::RunId;
+use convoke_engine::lane::adapter::Rights;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::supervisor::Limits;
+
+use super::DesignError;
+use crate::app::App;
+use crate::cli::lane::{Account, LaneOrder, lane_failed, why};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Voice;
+
+/// No answer is longer. A run keeps all of them, and what is made of them, in memory.
+const LONGEST_ANSWER: usize = 512 * 1024;
+
+/// What came of a lane; nothing if we were stopped.
+pub(super) type Came = Result<Option<LaneEnd>, Failure>;
+
+/// What every lane of a run has in common.
+pub(super) struct Order<'o> {
+    pub(super) app: &'o App,
+    pub(super) settings: &'o Settings,
+    pub(super) run: &'o RunId,
+    pub(super) budget: Option<Cap>,
+    pub(super) limits: Limits,
+}
+
+impl Order<'_> {
+    /// Asks an agent, and once more if it said nothing.
+    pub(super) fn run(&self, request: &Request, hear: &mut dyn FnMut(&Event)) -> Came {
+        let first = self.ask(request, false, hear)?;
+        match first {
+            Some((_, true)) => Ok(self.ask(request, true, hear)?.map(|(end, _)| end)),
+            first => Ok(first.map(|(end, _)| end)),
+        }
+    }
+
+    /// Asks, and tells whether it is worth asking again.
+    fn ask(
+        &self,
+        request: &Request,
+        is_second: bool,
+        hear: &mut dyn FnMut(&Event),
+    ) -> Result<Option<(LaneEnd, bool)>, Failure> {
+        let chosen = self.settings.chosen(request.holder);
+        let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
+            Failure::new(Exit::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
+        })?;
+        let purpose = Purpose {
+            run: Some(self.run.to_string()),
+            role: Some(request.kind.clone()),
+            phase: Some(request.step.number().to_owned()),
+        };
+        let order = LaneOrder {
+            agent: &agent,
+            prompt: &request.prompt,
+            label: Some(&request.id.0),
+            record: None,
+            model: chosen.model.as_deref(),
+            effort: None,
+            resume: None,
+            rights: Rights::ReadOnly,
+            limits: self.limits,
+            account: Account { purpose, budget: self.budget, ..Account::default() },
+        };
+        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        let ran = order.run_heard(self.app, scratch.path(), &Voice::default(), hear)?;
+        let driven = &ran.driven;
+        if driven.outcome == Outcome::Cancelled {
+            return Ok(None);
+        }
+        let why = why(driven);
+        let result = collected::Result {
+            outcome: driven.outcome,
+            end: driven.end,
+            why: why.as_deref(),
+            thin: None,
+            is_second,
+        };
+        let found = collected(&result);
+        // Nobody failed then; what was spent is worth saying.
+        let spent = why.clone().filter(|_| found.status == Status::CapHit);
+        let mut end = LaneEnd {
+            status: found.status,
+            reason: spent.unwrap_or(found.reason),
+            answer: Arc::default(),
+            agent: chosen.agent.clone(),
+            model: driven.heard.model.clone(),
+            usage: ran.spent.or(driven.heard.usage.filter(|_| driven.is_recorded)),
+            took: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
+        };
+        if end.status == Status::Ok {
+            let answer = driven.heard.answer().unwrap_or_default();
+            if answer.len() > LONGEST_ANSWER {
+                end.status = Status::Failed;
+                end.reason = format!("the answer is longer than {LONGEST_ANSWER} bytes");
+            } else {
+                end.answer = answer.into();
+            }
+        }
+        Ok(Some((end, result.is_worth_another())))
+    }
+}
+
+/// What is recorded of a lane that could not even be tried.
+pub(super) fn not_run(settings: &Settings, request: &Request, reason: &str) -> LaneEnd {
+    LaneEnd {
+        status: Status::Failed,
+        reason: reason.to_owned(),
+        answer: Arc::default(),
+        agent: settings.chosen(request.holder).agent.clone(),
+        model: None,
+        usage: None,
+        took: 0,
+    }
+}

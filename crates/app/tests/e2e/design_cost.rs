@@ -1,0 +1,90 @@
+//! What designs cost: before, and afterwards.
+
+use serde_json::Value;
+
+use crate::harness::{Outcome, Project};
+use crate::panel::{FEATURE, Panel};
+
+fn design(panel: &Panel, seats: &str, flags: &[&str]) -> Outcome {
+    let usual = ["design", "--auto", "--no-probe", "--no-branch", "--seats", seats];
+    let outcome = panel.project.run(&[&usual[..], flags, &[FEATURE]].concat());
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    outcome
+}
+
+fn sum(rows: &Value, name: &str) -> u64 {
+    rows.as_array().unwrap().iter().map(|row| row[name].as_u64().unwrap_or(0)).sum()
+}
+
+#[test]
+fn what_a_run_cost_is_added_up_from_the_ledger() {
+    let (panel, seats) = Panel::new().with_spender();
+    let first = design(&panel, &seats, &[]);
+    assert!(first.stderr.starts_with("forecast: unknown, because no earlier run"), "{first}");
+    assert!(!first.stdout.contains("forecast"), "{first}");
+    let (run, _) = panel.run();
+    let shown = panel.shown(&run);
+    let cost = &shown["cost"];
+    let lanes = shown["lanes"].as_array().unwrap();
+    let of_host = lanes.iter().filter(|lane| lane["agent"] == "claude").count() as u64;
+    assert_eq!(cost["total"]["lanes"], lanes.len());
+    assert_eq!(cost["total"]["uncounted"], lanes.len() as u64 - of_host);
+    assert_eq!(cost["total"]["input_tokens"], of_host * 60);
+    assert_eq!(cost["total"]["micro_dollars"], of_host * 10_000);
+    for rows in ["steps", "seats"] {
+        for name in ["lanes", "input_tokens", "output_tokens", "micro_dollars"] {
+            assert_eq!(cost["total"][name], sum(&cost[rows], name), "{rows} {name}: {cost}");
+        }
+    }
+    let findings = cost["accepted_findings"].as_u64().unwrap();
+    assert!(findings > 0, "{cost}");
+    assert_eq!(cost["tokens_per_accepted_finding"], of_host * 100 / findings);
+    let plan = cost["steps"].as_array().unwrap().iter().find(|row| row["name"] == "2b: full plan");
+    assert_eq!(plan.unwrap()["output_tokens"], 80, "it was asked twice");
+    let text = panel.project.stdout(&["show", &run]);
+    for line in
+        ["\nstep ", "\n2b: full plan ", "\nseat ", "\nclaude-chair-plan ", "\nspent in all: "]
+    {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert!(text.contains(&format!(" for each of {findings} accepted findings")), "{text}");
+
+    // The next run knows what this one needed, and whether that may be spent.
+    let needed = of_host * 100;
+    let second = design(&panel, &seats, &["--budget", "1M"]);
+    let said =
+        format!("forecast: an earlier run needed {}.{}k", needed / 1000, needed % 1000 / 100);
+    assert!(second.stderr.starts_with(&said), "{second}");
+    assert!(
+        second.stderr.contains("the budget of 1000000 tokens will probably be enough\n"),
+        "{second}"
+    );
+    let poor =
+        ["design", "--auto", "--no-probe", "--no-branch", "--seats", &seats, "--budget", "90"];
+    let poor = panel.project.run(&[&poor[..], &[FEATURE]].concat());
+    assert_eq!(poor.code, Some(5), "{poor}");
+    assert!(
+        poor.stderr.contains("the budget of 90 tokens will probably not be enough\n"),
+        "{poor}"
+    );
+    let resumed = panel.project.run(&["resume", &panel.run().0, "--no-probe"]);
+    assert!(
+        resumed.stderr.lines().next().unwrap().ends_with("; spent so far: 100 $0.01"),
+        "{resumed}"
+    );
+}
+
+// Nothing is paid for a rehearsal, and that is said.
+#[test]
+fn a_rehearsal_shows_what_was_recorded() {
+    let project = Project::new();
+    let outcome = project.run(&["design", "--rehearse"]);
+    assert!(!outcome.stderr.contains("forecast"), "{outcome}");
+    let runs: Value = serde_json::from_str(&project.stdout(&["runs", "--json"])).unwrap();
+    let run = runs[0]["run"].as_str().unwrap();
+    let text = project.stdout(&["show", run]);
+    assert!(text.contains("\nrecorded in all: ") && !text.contains("spent"), "{text}");
+    let shown: Value = serde_json::from_str(&project.stdout(&["show", run, "--json"])).unwrap();
+    assert_eq!(shown["cost"]["is_recorded"], true);
+    assert_eq!(sum(&shown["lanes"], "input_tokens"), shown["cost"]["total"]["input_tokens"]);
+}

@@ -1,0 +1,136 @@
+//! A design at a terminal: what is drawn there, and what a person is asked.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::harness::Project;
+use crate::panel::Panel;
+
+/// Longer than any test should take; only a hanging program ever waits for it.
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// A terminal with our program in it.
+struct Terminal {
+    convoke: Child,
+    keys: File,
+    shown: Receiver<Vec<u8>>,
+    text: String,
+}
+
+impl Terminal {
+    fn open(project: &Project, columns: u16, arguments: &[&str]) -> Self {
+        let master =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let end = || Stdio::from(File::options().read(true).write(true).open(&name).unwrap());
+        let mut command = project.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments);
+        command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
+        let convoke = command.spawn().unwrap();
+        // Nobody but the program holds its end now, so that we see when it is over.
+        drop(command);
+        let keys = File::from(master);
+        let mut screen = keys.try_clone().unwrap();
+        let (sender, shown) = channel();
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = screen.read(&mut buffer) {
+                sender.send(buffer[..count].to_vec()).ok();
+            }
+        });
+        Self { convoke, keys, shown, text: String::new() }
+    }
+
+    /// Waits until something is shown.
+    fn until(&mut self, text: &str) {
+        while !self.text.contains(text) {
+            let more = self.shown.recv_timeout(DEADLINE).unwrap_or_default();
+            assert!(!more.is_empty(), "`{text}` is not in\n{}", self.text);
+            self.text += &String::from_utf8_lossy(&more);
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits for the end; returns its code and all that was shown.
+    fn end(mut self) -> (Option<i32>, String) {
+        loop {
+            match self.shown.recv_timeout(DEADLINE) {
+                Ok(more) => self.text += &String::from_utf8_lossy(&more),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => self.convoke.kill().unwrap(),
+            }
+        }
+        (self.convoke.wait().unwrap().code(), self.text)
+    }
+}
+
+/// How many columns a terminal gives to a text of ours.
+fn columns(text: &str) -> usize {
+    text.chars().map(|c| if "📊✅❌⏳".contains(c) { 2 } else { 1 }).sum()
+}
+
+// P-91: one line in one place, however narrow; with what every lane has spent.
+#[test]
+fn the_table_stays_one_line_and_says_what_was_spent() {
+    let project = Project::new();
+    let (code, shown) = Terminal::open(&project, 60, &["design", "--rehearse"]).end();
+    assert_eq!(code, Some(0), "{shown}");
+    let tables: Vec<_> = shown.lines().filter(|line| line.contains('📊')).collect();
+    assert!(tables.len() >= 10, "{shown}");
+    for table in &tables {
+        let line = table.trim_start_matches("\u{1b}[1A\u{1b}[2K");
+        assert!(line.starts_with('📊') && columns(line) <= 60, "{table}");
+    }
+    let again = tables.iter().filter(|table| table.starts_with("\u{1b}[1A\u{1b}[2K"));
+    assert_eq!(
+        again.count(),
+        tables.len() - 2,
+        "all but the first of each phase are drawn over it"
+    );
+    assert!(
+        shown.contains("📊 Sketches (regular): | Cursor-Arch: ✅ 48s 17.5k | Cursor…"),
+        "{shown}"
+    );
+    let (_, wide) = Terminal::open(&project, 400, &["design", "--rehearse"]).end();
+    assert!(wide.contains(" | Codex-Pragmatic: ✅ 31s 13.3k | "), "{wide}");
+    assert!(
+        wide.lines().any(|line| line.contains('📊') && line.trim_end().ends_with("k in all")),
+        "{wide}"
+    );
+}
+
+// P-5: whoever says nothing is asked, if there is somebody.
+#[test]
+fn a_person_is_asked_what_is_to_be_designed() {
+    let panel = Panel::new();
+    let seats = panel.seats();
+    let mut terminal = Terminal::open(&panel.project, 80, &["design", "--seats", &seats]);
+    terminal.until("What is to be designed?");
+    terminal.press("Keep notes in a folder\n");
+    terminal.until("Enter takes the recommendation");
+    kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(130), "{shown}");
+    assert!(panel.project.stdout(&["runs"]).contains("Keep notes in a folder"));
+    let (code, shown) = Terminal::open(&panel.project, 80, &["design", "--auto"]).end();
+    assert_eq!(code, Some(2), "{shown}");
+    let mut nothing = Terminal::open(&panel.project, 80, &["design", "--seats", &seats]);
+    nothing.until("What is to be designed?");
+    nothing.press("\n");
+    assert_eq!(nothing.end().0, Some(2));
+}

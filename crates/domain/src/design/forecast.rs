@@ -1,0 +1,171 @@
+//! What a run will probably cost, by what earlier ones did.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::lane::cap::Cap;
+use crate::lane::forecast::Range;
+use crate::lane::ledger::{Entry, Sum};
+
+/// The part of a run that was asked for when it was over, and is not what a panel costs.
+pub const COMPARED: &str = "compare";
+
+/// How many runs are looked at, the last ones.
+pub const LAST: usize = 10;
+
+/// What earlier runs needed, each as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forecast {
+    /// How many runs it is taken from.
+    pub runs: usize,
+    /// Tokens of prompts and answers.
+    pub tokens: Range,
+    /// Money in millionths of a dollar, where it was said.
+    pub micro_dollars: Option<Range>,
+    /// Whether some of their lanes could not tell what they spent.
+    pub is_partial: bool,
+}
+
+/// Whether a cap will probably do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prospect {
+    /// Nine of ten earlier runs needed no more.
+    Enough,
+    /// Half of them did.
+    Tight,
+    /// Most of them needed more.
+    TooLittle,
+    /// None of them says.
+    Unknown,
+}
+
+/// Looks at the last runs that came to their end and can tell what they spent; `None` if there are
+/// none. Entries are the oldest first.
+pub fn forecast(entries: &[Entry], ended: &BTreeSet<&str>) -> Option<Forecast> {
+    let mut runs: BTreeMap<&str, Sum> = BTreeMap::new();
+    for entry in
+        entries.iter().filter(|entry| entry.begun.purpose.phase.as_deref() != Some(COMPARED))
+    {
+        let run = entry.begun.purpose.run.as_deref().filter(|run| ended.contains(run));
+        if let Some(run) = run {
+            let sum = runs.entry(run).or_default();
+            *sum = sum.plus(Sum::of(entry));
+        }
+    }
+    // Ids sort by time.
+    let counted = runs.into_values().rev().filter(|sum| sum.uncounted < sum.lanes);
+    let last: Vec<_> = counted.take(LAST).collect();
+    let money = last.iter().filter_map(|sum| sum.usage.micro_dollars).collect();
+    Some(Forecast {
+        runs: last.len(),
+        tokens: Range::of(last.iter().map(|sum| sum.usage.tokens()).collect())?,
+        micro_dollars: Range::of(money),
+        is_partial: last.iter().any(|sum| sum.uncounted > 0),
+    })
+}
+
+impl Forecast {
+    /// Compares it with what may be spent.
+    pub fn under(&self, cap: Cap) -> Prospect {
+        let (range, most) = match cap {
+            Cap::Tokens(most) => (Some(self.tokens), most),
+            Cap::MicroDollars(most) => (self.micro_dollars, most),
+        };
+        match range {
+            None => Prospect::Unknown,
+            Some(range) if range.p90 <= most => Prospect::Enough,
+            Some(range) if range.median <= most => Prospect::Tight,
+            Some(_) => Prospect::TooLittle,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::lane::event::Usage;
+    use crate::lane::ledger::{Begun, Over, Purpose};
+    use crate::lane::outcome::Outcome;
+    use crate::owner::Owner;
+    use crate::scope::Scope;
+
+    fn lane(run: &str, phase: &str, tokens: Option<u64>) -> Entry {
+        let spent = tokens.map(|input| Usage {
+            input,
+            micro_dollars: Some(input * 10).filter(|_| run != "c"),
+            ..Usage::default()
+        });
+        Entry {
+            id: 1,
+            scope: Scope::new("app", "main"),
+            begun: Begun {
+                agent: "codex".to_owned(),
+                purpose: Purpose {
+                    run: Some(run.to_owned()),
+                    role: None,
+                    phase: Some(phase.to_owned()),
+                },
+                asked_model: None,
+                writes: false,
+                resumed_from: None,
+                owner: Owner { pid: 1, mark: String::new() },
+                kept_in: None,
+                prompt_chars: 1,
+                prompt_hash: String::new(),
+                at: Timestamp::UNIX_EPOCH,
+            },
+            over: Some(Over {
+                outcome: Some(Outcome::Answered),
+                end: None,
+                session: None,
+                model: None,
+                took_ms: None,
+                bytes: None,
+                spent,
+                at: Timestamp::UNIX_EPOCH,
+            }),
+        }
+    }
+
+    #[test]
+    fn a_forecast_is_what_whole_runs_needed() {
+        let entries = [
+            lane("a", "2a", Some(100)),
+            lane("a", "3", Some(50)),
+            lane("a", COMPARED, Some(9999)),
+            lane("b", "2a", Some(300)),
+            lane("b", "3", None),
+            lane("c", "2a", Some(200)),
+            lane("stopped", "2a", Some(1)),
+            lane("played", "2a", None),
+        ];
+        let ended = BTreeSet::from(["a", "b", "c", "played"]);
+        let found = forecast(&entries, &ended).unwrap();
+        assert_eq!((found.runs, found.tokens), (3, Range { median: 200, p90: 300 }));
+        assert_eq!(found.micro_dollars, Some(Range { median: 1500, p90: 3000 }));
+        assert!(found.is_partial);
+        assert_eq!(forecast(&entries, &BTreeSet::new()), None);
+        for (cap, prospect) in [
+            (Cap::Tokens(300), Prospect::Enough),
+            (Cap::Tokens(299), Prospect::Tight),
+            (Cap::Tokens(199), Prospect::TooLittle),
+            (Cap::MicroDollars(1500), Prospect::Tight),
+        ] {
+            assert_eq!(found.under(cap), prospect, "{cap}");
+        }
+        let unpriced = forecast(&entries, &BTreeSet::from(["c"])).unwrap();
+        assert_eq!(unpriced.under(Cap::MicroDollars(1)), Prospect::Unknown);
+    }
+
+    #[test]
+    fn only_the_last_runs_count() {
+        let lanes: Vec<_> = (0..20)
+            .map(|run| lane(&format!("run-{run:02}"), "2a", Some(if run < 10 { 1 } else { 500 })))
+            .collect();
+        let names: Vec<_> = (0..20).map(|run| format!("run-{run:02}")).collect();
+        let ended = names.iter().map(String::as_str).collect();
+        let found = forecast(&lanes, &ended).unwrap();
+        assert_eq!((found.runs, found.tokens), (LAST, Range { median: 500, p90: 500 }));
+    }
+}
