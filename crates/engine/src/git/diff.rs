@@ -84,7 +84,7 @@ pub(crate) fn asked_version(folder: &Path) -> Option<String> {
 
 /// Looks at a project as it is, and returns the name of what was seen.
 pub fn look(folder: &Path, watched: &Watched) -> Option<String> {
-    let scratch = tempfile::tempdir().ok()?;
+    let scratch = super::scratch::make().ok()?;
     let index = scratch.path().join("index");
     // What git knows already need not be looked at again.
     let known = asked(git(folder).args(["rev-parse", "--git-path", "index"]))?;

@@ -2,10 +2,13 @@
 //! changed or new before and was changed again.
 //!
 //! Nothing is left in the repository: what git must store for the comparison goes to a folder of our
-//! own. What git does not see is not seen: ignored files, empty folders, and what is inside of
-//! submodules.
+//! own that nobody else can look into. What git does not see is not seen: ignored files, empty folders,
+//! and what is inside of submodules. Of a large file only its size and its times are compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,6 +16,7 @@ use convoke_domain::tree::{Reason, Verdict};
 use tempfile::TempDir;
 
 use super::diff::{asked, copy_index, git, head, run, shown};
+use super::scratch;
 use crate::skill::hash;
 
 /// Files of git's own that decide what git does and sees, and that no reader has to change.
@@ -20,6 +24,12 @@ const SETTINGS: [&str; 4] = ["config", "config.worktree", "info/exclude", "info/
 
 /// No settings or hooks that a person writes are larger; of a larger one the beginning is compared.
 const MAX_BYTES: u64 = 1024 * 1024;
+
+/// A file that is changed or new, and larger than this, is not read.
+const LARGE: u64 = 32 * 1024 * 1024;
+
+/// What is known of a large file: its size, which file it is, and when it was last changed.
+type Stamp = (u64, u64, i64, i64);
 
 /// A working tree as it was.
 #[derive(Debug)]
@@ -31,6 +41,7 @@ pub struct Snapshot {
     commit: Option<String>,
     staged: String,
     tree: String,
+    large: BTreeMap<OsString, Stamp>,
     settings: BTreeMap<String, String>,
 }
 
@@ -44,28 +55,42 @@ impl Snapshot {
         let git_dirs = git_dirs.ok_or(Reason::LookFailed)?;
         let mut snapshot = Self {
             git_dirs: git_dirs.into(),
-            scratch: tempfile::tempdir().map_err(|_| Reason::LookFailed)?,
+            scratch: scratch::make().map_err(|_| Reason::LookFailed)?,
             commit: head(&top),
             staged: String::new(),
             tree: String::new(),
+            large: BTreeMap::new(),
             settings: BTreeMap::new(),
             top,
         };
         snapshot.settings = snapshot.settings_now();
         snapshot.staged = snapshot.staged_now().ok_or(Reason::LsFilesFailed)?;
         let known = snapshot.git_dirs[0].join("index");
-        snapshot.tree = snapshot.look(&known, "before").ok_or(Reason::LookFailed)?;
+        snapshot.large = snapshot.large_now().ok_or(Reason::LsFilesFailed)?;
+        snapshot.tree =
+            snapshot.look(&known, "before", &snapshot.large).ok_or(Reason::LookFailed)?;
         Ok(snapshot)
     }
 
     /// Says what became of it.
     pub fn compare(&self) -> Verdict {
         // What was hashed before need not be hashed again, and marks in the index do not hide files.
-        let Some(tree) = self.look(&self.scratch.path().join("before"), "after") else {
+        let Some(large) = self.large_now() else {
+            return Verdict::unknown(Reason::LsFilesFailed);
+        };
+        let Some(tree) = self.look(&self.scratch.path().join("before"), "after", &large) else {
             return Verdict::unknown(Reason::LookFailed);
         };
         let changed = if tree == self.tree { Some(Vec::new()) } else { self.changed(&tree) };
         let Some(mut paths) = changed else { return Verdict::unknown(Reason::DiffFailed) };
+        let large_names: BTreeSet<_> = self.large.keys().chain(large.keys()).collect();
+        let differs = |name: &&&OsString| self.large.get(**name) != large.get(**name);
+        for name in large_names.iter().filter(differs) {
+            let name = shown(&name.to_string_lossy());
+            if !paths.contains(&name) {
+                paths.push(name);
+            }
+        }
         let is_changed = !paths.is_empty();
         let settings = self.changed_settings();
         let has_settings = !settings.is_empty();
@@ -84,7 +109,13 @@ impl Snapshot {
     }
 
     /// Puts everything there is into a tree of git's, which is the same if everything is the same.
-    fn look(&self, known: &Path, name: &str) -> Option<String> {
+    fn look(&self, known: &Path, name: &str, large: &BTreeMap<OsString, Stamp>) -> Option<String> {
+        let mut wanted = b".\0".to_vec();
+        for file in large.keys() {
+            wanted.extend([b":(exclude,top,literal)", file.as_bytes(), b"\0"].concat());
+        }
+        let list = self.scratch.path().join("wanted");
+        std::fs::write(&list, wanted).ok()?;
         let index = self.scratch.path().join(name);
         copy_index(known, &index);
         let on_copy = || {
@@ -92,7 +123,9 @@ impl Snapshot {
             git.env("GIT_INDEX_FILE", &index);
             git
         };
-        let added = run(on_copy().args(["add", "--all", "--", "."]))?;
+        let mut add = on_copy();
+        add.args(["add", "--all", "--pathspec-file-nul", "--pathspec-from-file"]).arg(list);
+        let added = run(&mut add)?;
         added.status.success().then(|| asked(on_copy().arg("write-tree")))?
     }
 
@@ -102,6 +135,20 @@ impl Snapshot {
         let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         let names = names.map(|name| shown(&String::from_utf8_lossy(name))).collect();
         output.status.success().then_some(names)
+    }
+
+    /// Lists the large files that are changed or new.
+    fn large_now(&self) -> Option<BTreeMap<OsString, Stamp>> {
+        let words = ["ls-files", "-z", "--others", "--modified", "--exclude-standard"];
+        let listed = run(self.git().args(words)).filter(|listed| listed.status.success())?;
+        let names = listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let stamp = |name: &[u8]| {
+            let found = std::fs::symlink_metadata(self.top.join(OsStr::from_bytes(name))).ok()?;
+            let stamp = (found.len(), found.ino(), found.ctime(), found.ctime_nsec());
+            let is_large = found.is_file() && found.len() > LARGE;
+            is_large.then(|| (OsString::from_vec(name.to_vec()), stamp))
+        };
+        Some(names.filter_map(stamp).collect())
     }
 
     /// Names everything that is staged, with its content.
@@ -121,8 +168,7 @@ impl Snapshot {
 
     fn changed_settings(&self) -> Vec<String> {
         let now = self.settings_now();
-        let names =
-            self.settings.keys().chain(now.keys()).collect::<std::collections::BTreeSet<_>>();
+        let names = self.settings.keys().chain(now.keys()).collect::<BTreeSet<_>>();
         names.into_iter().filter(|it| self.settings.get(*it) != now.get(*it)).cloned().collect()
     }
 
@@ -161,6 +207,23 @@ mod tests {
 
     use super::super::diff::tests::{did, repository, write};
     use super::*;
+
+    // P-354: what is too large to be read is noticed all the same.
+    #[test]
+    fn large_files_are_compared_without_being_read() {
+        let folder = repository();
+        let large = |name: &str| {
+            fs::File::create(folder.path().join(name)).unwrap().set_len(LARGE + 1).unwrap();
+        };
+        ["same.bin", "changed.bin", "gone.bin"].into_iter().for_each(large);
+        let snapshot = Snapshot::take(folder.path()).unwrap();
+        assert_eq!(snapshot.compare(), Verdict::CLEAN);
+        large("new.bin");
+        fs::remove_file(folder.path().join("gone.bin")).unwrap();
+        write(folder.path(), "changed.bin", "small");
+        let verdict = snapshot.compare();
+        assert_eq!(verdict.paths, ["changed.bin", "gone.bin", "new.bin"]);
+    }
 
     /// Takes a snapshot, does something, and says what was noticed.
     #[track_caller]

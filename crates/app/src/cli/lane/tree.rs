@@ -6,6 +6,7 @@ use convoke_engine::lane::adapter::Rights;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::interrupt;
 
 /// The working tree as it was before a lane, or several at once.
 pub(in crate::cli) enum TreeWatch {
@@ -22,7 +23,7 @@ impl TreeWatch {
     pub(in crate::cli) fn begin(app: &App, rights: Rights) -> Self {
         match rights {
             Rights::Write => Self::Off,
-            Rights::ReadOnly => match Snapshot::take(&app.project) {
+            Rights::ReadOnly => match looked(app) {
                 Ok(snapshot) => Self::Began(Box::new(snapshot)),
                 Err(reason) => Self::Blind(reason),
             },
@@ -37,6 +38,12 @@ impl TreeWatch {
             Self::Began(snapshot) => Some(snapshot.compare()),
         }
     }
+}
+
+/// Looks at the tree. Who is asked to stop meanwhile must not leave behind what git stored for it.
+fn looked(app: &App) -> Result<Snapshot, Reason> {
+    interrupt::cancel();
+    Snapshot::take(&app.project)
 }
 
 #[derive(Serialize)]
