@@ -41,6 +41,7 @@ mod lane_reading;
 mod ledgers;
 mod manifest;
 mod manifest_kill;
+mod manifest_people;
 mod manifest_run;
 mod mermaid;
 mod messages;

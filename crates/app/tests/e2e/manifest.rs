@@ -3,8 +3,6 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use serde_json::Value;
-
 use crate::harness::{Outcome, Project};
 
 /// The files of a bundle, and whether each must have something in it.
@@ -20,7 +18,7 @@ const FILES: [(&str, &str, bool); 6] = [
 const DIAGRAM: &str = "architecture-diagram.md";
 
 /// A project with a finished design in `d`, and a folder `p` that asked for it.
-fn finished() -> Project {
+pub(crate) fn finished() -> Project {
     let project = Project::new().file("p/keep", "").file(&format!("d/{DIAGRAM}"), "diagram");
     FILES.iter().fold(project, |project, (_, file, is_filled)| {
         let text = if *is_filled { format!("the {file}\n") } else { String::new() };
@@ -28,12 +26,12 @@ fn finished() -> Project {
     })
 }
 
-fn write(project: &Project) -> Outcome {
+pub(crate) fn write(project: &Project) -> Outcome {
     let folders = ["--design-tmpdir", "d", "--implement-tmpdir", "p"];
     project.run(&[&["plumbing", "manifest-write"][..], &folders].concat())
 }
 
-fn read(project: &Project, more: &[&str]) -> Outcome {
+pub(crate) fn read(project: &Project, more: &[&str]) -> Outcome {
     let outcome = project
         .run(&[&["plumbing", "manifest-read", "--implement-tmpdir", "p"][..], more].concat());
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
@@ -366,51 +364,4 @@ fn a_manifest_without_end_is_not_read() {
         pipe.command(std::path::Path::new("/usr/bin/mkfifo"), &["p/design-export/manifest.env"]);
     assert!(made.status().unwrap().success());
     refused(&pipe, "manifest-not-found");
-}
-
-// People name a bundle by any of its places, and get a word that they can look up.
-#[test]
-fn people_write_and_read_bundles() {
-    let project = finished();
-    let written = project.stdout(&["manifest", "write", "--from", "d", "--bundle", "p"]);
-    assert!(written.ends_with("/p/design-export/manifest.env"), "{written}");
-    for place in ["p", "p/design-export", "p/design-export/manifest.env"] {
-        let shown = project.stdout(&["manifest", "read", place]);
-        assert!(shown.starts_with("session p, written 2"), "{shown}");
-        let shown = project.stdout(&["manifest", "read", place, "--json"]);
-        let shown: Value = serde_json::from_str(&shown).unwrap();
-        assert_eq!((&shown["ok"], &shown["files"][0]["key"]), (&true.into(), &"PLAN_FILE".into()));
-        assert_eq!(shown["files"].as_array().unwrap().len(), 7);
-    }
-    fs::remove_file(project.path("p/design-export/oos.md")).unwrap();
-    let refused = project.run(&["manifest", "read", "p"]);
-    assert_eq!(refused.code, Some(1));
-    assert!(
-        refused.stderr.starts_with("error: cannot use the bundle `p`: path-not-regular\n"),
-        "{refused}"
-    );
-    let refused = project.run(&["manifest", "read", "p", "--json"]);
-    let shown: Value = serde_json::from_str(&refused.stdout).unwrap();
-    assert_eq!((refused.code, &shown["error"]), (Some(1), &"path-not-regular".into()));
-    fs::remove_file(project.path("d/oos.md")).unwrap();
-    let refused = project.run(&["manifest", "write", "--from", "d", "--bundle", "p"]);
-    assert_eq!(refused.code, Some(1));
-    assert!(refused.stderr.contains("cannot export `oos.md`: it is missing\nhint: "), "{refused}");
-}
-
-// P-340: a variable of a script that is not set names no folder.
-#[test]
-fn an_empty_word_names_no_folder() {
-    let outcome = finished().run(&["plumbing", "manifest-read", "--implement-tmpdir", ""]);
-    assert_eq!(outcome.stdout, "MANIFEST_FAILED=true\nERROR=missing-implement-tmpdir\n");
-    assert_eq!(outcome.code, Some(0));
-}
-
-// P-332: whatever a session is called, what is written can be read.
-#[test]
-fn a_session_with_a_long_name_is_read_again() {
-    let project = finished().variable("SESSION_ID", &"a".repeat(70_000));
-    assert_eq!(write(&project).code, Some(0));
-    let shown = read(&project, &[]).stdout;
-    assert!(shown.starts_with("MANIFEST_OK=true\n") && shown.contains("SESSION_ID=aaaa"));
 }
