@@ -4,6 +4,11 @@
 
 use std::fmt;
 
+/// Returns a text on one line that no terminal obeys: what others say cannot make lines of ours.
+pub fn one_line(text: &str) -> String {
+    text.replace(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'), " ")
+}
+
 /// A distance from the start of a text, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CharOffset(usize);

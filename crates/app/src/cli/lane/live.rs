@@ -6,6 +6,7 @@ use std::thread::Scope;
 use std::time::Duration;
 
 use convoke_domain::lane::event::{Event, Usage};
+use convoke_domain::text::one_line;
 use jiff::Timestamp;
 
 use crate::clock::now;
@@ -128,11 +129,6 @@ pub(super) fn progress(event: &Event) -> Option<String> {
         }
     };
     Some(one_line(&line))
-}
-
-/// What clients and models say cannot make lines of ours.
-fn one_line(text: &str) -> String {
-    text.replace(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'), " ")
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::text::one_line;
 use convoke_domain::tree::Verdict;
 use convoke_engine::lane::adapter::{Counted, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -127,7 +128,7 @@ pub(in crate::cli) fn sentence(driven: &Driven, thin: Option<&str>) -> String {
         format!(", {} tokens in, {} out", usage.input, usage.output)
     });
     let name = driven.outcome.name();
-    let trouble = why(driven).map_or(String::new(), |why| format!(": {why}"));
+    let trouble = why(driven).map_or(String::new(), |why| format!(": {}", one_line(&why)));
     let thin = thin.map_or(String::new(), |thin| format!(", but without substance: {thin}"));
     let recorded = if driven.is_recorded { " (recorded)" } else { "" };
     let seconds = driven.took.as_secs_f64();
@@ -151,7 +152,7 @@ pub(super) fn warnings(
     tree: Option<&Verdict>,
 ) -> impl Iterator<Item = String> {
     let excess = (!driven.excess.is_empty()).then(|| {
-        let excess = driven.excess.join(", ");
+        let excess = one_line(&driven.excess.join(", "));
         format!("warning: {agent} was to read only, and says that it has more rights: {excess}")
     });
     let tree = tree.and_then(|verdict| verdict.warning(&agent.to_string()));

@@ -2,6 +2,7 @@
 
 use crate::design::session_env::is_plain_path;
 use crate::lane::health::Health;
+use crate::text::one_line;
 
 /// What a script wants.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -202,10 +203,6 @@ impl Reviewer {
     pub fn counts(&self) -> bool {
         self.is_healthy == Some(true)
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split(char::is_control).collect::<Vec<_>>().join(" ")
 }
 
 /// Tells whether a path for the times of a workflow looks like one: absolute, and plain.
