@@ -114,6 +114,22 @@ fn an_agent_that_fails_is_given_up_at_the_end() {
     assert_eq!(parent.text("session-env.sh.health"), health, "{outcome}");
 }
 
+// P-83, P-378: also where there was nothing to hand over.
+#[test]
+fn an_agent_that_fails_is_given_up_although_nothing_came_of_it() {
+    let parent = Parent::new("REPO=\u{fffd}x\nLARCH_TOKEN_SESSION_ID=a b\n");
+    let mut knows = answers();
+    knows.retain(|label, _| !label.starts_with("sketch/"));
+    parent.panel.recorded("cursor", &knows);
+    let mut host = answers();
+    host.retain(|label, _| !label.starts_with("chair/plan"));
+    parent.panel.recorded("claude", &host);
+    let outcome = parent.design(&[]);
+    assert_eq!(outcome.code, Some(4), "{outcome}");
+    assert!(outcome.stderr.contains("LARCH_TOKEN_SESSION_ID in "), "{outcome}");
+    assert!(parent.text("session-env.sh.health").contains("CURSOR_HEALTHY=false\n"), "{outcome}");
+}
+
 // P-294: the log of whoever asked gets the reason, and no text.
 #[test]
 fn a_refused_diagram_is_in_the_callers_log() {

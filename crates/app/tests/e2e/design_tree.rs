@@ -11,10 +11,15 @@ use crate::panel::{FEATURE, Panel, answers};
 
 /// A panel whose first agent writes into the tree, once, while it sketches.
 fn panel() -> Panel {
+    panel_that("echo x > dirty.txt")
+}
+
+/// A panel whose first agent does something, once, while it sketches.
+fn panel_that(does: &str) -> Panel {
     let sketch = format!("Notes go to a folder. {}", "word ".repeat(60));
     let answer = result(|it| it["result"] = json!(sketch));
     let script = format!(
-        "[ -e \"$HOME/wrote\" ] || {{ touch \"$HOME/wrote\"; echo x > dirty.txt; }}\n{}{answer}",
+        "[ -e \"$HOME/wrote\" ] || {{ touch \"$HOME/wrote\"; {does}; }}\n{}{answer}",
         init()
     );
     let panel = Panel::in_project(with_claude(&script));
@@ -67,4 +72,19 @@ fn an_agent_that_writes_is_caught_at_the_next_boundary() {
     let clean = panel.project.run(&["resume", &run, "--no-probe"]);
     assert!(clean.stdout.contains("2b: full plan"), "{clean}");
     assert!(!folder(&panel).join("dirty-tree-detected.env").exists(), "{clean}");
+}
+
+// N-1: a commit leaves the tree clean, and is noticed all the same.
+#[test]
+fn an_agent_that_commits_is_caught_too() {
+    let who = "git -c user.name=a -c user.email=a@b";
+    let panel = panel_that(&format!("echo x > new.txt; git add new.txt; {who} commit -qm x"));
+    let seats = seats(&panel);
+    let outcome =
+        panel.project.run(&["design", "--auto", "--no-probe", "--seats", &seats, FEATURE]);
+    assert_eq!(outcome.code, Some(6), "{outcome}");
+    assert!(!outcome.stdout.contains("2b: full plan"), "{outcome}");
+    let (run, _) = panel.run();
+    let after = panel.project.run(&["resume", &run, "--no-probe"]);
+    assert!(after.stdout.contains("2b: full plan"), "whoever resumes has looked: {after}");
 }

@@ -106,6 +106,9 @@ impl CourseArgs {
         let (_, events) = opened(workspace, id)?;
         let facts = Facts::fold(events);
         let progress = walk(&facts);
+        if let Some(caller) = Caller::of(&settings).filter(|_| facts.set_up().is_some()) {
+            caller.ends(&settings, progress.available);
+        }
         if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) =
             (&outcome, &settings.feature_dir)
         {
@@ -151,6 +154,7 @@ impl CourseArgs {
             is_worker: false,
             stopping: None,
             forecast: None,
+            stands_on: None,
         })
     }
 

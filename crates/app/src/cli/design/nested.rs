@@ -48,11 +48,17 @@ impl Caller {
     /// Reads the session file of whoever asked. One that is not there says nothing.
     pub(super) fn of(settings: &Settings) -> Option<Self> {
         let env = PathBuf::from(settings.session_env.as_deref()?);
-        let told = SessionEnv::parse(&file::text(&env, MAX_BYTES).unwrap_or_default());
+        let text = file::lossy_text(&env, MAX_BYTES);
+        let (place, voice) = (env.display(), Voice::default());
+        if text.is_none() && env.exists() {
+            voice.say(&format!("warning: cannot read {place}; nothing in it counts"));
+        }
+        let told = SessionEnv::parse(&text.unwrap_or_default());
         for key in told.repeated() {
-            let place = env.display();
-            let line = format!("warning: {key} stands in {place} twice; the last one counts");
-            Voice::default().say(&line);
+            voice.say(&format!("warning: {key} stands in {place} twice; the last one counts"));
+        }
+        for key in told.unusable().map(Key::name) {
+            voice.say(&format!("warning: {key} in {place} is malformed; it does not count"));
         }
         Some(Self { env, told, crumbs: Breadcrumbs { prefix: settings.prefix.clone() } })
     }
@@ -96,7 +102,7 @@ impl Caller {
 
     fn count(&self, app: &App, event: tokens::Event) {
         let named = self.ledgers(app);
-        let id = self.told.get(Key::TokenSessionId).map(str::to_owned);
+        let id = self.told.usable(Key::TokenSessionId).map(str::to_owned);
         let id = id.or_else(|| app.environment.token_session());
         let name = token_file(&named, id.as_deref(), &app.project);
         if let Some(path) = place::tokens(None, &named, &name, &real).path {
@@ -108,7 +114,7 @@ impl Caller {
     fn ledgers(&self, app: &App) -> place::Named {
         let mut named = app.environment.ledgers();
         named.session_env = Some(self.env.clone());
-        if let Some(path) = self.told.get(Key::TimingLedger) {
+        if let Some(path) = self.told.usable(Key::TimingLedger) {
             named.timing = Some(PathBuf::from(path));
         }
         named
@@ -127,7 +133,14 @@ impl Caller {
         file::put(&path, text.as_bytes()).map(|()| true).map_err(failed)
     }
 
-    /// Hands over what was made: who can still be asked, what went wrong, and the manifest.
+    /// Leaves who can still be asked, however the run ended.
+    pub(super) fn ends(&self, settings: &Settings, available: Available) {
+        let before = file::text(&self.health_file(), MAX_BYTES).unwrap_or_default();
+        self.leave_health(&last_health(&before, &seats(settings, available)));
+    }
+
+    /// Hands over what was made: who can still be asked, what went wrong, and the manifest. The files
+    /// are those of the journal, whatever became of their copies in the run's folder.
     pub(super) fn export(
         &self,
         app: &App,
@@ -135,8 +148,7 @@ impl Caller {
         folder: &Path,
         progress: &Progress,
     ) -> Export {
-        let before = file::text(&self.health_file(), MAX_BYTES).unwrap_or_default();
-        self.leave_health(&last_health(&before, &seats(settings, progress.available)));
+        self.ends(settings, progress.available);
         for issue in &progress.issues {
             let logged =
                 execution_log::append_once(&self.folder().join(LOG), Category::Warnings, issue);
@@ -147,7 +159,7 @@ impl Caller {
         let session = app.environment.only(["SESSION_ID"]).pop();
         let session = session.and_then(|(_, value)| value.into_string().ok());
         let order = Order {
-            source: Source::Folder(folder),
+            source: Source::Texts(&progress.files),
             parent: &self.folder(),
             session_id: session.as_deref(),
             now: now(),

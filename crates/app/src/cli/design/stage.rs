@@ -21,6 +21,7 @@ use convoke_domain::tree::Status as TreeStatus;
 use convoke_domain::tree::sidecar::{Mode, Request as TreeRequest};
 use convoke_engine::design::run::{LaneNews, Tell, World};
 use convoke_engine::design::setup::{self, Doubt};
+use convoke_engine::git::diff::head;
 use convoke_engine::git::sidecar::check;
 use convoke_engine::lane::many::{self, Enough, News, Waiting};
 use jiff::Timestamp;
@@ -77,6 +78,8 @@ pub(super) struct Stage<'a> {
     pub(super) stopping: Option<Held>,
     /// What the run will probably cost, until that was said.
     pub(super) forecast: Option<String>,
+    /// The commit on which agents began to work.
+    pub(super) stands_on: Option<String>,
 }
 
 impl Stage<'_> {
@@ -132,6 +135,9 @@ impl World for Stage<'_> {
     ) -> Result<(), Failure> {
         if let Some(forecast) = self.forecast.take() {
             self.screen.say(&forecast);
+        }
+        if self.stands_on.is_none() {
+            self.stands_on = head(&self.app.project);
         }
         // What agents do meanwhile is not part of what a design shows.
         let quiet = App { format: Format::Json, ..self.app.clone() };
@@ -198,7 +204,13 @@ impl World for Stage<'_> {
     fn tree(&mut self, _: Boundary) -> Result<Tree, Failure> {
         let request = TreeRequest { mode: Mode::Checkpoint, baseline: None, sidecar: None };
         let note = check(&self.app.project, &request);
+        // What was committed meanwhile looks clean, too.
+        let is_moved = self.stands_on.is_some() && head(&self.app.project) != self.stands_on;
         Ok(match note.status {
+            TreeStatus::Clean if is_moved => Tree::Suspect {
+                status: TreeStatus::Dirty.name().to_owned(),
+                detail: "other-commit".to_owned(),
+            },
             TreeStatus::Clean => Tree::Clean,
             TreeStatus::Dirty | TreeStatus::Unknown => Tree::Suspect {
                 status: note.status.name().to_owned(),
@@ -222,6 +234,8 @@ impl World for Stage<'_> {
         keep_file(&self.folder, &guard, "")?;
         Ok(match self.ask(&question)? {
             Some(Reply::Words(words)) if words.trim().starts_with(['1', 'r', 'R']) => {
+                // Who looked at it says which commit is right.
+                self.stands_on = head(&self.app.project);
                 Some(Recovery::Restored)
             }
             Some(_) => Some(Recovery::Cancelled),
@@ -265,7 +279,9 @@ impl World for Stage<'_> {
             if self.kept.get(name) != Some(text) {
                 // Only whoever began the run leaves anything outside of its folder.
                 let caller = self.caller.as_ref().filter(|_| !self.is_worker);
-                let is_theirs = caller.map(|it| it.keep(name, text)).transpose()?;
+                let is_theirs = caller.map(|it| it.keep(name, text)).transpose();
+                let hint = format!("put it in order, and then `convoke resume {}`", self.run);
+                let is_theirs = is_theirs.map_err(|failure| failure.hint(hint))?;
                 if is_theirs != Some(true) {
                     keep_file(&self.folder, name, text)?;
                 }
