@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Outcome, Project};
+use crate::harness::{Outcome, Project, set_mode};
 use crate::lane::{init, result, with_claude};
 use crate::scripted_server::{Reply, Server};
 
@@ -62,6 +62,28 @@ fn an_answer_is_remembered_for_a_while() {
     let project = project.variable("CONVOKE_HEALTH_REMEMBER_MINUTES", "0");
     project.run(&["agents", "--probe"]);
     assert_eq!(asked(&project), 2);
+}
+
+// P-69: all are asked the same, at once: each of these two waits for the other before it answers.
+#[test]
+fn all_are_asked_at_once() {
+    let answer = format!("{}{}", init(), result(|it| it["result"] = json!("OK")));
+    let script = |meet: &str| {
+        format!(
+            "[ \"$1\" = --version ] && echo 1.0 && exit 0\n\
+             {{ echo \"$@\"; cat; }} > \"$HOME/prompt\"\n{meet}\n{answer}"
+        )
+    };
+    let project = with_claude(&script("echo here > \"$HOME/meeting\""))
+        .file("../home/bin/qwen", format!("#!/bin/sh\n{}", script("read x < \"$HOME/meeting\"")));
+    set_mode(&project.path("../home/bin/qwen"), 0o755);
+    let meeting = project.path("../home/meeting").display().to_string();
+    assert!(project.command("mkfifo".as_ref(), &[&meeting]).status().unwrap().success());
+    let outcome = project.run(&["agents", "--probe", "--json"]);
+    let healths = ["claude", "qwen"].map(|name| agent(&outcome, name)["health"].clone());
+    assert_eq!(healths, ["healthy", "healthy"], "{outcome}");
+    let prompt = fs::read_to_string(project.path("../home/prompt")).unwrap();
+    assert!(prompt.contains("Respond with OK"), "{prompt}");
 }
 
 // P-71, P-73, P-76: three attempts, and then everybody is told.

@@ -114,7 +114,7 @@ fn an_agent_that_fails_is_given_up_at_the_end() {
     assert_eq!(parent.text("session-env.sh.health"), health, "{outcome}");
 }
 
-// P-83, P-378: also where there was nothing to hand over.
+// P-83, P-166, P-378: also where there was nothing to hand over.
 #[test]
 fn an_agent_that_fails_is_given_up_although_nothing_came_of_it() {
     let parent = Parent::new("REPO=\u{fffd}x\nLARCH_TOKEN_SESSION_ID=a b\n");
