@@ -97,6 +97,17 @@ pub enum Text {
     Unknown,
 }
 
+impl Text {
+    /// Tells whether nothing was shown of a file that says something.
+    fn is_nothing_of(&self, now: Option<&str>) -> bool {
+        let is_blank = match self {
+            Self::Exactly(shown) | Self::Among(shown) => shown.trim().is_empty(),
+            Self::Unknown => false,
+        };
+        is_blank && now.is_some_and(|now| !now.trim().is_empty())
+    }
+}
+
 /// A file that was to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demanded<'a> {
@@ -181,7 +192,7 @@ fn receipt(file: &Demanded<'_>, reads: &[Read], answered: Option<usize>) -> Rece
         .or_else(|| shows_any(&sent).then_some(Standing::OnlySubagent))
         .or_else(|| shows_any(&late).then_some(Standing::OnlyAfterAnswer))
         .or_else(|| namesake(&path, &own))
-        .unwrap_or_else(|| Standing::NotRead { attempts: attempts(&path, &own) });
+        .unwrap_or_else(|| Standing::NotRead { attempts: attempts(&path, file.text, &own) });
     Receipt { name: file.name.to_owned(), standing, doubt, shown_whole: coverage.shown_whole() }
 }
 
@@ -208,8 +219,12 @@ fn namesake(path: &str, reads: &[&Read]) -> Option<Standing> {
     })
 }
 
-fn attempts(path: &str, reads: &[&Read]) -> usize {
-    let in_vain = |read: &&&Read| matches!(&read.seen, Seen::Nothing { path: it } if it == path);
+fn attempts(path: &str, now: Option<&str>, reads: &[&Read]) -> usize {
+    let in_vain = |read: &&&Read| match &read.seen {
+        Seen::Nothing { path: it } => it == path,
+        Seen::Lines { path: it, text, .. } => it == path && text.is_nothing_of(now),
+        Seen::Perhaps { .. } => false,
+    };
     reads.iter().filter(in_vain).count()
 }
 

@@ -34,7 +34,10 @@ impl Coverage {
         let mut coverage = Self { total: now.map(|text| text.lines().count()), ..Self::default() };
         for read in reads {
             match &read.seen {
-                Seen::Lines { path: shown, lines, text } if shown == path => {
+                // An output without a word of the file shows none of its lines, whatever was asked.
+                Seen::Lines { path: shown, lines, text }
+                    if shown == path && !text.is_nothing_of(now) =>
+                {
                     coverage.add(*lines, text, now);
                 }
                 Seen::Lines { .. } | Seen::Nothing { .. } | Seen::Perhaps { .. } => {}

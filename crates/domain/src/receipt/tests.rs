@@ -182,6 +182,11 @@ fn an_older_version_is_told_from_this_one() {
         (&["2-3 /p/spec.md = 2\nx", "5-6 /p/spec.md = 5\n6"], "older 2-3"),
         (&["1-5 /p/spec.md = 1\n2\n3\n4\n5", "6-10 /p/spec.md = 6\n7\n8\n9\n10\n"], "whole"),
         (&["12-13 /p/spec.md = x\ny"], "older"),
+        // A command that was never reached, or whose output went elsewhere, showed nothing.
+        (&["all /p/spec.md = "], "not read, tried 1"),
+        (&["all /p/spec.md ~ \n\n"], "not read, tried 1"),
+        (&["some /p/spec.md = "], "not read, tried 1"),
+        (&["2-3 /p/spec.md = ", "1-1 /p/spec.md = 1"], "part 1-1 of 10"),
         (&["some /p/spec.md = anything"], "part of 10"),
         (&["2-3 /p/spec.md = 2\nx", "answer", whole.as_str()], "older 2-3"),
     ] {
