@@ -189,6 +189,8 @@ fn every_dependency_has_an_allowed_license() {
         "CC0-1.0",
         "0BSD",
     ];
+    // A file of these that is changed must be published; they are used as they are.
+    let unchanged = ["cssparser", "cssparser-macros", "dtoa-short"];
     let arguments = ["metadata", "--format-version", "1", "--locked"];
     let output = xtask::process::command(env!("CARGO")).args(arguments).output().unwrap();
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -198,7 +200,9 @@ fn every_dependency_has_an_allowed_license() {
             let needed = choice.trim_matches(['(', ')', ' ']).split(" AND ");
             needed.map(|it| it.trim_matches(['(', ')'])).all(|it| allowed.contains(&it))
         });
-        assert!(acceptable, "{} is licensed `{license}`", package["name"]);
+        let name = package["name"].as_str().unwrap_or_default();
+        let acceptable = acceptable || license == "MPL-2.0" && unchanged.contains(&name);
+        assert!(acceptable, "{name} is licensed `{license}`");
     }
 }
 

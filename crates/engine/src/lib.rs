@@ -17,6 +17,7 @@ pub mod lane;
 pub mod ledger;
 pub mod lock;
 pub mod manifest;
+pub mod mermaid;
 pub mod owner;
 mod process;
 pub mod project;

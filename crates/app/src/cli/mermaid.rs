@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use convoke_domain::design::mermaid::{Report, check, unchecked_log_entry};
+use convoke_domain::design::mermaid::{Fault, Report, check, unchecked_log_entry};
 use convoke_domain::execution_log::Category;
-use convoke_engine::{execution_log, file};
+use convoke_engine::{execution_log, file, mermaid};
 use serde::Serialize;
 
 use crate::app::{App, Format};
@@ -32,7 +32,8 @@ enum Command {
 /// Look for what is known to break published Mermaid diagrams; exits 1 if there is any
 ///
 /// A bar within a node's label, a line break or a dollar sign in a participant's other name, and
-/// front matter that does not end are refused. Nothing of the text is ever logged.
+/// front matter that does not end are refused. With `--syntax`, so is every diagram that Mermaid
+/// could not draw. Nothing of the text is ever logged.
 #[derive(Debug, clap::Args)]
 struct CheckArgs {
     /// The file to check [default: standard input, which `-` also means]
@@ -41,6 +42,9 @@ struct CheckArgs {
     /// Take the text for Markdown and check the diagrams in it, also if it does not begin with one
     #[arg(long)]
     from_md: bool,
+    /// Also parse every diagram that passes, and refuse what is not written in Mermaid's language
+    #[arg(long)]
+    syntax: bool,
     /// Add an entry to this log, under its warnings, if the text is refused or cannot be read
     #[arg(long, value_name = "FILE")]
     warnings_log: Option<PathBuf>,
@@ -58,6 +62,9 @@ struct CheckReport {
     is_safe: bool,
     diagrams: Vec<DiagramReport>,
     hits: Vec<HitReport>,
+    /// There only if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syntax: Option<Vec<FaultReport>>,
 }
 
 #[derive(Serialize)]
@@ -70,6 +77,13 @@ struct HitReport {
     reason: &'static str,
     diagram: usize,
     line: usize,
+}
+
+#[derive(Serialize)]
+struct FaultReport {
+    diagram: usize,
+    line: Option<usize>,
+    message: String,
 }
 
 impl Args {
@@ -88,10 +102,11 @@ impl CheckArgs {
             return Err(Failure::new(Exit::Usage, Unreadable)
                 .hint("name a text file of at most 16 MB, or give it on standard input"));
         };
+        let check = if self.syntax { mermaid::check_syntax } else { check };
         let report = check(&text, self.from_md);
         self.log(report.log_entry(&self.warnings_step), output);
         match app.format {
-            Format::Json => output.json(&CheckReport::new(&report))?,
+            Format::Json => output.json(&CheckReport::new(&report, self.syntax))?,
             Format::Text => output.data(&lines(&report))?,
         }
         Ok(if report.is_safe() { Exit::Done } else { Exit::No })
@@ -124,16 +139,20 @@ fn lines(report: &Report) -> String {
         .hits
         .iter()
         .map(|hit| format!("diagram {}, line {}: {}\n", hit.fence, hit.line, hit.reason.token()));
+    let faults = report.faults.iter().map(|fault| {
+        let line = fault.line.map(|line| format!(", line {line}")).unwrap_or_default();
+        format!("diagram {}{line}: does not parse: {}\n", fault.fence, fault.words)
+    });
     let count = match report.fences {
         1 => "1 diagram".to_owned(),
         many => format!("{many} diagrams"),
     };
     let verdict = if report.is_safe() { "safe to publish" } else { "not safe to publish" };
-    hits.collect::<String>() + &format!("{count}: {verdict}\n")
+    hits.chain(faults).collect::<String>() + &format!("{count}: {verdict}\n")
 }
 
 impl CheckReport {
-    fn new(report: &Report) -> Self {
+    fn new(report: &Report, syntax: bool) -> Self {
         let heading = |index| report.kinds.get(index).map(ToString::to_string);
         Self {
             is_safe: report.is_safe(),
@@ -143,6 +162,14 @@ impl CheckReport {
                 .iter()
                 .map(|it| HitReport { reason: it.reason.token(), diagram: it.fence, line: it.line })
                 .collect(),
+            syntax: syntax.then(|| report.faults.iter().map(FaultReport::new).collect()),
         }
+    }
+}
+
+impl FaultReport {
+    fn new(fault: &Fault) -> Self {
+        let Fault { fence, line, words } = fault;
+        Self { diagram: *fence, line: *line, message: words.clone() }
     }
 }

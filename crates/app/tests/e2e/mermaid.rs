@@ -191,18 +191,26 @@ fn people_and_programs_are_told_the_same() {
     assert_eq!((outcome.code, report), (Some(1), expected));
 }
 
-// The same table is tried with a real Mermaid in a browser, by `cargo xtask test --browser`.
-#[test]
-fn the_table_of_diagrams_says_what_is_refused() {
+/// Returns the rows of the table with their diagrams: name, what is refused, what Mermaid does.
+fn table() -> Vec<([String; 3], String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mermaid");
     let table = fs::read_to_string(folder.join("table.txt")).unwrap();
     let rows: Vec<_> = table.lines().filter(|line| !line.starts_with('#')).collect();
     let files = fs::read_dir(&folder).unwrap().count() - 1;
     assert_eq!(rows.len(), files, "every diagram stands in the table once");
-    for row in rows {
-        let mut cells = row.split_whitespace();
-        let (name, ours) = (cells.next().unwrap(), cells.next().unwrap());
-        let body = fs::read_to_string(folder.join(name).with_extension("mmd")).unwrap();
+    let row = |row: &&str| {
+        let mut cells = row.split_whitespace().map(str::to_owned);
+        let cells: [String; 3] = std::array::from_fn(|_| cells.next().unwrap());
+        let path = folder.join(&cells[0]).with_extension("mmd");
+        (cells, fs::read_to_string(path).unwrap())
+    };
+    rows.iter().map(row).collect()
+}
+
+// The same table is tried with a real Mermaid in a browser, by `cargo xtask test --browser`.
+#[test]
+fn the_table_of_diagrams_says_what_is_refused() {
+    for ([_, ours, _], body) in table() {
         let hits: Vec<_> = ours
             .split(',')
             .filter_map(|hit| hit.split_once(':'))
@@ -210,4 +218,76 @@ fn the_table_of_diagrams_says_what_is_refused() {
             .collect();
         found(&body, &hits);
     }
+}
+
+// The parser says of every diagram that the rules accept what Mermaid says, but for the exceptions.
+#[test]
+fn the_table_of_diagrams_says_what_parses() {
+    let project = Project::new();
+    for ([name, ours, fate], body) in table() {
+        let parses = ours == "ok" && (fate == "renders" || fate.ends_with("parses"));
+        let outcome = check(&project, &["--syntax"], &body);
+        assert_eq!(outcome.code, Some(i32::from(!parses)), "{name}: {outcome}");
+        assert_eq!(outcome.stdout.contains("does not parse"), ours == "ok" && !parses, "{name}");
+        assert_eq!(outcome.stderr, "", "{name}");
+    }
+}
+
+const WRONG: &str = "```mermaid\nflowchart TD\n  A --> B\n```\n\n```mermaid\nflowchart TD\n  \
+                     A[Secret\n```\n\n```mermaid\nflowchrt \u{1b}[31mTD\n```\n";
+
+#[test]
+fn what_does_not_parse_is_said_with_its_place() {
+    let project = Project::new();
+    let outcome = check(&project, &["--from-md"], WRONG);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "3 diagrams: safe to publish\n"));
+    let words = ["--from-md", "--syntax", "--warnings-log", "log.md"];
+    let outcome = check(&project, &words, WRONG);
+    let unknown =
+        r"No diagram type detected matching given configuration for text: flowchrt \u{1b}[31mTD";
+    let text = format!(
+        "diagram 2, line 2: does not parse: Unterminated node label (missing `]`)\n\
+         diagram 3: does not parse: {unknown}\n3 diagrams: not safe to publish\n"
+    );
+    assert_eq!((outcome.code, outcome.stdout), (Some(1), text));
+    let log = fs::read_to_string(project.path("log.md")).unwrap();
+    assert!(log.ends_with("mermaid sanitizer rejected:** does-not-parse\n"), "{log}");
+    let outcome = check(&project, &["--from-md", "--syntax", "--json"], WRONG);
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let heading = json!({ "heading": "unknown" });
+    let expected = json!({
+        "is_safe": false,
+        "diagrams": [heading, heading, heading],
+        "hits": [],
+        "syntax": [
+            { "diagram": 2, "line": 2, "message": "Unterminated node label (missing `]`)" },
+            { "diagram": 3, "line": null, "message": unknown },
+        ],
+    });
+    assert_eq!((outcome.code, report), (Some(1), expected));
+    assert_eq!(
+        plumbing(&project, &["--from-md"], WRONG).code,
+        Some(0),
+        "the contract has no parser"
+    );
+    assert_eq!(plumbing(&project, &["--syntax"], WRONG).code, Some(2));
+}
+
+#[test]
+fn no_diagram_is_too_much_for_the_parser() {
+    let project = Project::new().file("binary", b"\xff\xfe");
+    let nested = |open: &str, close: &str, times: usize| open.repeat(times) + &close.repeat(times);
+    for (body, words) in [
+        (format!("flowchart TD\nA{}", "[".repeat(100_000)), "longer than"),
+        (format!("flowchart TD\n{}", "A --> B\n".repeat(128 * 1024)), "longer than"),
+        (format!("flowchart TD\nA{}", nested("[", "]", 24_000)), "structural characters"),
+        (format!("---\nconfig: {}\n---\npie\n", nested("[", "]", 24_000)), "recursion limit"),
+    ] {
+        let outcome = check(&project, &["--syntax"], &body);
+        assert_eq!(outcome.code, Some(1), "{words}: {outcome}");
+        assert!(outcome.stdout.contains(words), "{words}: {outcome}");
+    }
+    let subgraphs = format!("flowchart TD\n{}", nested("subgraph a\n", "end\n", 3_000));
+    assert_eq!(check(&project, &["--syntax"], &subgraphs).code, Some(0));
+    assert_eq!(check(&project, &["--syntax", "--input", "binary"], "").code, Some(2));
 }

@@ -1,7 +1,7 @@
 //! Diagrams: whether a mermaid text is safe to publish.
 //!
 //! Only the kinds of text that broke published diagrams are refused. Whether a diagram is right is
-//! for a mermaid program to say.
+//! for a parser to say, whose words a report can carry.
 
 pub mod request;
 
@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::progress::{Breadcrumbs, Step, unnumbered_warning};
+use super::quote::is_invisible;
 
 /// Why a diagram is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,11 +68,49 @@ pub struct Hit {
     pub line: usize,
 }
 
+/// A diagram that a parser cannot make sense of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// In which fence, from 1.
+    pub fence: usize,
+    /// On which line of it, from 1, if the parser says so.
+    pub line: Option<usize>,
+    /// The parser's words, on one line, with nothing in them that cannot be seen.
+    pub words: String,
+}
+
+impl Fault {
+    /// What a log is told; the words can have some of the text in them.
+    const TOKEN: &str = "does-not-parse";
+    /// How many characters of the parser's words are kept.
+    const WORDS: usize = 300;
+
+    /// Takes a parser's words down. They can quote the diagram, which is anybody's text.
+    pub fn new(fence: usize, line: Option<usize>, words: &str) -> Self {
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let hidden = |c: char| c.is_control() || is_invisible(c);
+        let mut shown = String::new();
+        for (index, c) in words.chars().enumerate() {
+            match c {
+                _ if index == Self::WORDS => {
+                    shown.push('…');
+                    break;
+                }
+                _ if hidden(c) => shown.extend(c.escape_unicode()),
+                _ => shown.push(c),
+            }
+        }
+        Self { fence, line, words: shown }
+    }
+}
+
 /// What a check came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     /// What the text is refused for; nothing if it is safe.
     pub hits: Vec<Hit>,
+    /// What a parser found, if one was asked.
+    pub faults: Vec<Fault>,
     /// How many diagrams there are.
     pub fences: usize,
     /// What they are; nothing for a bare diagram, which has no headings.
@@ -87,6 +126,7 @@ pub fn check(text: &str, markdown: bool) -> Report {
     let hits = |(index, it): (usize, &Diagram<'_>)| hits(&it.body, index + 1);
     Report {
         hits: diagrams.iter().enumerate().flat_map(hits).collect(),
+        faults: Vec::new(),
         fences: diagrams.len(),
         kinds: diagrams.iter().filter_map(|it| it.kind).collect(),
     }
@@ -113,7 +153,7 @@ pub fn diagrams(text: &str, markdown: bool) -> Vec<Diagram<'_>> {
 impl Report {
     /// Tells whether the text may be published.
     pub fn is_safe(&self) -> bool {
-        self.hits.is_empty()
+        self.hits.is_empty() && self.faults.is_empty()
     }
 
     /// Tells whether the text is what was asked for: exactly one diagram.
@@ -121,7 +161,7 @@ impl Report {
         self.fences == 1
     }
 
-    /// Returns the report as `KEY=VALUE` lines.
+    /// Returns what the rules found as `KEY=VALUE` lines.
     pub fn lines(&self) -> Vec<String> {
         let status = if self.is_safe() { "ok" } else { "rejected" };
         let hit = |it: &Hit| {
@@ -137,7 +177,8 @@ impl Report {
 
     /// Returns the reasons for a log, each once and sorted. Nothing of the text is ever logged.
     pub fn tokens(&self) -> String {
-        let tokens: BTreeSet<_> = self.hits.iter().map(|hit| hit.reason.token()).collect();
+        let reasons = self.hits.iter().map(|hit| hit.reason.token());
+        let tokens: BTreeSet<_> = reasons.chain(self.faults.iter().map(|_| Fault::TOKEN)).collect();
         tokens.into_iter().collect::<Vec<_>>().join(" ")
     }
 
@@ -438,6 +479,21 @@ mod tests {
         assert_eq!(both.tokens(), "br-in-participant-alias dollar-in-participant-alias");
         assert_eq!(both.lines().len(), 5, "no heading for a bare diagram: {:?}", both.lines());
         assert_eq!(check("graph TD", false).log_entry("3b"), None);
+    }
+
+    #[test]
+    fn a_parsers_words_are_one_visible_line_and_are_not_logged() {
+        let fault = Fault::new(2, None, "got\u{202e} 'Secret'\r\n\tsee \u{1b}[31m");
+        assert_eq!(fault.words, r"got\u{202e} 'Secret' see \u{1b}[31m");
+        assert_eq!(Fault::new(1, None, &"é".repeat(301)).words, "é".repeat(300) + "…");
+        assert_eq!(Fault::new(1, None, &"é".repeat(300)).words, "é".repeat(300));
+        let mut report = check("sequenceDiagram\nactor A as $\n", false);
+        report.faults.extend([fault.clone(), fault]);
+        assert_eq!(report.tokens(), "does-not-parse dollar-in-participant-alias");
+        report.hits.clear();
+        assert!(!report.is_safe());
+        let entry = report.log_entry("3b").unwrap();
+        assert_eq!(entry, "- **Step 3b — mermaid sanitizer rejected:** does-not-parse");
     }
 
     // P-294: the warning names a reason and no text.

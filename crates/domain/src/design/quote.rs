@@ -145,7 +145,7 @@ pub(super) fn visible(text: &str) -> String {
     shown
 }
 
-const fn is_invisible(c: char) -> bool {
+pub(super) const fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
