@@ -30,7 +30,7 @@ const LONGEST_LINE: usize = 8 * 1024 * 1024;
 const CHUNK: usize = 256 * 1024;
 
 /// How many chunks may wait to be looked at.
-const WAITING: usize = 16;
+const WAITING: usize = 4;
 
 /// How long a client may take to go when it has given its answer.
 const FAREWELL: Duration = Duration::from_secs(5);
