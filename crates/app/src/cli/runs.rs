@@ -34,9 +34,9 @@ pub struct RunsArgs {}
 /// Show what a design came to: its artifacts, who answered, and what it cost
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
-    /// The run, or the beginning of its name
+    /// The run, or the beginning of its name [default: the last one]
     #[arg(value_parser = RunId::parse)]
-    run: RunId,
+    run: Option<RunId>,
 
     /// Print one artifact: `plan`, `tally`, `diagram`, `manifest`, or a file's name
     #[arg(long, value_name = "NAME")]
@@ -169,10 +169,24 @@ impl RunsArgs {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("cannot show a run: there is none yet")]
+struct NoRun;
+
+fn last(app: &App) -> Result<RunId, Failure> {
+    let Workspace { store, scope } = &Workspace::open(app, None)?;
+    let runs = store.runs(&scope.project).map_err(refused)?;
+    let last = runs.into_iter().next().map(|run| run.id);
+    last.ok_or_else(|| Failure::new(Exit::No, NoRun).hint("convoke design --rehearse"))
+}
+
 impl ShowArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let known = Known::open(app, &self.run)?;
+        let known = match &self.run {
+            Some(run) => Known::open(app, run)?,
+            None => Known::open(app, &last(app)?)?,
+        };
         if let Some(name) = &self.artifact {
             if ["manifest", RECORD_FILE].contains(&name.as_str()) {
                 return manifest::show(&known, output);

@@ -182,3 +182,25 @@ fn a_session_file_alone_says_nothing_about_the_branch() {
     let alone = panel.design(&["--branch-info", facts]);
     assert_eq!(alone.code, Some(0), "{alone}");
 }
+
+// P-280: a host that gave no vote is still the one that can write the plan anew.
+#[test]
+fn a_host_that_failed_as_a_voter_is_asked_last_as_the_chair() {
+    let panel = Panel::new();
+    let without = |unknown: &str| {
+        let mut known = answers();
+        known.retain(|label, _| !label.starts_with(unknown));
+        known
+    };
+    panel.recorded("claude", &without("vote/Claude"));
+    for agent in ["cursor", "codex"] {
+        panel.recorded(agent, &without("chair/"));
+    }
+    let outcome = panel.design(&[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.stdout.contains("## Revised Implementation Plan"), "{outcome}");
+    assert!(outcome.stdout.contains("3b: arch diagram — generated"), "{outcome}");
+    // The last run is the one that is shown if none is named.
+    let plan = panel.project.stdout(&["show", "--artifact", "plan"]);
+    assert!(plan.contains("### Task 1:"), "{plan}");
+}

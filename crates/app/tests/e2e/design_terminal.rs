@@ -94,7 +94,8 @@ fn the_table_stays_one_line_and_says_what_was_spent() {
     assert!(tables.len() >= 10, "{shown}");
     for table in &tables {
         let line = table.trim_start_matches("\u{1b}[1A\u{1b}[2K");
-        assert!(line.starts_with('📊') && columns(line) <= 60, "{table}");
+        let is_table = line.starts_with('📊') || line.contains("k in all 📊");
+        assert!(is_table && columns(line) <= 60, "{table}");
     }
     let again = tables.iter().filter(|table| table.starts_with("\u{1b}[1A\u{1b}[2K"));
     assert_eq!(
@@ -102,16 +103,9 @@ fn the_table_stays_one_line_and_says_what_was_spent() {
         tables.len() - 2,
         "all but the first of each phase are drawn over it"
     );
-    assert!(
-        shown.contains("📊 Sketches (regular): | Cursor-Arch: ✅ 48s 17.5k | Cursor…"),
-        "{shown}"
-    );
+    assert!(shown.contains("k in all 📊 Sketches (regular): | Cursor-Arch: ✅"), "{shown}");
     let (_, wide) = Terminal::open(&project, 400, &["design", "--rehearse"]).end();
-    assert!(wide.contains(" | Codex-Pragmatic: ✅ 31s 13.3k | "), "{wide}");
-    assert!(
-        wide.lines().any(|line| line.contains('📊') && line.trim_end().ends_with("k in all")),
-        "{wide}"
-    );
+    assert!(wide.contains(" | Codex-Pragmatic: ✅ 31s 13.3k |"), "{wide}");
 }
 
 // P-5: whoever says nothing is asked, if there is somebody.

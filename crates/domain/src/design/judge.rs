@@ -11,7 +11,7 @@ use super::decision::Decision;
 use super::progress::unnumbered_warning;
 use super::quote::{self, Tag};
 use super::seat::Side;
-use super::vote::{outside_code, unwrapped};
+use super::vote::{cast_lines, unwrapped};
 use crate::markdown::lines;
 
 /// What judges are told above the cases.
@@ -145,7 +145,7 @@ pub fn read(answer: Option<&str>, on_ballot: &BTreeSet<usize>) -> Judgement {
         return Judgement::Ineligible;
     };
     let mut votes = Votes::default();
-    for (number, vote) in outside_code(answer).filter_map(vote) {
+    for (number, vote) in cast_lines(answer, vote) {
         if !on_ballot.contains(&number) {
             continue;
         }

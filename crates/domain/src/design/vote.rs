@@ -58,7 +58,7 @@ impl Votes {
     /// Reads a voter's answer. An answer without a single vote is an abstention on everything.
     pub fn parse(answer: &str) -> Self {
         let mut votes = Self::default();
-        for (id, cast) in outside_code(answer).filter_map(vote_line) {
+        for (id, cast) in cast_lines(answer, vote_line) {
             match votes.cast.entry(id) {
                 Entry::Occupied(_) => votes.repeated.push(id),
                 Entry::Vacant(place) => {
@@ -80,10 +80,16 @@ impl Votes {
     }
 }
 
-/// Returns the lines that are not in a fence: what stands in one is an example.
-pub(super) fn outside_code(answer: &str) -> impl Iterator<Item = &str> {
+/// Reads the votes that are not in a fence: what stands in one beside them is an example. If there
+/// are none, the whole answer may have been put in one.
+pub(super) fn cast_lines<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
     let mut fences = Fences::default();
-    lines(answer).map(bare).filter(move |line| fences.feed(line) == FenceLine::Outside)
+    let is_outside = |line: &&str| fences.feed(line) == FenceLine::Outside;
+    let outside: Vec<_> = lines(answer).map(bare).filter(is_outside).filter_map(&read).collect();
+    if !outside.is_empty() {
+        return outside;
+    }
+    lines(answer).map(bare).filter_map(read).collect()
 }
 
 /// Reads `FINDING_1: YES — because`. The reason may be left out.
@@ -133,6 +139,19 @@ mod tests {
 
     use super::super::finding::Scope::{In, Out};
     use super::*;
+
+    // P-269: a fence beside votes holds an example; one around all of them is only how they came.
+    #[test]
+    fn votes_may_all_stand_in_a_fence() {
+        let answer = |text: &str| {
+            let votes = Votes::parse(text);
+            [1, 2].map(|number| votes.on(FindingId { scope: In, number }).map(|cast| cast.vote))
+        };
+        let fenced = "My votes:\n```\nFINDING_1: YES — a\nFINDING_2: NO — b\n```\n";
+        assert_eq!(answer(fenced), [Some(Vote::Yes), Some(Vote::No)]);
+        let example = "```\nFINDING_2: NO — so\n```\nFINDING_1: YES — a\n";
+        assert_eq!(answer(example), [Some(Vote::Yes), None]);
+    }
 
     fn read(line: &str) -> Option<(String, Vote, String)> {
         vote_line(line).map(|(id, cast)| (id.to_string(), cast.vote, cast.reason))

@@ -208,6 +208,7 @@ pub(super) fn walked(facts: &Facts) -> Progress {
         asked: Vec::new(),
         available: NOBODY_LOST,
         is_host_lost: false,
+        is_chair_lost: false,
         lines: Vec::new(),
         files: BTreeMap::new(),
         issues: Vec::new(),
@@ -243,6 +244,8 @@ struct Walk<'f> {
     available: Available,
     /// Whether the host failed.
     is_host_lost: bool,
+    /// Whether it failed as the chair.
+    is_chair_lost: bool,
     lines: Vec<Line>,
     files: BTreeMap<String, Arc<str>>,
     /// What belongs in the log of whoever asked.
@@ -283,6 +286,7 @@ impl<'f> Walk<'f> {
             let found = self.facts.probe(Occasion::SetUp);
             self.available = found.map_or(self.available, |(_, health)| health.available);
             self.is_host_lost = false;
+            self.is_chair_lost = false;
         }
         self.say(self.crumbs.start(step));
     }

@@ -66,9 +66,9 @@ pub(in crate::cli) fn amount(usage: &Usage) -> String {
     usage.micro_dollars.map_or(tokens.clone(), |money| format!("{tokens} {}", dollars(money)))
 }
 
-/// What stands behind a table of lanes.
+/// What stands in front of a table of lanes.
 pub(super) fn in_all(usage: &Usage) -> String {
-    format!(" {} in all", amount(usage))
+    format!("{} in all ", amount(usage))
 }
 
 /// Shows a number in few digits: `950`, `12.3k`, `1.2M`.

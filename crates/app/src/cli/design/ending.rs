@@ -42,7 +42,8 @@ pub(super) fn told(
     let (exit, ending, degraded, hint) = match outcome {
         Outcome::Ended(Ending::Complete { degraded }) => {
             let exit = Exit::Done;
-            (exit, "complete".to_owned(), degraded.as_slice(), format!("convoke show {id}"))
+            let hint = format!("convoke show {id} --artifact plan");
+            (exit, "complete".to_owned(), degraded.as_slice(), hint)
         }
         Outcome::Ended(Ending::Refused(_)) => {
             (Exit::Surroundings, "refused".to_owned(), &[][..], String::new())
@@ -55,7 +56,8 @@ pub(super) fn told(
             (Exit::LaneFailed, format!("failed: {why}"), &[][..], hint)
         }
         Outcome::Ended(Ending::OverBudget(why)) => {
-            (Exit::Budget, format!("over budget: {why}"), &[][..], format!("convoke resume {id}"))
+            let hint = format!("convoke resume {id} --budget MORE");
+            (Exit::Budget, format!("over budget: {why}"), &[][..], hint)
         }
         Outcome::Ended(Ending::HeavyFailed(why)) => (
             Exit::LaneFailed,

@@ -67,7 +67,8 @@ impl<'o> Screen<'o> {
     fn draw(&self, board: &Board) {
         let text = board.text_with(|lane| self.spent.get(lane).map_or_else(String::new, amount));
         let all = self.spent.values().copied().reduce(Usage::plus);
-        let text = text + &all.map_or_else(String::new, |all| in_all(&all));
+        // In front, because the end is what a narrow terminal does not show.
+        let text = all.map_or_else(String::new, |all| in_all(&all)) + &text;
         let width = self.output.width().unwrap_or(usize::MAX);
         self.output.redraw(&fitting(&text, width), self.board.is_some());
     }

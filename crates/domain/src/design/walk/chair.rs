@@ -32,8 +32,11 @@ impl<'f> Walk<'f> {
         prompt: &str,
         check: &dyn Fn(&'f str) -> Result<T, String>,
     ) -> Walked<Said<'f, T>> {
-        for holder in [Holder::Host, Holder::First, Holder::Second] {
-            if !self.available.has(holder) || holder == Holder::Host && self.is_host_lost {
+        // A host that failed as something else is asked after all others.
+        let mut order = [Holder::Host, Holder::First, Holder::Second];
+        order.rotate_left(usize::from(self.is_host_lost));
+        for holder in order {
+            if !self.available.has(holder) || holder == Holder::Host && self.is_chair_lost {
                 continue;
             }
             let first = self.chair_lane(task, "", holder, prompt.to_owned())?;
@@ -83,6 +86,7 @@ impl<'f> Walk<'f> {
         let reason = quote::line(&end.reason);
         let text = format!("{name} failed as the chair — {reason}. Asking the next agent.");
         self.warn(unnumbered_warning(&text));
+        self.is_chair_lost |= holder == Holder::Host;
         self.lose(holder);
     }
 

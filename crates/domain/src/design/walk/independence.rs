@@ -48,19 +48,23 @@ impl Walk<'_> {
         )
     }
 
-    /// Counts the different models among those who decided. Two agents of which nobody knows the
-    /// model are two; one agent twice is one.
+    /// Counts the different models among those who decided. Where an agent does not say its model,
+    /// the one that it was asked for counts; two of which nobody knows either may be two.
     fn voices(&self, part: &str) -> String {
         let of_part: Vec<_> = self.answered.iter().filter(|it| it.part == part).collect();
         if of_part.is_empty() {
             return String::new();
         }
-        let voice = |it: &&Answered| match &it.model {
-            Some(model) => model.to_lowercase(),
-            None => format!("{UNKNOWN} of {}", self.settings.chosen(it.runner).agent),
+        let voice = |it: &&Answered| {
+            let chosen = self.settings.chosen(it.runner);
+            let model = it.model.as_ref().or(chosen.model.as_ref());
+            let unknown = || format!("{UNKNOWN} of {}", chosen.agent);
+            model.map_or_else(unknown, |model| model.to_lowercase())
         };
+        let is_sure = of_part.iter().all(|it| it.model.is_some());
+        let most = if is_sure { "" } else { "at most " };
         let different: BTreeSet<_> = of_part.iter().map(voice).collect();
         let count = of_part.len();
-        format!("{part}: {count} answered, {} of them different models.\n", different.len())
+        format!("{part}: {count} answered, {most}{} of them different models.\n", different.len())
     }
 }
