@@ -103,7 +103,10 @@ async function answer(talk, { size, most, signal, say }) {
     session.setChatHistory(talk.history);
     const { responseText, stopReason } = await session.promptWithMeta(talk.prompt, {
       maxTokens: most,
-      temperature: 0,
+      // Without these it says the same sentence until it is cut off; the seed keeps it repeatable.
+      temperature: 0.7,
+      seed: 1,
+      repeatPenalty: { penalty: 1.2, lastTokens: 256 },
       signal,
       onTextChunk: say,
     });
