@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::harness::{Outcome, Project};
+use crate::harness::{Outcome, Project, set_mode};
 
 pub(crate) fn git(project: &Project, words: &[&str]) {
     let mut git = project.command(Path::new("/usr/bin/git"), &["-c", "user.email=a@example.org"]);
@@ -182,4 +182,29 @@ fn a_probe_of_the_tree_always_exits_0() {
     let before = "STATUS=clean\nMODE=baseline\nUNTRACKED_BASELINE=present\n";
     assert_eq!(probe(&format!("--mode baseline --baseline {list}")), clean(before));
     assert_eq!(probe("--fix"), clean("STATUS=unknown\nMODE=\nREASON=unknown-flag\n"));
+}
+
+// P-352, T-21: a git that fails at one thing is told by that thing.
+#[test]
+fn a_git_that_fails_is_a_reason() {
+    for (fails, mode, reason) in [
+        ("*' status '*", "checkpoint", "git-status-failed"),
+        ("*' diff '*", "baseline --baseline ../list", "git-diff-failed"),
+        ("*' --cached '*", "baseline --baseline ../list", "git-diff-cached-failed"),
+        ("*' ls-files '*", "baseline --baseline ../list", "git-ls-files-failed"),
+    ] {
+        let project = cloned();
+        project.run(&["tree", "baseline", "../list"]);
+        let script = format!(
+            "#!/bin/sh\ncase \" $* \" in {fails}) exit 1;; esac\nexec /usr/bin/git \"$@\"\n"
+        );
+        let project = project.file("../bin/git", script);
+        set_mode(&project.path("../bin/git"), 0o755);
+        let path = project.path("../bin").display().to_string() + ":/usr/bin:/bin";
+        let outcome =
+            plumbing(&project.variable("PATH", &path), &format!("dirty-tree --mode {mode}"));
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        assert!(outcome.stdout.starts_with("STATUS=unknown\n"), "{outcome}");
+        assert!(outcome.stdout.ends_with(&format!("REASON={reason}\n")), "{outcome}");
+    }
 }

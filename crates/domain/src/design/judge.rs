@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(ballot.numbers, on(&[1, 2]));
     }
 
-    // P-222: the order follows the number, also when others are missing.
+    // P-222, N-9: the order follows the number, also when others are missing.
     #[test]
     fn the_first_place_changes_with_the_number() {
         let decision = decided("T");

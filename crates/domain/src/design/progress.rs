@@ -298,7 +298,7 @@ mod tests {
         Breadcrumbs { prefix: Prefix::parse("1.::design plan") }
     }
 
-    // P-13, P-14: split at the first `::`, or a number alone.
+    // P-13, P-14, N-7: split at the first `::`, or a number alone.
     #[test]
     fn a_prefix_is_a_number_and_perhaps_a_path() {
         for (value, number, path) in [
@@ -384,7 +384,7 @@ mod tests {
         assert!(path_only.complete(1).is_some());
     }
 
-    // P-89
+    // P-89, N-6
     #[test]
     fn times_are_short() {
         for (seconds, expected) in [

@@ -421,7 +421,7 @@ mod tests {
         ]
     }
 
-    // P-202, P-234, P-235, P-236, P-238: every ending in one file, written and read again.
+    // P-202, P-234, P-235, P-236, P-238, N-10: every ending in one file, written and read again.
     #[test]
     fn all_four_endings_are_written_and_read() {
         assert_eq!(render(&all_four()), FILE);

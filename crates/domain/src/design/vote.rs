@@ -157,7 +157,7 @@ mod tests {
         vote_line(line).map(|(id, cast)| (id.to_string(), cast.vote, cast.reason))
     }
 
-    // P-268, P-270
+    // P-268, P-270, N-8
     #[test]
     fn a_vote_is_an_id_a_colon_and_a_word() {
         for (line, id, vote, reason) in [

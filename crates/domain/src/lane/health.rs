@@ -199,13 +199,13 @@ mod tests {
 
     use super::*;
 
-    // P-70
+    // P-70, T-41
     #[test]
     fn only_ok_is_ok() {
         for answer in ["OK", " o k\n", "ok", "Ok\r\n"] {
             assert!(is_ok(answer), "{answer:?}");
         }
-        for answer in ["", "token", "NotOK", "OK.", "okay", "Error: not ok"] {
+        for answer in ["", "token", "broken", "NotOK", "OK.", "okay", "Error: not ok"] {
             assert!(!is_ok(answer), "{answer:?}");
         }
     }

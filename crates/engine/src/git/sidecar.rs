@@ -215,7 +215,7 @@ mod tests {
         assert!(!note.is_symlink());
     }
 
-    // P-354, P-358: staged or not, changes are listed; what was new before is not.
+    // P-354, P-358, T-19: staged or not, changes are listed; what was new before is not.
     #[test]
     fn a_baseline_tells_new_files_from_older_ones() {
         let watched = Watched::new();
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(watched.list("tracked-paths"), None, "an old list would be wrong");
     }
 
-    // P-355, P-356: what nobody can classify is not listed; nor is a list believed that leads out.
+    // P-355, P-356, T-20: what nobody can classify is not listed; nor is a list believed that leads out.
     #[test]
     fn without_a_baseline_new_files_are_ambiguous() {
         let watched = Watched::new();
