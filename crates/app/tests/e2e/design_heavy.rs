@@ -73,6 +73,33 @@ fn another_workflow_gets_what_a_worker_made() {
     assert_eq!(workers(&panel).len(), 1);
 }
 
+// P-322: whoever asked is told that there is no manifest, and finds none, not even an older one.
+#[test]
+fn a_heavy_part_that_failed_leaves_no_manifest() {
+    let panel = Panel::new();
+    let parent = panel.project.path("..").canonicalize().unwrap().join("parent");
+    fs::create_dir(&parent).unwrap();
+    let env = parent.join("env").display().to_string();
+    let flags = ["--subagent", "--session-env", &env];
+    assert_eq!(panel.design(&flags).code, Some(0));
+    let mut knows = answers();
+    knows.retain(|label, _| !label.starts_with("chair/plan"));
+    for agent in ["cursor", "codex", "claude"] {
+        panel.recorded(agent, &knows);
+    }
+    let outcome = panel.design(&flags);
+    assert_eq!(outcome.code, Some(4), "{outcome}");
+    assert!(outcome.stdout.contains("will see MANIFEST_FAILED"), "{outcome}");
+    let manifest = parent.join("design-export/manifest.env");
+    assert!(!manifest.exists() && parent.join("design-export/plan.txt").exists());
+    for agent in ["cursor", "codex", "claude"] {
+        panel.recorded(agent, &answers());
+    }
+    let again = panel.project.run(&["resume", &panel.run().0]);
+    assert_eq!(again.code, Some(0), "{again}");
+    assert!(manifest.is_file(), "{again}");
+}
+
 /// A panel whose first agent does something once, before it sketches.
 fn with_first(script: &str) -> Panel {
     let sketch = format!("Notes go to a folder. {}", "word ".repeat(60));

@@ -108,6 +108,11 @@ impl CourseArgs {
         let progress = walk(&facts);
         if let Some(caller) = Caller::of(&settings).filter(|_| facts.set_up().is_some()) {
             caller.ends(&settings, progress.available);
+            let is_failed =
+                matches!(outcome, Outcome::Ended(Ending::HeavyFailed(_) | Ending::Failed(_)));
+            if settings.subagent && is_failed {
+                caller.withdraw();
+            }
         }
         if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) =
             (&outcome, &settings.feature_dir)

@@ -1,6 +1,7 @@
 //! A design that another workflow asked for: what that workflow knows, and what it gets.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::design::event::{Export, LaneEnd, Settings};
@@ -12,6 +13,7 @@ use convoke_domain::design::walk::{Progress, Request};
 use convoke_domain::execution_log::Category;
 use convoke_domain::lane::health::Health;
 use convoke_domain::ledger::{of_lanes, place, timing, tokens};
+use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE};
 use convoke_engine::ledger::token_rows::line as token_line;
 use convoke_engine::ledger::{self, NotWritten, real, token_file};
 use convoke_engine::manifest::write::{Order, Source, write};
@@ -174,6 +176,19 @@ impl Caller {
             }
             Ok(manifest) => failed(format!("cannot find {}", manifest.display())),
             Err(error) => failed(error.to_string()),
+        }
+    }
+
+    /// Takes back the manifest of an earlier design. Whoever asked was told that there is none, and
+    /// must not take that one for this design's.
+    pub(super) fn withdraw(&self) {
+        let manifest = self.folder().join(EXPORT_DIR).join(MANIFEST_FILE);
+        match fs::remove_file(&manifest) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                let place = manifest.display();
+                Voice::default().say(&format!("warning: cannot remove `{place}`: {error}"));
+            }
+            Ok(()) | Err(_) => {}
         }
     }
 
