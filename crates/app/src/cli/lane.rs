@@ -21,6 +21,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
 use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::event::FailureKind;
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::lane::substance::{Measure, substance};
@@ -39,7 +40,7 @@ use self::live::Live;
 use self::order::Told;
 pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, model_name, seen_by, version_of};
 use self::reading::{Proof, Reading};
-use self::report::{Report, warnings};
+use self::report::{Report, unanswered, warnings};
 pub(super) use self::report::{sentence, why};
 pub(super) use self::tree::TreeWatch;
 use self::tree::is_dirty;
@@ -293,6 +294,10 @@ impl RunArgs {
             return output.json(&report());
         }
         output.say(&sentence(driven, thin.as_deref()));
+        let is_unread = unanswered(driven).is_some_and(|it| it.kind == FailureKind::LongLine);
+        if is_unread && self.keep.is_none() {
+            output.say("hint: `--keep DIR` keeps what is said, however long it is");
+        }
         warnings(&self.agent, driven, tree.as_ref()).for_each(|line| output.say(&line));
         proof.iter().flat_map(Proof::lines).for_each(|line| output.say(&line));
         let is_answered = driven.outcome == Outcome::Answered && thin.is_none();

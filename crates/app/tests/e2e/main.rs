@@ -37,6 +37,7 @@ mod http_lane;
 mod lane;
 mod lane_events;
 mod lane_ledger;
+mod lane_long_line;
 mod lane_reading;
 mod ledgers;
 mod manifest;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::outcome::End;
 use convoke_engine::lane::cancel::Cancel;
-use convoke_engine::lane::supervisor::{Errand, Finished, Limits, Stream, Talk, run};
+use convoke_engine::lane::supervisor::{Errand, Finished, Limits, Stream, Talk, Words, run};
 
 const PATIENT: Limits = Limits {
     wall: Duration::from_mins(1),
@@ -43,7 +43,8 @@ fn ran(script: &str, limits: Limits, stdin: Option<&str>) -> Seen {
         limits,
         cancel: &cancel,
     };
-    let finished = run(&errand, &mut |stream, line| {
+    let finished = run(&errand, &mut |stream, words| {
+        let Words::Line(line) = words else { return Talk::GoesOn };
         lines.push((stream, line.to_owned()));
         if line == "enough" {
             cancel.cancel();

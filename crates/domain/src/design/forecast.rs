@@ -118,6 +118,8 @@ mod tests {
             over: Some(Over {
                 outcome: Some(Outcome::Answered),
                 end: None,
+                why: None,
+                failure: None,
                 session: None,
                 model: None,
                 took_ms: None,

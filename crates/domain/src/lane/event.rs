@@ -64,18 +64,21 @@ pub enum FailureKind {
     NoSession,
     /// A limit of the client's own was reached: turns, money.
     OverBudget,
+    /// It said something in a line that is too long to be read; perhaps that was the answer.
+    LongLine,
     /// Anything else.
     Other,
 }
 
 impl FailureKind {
     /// Every kind.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Auth,
         Self::RateLimited,
         Self::RefusedFlags,
         Self::NoSession,
         Self::OverBudget,
+        Self::LongLine,
         Self::Other,
     ];
 
@@ -87,6 +90,7 @@ impl FailureKind {
             Self::RefusedFlags => "refused_flags",
             Self::NoSession => "no_session",
             Self::OverBudget => "over_budget",
+            Self::LongLine => "long_line",
             Self::Other => "other",
         }
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use super::counted::UsageScope;
-use super::event::Usage;
+use super::event::{FailureKind, Usage};
 use super::outcome::Outcome;
 use crate::owner::Owner;
 use crate::scope::Scope;
@@ -54,6 +54,10 @@ pub struct Ending {
     pub outcome: Outcome,
     /// How its process ended, in a word.
     pub end: String,
+    /// Why there is no answer, as far as anybody says.
+    pub why: Option<String>,
+    /// Of what kind that is.
+    pub failure: Option<FailureKind>,
     /// The session.
     pub session: Option<String>,
     /// The model that answered.
@@ -77,6 +81,10 @@ pub struct Over {
     pub outcome: Option<Outcome>,
     /// How its process ended, in a word.
     pub end: Option<String>,
+    /// Why there is no answer, as far as anybody says.
+    pub why: Option<String>,
+    /// Of what kind that is.
+    pub failure: Option<FailureKind>,
     /// The session.
     pub session: Option<String>,
     /// The model that answered.
@@ -257,6 +265,8 @@ pub(super) mod tests {
             over: Some(Over {
                 outcome: Some(Outcome::Answered),
                 end: None,
+                why: None,
+                failure: None,
                 session: None,
                 model: None,
                 took_ms: Some(1000),

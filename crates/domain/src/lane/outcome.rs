@@ -195,7 +195,13 @@ impl Heard {
             }
             Event::Usage(usage) => self.usage = Some(usage),
             Event::Ended(ended) => self.ended = Some(ended),
-            Event::Trouble(failure) => self.trouble = Some(failure),
+            Event::Trouble(failure) => {
+                // What came before are not the last words any more, and those nobody knows.
+                if failure.kind == FailureKind::LongLine {
+                    self.last_text = None;
+                }
+                self.trouble = Some(failure);
+            }
         }
     }
 
@@ -203,9 +209,15 @@ impl Heard {
     /// kinds ask for a next step that no outcome names: a session that is not there is begun anew.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.ended {
-            Some(ended) => ended.failure.as_ref(),
+            Some(ended) => ended.failure.as_ref().or_else(|| self.unread()),
             None => self.trouble.as_ref(),
         }
+    }
+
+    /// Returns why there is no answer although there was one: it was not read.
+    fn unread(&self) -> Option<&Failure> {
+        let is_unread = |trouble: &&Failure| trouble.kind == FailureKind::LongLine;
+        self.trouble.as_ref().filter(is_unread).filter(|_| self.answer().is_none())
     }
 
     /// Returns the answer: what the end of the turn carries, else the last words before it.
@@ -244,13 +256,14 @@ fn judged_by_words(course: &Course<'_>) -> Outcome {
     let Some(ended) = &course.heard.ended else {
         let is_silent = course.end == End::Exited(0) && course.heard.last_text.is_none();
         let early = if is_silent { Outcome::NoOutput } else { Outcome::ExitedEarly };
-        return by_trouble(course.heard).unwrap_or(early);
+        let unread = course.heard.unread().map(|_| Outcome::Failed);
+        return by_trouble(course.heard).or(unread).unwrap_or(early);
     };
     if let Some(failure) = &ended.failure {
         return of_kind(failure.kind).unwrap_or(Outcome::Failed);
     }
     if course.heard.answer().is_none() {
-        return Outcome::NoOutput;
+        return course.heard.unread().map_or(Outcome::NoOutput, |_| Outcome::Failed);
     }
     let is_other = |asked: Option<&str>, found: &Option<String>, same: fn(&str, &str) -> bool| {
         asked.zip(found.as_deref()).is_some_and(|(asked, found)| !same(asked, found))
@@ -275,7 +288,7 @@ const fn of_kind(kind: FailureKind) -> Option<Outcome> {
         FailureKind::RateLimited => Some(Outcome::RateLimited),
         FailureKind::RefusedFlags => Some(Outcome::RefusedFlags),
         FailureKind::OverBudget => Some(Outcome::OverBudget),
-        FailureKind::NoSession | FailureKind::Other => None,
+        FailureKind::NoSession | FailureKind::LongLine | FailureKind::Other => None,
     }
 }
 
@@ -356,6 +369,40 @@ mod tests {
         assert_eq!(heard.failure(), Some(&failure(FailureKind::Auth)));
         heard.take(Event::Ended(Ended { answer: None, failure: None }));
         assert_eq!(heard.failure(), None);
+    }
+
+    // An answer that nobody read is none, and what was said before it is not the answer.
+    #[test]
+    fn an_answer_in_a_line_that_was_not_read_is_told_of() {
+        let long = || Event::Trouble(failure(FailureKind::LongLine));
+        let end = || Event::Ended(Ended { answer: None, failure: None });
+        let text = |text: &str| Event::Text(text.to_owned());
+        let heard = |events: Vec<Event>| {
+            let mut heard = Heard::default();
+            for event in events {
+                heard.take(event);
+            }
+            heard
+        };
+        for events in
+            [vec![long()], vec![text("First"), long()], vec![text("First"), long(), end()]]
+        {
+            let heard = heard(events);
+            assert_eq!(judged(&heard, End::Exited(0)), Outcome::Failed, "{heard:?}");
+            assert_eq!(heard.answer(), None);
+            assert_eq!(heard.failure(), Some(&failure(FailureKind::LongLine)));
+        }
+        // What a tool found may be as long as it likes.
+        let found = heard(vec![long(), text("It is 42."), end()]);
+        assert_eq!((found.answer(), found.failure()), (Some("It is 42."), None));
+        assert_eq!(judged(&found, End::Exited(0)), Outcome::Answered);
+        let carried = Ended { answer: Some("42".to_owned()), failure: None };
+        let carried = heard(vec![long(), Event::Ended(carried)]);
+        assert_eq!(
+            (judged(&carried, End::Exited(0)), carried.failure()),
+            (Outcome::Answered, None)
+        );
+        assert_eq!(judged(&heard(vec![long()]), End::StallLimit), Outcome::Stalled);
     }
 
     // Clients try again, and say so; a stall long after is another thing.

@@ -237,6 +237,8 @@ fn one_line(text: &str) -> String {
 pub trait Listener: Send {
     /// Takes in a line of stdout.
     fn stdout_line(&mut self, line: &str) -> Vec<Event>;
+    /// Takes in that a line of stdout was too long to be read, and how long it was, in bytes.
+    fn long_line(&mut self, bytes: u64) -> Vec<Event>;
     /// Takes in a line of stderr.
     fn stderr_line(&mut self, line: &str) -> Vec<Event>;
     /// Takes in that the process ended, with a code unless a signal ended it. Some clients say only

@@ -14,7 +14,7 @@ use super::agent_ref::AgentRef;
 use super::cancel::Cancel;
 use super::cassette::{Cassette, Identity};
 use super::http::endpoint::Endpoint;
-use super::supervisor::{self, Limits, Stream, Talk};
+use super::supervisor::{self, Limits, Stream, Talk, Words};
 use super::{http, replay};
 
 /// How much of what a client said besides is kept for people.
@@ -164,10 +164,13 @@ fn run_program(
         limits: lane.limits,
         cancel: lane.cancel,
     };
-    let finished = supervisor::run(&errand, &mut |stream, line| {
-        take(match stream {
-            Stream::Stdout => listener.stdout_line(line),
-            Stream::Stderr => listener.stderr_line(line),
+    let finished = supervisor::run(&errand, &mut |stream, words| {
+        take(match (stream, words) {
+            (Stream::Stdout, Words::Line(text)) => listener.stdout_line(text),
+            (Stream::Stderr, Words::Line(text)) => listener.stderr_line(text),
+            (Stream::Stdout, Words::TooLong(bytes)) => listener.long_line(bytes),
+            // What is said there besides ends no turn, and is not the answer.
+            (Stream::Stderr, Words::TooLong(_)) => Vec::new(),
         })
     })?;
     take(listener.exited(match finished.end {

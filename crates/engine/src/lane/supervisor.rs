@@ -23,8 +23,8 @@ use super::stopwatch::Stopwatch;
 use crate::file::create_private;
 use crate::process::command;
 
-/// No line that means something is longer; what is, is passed over.
-const LONGEST_LINE: usize = 8 * 1024 * 1024;
+/// A longer line is kept on disk, and not read.
+pub(super) const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
 /// How much is read at once.
 const CHUNK: usize = 256 * 1024;
@@ -83,6 +83,15 @@ pub enum Stream {
     Stderr,
 }
 
+/// Something that a client said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words<'a> {
+    /// A whole line, or the last one without its end.
+    Line(&'a str),
+    /// A line of so many bytes that it is not read.
+    TooLong(u64),
+}
+
 /// Whether a client has said all it has to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Talk {
@@ -110,18 +119,18 @@ pub struct Finished {
 /// What a reader hands on.
 enum News {
     /// Something was said, however little, and with it these lines are whole.
-    Said(Stream, usize, Option<String>),
+    Said(Stream, usize, Whole),
     /// A stream is closed.
     Closed,
     /// Somebody wants it to stop.
     Cancelled,
 }
 
-/// Runs a client to its end. `hear` is given every line, and says whether the turn is over.
-pub fn run(
-    errand: &Errand<'_>,
-    hear: &mut dyn FnMut(Stream, &str) -> Talk,
-) -> io::Result<Finished> {
+/// Who is given every line, and says whether the turn is over.
+type Hear<'a> = dyn FnMut(Stream, Words<'_>) -> Talk + 'a;
+
+/// Runs a client to its end.
+pub fn run(errand: &Errand<'_>, hear: &mut Hear<'_>) -> io::Result<Finished> {
     let (stdout, stderr) = (errand.scratch.join("stdout"), errand.scratch.join("stderr"));
     let watch = Stopwatch::start();
     // All files are open before there is anybody who could put something else in their place.
@@ -200,7 +209,7 @@ impl Attention {
         &mut self,
         news: &Receiver<News>,
         cancel: &Cancel,
-        hear: &mut dyn FnMut(Stream, &str) -> Talk,
+        hear: &mut Hear<'_>,
     ) -> Option<End> {
         let mut open = 2;
         while open > 0 {
@@ -223,24 +232,20 @@ impl Attention {
     }
 
     /// Takes in what was said before it stopped.
-    fn drain(
-        &mut self,
-        news: &Receiver<News>,
-        hear: &mut dyn FnMut(Stream, &str) -> Talk,
-        most: Duration,
-    ) {
+    fn drain(&mut self, news: &Receiver<News>, hear: &mut Hear<'_>, most: Duration) {
         let until = self.watch.elapsed() + most;
         while let Ok(news) = news.recv_timeout(until.saturating_sub(self.watch.elapsed())) {
             self.take(&news, hear);
         }
     }
 
-    fn take(&mut self, news: &News, hear: &mut dyn FnMut(Stream, &str) -> Talk) {
-        let News::Said(stream, bytes, lines) = news else { return };
+    fn take(&mut self, news: &News, hear: &mut Hear<'_>) {
+        let News::Said(stream, bytes, whole) = news else { return };
         self.bytes += *bytes as u64;
         self.last = Some(self.watch.elapsed());
-        for line in lines.iter().flat_map(|lines| lines.lines()) {
-            if hear(*stream, line) == Talk::IsOver && self.over.is_none() {
+        let lines = whole.lines.iter().flat_map(|lines| lines.lines()).map(Words::Line);
+        for words in whole.too_long.map(Words::TooLong).into_iter().chain(lines) {
+            if hear(*stream, words) == Talk::IsOver && self.over.is_none() {
                 self.over = Some(self.watch.elapsed());
             }
         }
@@ -279,9 +284,7 @@ fn listen(
             }
             flow.goes_on(count, stream.as_fd());
         }
-        if let Some(rest) = lines.rest() {
-            news.send(News::Said(which, 0, Some(rest))).ok();
-        }
+        news.send(News::Said(which, 0, lines.rest())).ok();
         news.send(News::Closed).ok();
     });
 }
@@ -290,33 +293,42 @@ fn listen(
 #[derive(Default)]
 struct Lines {
     begun: Vec<u8>,
-    is_too_long: bool,
+    /// How much of a line was passed over that is too long.
+    passed: u64,
+}
+
+/// What has its end now: perhaps a line that is too long, and then lines.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Whole {
+    too_long: Option<u64>,
+    lines: Option<String>,
 }
 
 impl Lines {
     /// Adds bytes, and returns the lines that are whole now.
-    fn add(&mut self, bytes: &[u8]) -> Option<String> {
+    fn add(&mut self, bytes: &[u8]) -> Whole {
         let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
             self.begin(bytes);
-            return None;
+            return Whole::default();
         };
         let (whole, begun) = bytes.split_at(end + 1);
-        let bytes = if std::mem::take(&mut self.is_too_long) {
+        let mut too_long = None;
+        let bytes = if self.passed > 0 {
             // The end of a line whose beginning is gone.
-            let rest =
-                whole.iter().position(|byte| *byte == b'\n').map_or(whole.len(), |at| at + 1);
-            whole[rest..].to_vec()
+            let rest = whole.iter().position(|byte| *byte == b'\n').unwrap_or_default();
+            too_long = Some(std::mem::take(&mut self.passed) + rest as u64);
+            whole[rest + 1..].to_vec()
         } else {
             self.begun.extend_from_slice(whole);
             std::mem::take(&mut self.begun)
         };
         self.begin(begun);
-        Some(text(bytes))
+        Whole { too_long, lines: Some(text(bytes)) }
     }
 
     fn begin(&mut self, bytes: &[u8]) {
-        if self.is_too_long || self.begun.len() + bytes.len() > LONGEST_LINE {
-            self.is_too_long = true;
+        if self.passed > 0 || self.begun.len() + bytes.len() > LONGEST_LINE {
+            self.passed += (self.begun.len() + bytes.len()) as u64;
             self.begun = Vec::new();
         } else {
             self.begun.extend_from_slice(bytes);
@@ -324,8 +336,9 @@ impl Lines {
     }
 
     /// Returns a last line without an end.
-    fn rest(self) -> Option<String> {
-        (!self.begun.is_empty()).then(|| text(self.begun))
+    fn rest(self) -> Whole {
+        let too_long = Some(self.passed).filter(|passed| *passed > 0);
+        Whole { too_long, lines: (!self.begun.is_empty()).then(|| text(self.begun)) }
     }
 }
 
@@ -347,20 +360,29 @@ mod tests {
         fn pieces_make_the_same_lines(pieces in prop::collection::vec("[a-c\n]{0,6}", 0..12)) {
             let mut lines = Lines::default();
             let mut heard: Vec<String> =
-                pieces.iter().filter_map(|piece| lines.add(piece.as_bytes())).collect();
-            heard.extend(lines.rest());
+                pieces.iter().filter_map(|piece| lines.add(piece.as_bytes()).lines).collect();
+            heard.extend(lines.rest().lines);
             prop_assert_eq!(heard.concat(), pieces.concat());
         }
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_passed_over() {
+    fn a_line_that_is_too_long_is_told_of_and_not_read() {
         let mut lines = Lines::default();
         let long = vec![b'x'; LONGEST_LINE];
-        assert_eq!(lines.add(b"one\n").as_deref(), Some("one\n"));
-        assert_eq!(lines.add(&long), None);
-        assert_eq!(lines.add(b"yy"), None);
-        assert_eq!(lines.add(b"z\ntwo\nthr").as_deref(), Some("two\n"));
-        assert_eq!(lines.rest().as_deref(), Some("thr"));
+        let whole = |too_long, lines: &str| {
+            let lines = Some(lines.to_owned()).filter(|it| !it.is_empty());
+            Whole { too_long, lines }
+        };
+        let length = LONGEST_LINE as u64 + 3;
+        assert_eq!(lines.add(b"one\n"), whole(None, "one\n"));
+        assert_eq!(lines.add(&long), whole(None, ""));
+        assert_eq!(lines.add(b"yy"), whole(None, ""));
+        assert_eq!(lines.add(b"z\ntwo\nthr"), whole(Some(length), "two\n"));
+        assert_eq!(lines.rest(), whole(None, "thr"));
+        let mut endless = Lines::default();
+        endless.add(&long);
+        endless.add(b"xyz");
+        assert_eq!(endless.rest(), whole(Some(length), ""));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::cancel::Cancel;
 use super::drive::Program;
-use super::supervisor::{Errand, Limits, Stream, Talk, run};
+use super::supervisor::{Errand, Limits, Stream, Talk, Words, run};
 
 /// How long a client may take to say its version.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -45,8 +45,10 @@ fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
         cancel,
     };
     let mut said = None;
-    run(&errand, &mut |stream, line| {
-        if stream == Stream::Stdout && said.is_none() && !line.trim().is_empty() {
+    run(&errand, &mut |stream, words| {
+        if let (Stream::Stdout, Words::Line(line), None) = (stream, words, &said)
+            && !line.trim().is_empty()
+        {
             let shown = line.trim().chars().filter(|c| !c.is_control()).take(MOST_SHOWN);
             said = Some(shown.collect());
         }

@@ -1,6 +1,6 @@
 //! Lanes in SQLite.
 
-use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::event::{FailureKind, Usage};
 use convoke_domain::lane::ledger::{Begun, Ending, Entry, Over, Purpose};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::owner::Owner;
@@ -48,7 +48,8 @@ impl LaneStore for SqliteStore {
             let spent = count(&transaction, id, ending)?;
             let sql = "UPDATE lanes SET outcome = ?2, end = ?3, session = ?4, model = ?5, \
                        took_ms = ?6, bytes = ?7, input = ?8, cached = ?9, output = ?10, \
-                       reasoning = ?11, micro_dollars = ?12, ended_at = ?13 WHERE id = ?1";
+                       reasoning = ?11, micro_dollars = ?12, ended_at = ?13, why = ?14, \
+                       failure = ?15 WHERE id = ?1";
             let values = params![
                 id,
                 ending.outcome.name(),
@@ -63,6 +64,8 @@ impl LaneStore for SqliteStore {
                 spent.map(|it| stored(it.reasoning)),
                 spent.and_then(|it| it.micro_dollars).map(stored),
                 Time(ending.at),
+                ending.why,
+                ending.failure.map(FailureKind::name),
             ];
             transaction.execute(sql, values)?;
             transaction.commit()?;
@@ -204,10 +207,14 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 }
 
 fn read_over(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<Over> {
+    let kind: Option<String> = row.get("failure")?;
     let has_outcome = row.get::<_, Option<String>>("outcome")?.is_some();
     Ok(Over {
         outcome: has_outcome.then(|| one_of(row, "outcome", Outcome::parse)).transpose()?,
         end: row.get("end")?,
+        why: row.get("why")?,
+        // A kind that only a later version knows is none.
+        failure: kind.as_deref().and_then(FailureKind::parse),
         session: row.get("session")?,
         model: row.get("model")?,
         took_ms: amount(row, "took_ms")?,

@@ -1,7 +1,7 @@
 //! Rules about lanes.
 
 use convoke_domain::lane::counted::{Counted, UsageScope};
-use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::event::{FailureKind, Usage};
 use convoke_domain::lane::ledger::{Begun, Ending, Entry, Over, Purpose};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::owner::Owner;
@@ -36,6 +36,8 @@ fn ending(said: Option<Usage>, session: &str) -> Ending {
     Ending {
         outcome: Outcome::Answered,
         end: "exited 0".to_owned(),
+        why: Some("it said too much".to_owned()),
+        failure: Some(FailureKind::LongLine),
         session: Some(session.to_owned()),
         model: Some("gpt-5.5".to_owned()),
         took_ms: 1500,
@@ -67,6 +69,8 @@ pub(super) fn lanes_are_kept(store: &dyn Store) {
     let over = Over {
         outcome: Some(Outcome::Answered),
         end: Some("exited 0".to_owned()),
+        why: Some("it said too much".to_owned()),
+        failure: Some(FailureKind::LongLine),
         session: Some("s".to_owned()),
         model: Some("gpt-5.5".to_owned()),
         took_ms: Some(1500),

@@ -8,6 +8,7 @@ use convoke_domain::lane::cap::{Cap, Meter, Reached};
 use convoke_domain::lane::event::{Event, Failure as Trouble, FailureKind, Usage};
 use convoke_domain::lane::ledger::{Begun, Ending, Purpose, Sum};
 use convoke_domain::lane::outcome::{End, Heard, Outcome};
+use convoke_domain::text::one_line;
 use convoke_engine::lane::adapter::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
@@ -22,7 +23,7 @@ use super::LaneOrder;
 use super::foresight::LOOKED_THROUGH;
 use super::live::progress;
 use super::order::{Tell, Told};
-use super::report::warnings;
+use super::report::{unanswered, warnings, why};
 use super::tree::TreeWatch;
 use crate::app::{App, Format};
 use crate::clock::now;
@@ -33,6 +34,9 @@ use crate::workspace::Workspace;
 
 /// How long a lane waits for the store. It begins all the same.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How much is written down of why there is no answer, in characters.
+const LONGEST_WHY: usize = 300;
 
 /// What a lane is for, and what it may spend.
 #[derive(Debug, Clone, Default)]
@@ -351,6 +355,8 @@ fn ending(driven: &Driven) -> Ending {
     Ending {
         outcome: driven.outcome,
         end: driven.end.to_string(),
+        why: why(driven).map(|why| one_line(&why).chars().take(LONGEST_WHY).collect()),
+        failure: unanswered(driven).map(|failure| failure.kind),
         session: heard.session.clone(),
         model: heard.model.clone(),
         took_ms: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),

@@ -1,7 +1,7 @@
 //! A lane of the ledger, as it is shown.
 
 use convoke_domain::lane::cap::dollars;
-use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::event::{FailureKind, Usage};
 use convoke_domain::lane::ledger::Entry;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -26,6 +26,9 @@ pub(super) struct EntryReport<'a> {
     pub(super) ended_at: Option<String>,
     pub(super) took_ms: Option<u64>,
     pub(super) end: Option<&'a str>,
+    /// Why there is no answer, and of what kind that is.
+    pub(super) trouble: Option<&'a str>,
+    pub(super) trouble_kind: Option<&'static str>,
     pub(super) bytes: Option<u64>,
     pub(super) spent: Option<SpentReport>,
     pub(super) prompt_chars: u64,
@@ -78,6 +81,8 @@ impl<'a> EntryReport<'a> {
             ended_at: over.map(|it| it.at.to_string()),
             took_ms: over.and_then(|it| it.took_ms),
             end: over.and_then(|it| it.end.as_deref()),
+            trouble: over.and_then(|it| it.why.as_deref()),
+            trouble_kind: over.and_then(|it| it.failure).map(FailureKind::name),
             bytes: over.and_then(|it| it.bytes),
             spent: entry.spent().map(SpentReport::from),
             prompt_chars: begun.prompt_chars,
@@ -115,6 +120,7 @@ impl<'a> EntryReport<'a> {
             ("ended", self.ended_at.as_deref().map(time)),
             ("took", self.took_ms.map(seconds)),
             ("end", text(self.end)),
+            ("why", text(self.trouble)),
             ("said", self.bytes.map(|bytes| format!("{bytes} bytes"))),
             ("spent", spent.map(tokens)),
             ("cost", spent.and_then(|it| it.micro_dollars).map(dollars)),

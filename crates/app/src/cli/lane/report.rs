@@ -1,6 +1,6 @@
 //! What is said of a lane when it is over.
 
-use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::event::{Failure, Usage};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::text::one_line;
 use convoke_domain::tree::Verdict;
@@ -34,6 +34,8 @@ pub(super) struct Report<'a> {
     bytes: u64,
     end: String,
     trouble: Option<String>,
+    /// Of what kind that is.
+    trouble_kind: Option<&'static str>,
     stderr: &'a str,
     rights: RightsReport<'a>,
     /// What became of the working tree; only where nobody was to change it.
@@ -89,6 +91,7 @@ impl<'a> Report<'a> {
             bytes: driven.bytes,
             end: driven.end.to_string(),
             trouble: why(driven),
+            trouble_kind: unanswered(driven).map(|failure| failure.kind.name()),
             stderr: &driven.stderr,
             rights: RightsReport {
                 mode: granted.and_then(|it| it.mode.as_deref()),
@@ -140,9 +143,14 @@ pub(in crate::cli) fn why(driven: &Driven) -> Option<String> {
     if driven.outcome == Outcome::Answered {
         return None;
     }
-    let failure = driven.heard.failure().map(ToString::to_string);
+    let failure = unanswered(driven).map(ToString::to_string);
     let last = driven.stderr.lines().last().map(str::to_owned);
     failure.or(last).filter(|text| !text.is_empty())
+}
+
+/// Returns what went wrong, if that is why there is no answer.
+pub(super) fn unanswered(driven: &Driven) -> Option<&Failure> {
+    driven.heard.failure().filter(|_| driven.outcome != Outcome::Answered)
 }
 
 /// Says what a lane did, or could have done, that it was not asked to.

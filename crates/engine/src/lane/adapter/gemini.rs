@@ -148,6 +148,10 @@ impl Dialect for Gemini {
         report.and_then(|report| reported(report.error)).or_else(|| complaint(line))
     }
 
+    fn forget(&mut self) {
+        self.message.clear();
+    }
+
     fn exits(&mut self, exit: &Exit, said: &mut Said) {
         self.finish_message(said);
         let by_code = exit.code.and_then(of_code);

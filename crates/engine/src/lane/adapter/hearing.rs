@@ -4,14 +4,18 @@ use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Granted, U
 
 use super::Listener;
 use super::failure::{complaint, failure, readable};
+use crate::lane::supervisor::LONGEST_LINE;
 
-/// No line that matters is longer; what is, is passed over.
-const LONGEST_LINE: usize = 32 * 1024 * 1024;
+/// What lengths of lines are told in.
+const MEGABYTE: u64 = 1024 * 1024;
 
 /// How one client speaks.
 pub(super) trait Dialect: Send {
     /// Takes in a line of stdout; `None` if it means nothing.
     fn line(&mut self, line: &str, said: &mut Said) -> Option<()>;
+
+    /// Forgets what has come of a message: a part of it was not read.
+    fn forget(&mut self) {}
 
     /// Returns what a line of stderr complains of.
     fn complaint(&self, line: &str) -> Option<Failure> {
@@ -176,7 +180,7 @@ impl<D: Dialect> Ear<D> {
 impl<D: Dialect> Listener for Ear<D> {
     fn stdout_line(&mut self, line: &str) -> Vec<Event> {
         // A line that means nothing is passed over.
-        if line.len() <= LONGEST_LINE && self.dialect.line(line, &mut self.said).is_some() {
+        if self.dialect.line(line, &mut self.said).is_some() {
             self.understood = true;
         } else if !self.understood && !line.trim().is_empty() {
             let (count, _) = self.strange.get_or_insert_with(|| (0, readable(line)));
@@ -185,10 +189,20 @@ impl<D: Dialect> Listener for Ear<D> {
         self.pass_on()
     }
 
+    fn long_line(&mut self, bytes: u64) -> Vec<Event> {
+        let most = LONGEST_LINE as u64 / MEGABYTE;
+        // Never rounded down to what is still read.
+        let tenths = bytes.saturating_mul(10).div_ceil(MEGABYTE);
+        let (whole, part) = (tenths / 10, tenths % 10);
+        let words = format!(
+            "it said a line of {whole}.{part} MB, and lines of more than {most} MB are not read"
+        );
+        self.dialect.forget();
+        self.said.trouble(failure(FailureKind::LongLine, &words));
+        self.pass_on()
+    }
+
     fn stderr_line(&mut self, line: &str) -> Vec<Event> {
-        if line.len() > LONGEST_LINE {
-            return Vec::new();
-        }
         self.remember(line);
         if let Some(complaint) = self.dialect.complaint(line) {
             self.complaint = Some(complaint.clone());

@@ -134,6 +134,10 @@ impl Dialect for Opencode {
         Some(())
     }
 
+    fn forget(&mut self) {
+        self.message = Default::default();
+    }
+
     fn exits(&mut self, exit: &Exit, said: &mut Said) {
         if exit.code.is_none() {
             return;

@@ -198,15 +198,21 @@ fn lines_that_nobody_understands_are_told_of() {
     }
 }
 
+// Nobody knows what it said, so that is what is told; and also that it was not silent.
 #[test]
-fn a_huge_line_is_passed_over() {
-    let line = format!(
-        "{}{}",
-        r#"{"type":"item.completed","item":{"type":"agent_message","text":"x"}}"#,
-        " ".repeat(33 * 1024 * 1024)
-    );
-    assert_eq!(listen(Agent::Codex).stdout_line(&line), []);
-    assert_eq!(listen(Agent::Codex).stderr_line(&format!("error 401{line}")), []);
+fn a_line_that_is_too_long_is_told_of() {
+    let words = "it said a line of 8.1 MB, and lines of more than 8 MB are not read";
+    for agent in Agent::ALL {
+        let mut listener = listen(agent);
+        listener.stdout_line("Welcome!");
+        let told: Vec<_> = listener.long_line(8 * 1024 * 1024 + 1).iter().map(shown).collect();
+        assert_eq!(told, [format!("trouble LongLine: {words}")], "{agent}");
+        let after = listener.exited(Some(1));
+        assert!(
+            !after.iter().any(|event| matches!(event, Event::Trouble(_))),
+            "{agent}: {after:?}"
+        );
+    }
 }
 
 #[test]
