@@ -58,6 +58,15 @@ pub(crate) fn count(value: Option<&RawValue>) -> u64 {
     believed(number(value).and_then(|count| u64::try_from(count).ok())).unwrap_or_default()
 }
 
+/// Returns how many tokens were spent: none where nothing is said, and `None` where what is said is no
+/// count or cannot be one. To take that for none would make it free.
+pub(crate) fn tokens(value: Option<&RawValue>) -> Option<u64> {
+    match value.filter(|value| value.get() != "null") {
+        None => Some(0),
+        said => believed(number(said).and_then(|count| u64::try_from(count).ok())),
+    }
+}
+
 /// Returns a number that can be believed.
 pub(crate) fn believed(number: Option<u64>) -> Option<u64> {
     number.filter(|number| *number <= BELIEVABLE)
@@ -81,21 +90,23 @@ mod tests {
     #[test]
     fn numbers_come_in_many_shapes() {
         for (text, expected) in [
-            ("3", 3),
-            ("3.0", 3),
-            ("\"3\"", 3),
-            ("-3", 0),
-            ("null", 0),
-            ("[3]", 0),
-            ("3.5", 0),
-            ("1000000000000", BELIEVABLE),
-            ("1000000000001", 0),
-            ("18446744073709551615", 0),
-            ("1e30", 0),
+            ("3", Some(3)),
+            ("3.0", Some(3)),
+            ("\"3\"", Some(3)),
+            ("null", Some(0)),
+            ("-3", None),
+            ("[3]", None),
+            ("3.5", None),
+            ("1000000000000", Some(BELIEVABLE)),
+            ("1000000000001", None),
+            ("18446744073709551615", None),
+            ("18446744073709551616", None),
+            ("1e300", None),
         ] {
-            assert_eq!(count(Some(raw(text))), expected, "{text}");
+            assert_eq!(tokens(Some(raw(text))), expected, "{text}");
+            assert_eq!(count(Some(raw(text))), expected.unwrap_or_default(), "{text}");
         }
-        assert_eq!(count(None), 0);
+        assert_eq!((tokens(None), count(None)), (Some(0), 0));
     }
 
     #[test]

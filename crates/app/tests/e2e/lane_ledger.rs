@@ -157,6 +157,20 @@ fn a_lane_is_shown_with_everything_known() {
     );
 }
 
+// A count that cannot be is not free: nobody knows what was spent.
+#[test]
+fn a_count_that_cannot_be_is_unknown() {
+    let odd = claude("s-1", 0.25).replace(":84", ":-84").replace(":400", ":1e300");
+    let project = with_agents(&[("claude", &odd)]);
+    let outcome = run(&project, "claude", &[]);
+    assert!(outcome.stderr.contains("answered after") && !outcome.stderr.contains("tokens"));
+    assert_eq!(document(&project, &["lane", "show", "1"])["spent"], Value::Null);
+    let shown = project.stdout(&["lane", "show", "1"]);
+    assert!(shown.contains("spent        unknown\n"), "{shown}");
+    let usage = document(&project, &["usage"]);
+    assert_eq!(usage["total"]["uncounted"], 1, "{usage}");
+}
+
 // What was asked and whose key it was is nobody's business later.
 #[test]
 fn neither_prompts_nor_keys_are_written_down() {

@@ -103,6 +103,7 @@ impl<'a> EntryReport<'a> {
                 it.input_tokens, it.cached_tokens, it.output_tokens, it.reasoning_tokens
             )
         };
+        let unknown = || "unknown".to_owned();
         let rows = [
             ("lane", Some(self.id.to_string())),
             ("state", Some(self.state.to_owned())),
@@ -122,7 +123,7 @@ impl<'a> EntryReport<'a> {
             ("end", text(self.end)),
             ("why", text(self.trouble)),
             ("said", self.bytes.map(|bytes| format!("{bytes} bytes"))),
-            ("spent", spent.map(tokens)),
+            ("spent", spent.map(tokens).or_else(|| self.ended_at.as_ref().map(|_| unknown()))),
             ("cost", spent.and_then(|it| it.micro_dollars).map(dollars)),
             ("prompt", Some(format!("{} characters, {}", self.prompt_chars, self.prompt_hash))),
             ("kept in", text(self.kept_in)),

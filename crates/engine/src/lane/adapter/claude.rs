@@ -8,7 +8,7 @@ use super::failure::{answered, failure};
 use super::hearing::{Dialect, Said};
 use super::message_line::Line;
 use super::{Errand, Launch, Rights};
-use crate::json::{count, micro_dollars, parse};
+use crate::json::{count, micro_dollars, parse, tokens};
 
 pub(super) const VARIABLES: &[&str] = &[
     "ANTHROPIC_API_KEY",
@@ -123,13 +123,13 @@ fn result(line: &Line<'_>, said: &mut Said) {
 
 /// The tokens that came from a cache, or went to one, are not among the others.
 fn usage(line: &Line<'_>) -> Option<Usage> {
-    let tokens: Tokens<'_> = parse(line.usage)?;
-    let details: Option<Details<'_>> = parse(tokens.details);
-    let cached = count(tokens.cache_read);
+    let said: Tokens<'_> = parse(line.usage)?;
+    let details: Option<Details<'_>> = parse(said.details);
+    let cached = tokens(said.cache_read)?;
     Some(Usage {
-        input: count(tokens.input).saturating_add(count(tokens.cache_write)).saturating_add(cached),
+        input: tokens(said.input)?.saturating_add(tokens(said.cache_write)?).saturating_add(cached),
         cached,
-        output: count(tokens.output),
+        output: tokens(said.output)?,
         reasoning: count(details.and_then(|details| details.thinking)),
         micro_dollars: micro_dollars(line.total_cost_usd),
     })

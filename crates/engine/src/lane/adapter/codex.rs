@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::failure::told;
 use super::hearing::{Dialect, Exit, Said};
 use super::{Errand, Launch, Rights, one_line};
-use crate::json::{count, parse, string};
+use crate::json::{count, parse, string, tokens};
 
 pub(super) const VARIABLES: &[&str] =
     &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
@@ -171,12 +171,12 @@ fn name(item: &Item<'_>) -> String {
 
 /// The cached tokens are among the input, those of reasoning among the output.
 fn usage(value: Option<&RawValue>) -> Option<Usage> {
-    let tokens: Tokens<'_> = parse(value)?;
+    let said: Tokens<'_> = parse(value)?;
     Some(Usage {
-        input: count(tokens.input),
-        cached: count(tokens.cached),
-        output: count(tokens.output),
-        reasoning: count(tokens.reasoning),
+        input: tokens(said.input)?,
+        cached: count(said.cached),
+        output: tokens(said.output)?,
+        reasoning: count(said.reasoning),
         micro_dollars: None,
     })
 }

@@ -11,7 +11,7 @@ use super::failure::{complaint, told};
 use super::hearing::{Dialect, Exit, Said};
 use super::message_line::Line;
 use super::{Errand, Launch, Rights};
-use crate::json::{count, parse, string};
+use crate::json::{parse, string, tokens};
 
 pub(super) const VARIABLES: &[&str] = &["CURSOR_API_KEY"];
 
@@ -89,8 +89,8 @@ fn tool_name(value: Option<&RawValue>) -> String {
 
 fn result(line: &Line<'_>, said: &mut Said) {
     // Not documented, but some versions say it.
-    if let Some(tokens) = parse::<Tokens<'_>>(line.usage) {
-        said.usage(usage(&tokens));
+    if let Some(usage) = parse::<Tokens<'_>>(line.usage).and_then(|tokens| usage(&tokens)) {
+        said.usage(usage);
     }
     if line.is_failure() {
         said.ends_in(told(&line.failure_words()));
@@ -99,13 +99,13 @@ fn result(line: &Line<'_>, said: &mut Said) {
     }
 }
 
-fn usage(tokens: &Tokens<'_>) -> Usage {
-    let cached = count(tokens.cache_read);
-    let fresh = count(tokens.input).saturating_add(count(tokens.cache_write));
-    Usage {
+fn usage(said: &Tokens<'_>) -> Option<Usage> {
+    let cached = tokens(said.cache_read)?;
+    let fresh = tokens(said.input)?.saturating_add(tokens(said.cache_write)?);
+    Some(Usage {
         input: fresh.saturating_add(cached),
         cached,
-        output: count(tokens.output),
+        output: tokens(said.output)?,
         ..Usage::default()
-    }
+    })
 }

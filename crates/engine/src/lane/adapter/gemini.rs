@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::failure::{answered, complaint, of_status, told};
 use super::hearing::{Dialect, Exit, Said};
 use super::{Errand, Launch, Rights, one_line};
-use crate::json::{count, parse, string};
+use crate::json::{count, parse, string, tokens};
 
 pub(super) const VARIABLES: &[&str] = &[
     "GEMINI_API_KEY",
@@ -172,7 +172,9 @@ impl Gemini {
     fn result(&mut self, status: &str, line: &Line<'_>, said: &mut Said) {
         self.finish_message(said);
         if let Some(stats) = parse::<Stats<'_>>(line.stats) {
-            said.usage(usage(&stats));
+            if let Some(usage) = usage(&stats) {
+                said.usage(usage);
+            }
             said.model(&only_model(stats.models).unwrap_or_default());
         }
         if status == "success" {
@@ -211,14 +213,14 @@ fn only_model(value: Option<&RawValue>) -> Option<String> {
 }
 
 /// The cached tokens are among the input. Those of thinking are only in the total.
-fn usage(stats: &Stats<'_>) -> Usage {
-    let (input, output) = (count(stats.input_tokens), count(stats.output_tokens));
-    let reasoning = count(stats.total_tokens).saturating_sub(input.saturating_add(output));
-    Usage {
+fn usage(stats: &Stats<'_>) -> Option<Usage> {
+    let (input, output) = (tokens(stats.input_tokens)?, tokens(stats.output_tokens)?);
+    let reasoning = tokens(stats.total_tokens)?.saturating_sub(input.saturating_add(output));
+    Some(Usage {
         input,
         cached: count(stats.cached),
         output: output.saturating_add(reasoning),
         reasoning,
         micro_dollars: None,
-    }
+    })
 }

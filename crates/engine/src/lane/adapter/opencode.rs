@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::failure::{answered, failure};
 use super::hearing::{Dialect, Exit, Said};
 use super::{Errand, Launch, Rights};
-use crate::json::{count, micro_dollars, parse, string};
+use crate::json::{count, micro_dollars, parse, string, tokens};
 
 pub(super) const VARIABLES: &[&str] =
     &["OPENCODE_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"];
@@ -105,6 +105,8 @@ struct ErrorData<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Opencode {
     spent: Usage,
+    /// Whether a step did not say what it spent, so that nobody knows the sum any more.
+    is_uncounted: bool,
     /// The last message: its name, and its parts.
     message: (String, String),
     /// What went wrong since the agent last spoke.
@@ -121,8 +123,12 @@ impl Dialect for Opencode {
             "text" => self.text(&part?, said),
             "tool_use" => said.tool(&string(part?.tool)?),
             "step_finish" => {
-                self.spent = self.spent.plus(usage(&part?)?);
-                said.usage(self.spent);
+                let spent = usage(&part?);
+                self.is_uncounted |= spent.is_none();
+                self.spent = self.spent.plus(spent.unwrap_or_default());
+                if !self.is_uncounted {
+                    said.usage(self.spent);
+                }
             }
             "error" => {
                 let failure = reported(line.error);
@@ -170,14 +176,14 @@ impl Opencode {
 
 /// Neither cached tokens nor those of reasoning are among the others.
 fn usage(part: &Part<'_>) -> Option<Usage> {
-    let tokens: Tokens<'_> = parse(part.tokens)?;
-    let cache: Option<Cache<'_>> = parse(tokens.cache);
-    let (read, write) = cache.map_or((0, 0), |it| (count(it.read), count(it.write)));
-    let reasoning = count(tokens.reasoning);
+    let said: Tokens<'_> = parse(part.tokens)?;
+    let cache: Option<Cache<'_>> = parse(said.cache);
+    let (read, write) = cache.map_or((None, None), |it| (it.read, it.write));
+    let (read, write, reasoning) = (tokens(read)?, tokens(write)?, tokens(said.reasoning)?);
     Some(Usage {
-        input: count(tokens.input).saturating_add(read).saturating_add(write),
+        input: tokens(said.input)?.saturating_add(read).saturating_add(write),
         cached: read,
-        output: count(tokens.output).saturating_add(reasoning),
+        output: tokens(said.output)?.saturating_add(reasoning),
         reasoning,
         micro_dollars: micro_dollars(part.cost),
     })

@@ -8,7 +8,7 @@ use super::failure::told;
 use super::hearing::{Dialect, Exit, Said};
 use super::message_line::Line;
 use super::{Errand, Launch, Rights};
-use crate::json::{count, parse};
+use crate::json::{count, parse, tokens};
 
 pub(super) const VARIABLES: &[&str] =
     &["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"];
@@ -83,14 +83,15 @@ fn assistant(line: &Line<'_>, said: &mut Said) {
     line.speak(said);
 }
 
+fn usage(line: &Line<'_>) -> Option<Usage> {
+    let said: Tokens<'_> = parse(line.usage)?;
+    let (input, output) = (tokens(said.input)?, tokens(said.output)?);
+    Some(Usage { input, cached: count(said.cached), output, ..Usage::default() })
+}
+
 fn result(line: &Line<'_>, said: &mut Said) {
-    if let Some(tokens) = parse::<Tokens<'_>>(line.usage) {
-        said.usage(Usage {
-            input: count(tokens.input),
-            cached: count(tokens.cached),
-            output: count(tokens.output),
-            ..Usage::default()
-        });
+    if let Some(usage) = usage(line) {
+        said.usage(usage);
     }
     if line.is_failure() {
         said.ends_in(told(&line.failure_words()));

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod counting;
 mod launching;
 mod message_clients;
 mod other_clients;

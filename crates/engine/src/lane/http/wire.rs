@@ -116,6 +116,8 @@ struct Answer {
     refusal: String,
     model: Option<String>,
     usage: Option<Usage>,
+    /// Whether some of it cannot be told, so that nobody knows the whole.
+    is_uncounted: bool,
     stop: Option<Stop>,
     /// The server has said that nothing follows.
     is_over: bool,
@@ -203,7 +205,7 @@ impl Listener {
         if !text.trim().is_empty() {
             events.push(Event::Text(text.clone()));
         }
-        events.extend(answer.usage.map(Event::Usage));
+        events.extend(answer.usage.filter(|_| !answer.is_uncounted).map(Event::Usage));
         let refusal = std::mem::take(&mut answer.refusal);
         let stop = match answer.stop.take() {
             Some(Stop::Said) if text.trim().is_empty() && !refusal.trim().is_empty() => {
@@ -240,9 +242,14 @@ impl Listener {
     }
 }
 
-/// A count; what is none, or cannot be, counts nothing.
+/// A part of a count; what is none, or cannot be, counts nothing.
 fn count(value: &Value) -> u64 {
-    believed(value.as_u64()).unwrap_or_default()
+    tokens(value).unwrap_or_default()
+}
+
+/// How many tokens were spent: none where nothing is said, and `None` where that cannot be.
+fn tokens(value: &Value) -> Option<u64> {
+    if value.is_null() { Some(0) } else { believed(value.as_u64()) }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Stop, count, told};
+use super::{Answer, Stop, count, tokens, told};
 
 pub(super) fn request(
     prompt: &str,
@@ -26,7 +26,7 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
     }
     answer.model(&value["model"]);
     if value["usage"].is_object() {
-        answer.usage = Some(usage(&value["usage"]));
+        answer.usage = usage(&value["usage"]);
     }
     let choice = &value["choices"][0];
     let said = choice.get("delta").unwrap_or(&choice["message"]);
@@ -42,12 +42,12 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
     }
 }
 
-fn usage(value: &Value) -> Usage {
-    Usage {
-        input: count(&value["prompt_tokens"]),
+fn usage(value: &Value) -> Option<Usage> {
+    Some(Usage {
+        input: tokens(&value["prompt_tokens"])?,
         cached: count(&value["prompt_tokens_details"]["cached_tokens"]),
-        output: count(&value["completion_tokens"]),
+        output: tokens(&value["completion_tokens"])?,
         reasoning: count(&value["completion_tokens_details"]["reasoning_tokens"]),
         micro_dollars: None,
-    }
+    })
 }

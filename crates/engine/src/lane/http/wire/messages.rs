@@ -3,7 +3,7 @@
 use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Stop, count, told};
+use super::{Answer, Stop, tokens, told};
 
 /// This API wants to be told; every model of these years can do as much.
 const USUAL_MAX_TOKENS: u64 = 8192;
@@ -67,14 +67,19 @@ fn usage(value: &Value, answer: &mut Answer) {
     if !value.is_object() {
         return;
     }
-    let cached = count(&value["cache_read_input_tokens"]);
-    let input =
-        count(&value["input_tokens"]) + cached + count(&value["cache_creation_input_tokens"]);
+    let said = |name| tokens(&value[name]);
+    let (fresh, written) = (said("input_tokens"), said("cache_creation_input_tokens"));
+    let (cached, output) = (said("cache_read_input_tokens"), said("output_tokens"));
+    let (Some(fresh), Some(written), Some(cached), Some(output)) = (fresh, written, cached, output)
+    else {
+        answer.is_uncounted = true;
+        return;
+    };
     let before = answer.usage.unwrap_or_default();
     answer.usage = Some(Usage {
-        input: input.max(before.input),
+        input: (fresh + written + cached).max(before.input),
         cached: cached.max(before.cached),
-        output: count(&value["output_tokens"]).max(before.output),
+        output: output.max(before.output),
         ..before
     });
 }

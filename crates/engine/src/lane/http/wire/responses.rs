@@ -3,7 +3,7 @@
 use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Stop, count, told};
+use super::{Answer, Stop, count, tokens, told};
 
 pub(super) fn request(
     prompt: &str,
@@ -35,7 +35,7 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
 pub(super) fn whole(response: &Value, answer: &mut Answer) {
     answer.model(&response["model"]);
     if response["usage"].is_object() {
-        answer.usage = Some(usage(&response["usage"]));
+        answer.usage = usage(&response["usage"]);
     }
     let texts = |kind: &str, field: &str| {
         let items = response["output"].as_array().into_iter().flatten();
@@ -66,12 +66,12 @@ pub(super) fn whole(response: &Value, answer: &mut Answer) {
     }
 }
 
-fn usage(value: &Value) -> Usage {
-    Usage {
-        input: count(&value["input_tokens"]),
+fn usage(value: &Value) -> Option<Usage> {
+    Some(Usage {
+        input: tokens(&value["input_tokens"])?,
         cached: count(&value["input_tokens_details"]["cached_tokens"]),
-        output: count(&value["output_tokens"]),
+        output: tokens(&value["output_tokens"])?,
         reasoning: count(&value["output_tokens_details"]["reasoning_tokens"]),
         micro_dollars: None,
-    }
+    })
 }

@@ -75,6 +75,25 @@ fn each_api_is_asked_in_its_own_words() {
     );
 }
 
+// What no model can have used is unknown; as nothing it would be free.
+#[test]
+fn what_cannot_be_is_not_counted() {
+    let has_usage = |events: Vec<Event>| events.iter().any(|it| matches!(it, Event::Usage(_)));
+    for (count, expected) in
+        [(json!(3), true), (json!(-3), false), (json!(1e300), false), (json!("3"), false)]
+    {
+        let chat = json!({ "usage": { "prompt_tokens": count, "completion_tokens": 7 } });
+        assert_eq!(has_usage(heard(Api::Chat, &[chat])), expected, "{count}");
+        let usage = json!({ "input_tokens": count, "output_tokens": 7 });
+        let response = json!({ "status": "completed", "usage": usage, "output": [] });
+        let response = json!({ "type": "response.completed", "response": response });
+        assert_eq!(has_usage(heard(Api::Responses, &[response])), expected, "{count}");
+        let start = json!({ "type": "message_start", "message": { "usage": usage } });
+        let delta = json!({ "type": "message_delta", "usage": { "output_tokens": 20 } });
+        assert_eq!(has_usage(heard(Api::Messages, &[start, delta])), expected, "{count}");
+    }
+}
+
 #[test]
 fn a_server_that_knows_less_is_asked_for_less() {
     let Value::Object(body) = asked(Api::Chat, Some(9)) else { panic!() };

@@ -1,0 +1,55 @@
+//! Counts that cannot be believed.
+
+use super::*;
+
+/// The last line of each client, with a count in place of `N`.
+const LAST: [(Agent, &str); 6] = [
+    (
+        Agent::Claude,
+        r#"{"type":"result","result":"x","session_id":"s","uuid":"1","usage":{"input_tokens":N,"output_tokens":7}}"#,
+    ),
+    (Agent::Codex, r#"{"type":"turn.completed","usage":{"input_tokens":7,"output_tokens":N}}"#),
+    (
+        Agent::Cursor,
+        r#"{"type":"result","result":"x","session_id":"s","usage":{"inputTokens":N,"outputTokens":7}}"#,
+    ),
+    (
+        Agent::Gemini,
+        r#"{"type":"result","status":"success","stats":{"input_tokens":N,"output_tokens":7}}"#,
+    ),
+    (
+        Agent::Opencode,
+        r#"{"type":"step_finish","sessionID":"s","part":{"tokens":{"input":N,"output":7}}}"#,
+    ),
+    (
+        Agent::Qwen,
+        r#"{"type":"result","result":"x","session_id":"s","uuid":"1","usage":{"input_tokens":N,"output_tokens":7}}"#,
+    ),
+];
+
+fn counted(agent: Agent, counts: &[&str]) -> Vec<u64> {
+    let (_, line) = LAST.into_iter().find(|(it, _)| *it == agent).unwrap();
+    let mut listener = listen(agent);
+    let events = counts.iter().flat_map(|count| listener.stdout_line(&line.replace('N', count)));
+    let tokens = |event| if let Event::Usage(usage) = event { Some(usage.tokens()) } else { None };
+    events.collect::<Vec<_>>().into_iter().filter_map(tokens).collect()
+}
+
+// What nobody can have spent is unknown; as nothing it would be free.
+#[test]
+fn what_cannot_be_is_not_counted() {
+    for agent in Agent::ALL {
+        assert_eq!(counted(agent, &["3"]), [10], "{agent}");
+        assert_eq!(counted(agent, &["null"]), [7], "{agent}");
+        for count in ["-1", "1e300", "18446744073709551616", "1000000000001", "{}", "\"many\""] {
+            assert_eq!(counted(agent, &[count]), [0; 0], "{agent} {count}");
+        }
+    }
+}
+
+// A sum of which a part is not known is not known.
+#[test]
+fn a_step_that_cannot_be_counted_leaves_no_sum() {
+    assert_eq!(counted(Agent::Opencode, &["3", "3"]), [10, 20]);
+    assert_eq!(counted(Agent::Opencode, &["-3", "3"]), [0; 0]);
+}
