@@ -50,6 +50,9 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::{Output, Voice};
 
+/// The longest limit: nobody waits longer.
+const MOST_SECONDS: f64 = 8_640_000.0;
+
 /// The longest prompt.
 const MAX_PROMPT: u64 = 16 * 1024 * 1024;
 
@@ -369,7 +372,11 @@ pub(super) fn lane_failed(error: std::io::Error) -> Failure {
 pub(super) fn seconds() -> impl TypedValueParser<Value = Duration> {
     clap::builder::NonEmptyStringValueParser::new().try_map(|text| {
         let seconds: Option<f64> = text.parse().ok();
-        let usable = seconds.filter(|it| it.is_finite() && *it > 0.0 && *it < 1e7);
-        usable.map(Duration::from_secs_f64).ok_or("it must be a number of seconds above 0")
+        let usable = seconds.filter(|it| *it > 0.0 && *it <= MOST_SECONDS);
+        let limit = usable.map(Duration::from_secs_f64).filter(|limit| !limit.is_zero());
+        limit.ok_or_else(|| {
+            let days = MOST_SECONDS / 86_400.0;
+            format!("it must be seconds above 0, and at most {MOST_SECONDS}, which are {days} days")
+        })
     })
 }

@@ -353,3 +353,16 @@ fn nothing_is_asked_and_nothing_is_waited_for_in_vain() {
     assert_eq!(kept.code, Some(3), "{kept}");
     assert!(!kept.stderr.contains("answered"), "nobody was asked: {kept}");
 }
+
+// Who asks for too much, or for nothing, is told how much there is.
+#[test]
+fn a_limit_names_its_bounds() {
+    let project = with_claude(&result(|_| ()));
+    for limit in ["0", "-1", "8640001", "1e300", "inf", "NaN", "1e-300", "soon"] {
+        let refused = run(&project, &[&format!("--limit={limit}")]);
+        assert_eq!(refused.code, Some(2), "{refused}");
+        let words = "it must be seconds above 0, and at most 8640000, which are 100 days";
+        assert!(refused.stderr.contains(words), "{refused}");
+    }
+    assert_eq!(run(&project, &["--limit=8640000"]).code, Some(0));
+}
