@@ -5,8 +5,8 @@ use std::fmt;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// A run's id: when it began, to the second in UTC, and five hexadecimal digits. Ids sort by time,
-/// and one is also the name of a folder, so nothing that means something in a path can be in it.
+/// A run's id: when it began, to the second in UTC, and five hexadecimal digits. Ids sort by the
+/// second, and one is also the name of a folder, so nothing that means something in a path can be in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(String);
 
@@ -88,6 +88,17 @@ impl RunState {
         }
     }
 
+    /// Returns how a run stands that was left so, by whether somebody works on it now. Whoever is
+    /// killed cannot write down that it stopped.
+    #[must_use]
+    pub const fn seen(self, is_worked_on: bool) -> Self {
+        match self {
+            Self::Ended | Self::Refused => self,
+            Self::Running | Self::Stopped if is_worked_on => Self::Running,
+            Self::Running | Self::Stopped => Self::Stopped,
+        }
+    }
+
     /// Returns the state with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.name() == name)
@@ -117,6 +128,14 @@ mod tests {
             assert_eq!(RunState::parse(state.name()), Some(state));
         }
         assert_eq!(RunState::parse("Running"), None);
+    }
+
+    #[test]
+    fn only_what_somebody_works_on_is_running() {
+        use RunState::{Ended, Refused, Running, Stopped};
+        let seen = |is_worked_on| RunState::ALL.map(|state| state.seen(is_worked_on));
+        assert_eq!(seen(true), [Running, Ended, Refused, Running]);
+        assert_eq!(seen(false), [Stopped, Ended, Refused, Stopped]);
     }
 
     proptest! {

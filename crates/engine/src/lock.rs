@@ -4,7 +4,9 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::file;
+use convoke_domain::owner::Owner;
+
+use crate::{file, owner};
 
 /// The longest word about a holder.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -43,15 +45,28 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let holder = file::text(path, MAX_BYTES).unwrap_or_default();
-                let holder = holder.trim();
-                let holder = if holder.is_empty() { "another process" } else { holder };
-                return Err(NotLocked::Held { holder: holder.to_owned() });
+                let said = file::text(path, MAX_BYTES).unwrap_or_default();
+                let holder = said.lines().next().filter(|holder| !holder.is_empty());
+                let holder = holder.unwrap_or("another process").to_owned();
+                return Err(NotLocked::Held { holder });
             }
             Err(TryLockError::Error(source)) => return Err(refused(source)),
         }
-        file.set_len(0).and_then(|()| writeln!(file, "{holder}")).map_err(refused)?;
+        let Owner { pid, mark } = owner::myself();
+        let said = format!("{holder}\n{pid} {mark}\n");
+        file.set_len(0).and_then(|()| file.write_all(said.as_bytes())).map_err(refused)?;
         Ok(Self { _file: file })
+    }
+
+    /// Returns what others are told by whoever holds a lock, as far as can be seen from here; nothing
+    /// if its last holder is gone. It is not tried, because that would keep others from it.
+    pub fn holder(path: &Path) -> Option<String> {
+        let said = file::text(path, MAX_BYTES)?;
+        let mut lines = said.lines();
+        let holder = lines.next()?;
+        let (pid, mark) = lines.next()?.split_once(' ')?;
+        let owner = Owner { pid: pid.parse().ok()?, mark: mark.to_owned() };
+        (!owner::is_gone(&owner)).then(|| holder.to_owned())
     }
 }
 
@@ -72,5 +87,20 @@ mod tests {
         assert_eq!(error.to_string(), "c does so already");
         let nowhere = Lock::take(&dir.path().join("no/x"), "e").unwrap_err();
         assert!(matches!(nowhere, NotLocked::File { .. }));
+    }
+
+    #[test]
+    fn a_holder_that_is_gone_holds_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x-lock");
+        assert_eq!(Lock::holder(&path), None);
+        let _lock = Lock::take(&path, "me").unwrap();
+        assert_eq!(Lock::holder(&path).as_deref(), Some("me"));
+        let said = std::fs::read_to_string(&path).unwrap();
+        let (before, _) = said.trim_end().rsplit_once(' ').unwrap();
+        std::fs::write(&path, format!("{before} 1\n")).unwrap();
+        assert_eq!(Lock::holder(&path), None, "another process has its number");
+        std::fs::write(&path, "me\n").unwrap();
+        assert_eq!(Lock::holder(&path), None);
     }
 }

@@ -20,7 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(super) use self::course::CourseArgs;
+pub(super) use self::course::{CourseArgs, hold};
 pub(super) use self::ending::texts;
 use self::rehearsal::Rehearsal;
 use self::seats::Seats;
@@ -226,14 +226,14 @@ impl Args {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let id = RunId::new(now(), u64::from(std::process::id()) ^ settings.feature.len() as u64);
+        // What may not begin is no run.
+        let lock = hold(app, &id)?;
         let title = settings.feature.lines().next().unwrap_or_default().to_owned();
         workspace.store.begin_run(&id, &workspace.scope, &title, now()).map_err(refused)?;
-        let (mut journal, mut events) = opened(workspace, &id)?;
-        let at = now().as_millisecond();
+        let (mut journal, _) = opened(workspace, &id)?;
         let event = Event::Begun(Box::new(settings));
-        journal.append(at, &event).map_err(refused)?;
-        events.push(Stamped { at, event });
-        self.course.go(app, workspace, &id, (journal, events), output)
+        journal.append(now().as_millisecond(), &event).map_err(refused)?;
+        self.course.go(app, workspace, &id, lock, output)
     }
 }
 

@@ -3,13 +3,14 @@
 mod report;
 mod spending;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::quote::line;
 use convoke_domain::design::walk::{Ending, Next, Progress, walk};
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::hashes;
+use convoke_engine::design::run_folder::RunFolders;
 use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_store::journal::{Integrity, JournalStore, Run};
 use convoke_store::lane::{LaneQuery, LaneStore};
@@ -18,7 +19,7 @@ use self::report::{
     ArtifactReport, LaneReport, LineReport, RecountReport, ReplayReport, RunReport, ShowReport,
 };
 use self::spending::Spending;
-use super::design::{CourseArgs, opened, texts};
+use super::design::{CourseArgs, hold, opened, texts};
 use super::manifest;
 use super::table::render;
 use crate::app::{App, Format};
@@ -146,11 +147,12 @@ impl RunsArgs {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Workspace { store, scope } = &Workspace::open(app, None)?;
         let runs = store.runs(&scope.project).map_err(refused)?;
+        let worked_on = worked_on(app);
         let reports: Vec<_> = runs
             .iter()
             .map(|run| RunReport {
                 run: run.id.to_string(),
-                state: run.state.name(),
+                state: run.state.seen(worked_on.contains(&run.id)).name(),
                 started_at: run.started_at.to_string(),
                 feature: run.feature.clone(),
             })
@@ -167,6 +169,12 @@ impl RunsArgs {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Returns the runs that somebody works on now.
+fn worked_on(app: &App) -> HashSet<RunId> {
+    let folders = app.environment.runs().map(RunFolders::new);
+    folders.map(|folders| folders.worked_on()).unwrap_or_default()
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -197,7 +205,7 @@ impl ShowArgs {
         match app.format {
             Format::Json => output.json(&ShowReport {
                 run: known.run.id.as_str(),
-                state: known.run.state.name(),
+                state: known.run.state.seen(worked_on(app).contains(&known.run.id)).name(),
                 feature: &known.run.feature,
                 ending: known.ending(),
                 artifacts: texts(&known.progress.files),
@@ -272,13 +280,14 @@ impl ResumeArgs {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let workspace = Workspace::open(app, None)?;
         let run = workspace.store.run(&workspace.scope.project, &self.run).map_err(refused)?;
-        let journal = opened(&workspace, &run.id)?;
-        let facts = Facts::fold(journal.1.iter().cloned());
+        let (_, events) = opened(&workspace, &run.id)?;
+        let facts = Facts::fold(events);
         if facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
             let failure = Failure::new(Exit::No, NotAgain { run: run.id.clone() });
             return Err(failure.hint("begin another: `convoke design --rehearse`"));
         }
-        self.course.go(app, &workspace, &run.id, journal, output)
+        let lock = hold(app, &run.id)?;
+        self.course.go(app, &workspace, &run.id, lock, output)
     }
 }
 

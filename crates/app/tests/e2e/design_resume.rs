@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::Read;
-use std::process::Stdio;
+use std::process::{Child, ChildStderr, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use crate::harness::Outcome;
 use crate::panel::{FEATURE, Panel, answers};
@@ -110,31 +111,54 @@ fn a_run_goes_on_only_where_it_was_stopped() {
     assert!(resumed.stderr.contains("note: there are other commits here"), "{resumed}");
 }
 
+/// A process that waits for an answer of ours.
+struct Asking {
+    convoke: Child,
+    stderr: ChildStderr,
+    said: Vec<u8>,
+}
+
+impl Asking {
+    fn new(panel: &Panel, arguments: &[&str]) -> Self {
+        let mut convoke =
+            panel.project.command(std::path::Path::new(env!("CARGO_BIN_EXE_convoke")), arguments);
+        let mut convoke = convoke.stdin(Stdio::piped()).spawn().unwrap();
+        let stderr = convoke.stderr.take().unwrap();
+        let mut asking = Self { convoke, stderr, said: Vec::new() };
+        while !String::from_utf8_lossy(&asking.said).contains("Enter takes the recommendation") {
+            let mut more = [0; 256];
+            let read = asking.stderr.read(&mut more).unwrap();
+            assert!(read > 0, "{}", String::from_utf8_lossy(&asking.said));
+            asking.said.extend(&more[..read]);
+        }
+        asking
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.convoke), signal).unwrap();
+    }
+
+    /// Waits for the end; returns its code and all that was said.
+    fn end(mut self) -> (Option<i32>, String) {
+        let input = self.convoke.stdin.take();
+        let code = self.convoke.wait().unwrap().code();
+        drop(input);
+        self.stderr.read_to_end(&mut self.said).unwrap();
+        (code, String::from_utf8_lossy(&self.said).into_owned())
+    }
+}
+
 // Ctrl-C takes effect while a question waits, and twice is not worse than once.
 #[test]
 fn a_question_can_be_interrupted_and_asked_again() {
     let panel = Panel::new();
     let seats = panel.seats();
-    let arguments = ["design", "--seats", &seats, FEATURE];
-    let mut convoke =
-        panel.project.command(std::path::Path::new(env!("CARGO_BIN_EXE_convoke")), &arguments);
-    let mut convoke = convoke.stdin(Stdio::piped()).spawn().unwrap();
-    let mut stderr = convoke.stderr.take().unwrap();
-    let mut said = Vec::new();
-    while !String::from_utf8_lossy(&said).contains("Enter takes the recommendation") {
-        let mut more = [0; 256];
-        let read = stderr.read(&mut more).unwrap();
-        assert!(read > 0, "{}", String::from_utf8_lossy(&said));
-        said.extend(&more[..read]);
-    }
+    let asking = Asking::new(&panel, &["design", "--seats", &seats, FEATURE]);
     for _ in 0..2 {
-        kill_process(Pid::from_child(&convoke), Signal::INT).unwrap();
+        asking.signal(Signal::INT);
     }
-    let input = convoke.stdin.take();
-    assert_eq!(convoke.wait().unwrap().code(), Some(130));
-    drop(input);
-    stderr.read_to_end(&mut said).unwrap();
-    let said = String::from_utf8_lossy(&said);
+    let (code, said) = asking.end();
+    assert_eq!(code, Some(130), "{said}");
     let (run, state) = panel.run();
     assert_eq!(state, "stopped", "{said}");
     assert!(
@@ -144,4 +168,29 @@ fn a_question_can_be_interrupted_and_asked_again() {
     let resumed = panel.project.run_with_input(&["resume", &run], &[b'\n'; 40]);
     assert_eq!(resumed.code, Some(0), "{resumed}");
     assert!(resumed.stderr.contains("Enter takes the recommendation"), "{resumed}");
+}
+
+// What is killed cannot say so, and what is refused was never begun.
+#[test]
+fn the_list_of_runs_says_who_works() {
+    let panel = Panel::new();
+    let seats = panel.seats();
+    let first = Asking::new(&panel, &["design", "--seats", &seats, FEATURE]);
+    let (run, state) = panel.run();
+    assert_eq!((state.as_str(), &panel.shown(&run)["state"]), ("running", &json!("running")));
+    let refused = panel.design(&[]);
+    assert_eq!(refused.code, Some(3), "{refused}");
+    assert!(refused.stderr.contains(&format!("cause: run {run} of process ")), "{refused}");
+    assert_eq!(panel.project.stdout(&["runs"]).lines().count(), 2, "a header and the first");
+    let refused = panel.project.run(&["resume", &run]);
+    assert_eq!((refused.code, panel.run().1.as_str()), (Some(3), "running"), "{refused}");
+    first.signal(Signal::KILL);
+    first.end();
+    let stopped = (run.clone(), "stopped".to_owned());
+    assert_eq!(panel.run(), stopped);
+    assert_eq!(panel.shown(&run)["state"], "stopped");
+    let again = Asking::new(&panel, &["resume", &run]);
+    assert_eq!(panel.run().1, "running");
+    again.signal(Signal::INT);
+    assert_eq!((again.end().0, panel.run()), (Some(130), stopped));
 }

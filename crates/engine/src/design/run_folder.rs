@@ -1,6 +1,7 @@
 //! The folders of runs: one for each, outside of the project, and who works on a project now.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::collections::HashSet;
+use std::fs::{self, DirBuilder, DirEntry, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -92,6 +93,16 @@ impl RunFolders {
         let name: String = hash(key.as_os_str().as_encoded_bytes()).chars().take(16).collect();
         let holder = format!("run {run} of process {}", std::process::id());
         Lock::take(&locks.join(name), &holder).map_err(held)
+    }
+
+    /// Returns the runs that somebody works on now.
+    pub fn worked_on(&self) -> HashSet<RunId> {
+        let locks = fs::read_dir(self.root.join(LOCKS)).into_iter().flatten().flatten();
+        let run = |lock: DirEntry| {
+            let holder = Lock::holder(&lock.path())?;
+            RunId::parse(holder.strip_prefix("run ")?.split(' ').next()?).ok()
+        };
+        locks.filter_map(run).collect()
     }
 
     /// Makes a run's folder, which only its user can look into, or finds it again.
@@ -305,6 +316,8 @@ mod tests {
         let other = tempfile::tempdir().unwrap();
         let _elsewhere = folders.hold(other.path(), &second).unwrap();
         drop(first);
-        let _second = folders.hold(top.path(), &second).unwrap();
+        assert_eq!(folders.worked_on(), HashSet::from([second.clone()]));
+        let _second = folders.hold(top.path(), &run()).unwrap();
+        assert_eq!(folders.worked_on(), HashSet::from([run(), second]));
     }
 }

@@ -75,7 +75,7 @@ impl JournalStore for SqliteStore {
     }
 
     fn runs(&self, project: &str) -> Result<Vec<Run>, StoreError> {
-        let sql = "SELECT * FROM runs WHERE project = ?1 ORDER BY id DESC";
+        let sql = "SELECT * FROM runs WHERE project = ?1 ORDER BY started_at DESC, id DESC";
         rows(&self.connection, sql, params![project], read_run).map_err(failed("list the runs"))
     }
 

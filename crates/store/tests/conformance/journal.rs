@@ -57,6 +57,10 @@ pub(super) fn runs_are_found(store: &dyn Store) {
     assert_eq!(runs[1].scope, here());
     assert_eq!((runs[1].feature.as_str(), runs[1].started_at), ("Add a search", at(1)));
     assert_eq!((runs[1].state, runs[1].ended_at), (RunState::Running, None));
+    // Ids tell apart what began in one second, and not which came first.
+    let soon = id("20260102-000000-00001");
+    store.begin_run(&soon, &here(), "And again", at(2) + SignedDuration::from_millis(1)).unwrap();
+    assert_eq!(store.runs("app").unwrap()[0].id, soon);
     assert_eq!(store.runs("another").unwrap(), []);
 
     assert_eq!(store.run("app", &first).unwrap().id, first);

@@ -10,8 +10,9 @@ use convoke_domain::design::facts::Facts;
 use convoke_domain::design::walk::{Ending, walk};
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::run::{RunId, RunState};
-use convoke_engine::design::run::{Journal, Outcome, RunError, run};
+use convoke_engine::design::run::{Outcome, RunError, run};
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
+use convoke_engine::lock::Lock;
 use convoke_store::journal::JournalStore;
 
 use super::ending::{hand_over, told};
@@ -64,16 +65,17 @@ impl CourseArgs {
         self.budget.as_ref()
     }
 
-    /// Goes on where the journal ends. However that fails, the run can be taken up again.
+    /// Goes on where the journal ends. However that fails, the run can be taken up again. Whoever has
+    /// the lock is the only one who does, so the journal is opened here.
     pub(in crate::cli) fn go(
         &self,
         app: &App,
         workspace: &Workspace,
         id: &RunId,
-        journal: (Journal<'_>, Vec<Stamped>),
+        _lock: Lock,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let gone = self.gone(app, workspace, id, journal, output);
+        let gone = self.gone(app, workspace, id, output);
         if gone.is_err() {
             workspace.store.mark_run(id, RunState::Stopped, now()).ok();
         }
@@ -85,12 +87,10 @@ impl CourseArgs {
         app: &App,
         workspace: &Workspace,
         id: &RunId,
-        (journal, events): (Journal<'_>, Vec<Stamped>),
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let folders = folders(app)?;
-        let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
-        let _lock = folders.hold(&tree, id).map_err(held)?;
+        let (journal, events) = opened(workspace, id)?;
         let mut stage = self.stage(app, id, &events, output)?;
         let folder = stage.folder.clone();
         let settings = begun(id, &events)?.clone();
@@ -175,6 +175,12 @@ impl CourseArgs {
         words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
         words
     }
+}
+
+/// Takes the working tree for a run, as long as what is returned lives.
+pub(in crate::cli) fn hold(app: &App, id: &RunId) -> Result<Lock, Failure> {
+    let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
+    folders(app)?.hold(&tree, id).map_err(held)
 }
 
 /// Returns what was asked for.
