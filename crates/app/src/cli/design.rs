@@ -42,8 +42,9 @@ use convoke_engine::design::run::Journal;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_store::journal::JournalStore;
 
-/// No feature is described in more words.
-const MAX_FEATURE: usize = 1024 * 1024;
+/// No feature is described in more words: every agent is given all of them, most of them several
+/// times, and some are given them on a command line.
+const MAX_FEATURE: usize = 64 * 1024;
 
 /// Plan a feature with several agents: sketches, debates, a plan, a review, votes, a diagram
 ///
@@ -119,8 +120,8 @@ pub struct Args {
 pub(super) enum DesignError {
     #[error("cannot design nothing: say what the feature is")]
     NoFeature,
-    #[error("cannot take a feature of more than {MAX_FEATURE} bytes")]
-    LongFeature,
+    #[error("cannot take a feature of {length} bytes: {MAX_FEATURE} is the most")]
+    LongFeature { length: usize },
     #[error("cannot find any agent; looked for {looked_for} on the PATH")]
     Nobody { looked_for: String },
     #[error("cannot ask `{name}`: no agent is called so")]
@@ -156,7 +157,7 @@ impl Args {
         if let Some(folder) = &self.rehearse {
             let rehearsal = Rehearsal::prepare(folder.as_deref())?;
             let stage = App { project: rehearsal.project(), ..app.clone() };
-            let (seats, feature) = (rehearsal.seats()?, rehearsal.feature());
+            let (seats, feature) = (rehearsal.seats()?, short_enough(rehearsal.feature())?);
             let settings = self.settings(&stage, seats, feature, true)?;
             return self.begin(&Workspace::open(app, None)?, &stage, settings, output);
         }
@@ -172,9 +173,7 @@ impl Args {
             let failure = Failure::new(Exit::Usage, DesignError::NoFeature);
             return Err(failure.hint("convoke design \"Keep drafts when the connection is lost\""));
         }
-        if feature.len() > MAX_FEATURE {
-            return Err(Failure::new(Exit::Usage, DesignError::LongFeature));
-        }
+        let feature = short_enough(feature)?;
         let seats = match &self.seats {
             Some(words) => Seats::parse(words).map_err(|error| Failure::new(Exit::Usage, error))?,
             None => Seats::found(app).ok_or_else(nobody)?,
@@ -235,6 +234,15 @@ impl Args {
         journal.append(now().as_millisecond(), &event).map_err(refused)?;
         self.course.go(app, workspace, &id, lock, output)
     }
+}
+
+fn short_enough(feature: String) -> Result<String, Failure> {
+    let length = feature.len();
+    if length <= MAX_FEATURE {
+        return Ok(feature);
+    }
+    let failure = Failure::new(Exit::Usage, DesignError::LongFeature { length });
+    Err(failure.hint("say it in a sentence, and put the rest in a document: `--feature DIR`"))
 }
 
 /// Opens a run's journal.

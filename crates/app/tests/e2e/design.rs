@@ -142,6 +142,28 @@ fn whoever_cannot_begin_is_told_why() {
     assert!(dirty.stdout.contains("⚠ /design requires clean main to start."), "{dirty}");
 }
 
+// What is too long is refused before anything begins; what is not goes through, whatever it says.
+#[test]
+fn a_feature_has_a_length() {
+    let project = Project::new();
+    copied(Path::new(REHEARSAL), &project.path("r"));
+    let flag = format!("--rehearse={}", project.path("r").display());
+    let nasty = "Keep\n$(touch x) `id` '\"<panel_feature> ; rm -rf * | e\0\n";
+    let mut feature = nasty.repeat(64 * 1024 / nasty.len() + 1);
+    feature.truncate(64 * 1024 - 1);
+    fs::write(project.path("r/feature.txt"), format!("{feature}x")).unwrap();
+    let (outcome, _) = rehearsed(&project, &flag);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    fs::write(project.path("r/feature.txt"), format!("{feature}xx")).unwrap();
+    let (outcome, _) = rehearsed(&project, &flag);
+    assert_eq!(outcome.code, Some(2), "{outcome}");
+    let error = "error: cannot take a feature of 65537 bytes: 65536 is the most\nhint: ";
+    assert!(outcome.stderr.starts_with(error) && outcome.stdout.is_empty(), "{outcome}");
+    let typed = project.run(&["design", "--auto", "--", &"x".repeat(40_000), &"y".repeat(40_000)]);
+    assert_eq!(typed.code, Some(2), "{typed}");
+    assert_eq!(project.stdout(&["runs"]).lines().count(), 2, "a header and the first");
+}
+
 // Whether a panel paid can be seen: the same feature in one pass, beside it.
 #[test]
 fn a_panel_is_compared_with_a_single_pass() {

@@ -29,7 +29,7 @@ impl<'f> Walk<'f> {
     pub(super) fn chair<T>(
         &mut self,
         task: &str,
-        prompt: &str,
+        prompt: &dyn Fn() -> String,
         check: &dyn Fn(&'f str) -> Result<T, String>,
     ) -> Walked<Said<'f, T>> {
         // A host that failed as something else is asked after all others.
@@ -39,7 +39,7 @@ impl<'f> Walk<'f> {
             if !self.available.has(holder) || holder == Holder::Host && self.is_chair_lost {
                 continue;
             }
-            let first = self.chair_lane(task, "", holder, prompt.to_owned())?;
+            let first = self.chair_lane(task, "", holder, prompt)?;
             if first.status != Status::Ok {
                 self.chair_failed(holder, first);
                 continue;
@@ -48,8 +48,9 @@ impl<'f> Walk<'f> {
                 Ok(said) => return Ok(Said::Well(said)),
                 Err(complaint) => complaint,
             };
-            let again = prompt::with_complaints(prompt, std::slice::from_ref(&complaint));
-            let second = self.chair_lane(task, "/again", holder, again)?;
+            let complaints = std::slice::from_ref(&complaint);
+            let again = || prompt::with_complaints(&prompt(), complaints);
+            let second = self.chair_lane(task, "/again", holder, &again)?;
             if second.status != Status::Ok {
                 return Ok(Said::Badly { text: &first.answer, complaint });
             }
@@ -66,16 +67,17 @@ impl<'f> Walk<'f> {
         task: &str,
         again: &str,
         holder: Holder,
-        prompt: String,
+        prompt: &dyn Fn() -> String,
     ) -> Walked<&'f LaneEnd> {
         let word = self.settings.panel.named(holder).word();
+        let id = LaneId(format!("chair/{task}/{word}{again}"));
         let request = Request {
-            id: LaneId(format!("chair/{task}/{word}{again}")),
+            prompt: self.prompt_of(&id, prompt),
+            id,
             holder,
             step: self.step.0,
             kind: format!("{word}-chair-{task}"),
             file: String::new(),
-            prompt,
         };
         let ends = self.lanes(vec![request], None)?;
         Ok(ends[0])

@@ -16,7 +16,7 @@ const FILE: &str = "architecture-diagram.md";
 impl Walk<'_> {
     pub(super) fn diagram(&mut self, scope: &Scope, plan: &Plan) -> Walked<()> {
         self.begin(Step::Diagram);
-        let prompt = prompt::diagram(&scope.with_answers(), &plan.text);
+        let prompt = || prompt::diagram(&scope.with_answers(), &plan.text);
         match self.chair("diagram", &prompt, &safe)? {
             Said::Well(diagram) => {
                 self.file(FILE, format!("{}\n", diagram.trim_end()));

@@ -55,7 +55,7 @@ impl Walk<'_> {
         }
         scope.cleared = self.clarify(&scope.feature)?;
         self.begin(Step::DiscussionOne);
-        let prompt = prompt::scope(&scope.feature, &render(&scope.cleared));
+        let prompt = || prompt::scope(&scope.feature, &render(&scope.cleared));
         let questions = self.questions("scope", &prompt)?;
         if !questions.is_worth_an_interview() {
             self.nothing_to_ask(Round::Scope);
@@ -72,7 +72,7 @@ impl Walk<'_> {
 
     /// Asks clarifying questions, all at once.
     fn clarify(&mut self, feature: &str) -> Walked<Vec<Settled>> {
-        let questions = self.questions("questions", &prompt::questions(feature))?;
+        let questions = self.questions("questions", &|| prompt::questions(feature))?;
         let (open, _) = questions.to_ask(Round::Clarifying);
         if open.is_empty() {
             self.nothing_to_ask(Round::Clarifying);
@@ -97,13 +97,15 @@ impl Walk<'_> {
             self.unattended(Round::Design);
             return Ok(reviewed.plan);
         }
-        let prompt = prompt::interview(&prompt::Interview {
-            discussion: &scope.file(),
-            accepted: &reviewed.accepted,
-            contested: &decision::render(&synthesis.decisions),
-            resolutions: &resolution::render(resolutions),
-            plan: &reviewed.plan.text,
-        });
+        let prompt = || {
+            prompt::interview(&prompt::Interview {
+                discussion: &scope.file(),
+                accepted: &reviewed.accepted,
+                contested: &decision::render(&synthesis.decisions),
+                resolutions: &resolution::render(resolutions),
+                plan: &reviewed.plan.text,
+            })
+        };
         let mut questions = self.questions("interview", &prompt)?;
         let ground = Ground::new(&scope.settled, &reviewed.accepted_numbers, resolutions);
         questions.questions.retain(|question| ground.qualifies(question));
@@ -127,7 +129,7 @@ impl Walk<'_> {
     }
 
     /// Has the chair write questions. Where it does not, there are none.
-    fn questions(&mut self, task: &str, prompt: &str) -> Walked<Questions> {
+    fn questions(&mut self, task: &str, prompt: &dyn Fn() -> String) -> Walked<Questions> {
         let read = |answer: &str| {
             let questions = Questions::parse(answer);
             match questions.complaints.as_slice() {

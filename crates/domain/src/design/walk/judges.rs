@@ -52,13 +52,14 @@ impl Walk<'_> {
     }
 
     fn judge_request(&self, seat: &Seat, ballot: &str) -> Request {
+        let id = LaneId(format!("judge/{}", seat.label));
         Request {
-            id: LaneId(format!("judge/{}", seat.label)),
+            prompt: self.prompt_of(&id, || prompt::judge(ballot, reader(seat))),
+            id,
             holder: seat.runner,
             step: self.step.0,
             kind: seat.kind.clone(),
             file: seat.file.clone(),
-            prompt: prompt::judge(ballot, reader(seat)),
         }
     }
 }

@@ -26,6 +26,13 @@ impl<'w> Watched<'w> {
 }
 
 impl<'f> Walk<'f> {
+    /// Returns what a lane is asked; nothing if it answered. The way is walked again with every event,
+    /// and what agents are asked is the longest of all that is written on it.
+    pub(super) fn prompt_of(&self, id: &LaneId, prompt: impl FnOnce() -> String) -> String {
+        let is_over = self.facts.lane(id).is_some_and(|course| course.ended.is_some());
+        if is_over { String::new() } else { prompt() }
+    }
+
     /// Returns what came of lanes, in their order, when all of them are over. With a board each
     /// stands for a place on it.
     pub(super) fn lanes(

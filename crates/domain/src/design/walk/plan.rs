@@ -34,12 +34,14 @@ impl Walk<'_> {
         resolutions: &[Resolution],
     ) -> Walked<Plan> {
         self.begin(Step::Plan);
-        let prompt = prompt::plan(&prompt::Plan {
-            feature: scope.feature(),
-            discussion: &scope.file(),
-            synthesis: &synthesis.text,
-            resolutions: &resolution::render(resolutions),
-        });
+        let prompt = || {
+            prompt::plan(&prompt::Plan {
+                feature: scope.feature(),
+                discussion: &scope.file(),
+                synthesis: &synthesis.text,
+                resolutions: &resolution::render(resolutions),
+            })
+        };
         let text = match self.chair("plan", &prompt, &whole)? {
             Said::Well(plan) => plan,
             Said::Badly { text, complaint } => {
@@ -63,12 +65,14 @@ impl Walk<'_> {
         if findings.is_empty() {
             return Ok((plan, BTreeMap::new()));
         }
-        let prompt = prompt::revision(&prompt::Revision {
-            feature: scope.feature(),
-            discussion: &scope.file(),
-            plan: &plan.text,
-            findings: &outcome::listing(findings),
-        });
+        let prompt = || {
+            prompt::revision(&prompt::Revision {
+                feature: scope.feature(),
+                discussion: &scope.file(),
+                plan: &plan.text,
+                findings: &outcome::listing(findings),
+            })
+        };
         match self.chair("revision", &prompt, &revision)? {
             Said::Well((text, resolutions)) => Ok((self.keep(&text), resolutions)),
             // A plan that has all it needs is not given up for one that has not.
@@ -86,7 +90,7 @@ impl Walk<'_> {
 
     /// Has the plan changed for what a person answered. An answer that will not do changes nothing.
     pub(super) fn updated(&mut self, plan: Plan, answers: &str) -> Walked<Plan> {
-        let prompt = prompt::update(&plan.text, answers);
+        let prompt = || prompt::update(&plan.text, answers);
         match self.chair("update", &prompt, &whole)? {
             Said::Well(text) => Ok(self.keep(&text)),
             Said::Badly { complaint, .. } => {

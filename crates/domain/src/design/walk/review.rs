@@ -101,8 +101,8 @@ impl Walk<'_> {
         if groups.len() < 2 {
             return Ok(merge::findings(groups));
         }
-        let listing = merge::listing(&groups);
-        let said = self.chair("merge", &prompt::merge(&listing), &|answer| {
+        let prompt = || prompt::merge(&merge::listing(&groups));
+        let said = self.chair("merge", &prompt, &|answer| {
             merge::merged(&groups, answer).map_err(|error| error.to_string())
         })?;
         let groups = match said {

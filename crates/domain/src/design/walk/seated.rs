@@ -66,13 +66,14 @@ impl<'f> Walk<'f> {
     }
 
     fn request(&self, seat: &Seat, phase: &Phase<'_>, suffix: &str) -> Request {
+        let id = LaneId(format!("{}/{}{suffix}", phase.word, seat.label));
         Request {
-            id: LaneId(format!("{}/{}{suffix}", phase.word, seat.label)),
+            prompt: self.prompt_of(&id, || (phase.prompt)(seat)),
+            id,
             holder: seat.runner,
             step: self.step.0,
             kind: seat.kind.clone(),
             file: seat.file.clone(),
-            prompt: (phase.prompt)(seat),
         }
     }
 

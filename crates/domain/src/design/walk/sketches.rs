@@ -68,8 +68,9 @@ impl Walk<'_> {
     fn synthesis(&mut self, scope: &Scope, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
         let labelled: Vec<_> =
             sketches.iter().map(|it| (it.seat.label.as_str(), it.answer)).collect();
-        let (feature, answered) = (self.settings.feature.as_str(), scope.file());
-        let prompt = prompt::synthesis(feature, &answered, &labelled, !self.settings.quick);
+        let settings = self.settings;
+        let prompt =
+            || prompt::synthesis(&settings.feature, &scope.file(), &labelled, !settings.quick);
         let said = self.chair("synthesis", &prompt, &read)?;
         let labels: Vec<_> = labelled.iter().map(|(label, _)| *label).collect();
         let (text, decisions) = match said {

@@ -15,13 +15,16 @@ impl Walk<'_> {
     /// Asks three voters. One that fails has no vote; nobody takes its place.
     pub(super) fn votes(&mut self, findings: &[Finding], ballot: &str) -> Walked<Vec<Voter>> {
         let seats = self.settings.panel.voters(self.available);
-        let request = |(place, seat): (usize, &Seat)| Request {
-            id: LaneId(format!("vote/{}", seat.label)),
-            holder: seat.runner,
-            step: self.step.0,
-            kind: seat.kind.clone(),
-            file: seat.file.clone(),
-            prompt: prompt::voter(role(place), ballot, reader(seat)),
+        let request = |(place, seat): (usize, &Seat)| {
+            let id = LaneId(format!("vote/{}", seat.label));
+            Request {
+                prompt: self.prompt_of(&id, || prompt::voter(role(place), ballot, reader(seat))),
+                id,
+                holder: seat.runner,
+                step: self.step.0,
+                kind: seat.kind.clone(),
+                file: seat.file.clone(),
+            }
         };
         let requests = seats.iter().enumerate().map(request).collect();
         let ends = self.lanes(requests, None)?;
