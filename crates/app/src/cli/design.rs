@@ -134,8 +134,8 @@ pub(super) enum DesignError {
     NobodyToAsk,
     #[error("cannot go on with the run: nobody reads any more what it prints")]
     Unheard,
-    #[error("cannot go on with the run: it was stopped before its branch was chosen")]
-    StoppedEarly,
+    #[error("cannot go on with the run: it was interrupted")]
+    Stopped,
     #[error("cannot go on with the run: {0}")]
     OtherGround(String),
     #[error("cannot tell where runs are kept: HOME is not set")]

@@ -92,3 +92,23 @@ fn a_rehearsal_can_be_quick() {
     assert!(quick.stdout.contains("✅ 5: cleanup — design complete! ("), "{quick}");
     assert!(!quick.stderr.contains("DEGRADED"), "{quick}");
 }
+
+// Whoever writes answers down learns which of them were not understood.
+#[test]
+fn answers_that_answer_nothing_are_named() {
+    let panel = Panel::new();
+    let answers = panel.project.path("../answers.txt");
+    fs::write(&answers, "# mine\n1c/1: 7\nno answer\n1c1: 2\n").unwrap();
+    let (seats, file) = (panel.seats(), answers.display().to_string());
+    let arguments = ["design", "--seats", &seats, "--answers", &file, FEATURE];
+    let outcome = panel.project.run_with_input(&arguments, &[b'\n'; 40]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let warned: Vec<_> = outcome.stderr.lines().filter(|it| it.starts_with("warning: ")).collect();
+    let line = |number| {
+        format!(
+            "warning: line {number} of {file} answers no question; it would be `1d/2: the answer`"
+        )
+    };
+    let number = "warning: there is no option 7; it is taken as an answer in words".to_owned();
+    assert_eq!(warned, [line(3), line(4), number], "{outcome}");
+}

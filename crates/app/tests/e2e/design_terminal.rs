@@ -13,7 +13,8 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::harness::Project;
-use crate::panel::Panel;
+use crate::lane::{init, result, with_claude};
+use crate::panel::{FEATURE, Panel};
 
 /// Longer than any test should take; only a hanging program ever waits for it.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -24,6 +25,8 @@ struct Terminal {
     keys: File,
     shown: Receiver<Vec<u8>>,
     text: String,
+    /// How much of it was waited for.
+    seen: usize,
 }
 
 impl Terminal {
@@ -50,14 +53,18 @@ impl Terminal {
                 sender.send(buffer[..count].to_vec()).ok();
             }
         });
-        Self { convoke, keys, shown, text: String::new() }
+        Self { convoke, keys, shown, text: String::new(), seen: 0 }
     }
 
-    /// Waits until something is shown.
+    /// Waits until something is shown after all that was waited for before.
     fn until(&mut self, text: &str) {
-        while !self.text.contains(text) {
+        loop {
+            if let Some(at) = self.text[self.seen..].find(text) {
+                self.seen += at + text.len();
+                return;
+            }
             let more = self.shown.recv_timeout(DEADLINE).unwrap_or_default();
-            assert!(!more.is_empty(), "`{text}` is not in\n{}", self.text);
+            assert!(!more.is_empty(), "`{text}` is not in\n{}", &self.text[self.seen..]);
             self.text += &String::from_utf8_lossy(&more);
         }
     }
@@ -127,4 +134,56 @@ fn a_person_is_asked_what_is_to_be_designed() {
     nothing.until("What is to be designed?");
     nothing.press("\n");
     assert_eq!(nothing.end().0, Some(2));
+}
+
+// A slip of the finger is no answer, and Ctrl-C is one everywhere.
+#[test]
+fn a_mistyped_number_is_asked_for_again() {
+    let panel = Panel::new();
+    let seats = panel.seats();
+    let mut terminal = Terminal::open(&panel.project, 80, &["design", "--seats", &seats, FEATURE]);
+    terminal.until("Enter takes the recommendation");
+    terminal.press("7\n");
+    terminal.until("there is no option 7; once more");
+    terminal.until("Enter takes the recommendation");
+    terminal.press("1\n");
+    terminal.until("taken: ");
+    kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
+    assert_eq!(terminal.end().0, Some(130));
+    let (run, _) = panel.run();
+    panel.git(&["switch", "--quiet", "main"]);
+    let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run]);
+    terminal.until("Enter takes the recommendation: Stop");
+    terminal.press("yes\n");
+    terminal.until("`yes` is none of the options; once more");
+    terminal.until("Enter takes the recommendation: Stop");
+    kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(130), "{shown}");
+    assert!(shown.contains(&format!("convoke resume {run}")), "{shown}");
+    let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run]);
+    terminal.until("Enter takes the recommendation: Stop");
+    terminal.press("\n");
+    assert_eq!((terminal.end().0, panel.run().1.as_str()), (Some(6), "stopped"));
+}
+
+// P-347, P-348: who answers is asked once; whoever goes away did not answer.
+#[test]
+fn a_question_about_the_tree_can_be_interrupted() {
+    let script = format!("echo x > dirty.txt\n{}{}", init(), result(|_| {}));
+    let panel = Panel::in_project(with_claude(&script));
+    let seats = panel.seats().replacen("replay:", "claude,replay:", 1);
+    let seats = seats.rsplit_once(',').unwrap().0;
+    let arguments = ["design", "--auto", "--no-probe", "--seats", seats, FEATURE];
+    let mut terminal = Terminal::open(&panel.project, 80, &arguments);
+    terminal.until("Enter takes the recommendation: Cancel");
+    kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(130), "{shown}");
+    let (run, state) = panel.run();
+    assert_eq!(state, "stopped");
+    let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run, "--no-probe"]);
+    terminal.until("Enter takes the recommendation: Cancel");
+    terminal.press("\n");
+    assert_eq!((terminal.end().0, panel.run().1.as_str()), (Some(6), "ended"));
 }

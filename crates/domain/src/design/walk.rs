@@ -17,6 +17,7 @@ mod interview;
 mod judges;
 mod lanes;
 mod plan;
+mod question;
 mod review;
 mod seated;
 mod setup;
@@ -29,8 +30,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::independence::Answered;
+pub use self::question::{NoAnswer, Question};
 use super::board::Board;
-use super::event::{Boundary, Health, LaneId, Millis, Occasion, QuestionId, Reply, Settings};
+use super::event::{Boundary, Health, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;
 use super::progress::{Breadcrumbs, Saved, Shown, Step};
 use super::quote;
@@ -91,7 +93,7 @@ pub enum Need {
     /// What agents answer, all at once.
     Lanes(Vec<Request>),
     /// What a person answers.
-    Ask(Question),
+    Ask(Box<Question>),
     /// Whether the working tree is as it was.
     Tree(Boundary),
     /// What a person does about a tree that is not.
@@ -148,21 +150,6 @@ pub struct Request {
     pub file: String,
     /// What is asked.
     pub prompt: String,
-}
-
-/// A question to a person.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// Its name.
-    pub id: QuestionId,
-    /// What it is about, in a few words.
-    pub title: String,
-    /// What is asked.
-    pub text: String,
-    /// Answers to choose from; there may be none.
-    pub options: Vec<String>,
-    /// What is taken if nobody says otherwise.
-    pub recommended: String,
 }
 
 /// Why the walk stops here.
@@ -365,7 +352,7 @@ impl<'f> Walk<'f> {
                 self.at(at);
                 Ok(reply)
             }
-            None => Err(Halt::Need(Need::Ask(question))),
+            None => Err(Halt::Need(Need::Ask(Box::new(question)))),
         }
     }
 }

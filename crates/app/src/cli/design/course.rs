@@ -27,6 +27,7 @@ use crate::cli::manifest::recorded;
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -57,7 +58,7 @@ pub(in crate::cli) struct CourseArgs {
 impl CourseArgs {
     /// Looks at what was said, before anything is done.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        self.answers.as_deref().map(read_answers).transpose().map(|_| ())
+        self.answers.as_deref().map(read_answers).transpose().map(drop)
     }
 
     /// Returns what may be spent, as it was said.
@@ -103,6 +104,9 @@ impl CourseArgs {
         }
         let outcome =
             run(journal, events, &mut stage).map_err(|error| unheard(run_failed(error), id))?;
+        // Whoever stops us at this question does the same as at any other.
+        let is_stopped = outcome == Outcome::TreeNeedsAPerson && interrupt::cancel().is_asked();
+        let outcome = if is_stopped { Outcome::Interrupted } else { outcome };
         let (_, events) = opened(workspace, id)?;
         let facts = Facts::fold(events);
         let progress = walk(&facts);
@@ -139,7 +143,14 @@ impl CourseArgs {
         let settings = begun(id, events)?;
         let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
         let budget = budget.as_ref().or(settings.budget.as_ref());
-        let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
+        let (written, passed_over) =
+            answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
+        for line in passed_over {
+            let place = answers.as_deref().unwrap_or(Path::new("")).display();
+            output.say(&format!(
+                "warning: line {line} of {place} answers no question; it would be `1d/2: the answer`"
+            ));
+        }
         Ok(Stage {
             app,
             caller: Caller::of(settings),
@@ -226,7 +237,7 @@ fn cap(text: &str) -> Result<String, String> {
     Cap::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
-fn read_answers(path: &Path) -> Result<HashMap<String, String>, Failure> {
+fn read_answers(path: &Path) -> Result<(HashMap<String, String>, Vec<usize>), Failure> {
     let text = fs::read_to_string(path).map_err(|source| {
         Failure::new(Exit::Usage, DesignError::Folder { path: path.to_owned(), source })
     })?;

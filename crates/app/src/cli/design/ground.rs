@@ -11,11 +11,11 @@ use convoke_engine::design::run::World;
 use convoke_engine::git::branch::WorkTree;
 use convoke_engine::git::diff::head;
 
-use super::stage::Stage;
+use super::stage::{Stage, stopped};
 use super::{DesignError, question};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input;
+use crate::{input, interrupt};
 
 /// What is not as it was, and what mends it.
 struct Other {
@@ -39,9 +39,11 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
     };
     while let Some(other) = other(stage, ready, looks_by_itself)? {
         let question = question::other_ground(&other.found);
-        let goes_on = input::has_person()
-            && matches!(stage.ask(&question)?, Some(Reply::Words(words)) if words.trim().starts_with('1'));
-        if !goes_on {
+        let answer = if input::has_person() { stage.ask(&question)? } else { None };
+        if answer.is_none() && interrupt::cancel().is_asked() {
+            return Err(stopped(&stage.run));
+        }
+        if answer != Some(Reply::Words(question.options[0].clone())) {
             let failure = Failure::new(Exit::DirtyTree, DesignError::OtherGround(other.found));
             return Err(failure.hint(other.hint).hint(format!("convoke resume {}", stage.run)));
         }

@@ -10,6 +10,7 @@ pub(super) fn branch(branch: &str) -> Question {
         text: format!("The branch `{branch}` may be about something else. Where shall this begin?"),
         options: vec!["A new branch".to_owned(), "Keep it".to_owned()],
         recommended: "A new branch".to_owned(),
+        is_open: false,
     }
 }
 
@@ -21,6 +22,7 @@ pub(super) fn recovery(boundary: Boundary) -> Question {
             .to_owned(),
         options: vec!["Restored; look again".to_owned(), "Cancel".to_owned()],
         recommended: "Cancel".to_owned(),
+        is_open: false,
     }
 }
 
@@ -32,5 +34,6 @@ pub(super) fn other_ground(found: &str) -> Question {
         text: format!("This is not as the run left it: {found}. Nothing is changed for you."),
         options: vec!["It is in order now; look again".to_owned(), "Stop".to_owned()],
         recommended: "Stop".to_owned(),
+        is_open: false,
     }
 }

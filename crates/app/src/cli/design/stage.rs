@@ -109,12 +109,9 @@ impl World for Stage<'_> {
         let SetUp::Undecided { branch } = &found else { return Ok(found) };
         let question = question::branch(branch);
         let keeps = match self.ask(&question)? {
-            Some(Reply::Words(words)) => words.trim().starts_with(['2', 'k', 'K']),
+            Some(Reply::Words(words)) => words == question.options[1],
             Some(Reply::Recommended) => false,
-            None if interrupt::cancel().is_asked() => {
-                let failure = Failure::new(Exit::Interrupted, DesignError::StoppedEarly);
-                return Err(failure.hint(format!("convoke resume {}", self.run)));
-            }
+            None if interrupt::cancel().is_asked() => return Err(stopped(&self.run)),
             None => {
                 let failure = Failure::new(Exit::Usage, DesignError::NobodyToAsk);
                 return Err(failure.hint("use `--auto`, or answer from a file with `--answers`"));
@@ -233,13 +230,17 @@ impl World for Stage<'_> {
         }
         keep_file(&self.folder, &guard, "")?;
         Ok(match self.ask(&question)? {
-            Some(Reply::Words(words)) if words.trim().starts_with(['1', 'r', 'R']) => {
+            Some(Reply::Words(words)) if words == question.options[0] => {
                 // Who looked at it says which commit is right.
                 self.stands_on = head(&self.app.project);
                 Some(Recovery::Restored)
             }
             Some(_) => Some(Recovery::Cancelled),
-            None => None,
+            None => {
+                // Nobody answered, so whoever resumes the run is asked.
+                fs::remove_file(self.folder.join(&guard)).ok();
+                None
+            }
         })
     }
 
@@ -294,6 +295,12 @@ impl World for Stage<'_> {
     fn now(&self) -> Timestamp {
         now()
     }
+}
+
+/// Whoever stops us at a question before or after the run itself can go on with it.
+pub(super) fn stopped(run: &RunId) -> Failure {
+    let failure = Failure::new(Exit::Interrupted, DesignError::Stopped);
+    failure.hint(format!("convoke resume {run}"))
 }
 
 fn keep_file(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {

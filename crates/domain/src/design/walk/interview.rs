@@ -162,6 +162,7 @@ impl Walk<'_> {
             text: question.question.clone(),
             options: question.options.clone(),
             recommended: question.recommended.clone(),
+            is_open: true,
         })?;
         Ok(match reply {
             Reply::Words(words) => question.resolve(words),

@@ -1,0 +1,146 @@
+//! A question to a person, and what an answer to it means.
+
+use crate::design::event::{QuestionId, Reply};
+use crate::design::quote;
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Its name.
+    pub id: QuestionId,
+    /// What it is about, in a few words.
+    pub title: String,
+    /// What is asked.
+    pub text: String,
+    /// Answers to choose from; there may be none.
+    pub options: Vec<String>,
+    /// What is taken if nobody says otherwise.
+    pub recommended: String,
+    /// Whether an answer in other words will do, too.
+    pub is_open: bool,
+}
+
+/// An answer that nobody can have meant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoAnswer {
+    /// A number without an option.
+    #[error("there is no option {0}")]
+    NoOption(String),
+    /// Words where only options will do.
+    #[error("`{0}` is none of the options")]
+    Other(String),
+}
+
+/// How much of a wrong answer is repeated, in characters.
+const SHOWN: usize = 40;
+
+impl Question {
+    /// Reads an answer: nothing for the recommendation, the number of an option, or words. Where only
+    /// options will do, the beginning of one is enough, and it is returned whole.
+    pub fn read(&self, answer: &str) -> Result<Reply, NoAnswer> {
+        let answer = answer.trim();
+        if answer.is_empty() {
+            return Ok(Reply::Recommended);
+        }
+        let shown = || quote::line(answer).chars().take(SHOWN).collect();
+        match self.chosen(answer) {
+            Some(option) if !self.is_open => Ok(Reply::Words(option.to_owned())),
+            None if is_number(answer) && !self.options.is_empty() => {
+                Err(NoAnswer::NoOption(shown()))
+            }
+            Some(_) | None if self.is_open => Ok(Reply::Words(answer.to_owned())),
+            Some(_) | None => self.begun(answer).ok_or_else(|| NoAnswer::Other(shown())),
+        }
+    }
+
+    /// Returns the option that an answer chooses by its number.
+    pub fn chosen(&self, answer: &str) -> Option<&str> {
+        let number = number(answer.trim()).parse::<usize>().ok()?;
+        self.options.get(number.checked_sub(1)?).map(String::as_str)
+    }
+
+    /// Returns the only option that begins so.
+    fn begun(&self, answer: &str) -> Option<Reply> {
+        let begins = |option: &&String| {
+            let start: String = option.chars().take(answer.chars().count()).collect();
+            start.to_lowercase() == answer.to_lowercase()
+        };
+        let mut found = self.options.iter().filter(begins);
+        let option = found.next().filter(|_| found.next().is_none())?;
+        Some(Reply::Words(option.clone()))
+    }
+}
+
+/// A list's mark behind a number is no part of it.
+fn number(answer: &str) -> &str {
+    answer.trim_end_matches(['.', ')'])
+}
+
+fn is_number(answer: &str) -> bool {
+    let number = number(answer);
+    !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn question(options: &[&str], is_open: bool) -> Question {
+        Question {
+            id: QuestionId("1d/1".to_owned()),
+            title: "Retries".to_owned(),
+            text: "How many?".to_owned(),
+            options: options.iter().map(|&option| option.to_owned()).collect(),
+            recommended: "none".to_owned(),
+            is_open,
+        }
+    }
+
+    fn words(text: &str) -> Reply {
+        Reply::Words(text.to_owned())
+    }
+
+    // A number that has no option is a slip of the finger.
+    #[test]
+    fn a_number_means_an_option_where_there_are_any() {
+        let asked = question(&["none", "three"], true);
+        assert_eq!((asked.read(" 2. "), asked.chosen(" 2. ")), (Ok(words("2.")), Some("three")));
+        assert_eq!((asked.chosen("three"), asked.chosen("3")), (None, None));
+        for wrong in ["3", "0", "22)", "99999999999999999999999"] {
+            assert_eq!(asked.read(wrong), Err(NoAnswer::NoOption(wrong.to_owned())));
+        }
+        assert_eq!(asked.read("10 of them"), Ok(words("10 of them")));
+        assert_eq!(asked.read(" \t"), Ok(Reply::Recommended));
+        assert_eq!(question(&[], true).read("10"), Ok(words("10")));
+    }
+
+    #[test]
+    fn only_options_will_do_where_it_is_not_open() {
+        let asked = question(&["A new branch", "Keep it", "Kick it"], false);
+        for (answer, option) in
+            [("2", "Keep it"), ("ke", "Keep it"), ("A NEW", "A new branch"), ("1)", "A new branch")]
+        {
+            assert_eq!(asked.read(answer), Ok(words(option)), "{answer}");
+        }
+        for wrong in ["k", "no", "Keep it all", "ë"] {
+            assert_eq!(asked.read(wrong), Err(NoAnswer::Other(wrong.to_owned())));
+        }
+        assert_eq!(asked.read(""), Ok(Reply::Recommended));
+    }
+
+    proptest! {
+        #[test]
+        fn any_answer_is_read(answer in "[0-9.) ]{0,4}|[ä-ü]{0,3}|\\PC*", is_open: bool) {
+            let asked = question(&["none", "ätsch", "three"], is_open);
+            match asked.read(&answer) {
+                Ok(Reply::Words(words)) => {
+                    prop_assert!(is_open && words == answer.trim() || asked.options.contains(&words));
+                }
+                Ok(Reply::Recommended) => prop_assert!(answer.trim().is_empty()),
+                Err(error) => prop_assert!(error.to_string().chars().count() < 80),
+            }
+        }
+    }
+}
