@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// A lock that is held. The system lets go of it, however the process ends.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 /// A lock that could not be taken.
@@ -55,7 +55,7 @@ impl Lock {
         let Owner { pid, mark } = owner::myself();
         let said = format!("{holder}\n{pid} {mark}\n");
         file.set_len(0).and_then(|()| file.write_all(said.as_bytes())).map_err(refused)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 
     /// Returns what others are told by whoever holds a lock, as far as can be seen from here; nothing
@@ -67,6 +67,13 @@ impl Lock {
         let (pid, mark) = lines.next()?.split_once(' ')?;
         let owner = Owner { pid: pid.parse().ok()?, mark: mark.to_owned() };
         (!owner::is_gone(&owner)).then(|| holder.to_owned())
+    }
+}
+
+impl Drop for Lock {
+    /// Whoever lets go of a lock says that nobody holds it; whoever is killed is seen to be gone.
+    fn drop(&mut self) {
+        self.file.set_len(0).ok();
     }
 }
 
@@ -94,13 +101,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x-lock");
         assert_eq!(Lock::holder(&path), None);
-        let _lock = Lock::take(&path, "me").unwrap();
+        let lock = Lock::take(&path, "me").unwrap();
         assert_eq!(Lock::holder(&path).as_deref(), Some("me"));
         let said = std::fs::read_to_string(&path).unwrap();
         let (before, _) = said.trim_end().rsplit_once(' ').unwrap();
         std::fs::write(&path, format!("{before} 1\n")).unwrap();
         assert_eq!(Lock::holder(&path), None, "another process has its number");
         std::fs::write(&path, "me\n").unwrap();
+        assert_eq!(Lock::holder(&path), None);
+        std::fs::write(&path, &said).unwrap();
+        assert_eq!(Lock::holder(&path).as_deref(), Some("me"));
+        drop(lock);
         assert_eq!(Lock::holder(&path), None);
     }
 }

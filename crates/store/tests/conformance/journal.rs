@@ -57,10 +57,6 @@ pub(super) fn runs_are_found(store: &dyn Store) {
     assert_eq!(runs[1].scope, here());
     assert_eq!((runs[1].feature.as_str(), runs[1].started_at), ("Add a search", at(1)));
     assert_eq!((runs[1].state, runs[1].ended_at), (RunState::Running, None));
-    // Ids tell apart what began in one second, and not which came first.
-    let soon = id("20260102-000000-00001");
-    store.begin_run(&soon, &here(), "And again", at(2) + SignedDuration::from_millis(1)).unwrap();
-    assert_eq!(store.runs("app").unwrap()[0].id, soon);
     assert_eq!(store.runs("another").unwrap(), []);
 
     assert_eq!(store.run("app", &first).unwrap().id, first);
@@ -71,6 +67,13 @@ pub(super) fn runs_are_found(store: &dyn Store) {
     let longer = id("20260101-000000-aaaaa-2");
     store.begin_run(&longer, &here(), "Add a search", at(4)).unwrap();
     assert_eq!(store.run("app", &first).unwrap().id, first, "a whole id is not a beginning");
+    // Ids tell apart what began in one second, and not which came first.
+    let (one, next) = (id("20260103-000000-aaaaa"), id("20260103-000000-00001"));
+    store.begin_run(&one, &here(), "Add a search", at(5)).unwrap();
+    let soon = at(5) + SignedDuration::from_millis(1);
+    store.begin_run(&next, &here(), "Add a search", soon).unwrap();
+    let ids: Vec<_> = store.runs("app").unwrap().into_iter().map(|run| run.id).collect();
+    assert_eq!(ids, [next, one, longer, second, first]);
 }
 
 pub(super) fn runs_end(store: &dyn Store) {
