@@ -204,3 +204,19 @@ fn a_host_that_failed_as_a_voter_is_asked_last_as_the_chair() {
     let plan = panel.project.stdout(&["show", "--artifact", "plan"]);
     assert!(plan.contains("### Task 1:"), "{plan}");
 }
+
+// P-165
+#[test]
+fn a_sketch_that_was_cut_off_is_kept_and_warned_of() {
+    let panel = panel(&[]);
+    panel.cut_off("cursor", "sketch/Cursor-Edge");
+    let outcome = panel.design(&[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let warning = "**⚠ Cursor-Edge sketch is only a beginning: it was cut off.**";
+    assert!(outcome.stdout.contains(warning), "{outcome}");
+    let run = panel.run().0;
+    let sketch = &answers()["sketch/Cursor-Edge"];
+    let kept = panel.shown(&run)["artifacts"]["cursor-sketch-edge-output.txt"].clone();
+    assert_eq!(kept.as_str().unwrap().trim(), sketch.trim());
+    panel.project.stdout(&["recount", &run]);
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 use convoke_domain::lane::event::{Ended, Event};
 use convoke_domain::lane::outcome::End;
 use convoke_engine::lane::cassette::{Cassette, Entry, Matching, Request};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{Outcome, Project, set_mode};
 
@@ -53,6 +53,22 @@ impl Panel {
         let lanes = answers.iter().map(|(label, answer)| lane(label, answer));
         let tape = format!("{}\n{}", Cassette::head(), lanes.collect::<String>());
         fs::write(self.tape(agent), tape).unwrap();
+    }
+
+    /// Has a lane of an agent's be cut off after all that it says.
+    pub(crate) fn cut_off(&self, agent: &str, label: &str) {
+        let tape = fs::read_to_string(self.tape(agent)).unwrap();
+        let mut is_meant = false;
+        let lines = tape.lines().map(|line| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            if let Some(request) = line.get("request") {
+                is_meant = request["label"] == label;
+            } else if let Some(ended) = line.get_mut("ended").filter(|_| is_meant) {
+                ended["failure"] = json!({ "kind": "cut_off", "message": "it was cut off" });
+            }
+            format!("{line}\n")
+        });
+        fs::write(self.tape(agent), lines.collect::<String>()).unwrap();
     }
 
     /// Takes an agent away.

@@ -197,7 +197,8 @@ pub struct LaneEnd {
     pub status: Status,
     /// Why there is no answer.
     pub reason: String,
-    /// The answer; empty if there is none. It may be long, and is shared wherever it is kept.
+    /// The answer; empty if there is none. Where the lane failed, the beginning of one that was cut
+    /// off. It may be long, and is shared wherever it is kept.
     pub answer: Arc<str>,
     /// The agent that was asked.
     pub agent: String,
@@ -207,6 +208,13 @@ pub struct LaneEnd {
     pub usage: Option<Usage>,
     /// How long it took, in milliseconds.
     pub took: u64,
+}
+
+impl LaneEnd {
+    /// Tells whether the answer was cut off, and is the beginning of one.
+    pub fn is_cut_off(&self) -> bool {
+        self.status == Status::Failed && !self.answer.is_empty()
+    }
 }
 
 /// Names a question to a person.

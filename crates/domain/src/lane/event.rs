@@ -66,19 +66,22 @@ pub enum FailureKind {
     OverBudget,
     /// It said something in a line that is too long to be read; perhaps that was the answer.
     LongLine,
+    /// The answer reached its greatest length, and what there is of it was said.
+    CutOff,
     /// Anything else.
     Other,
 }
 
 impl FailureKind {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Auth,
         Self::RateLimited,
         Self::RefusedFlags,
         Self::NoSession,
         Self::OverBudget,
         Self::LongLine,
+        Self::CutOff,
         Self::Other,
     ];
 
@@ -91,6 +94,7 @@ impl FailureKind {
             Self::NoSession => "no_session",
             Self::OverBudget => "over_budget",
             Self::LongLine => "long_line",
+            Self::CutOff => "cut_off",
             Self::Other => "other",
         }
     }

@@ -220,6 +220,11 @@ impl Heard {
         self.trouble.as_ref().filter(is_unread).filter(|_| self.answer().is_none())
     }
 
+    /// Tells whether the answer is only the beginning of one.
+    pub fn is_cut_off(&self) -> bool {
+        self.failure().is_some_and(|failure| failure.kind == FailureKind::CutOff)
+    }
+
     /// Returns the answer: what the end of the turn carries, else the last words before it.
     pub fn answer(&self) -> Option<&str> {
         let ended = self.ended.as_ref()?;
@@ -287,7 +292,7 @@ const fn of_kind(kind: FailureKind) -> Option<Outcome> {
         FailureKind::Auth => Some(Outcome::Auth),
         FailureKind::RateLimited => Some(Outcome::RateLimited),
         FailureKind::RefusedFlags => Some(Outcome::RefusedFlags),
-        FailureKind::OverBudget => Some(Outcome::OverBudget),
+        FailureKind::OverBudget | FailureKind::CutOff => Some(Outcome::OverBudget),
         FailureKind::NoSession | FailureKind::LongLine | FailureKind::Other => None,
     }
 }

@@ -100,7 +100,7 @@ impl Order<'_> {
             usage: ran.spent.or(driven.heard.usage.filter(|_| driven.is_recorded)),
             took: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
         };
-        if end.status == Status::Ok {
+        if end.status == Status::Ok || driven.heard.is_cut_off() {
             let answer = driven.heard.answer().unwrap_or_default();
             if answer.len() > LONGEST_ANSWER {
                 end.status = Status::Failed;

@@ -24,8 +24,8 @@ pub(super) enum Said<'f, T> {
 
 impl<'f> Walk<'f> {
     /// Has the chair write something. `check` takes an answer apart or says what is wrong with it.
-    /// An answer that will not do is asked for once more, with what is wrong with it; an agent that
-    /// does not answer is replaced by the next.
+    /// An answer that will not do is asked for once more, with what is wrong with it; so is one that
+    /// was cut off, whatever there is of it. An agent that does not answer is replaced by the next.
     pub(super) fn chair<T>(
         &mut self,
         task: &str,
@@ -40,21 +40,21 @@ impl<'f> Walk<'f> {
                 continue;
             }
             let first = self.chair_lane(task, "", holder, prompt)?;
-            if first.status != Status::Ok {
+            if first.status != Status::Ok && !first.is_cut_off() {
                 self.chair_failed(holder, first);
                 continue;
             }
-            let complaint = match check(&first.answer) {
+            let complaint = match checked(first, check) {
                 Ok(said) => return Ok(Said::Well(said)),
                 Err(complaint) => complaint,
             };
             let complaints = std::slice::from_ref(&complaint);
             let again = || prompt::with_complaints(&prompt(), complaints);
             let second = self.chair_lane(task, "/again", holder, &again)?;
-            if second.status != Status::Ok {
+            if second.status != Status::Ok && !second.is_cut_off() {
                 return Ok(Said::Badly { text: &first.answer, complaint });
             }
-            return Ok(match check(&second.answer) {
+            return Ok(match checked(second, check) {
                 Ok(said) => Said::Well(said),
                 Err(complaint) => Said::Badly { text: &second.answer, complaint },
             });
@@ -106,4 +106,15 @@ impl<'f> Walk<'f> {
             Holder::Host => self.is_host_lost = true,
         }
     }
+}
+
+/// Takes an answer apart, or says what is wrong with it. The beginning of one may look whole.
+fn checked<'f, T>(
+    end: &'f LaneEnd,
+    check: &dyn Fn(&'f str) -> Result<T, String>,
+) -> Result<T, String> {
+    if end.is_cut_off() {
+        return Err("the answer was cut off at its longest; it must be shorter".to_owned());
+    }
+    check(&end.answer)
 }

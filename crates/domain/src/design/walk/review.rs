@@ -44,6 +44,7 @@ impl Walk<'_> {
             table: Table::Reviewers,
             prompt: &|seat| asked(seat, &feature, &plan.text),
             flaw: &flaw,
+            takes_beginnings: false,
         };
         let reviews = self.seated(&seats, &phase)?;
         self.tree(Boundary::Reviews)?;

@@ -22,6 +22,20 @@ pub(super) struct Phase<'p> {
     pub(super) prompt: &'p dyn Fn(&Seat) -> String,
     /// What is wrong with an answer, if anything is.
     pub(super) flaw: &'p dyn Fn(&str) -> Option<(Status, String)>,
+    /// Whether the beginning of an answer that was cut off is worth having.
+    pub(super) takes_beginnings: bool,
+}
+
+impl Phase<'_> {
+    /// Says why an answer cannot be used.
+    fn refuses(&self, end: &LaneEnd) -> Option<String> {
+        let flaw = || (self.flaw)(&end.answer).map(|(_, reason)| reason);
+        if end.status == Status::Ok {
+            return flaw();
+        }
+        let is_enough = self.takes_beginnings && end.is_cut_off() && flaw().is_none();
+        (!is_enough).then(|| end.reason.clone())
+    }
 }
 
 /// An answer that will do, and the seat that gave it.
@@ -35,8 +49,7 @@ impl<'f> Walk<'f> {
     /// at all any more; a seat that has no answer even then is left empty.
     pub(super) fn seated(&mut self, seats: &[Seat], phase: &Phase<'_>) -> Walked<Vec<Taken<'f>>> {
         let requests = seats.iter().map(|seat| self.request(seat, phase, "")).collect();
-        let will_do =
-            |end: &LaneEnd| end.status == Status::Ok && (phase.flaw)(&end.answer).is_none();
+        let will_do = |end: &LaneEnd| phase.refuses(end).is_none();
         let mut watched = Watched::new(phase.table, seats, &will_do);
         let everybody: Vec<_> = (0..seats.len()).collect();
         let ends = self.lanes(requests, Some((&mut watched, &everybody)))?;
@@ -85,11 +98,13 @@ impl<'f> Walk<'f> {
         phase: &Phase<'_>,
     ) -> Result<Taken<'f>, (&'f LaneEnd, String)> {
         self.file(&seat.file, end.answer.clone());
-        if end.status != Status::Ok {
-            return Err((end, end.reason.clone()));
-        }
-        if let Some((_, reason)) = (phase.flaw)(&end.answer) {
+        if let Some(reason) = phase.refuses(end) {
             return Err((end, reason));
+        }
+        if end.is_cut_off() {
+            let (label, noun) = (&seat.label, phase.noun);
+            let text = format!("{label} {noun} is only a beginning: {}.", quote::line(&end.reason));
+            self.warn(unnumbered_warning(&text));
         }
         self.remember(phase.word, seat, end);
         Ok(Taken { seat: seat.clone(), answer: &end.answer })

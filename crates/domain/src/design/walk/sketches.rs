@@ -42,6 +42,7 @@ impl Walk<'_> {
             table: if quick { Table::QuickSketches } else { Table::Sketches },
             prompt: &|seat| prompt::sketch(personality(seat), &feature, reader(seat)),
             flaw: &thin,
+            takes_beginnings: true,
         };
         let sketches = self.seated(&seats, &phase)?;
         self.tree(Boundary::Sketches)?;

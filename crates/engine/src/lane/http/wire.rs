@@ -96,7 +96,7 @@ enum Stop {
 impl Stop {
     fn cut_off() -> Self {
         let message = "the answer was cut off at its longest; raise `max_tokens`";
-        Self::Failed(failure(FailureKind::OverBudget, message))
+        Self::Failed(failure(FailureKind::CutOff, message))
     }
 
     fn refused(why: &str) -> Self {

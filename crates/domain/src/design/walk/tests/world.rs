@@ -17,6 +17,8 @@ pub(super) struct World {
     pub(super) health: Available,
     pub(super) judges: Available,
     pub(super) answers: BTreeMap<&'static str, Result<String, &'static str>>,
+    /// What was said by those who failed because they were cut off.
+    pub(super) beginnings: BTreeMap<&'static str, String>,
     pub(super) trees: BTreeMap<&'static str, Vec<Tree>>,
     pub(super) replies: BTreeMap<&'static str, &'static str>,
     pub(super) exports: Vec<Export>,
@@ -93,7 +95,7 @@ pub(super) fn plan(title: &str) -> String {
     )
 }
 
-fn review() -> String {
+pub(super) fn review() -> String {
     format!(
         "1. [correctness] The draft in src/draft.rs is not synced. {} Suggested revision: sync it.\n\
          2. [OUT_OF_SCOPE] [code-quality] The log in src/log.rs:1-9 is never rotated.\n",
@@ -112,6 +114,7 @@ impl World {
             health: BOTH,
             judges: BOTH,
             answers: BTreeMap::new(),
+            beginnings: BTreeMap::new(),
             trees: BTreeMap::new(),
             replies: BTreeMap::new(),
             exports: Vec::new(),
@@ -157,6 +160,11 @@ impl World {
         self
     }
 
+    pub(super) fn cut_off(mut self, lane: &'static str, beginning: String) -> Self {
+        self.beginnings.insert(lane, beginning);
+        self.failing(lane, "it was cut off")
+    }
+
     /// The answer under the longest name that the lane's begins with.
     fn end(&self, request: &Request) -> LaneEnd {
         let found = self.answers.iter().filter(|(start, _)| request.id.0.starts_with(**start));
@@ -169,7 +177,11 @@ impl World {
         LaneEnd {
             status: if answer.is_ok() { Status::Ok } else { Status::Failed },
             reason: answer.as_ref().err().map_or(String::new(), |it| (*it).to_owned()),
-            answer: answer.unwrap_or_default().into(),
+            answer: answer
+                .unwrap_or_else(|_| {
+                    self.beginnings.get(&*request.id.0).cloned().unwrap_or_default()
+                })
+                .into(),
             agent: self.settings.chosen(request.holder).agent.clone(),
             model: Some(format!("{:?}-model", request.holder).to_lowercase()),
             usage: None,

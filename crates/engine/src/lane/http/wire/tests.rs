@@ -175,7 +175,7 @@ fn messages_are_understood() {
 
 #[test]
 fn an_end_that_is_no_answer_says_so() {
-    use FailureKind::{Auth, Other, OverBudget, RateLimited};
+    use FailureKind::{Auth, CutOff, Other, RateLimited};
     let finish = |why: &str| json!({ "choices": [{ "delta": {}, "finish_reason": why }] });
     let stop = |why: &str| json!({ "type": "message_delta", "delta": { "stop_reason": why } });
     let response = |name: &str, response: Value| json!({ "type": name, "response": response });
@@ -183,12 +183,12 @@ fn an_end_that_is_no_answer_says_so() {
         |why: &str| json!({ "status": "incomplete", "incomplete_details": { "reason": why } });
     let error = |kind: &str| json!({ "type": "error", "error": { "type": kind, "message": "no" } });
     for (api, event, kind, words) in [
-        (Api::Chat, finish("length"), OverBudget, "raise `max_tokens`"),
+        (Api::Chat, finish("length"), CutOff, "raise `max_tokens`"),
         (Api::Chat, finish("content_filter"), Other, "the model refuses"),
         (Api::Chat, finish("tool_calls"), Other, "`tool_calls`"),
         (Api::Chat, json!({ "error": { "message": "no", "code": 429 } }), RateLimited, "no"),
         (Api::Chat, json!({ "error": "out of memory" }), Other, "out of memory"),
-        (Api::Messages, stop("max_tokens"), OverBudget, "raise `max_tokens`"),
+        (Api::Messages, stop("max_tokens"), CutOff, "raise `max_tokens`"),
         (Api::Messages, stop("refusal"), Other, "the model refuses"),
         (Api::Messages, error("overloaded_error"), RateLimited, "no [overloaded_error]"),
         (Api::Messages, error("authentication_error"), Auth, "no [authentication_error]"),
@@ -196,7 +196,7 @@ fn an_end_that_is_no_answer_says_so() {
         (
             Api::Responses,
             response("response.incomplete", incomplete("max_output_tokens")),
-            OverBudget,
+            CutOff,
             "raise `max_tokens`",
         ),
         (

@@ -1,0 +1,47 @@
+//! Runs in which answers come to no end of their own.
+
+use super::super::*;
+use super::world::{World, plan, review, votes, words};
+
+// P-165
+#[test]
+fn a_sketch_that_was_cut_off_counts_if_it_says_enough() {
+    let beginning = format!("Drafts are kept in a ring. {}", words(40));
+    let long = World::new().cut_off("sketch/Cursor-Edge", beginning.clone()).run();
+    long.shows("**⚠ Cursor-Edge sketch is only a beginning: it was cut off.**");
+    long.shows("| Cursor-Edge: ✅ 1m1s |");
+    assert_eq!(long.lanes("sketch/Cursor-Edge/host"), [], "nobody is asked instead");
+    assert!(long.prompts("chair/synthesis").iter().all(|it| it.contains(&beginning)));
+    let Ending::Complete { degraded } = &long.ending else { panic!("{:?}", long.ending) };
+    assert_eq!(degraded.len(), 1);
+    let short = World::new().cut_off("sketch/Cursor-Edge", words(39)).run();
+    short.shows("**⚠ Cursor failed — it was cut off. Using Claude replacement");
+    assert_eq!(short.lanes("sketch/Cursor-Edge/host").len(), 1);
+    // Half a review may lack its worst finding, and half a ballot its votes.
+    let review = World::new().cut_off("review/Cursor-Arch", review()).run();
+    review.shows("**⚠ Cursor failed — it was cut off. Using Claude replacement");
+    let vote = World::new().cut_off("vote/Cursor", votes("NO", "NO")).run();
+    vote.shows("Cursor voter failed — it was cut off");
+}
+
+#[test]
+fn a_chair_that_was_cut_off_is_asked_to_be_shorter() {
+    let short = World::new()
+        .answer("review/", "NO_ISSUES_FOUND")
+        .cut_off("chair/plan/claude", plan("begun"))
+        .answer("chair/plan/claude/again", plan("short"))
+        .run();
+    let again = short.prompts("chair/plan/claude/again");
+    assert!(again[0].contains("cut off at its longest; it must be shorter"), "{again:?}");
+    assert!(short.file("plan.txt").contains("short"));
+    assert_eq!(short.ending, Ending::Complete { degraded: Vec::new() });
+    // What looks whole may lack its last tasks.
+    let never = World::new()
+        .answer("review/", "NO_ISSUES_FOUND")
+        .cut_off("chair/plan/claude", plan("begun"))
+        .cut_off("chair/plan/claude/again", plan("begun again"))
+        .run();
+    never.shows("**⚠ The chair's plan is incomplete (the answer was cut off at its longest");
+    assert!(never.file("plan.txt").contains("begun again"));
+    assert_eq!(never.lanes("chair/plan/cursor"), [], "the chair is there");
+}
