@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use convoke_engine::lane::cancel::Cancel;
+use convoke_engine::scratch;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::exit;
@@ -11,6 +12,8 @@ use signal_hook::low_level::exit;
 use crate::exit::Exit;
 
 static CANCEL: OnceLock<Cancel> = OnceLock::new();
+
+static URGENT: OnceLock<Cancel> = OnceLock::new();
 
 /// Held by whoever stops by itself, and must not be ended before that.
 static HELD: Mutex<()> = Mutex::new(());
@@ -26,8 +29,13 @@ pub fn hold() -> Held {
     Held { _guard: HELD.lock().unwrap_or_else(PoisonError::into_inner) }
 }
 
+/// Returns what a second signal asks, right before it ends us.
+pub fn urgent() -> Cancel {
+    URGENT.get_or_init(Cancel::default).clone()
+}
+
 /// Returns what asks all our lanes to stop. From the first call on a signal does so; a second one
-/// ends us at once, and guardians see to the rest.
+/// ends us at once, leaves no folder of ours, and guardians see to the rest.
 pub fn cancel() -> Cancel {
     CANCEL
         .get_or_init(|| {
@@ -38,7 +46,9 @@ pub fn cancel() -> Cancel {
                 thread::spawn(move || {
                     for _ in &mut signals {
                         if asked.is_asked() {
+                            urgent().cancel();
                             let _held = hold();
+                            scratch::clear();
                             exit(Exit::Interrupted.code().into());
                         }
                         asked.cancel();

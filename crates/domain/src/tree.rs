@@ -86,11 +86,15 @@ pub enum Reason {
     NotARepository,
     /// The tree could not be looked at.
     LookFailed,
+    /// Somebody asked the look to stop.
+    LookStopped,
+    /// Looking took longer than it may.
+    LookTimedOut,
 }
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::CheckpointDirty,
         Self::WorkingTreeDirty,
         Self::BaselineMissing,
@@ -114,6 +118,8 @@ impl Reason {
         Self::SettingsChanged,
         Self::NotARepository,
         Self::LookFailed,
+        Self::LookStopped,
+        Self::LookTimedOut,
     ];
 
     /// Returns the token that is written and shown.
@@ -142,6 +148,8 @@ impl Reason {
             Self::SettingsChanged => "git-settings-changed",
             Self::NotARepository => "not-a-repository",
             Self::LookFailed => "look-failed",
+            Self::LookStopped => "look-stopped",
+            Self::LookTimedOut => "look-timed-out",
         }
     }
 

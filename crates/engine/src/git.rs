@@ -6,7 +6,6 @@
 pub mod branch;
 pub mod diff;
 pub mod fresh;
-mod scratch;
 pub mod sidecar;
 pub mod snapshot;
 

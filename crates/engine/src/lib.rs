@@ -21,6 +21,7 @@ pub mod mermaid;
 pub mod owner;
 mod process;
 pub mod project;
+pub mod scratch;
 pub mod skill;
 pub mod subagent;
 pub mod surroundings;

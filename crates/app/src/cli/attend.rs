@@ -21,7 +21,7 @@ use convoke_store::wake_up::WakeUpStore;
 use serde::Serialize;
 
 use super::deliver::{Delivered, Delivery, client, session, wakes_nobody};
-use super::lane::{Allowance, Purse, sentence};
+use super::lane::{Allowance, OverReport, Purse, overdrawn, sentence};
 use crate::app::{App, Format};
 use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
@@ -73,6 +73,8 @@ struct Report<'a> {
     hop: Option<u32>,
     wake_loop: bool,
     took_ms: u128,
+    /// The budget that it went over.
+    over_budget: Option<OverReport>,
 }
 
 /// What a thread says when its agent has been seen to.
@@ -273,10 +275,13 @@ impl<'a> Attendant<'a> {
                 return Ok(());
             }
         };
-        let Delivered { driven, reply, .. } = &delivered;
+        let Delivered { driven, over, reply, .. } = &delivered;
         let is_answered = driven.outcome == Outcome::Answered;
         let loops = reply.filter(|reply| !wakes(reply.hop));
         voice.say(&sentence(driven, None));
+        if let Some(line) = overdrawn(driven, *over) {
+            voice.say(&line);
+        }
         if let Some(reply) = loops {
             voice.say(&wakes_nobody(reply));
         }
@@ -290,6 +295,7 @@ impl<'a> Attendant<'a> {
                 hop: reply.map(|it| it.hop),
                 wake_loop: loops.is_some(),
                 took_ms: driven.took.as_millis(),
+                over_budget: over.map(OverReport::from),
             })?,
             Format::Text => {
                 let text = answer.map(|it| format!("@{agent}: {}\n", it.trim_end()));

@@ -12,6 +12,7 @@ use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::run::RunId;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::scratch;
 use serde::Serialize;
 
 use super::design::{DesignError, lane_limits};
@@ -128,7 +129,7 @@ impl Args {
             limits: lane_limits(self.limit),
             account: Account { purpose, ..Account::default() },
         };
-        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        let scratch = scratch::lane().map_err(lane_failed)?;
         order.run_watched(app, scratch.path(), &Voice::default())
     }
 }

@@ -1,6 +1,7 @@
 //! Delivering a wake-up: an agent is taken, its session goes on in a lane, and its answer is kept.
 
 use convoke_domain::agent::Agent;
+use convoke_domain::lane::cap::Overdraft;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
@@ -12,6 +13,7 @@ use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::owner::{is_gone, myself};
+use convoke_engine::scratch;
 use convoke_engine::wake::{Assembled, Call};
 use convoke_store::agent::AgentStore;
 use convoke_store::error::StoreError;
@@ -19,7 +21,7 @@ use convoke_store::message::{self, Said};
 use convoke_store::skill::SkillStore;
 use convoke_store::wake_up::{WakeUpEnd, WakeUpStore};
 
-use super::lane::{LaneOrder, Purse, lane_failed};
+use super::lane::{LaneOrder, Purse, Ran, lane_failed};
 use super::wake::{profile_of, wake};
 use crate::app::App;
 use crate::clock::now;
@@ -52,6 +54,8 @@ pub(super) struct Delivered {
     pub(super) text: String,
     /// What became of its lane.
     pub(super) driven: Driven,
+    /// The budget that it went over.
+    pub(super) over: Option<Overdraft>,
     /// What is kept of its answer.
     pub(super) reply: Option<Said>,
 }
@@ -94,9 +98,9 @@ impl Delivery<'_> {
             return Ok(None);
         }
         let text = assembled.wake_up.text.clone();
-        let driven = self.run(agent, &text, voice)?;
+        let Ran { driven, over, .. } = self.run(agent, &text, voice)?;
         let reply = self.ended(owner, &assembled, &driven)?;
-        Ok(Some(Delivered { text, driven, reply }))
+        Ok(Some(Delivered { text, driven, over, reply }))
     }
 
     /// Returns what the agent is told.
@@ -111,7 +115,7 @@ impl Delivery<'_> {
         wake(self.app, self.workspace, self.settings, &call, self.settings.budget)
     }
 
-    fn run(&self, agent: &Agent, text: &str, voice: &Voice) -> Result<Driven, Failure> {
+    fn run(&self, agent: &Agent, text: &str, voice: &Voice) -> Result<Ran, Failure> {
         let order = LaneOrder {
             agent: &client(agent)?,
             prompt: text,
@@ -124,8 +128,8 @@ impl Delivery<'_> {
             limits: self.purse.limits,
             account: self.purse.account(self.agent.to_string()),
         };
-        let scratch = tempfile::tempdir().map_err(lane_failed)?;
-        order.drive(self.app, scratch.path(), voice)
+        let scratch = scratch::lane().map_err(lane_failed)?;
+        order.run_watched(self.app, scratch.path(), voice)
     }
 
     /// Keeps the answer, or tells the orchestrator that there is none.

@@ -2,6 +2,7 @@
 
 mod allowance;
 mod books;
+mod ending;
 mod entry;
 mod events;
 mod foresight;
@@ -25,14 +26,15 @@ use convoke_domain::lane::event::FailureKind;
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::lane::substance::{Measure, substance};
-use convoke_domain::tree::Verdict;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::lane::replay::TapeError;
 use convoke_engine::lane::supervisor::Limits;
+use convoke_engine::scratch;
 
 pub(super) use self::allowance::{Allowance, Purse};
+use self::books::Watches;
 pub(super) use self::books::{Account, Ran};
 use self::events::Line;
 use self::keep::{keep, make_ready};
@@ -40,10 +42,10 @@ use self::live::Live;
 use self::order::Told;
 pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, model_name, seen_by, version_of};
 use self::reading::{Proof, Reading};
+pub(super) use self::report::{LaneReport, OverReport, overdrawn, sentence, why};
 use self::report::{Report, unanswered, warnings};
-pub(super) use self::report::{sentence, why};
-pub(super) use self::tree::TreeWatch;
 use self::tree::is_dirty;
+pub(super) use self::tree::{Look, TreeWatch};
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -210,17 +212,17 @@ impl RunArgs {
         let reading = Reading::find(&self.read, &self.agent)?;
         // An answer that was paid for must not be lost because it cannot be kept.
         self.keep.as_deref().map_or(Ok(()), make_ready)?;
-        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        let scratch = scratch::lane().map_err(lane_failed)?;
         let prompt = reading.prompt(&prompt);
         let order = self.order(&prompt);
-        let watch =
-            if self.no_tree_check { TreeWatch::Off } else { TreeWatch::begin(app, order.rights) };
         let ran = self.watched(&order, app, scratch.path(), output)?;
-        let (driven, tree) = (&ran.driven, watch.end());
+        let driven = &ran.driven;
         let kept = self.keep.as_deref().map_or(Ok(()), |folder| keep(scratch.path(), folder));
         let is_answered = driven.outcome == Outcome::Answered;
         let proof = is_answered.then(|| reading.proof(&self.agent, scratch.path(), &app.project));
-        let found = Found { ran: &ran, thin: self.thin(driven), tree, proof: proof.flatten() };
+        let found = Found { ran: &ran, thin: self.thin(driven), proof: proof.flatten() };
+        // What is kept is kept, and what was said is known.
+        drop(scratch);
         self.show(&found, app, output)?;
         kept?;
         Ok(found.exit())
@@ -255,8 +257,9 @@ impl RunArgs {
         output: &mut Output,
     ) -> Result<Ran, Failure> {
         let voice = Voice::default();
+        let watches = if self.no_tree_check { Watches::Nothing } else { Watches::Tree };
         if self.events {
-            return order.run_told(app, scratch, &voice, &mut |told| {
+            return order.run_told(app, scratch, &voice, watches, &mut |told| {
                 let version = || version_of(self.agent.client()?, app).ok().flatten();
                 let line = match &told {
                     Told::Began(lane) => Line::started(&self.agent, *lane, version()),
@@ -270,12 +273,12 @@ impl RunArgs {
             });
         }
         if app.format == Format::Json || !output.is_terminal() {
-            return order.run(app, scratch, &voice);
+            return order.run_plainly(app, scratch, &voice, watches);
         }
         let live = Live::new(&voice);
         let ran = thread::scope(|threads| {
             let _ticking = live.tick(threads);
-            order.run_told(app, scratch, &voice, &mut |told| {
+            order.run_told(app, scratch, &voice, watches, &mut |told| {
                 if let Told::Said(event) = told {
                     live.notice(event);
                 }
@@ -288,7 +291,7 @@ impl RunArgs {
 
     /// Shows what came of it.
     fn show(&self, found: &Found<'_>, app: &App, output: &mut Output) -> Result<(), Failure> {
-        let Found { ran: Ran { driven, .. }, thin, tree, proof } = found;
+        let Found { ran: Ran { driven, tree, over, .. }, thin, proof } = found;
         let report = || Report::new(&self.agent, found);
         if self.events {
             return output.json_line(&Line::ended(report()));
@@ -302,6 +305,9 @@ impl RunArgs {
             output.say("hint: `--keep DIR` keeps what is said, however long it is");
         }
         warnings(&self.agent, driven, tree.as_ref()).for_each(|line| output.say(&line));
+        if let Some(line) = overdrawn(driven, *over) {
+            output.say(&line);
+        }
         proof.iter().flat_map(Proof::lines).for_each(|line| output.say(&line));
         let is_answered = driven.outcome == Outcome::Answered && thin.is_none();
         if let Some(answer) = driven.heard.answer().filter(|_| is_answered) {
@@ -342,8 +348,6 @@ struct Found<'a> {
     ran: &'a Ran,
     /// Why its answer is without substance.
     thin: Option<String>,
-    /// What became of the working tree.
-    tree: Option<Verdict>,
     /// What was read of what was to be read.
     proof: Option<Proof>,
 }
@@ -352,7 +356,7 @@ impl Found<'_> {
     fn exit(&self) -> Exit {
         let outcome = self.ran.driven.outcome;
         let is_unread = self.proof.as_ref().is_some_and(|proof| !proof.unproven.is_empty());
-        if is_dirty(self.tree.as_ref()) && outcome != Outcome::Cancelled {
+        if is_dirty(self.ran.tree.as_ref()) && outcome != Outcome::Cancelled {
             Exit::DirtyTree
         } else if self.thin.is_some() {
             Exit::LaneFailed

@@ -11,7 +11,7 @@ use convoke_store::message::{self, MessageStore, Said};
 use serde::Serialize;
 
 use super::deliver::{Delivered, Delivery, client, found, session, wakes_nobody};
-use super::lane::{Allowance, sentence};
+use super::lane::{Allowance, OverReport, overdrawn, sentence};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::wake::settings;
@@ -61,6 +61,8 @@ struct Report<'a> {
     reply_id: Option<i64>,
     /// Whether it wakes nobody, because agents have woken each other too often in a row.
     wake_loop: bool,
+    /// The budget that it went over.
+    over_budget: Option<OverReport>,
 }
 
 impl Args {
@@ -124,6 +126,7 @@ impl Args {
     ) -> Result<(), Failure> {
         let driven = delivered.map(|it| &it.driven);
         let answer = driven.and_then(|it| it.heard.answer());
+        let over = delivered.and_then(|it| it.over);
         let message_id = said.id;
         match (app.format, driven) {
             (Format::Json, _) => output.json(&Report {
@@ -135,9 +138,13 @@ impl Args {
                 answer,
                 reply_id: delivered.and_then(|it| it.reply).map(|it| it.id),
                 wake_loop: !wakes(said.hop),
+                over_budget: over.map(OverReport::from),
             })?,
             (Format::Text, Some(driven)) => {
                 output.say(&sentence(driven, None));
+                if let Some(line) = overdrawn(driven, over) {
+                    output.say(&line);
+                }
                 output.data(&answer.map_or(String::new(), |it| format!("{}\n", it.trim_end())))?;
             }
             (Format::Text, None) if self.print => {

@@ -221,11 +221,12 @@ fn spending(project: Project) -> Project {
 fn attending_ends_when_its_budget_is_used_up() {
     let project = spending(project("", "yes", "yes"));
     project.run(&["say", "@a @b go"]);
-    let more = ["--max-parallel", "1", "--budget", "100"];
+    let more = ["--max-parallel", "1", "--budget", "90"];
     let ended = project.run(&[&["attend"], &more[..]].concat());
     assert_eq!(ended.code, Some(5), "{ended}");
     assert_eq!(woken(&project), "a");
     assert!(ended.stderr.contains("over_budget after 0.0 s: the budget is used up"), "{ended}");
+    assert!(ended.stderr.contains("@a: warning: over its budget: 100 of 90 tokens\n"), "{ended}");
     assert!(project.stdout(&["inbox", "b"]).contains("@a @b go"), "it still waits");
 }
 
@@ -233,9 +234,14 @@ fn attending_ends_when_its_budget_is_used_up() {
 fn a_prompt_is_under_a_budget_and_a_limit() {
     let project = spending(project("", "yes", "yes"));
     let prompt = |more: &[&str]| project.run(&[&["prompt", "a", "go"], more].concat());
-    let named = ["--run", "r", "--budget", "100"];
-    assert_eq!(prompt(&named).code, Some(0));
+    let named = ["--run", "r", "--budget", "90"];
+    let over = prompt(&named);
+    assert_eq!(over.code, Some(0));
+    assert!(over.stderr.contains("warning: over its budget: 100 of 90 tokens\n"), "{over}");
     assert_eq!(prompt(&named).code, Some(5));
+    let over: serde_json::Value =
+        serde_json::from_str(&prompt(&["--budget", "90", "--json"]).stdout).unwrap();
+    assert_eq!((&over["outcome"], &over["over_budget"]["cap"]), (&"answered".into(), &90.into()));
     fs::write(project.path("../home/bin/claude"), "#!/bin/sh\nsleep 300\n").unwrap();
     assert_eq!(prompt(&["--limit", "0.5"]).code, Some(4));
 }

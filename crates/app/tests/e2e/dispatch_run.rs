@@ -142,6 +142,7 @@ fn a_round_is_under_a_budget_and_a_limit() {
     let named = ["--run", "r", "--budget", "10"];
     let first = run(&project, &named);
     assert_eq!(first.code, Some(0), "{first}");
+    assert!(first.stderr.contains("warning: over its budget: 14 of 10 tokens\n"), "{first}");
     let refused = run(&project, &named);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(5), ""), "{refused}");
     assert!(refused.stderr.contains("10 tokens may be spent, and 14 were"), "{refused}");
@@ -157,6 +158,25 @@ fn a_round_is_under_a_budget_and_a_limit() {
     fs::write(project.path("../home/bin/claude"), script).unwrap();
     let late = run(&project, &["--limit", "0.5"]);
     assert_eq!(late.code, Some(4), "{late}");
+}
+
+// Programs get one document, with an answer and without, and learn what became of the lane.
+#[test]
+fn a_round_is_told_as_one_document() {
+    let project = with_claude(repository());
+    fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
+    let round = || {
+        let outcome = run(&project, &["--json", "--run", "r", "--budget", "10"]);
+        let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        (outcome.code, document)
+    };
+    let (code, answered) = round();
+    assert_eq!((code, &answered["approved"]), (Some(0), &json!(true)));
+    let over = json!({ "whose": "own", "unit": "tokens", "spent": 14, "cap": 10 });
+    assert_eq!(answered["lane"]["over_budget"], over);
+    let (code, refused) = round();
+    assert_eq!((code, &refused["lane"]["outcome"]), (Some(5), &json!("over_budget")));
+    assert_eq!(refused["lane"]["trouble_kind"], "over_budget");
 }
 
 // D-61: nothing is resumed before the client has shown that it can, in the version that runs.

@@ -280,6 +280,28 @@ fn what_a_lane_will_need_is_said_before_it_begins() {
 
 // Where a client says as it goes what it spends, it is stopped when it goes on over its budget.
 #[test]
+fn a_lane_that_went_over_a_budget_says_so() {
+    let project = with_agents(&[("claude", &claude("s-1", 0.25))]);
+    let over = |more: &[&str]| {
+        let outcome = run(&project, "claude", more);
+        let lines = outcome.stderr.lines().filter(|it| it.starts_with("warning: over"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(over(&["--budget", "2k"]), ["warning: over its budget: 2484 of 2000 tokens"]);
+    assert_eq!(over(&["--budget", "2484"]), [""; 0], "all of it may be spent");
+    let run = ["--run", "r1", "--budget", "4k"];
+    assert_eq!(over(&run), [""; 0]);
+    let second = [&["--json", "lane", "run", "--agent", "claude", "x"], &run[..]].concat();
+    let report: Value = serde_json::from_str(&project.run(&second).stdout).unwrap();
+    let expected = json!({ "whose": "own", "unit": "tokens", "spent": 4968, "cap": 4000 });
+    assert_eq!(report["over_budget"], expected, "{report}");
+    let project = project.variable("CONVOKE_LANE_BUDGET_PER_DAY", "12k");
+    let outcome = self::run(&project, "claude", &[]);
+    let words = "warning: over the day's budget: 12420 of 12000 tokens\n";
+    assert!(outcome.stderr.contains(words), "{outcome}");
+}
+
+#[test]
 fn a_lane_that_goes_on_over_its_budget_is_stopped() {
     let step = json!({ "type": "step_finish", "sessionID": "s", "part": { "type": "step-finish",
         "reason": "tool-calls", "cost": 0.5, "tokens": { "input": 900, "output": 100,

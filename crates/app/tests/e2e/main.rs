@@ -38,6 +38,7 @@ mod lane;
 mod lane_events;
 mod lane_ledger;
 mod lane_long_line;
+mod lane_look;
 mod lane_reading;
 mod ledgers;
 mod manifest;

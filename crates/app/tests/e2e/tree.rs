@@ -8,7 +8,7 @@ use crate::harness::{Outcome, Project};
 use crate::lane::{init, result, said, with_claude};
 
 /// A repository with one committed file and one that git does not know.
-fn repository(project: Project) -> Project {
+pub(crate) fn repository(project: Project) -> Project {
     let project = project.file("spec.md", "one\n").file("mine.md", "mine\n");
     for words in [
         &["init", "--quiet", "-b", "main"][..],

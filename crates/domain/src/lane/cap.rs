@@ -29,6 +29,36 @@ pub struct Reached {
     pub sum: Sum,
 }
 
+/// Whose cap it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// A lane's own, or its run's.
+    Own,
+    /// That of the day, for everything.
+    Day,
+}
+
+impl Whose {
+    /// Returns the word that programs read.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Day => "day",
+        }
+    }
+}
+
+/// A cap that was gone over: what was being spent when it was reached was paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overdraft {
+    /// Whose it is.
+    pub whose: Whose,
+    /// The cap.
+    pub cap: Cap,
+    /// What was spent, in what the cap counts.
+    pub spent: u64,
+}
+
 /// Watches over a cap while a lane runs. A client that goes on after it said that it spent too much
 /// is to be stopped; one that has nothing left to say has paid for its answer.
 #[derive(Debug, Clone, Copy)]
@@ -90,9 +120,35 @@ impl Cap {
 
     /// Tells whether as much was spent as may be.
     pub fn is_reached(self, usage: Usage) -> bool {
+        self.spent(usage) >= self.most()
+    }
+
+    /// Returns by how much more was spent than may be, if it was.
+    pub fn overdraft(self, whose: Whose, usage: Usage) -> Option<Overdraft> {
+        let spent = self.spent(usage);
+        (spent > self.most()).then_some(Overdraft { whose, cap: self, spent })
+    }
+
+    /// Returns what was spent, in what it counts.
+    fn spent(self, usage: Usage) -> u64 {
         match self {
-            Self::Tokens(most) => usage.tokens() >= most,
-            Self::MicroDollars(most) => usage.micro_dollars.unwrap_or_default() >= most,
+            Self::Tokens(_) => usage.tokens(),
+            Self::MicroDollars(_) => usage.micro_dollars.unwrap_or_default(),
+        }
+    }
+
+    /// Returns the most that may be spent, in what it counts.
+    pub const fn most(self) -> u64 {
+        match self {
+            Self::Tokens(most) | Self::MicroDollars(most) => most,
+        }
+    }
+
+    /// Shows an amount of what it counts, without saying what that is.
+    fn shown(self, amount: u64) -> String {
+        match self {
+            Self::Tokens(_) => amount.to_string(),
+            Self::MicroDollars(_) => dollars(amount),
         }
     }
 
@@ -124,12 +180,18 @@ impl fmt::Display for Cap {
 
 impl fmt::Display for Reached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Sum { usage, .. } = self.sum;
-        let spent = match self.cap {
-            Cap::Tokens(_) => usage.tokens().to_string(),
-            Cap::MicroDollars(_) => dollars(usage.micro_dollars.unwrap_or_default()),
-        };
+        let spent = self.cap.shown(self.cap.spent(self.sum.usage));
         write!(f, "{} may be spent, and {spent} were", self.cap)
+    }
+}
+
+impl fmt::Display for Overdraft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = match self.whose {
+            Whose::Own => "its",
+            Whose::Day => "the day's",
+        };
+        write!(f, "over {whose} budget: {} of {}", self.cap.shown(self.spent), self.cap)
     }
 }
 
@@ -217,6 +279,19 @@ mod tests {
         assert_eq!(reached.to_string(), "100 tokens may be spent, and 101 were");
         let reached = Cap::MicroDollars(5000).allows(sum(usage(1, 1, Some(3_456_789))));
         assert_eq!(reached.unwrap_err().to_string(), "$0.005 may be spent, and $3.46 were");
+    }
+
+    #[test]
+    fn what_was_spent_beyond_a_cap_is_told() {
+        let usage =
+            Usage { input: 60, output: 41, micro_dollars: Some(370_000), ..Usage::default() };
+        let told =
+            |cap: &str, whose| Some(Cap::parse(cap).unwrap().overdraft(whose, usage)?.to_string());
+        let own = |cap| told(cap, Whose::Own);
+        assert_eq!(own("100").as_deref(), Some("over its budget: 101 of 100 tokens"));
+        assert_eq!(own("$0.25").as_deref(), Some("over its budget: $0.37 of $0.25"));
+        assert_eq!(told("$0", Whose::Day).unwrap(), "over the day's budget: $0.37 of $0.00");
+        assert_eq!((own("101"), own("$0.37")), (None, None), "all of it may be spent");
     }
 
     #[test]

@@ -6,10 +6,17 @@
 //! configuration names do run, as they do for any other git command.
 
 use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread;
 
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::lane::cancel::Cancel;
 use crate::process::command;
+use crate::scratch;
 
 /// Files of our own that lie beside a feature; they are no part of anybody's work.
 const OURS: [&str; 2] = [".resume-state.json", ".review-history.md"];
@@ -84,7 +91,7 @@ pub(crate) fn asked_version(folder: &Path) -> Option<String> {
 
 /// Looks at a project as it is, and returns the name of what was seen.
 pub fn look(folder: &Path, watched: &Watched) -> Option<String> {
-    let scratch = super::scratch::make().ok()?;
+    let scratch = scratch::look().ok()?;
     let index = scratch.path().join("index");
     // What git knows already need not be looked at again.
     let known = asked(git(folder).args(["rev-parse", "--git-path", "index"]))?;
@@ -180,6 +187,34 @@ pub(super) fn asked(git: &mut Command) -> Option<String> {
 
 pub(super) fn run(git: &mut Command) -> Option<Output> {
     git.output().ok()
+}
+
+/// Runs git until somebody asks it to stop. Then it ends at once, with every filter that it started,
+/// and there is no answer.
+pub(super) fn run_under(git: &mut Command, cancel: &Cancel) -> Option<Output> {
+    if cancel.is_asked() {
+        return None;
+    }
+    git.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = git.spawn().ok()?;
+    let group = Pid::from_child(&child);
+    let watch = cancel.watch(move || {
+        kill_process_group(group, Signal::KILL).ok();
+    });
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let besides = thread::spawn(move || everything(err));
+    let (stdout, stderr) = (everything(out), besides.join().unwrap_or_default());
+    // Who is not waited for yet keeps its number, so that nobody else is ended.
+    drop(watch);
+    let status = child.wait().ok()?;
+    (!cancel.is_asked()).then_some(Output { status, stdout, stderr })
+}
+
+fn everything(stream: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // What was said until it broke off is all there is.
+    stream.map(|mut stream| stream.read_to_end(&mut bytes));
+    bytes
 }
 
 /// Prepares git so that it answers alike for everybody.

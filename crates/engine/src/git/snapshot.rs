@@ -12,11 +12,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use convoke_domain::tree::{Reason, Verdict};
+use convoke_domain::tree::{Reason, Status, Verdict};
 use tempfile::TempDir;
 
-use super::diff::{asked, copy_index, git, head, run, shown};
-use super::scratch;
+use super::diff::{asked, copy_index, git, head, run_under, shown};
+use crate::lane::cancel::Cancel;
+use crate::scratch;
 use crate::skill::hash;
 
 /// Files of git's own that decide what git does and sees, and that no reader has to change.
@@ -46,8 +47,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Looks at the whole working tree that a folder belongs to.
-    pub fn take(folder: &Path) -> Result<Self, Reason> {
+    /// Looks at the whole working tree that a folder belongs to, until somebody asks it to stop.
+    pub fn take(folder: &Path, cancel: &Cancel) -> Result<Self, Reason> {
+        let taken = Self::taken(folder, cancel);
+        taken.map_err(|reason| if cancel.is_asked() { Reason::LookStopped } else { reason })
+    }
+
+    fn taken(folder: &Path, cancel: &Cancel) -> Result<Self, Reason> {
         let ask = |words: &[&str]| asked(git(folder).args(words)).map(PathBuf::from);
         let top = ask(&["rev-parse", "--show-toplevel"]).ok_or(Reason::NotARepository)?;
         let absolute = |what| ask(&["rev-parse", "--path-format=absolute", what]);
@@ -55,7 +61,7 @@ impl Snapshot {
         let git_dirs = git_dirs.ok_or(Reason::LookFailed)?;
         let mut snapshot = Self {
             git_dirs: git_dirs.into(),
-            scratch: scratch::make().map_err(|_| Reason::LookFailed)?,
+            scratch: scratch::look().map_err(|_| Reason::LookFailed)?,
             commit: head(&top),
             staged: String::new(),
             tree: String::new(),
@@ -64,24 +70,32 @@ impl Snapshot {
             top,
         };
         snapshot.settings = snapshot.settings_now();
-        snapshot.staged = snapshot.staged_now().ok_or(Reason::LsFilesFailed)?;
+        snapshot.staged = snapshot.staged_now(cancel).ok_or(Reason::LsFilesFailed)?;
         let known = snapshot.git_dirs[0].join("index");
-        snapshot.large = snapshot.large_now().ok_or(Reason::LsFilesFailed)?;
-        snapshot.tree =
-            snapshot.look(&known, "before", &snapshot.large).ok_or(Reason::LookFailed)?;
+        snapshot.large = snapshot.large_now(cancel).ok_or(Reason::LsFilesFailed)?;
+        let tree = snapshot.look(&known, "before", &snapshot.large, cancel);
+        snapshot.tree = tree.ok_or(Reason::LookFailed)?;
         Ok(snapshot)
     }
 
-    /// Says what became of it.
-    pub fn compare(&self) -> Verdict {
+    /// Says what became of it, as far as that is known when somebody asks it to stop.
+    pub fn compare(&self, cancel: &Cancel) -> Verdict {
+        let verdict = self.compared(cancel);
+        let is_stopped = cancel.is_asked() && verdict.status == Status::Unknown;
+        if is_stopped { Verdict::unknown(Reason::LookStopped) } else { verdict }
+    }
+
+    fn compared(&self, cancel: &Cancel) -> Verdict {
         // What was hashed before need not be hashed again, and marks in the index do not hide files.
-        let Some(large) = self.large_now() else {
+        let Some(large) = self.large_now(cancel) else {
             return Verdict::unknown(Reason::LsFilesFailed);
         };
-        let Some(tree) = self.look(&self.scratch.path().join("before"), "after", &large) else {
+        let before = self.scratch.path().join("before");
+        let Some(tree) = self.look(&before, "after", &large, cancel) else {
             return Verdict::unknown(Reason::LookFailed);
         };
-        let changed = if tree == self.tree { Some(Vec::new()) } else { self.changed(&tree) };
+        let changed =
+            if tree == self.tree { Some(Vec::new()) } else { self.changed(&tree, cancel) };
         let Some(mut paths) = changed else { return Verdict::unknown(Reason::DiffFailed) };
         let large_names: BTreeSet<_> = self.large.keys().chain(large.keys()).collect();
         let differs = |name: &&&OsString| self.large.get(**name) != large.get(**name);
@@ -95,7 +109,7 @@ impl Snapshot {
         let settings = self.changed_settings();
         let has_settings = !settings.is_empty();
         paths.extend(settings);
-        let Some(staged) = self.staged_now() else {
+        let Some(staged) = self.staged_now(cancel) else {
             return Verdict::unknown(Reason::LsFilesFailed);
         };
         let reasons = [
@@ -109,7 +123,13 @@ impl Snapshot {
     }
 
     /// Puts everything there is into a tree of git's, which is the same if everything is the same.
-    fn look(&self, known: &Path, name: &str, large: &BTreeMap<OsString, Stamp>) -> Option<String> {
+    fn look(
+        &self,
+        known: &Path,
+        name: &str,
+        large: &BTreeMap<OsString, Stamp>,
+        cancel: &Cancel,
+    ) -> Option<String> {
         let mut wanted = b".\0".to_vec();
         for file in large.keys() {
             wanted.extend([b":(exclude,top,literal)", file.as_bytes(), b"\0"].concat());
@@ -125,22 +145,25 @@ impl Snapshot {
         };
         let mut add = on_copy();
         add.args(["add", "--all", "--pathspec-file-nul", "--pathspec-from-file"]).arg(list);
-        let added = run(&mut add)?;
+        let added = run_under(&mut add, cancel)?;
         added.status.success().then(|| asked(on_copy().arg("write-tree")))?
     }
 
-    fn changed(&self, tree: &str) -> Option<Vec<String>> {
+    fn changed(&self, tree: &str, cancel: &Cancel) -> Option<Vec<String>> {
         let words = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-relative"];
-        let output = run(self.git().args(words).args([&self.tree, tree, "--"]))?;
+        let mut git = self.git();
+        git.args(words).args([&self.tree, tree, "--"]);
+        let output = run_under(&mut git, cancel)?;
         let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         let names = names.map(|name| shown(&String::from_utf8_lossy(name))).collect();
         output.status.success().then_some(names)
     }
 
     /// Lists the large files that are changed or new.
-    fn large_now(&self) -> Option<BTreeMap<OsString, Stamp>> {
+    fn large_now(&self, cancel: &Cancel) -> Option<BTreeMap<OsString, Stamp>> {
         let words = ["ls-files", "-z", "--others", "--modified", "--exclude-standard"];
-        let listed = run(self.git().args(words)).filter(|listed| listed.status.success())?;
+        let listed =
+            run_under(self.git().args(words), cancel).filter(|listed| listed.status.success())?;
         let names = listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         let stamp = |name: &[u8]| {
             let found = std::fs::symlink_metadata(self.top.join(OsStr::from_bytes(name))).ok()?;
@@ -152,8 +175,8 @@ impl Snapshot {
     }
 
     /// Names everything that is staged, with its content.
-    fn staged_now(&self) -> Option<String> {
-        let output = run(self.git().args(["ls-files", "--stage", "-z"]))?;
+    fn staged_now(&self, cancel: &Cancel) -> Option<String> {
+        let output = run_under(self.git().args(["ls-files", "--stage", "-z"]), cancel)?;
         output.status.success().then(|| hash(&output.stdout))
     }
 
@@ -180,6 +203,8 @@ impl Snapshot {
         git.env("GIT_OBJECT_DIRECTORY", objects);
         git.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.git_dirs[1].join("objects"));
         git.args(["-c", "core.compression=0", "-c", "advice.addEmbeddedRepo=false"]);
+        // Whatever is larger goes into one file with all others, which is soon removed again.
+        git.args(["-c", "core.bigFileThreshold=1"]);
         git
     }
 }
@@ -203,8 +228,6 @@ fn git_path(path: &Path) -> String {
 mod tests {
     use std::fs;
 
-    use convoke_domain::tree::Status;
-
     use super::super::diff::tests::{did, repository, write};
     use super::*;
 
@@ -216,13 +239,28 @@ mod tests {
             fs::File::create(folder.path().join(name)).unwrap().set_len(LARGE + 1).unwrap();
         };
         ["same.bin", "changed.bin", "gone.bin"].into_iter().for_each(large);
-        let snapshot = Snapshot::take(folder.path()).unwrap();
-        assert_eq!(snapshot.compare(), Verdict::CLEAN);
+        let snapshot = taken(folder.path()).unwrap();
+        assert_eq!(snapshot.compare(&Cancel::default()), Verdict::CLEAN);
         large("new.bin");
         fs::remove_file(folder.path().join("gone.bin")).unwrap();
         write(folder.path(), "changed.bin", "small");
-        let verdict = snapshot.compare();
+        let verdict = snapshot.compare(&Cancel::default());
         assert_eq!(verdict.paths, ["changed.bin", "gone.bin", "new.bin"]);
+    }
+
+    fn taken(folder: &Path) -> Result<Snapshot, Reason> {
+        Snapshot::take(folder, &Cancel::default())
+    }
+
+    // Who is asked to stop says that it does not know.
+    #[test]
+    fn a_look_that_is_stopped_says_so() {
+        let folder = repository();
+        let (snapshot, asked) = (taken(folder.path()).unwrap(), Cancel::default());
+        asked.cancel();
+        assert_eq!(snapshot.compare(&asked), Verdict::unknown(Reason::LookStopped));
+        assert_eq!(Snapshot::take(folder.path(), &asked).err(), Some(Reason::LookStopped));
+        assert_eq!(snapshot.compare(&Cancel::default()), Verdict::CLEAN, "another time");
     }
 
     /// Takes a snapshot, does something, and says what was noticed.
@@ -236,9 +274,9 @@ mod tests {
         let folder = repository();
         let here = folder.path();
         before(here);
-        let snapshot = Snapshot::take(here).unwrap();
+        let snapshot = taken(here).unwrap();
         during(here);
-        let verdict = snapshot.compare();
+        let verdict = snapshot.compare(&Cancel::default());
         assert_eq!((verdict.reason, verdict.paths), (reason, paths.map_owned()));
     }
 
@@ -305,9 +343,9 @@ mod tests {
     fn the_whole_repository_is_watched() {
         let folder = repository();
         write(folder.path(), "src/a.rs", "one\n");
-        let snapshot = Snapshot::take(&folder.path().join("src")).unwrap();
+        let snapshot = taken(&folder.path().join("src")).unwrap();
         write(folder.path(), "spec.md", "two\n");
-        assert_eq!(snapshot.compare().paths, ["spec.md"]);
+        assert_eq!(snapshot.compare(&Cancel::default()).paths, ["spec.md"]);
     }
 
     // P-357: ignored files are not covered.
@@ -323,17 +361,21 @@ mod tests {
         write(folder.path(), "new.md", "mine\n");
         let objects = || asked(git(folder.path()).args(["count-objects"]));
         let before = (objects(), fs::read(folder.path().join(".git/index")).unwrap());
-        let snapshot = Snapshot::take(folder.path()).unwrap();
-        assert_eq!(snapshot.compare().status, Status::Clean);
+        let snapshot = taken(folder.path()).unwrap();
+        assert_eq!(snapshot.compare(&Cancel::default()).status, Status::Clean);
         assert_eq!((objects(), fs::read(folder.path().join(".git/index")).unwrap()), before);
         let nowhere = tempfile::tempdir().unwrap();
-        assert_eq!(Snapshot::take(nowhere.path()).err(), Some(Reason::NotARepository));
+        assert_eq!(taken(nowhere.path()).err(), Some(Reason::NotARepository));
         did(nowhere.path(), &["init", "--quiet"]);
-        let empty = Snapshot::take(nowhere.path()).unwrap();
-        assert_eq!(empty.compare(), Verdict::CLEAN, "nothing is committed yet");
+        let empty = taken(nowhere.path()).unwrap();
+        assert_eq!(empty.compare(&Cancel::default()), Verdict::CLEAN, "nothing is committed yet");
         write(nowhere.path(), "a", "x");
-        assert_eq!(empty.compare().paths, ["a"]);
+        assert_eq!(empty.compare(&Cancel::default()).paths, ["a"]);
         fs::remove_dir_all(nowhere.path().join(".git")).unwrap();
-        assert_eq!(empty.compare().status, Status::Unknown, "nobody can tell any more");
+        assert_eq!(
+            empty.compare(&Cancel::default()).status,
+            Status::Unknown,
+            "nobody can tell any more"
+        );
     }
 }

@@ -24,7 +24,7 @@ pub fn versions(programs: &[Program<'_>], cancel: &Cancel) -> Vec<Option<String>
 }
 
 fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
-    let scratch = tempfile::tempdir().ok()?;
+    let scratch = crate::scratch::lane().ok()?;
     let own = program.agent.quiet().iter().map(|(name, value)| (name.into(), value.into()));
     let mut variables: Vec<_> = program.variables.iter().cloned().chain(own).collect();
     variables.push(("TMPDIR".into(), scratch.path().into()));
@@ -62,7 +62,7 @@ fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
 pub fn is_supervised(convoke: &Path, program: &Path, cancel: &Cancel) -> bool {
     use convoke_domain::lane::outcome::End;
 
-    let Ok(scratch) = tempfile::tempdir() else { return false };
+    let Ok(scratch) = crate::scratch::lane() else { return false };
     let errand = Errand {
         convoke,
         program,

@@ -13,6 +13,7 @@ use convoke_domain::run::RunId;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
+use convoke_engine::scratch;
 
 use super::DesignError;
 use crate::app::App;
@@ -74,7 +75,7 @@ impl Order<'_> {
             limits: self.limits,
             account: Account { purpose, budget: self.budget, ..Account::default() },
         };
-        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        let scratch = scratch::lane().map_err(lane_failed)?;
         let ran = order.run_heard(self.app, scratch.path(), &Voice::default(), hear)?;
         let driven = &ran.driven;
         if driven.outcome == Outcome::Cancelled {

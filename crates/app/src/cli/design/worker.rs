@@ -8,6 +8,7 @@ use convoke_domain::run::RunId;
 use convoke_engine::design::run::work;
 use convoke_engine::file;
 use convoke_engine::lane::supervisor::{Errand, Limits, Talk, run};
+use convoke_engine::scratch;
 
 use super::course::CourseArgs;
 use super::opened;
@@ -62,7 +63,7 @@ impl WorkerArgs {
 
 /// Has a worker do the heavy part, and tells what is believed of it; nothing if we were stopped.
 pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
-    let scratch = tempfile::tempdir().map_err(lane_failed)?;
+    let scratch = scratch::lane().map_err(lane_failed)?;
     let convoke = stage.app.environment.program();
     let cancel = interrupt::cancel();
     let errand = Errand {

@@ -24,6 +24,7 @@ use super::proof::{QuotationReport, ReceiptReport};
 use super::{PostArgs, next_failed, profile, read};
 use crate::app::{App, Format};
 use crate::cli::hook::client;
+use crate::cli::lane::{LaneReport, Ran};
 use crate::clock::now;
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
@@ -107,7 +108,26 @@ impl Judged {
             Format::Json => output.json(&self.report)?,
             Format::Text => output.data(&lines(&self.report))?,
         }
-        Ok(if self.passes { Exit::Done } else { Exit::No })
+        Ok(self.exit())
+    }
+
+    pub(super) const fn exit(&self) -> Exit {
+        if self.passes { Exit::Done } else { Exit::No }
+    }
+}
+
+/// A judgement with the lane that it is about, as one document.
+#[derive(Serialize)]
+pub(super) struct Tried<'a> {
+    pub(super) lane: LaneReport,
+    /// None where there is no answer.
+    #[serde(flatten)]
+    judged: Option<&'a Report>,
+}
+
+impl<'a> Tried<'a> {
+    pub(super) fn new(ran: &Ran, judged: Option<&'a Judged>) -> Self {
+        Self { lane: LaneReport::new(ran), judged: judged.map(|it| &it.report) }
     }
 }
 

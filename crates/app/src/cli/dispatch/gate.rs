@@ -8,6 +8,7 @@ use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
+use convoke_engine::scratch;
 use convoke_store::dispatch::DispatchStore;
 use convoke_store::sqlite::SqliteStore;
 
@@ -166,8 +167,8 @@ impl Args {
             limits: USUAL_LIMITS,
             account: Account::of_role("gate"),
         };
-        let (scratch, voice) = (tempfile::tempdir().map_err(lane_failed)?, Voice::default());
-        let driven = order.drive(app, scratch.path(), &voice)?;
+        let (scratch, voice) = (scratch::lane().map_err(lane_failed)?, Voice::default());
+        let driven = order.run_watched(app, scratch.path(), &voice)?.driven;
         voice.say(&sentence(&driven, None));
         Ok(driven)
     }

@@ -11,11 +11,13 @@ use convoke_domain::dispatch::review::Review;
 use convoke_domain::dispatch::review_loop::{Answer, Step, Stop, identity, next_step};
 use convoke_domain::dispatch::role::{Form, Noun, RoleName};
 use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::tree::Verdict;
 use convoke_engine::dispatch::answer::kept;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::STATE_FILE;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::scratch;
 use convoke_engine::skill::hash;
 use convoke_store::review_loop::{LoopEntry, LoopName, LoopStore, Spent};
 use serde_json::{Value, json};
@@ -26,7 +28,9 @@ use super::next::NextArgs;
 use super::run::{Assignment, Judgement, Watch};
 use super::{FeatureArg, PostArgs, unknown};
 use crate::app::App;
-use crate::cli::lane::{AgentWord, Allowance, Purse, Ran, TreeWatch, lane_failed, model_name};
+use crate::cli::lane::{
+    AgentWord, Allowance, Look, Purse, Ran, TreeWatch, lane_failed, model_name,
+};
 use crate::clock::now;
 use crate::config::dispatch::{Settings, settings};
 use crate::exit::Exit;
@@ -212,7 +216,7 @@ impl Course<'_> {
         entries: &[LoopEntry],
     ) -> Result<Option<Stop>, Failure> {
         let ask = |role: &String| {
-            let scratch = tempfile::tempdir().map_err(lane_failed)?;
+            let scratch = scratch::lane().map_err(lane_failed)?;
             let before = entries.iter().rev().find(|it| it.role == *role);
             let next = NextArgs {
                 summary: summary_of(entries, iteration, scratch.path())?,
@@ -234,19 +238,21 @@ impl Course<'_> {
             Voice::named(role).say(if judged.passes { "passes" } else { "does not pass" });
             Ok(None)
         };
-        let (asked, watch) = (&ask, TreeWatch::begin(self.app, Rights::ReadOnly));
+        let voice = Voice::default();
+        let look = Look { app: self.app, voice: &voice, limit: self.purse.limits.wall };
+        let (asked, watch) = (&ask, TreeWatch::begin(Rights::ReadOnly, &look));
         let ended: Vec<Result<Option<Stop>, Failure>> = thread::scope(|threads| {
             let all: Vec<_> = roles.iter().map(|it| threads.spawn(move || asked(it))).collect();
             all.into_iter().map(|it| it.join().unwrap_or(Ok(Some(Stop::LaneFailed)))).collect()
         });
-        Self::warn(&watch);
+        Self::warn(watch.end(&look));
         let stops = ended.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(stops.into_iter().flatten().next())
     }
 
     /// Says so if files changed while all could only read, but for those that are ours.
-    fn warn(watch: &TreeWatch) {
-        let Some(mut verdict) = watch.end() else { return };
+    fn warn(verdict: Option<Verdict>) {
+        let Some(mut verdict) = verdict else { return };
         let ours = [STATE_FILE, history::FILE];
         let is_known = !verdict.paths.is_empty();
         verdict.paths.retain(|path| !ours.iter().any(|name| path.ends_with(name)));
@@ -260,7 +266,7 @@ impl Course<'_> {
 
     fn fix(&self, after: u32, fixer: &str, entries: &[LoopEntry]) -> Result<Option<Stop>, Failure> {
         Voice::default().say(&format!("fix after round {after}: {fixer}"));
-        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        let scratch = scratch::lane().map_err(lane_failed)?;
         let latest = |role: &String| entries.iter().rev().find(|it| it.role == *role);
         let failed = self.reviewers.iter().filter_map(latest).filter(|it| it.passed == Some(false));
         let reviews: Vec<&str> = failed.map(|it| it.text.as_str()).collect();

@@ -9,12 +9,14 @@ use convoke_domain::hook::Client;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::scratch;
 
 use super::check::Judged;
 use super::{check, gate, next};
-use crate::app::App;
+use crate::app::{App, Format};
 use crate::cli::lane::{
-    self, Account, AgentWord, Allowance, LaneOrder, Purse, lane_failed, model_name, sentence,
+    self, Account, AgentWord, Allowance, LaneOrder, Purse, lane_failed, model_name, overdrawn,
+    sentence,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -54,7 +56,12 @@ impl RunArgs {
             purse: &self.allowance.settle("dispatch run"),
         };
         let Judgement { ran, judged } = assignment.run(app, &Voice::default())?;
-        judged.map_or(Ok(Exit::of_lane(ran.driven.outcome)), |it| it.show(app, output))
+        match (app.format, &judged) {
+            (Format::Json, _) => output.json(&check::Tried::new(&ran, judged.as_ref()))?,
+            (Format::Text, Some(judged)) => return judged.show(app, output),
+            (Format::Text, None) => {}
+        }
+        Ok(judged.map_or(Exit::of_lane(ran.driven.outcome), |it| it.exit()))
     }
 }
 
@@ -89,7 +96,7 @@ pub(super) struct Judgement {
 impl Assignment<'_> {
     /// Goes from decision to verdict.
     pub(super) fn run(&self, app: &App, voice: &Voice) -> Result<Judgement, Failure> {
-        let scratch = tempfile::tempdir().map_err(lane_failed)?;
+        let scratch = scratch::lane().map_err(lane_failed)?;
         let (mut ran, decision) = self.round(app, &self.next, scratch.path(), voice)?;
         let was_resumed = matches!(decision, Decision::Resume { .. });
         if was_resumed && !is_final(ran.driven.outcome) {
@@ -142,6 +149,9 @@ impl Assignment<'_> {
             Watch::Round => order.run(app, scratch, voice)?,
         };
         voice.say(&sentence(&ran.driven, None));
+        if let Some(line) = overdrawn(&ran.driven, ran.over) {
+            voice.say(&line);
+        }
         Ok((ran, made.decision))
     }
 

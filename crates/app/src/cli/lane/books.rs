@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use convoke_domain::lane::cap::{Cap, Meter, Reached};
-use convoke_domain::lane::event::{Event, Failure as Trouble, FailureKind, Usage};
-use convoke_domain::lane::ledger::{Begun, Ending, Purpose, Sum};
-use convoke_domain::lane::outcome::{End, Heard, Outcome};
-use convoke_domain::text::one_line;
+use convoke_domain::lane::cap::{Cap, Meter, Overdraft, Reached, Whose};
+use convoke_domain::lane::event::{Event, Usage};
+use convoke_domain::lane::ledger::{Begun, Purpose, Sum};
+use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::tree::Verdict;
 use convoke_engine::lane::adapter::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
@@ -20,23 +20,22 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 
 use super::LaneOrder;
+use super::ending::{ending, never_begun, not_started, overdrawn, refused_ending};
 use super::foresight::LOOKED_THROUGH;
 use super::live::progress;
 use super::order::{Tell, Told};
-use super::report::{unanswered, warnings, why};
-use super::tree::TreeWatch;
+use super::report::warnings;
+use super::tree::{Look, TreeWatch};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::{lane, wake};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::{Voice, with_causes};
 use crate::workspace::Workspace;
 
 /// How long a lane waits for the store. It begins all the same.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How much is written down of why there is no answer, in characters.
-const LONGEST_WHY: usize = 300;
 
 /// What a lane is for, and what it may spend.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +64,19 @@ pub(in crate::cli) struct Ran {
     pub(in crate::cli) lane: Option<i64>,
     /// What it spent, if that can be told.
     pub(in crate::cli) spent: Option<Usage>,
+    /// The budget that it went over.
+    pub(in crate::cli) over: Option<Overdraft>,
+    /// What became of the working tree, if that was watched.
+    pub(in crate::cli) tree: Option<Verdict>,
+}
+
+/// Whether a lane watches the working tree itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Watches {
+    /// It does, if its agent may only read.
+    Tree,
+    /// Nobody does, or somebody does it for several lanes.
+    Nothing,
 }
 
 /// The store, opened for one lane.
@@ -81,8 +93,19 @@ impl LaneOrder<'_> {
         scratch: &Path,
         voice: &Voice,
     ) -> Result<Ran, Failure> {
+        self.run_plainly(app, scratch, voice, Watches::Nothing)
+    }
+
+    /// Runs it, with a line for whatever is worth saying meanwhile.
+    pub(super) fn run_plainly(
+        &self,
+        app: &App,
+        scratch: &Path,
+        voice: &Voice,
+        watches: Watches,
+    ) -> Result<Ran, Failure> {
         let is_text = app.format == Format::Text;
-        self.run_told(app, scratch, voice, &mut |told| {
+        self.run_told(app, scratch, voice, watches, &mut |told| {
             if let (true, Told::Said(event)) = (is_text, told)
                 && let Some(line) = progress(event)
             {
@@ -100,7 +123,7 @@ impl LaneOrder<'_> {
         voice: &Voice,
         hear: &mut dyn FnMut(&Event),
     ) -> Result<Ran, Failure> {
-        self.run_told(app, scratch, voice, &mut |told| {
+        self.run_told(app, scratch, voice, Watches::Nothing, &mut |told| {
             if let Told::Said(event) = told {
                 hear(event);
             }
@@ -114,6 +137,7 @@ impl LaneOrder<'_> {
         app: &App,
         scratch: &Path,
         voice: &Voice,
+        watches: Watches,
         tell: &mut Tell<'_>,
     ) -> Result<Ran, Failure> {
         let books = Books::open(app, voice);
@@ -128,15 +152,21 @@ impl LaneOrder<'_> {
             if let Some((books, id)) = record {
                 kept(voice, books.workspace.store.end_lane(id, &refused_ending(&driven)));
             }
-            return Ok(Ran { driven, lane: id, spent: None });
+            return Ok(Ran { driven, lane: id, spent: None, over: None, tree: None });
         }
         if let Some(books) = books.as_ref().filter(|_| self.account.foresees) {
             self.look_ahead(books, app, voice);
         }
         let mut meter = self.meter(books.as_ref(), voice);
-        let driven = match tell(Told::Began(id)) {
-            ControlFlow::Continue(()) => self.start(app, scratch, voice, meter.as_mut(), tell),
-            ControlFlow::Break(()) => Ok(unheard()),
+        let look = Look { app, voice, limit: self.limits.wall };
+        let watch = match watches {
+            Watches::Tree => TreeWatch::begin(self.rights, &look),
+            Watches::Nothing => TreeWatch::Off,
+        };
+        let driven = if interrupt::cancel().is_asked() || tell(Told::Began(id)).is_break() {
+            Ok(never_begun())
+        } else {
+            self.start(app, scratch, voice, meter.as_mut(), tell)
         };
         if let (Err(_), Some((books, id))) = (&driven, record) {
             let store = &books.workspace.store;
@@ -153,7 +183,8 @@ impl LaneOrder<'_> {
             }
             None => self.spent_alone(driven.heard.usage),
         };
-        Ok(Ran { driven, lane: id, spent })
+        let over = books.as_ref().and_then(|books| self.overdraft(books, spent, app, voice));
+        Ok(Ran { driven, lane: id, spent, over, tree: watch.end(&look) })
     }
 
     /// Runs it as [`LaneOrder::run`] does, and says what it did that it was not asked to.
@@ -163,20 +194,9 @@ impl LaneOrder<'_> {
         scratch: &Path,
         voice: &Voice,
     ) -> Result<Ran, Failure> {
-        let watch = TreeWatch::begin(app, self.rights);
-        let ran = self.run(app, scratch, voice)?;
-        warnings(self.agent, &ran.driven, watch.end().as_ref()).for_each(|line| voice.say(&line));
+        let ran = self.run_plainly(app, scratch, voice, Watches::Tree)?;
+        warnings(self.agent, &ran.driven, ran.tree.as_ref()).for_each(|line| voice.say(&line));
         Ok(ran)
-    }
-
-    /// Runs it as [`LaneOrder::run_watched`] does, for who does not ask what it spent.
-    pub(in crate::cli) fn drive(
-        &self,
-        app: &App,
-        scratch: &Path,
-        voice: &Voice,
-    ) -> Result<Driven, Failure> {
-        self.run_watched(app, scratch, voice).map(|ran| ran.driven)
     }
 
     /// Says why it may not start: too much was spent already.
@@ -208,6 +228,32 @@ impl LaneOrder<'_> {
             reached = cap.allows(sum).err().map(|it| (it, "the budget is used up"));
         }
         Ok(reached.map(|(reached, what): (Reached, _)| format!("{what}: {reached}")))
+    }
+
+    /// Returns the budget that it went over; its own, or that of its run, before the day's.
+    fn overdraft(
+        &self,
+        books: &Books,
+        spent: Option<Usage>,
+        app: &App,
+        voice: &Voice,
+    ) -> Option<Overdraft> {
+        // What is played costs nothing.
+        if matches!(self.agent, AgentRef::Replay(_)) {
+            return None;
+        }
+        let of_run = self.account.budget.and_then(|cap| {
+            let usage = match self.account.purpose.run {
+                Some(_) => kept(voice, self.sum_of_run(books))?.usage,
+                None => spent?,
+            };
+            cap.overdraft(Whose::Own, usage)
+        });
+        of_run.or_else(|| {
+            let cap = lane::settings(app).ok()?.budget_per_day?;
+            let query = LaneQuery { since: day(now(), app).ok()?, ..LaneQuery::default() };
+            cap.overdraft(Whose::Day, kept(voice, books.sum(query))?.usage)
+        })
     }
 
     /// Says what it will probably need. That nobody can tell costs no lane.
@@ -308,68 +354,4 @@ fn day(now: Timestamp, app: &App) -> Result<Option<Timestamp>, Failure> {
     let clock = wake::settings(app)?.clock;
     let midnight = clock.to_datetime(now).date().to_datetime(Time::midnight());
     Ok(clock.to_timestamp(midnight).ok())
-}
-
-/// Says of a lane that went on after its budget was used up that this is why it was stopped.
-fn overdrawn(driven: &mut Driven, reached: &Reached) {
-    if driven.end != End::Cancelled {
-        return;
-    }
-    (driven.end, driven.outcome) = (End::BudgetLimit, Outcome::OverBudget);
-    driven.heard.take(trouble(format!("the budget is used up: {reached}")));
-}
-
-fn trouble(message: String) -> Event {
-    Event::Trouble(Trouble { kind: FailureKind::OverBudget, message })
-}
-
-fn not_started(message: String) -> Driven {
-    let mut heard = Heard::default();
-    heard.take(trouble(message));
-    never_ran(Outcome::OverBudget, End::BudgetLimit, heard)
-}
-
-/// A lane that nobody listens to any more before it begins.
-fn unheard() -> Driven {
-    never_ran(Outcome::Cancelled, End::Cancelled, Heard::default())
-}
-
-fn never_ran(outcome: Outcome, end: End, heard: Heard) -> Driven {
-    Driven {
-        outcome,
-        heard,
-        end,
-        took: Duration::ZERO,
-        bytes: 0,
-        stderr: String::new(),
-        excess: Vec::new(),
-        asked_model: None,
-        counts: UsageScope::RUN,
-        is_recorded: false,
-    }
-}
-
-/// Returns how a lane ended, as it is kept.
-fn ending(driven: &Driven) -> Ending {
-    let heard = &driven.heard;
-    Ending {
-        outcome: driven.outcome,
-        end: driven.end.to_string(),
-        why: why(driven).map(|why| one_line(&why).chars().take(LONGEST_WHY).collect()),
-        failure: unanswered(driven).map(|failure| failure.kind),
-        session: heard.session.clone(),
-        model: heard.model.clone(),
-        took_ms: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
-        bytes: driven.bytes,
-        // What is played costs nothing.
-        said: heard.usage.filter(|_| !driven.is_recorded),
-        counts: driven.counts,
-        at: now(),
-    }
-}
-
-/// Returns how a lane ended that might not start: it is known to have spent nothing.
-fn refused_ending(driven: &Driven) -> Ending {
-    let said = Some(Usage::default());
-    Ending { end: End::NotStarted.to_string(), said, ..ending(driven) }
 }

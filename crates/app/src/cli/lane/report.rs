@@ -1,5 +1,6 @@
 //! What is said of a lane when it is over.
 
+use convoke_domain::lane::cap::{Cap, Overdraft};
 use convoke_domain::lane::event::{Failure, Usage};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::text::one_line;
@@ -38,6 +39,8 @@ pub(super) struct Report<'a> {
     trouble_kind: Option<&'static str>,
     stderr: &'a str,
     rights: RightsReport<'a>,
+    /// The budget that it went over.
+    over_budget: Option<OverReport>,
     /// What became of the working tree; only where nobody was to change it.
     tree: Option<TreeReport<'a>>,
     /// What is known of every file that was to be read; none if nobody can tell.
@@ -71,7 +74,7 @@ struct UsageReport {
 
 impl<'a> Report<'a> {
     pub(super) fn new(agent: &AgentRef, found: &'a Found<'_>) -> Self {
-        let Found { ran: Ran { driven, lane, spent }, thin, tree, proof } = found;
+        let Found { ran: Ran { driven, lane, spent, over, tree }, thin, proof } = found;
         let heard = &driven.heard;
         let usage = |usage| UsageReport::new(usage, driven.counts, *spent);
         let granted = heard.granted.as_ref();
@@ -98,11 +101,65 @@ impl<'a> Report<'a> {
                 tools: granted.map(|it| it.tools.as_slice()),
                 excess: &driven.excess,
             },
+            over_budget: over.map(OverReport::from),
             tree: tree.as_ref().map(TreeReport::new),
             receipts: proof.as_ref().and_then(|it| it.receipts.as_deref()),
             unproven: proof.as_ref().map_or(&[], |it| &it.unproven),
         }
     }
+}
+
+/// What became of a lane that another report is about.
+#[derive(Serialize)]
+pub(in crate::cli) struct LaneReport {
+    /// Its number in the ledger.
+    id: Option<i64>,
+    outcome: &'static str,
+    trouble: Option<String>,
+    trouble_kind: Option<&'static str>,
+    spent: Option<SpentReport>,
+    over_budget: Option<OverReport>,
+}
+
+impl LaneReport {
+    pub(in crate::cli) fn new(ran: &Ran) -> Self {
+        let driven = &ran.driven;
+        Self {
+            id: ran.lane,
+            outcome: driven.outcome.name(),
+            trouble: why(driven),
+            trouble_kind: unanswered(driven).map(|failure| failure.kind.name()),
+            spent: ran.spent.map(SpentReport::from),
+            over_budget: ran.over.map(OverReport::from),
+        }
+    }
+}
+
+/// A budget that was gone over.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(in crate::cli) struct OverReport {
+    /// `own`, which is also that of its run, or `day`.
+    whose: &'static str,
+    /// What both count: `tokens` or `micro_dollars`.
+    unit: &'static str,
+    spent: u64,
+    cap: u64,
+}
+
+impl From<Overdraft> for OverReport {
+    fn from(over: Overdraft) -> Self {
+        let unit = match over.cap {
+            Cap::Tokens(_) => "tokens",
+            Cap::MicroDollars(_) => "micro_dollars",
+        };
+        Self { whose: over.whose.name(), unit, spent: over.spent, cap: over.cap.most() }
+    }
+}
+
+/// Says that a lane went over a budget. One that was stopped for it has said so.
+pub(in crate::cli) fn overdrawn(driven: &Driven, over: Option<Overdraft>) -> Option<String> {
+    let over = over.filter(|_| driven.outcome != Outcome::OverBudget)?;
+    Some(format!("warning: {over}"))
 }
 
 impl UsageReport {

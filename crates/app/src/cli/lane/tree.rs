@@ -1,12 +1,25 @@
 //! Watching the working tree while somebody works in it who may only read.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
 use convoke_domain::tree::{Reason, Status, Verdict};
 use convoke_engine::git::snapshot::Snapshot;
 use convoke_engine::lane::adapter::Rights;
+use convoke_engine::lane::cancel::Cancel;
 use serde::Serialize;
 
-use crate::app::App;
+use crate::app::{App, Format};
 use crate::interrupt;
+use crate::output::Voice;
+
+/// How long nobody wonders what happens.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// How long a look may always take, however short the limit of a lane is.
+const LEAST: Duration = Duration::from_secs(10);
 
 /// The working tree as it was before a lane, or several at once.
 pub(in crate::cli) enum TreeWatch {
@@ -18,32 +31,78 @@ pub(in crate::cli) enum TreeWatch {
     Began(Box<Snapshot>),
 }
 
+/// How the tree is looked at.
+pub(in crate::cli) struct Look<'a> {
+    pub(in crate::cli) app: &'a App,
+    /// Who says that it takes long.
+    pub(in crate::cli) voice: &'a Voice,
+    /// How long each lane may take, and with it each look.
+    pub(in crate::cli) limit: Duration,
+}
+
 impl TreeWatch {
-    /// Looks at the project's working tree, if nobody may change it.
-    pub(in crate::cli) fn begin(app: &App, rights: Rights) -> Self {
-        match rights {
-            Rights::Write => Self::Off,
-            Rights::ReadOnly => match looked(app) {
-                Ok(snapshot) => Self::Began(Box::new(snapshot)),
-                Err(reason) => Self::Blind(reason),
-            },
+    /// Looks at the project's working tree, if nobody may change it. Who is asked to stop meanwhile
+    /// stops at once.
+    pub(in crate::cli) fn begin(rights: Rights, look: &Look<'_>) -> Self {
+        if rights == Rights::Write {
+            return Self::Off;
+        }
+        let cancel = interrupt::cancel().child();
+        let taken = look.limited(&cancel, || Snapshot::take(&look.app.project, &cancel));
+        match taken {
+            (Ok(snapshot), _) => Self::Began(Box::new(snapshot)),
+            (Err(reason), is_late) => Self::Blind(named(reason, is_late)),
         }
     }
 
-    /// Says what became of it; `None` if nobody wants to know.
-    pub(in crate::cli) fn end(&self) -> Option<Verdict> {
-        match self {
-            Self::Off => None,
-            Self::Blind(reason) => Some(Verdict::unknown(*reason)),
-            Self::Began(snapshot) => Some(snapshot.compare()),
-        }
+    /// Says what became of it; `None` if nobody wants to know. A lane that was stopped is looked
+    /// after all the same, until somebody is in a hurry.
+    pub(in crate::cli) fn end(&self, look: &Look<'_>) -> Option<Verdict> {
+        let snapshot = match self {
+            Self::Off => return None,
+            Self::Blind(reason) => return Some(Verdict::unknown(*reason)),
+            Self::Began(snapshot) => snapshot,
+        };
+        let asked = interrupt::cancel();
+        let cancel = if asked.is_asked() { interrupt::urgent() } else { asked }.child();
+        let (mut verdict, is_late) = look.limited(&cancel, || snapshot.compare(&cancel));
+        verdict.reason = verdict.reason.map(|reason| named(reason, is_late));
+        Some(verdict)
     }
 }
 
-/// Looks at the tree. Who is asked to stop meanwhile must not leave behind what git stored for it.
-fn looked(app: &App) -> Result<Snapshot, Reason> {
-    interrupt::cancel();
-    Snapshot::take(&app.project)
+/// Tells who stopped a look: somebody, or its limit.
+fn named(reason: Reason, is_late: bool) -> Reason {
+    if is_late && reason == Reason::LookStopped { Reason::LookTimedOut } else { reason }
+}
+
+impl Look<'_> {
+    /// Does something until its limit, says so if that takes long, and tells whether it was too long.
+    fn limited<T>(&self, cancel: &Cancel, work: impl FnOnce() -> T) -> (T, bool) {
+        let is_late = AtomicBool::new(false);
+        let late = &is_late;
+        let found = thread::scope(|threads| {
+            let (doing, done) = channel::<()>();
+            threads.spawn(move || {
+                if is_waited(&done, QUIET) && self.app.format == Format::Text {
+                    self.voice.say("looking at the working tree, which takes a while");
+                }
+                if is_waited(&done, self.limit.max(LEAST).saturating_sub(QUIET)) {
+                    late.store(true, Ordering::SeqCst);
+                    cancel.cancel();
+                }
+            });
+            let found = work();
+            drop(doing);
+            found
+        });
+        (found, is_late.into_inner())
+    }
+}
+
+/// Waits, and tells whether that was in vain.
+fn is_waited(done: &Receiver<()>, most: Duration) -> bool {
+    done.recv_timeout(most) == Err(RecvTimeoutError::Timeout)
 }
 
 #[derive(Serialize)]

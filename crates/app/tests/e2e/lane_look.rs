@@ -1,0 +1,105 @@
+//! How the working tree is looked at around a lane: when, for how long, and until whom.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Child;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::harness::{Project, set_mode};
+use crate::lane::{init, result, until, with_claude};
+use crate::tree::repository;
+
+/// A repository with a git that writes down what it is asked, and does not come to an end when it is
+/// asked to look for the so many-th time.
+fn with_git(claude: &str, endless: u32) -> Project {
+    let script = format!(
+        "#!/bin/sh\n\
+         case \" $* \" in *' add --all '*)\n\
+         echo x >> ../looks\n\
+         [ $(wc -l < ../looks) = {endless} ] && {{ echo $$ > ../git; exec sleep 300; }}\n\
+         esac\n\
+         exec /usr/bin/git \"$@\"\n"
+    );
+    let project = repository(with_claude(claude)).file("../home/bin/git", script);
+    set_mode(&project.path("../home/bin/git"), 0o755);
+    fs::create_dir(project.path("../tmp")).unwrap();
+    let tmp = project.path("../tmp").display().to_string();
+    project.variable("TMPDIR", &tmp)
+}
+
+/// Starts a lane whose words on stderr go to a file.
+fn started(project: &Project) -> Child {
+    let program = Path::new(env!("CARGO_BIN_EXE_convoke"));
+    let arguments = ["lane", "run", "--agent", "claude", "x", "--grace", "0.2"];
+    let mut convoke = project.command(program, &arguments);
+    convoke.stderr(File::create(project.path("../stderr")).unwrap()).spawn().unwrap()
+}
+
+fn ask_to_stop(convoke: &Child) {
+    kill_process(Pid::from_child(convoke), Signal::INT).unwrap();
+}
+
+fn said(project: &Project) -> String {
+    fs::read_to_string(project.path("../stderr")).unwrap()
+}
+
+/// Waits for the end of a convoke that was asked to stop; nobody and nothing is left of it.
+#[track_caller]
+fn check_end(project: &Project, mut convoke: Child) {
+    assert_eq!(convoke.wait().unwrap().code(), Some(130), "{}", said(project));
+    let git = fs::read_to_string(project.path("../git")).unwrap();
+    until(|| !Path::new("/proc").join(git.trim()).exists());
+    until(|| fs::read_dir(project.path("../tmp")).unwrap().count() == 0);
+}
+
+// A lane that may not start costs nothing, not even a look.
+#[test]
+fn nobody_looks_for_a_lane_that_may_not_start() {
+    let project = with_git(&(init() + &result(|_| ())), 0);
+    let refused = project.run(&["lane", "run", "--agent", "claude", "x", "--budget", "0"]);
+    assert_eq!(refused.code, Some(5), "{refused}");
+    assert!(!project.path("../looks").exists());
+    let answered = project.run(&["lane", "run", "--agent", "claude", "x"]);
+    assert_eq!(answered.code, Some(0), "{answered}");
+    assert_eq!(fs::read_to_string(project.path("../looks")).unwrap(), "x\nx\n", "before and after");
+}
+
+// A look that takes long is told of, and stops at once.
+#[test]
+fn a_look_before_a_lane_can_be_stopped() {
+    let project = with_git("touch ../asked", 1);
+    let convoke = started(&project);
+    until(|| said(&project).contains("looking at the working tree, which takes a while\n"));
+    ask_to_stop(&convoke);
+    check_end(&project, convoke);
+    assert!(!project.path("../asked").exists(), "nobody was asked");
+    assert!(said(&project).contains("cancelled after 0.0 s"), "{}", said(&project));
+    let list = project.stdout(&["lane", "list"]);
+    assert!(list.contains("1  cancelled  claude"), "{list}");
+}
+
+// The answer is there, and whoever does not want to wait gets it.
+#[test]
+fn a_look_after_a_lane_can_be_stopped() {
+    let project = with_git(&(init() + &result(|_| ())), 2);
+    let mut convoke = started(&project);
+    until(|| project.path("../git").exists() && said(&project).contains("takes a while"));
+    ask_to_stop(&convoke);
+    assert_eq!(convoke.wait().unwrap().code(), Some(0), "{}", said(&project));
+    let words = "nobody can tell whether the working tree changed: look-stopped\n";
+    assert!(said(&project).contains(words), "{}", said(&project));
+    assert_eq!(fs::read_dir(project.path("../tmp")).unwrap().count(), 0);
+}
+
+// Who asks twice does not wait for the look at what a lane left that was stopped.
+#[test]
+fn a_second_signal_leaves_nothing_behind() {
+    let project = with_git("echo $$ > ../client; sleep 300", 2);
+    let convoke = started(&project);
+    until(|| project.path("../client").exists());
+    ask_to_stop(&convoke);
+    until(|| fs::read_to_string(project.path("../git")).is_ok_and(|pid| pid.ends_with('\n')));
+    ask_to_stop(&convoke);
+    check_end(&project, convoke);
+}

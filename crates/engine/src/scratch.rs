@@ -1,0 +1,113 @@
+//! Folders for a moment: what git stores while it looks, and what clients say while they work. Both may
+//! be private.
+
+use std::fs::Permissions;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+/// What the names of git's folders begin with; the number of their process follows.
+const LOOK: &str = "convoke-look.";
+
+/// The same for lanes. Those of processes that were killed are removed by their guardians.
+const LANE: &str = "convoke-lane.";
+
+/// How often it is tried to remove a folder in which somebody may still write.
+const ATTEMPTS: u32 = 10;
+
+/// Makes a folder for git, and removes those of processes that were killed.
+pub(crate) fn look() -> io::Result<TempDir> {
+    sweep(&std::env::temp_dir());
+    make(LOOK)
+}
+
+/// Makes a folder for a lane.
+pub fn lane() -> io::Result<TempDir> {
+    make(LANE)
+}
+
+/// Makes a folder that only its user can look into.
+fn make(prefix: &str) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.permissions(Permissions::from_mode(0o700));
+    builder.prefix(&format!("{prefix}{}.", std::process::id())).tempdir()
+}
+
+/// Removes every folder of this process, right before it ends without tidying up.
+pub fn clear() {
+    clear_in(&std::env::temp_dir());
+}
+
+fn clear_in(place: &Path) {
+    let ours = [LOOK, LANE].map(|prefix| format!("{prefix}{}.", std::process::id()));
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| ours.iter().any(|it| name.starts_with(it)));
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_ours && is_folder {
+            // Whoever wrote there was told to stop, and may not have heard it yet.
+            (0..ATTEMPTS).any(|_| std::fs::remove_dir_all(entry.path()).is_ok());
+        }
+    }
+}
+
+/// Removes the folders of processes that are not there any more. What is somebody else's stays:
+/// the system does not let us.
+fn sweep(place: &Path) {
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(LOOK)?.split('.').next());
+        let process = process.and_then(|it| rustix::process::Pid::from_raw(it.parse().ok()?));
+        let is_gone = |pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && process.is_some_and(is_gone) {
+            std::fs::remove_dir_all(entry.path()).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_its_users_alone() {
+        for folder in [look().unwrap(), lane().unwrap()] {
+            assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let mut process = crate::process::command("true", place.path()).spawn().unwrap();
+        process.wait().unwrap();
+        let names =
+            |numbers: [u32; 2]| numbers.map(|it| place.path().join(format!("{LOOK}{it}.abc")));
+        let [gone, ours] = names([process.id(), std::process::id()]);
+        let other = place.path().join(format!("{LOOK}x"));
+        for folder in [&gone, &ours, &other] {
+            fs::create_dir(folder).unwrap();
+        }
+        sweep(place.path());
+        assert_eq!((gone.exists(), ours.exists(), other.exists()), (false, true, true));
+    }
+    #[test]
+    fn who_ends_at_once_takes_its_folders_along() {
+        let place = tempfile::tempdir().unwrap();
+        let me = std::process::id();
+        let [look, lane] = [LOOK, LANE].map(|it| place.path().join(format!("{it}{me}.abc")));
+        let others = [format!("{LANE}{me}0.abc"), format!("{me}.abc")];
+        let others = others.map(|name| place.path().join(name));
+        for folder in [&look, &lane].into_iter().chain(&others) {
+            fs::create_dir_all(folder.join("objects/00")).unwrap();
+        }
+        clear_in(place.path());
+        assert!(!look.exists() && !lane.exists());
+        assert!(others.iter().all(|folder| folder.exists()));
+    }
+}
