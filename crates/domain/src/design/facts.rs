@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use indexmap::IndexMap;
+
 use super::event::{
     Boundary, Event, Export, Health, LaneEnd, LaneId, Millis, Occasion, QuestionId, Recovery,
     Reply, Settings, Stamped, Tree,
@@ -17,7 +19,7 @@ pub struct Facts {
     settings: Option<(Millis, Box<Settings>)>,
     set_up: Option<(Millis, SetUp)>,
     probes: HashMap<Occasion, (Millis, Health)>,
-    lanes: HashMap<LaneId, Course>,
+    lanes: IndexMap<LaneId, Course>,
     replies: HashMap<QuestionId, (Millis, Reply)>,
     trees: HashMap<Boundary, Vec<(Millis, Tree)>>,
     recoveries: HashMap<Boundary, Vec<(Millis, Recovery)>>,
@@ -54,7 +56,10 @@ pub struct Course {
 impl Facts {
     /// Takes in events, the oldest first.
     pub fn fold(events: impl IntoIterator<Item = Stamped>) -> Self {
+        let events = events.into_iter();
         let mut facts = Self::default();
+        // Nearly all of very many events are lanes that begin and end.
+        facts.lanes.reserve(events.size_hint().0 / 2);
         for event in events {
             facts.take(event);
         }
@@ -127,7 +132,7 @@ impl Facts {
     /// Forgets everybody who gave no answer that would do, so that they are asked again.
     fn begin_again(&mut self, failed: &Failed, mut lines: Vec<Line>) {
         for lane in &failed.lanes {
-            self.lanes.remove(lane);
+            self.lanes.swap_remove(lane);
         }
         // Whoever is asked again may change the tree again.
         if failed.step == Step::Sketches {

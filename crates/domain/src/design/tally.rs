@@ -1,6 +1,7 @@
 //! Votes counted: what is accepted, and what it earns those who raised it.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use super::finding::{Finding, FindingId, Scope};
 use super::policy::Policy;
@@ -65,9 +66,16 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn of(votes: &[Option<Vote>]) -> Self {
-        let count = |vote| votes.iter().filter(|it| **it == Some(vote)).count();
-        Self { yes: count(Vote::Yes), no: count(Vote::No), exonerate: count(Vote::Exonerate) }
+    fn of(votes: impl Iterator<Item = Vote>) -> Self {
+        let mut counts = Self::default();
+        for vote in votes {
+            match vote {
+                Vote::Yes => counts.yes += 1,
+                Vote::No => counts.no += 1,
+                Vote::Exonerate => counts.exonerate += 1,
+            }
+        }
+        counts
     }
 
     const fn all(self) -> usize {
@@ -86,19 +94,34 @@ impl std::fmt::Display for Counts {
 pub struct Counted {
     /// Which finding.
     pub id: FindingId,
-    /// A vote or an abstention for each voter, in their order.
-    pub votes: Vec<Option<Vote>>,
     /// The sums.
     pub counts: Counts,
     /// What they come to.
     pub verdict: Verdict,
 }
 
+/// One voter's votes on all findings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// The voter's name.
+    pub voter: String,
+    /// A vote or an abstention on each finding, in the order of the ballot.
+    pub votes: Vec<Option<Vote>>,
+}
+
+impl Column {
+    fn of(voter: &Voter, findings: &[Finding]) -> Self {
+        let cast = voter.votes.on_each(findings.iter().map(|finding| finding.id));
+        let cast = cast.map(|cast| cast.map(|cast| cast.vote));
+        Self { voter: voter.name.clone(), votes: cast.collect() }
+    }
+}
+
 /// All findings' votes, counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
-    /// The voters' names, in the order of their columns.
-    pub voters: Vec<String>,
+    /// What each voter said.
+    pub columns: Vec<Column>,
     /// How many of them voted on anything that is on the ballot.
     pub eligible: usize,
     /// One entry for each finding, in the order of the ballot.
@@ -107,17 +130,15 @@ pub struct Tally {
 
 /// Counts. Votes on what is not on the ballot are nothing.
 pub fn tally(findings: &[Finding], voters: &[Voter], policy: Policy) -> Tally {
-    let took_part = |voter: &&Voter| findings.iter().any(|it| voter.votes.on(it.id).is_some());
-    let eligible = voters.iter().filter(took_part).count();
-    let counted = |finding: &Finding| {
-        let on = |voter: &Voter| voter.votes.on(finding.id).map(|cast| cast.vote);
-        let cast: Vec<_> = voters.iter().map(on).collect();
-        let counts = Counts::of(&cast);
-        let verdict = verdict(counts, eligible, policy);
-        Counted { id: finding.id, votes: cast, counts, verdict }
+    let columns: Vec<_> = voters.iter().map(|voter| Column::of(voter, findings)).collect();
+    let took_part = |column: &&Column| column.votes.iter().any(Option::is_some);
+    let eligible = columns.iter().filter(took_part).count();
+    let counted = |(place, finding): (usize, &Finding)| {
+        let counts = Counts::of(columns.iter().filter_map(|column| column.votes[place]));
+        Counted { id: finding.id, counts, verdict: verdict(counts, eligible, policy) }
     };
-    let items = findings.iter().map(counted).collect();
-    Tally { voters: voters.iter().map(|voter| voter.name.clone()).collect(), eligible, items }
+    let items = findings.iter().enumerate().map(counted).collect();
+    Tally { columns, eligible, items }
 }
 
 /// A majority of those who count: by the safe rules everybody on the panel who voted at all, by the
@@ -271,23 +292,28 @@ pub const NO_FINDINGS: &str = "No findings were raised \u{2014} voting was not n
 
 /// Renders the file `voting-tally.md`: every vote, then the scoreboard.
 pub fn report(tally: &Tally, scores: &[Score]) -> String {
-    let names: Vec<_> = tally.voters.iter().map(|name| quote::cell(name)).collect();
+    let names: Vec<_> = tally.columns.iter().map(|column| quote::cell(&column.voter)).collect();
     let names = names.join(" | ");
-    let rules = "---|".repeat(tally.voters.len());
-    let rows: String = tally.items.iter().map(row).collect();
-    format!(
+    let rules = "---|".repeat(tally.columns.len());
+    let mut text = format!(
         "# Plan Review Voting Tally\n\n## Per-finding vote breakdown\n\n\
-         | Item | {names} | YES | NO | EXONERATE | Result |\n|---|{rules}---:|---:|---:|---|\n{rows}\n{}",
-        scoreboard(scores)
-    )
+         | Item | {names} | YES | NO | EXONERATE | Result |\n|---|{rules}---:|---:|---:|---|\n"
+    );
+    for (place, counted) in tally.items.iter().enumerate() {
+        let votes = tally.columns.iter().map(|column| column.votes[place]);
+        add_row(&mut text, counted, votes);
+    }
+    text + "\n" + &scoreboard(scores)
 }
 
-fn row(counted: &Counted) -> String {
-    let Counted { id, votes, counts, verdict } = counted;
-    let cells: Vec<_> = votes.iter().map(|vote| vote.map_or("\u{2014}", Vote::word)).collect();
-    let Counts { yes, no, exonerate } = counts;
-    let verdict = verdict.word();
-    format!("| {id} | {} | {yes} | {no} | {exonerate} | {verdict} |\n", cells.join(" | "))
+fn add_row(text: &mut String, counted: &Counted, votes: impl Iterator<Item = Option<Vote>>) {
+    let Counted { id, counts: Counts { yes, no, exonerate }, verdict } = counted;
+    write!(text, "| {id} | ").ok();
+    for vote in votes {
+        text.push_str(vote.map_or("\u{2014}", Vote::word));
+        text.push_str(" | ");
+    }
+    writeln!(text, "{yes} | {no} | {exonerate} | {} |", verdict.word()).ok();
 }
 
 #[cfg(test)]

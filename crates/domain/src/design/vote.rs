@@ -4,9 +4,6 @@
 //! Nothing further on in the line can change it, and a line that is not quite a vote is none: an
 //! abstention is noticed, a vote that was guessed is not.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 use super::finding::FindingId;
 use super::quote;
 use crate::markdown::fence::{FenceLine, Fences};
@@ -49,7 +46,8 @@ pub struct Cast {
 /// Everything that one voter said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Votes {
-    cast: HashMap<FindingId, Cast>,
+    /// One for each item, sorted.
+    cast: Vec<(FindingId, Cast)>,
     /// Items that were voted on again; the first vote counts.
     pub repeated: Vec<FindingId>,
 }
@@ -57,21 +55,41 @@ pub struct Votes {
 impl Votes {
     /// Reads a voter's answer. An answer without a single vote is an abstention on everything.
     pub fn parse(answer: &str) -> Self {
-        let mut votes = Self::default();
-        for (id, cast) in cast_lines(answer, vote_line) {
-            match votes.cast.entry(id) {
-                Entry::Occupied(_) => votes.repeated.push(id),
-                Entry::Vacant(place) => {
-                    place.insert(cast);
-                }
-            }
-        }
-        votes
+        let mut cast = cast_lines(answer, vote_line);
+        // Votes on one item stay in their order.
+        cast.sort_by_key(|(id, _)| *id);
+        let mut repeated = Vec::new();
+        cast.dedup_by(|(again, _), (id, _)| {
+            let is_again = again == id;
+            repeated.extend(is_again.then_some(*id));
+            is_again
+        });
+        Self { cast, repeated }
     }
 
     /// Returns the vote on an item; none is an abstention.
     pub fn on(&self, id: FindingId) -> Option<&Cast> {
-        self.cast.get(&id)
+        let place = self.cast.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        self.cast.get(place).map(|(_, cast)| cast)
+    }
+
+    /// Returns the votes on several items. If these come in the order of their ids, as on a ballot,
+    /// each stands behind the last one; only others are searched for.
+    pub fn on_each(
+        &self,
+        ids: impl Iterator<Item = FindingId>,
+    ) -> impl Iterator<Item = Option<&Cast>> {
+        let mut next = 0;
+        ids.map(move |id| {
+            if self.cast.get(next).is_none_or(|(it, _)| *it != id) {
+                next = self.cast.partition_point(|(it, _)| *it < id);
+            }
+            let (found, cast) = self.cast.get(next)?;
+            (*found == id).then(|| {
+                next += 1;
+                cast
+            })
+        })
     }
 
     /// Tells whether there is no vote at all.
@@ -238,6 +256,21 @@ mod tests {
             let vote = Vote::ALL[which];
             let line = format!("FINDING_7: {} \u{2014} {reason}", vote.word());
             prop_assert_eq!(read(&line).map(|(_, vote, _)| vote), Some(vote));
+        }
+
+        // In whatever order somebody asks: the answer is the same as for each alone.
+        #[test]
+        fn votes_are_found_in_any_order(cast in "[1-9]{0,9}", asked in "[1-9]{0,9}") {
+            let id = |digit: char| FindingId { scope: In, number: digit.to_digit(10).unwrap() };
+            let lines: Vec<_> = cast.chars().map(|it| format!("FINDING_{it}: YES \u{2014} {it}")).collect();
+            let votes = Votes::parse(&lines.join("\n"));
+            let found: Vec<_> = votes.on_each(asked.chars().map(id)).collect();
+            let alone: Vec<_> = asked.chars().map(|it| votes.on(id(it))).collect();
+            prop_assert_eq!(&found, &alone);
+            for (digit, vote) in asked.chars().zip(found) {
+                let reason = cast.contains(digit).then(|| digit.to_string());
+                prop_assert_eq!(vote.map(|it| it.reason.clone()), reason);
+            }
         }
 
         #[test]
