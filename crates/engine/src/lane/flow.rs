@@ -13,15 +13,17 @@ use super::guardian::timespec;
 /// How long whoever says little may go on before it is looked at again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Half of what a pipe holds at first: whoever has said this much meanwhile says much.
-const MUCH: usize = 32 * 1024;
+/// What a pipe holds at first.
+const NARROW: usize = 64 * 1024;
+
+/// Half of that: whoever has said this much meanwhile says much.
+const MUCH: usize = NARROW / 2;
 
 /// How often somebody is looked at without a pause who said much.
 const PATIENCE: u32 = 64;
 
 /// What a pipe holds for whoever says much. Not for everybody: what all pipes of a user may hold
 /// together is limited.
-#[cfg(target_os = "linux")]
 const WIDE: usize = 1024 * 1024;
 
 /// How much a client says at a time.
@@ -33,6 +35,11 @@ pub(super) struct Flow {
 }
 
 impl Flow {
+    /// Returns how much is worth being read at once.
+    pub(super) const fn room(&self) -> usize {
+        if self.is_wide { WIDE } else { NARROW }
+    }
+
     /// Takes in how much was read, and returns when it is time to read on; at once, if nothing will
     /// follow.
     pub(super) fn goes_on(&mut self, count: usize, stream: BorrowedFd<'_>) {

@@ -5,8 +5,8 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -14,6 +14,8 @@ use std::thread;
 use std::time::Duration;
 
 use convoke_domain::lane::outcome::End;
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::cancel::Cancel;
@@ -25,9 +27,6 @@ use crate::process::command;
 
 /// A longer line is kept on disk, and not read.
 pub(super) const LONGEST_LINE: usize = 8 * 1024 * 1024;
-
-/// How much is read at once.
-const CHUNK: usize = 256 * 1024;
 
 /// How many chunks may wait to be looked at.
 const WAITING: usize = 4;
@@ -223,7 +222,7 @@ impl Attention {
             }
             match news.recv_timeout(left) {
                 Ok(News::Closed) => open -= 1,
-                Ok(news) => self.take(&news, hear),
+                Ok(news) => self.take(news, hear),
                 Err(RecvTimeoutError::Timeout) => return Some(end),
                 Err(RecvTimeoutError::Disconnected) => return None,
             }
@@ -235,17 +234,18 @@ impl Attention {
     fn drain(&mut self, news: &Receiver<News>, hear: &mut Hear<'_>, most: Duration) {
         let until = self.watch.elapsed() + most;
         while let Ok(news) = news.recv_timeout(until.saturating_sub(self.watch.elapsed())) {
-            self.take(&news, hear);
+            self.take(news, hear);
         }
     }
 
-    fn take(&mut self, news: &News, hear: &mut Hear<'_>) {
+    fn take(&mut self, news: News, hear: &mut Hear<'_>) {
         let News::Said(stream, bytes, whole) = news else { return };
-        self.bytes += *bytes as u64;
+        self.bytes += bytes as u64;
         self.last = Some(self.watch.elapsed());
-        let lines = whole.lines.iter().flat_map(|lines| lines.lines()).map(Words::Line);
+        let text = text(whole.lines);
+        let lines = text.lines().map(Words::Line);
         for words in whole.too_long.map(Words::TooLong).into_iter().chain(lines) {
-            if hear(*stream, words) == Talk::IsOver && self.over.is_none() {
+            if hear(stream, words) == Talk::IsOver && self.over.is_none() {
                 self.over = Some(self.watch.elapsed());
             }
         }
@@ -266,20 +266,20 @@ impl Attention {
 
 /// Reads a stream in a thread of its own: everything to disk, whole lines to us.
 fn listen(
-    stream: Option<impl Read + AsFd + Send + 'static>,
+    stream: Option<impl AsFd + Send + 'static>,
     which: Stream,
     mut file: File,
     news: SyncSender<News>,
 ) {
-    let Some(mut stream) = stream else { return };
+    let Some(stream) = stream else { return };
     thread::spawn(move || {
         let mut lines = Lines::default();
         let mut flow = Flow::default();
-        let mut chunk = vec![0; CHUNK];
-        while let Ok(count @ 1..) = stream.read(&mut chunk) {
+        while let Some(new @ [_, ..]) = lines.read(stream.as_fd(), flow.room()) {
+            let count = new.len();
             // A full disk must not stop the client from being heard.
-            file.write_all(&chunk[..count]).ok();
-            if news.send(News::Said(which, count, lines.add(&chunk[..count]))).is_err() {
+            file.write_all(new).ok();
+            if news.send(News::Said(which, count, lines.cut(count))).is_err() {
                 return;
             }
             flow.goes_on(count, stream.as_fd());
@@ -289,7 +289,8 @@ fn listen(
     });
 }
 
-/// Cuts bytes into lines.
+/// Cuts bytes into lines. What is read stays where it was read to, and is handed on with its memory:
+/// only the beginning of a line is ever copied.
 #[derive(Default)]
 struct Lines {
     begun: Vec<u8>,
@@ -301,44 +302,53 @@ struct Lines {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Whole {
     too_long: Option<u64>,
-    lines: Option<String>,
+    lines: Vec<u8>,
 }
 
 impl Lines {
-    /// Adds bytes, and returns the lines that are whole now.
-    fn add(&mut self, bytes: &[u8]) -> Whole {
-        let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
-            self.begin(bytes);
-            return Whole::default();
-        };
-        let (whole, begun) = bytes.split_at(end + 1);
-        let mut too_long = None;
-        let bytes = if self.passed > 0 {
-            // The end of a line whose beginning is gone.
-            let rest = whole.iter().position(|byte| *byte == b'\n').unwrap_or_default();
-            too_long = Some(std::mem::take(&mut self.passed) + rest as u64);
-            whole[rest + 1..].to_vec()
-        } else {
-            self.begun.extend_from_slice(whole);
-            std::mem::take(&mut self.begun)
-        };
-        self.begin(begun);
-        Whole { too_long, lines: Some(text(bytes)) }
+    /// Reads what there is, up to some bytes, and returns it; nothing at the end.
+    fn read(&mut self, stream: BorrowedFd<'_>, room: usize) -> Option<&[u8]> {
+        self.begun.reserve(room);
+        let before = self.begun.len();
+        while let Err(error) = rustix::io::read(stream, spare_capacity(&mut self.begun)) {
+            if error != Errno::INTR {
+                return None;
+            }
+        }
+        self.begun.get(before..)
     }
 
-    fn begin(&mut self, bytes: &[u8]) {
-        if self.passed > 0 || self.begun.len() + bytes.len() > LONGEST_LINE {
-            self.passed += (self.begun.len() + bytes.len()) as u64;
+    /// Returns the lines that are whole now, with so many bytes that are new.
+    fn cut(&mut self, new: usize) -> Whole {
+        let is_end = |byte: &u8| *byte == b'\n';
+        let before = self.begun.len() - new;
+        let Some(end) = self.begun[before..].iter().rposition(is_end) else {
+            self.pass_over();
+            return Whole::default();
+        };
+        let begun = self.begun.split_off(before + end + 1);
+        let mut lines = std::mem::replace(&mut self.begun, begun);
+        let too_long = (self.passed > 0).then(|| {
+            // The end of a line whose beginning is gone.
+            let rest = lines.iter().position(is_end).unwrap_or_default();
+            lines.drain(..=rest);
+            std::mem::take(&mut self.passed) + rest as u64
+        });
+        self.pass_over();
+        Whole { too_long, lines }
+    }
+
+    /// Lets go of a line that is too long.
+    fn pass_over(&mut self) {
+        if self.passed > 0 || self.begun.len() > LONGEST_LINE {
+            self.passed += self.begun.len() as u64;
             self.begun = Vec::new();
-        } else {
-            self.begun.extend_from_slice(bytes);
         }
     }
 
     /// Returns a last line without an end.
     fn rest(self) -> Whole {
-        let too_long = Some(self.passed).filter(|passed| *passed > 0);
-        Whole { too_long, lines: (!self.begun.is_empty()).then(|| text(self.begun)) }
+        Whole { too_long: Some(self.passed).filter(|passed| *passed > 0), lines: self.begun }
     }
 }
 
@@ -354,15 +364,20 @@ mod tests {
 
     use super::*;
 
+    fn add(lines: &mut Lines, bytes: &[u8]) -> Whole {
+        lines.begun.extend_from_slice(bytes);
+        lines.cut(bytes.len())
+    }
+
     proptest! {
         // However it comes in pieces, what is handed on is what was said.
         #[test]
         fn pieces_make_the_same_lines(pieces in prop::collection::vec("[a-c\n]{0,6}", 0..12)) {
             let mut lines = Lines::default();
-            let mut heard: Vec<String> =
-                pieces.iter().filter_map(|piece| lines.add(piece.as_bytes()).lines).collect();
-            heard.extend(lines.rest().lines);
-            prop_assert_eq!(heard.concat(), pieces.concat());
+            let mut heard: Vec<_> = pieces.iter().map(|it| add(&mut lines, it.as_bytes()).lines).collect();
+            prop_assert!(heard.iter().all(|it| it.is_empty() || it.ends_with(b"\n")));
+            heard.push(lines.rest().lines);
+            prop_assert_eq!(text(heard.concat()), pieces.concat());
         }
     }
 
@@ -370,19 +385,16 @@ mod tests {
     fn a_line_that_is_too_long_is_told_of_and_not_read() {
         let mut lines = Lines::default();
         let long = vec![b'x'; LONGEST_LINE];
-        let whole = |too_long, lines: &str| {
-            let lines = Some(lines.to_owned()).filter(|it| !it.is_empty());
-            Whole { too_long, lines }
-        };
+        let whole = |too_long, lines: &str| Whole { too_long, lines: lines.into() };
         let length = LONGEST_LINE as u64 + 3;
-        assert_eq!(lines.add(b"one\n"), whole(None, "one\n"));
-        assert_eq!(lines.add(&long), whole(None, ""));
-        assert_eq!(lines.add(b"yy"), whole(None, ""));
-        assert_eq!(lines.add(b"z\ntwo\nthr"), whole(Some(length), "two\n"));
+        assert_eq!(add(&mut lines, b"one\n"), whole(None, "one\n"));
+        assert_eq!(add(&mut lines, &long), whole(None, ""));
+        assert_eq!(add(&mut lines, b"yy"), whole(None, ""));
+        assert_eq!(add(&mut lines, b"z\ntwo\nthr"), whole(Some(length), "two\n"));
         assert_eq!(lines.rest(), whole(None, "thr"));
         let mut endless = Lines::default();
-        endless.add(&long);
-        endless.add(b"xyz");
+        add(&mut endless, &long);
+        add(&mut endless, b"xyz");
         assert_eq!(endless.rest(), whole(Some(length), ""));
     }
 }
