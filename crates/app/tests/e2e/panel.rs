@@ -18,7 +18,7 @@ const AGENTS: [&str; 3] = ["cursor", "codex", "claude"];
 
 /// A host with one answer to everything, and a price.
 const SPENDER: &str = "#!/bin/sh\ncat > /dev/null\n\
-    echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"As it is.\",\
+    echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"## Approach\\u000aAs it is.\",\
     \"session_id\":\"'$$'\",\"uuid\":\"u\",\"total_cost_usd\":0.01,\
     \"usage\":{\"input_tokens\":60,\"output_tokens\":40}}'\n";
 

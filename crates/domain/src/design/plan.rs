@@ -140,6 +140,14 @@ pub fn check(plan: &str) -> Vec<Complaint> {
     complaints
 }
 
+/// Tells whether a text has at least one part of a plan. One that has none is something else,
+/// whatever it says.
+pub fn is_begun(plan: &str) -> bool {
+    let is_part =
+        |title: &str| Part::ALL.iter().any(|part| title.eq_ignore_ascii_case(part.title()));
+    sections(plan).iter().any(|it| is_part(it.title) && !it.body.trim().is_empty())
+}
+
 /// Writes complaints as a list for the chair.
 pub fn list(complaints: &[Complaint]) -> String {
     complaints.iter().map(|complaint| format!("- {complaint}\n")).collect::<Vec<_>>().concat()
@@ -284,6 +292,15 @@ Count retries.
         let numbers =
             |plan: &Plan<'_>| plan.tasks.iter().map(|it| it.number.to_owned()).collect::<Vec<_>>();
         assert_eq!(numbers(&Plan::parse(PLAN)), ["1", "2"]);
+    }
+
+    #[test]
+    fn one_part_makes_a_plan_and_words_about_it_do_not() {
+        assert!(is_begun(PLAN));
+        assert!(is_begun("Well:\n\n## approach\nCount."));
+        for none in ["", "## Approach\n\n", "The plan has no `## Approach`", "## Plan\nCount."] {
+            assert!(!is_begun(none), "{none}");
+        }
     }
 
     // P-244, P-245: each part that is missing or says nothing is named.

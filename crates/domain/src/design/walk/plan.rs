@@ -9,13 +9,16 @@ use super::{Walk, Walked};
 use crate::design::finding::{Finding, FindingId};
 use crate::design::outcome;
 use crate::design::parts;
-use crate::design::plan::{check, list};
+use crate::design::plan::{check, is_begun, list};
 use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
 use crate::design::prompt;
 use crate::design::resolution::{self, Resolution};
 
 /// A plan's file.
 const FILE: &str = "plan.txt";
+
+/// What is said when nothing that the chair wrote is one.
+const NO_PLAN: &str = "nobody wrote a plan";
 
 /// The parts of a revision.
 const PARTS: [&str; 2] = [FILE, "resolutions"];
@@ -46,9 +49,13 @@ impl Walk<'_> {
             Said::Well(plan) => plan,
             Said::Badly { text, complaint } => {
                 self.chair_was_poor("plan", &complaint);
-                parts::document(text).to_owned()
+                let plan = parts::document(text);
+                if !is_begun(plan) {
+                    return Err(self.failed(NO_PLAN));
+                }
+                plan.to_owned()
             }
-            Said::Nothing => return Err(self.failed("nobody wrote a plan")),
+            Said::Nothing => return Err(self.failed(NO_PLAN)),
         };
         let plan = self.keep(&text);
         self.publish(Shown::Plan, Some(Saved::Plan), &plan.text);

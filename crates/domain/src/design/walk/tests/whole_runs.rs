@@ -209,12 +209,17 @@ fn people_are_asked_and_their_answers_are_kept() {
 #[test]
 fn a_poor_chair_is_told_why_and_then_done_without() {
     let run = World::new()
-        .answer("chair/plan", "A plan without any form.")
+        .answer("chair/plan", "## Approach\nA plan without any tasks.")
         .answer("review/", "NO_ISSUES_FOUND")
         .run();
     assert_eq!(run.lanes("chair/plan").len(), 2);
     run.shows("**⚠ The chair's plan is incomplete (");
-    assert_eq!(run.file("plan.txt"), "A plan without any form.\n");
+    assert_eq!(run.file("plan.txt"), "## Approach\nA plan without any tasks.\n");
+    // What has no part of a plan is none.
+    let formless = World::new().answer("chair/plan", "I'd love to help!").run();
+    formless.shows("**⚠ The chair's plan is incomplete (");
+    let Ending::Failed(failed) = formless.ending else { panic!("{:?}", formless.ending) };
+    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("nobody wrote a plan", 2));
     let other = World::new().failing("chair/plan/claude", "not logged in").run();
     other.shows("**⚠ Claude failed as the chair — not logged in. Asking the next agent.**");
     assert_eq!(other.lanes("chair/plan")[1], ("chair/plan/cursor", Holder::First));
