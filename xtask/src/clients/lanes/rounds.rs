@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{Driver, Row, holds, setup, timed};
+use super::{Driver, Row, holds, is_quick, setup, timed};
 use crate::Error;
 use crate::model_server::Reply;
 
@@ -42,11 +42,13 @@ pub(super) fn check(client: &'static str, bin: &Path) -> Result<Vec<Row>, Error>
         if is_written { Err("a reader wrote a file".into()) } else { Ok("answered".to_owned()) }
     })?;
     counted(&first, &second, answers)?;
+    let demoted = timed(|| demoted(client, bin))?;
     let together = timed(|| at_once(client, bin))?;
     Ok(vec![
         row("begun, with a tool", begun),
         row("resumed, and ours killed", killed),
         row("resumed, and asked to write", resumed),
+        row("begun as a writer, resumed as a reader", demoted),
         row("four at once, each resumed", together),
     ])
 }
@@ -70,10 +72,34 @@ fn counted(first: &Value, second: &Value, answers: u64) -> Result<(), Error> {
     Err(format!("miscounted: {first:#}{second:#}").into())
 }
 
+/// A session that could write is resumed by one that may only read: what it was once allowed to do,
+/// it may not do any more.
+fn demoted(client: &'static str, bin: &Path) -> Result<String, Error> {
+    let driver = Driver::new(client, bin)?;
+    let written = |name: &str| driver.user.project().join(name);
+    let writes = |name: &str| setup::writes(client, &written(name).display().to_string());
+    driver.server.will_answer(writes("as-writer"));
+    let first = answered(&driver, "first", &["--write"])?;
+    let session = first["session"].as_str().ok_or("it named no session")?.to_owned();
+    driver.server.will_answer(writes("as-reader"));
+    let second = answered(&driver, "second", &["--resume", &session])?;
+    holds(&second, "session", &json!(session))?;
+    match (written("as-writer").exists(), written("as-reader").exists()) {
+        (_, true) => Err("a reader wrote a file, because it had been a writer".into()),
+        (false, false) => Err("a writer wrote nothing, so nothing is shown".into()),
+        (true, false) => Ok("wrote once".to_owned()),
+    }
+}
+
 /// Lanes of one user at once do not meet in what their client keeps: each has a session of its own,
 /// and each session goes on.
 fn at_once(client: &'static str, bin: &Path) -> Result<String, Error> {
     let driver = Driver::new(client, bin)?;
+    if !is_quick(client) {
+        // They make what they keep sessions in when they are first started, and some of them cannot
+        // do that twice at once.
+        answered(&driver, "hello", &[])?;
+    }
     let reports = all_at_once(&driver, &vec![Vec::new(); AT_ONCE])?;
     let sessions: BTreeSet<String> =
         reports.iter().filter_map(|report| Some(report["session"].as_str()?.to_owned())).collect();

@@ -115,6 +115,8 @@ struct Report<'a> {
 pub(super) struct Gemini {
     /// A message comes in pieces; this is what has come of it.
     message: String,
+    /// What last went wrong: an end in an error does not always say which.
+    trouble: Option<Failure>,
     /// What the turn ended in, if its words did not tell the kind.
     unknown: Option<Failure>,
 }
@@ -136,7 +138,11 @@ impl Dialect for Gemini {
                 self.finish_message(said);
                 said.tool(&name);
             }
-            "error" => said.trouble(told(&string(line.message)?)),
+            "error" => {
+                let failure = told(&string(line.message)?);
+                self.trouble = Some(failure.clone());
+                said.trouble(failure);
+            }
             "result" => self.result(&string(line.status)?, &line, said),
             _ => return None,
         }
@@ -180,7 +186,8 @@ impl Gemini {
         if status == "success" {
             return said.ends_well(None);
         }
-        let failure = reported(line.error).unwrap_or_else(|| told(status));
+        let failure = reported(line.error).or_else(|| self.trouble.take());
+        let failure = failure.unwrap_or_else(|| told(status));
         self.unknown = Some(failure.clone()).filter(|it| it.kind == FailureKind::Other);
         said.ends_in(failure);
     }

@@ -1,5 +1,7 @@
 //! Qwen Code, with `--output-format stream-json`.
 
+use std::borrow::Cow;
+
 use convoke_domain::lane::event::{FailureKind, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -8,13 +10,17 @@ use super::failure::told;
 use super::hearing::{Dialect, Exit, Said};
 use super::message_line::Line;
 use super::{Errand, Launch, Rights};
-use crate::json::{count, parse, tokens};
+use crate::json::{count, parse, string, tokens};
 
 pub(super) const VARIABLES: &[&str] =
     &["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"];
 
+/// Of a message that was begun, this much is kept.
+const LONGEST_BEGINNING: usize = 1024 * 1024;
+
 pub(super) fn launch(errand: &Errand<'_>, launch: &mut Launch) {
-    launch.arguments(&["--output-format=stream-json"]);
+    // Without its pieces, an answer that takes minutes to write looks like a stall.
+    launch.arguments(&["--output-format=stream-json", "--include-partial-messages"]);
     match errand.rights {
         // The mode alone refuses to write, but leaves tools that make worktrees and timers.
         Rights::ReadOnly => launch.arguments(&[
@@ -45,17 +51,55 @@ struct Tokens<'a> {
     output: Option<&'a RawValue>,
 }
 
+/// A piece of a message, or the news that it is begun anew.
+#[derive(Deserialize)]
+struct Piece<'a> {
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct StreamEvent<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    delta: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'a> {
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Retry {
+    #[serde(rename = "preserveText")]
+    keeps_text: bool,
+}
+
 /// How Qwen Code speaks: as Claude Code does, with other numbers and other failures.
 #[derive(Debug, Default)]
-pub(super) struct Qwen;
+pub(super) struct Qwen {
+    /// What was said of the message that is being written.
+    begun: String,
+    /// What was said of it when a connection broke. It asks again then, and leaves this in front of
+    /// the whole answer.
+    torn: String,
+}
 
 impl Dialect for Qwen {
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
-        let line = Line::parse(line).filter(Line::is_of_a_session)?;
+    fn line(&mut self, text: &str, said: &mut Said) -> Option<()> {
+        let line = Line::parse(text).filter(Line::is_of_a_session)?;
         line.introduce(said);
         match line.kind.as_ref() {
             "assistant" => assistant(&line, said),
-            "result" => result(&line, said),
+            "result" => self.result(&line, said),
+            "stream_event" | "system" if !line.is_subagent() => {
+                self.piece(text);
+            }
             _ => {}
         }
         Some(())
@@ -89,13 +133,43 @@ fn usage(line: &Line<'_>) -> Option<Usage> {
     Some(Usage { input, cached: count(said.cached), output, ..Usage::default() })
 }
 
-fn result(line: &Line<'_>, said: &mut Said) {
-    if let Some(usage) = usage(line) {
-        said.usage(usage);
+impl Qwen {
+    fn piece(&mut self, line: &str) -> Option<()> {
+        let piece: Piece<'_> = serde_json::from_str(line).ok()?;
+        if let Some(event) = parse::<StreamEvent<'_>>(piece.event) {
+            match event.kind.as_ref() {
+                "message_start" => (self.begun, self.torn) = Default::default(),
+                "content_block_delta" => {
+                    self.go_on(&string(parse::<Delta<'_>>(event.delta)?.text)?);
+                }
+                _ => {}
+            }
+        } else if parse::<Retry>(piece.data)?.keeps_text {
+            self.torn.clone_from(&self.begun);
+        }
+        Some(())
     }
-    if line.is_failure() {
-        said.ends_in(told(&line.failure_words()));
-    } else {
-        said.ends_well(line.answer());
+
+    fn go_on(&mut self, text: &str) {
+        if self.begun.len() + text.len() <= LONGEST_BEGINNING {
+            self.begun.push_str(text);
+        }
+    }
+
+    /// Returns an answer without what was said of it before a connection broke.
+    fn whole(&self, answer: String) -> String {
+        let rest = answer.strip_prefix(self.torn.as_str()).filter(|rest| !rest.trim().is_empty());
+        rest.map(str::to_owned).unwrap_or(answer)
+    }
+
+    fn result(&self, line: &Line<'_>, said: &mut Said) {
+        if let Some(usage) = usage(line) {
+            said.usage(usage);
+        }
+        if line.is_failure() {
+            said.ends_in(told(&line.failure_words()));
+        } else {
+            said.ends_well(line.answer().map(|answer| self.whole(answer)));
+        }
     }
 }

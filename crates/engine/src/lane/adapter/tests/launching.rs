@@ -35,7 +35,7 @@ fn a_reader_has_nothing_to_write_with() {
         (Agent::Opencode, "run --format=json --agent=convoke-reader"),
         (
             Agent::Qwen,
-            "--output-format=stream-json --approval-mode=plan \
+            "--output-format=stream-json --include-partial-messages --approval-mode=plan \
              --core-tools=read_file,grep_search,glob,list_directory \
              --exclude-tools=run_shell_command,edit,write_file --allowed-mcp-server-names=none",
         ),
@@ -73,7 +73,7 @@ fn rights_are_said_again_on_resume() {
         (Agent::Opencode, "run --format=json --agent=convoke-reader --model=large --session=abc"),
         (
             Agent::Qwen,
-            "--output-format=stream-json --approval-mode=plan \
+            "--output-format=stream-json --include-partial-messages --approval-mode=plan \
              --core-tools=read_file,grep_search,glob,list_directory \
              --exclude-tools=run_shell_command,edit,write_file --allowed-mcp-server-names=none \
              --model=large --resume=abc",
@@ -95,7 +95,10 @@ fn a_writer_is_given_no_more_than_files() {
         (Agent::Cursor, "-p --output-format=stream-json --trust --force --workspace=/p"),
         (Agent::Gemini, "--output-format=stream-json --approval-mode=auto_edit"),
         (Agent::Opencode, "run --format=json"),
-        (Agent::Qwen, "--output-format=stream-json --approval-mode=auto-edit"),
+        (
+            Agent::Qwen,
+            "--output-format=stream-json --include-partial-messages --approval-mode=auto-edit",
+        ),
     ] {
         check(agent, &errand, expected);
         assert_eq!(launch(agent, &errand).files, [], "{agent}");

@@ -205,6 +205,60 @@ fn qwen_answers() {
     );
 }
 
+// A connection broke in the middle of an answer, and the client asked again.
+#[test]
+fn what_qwen_said_before_it_asked_again_is_no_part_of_the_answer() {
+    let piece = |text: &str| {
+        format!(
+            r#"{{"type":"stream_event","uuid":"2","session_id":"s","event":{{"type":"content_block_delta","delta":{{"type":"text_delta","text":"{text}"}}}}}}"#
+        )
+    };
+    let retry = |keeps: bool| {
+        format!(
+            r#"{{"type":"system","subtype":"retry","uuid":"3","session_id":"s","data":{{"preserveText":{keeps}}}}}"#
+        )
+    };
+    let starts =
+        r#"{"type":"stream_event","uuid":"1","session_id":"s","event":{"type":"message_start"}}"#;
+    let result = |text: &str| {
+        format!(
+            r#"{{"type":"result","subtype":"success","uuid":"4","session_id":"s","result":"{text}"}}"#
+        )
+    };
+    let start = starts.to_owned();
+    for (lines, answer) in [
+        (
+            vec![start.clone(), piece("1. A"), retry(true), piece("1. All"), result("1. A1. All")],
+            "1. All",
+        ),
+        (
+            vec![start.clone(), piece("1. A"), retry(false), piece("1. All"), result("1. All")],
+            "1. All",
+        ),
+        (vec![start.clone(), piece("Yes"), result("Yes")], "Yes"),
+        // Broken twice.
+        (vec![start.clone(), piece("A"), retry(true), piece("B"), retry(true), result("ABC")], "C"),
+        // Nothing came after it: then that is the answer.
+        (vec![start.clone(), piece("Yes"), retry(true), result("Yes")], "Yes"),
+        // An earlier message was torn.
+        (
+            vec![
+                start.clone(),
+                piece("Y"),
+                retry(true),
+                start.clone(),
+                piece("Yes"),
+                result("Yes"),
+            ],
+            "Yes",
+        ),
+    ] {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let ended = format!("ended {answer}");
+        run(Agent::Qwen, &lines, "", 0).check(&["session s", &ended], Outcome::Answered);
+    }
+}
+
 #[test]
 fn qwen_fails() {
     for (message, failed, comes_to) in [

@@ -162,6 +162,23 @@ fn gemini_fails_by_words_and_code() {
     }
 }
 
+// A connection broke: the end does not say why, but what was said before it does.
+#[test]
+fn gemini_says_beforehand_what_it_ended_in() {
+    let trouble = r#"{"type":"error","severity":"error","message":"Model stream ended."}"#;
+    let result = r#"{"type":"result","status":"error","stats":{}}"#;
+    run(Agent::Gemini, &[trouble, result], "", 0).check(
+        &[
+            "trouble Other: Model stream ended.",
+            "usage 0 (0) 0 (0)",
+            "failed Other: Model stream ended.",
+        ],
+        Outcome::Failed,
+    );
+    run(Agent::Gemini, &[result], "", 0)
+        .check(&["usage 0 (0) 0 (0)", "failed Other: error"], Outcome::Failed);
+}
+
 #[test]
 fn gemini_complains_on_stderr() {
     for (stderr, code, expected, comes_to) in [
