@@ -44,6 +44,9 @@ class Refusal extends Error {
 // One answer at a time: two at once would each take twice as long.
 let turn = Promise.resolve();
 
+// How many were begun.
+let answers = 0;
+
 function inTurn(work) {
   const done = turn.then(work);
   turn = done.catch(() => {});
@@ -103,9 +106,10 @@ async function answer(talk, { size, most, signal, say }) {
     session.setChatHistory(talk.history);
     const { responseText, stopReason } = await session.promptWithMeta(talk.prompt, {
       maxTokens: most,
-      // Without these it says the same sentence until it is cut off; the seed keeps it repeatable.
+      // Without these it says the same sentence until it is cut off. Whoever asks again is told something
+      // else, and a server that was started anew tells the same again.
       temperature: 0.7,
-      seed: 1,
+      seed: ++answers,
       repeatPenalty: { penalty: 1.2, lastTokens: 256 },
       signal,
       onTextChunk: say,
