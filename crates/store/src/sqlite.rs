@@ -9,6 +9,7 @@ mod install;
 mod journal;
 mod lane;
 mod message;
+mod privacy;
 mod project;
 mod review_loop;
 mod row;
@@ -17,7 +18,6 @@ mod skill;
 mod task;
 mod wake_up;
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -59,9 +59,10 @@ impl SqliteStore {
             .map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
         let path = absolute.as_path();
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)
+            privacy::make_folder(folder)
                 .map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
         }
+        privacy::make_file(path);
         let opened = |source| StoreError::Open { path: path.to_owned(), source };
         let plain = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -69,6 +70,7 @@ impl SqliteStore {
         let connection = Connection::open_with_flags(path, plain).map_err(opened)?;
         connection.busy_timeout(patience).map_err(opened)?;
         schema::bring_up_to_date(&connection, path, patience)?;
+        privacy::tighten(path);
         let settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";
         connection.execute_batch(settings).map_err(opened)?;
         Ok(Self { connection })
