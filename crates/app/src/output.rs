@@ -1,11 +1,13 @@
 //! The one door to the terminal: stdout is data, stderr is conversation.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use convoke_domain::text::fitting;
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -50,10 +52,10 @@ impl Voice {
     fn put(&self, line: &str, is_drawn: bool) {
         let mut was_drawn = self.is_drawn.lock().unwrap_or_else(PoisonError::into_inner);
         let back = if std::mem::replace(&mut *was_drawn, is_drawn) { BACK } else { "" };
-        converse(|stderr| match &self.name {
-            Some(name) => writeln!(stderr, "{back}{name}: {line}"),
-            None => writeln!(stderr, "{back}{line}"),
-        });
+        let line =
+            self.name.as_ref().map_or(line.into(), |name| Cow::from(format!("{name}: {line}")));
+        let line = if is_drawn { drawable(&line).into() } else { line };
+        converse(|stderr| writeln!(stderr, "{back}{line}"));
     }
 }
 
@@ -95,17 +97,10 @@ impl Output {
         moves && io::stderr().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// Returns how wide the terminal is on which we converse.
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
-    pub fn width(&self) -> Option<usize> {
-        let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
-        Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
-    }
-
     /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
     pub fn redraw(&self, line: &str, in_place: bool) {
         let back = if in_place { BACK } else { "" };
-        converse(|stderr| writeln!(stderr, "{back}{line}"));
+        converse(|stderr| writeln!(stderr, "{back}{}", drawable(line)));
     }
 
     /// Says one line on stderr, exactly as given.
@@ -171,6 +166,18 @@ fn unbroken(document: &str) -> String {
         .replace('\u{85}', "\\u0085")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029")
+}
+
+/// Cuts a line so that it is one where it is drawn: of two, only the last could be drawn over.
+fn drawable(line: &str) -> String {
+    fitting(line, width().unwrap_or(usize::MAX))
+}
+
+/// Returns how wide the terminal is on which we converse.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// Nobody can be told that stderr is closed, so a failure to write there is ignored.

@@ -245,6 +245,23 @@ fn a_person_sees_one_line_that_moves() {
     }
 }
 
+// A line that is longer than the terminal is wide would leave its rest behind.
+#[test]
+fn the_line_that_moves_fits_on_the_terminal() {
+    let tool = said(&json!({ "type": "assistant", "uuid": "u", "session_id": "s-1", "message": {
+        "content": [{ "type": "tool_use", "id": "t", "name": "mcp__a_server__a_tool_with_a_name" }] } }));
+    let project = with_claude(&(init() + &tool + &result(|_| ())));
+    let line = format!("{} lane run --agent claude x", env!("CARGO_BIN_EXE_convoke"));
+    let mut script = project.command(std::path::Path::new("script"), &[]);
+    let line = format!("stty cols 24; exec {line}");
+    script.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm");
+    let printed = String::from_utf8(script.output().unwrap().stdout).unwrap();
+    let moving = printed.split("\r\n").map(|line| line.trim_start_matches("\u{1b}[1A\u{1b}[2K"));
+    let moving: Vec<_> = moving.filter(|line| line.starts_with(char::is_numeric)).collect();
+    assert!(moving.iter().any(|line| line.ends_with('…')), "{printed:?}");
+    assert!(moving.iter().all(|line| line.chars().count() <= 24), "{printed:?}");
+}
+
 // Killing convoke itself leaves nobody behind.
 #[cfg(target_os = "linux")]
 #[test]

@@ -88,31 +88,8 @@ impl Board {
     }
 }
 
-/// Cuts a line to a number of columns, so that it stays one line where it is drawn.
-pub fn fitting(text: &str, columns: usize) -> String {
-    let wide = |text: &str| text.chars().map(columns_of).sum::<usize>();
-    if wide(text) <= columns {
-        return text.to_owned();
-    }
-    let mut left = columns.saturating_sub(1);
-    let fits = |c: &char| {
-        let fits = columns_of(*c) <= left;
-        left = left.saturating_sub(columns_of(*c));
-        fits
-    };
-    text.chars().take_while(fits).chain(['…'].into_iter().take(columns)).collect()
-}
-
-/// Returns how many columns a terminal gives to a character of ours: signs with pictures take two.
-fn columns_of(c: char) -> usize {
-    let is_wide = matches!(c, '⏳' | '✅' | '❌' | '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}');
-    if is_wide { 2 } else { 1 }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::super::seat::{Available, Panel, Seat};
     use super::*;
 
@@ -148,23 +125,6 @@ mod tests {
             "📊 Reviewers: | Cursor-Arch: ⏳ | Cursor-Edge: ⏳ | Codex-Innovation: ⏳ | \
              Codex-Pragmatic: ⏳ |"
         );
-    }
-
-    #[test]
-    fn a_line_fits_a_terminal() {
-        let line = "📊 Reviewers: | A: ⏳ | B: ✅ 1s |";
-        assert_eq!(fitting(line, 34), line, "two signs take two columns, and so does the first");
-        assert_eq!(fitting(line, 33), "📊 Reviewers: | A: ⏳ | B: ✅ 1s…");
-        assert_eq!(fitting(line, 28), "📊 Reviewers: | A: ⏳ | B: …");
-        assert_eq!((fitting(line, 1).as_str(), fitting(line, 0).as_str()), ("…", ""));
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_is_wider_than_it_may_be(text in ".*", columns in 0_usize..90) {
-            let cut = fitting(&text, columns);
-            prop_assert!(cut.chars().map(columns_of).sum::<usize>() <= columns);
-        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use convoke_domain::design::board::{Board, fitting};
+use convoke_domain::design::board::Board;
 use convoke_domain::design::event::LaneId;
 use convoke_domain::design::walk::Line;
 use convoke_domain::lane::event::Usage;
@@ -69,8 +69,7 @@ impl<'o> Screen<'o> {
         let all = self.spent.values().copied().reduce(Usage::plus);
         // In front, because the end is what a narrow terminal does not show.
         let text = all.map_or_else(String::new, |all| in_all(&all)) + &text;
-        let width = self.output.width().unwrap_or(usize::MAX);
-        self.output.redraw(&fitting(&text, width), self.board.is_some());
+        self.output.redraw(&text, self.board.is_some());
     }
 
     /// Says something beside the run.
