@@ -1,5 +1,6 @@
 //! `convoke doctor`: everything that keeps Convoke from working here, each with what mends it.
 
+mod endpoints;
 mod hooks;
 
 use std::path::Path;
@@ -37,7 +38,11 @@ const EARLIEST: i64 = 1_767_225_600;
 ///
 /// Exits 0 if nothing fails, and 3 if something is missing that a job needs. Warnings are no failure.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Do not try whether anybody listens where models' APIs are configured to be
+    #[arg(long)]
+    no_probe: bool,
+}
 
 /// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -114,7 +119,8 @@ const CHECKS: [fn(&App) -> Vec<Check>; 13] = [
 impl Args {
     /// Runs every check.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let checks: Vec<_> = CHECKS.iter().flat_map(|check| check(app)).collect();
+        let mut checks: Vec<_> = CHECKS.iter().flat_map(|check| check(app)).collect();
+        checks.extend(endpoints::endpoints(app, self.no_probe));
         match app.format {
             Format::Json => output.json(&checks)?,
             Format::Text => {
@@ -270,7 +276,9 @@ fn git(app: &App) -> Vec<Check> {
 fn agents(app: &App) -> Vec<Check> {
     let is_there = |agent: &Agent| app.environment.find_program(agent.programs()).is_some();
     let there: Vec<_> = Agent::ALL.into_iter().filter(is_there).map(Agent::name).collect();
-    vec![if there.is_empty() {
+    vec![if there.is_empty() && endpoints::are_there(app) {
+        Check::ok("agents", "no client is on the PATH, but models' APIs are configured")
+    } else if there.is_empty() {
         let all = Agent::ALL.map(Agent::name).join(", ");
         Check::fail("agents", "no client is on the PATH", format!("install one of {all}"))
     } else {

@@ -90,3 +90,45 @@ fn keys_are_known_by_name_alone() {
         assert!(!project.run(arguments).to_string().contains("sk-secret"));
     }
 }
+
+// An API is looked at as it is configured, and its key is never shown.
+#[test]
+fn apis_are_looked_at() {
+    let config = |text: &str| healthy().file("../home/.config/convoke/config.toml", text);
+    let api = |url: &str, more: &str| {
+        config(&format!(
+            "[lane.http.small]\napi = \"chat\"\nurl = \"{url}\"\nmodel = \"m\"\n{more}"
+        ))
+    };
+    let name = "models' APIs";
+    check(&api("ftp://x", ""), name, "fail", "cannot use `lane.http.small.url`", "");
+    let keyless = api("https://localhost/v1", "key_env = \"SMALL_KEY\"\n");
+    check(&keyless, name, "warn", "`SMALL_KEY` is not set", "set the variable");
+    // Whoever listens answers, whatever it says; nobody listens where nobody may.
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", server.local_addr().unwrap());
+    let answering = std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        let (mut client, _) = server.accept().unwrap();
+        let (mut asked, mut chunk) = (String::new(), [0; 1024]);
+        while !asked.contains("\r\n\r\n") {
+            let count = client.read(&mut chunk).unwrap();
+            asked.push_str(&String::from_utf8_lossy(&chunk[..count]));
+        }
+        client.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").unwrap();
+        asked
+    });
+    let there = api(&address, "key_env = \"SMALL_KEY\"\n").variable("SMALL_KEY", "sk-secret");
+    let outcome = there.run(&["doctor"]);
+    let line = format!("ok    models' APIs: http:small at {address} answers\n");
+    assert!(outcome.stdout.contains(&line), "{outcome}");
+    assert!(!outcome.to_string().contains("sk-secret"), "{outcome}");
+    assert!(!answering.join().unwrap().contains("sk-secret"), "no key is sent");
+    let gone = api(&address, "");
+    check(&gone, name, "warn", "does not answer", "[lane.http.small]");
+    let unasked = gone.run(&["doctor", "--no-probe"]);
+    assert!(unasked.stdout.contains(&format!("http:small at {address}\n")), "{unasked}");
+    // Who has an API needs no client.
+    let alone = gone.variable("PATH", "/nowhere");
+    check(&alone, "agents", "ok", "models' APIs are configured", "");
+}

@@ -44,6 +44,12 @@ enum Asked {
     },
 }
 
+/// Tells in words why nobody answers at an endpoint's address; `None` if somebody does.
+pub fn unanswered(endpoint: &Endpoint, most: Duration) -> Option<String> {
+    let error = connection::is_answered(endpoint, most).err()?.to_string();
+    Some(endpoint.key.as_ref().map_or(error.clone(), |key| key.hidden_in(&error).into_owned()))
+}
+
 /// Sends a prompt and listens to the answer. A request that a server refuses for what can be done
 /// without is sent once more without it, and so is one that was lost on the way.
 pub(super) fn run(

@@ -92,6 +92,12 @@ impl Request {
     }
 }
 
+/// Asks whether anybody answers at an address, whatever it says. Neither a key nor a prompt is sent.
+pub(super) fn is_answered(endpoint: &Endpoint, most: Duration) -> Result<(), ureq::Error> {
+    let limits = Limits { wall: most, first_byte: most, stall: most, grace: most };
+    agent(endpoint, limits).get(endpoint.url.to_string()).call().map(drop)
+}
+
 fn broken(error: &ureq::Error) -> News {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     let ureq::Error::Io(error) = error else {
