@@ -4,6 +4,7 @@
 //! that is not the JSON its client expects is refused and left alone. opencode has no entries: it
 //! loads a plugin, which is a file of our own.
 
+pub mod claude_plugin;
 mod plugin;
 pub mod trust;
 

@@ -7,6 +7,7 @@ use clap::Subcommand;
 use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::hook::Client;
 use convoke_engine::file;
+use convoke_engine::hooks::claude_plugin::enabled_plugin;
 use convoke_engine::hooks::trust::{Trust, trust};
 use convoke_engine::hooks::{Level, SettingsError, count, install, original, settings_file};
 use convoke_store::delivery::{Activity, DeliveryStore};
@@ -95,6 +96,8 @@ struct Report {
     path: String,
     installed: bool,
     entries: usize,
+    /// The plugin that brings them along, by its name in the client's settings.
+    plugin: Option<String>,
     /// Whether the client runs them; only where that depends on its user.
     trust: Option<&'static str>,
     fired_at: Option<String>,
@@ -177,15 +180,30 @@ impl Target {
         let Activity { fired_at, delivered_at, arrived_at } =
             store.activity(self.client, &scope.project).map_err(refused)?;
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let plugin = self.plugin(app);
         Ok(Report {
-            installed: entries > 0,
+            installed: entries > 0 || plugin.is_some(),
             entries,
+            plugin,
             trust: settings.and_then(|text| self.trust(&text, &path, app)).map(Trust::words),
             fired_at: time(fired_at),
             delivered_at: time(delivered_at),
             arrived_at: time(arrived_at),
             path: path.display().to_string(),
         })
+    }
+
+    /// Claude Code also has them from our plugin, which is switched on in a project's settings or in
+    /// its user's.
+    fn plugin(&self, app: &App) -> Option<String> {
+        if self.client != Client::Claude {
+            return None;
+        }
+        let user = app.environment.home().map(|home| home.join(".claude/settings.json"));
+        let local = app.project.join(".claude/settings.local.json");
+        let project = (!self.user).then(|| [local, app.project.join(".claude/settings.json")]);
+        let mut places = project.into_iter().flatten().chain(user);
+        places.find_map(|path| enabled_plugin(&file::text(&path, MAX_BYTES)?))
     }
 
     /// Codex alone asks its user first.
@@ -238,10 +256,16 @@ impl Target {
 /// Says what is known, from the settings to the agent.
 fn lines(report: &Report) -> String {
     let state = match (report.entries, report.trust) {
+        (0, _) if report.plugin.is_some() => "installed".to_owned(),
         (0, _) => "not installed".to_owned(),
         (count, None) => format!("installed ({count} entries)"),
         (count, Some(trust)) => format!("installed ({count} entries), {trust}"),
     };
+    let plugin = report.plugin.as_ref();
+    let plugin = plugin.map_or_else(String::new, |name| match report.entries {
+        0 => format!(" by the plugin {name}"),
+        _ => format!(", and by the plugin {name}"),
+    });
     let when =
         |at: &Option<String>| at.as_ref().map_or("never".to_owned(), |at| format!("at {at}"));
     let arrived = match (&report.delivered_at, &report.arrived_at) {
@@ -250,7 +274,7 @@ fn lines(report: &Report) -> String {
         (Some(_), None) => ", not seen in the client's record yet".to_owned(),
     };
     format!(
-        "{}  {state}\nfired: {}\ndelivered: {}{arrived}\n",
+        "{}  {state}{plugin}\nfired: {}\ndelivered: {}{arrived}\n",
         report.path,
         when(&report.fired_at),
         when(&report.delivered_at)

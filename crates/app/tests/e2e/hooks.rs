@@ -178,3 +178,24 @@ fn files_are_made_and_replaced_with_care() {
     assert_eq!(refused.code, Some(3), "{refused}");
     assert!(project.path(".claude/settings.json").is_symlink());
 }
+
+// The plugin brings the hooks along, wherever it is switched on.
+#[test]
+fn hooks_of_the_plugin_are_known() {
+    let plugin = "{\"enabledPlugins\": {\"convoke@convoke\": true}}";
+    for path in
+        [".claude/settings.json", ".claude/settings.local.json", "../home/.claude/settings.json"]
+    {
+        let project = Project::new().on_branch("main").file(path, plugin);
+        let status = project.run(&["hooks", "status", "claude"]);
+        assert_eq!(status.code, Some(0), "{status}");
+        let line = "settings.json  installed by the plugin convoke@convoke\n";
+        assert!(status.stdout.contains(line), "{status}");
+        let of_user = project.run(&["hooks", "status", "claude", "--user"]);
+        assert_eq!(of_user.code == Some(0), path.contains("home"), "{of_user}");
+        assert_eq!(project.run(&["hooks", "status", "codex"]).code, Some(1));
+    }
+    let project = Project::new().on_branch("main").file(".claude/settings.json", plugin);
+    let both = project.stdout(&["hooks", "install", "claude"]);
+    assert!(both.contains("installed (8 entries), and by the plugin convoke@convoke\n"), "{both}");
+}
