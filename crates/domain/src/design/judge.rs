@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::anonymity::{Hidden, Leak};
 use super::debate::Defense;
 use super::decision::Decision;
+use super::policy::Policy;
 use super::progress::unnumbered_warning;
 use super::quote::{self, Tag};
 use super::seat::Side;
-use super::vote::{cast_lines, unwrapped};
+use super::vote::{EMPHASIS, cast_lines, reason, unwrapped, without_mark};
 use crate::markdown::lines;
 
 /// What judges are told above the cases.
@@ -139,12 +140,17 @@ pub enum Judgement {
 }
 
 /// Reads a judge's answer. `None` stands for a lane that failed. Only decisions on the ballot can
-/// be voted on.
-pub fn read(answer: Option<&str>, on_ballot: &BTreeSet<usize>) -> Judgement {
+/// be voted on. The original counts nothing but the exact form of a vote; the safe rules also take
+/// what can mean nothing else, as they do with votes on findings.
+pub fn read(answer: Option<&str>, on_ballot: &BTreeSet<usize>, policy: Policy) -> Judgement {
     let Some(answer) = answer.filter(|answer| is_answer(answer)) else {
         return Judgement::Ineligible;
     };
     let mut votes = Votes::default();
+    let vote = match policy {
+        Policy::Seed => exact_vote,
+        Policy::Safe => clear_vote,
+    };
     for (number, vote) in cast_lines(answer, vote) {
         if !on_ballot.contains(&number) {
             continue;
@@ -196,18 +202,37 @@ fn is_answer(answer: &str) -> bool {
 }
 
 /// Reads `DECISION_2: THESIS — because`. A word of the two without a dash behind it is no vote.
-fn vote(line: &str) -> Option<(usize, Vote)> {
-    const START: &str = "DECISION_";
-    let (start, rest) = unwrapped(line.trim()).split_at_checked(START.len())?;
-    let (number, rest) = rest.split_once(':')?;
-    let digits = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
-    let number = number.parse().ok().filter(|_| digits && start.eq_ignore_ascii_case(START))?;
-    let rest = rest.trim_start();
+fn exact_vote(line: &str) -> Option<(usize, Vote)> {
+    let (number, rest) = numbered(unwrapped(line.trim()))?;
+    let rest = rest.strip_prefix(':')?.trim_start();
     let end = rest.find(|c: char| c.is_whitespace() || c == '—').unwrap_or(rest.len());
     let (token, rest) = rest.split_at(end);
     // A hyphen without a blank before it is part of the token, and such a token is none.
     let rationale = rest.trim_start().strip_prefix(['—', '-'])?;
     Some((number, Vote { side: Side::parse(token)?, rationale: quote::line(rationale) }))
+}
+
+/// Reads the same in a list, in bold, behind another dash or without a reason. A sentence is no vote.
+fn clear_vote(line: &str) -> Option<(usize, Vote)> {
+    let line = unwrapped(without_mark(line.trim()));
+    let (number, rest) = numbered(line.trim_start_matches(EMPHASIS))?;
+    let rest = rest.trim_start_matches(EMPHASIS).trim_start().strip_prefix(':')?;
+    let rest = rest.trim_start_matches(EMPHASIS).trim_start().trim_start_matches(EMPHASIS);
+    let end = rest.find(|c: char| !c.is_ascii_alphabetic() && c != '_').unwrap_or(rest.len());
+    let (token, rest) = rest.split_at(end);
+    let side = Side::parse(token.trim_end_matches('_'))?;
+    let rationale = reason(rest.trim_start_matches(EMPHASIS))?;
+    Some((number, Vote { side, rationale: quote::line(rationale) }))
+}
+
+/// Splits `DECISION_2` off.
+fn numbered(line: &str) -> Option<(usize, &str)> {
+    const START: &str = "DECISION_";
+    let (start, rest) = line.split_at_checked(START.len())?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, rest) = rest.split_at(end);
+    let number = digits.parse().ok().filter(|_| start.eq_ignore_ascii_case(START))?;
+    Some((number, rest))
 }
 
 /// What judges decided on one decision.
@@ -293,8 +318,12 @@ mod tests {
         numbers.iter().copied().collect()
     }
 
-    fn voted(answer: &str) -> Vec<(usize, Side, String)> {
-        let Judgement::Votes(found) = read(Some(answer), &on(&[1, 2, 3])) else {
+    fn judged(answer: &str) -> Judgement {
+        read(Some(answer), &on(&[1]), Policy::Safe)
+    }
+
+    fn voted(answer: &str, policy: Policy) -> Vec<(usize, Side, String)> {
+        let Judgement::Votes(found) = read(Some(answer), &on(&[1, 2, 3]), policy) else {
             return Vec::new();
         };
         found.votes.into_iter().map(|(number, vote)| (number, vote.side, vote.rationale)).collect()
@@ -400,7 +429,40 @@ mod tests {
         ] {
             let expected: Vec<_> =
                 expected.map(|(n, side, why)| (n, side, why.to_owned())).into_iter().collect();
-            assert_eq!(voted(line), expected, "{line}");
+            assert_eq!(voted(line, Policy::Seed), expected, "{line}");
+        }
+    }
+
+    // Judges who write as people do lose no vote under the safe rules, and a sentence is none.
+    #[test]
+    fn a_vote_that_can_mean_nothing_else_counts() {
+        use Side::{Antithesis, Thesis};
+        for (line, side, why) in [
+            ("DECISION_1: THESIS — cites the owner", Thesis, "cites the owner"),
+            ("- DECISION_1: THESIS — x", Thesis, "x"),
+            ("2. **DECISION_1**: `ANTI_THESIS` – x", Antithesis, "x"),
+            ("**DECISION_1:** __THESIS__ — x", Thesis, "x"),
+            ("* **DECISION_1: ANTI_THESIS - x**", Antithesis, "x"),
+            ("decision_1: thesis", Thesis, ""),
+            ("DECISION_1: ANTI_THESIS: x — not THESIS", Antithesis, "x — not THESIS"),
+        ] {
+            assert_eq!(voted(line, Policy::Safe), [(1, side, why.to_owned())], "{line}");
+        }
+        for line in [
+            "DECISION_1: THESIS because",
+            "DECISION_1: THESIS|ANTI_THESIS — x",
+            "DECISION_1: THESIS / ANTI_THESIS",
+            "DECISION_1: THESIS-x",
+            "DECISION_1: ANTITHESIS — x",
+            "DECISION_1: ABSTAIN — x",
+            "DECISION_9: THESIS — not on the ballot",
+            "DECISION_: THESIS — x",
+            "DECISION_99999999999999999999999: THESIS — x",
+            "I vote DECISION_1: THESIS — x",
+            "> DECISION_1: THESIS — x",
+            "### DECISION_1: THESIS — a title",
+        ] {
+            assert_eq!(voted(line, Policy::Safe), [], "{line}");
         }
     }
 
@@ -409,9 +471,9 @@ mod tests {
     fn the_first_valid_vote_counts() {
         let answer = "DECISION_1: MAYBE — x\nDECISION_1: THESIS — a\nDECISION_1: ANTI_THESIS — b\n\
                       DECISION_2: ANTI_THESIS — c\n";
-        let judgement = read(Some(answer), &on(&[1, 2, 3]));
+        let judgement = read(Some(answer), &on(&[1, 2, 3]), Policy::Seed);
         assert_eq!(
-            voted(answer),
+            voted(answer, Policy::Seed),
             [(1, Side::Thesis, "a".to_owned()), (2, Side::Antithesis, "c".to_owned())]
         );
         assert_eq!(
@@ -426,13 +488,13 @@ mod tests {
         let vote = "DECISION_1: THESIS — a";
         for answer in [None, Some(""), Some(" \n"), Some("\nSTATUS=FAILED\nDECISION_1: THESIS — a")]
         {
-            let judgement = read(answer, &on(&[1]));
+            let judgement = read(answer, &on(&[1]), Policy::Safe);
             assert_eq!(judgement, Judgement::Ineligible, "{answer:?}");
             assert_eq!(judgement.warnings("Cursor"), [""; 0]);
         }
         let ok = format!("STATUS=OK\n{vote}");
-        assert!(matches!(read(Some(&ok), &on(&[1])), Judgement::Votes(_)));
-        let judgement = read(Some("I like both"), &on(&[1]));
+        assert!(matches!(judged(&ok), Judgement::Votes(_)));
+        let judgement = judged("I like both");
         assert_eq!(
             judgement.warnings("Cursor"),
             [
@@ -446,9 +508,9 @@ mod tests {
     fn two_of_three_or_two_of_two_decide() {
         let judge = |word: &str| match word {
             "x" => Judgement::Ineligible,
-            "-" => read(Some("hm"), &on(&[1])),
-            "T" => read(Some("DECISION_1: THESIS — t"), &on(&[1])),
-            _ => read(Some("DECISION_1: ANTI_THESIS — a"), &on(&[1])),
+            "-" => judged("hm"),
+            "T" => judged("DECISION_1: THESIS — t"),
+            _ => judged("DECISION_1: ANTI_THESIS — a"),
         };
         for (words, expected) in [
             ("TTT", "THESIS 3-0"),
@@ -495,8 +557,9 @@ mod tests {
 
         #[test]
         fn any_answer_is_judged(text in any::<String>(), line in "(\\*\\*)?(DECISION_)?[0-9]{0,2}:? ?(ANTI_)?(THESIS)? ?[—-]? ?[a-z]{0,3}(\\*\\*)?\n?") {
-            for text in [text, line.repeat(3)] {
-                if let Judgement::Votes(votes) = read(Some(&text), &on(&[1, 2])) {
+            let policies = [Policy::Safe, Policy::Seed];
+            for (text, policy) in [text, line.repeat(3)].iter().flat_map(|it| policies.map(|policy| (it, policy))) {
+                if let Judgement::Votes(votes) = read(Some(text), &on(&[1, 2]), policy) {
                     prop_assert!(votes.votes.keys().all(|number| [1, 2].contains(number)));
                     prop_assert!(votes.votes.values().all(|vote| !vote.rationale.contains('\n')));
                 }
@@ -508,7 +571,9 @@ mod tests {
     fn many_votes_cost_their_number() {
         let numbers: BTreeSet<_> = (1..=100_000).collect();
         let lines: Vec<_> = numbers.iter().map(|n| format!("DECISION_{n}: THESIS — x\n")).collect();
-        let Judgement::Votes(found) = read(Some(&lines.concat()), &numbers) else { panic!() };
+        let Judgement::Votes(found) = read(Some(&lines.concat()), &numbers, Policy::Safe) else {
+            panic!()
+        };
         assert_eq!(found.votes.len(), 100_000);
     }
 }

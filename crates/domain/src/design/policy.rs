@@ -6,11 +6,11 @@ use super::ballot::Layout;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
     /// A panel that lost voters never waves anything through, and voters do not see who raised
-    /// what.
+    /// what. Judges' votes count in any form that can mean nothing else.
     #[default]
     Safe,
     /// As the first version had it: with fewer than two votes everything is accepted, and the
-    /// ballot names the reviewers.
+    /// ballot names the reviewers. Judges' votes count in their exact form alone.
     Seed,
 }
 

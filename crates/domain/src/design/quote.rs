@@ -178,7 +178,7 @@ fn after_marks(line: &str) -> &str {
 }
 
 /// Passes over `-`, `*`, `+`, `1.` or `1)` with a blank behind it.
-fn after_list_mark(text: &str) -> Option<&str> {
+pub(super) fn after_list_mark(text: &str) -> Option<&str> {
     let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = if digits.len() < text.len() {
         digits.strip_prefix(['.', ')'])

@@ -5,7 +5,7 @@
 //! abstention is noticed, a vote that was guessed is not.
 
 use super::finding::FindingId;
-use super::quote;
+use super::quote::{self, after_list_mark};
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 
@@ -112,7 +112,7 @@ pub(super) fn cast_lines<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> V
 
 /// Reads `FINDING_1: YES — because`. The reason may be left out.
 fn vote_line(line: &str) -> Option<(FindingId, Cast)> {
-    let line = unwrapped(without_bullet(line.trim()));
+    let line = unwrapped(without_mark(line.trim()));
     let (id, rest) = FindingId::split(line.trim_start_matches(EMPHASIS))?;
     let rest = rest.trim_start_matches(EMPHASIS).trim_start().strip_prefix(':')?;
     let rest = rest.trim_start_matches(EMPHASIS).trim_start().trim_start_matches(EMPHASIS);
@@ -123,10 +123,12 @@ fn vote_line(line: &str) -> Option<(FindingId, Cast)> {
     Some((id, Cast { vote, reason: quote::line(reason) }))
 }
 
-const EMPHASIS: [char; 3] = ['*', '_', '`'];
+/// What words are set off with.
+pub(super) const EMPHASIS: [char; 3] = ['*', '_', '`'];
 
-fn without_bullet(line: &str) -> &str {
-    ["- ", "* "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line).trim_start()
+/// Takes off the mark of a list.
+pub(super) fn without_mark(line: &str) -> &str {
+    after_list_mark(line).unwrap_or(line).trim_start()
 }
 
 /// Takes off a pair of marks around the whole line.
@@ -137,7 +139,7 @@ pub(super) fn unwrapped(line: &str) -> &str {
 
 /// Splits off what stands between a vote and its reason. Words without it between would make a
 /// sentence, such as `NO objection to this`, and a sentence is not a vote.
-fn reason(rest: &str) -> Option<&str> {
+pub(super) fn reason(rest: &str) -> Option<&str> {
     let trimmed = rest.trim_start();
     let dashes = |text: &str| text.trim_start_matches(['\u{2014}', '\u{2013}', '-']).len();
     if trimmed.is_empty() || trimmed == "." {
@@ -191,6 +193,7 @@ mod tests {
             ("**FINDING_1: NO \u{2014} wrong**", "FINDING_1", Vote::No, "wrong"),
             ("__FINDING_1: NO__", "FINDING_1", Vote::No, ""),
             ("- **FINDING_1**: **YES** \u{2014} right", "FINDING_1", Vote::Yes, "right"),
+            ("1. FINDING_1: NO \u{2014} wrong", "FINDING_1", Vote::No, "wrong"),
             ("FINDING_1: `NO`: wrong", "FINDING_1", Vote::No, "wrong"),
             // What the reason says changes nothing.
             (

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::super::discussion::Questions;
 use super::super::finding::FocusArea;
 use super::super::outcome::resolutions;
+use super::super::policy::Policy;
 use super::super::seat::Side;
 use super::super::vote::Votes;
 use super::super::{decision, judge as judging, mermaid, parts, plan as planning};
@@ -169,7 +170,8 @@ fn the_chair_and_the_judges_are_shown_what_the_rules_read() {
     }
     let report = mermaid::check(&prompt("chair_diagram"), true);
     assert!(report.is_safe() && report.is_one_diagram());
-    let judgement = judging::read(Some(&example(&judge("b", Reader::Vendor))), &[1, 2].into());
+    let judgement =
+        judging::read(Some(&example(&judge("b", Reader::Vendor))), &[1, 2].into(), Policy::Seed);
     let judging::Judgement::Votes(votes) = judgement else { panic!("{judgement:?}") };
     assert_eq!((votes.votes.len(), votes.repeated.len()), (2, 0));
 }

@@ -33,7 +33,7 @@ impl Walk<'_> {
                 if seat.runner != Holder::Host {
                     self.file(&seat.file, end.answer.clone());
                 }
-                let judgement = judge::read(answer, &ballot.numbers);
+                let judgement = judge::read(answer, &ballot.numbers, self.settings.policy);
                 for warning in judgement.warnings(&seat.label) {
                     self.warn(warning);
                 }
