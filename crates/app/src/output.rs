@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use convoke_domain::text::fitting;
+use convoke_domain::text::{fitting, for_terminal};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -20,6 +20,8 @@ const QUIET: Style = Style::new().bold();
 /// Writes for one command.
 pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
+    /// Whether a terminal shows what is written, which must not obey what others wrote.
+    is_shown: bool,
 }
 
 /// Takes the cursor back to the line before, and wipes that.
@@ -52,8 +54,8 @@ impl Voice {
     fn put(&self, line: &str, is_drawn: bool) {
         let mut was_drawn = self.is_drawn.lock().unwrap_or_else(PoisonError::into_inner);
         let back = if std::mem::replace(&mut *was_drawn, is_drawn) { BACK } else { "" };
-        let line =
-            self.name.as_ref().map_or(line.into(), |name| Cow::from(format!("{name}: {line}")));
+        let line = for_terminal(line);
+        let line = self.name.as_ref().map_or(line.clone(), |name| format!("{name}: {line}").into());
         let line = if is_drawn { drawable(&line).into() } else { line };
         converse(|stderr| writeln!(stderr, "{back}{line}"));
     }
@@ -63,18 +65,24 @@ impl Output {
     /// Takes stdout for the life of the process.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn open() -> Self {
-        Self { out: BufWriter::with_capacity(16 * 1024, io::stdout().lock()) }
+        let is_shown = io::stdout().is_terminal();
+        Self { out: BufWriter::with_capacity(16 * 1024, io::stdout().lock()), is_shown }
     }
 
-    /// Writes data.
+    /// Writes data: byte for byte, but for what a terminal would obey.
     pub fn data(&mut self, text: &str) -> Result<(), Failure> {
+        let text = if self.is_shown { for_terminal(text) } else { Cow::Borrowed(text) };
         Ok(self.out.write_all(text.as_bytes()).map_err(OutputError)?)
     }
 
     /// Writes one JSON document.
     pub fn json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
-        serde_json::to_writer_pretty(&mut self.out, document)
-            .map_err(|error| OutputError(error.into()))?;
+        let failed = |error: serde_json::Error| OutputError(error.into());
+        if self.is_shown {
+            self.data(&serde_json::to_string_pretty(document).map_err(failed)?)?;
+        } else {
+            serde_json::to_writer_pretty(&mut self.out, document).map_err(failed)?;
+        }
         self.data("\n")
     }
 
@@ -100,7 +108,7 @@ impl Output {
     /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
     pub fn redraw(&self, line: &str, in_place: bool) {
         let back = if in_place { BACK } else { "" };
-        converse(|stderr| writeln!(stderr, "{back}{}", drawable(line)));
+        converse(|stderr| writeln!(stderr, "{back}{}", drawable(&for_terminal(line))));
     }
 
     /// Says one line on stderr, exactly as given.
@@ -130,13 +138,16 @@ impl Output {
             return Exit::Done;
         }
         converse(|stderr| {
-            writeln!(stderr, "{ERROR}error:{ERROR:#} {}", failure.error)?;
+            let mut line = |style: Style, word: &str, text: &str| {
+                writeln!(stderr, "{style}{word}:{style:#} {}", for_terminal(text))
+            };
+            line(ERROR, "error", &failure.error.to_string())?;
             let mut cause = failure.error.source();
             while let Some(error) = cause {
-                writeln!(stderr, "{QUIET}cause:{QUIET:#} {error}")?;
+                line(QUIET, "cause", &error.to_string())?;
                 cause = Error::source(error);
             }
-            failure.hints.iter().try_for_each(|hint| writeln!(stderr, "{HINT}hint:{HINT:#} {hint}"))
+            failure.hints.iter().try_for_each(|hint| line(HINT, "hint", hint))
         });
         failure.exit
     }

@@ -2,6 +2,7 @@
 //!
 //! A character is one Unicode scalar value of the decoded file. Byte indices never leave this file.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Returns a text on one line that no terminal obeys: what others say cannot make lines of ours.
@@ -28,6 +29,16 @@ pub fn fitting(text: &str, columns: usize) -> String {
 fn columns_of(c: char) -> usize {
     let is_wide = matches!(c, '⏳' | '✅' | '❌' | '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}');
     if is_wide { 2 } else { 1 }
+}
+
+/// Returns a text with its lines, of which a terminal obeys nothing else.
+pub fn for_terminal(text: &str) -> Cow<'_, str> {
+    let is_order = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if text.contains(is_order) {
+        Cow::Owned(text.replace("\r\n", "\n").replace(is_order, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// A distance from the start of a text, in characters.
@@ -134,6 +145,14 @@ mod tests {
             let cut = fitting(&text, columns);
             prop_assert!(cut.chars().map(columns_of).sum::<usize>() <= columns);
         }
+    }
+
+    #[test]
+    fn a_terminal_is_given_no_orders() {
+        assert!(matches!(for_terminal("two\n\tlines: ü"), Cow::Borrowed(_)));
+        let hostile = "a\u{1b}]0;x\u{7}b\r\nc\rd\u{9b}2J\u{7f}\u{8}";
+        let shown = "a\u{fffd}]0;x\u{fffd}b\nc\u{fffd}d\u{fffd}2J\u{fffd}\u{fffd}";
+        assert_eq!(for_terminal(hostile), shown);
     }
 
     #[test]

@@ -162,6 +162,10 @@ impl Args {
             return self.begin(&Workspace::open(app, None)?, &stage, settings, output);
         }
         let feature = match self.feature.join(" ").trim() {
+            if !self.feature.is_empty() {
+                let said = "note: a rehearsal is about its own feature; what you asked for is not looked at";
+                output.say(said);
+            }
             "" if !self.auto && input::has_person() => match asked_for(output) {
                 Typed::Line(line) => line.trim().to_owned(),
                 Typed::Stopped => return Ok(Exit::Interrupted),

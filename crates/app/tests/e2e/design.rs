@@ -178,3 +178,31 @@ fn a_panel_is_compared_with_a_single_pass() {
     assert_eq!(gone.code, Some(3), "{gone}");
     assert_eq!(project.run(&["compare", "nope"]).code, Some(1));
 }
+
+// What is rehearsed is what was recorded, and whoever asks for something else is told.
+#[test]
+fn a_rehearsal_is_about_its_own_feature() {
+    let project = Project::new();
+    let note = "note: a rehearsal is about its own feature; what you asked for is not looked at\n";
+    let other = project.run(&["design", "--rehearse", "Keep drafts"]);
+    assert_eq!((other.code, other.stderr.starts_with(note)), (Some(0), true), "{other}");
+    assert!(!project.run(&["design", "--rehearse"]).stderr.contains("note: "));
+}
+
+// What agents write is shown, and obeyed by nobody's terminal.
+#[test]
+fn names_of_models_steer_no_terminal() {
+    let project = Project::new();
+    copied(Path::new(REHEARSAL), &project.path("r"));
+    let sketch = project.path("r/answers/sketch/Cursor-Arch.md");
+    let text = fs::read_to_string(&sketch).unwrap();
+    let model = text.lines().find(|line| line.starts_with("model: ")).unwrap();
+    let hostile = text.replace(model, "model: a\u{1b}]0;owned\u{7}b\u{9b}2J");
+    fs::write(&sketch, hostile + "\u{1b}[2J here.\n").unwrap();
+    let (_, run) = rehearsed(&project, &format!("--rehearse={}", project.path("r").display()));
+    let steers = |text: &str| text.contains(|c: char| c.is_control() && c != '\n');
+    let shown = project.stdout(&["show", &run]);
+    assert!(shown.contains(" a ]0;owned b 2J ") && !steers(&shown), "{shown}");
+    let artifact = ["show", &run, "--artifact", "cursor-sketch-arch-output.txt"];
+    assert!(project.stdout(&artifact).contains("\u{1b}[2J here."), "a file gets what was written");
+}

@@ -14,7 +14,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::harness::Project;
 use crate::lane::{init, result, with_claude};
-use crate::panel::{FEATURE, Panel};
+use crate::panel::{FEATURE, Panel, answers};
 
 /// Longer than any test should take; only a hanging program ever waits for it.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -186,4 +186,22 @@ fn a_question_about_the_tree_can_be_interrupted() {
     terminal.until("Enter takes the recommendation: Cancel");
     terminal.press("\n");
     assert_eq!((terminal.end().0, panel.run().1.as_str()), (Some(6), "ended"));
+}
+
+// What agents wrote is shown, and nothing of it is obeyed.
+#[test]
+fn a_terminal_is_shown_no_escapes_of_others() {
+    let panel = Panel::new();
+    let mut knows = answers();
+    let sketch = knows.get_mut("sketch/Cursor-Arch").unwrap();
+    *sketch += "\u{1b}]0;owned\u{7} here.\n";
+    panel.recorded("cursor", &knows);
+    assert_eq!(panel.design(&[]).code, Some(0));
+    let (run, _) = panel.run();
+    let artifact = ["show", &run, "--artifact", "cursor-sketch-arch-output.txt"];
+    for arguments in [&artifact[..], &["show", &run, "--json"]] {
+        let (code, shown) = Terminal::open(&panel.project, 80, arguments).end();
+        assert!(code == Some(0) && shown.contains("owned"), "{shown}");
+        assert!(!shown.contains(['\u{1b}', '\u{7}']), "{shown}");
+    }
 }

@@ -3,6 +3,7 @@
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::event::{FailureKind, Usage};
 use convoke_domain::lane::ledger::Entry;
+use convoke_domain::text::one_line;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use serde::Serialize;
@@ -129,7 +130,9 @@ impl<'a> EntryReport<'a> {
             ("kept in", text(self.kept_in)),
             ("process", Some(self.pid.to_string())),
         ];
-        let line = |(name, value): (&str, Option<String>)| Some(format!("{name:<12} {}\n", value?));
+        let line = |(name, value): (&str, Option<String>)| {
+            Some(format!("{name:<12} {}\n", one_line(&value?)))
+        };
         rows.into_iter().filter_map(line).collect()
     }
 }
