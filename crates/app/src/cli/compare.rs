@@ -7,7 +7,7 @@ use convoke_domain::design::plan::check;
 use convoke_domain::design::prompt;
 use convoke_domain::design::seat::Holder;
 use convoke_domain::lane::event::Usage;
-use convoke_domain::lane::ledger::Purpose;
+use convoke_domain::lane::ledger::{Purpose, Sum};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::run::RunId;
 use convoke_engine::lane::adapter::Rights;
@@ -50,7 +50,7 @@ struct NoPlan {
 #[derive(Serialize)]
 struct Side {
     way: &'static str,
-    lanes: usize,
+    lanes: u64,
     words: usize,
     tasks: usize,
     missing: usize,
@@ -75,11 +75,9 @@ impl Args {
         let (Some(settings), Some(plan)) = (settings, plan) else {
             return Err(Failure::new(Exit::No, NoPlan { run: known.run.id }));
         };
-        let ends = known.facts.ended();
-        let usage = ends.iter().filter_map(|(_, end)| end.usage);
-        let took: u64 = ends.iter().map(|(_, end)| end.took / 1000).sum();
-        let usage = usage.fold(Usage::default(), Usage::plus);
-        let panel = Side::new("panel", ends.len(), plan, usage, took);
+        let took: u64 = known.facts.ended().iter().map(|(_, end)| end.took).sum();
+        let Sum { lanes, usage, .. } = known.sum()?;
+        let panel = Side::new("panel", lanes, plan, usage, took / 1000);
         let ran = self.single(app, settings, &known.run.id)?;
         output.say(&sentence(&ran.driven, None));
         let answer = ran.driven.heard.answer().filter(|_| ran.driven.outcome == Outcome::Answered);
@@ -135,7 +133,7 @@ impl Args {
 }
 
 impl Side {
-    fn new(way: &'static str, lanes: usize, plan: &str, usage: Usage, seconds: u64) -> Self {
+    fn new(way: &'static str, lanes: u64, plan: &str, usage: Usage, seconds: u64) -> Self {
         Self {
             way,
             lanes,

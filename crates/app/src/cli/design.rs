@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(super) use self::course::{CourseArgs, hold};
-pub(super) use self::ending::texts;
+pub(super) use self::ending::{texts, warnings};
 use self::rehearsal::Rehearsal;
 use self::seats::Seats;
 pub(super) use self::worker::WorkerArgs;

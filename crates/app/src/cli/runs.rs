@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::quote::line;
 use convoke_domain::design::walk::{Ending, Next, Progress, walk};
+use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::hashes;
 use convoke_engine::design::run_folder::RunFolders;
@@ -19,7 +20,7 @@ use self::report::{
     ArtifactReport, LaneReport, LineReport, RecountReport, ReplayReport, RunReport, ShowReport,
 };
 use self::spending::Spending;
-use super::design::{CourseArgs, hold, opened, texts};
+use super::design::{CourseArgs, hold, opened, texts, warnings};
 use super::manifest;
 use super::table::render;
 use crate::app::{App, Format};
@@ -123,6 +124,11 @@ impl Known {
         Ok(Spending::paid(&entries, accepted))
     }
 
+    /// Returns how many lanes it had and what they spent, as `show` says it.
+    pub(super) fn sum(&self) -> Result<Sum, Failure> {
+        self.spending().map(|spending| spending.total())
+    }
+
     fn ending(&self) -> String {
         match &self.progress.next {
             Next::Need(_) => "not at its end".to_owned(),
@@ -130,7 +136,7 @@ impl Known {
                 "complete".to_owned()
             }
             Next::End(Ending::Complete { degraded }) => {
-                format!("complete, DEGRADED ({} warnings)", degraded.len())
+                format!("complete, DEGRADED ({})", warnings(degraded.len()))
             }
             Next::End(Ending::Refused(_)) => "refused".to_owned(),
             Next::End(Ending::DirtyTree) => "ended because of a changed working tree".to_owned(),

@@ -16,6 +16,15 @@ fn sum(rows: &Value, name: &str) -> u64 {
     rows.as_array().unwrap().iter().map(|row| row[name].as_u64().unwrap_or(0)).sum()
 }
 
+/// What is compared with a single pass is what `show` adds up.
+fn counted_alike(panel: &Panel, run: &str, total: &Value) {
+    let compared = panel.project.stdout(&["compare", run, "--json"]);
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    for name in ["lanes", "input_tokens", "output_tokens"] {
+        assert_eq!(compared["panel"][name], total[name], "{name}: {compared}");
+    }
+}
+
 #[test]
 fn what_a_run_cost_is_added_up_from_the_ledger() {
     let (panel, seats) = Panel::new().with_spender();
@@ -28,7 +37,8 @@ fn what_a_run_cost_is_added_up_from_the_ledger() {
     let lanes = shown["lanes"].as_array().unwrap();
     let of_host = lanes.iter().filter(|lane| lane["agent"] == "claude").count() as u64;
     assert_eq!(cost["total"]["lanes"], lanes.len());
-    assert_eq!(cost["total"]["uncounted"], lanes.len() as u64 - of_host);
+    assert_eq!(cost["total"]["uncounted"], 0);
+    assert_eq!(cost["recorded_lanes"], lanes.len() as u64 - of_host);
     assert_eq!(cost["total"]["input_tokens"], of_host * 60);
     assert_eq!(cost["total"]["micro_dollars"], of_host * 10_000);
     for rows in ["steps", "seats"] {
@@ -47,7 +57,12 @@ fn what_a_run_cost_is_added_up_from_the_ledger() {
     {
         assert!(text.contains(line), "{line}: {text}");
     }
-    assert!(text.contains(&format!(" for each of {findings} accepted findings")), "{text}");
+    let recorded = lanes.len() as u64 - of_host;
+    let end = format!(
+        " for each of {findings} accepted findings; {recorded} lanes recorded, for nothing"
+    );
+    assert!(text.contains(&end), "{text}");
+    counted_alike(&panel, &run, &cost["total"]);
 
     // The next run knows what this one needed, and whether that may be spent.
     let needed = of_host * 100;

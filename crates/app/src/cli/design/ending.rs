@@ -31,6 +31,11 @@ pub(in crate::cli) fn texts(files: &BTreeMap<String, Arc<str>>) -> BTreeMap<&str
     files.iter().map(|(name, text)| (name.as_str(), &**text)).collect()
 }
 
+/// Says how many warnings there are.
+pub(in crate::cli) fn warnings(count: usize) -> String {
+    format!("{count} warning{}", if count == 1 { "" } else { "s" })
+}
+
 /// Says how it ended, and what can be done next.
 pub(super) fn told(
     app: &App,
@@ -88,7 +93,7 @@ pub(super) fn told(
         return Ok(exit);
     }
     if !degraded.is_empty() {
-        output.say(&format!("DEGRADED: {} warnings; see independence.md", degraded.len()));
+        output.say(&format!("DEGRADED: {}; see independence.md", warnings(degraded.len())));
     }
     output.say(&format!("run {id}: {ending}"));
     if !hint.is_empty() {

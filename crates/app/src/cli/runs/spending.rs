@@ -11,6 +11,7 @@ use convoke_domain::design::forecast::COMPARED;
 use convoke_domain::design::progress::Step;
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::ledger::{Entry, Sum};
+use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
 use super::render;
@@ -21,6 +22,8 @@ use crate::cli::design::cost::amount;
 pub(super) struct Spending {
     /// Whether nothing was paid, because the answers were recorded.
     is_recorded: bool,
+    /// How many lanes were recorded and cost nothing.
+    recorded_lanes: u64,
     steps: Vec<Row>,
     seats: Vec<Row>,
     total: Row,
@@ -48,13 +51,20 @@ type Lane = (Option<Step>, String, Sum);
 impl Spending {
     /// Counts from the ledger.
     pub(super) fn paid(entries: &[Entry], accepted: u64) -> Self {
+        let mut recorded_lanes = 0;
         let lanes = entries.iter().filter_map(|entry| {
             let purpose = &entry.begun.purpose;
             let phase = purpose.phase.as_deref().filter(|phase| *phase != COMPARED)?;
             let seat = purpose.role.clone().unwrap_or_else(|| "-".to_owned());
-            Some((Step::parse(phase), seat, Sum::of(entry)))
+            let mut sum = Sum::of(entry);
+            if is_recorded(entry) {
+                sum.uncounted = 0;
+                recorded_lanes += 1;
+            }
+            Some((Step::parse(phase), seat, sum))
         });
-        Self::of(&lanes.collect::<Vec<_>>(), accepted, false)
+        let lanes: Vec<_> = lanes.collect();
+        Self { recorded_lanes, ..Self::of(&lanes, accepted, false) }
     }
 
     /// Counts from the journal what was recorded.
@@ -81,6 +91,7 @@ impl Spending {
         };
         Self {
             is_recorded,
+            recorded_lanes: if is_recorded { all.lanes } else { 0 },
             steps: steps.into_iter().map(|(step, sum)| Row::new(name(step), sum)).collect(),
             seats: seats.into_iter().map(|(seat, sum)| Row::new(seat.to_owned(), sum)).collect(),
             total: Row::new("total".to_owned(), all),
@@ -91,6 +102,11 @@ impl Spending {
                 .micro_dollars
                 .and_then(|money| money.checked_div(accepted)),
         }
+    }
+
+    /// Returns how many lanes there were, and what they spent.
+    pub(super) const fn total(&self) -> Sum {
+        self.total.sum
     }
 
     /// Shows the sums.
@@ -113,11 +129,20 @@ impl Spending {
             let findings = self.accepted_findings;
             write!(text, "; {tokens} tokens{money} for each of {findings} accepted findings").ok();
         }
+        let lanes = |count: u64| format!("{count} lane{}", if count == 1 { "" } else { "s" });
+        if self.recorded_lanes > 0 && !self.is_recorded {
+            write!(text, "; {} recorded, for nothing", lanes(self.recorded_lanes)).ok();
+        }
         if uncounted > 0 && !self.is_recorded {
-            write!(text, "; {uncounted} lanes cannot tell what they spent").ok();
+            write!(text, "; {} cannot tell what was spent", lanes(uncounted)).ok();
         }
         text
     }
+}
+
+/// Tells whether a lane was played from a recording.
+fn is_recorded(entry: &Entry) -> bool {
+    matches!(AgentRef::parse(&entry.begun.agent), Some(AgentRef::Replay(_)))
 }
 
 impl Row {

@@ -107,7 +107,17 @@ impl Walk<'_> {
             merge::merged(&groups, answer).map_err(|error| error.to_string())
         })?;
         let groups = match said {
-            Said::Well(merged) => merged,
+            Said::Well(merged) => {
+                // Two may well be the same; that all of many are is more likely a slip.
+                if merged.len() == 1 && groups.len() > 2 {
+                    let text = format!(
+                        "The chair put all {} findings together: there is one vote on all of them.",
+                        groups.len()
+                    );
+                    self.warn(unnumbered_warning(&text));
+                }
+                merged
+            }
             Said::Badly { complaint, .. } => {
                 self.chair_was_poor("grouping of findings", &complaint);
                 groups

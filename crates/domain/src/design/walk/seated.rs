@@ -69,10 +69,8 @@ impl<'f> Walk<'f> {
         for ((place, seat), end) in again.into_iter().zip(ends) {
             places[place] = self.taken(&seat, end, phase);
             if let Err((_, reason)) = &places[place] {
-                let name = self.settings.panel.named(Holder::Host).name();
                 let reason = quote::line(reason);
-                let text = format!("{name} {} failed: {reason}. Going on without it.", phase.noun);
-                self.warn(unnumbered_warning(&text));
+                self.left_empty(&seat, &reason, phase);
             }
         }
         Ok(places.into_iter().filter_map(Result::ok).collect())
@@ -126,8 +124,7 @@ impl<'f> Walk<'f> {
         let (name, host) = (panel.named(seat.runner).name(), panel.named(Holder::Host).name());
         let reason = quote::line(reason);
         if seat.runner == Holder::Host {
-            let text = format!("{name} {} failed: {reason}. Going on without it.", phase.noun);
-            self.warn(unnumbered_warning(&text));
+            self.left_empty(seat, &reason, phase);
             return;
         }
         // Nobody failed if nothing may be spent any more.
@@ -138,10 +135,19 @@ impl<'f> Walk<'f> {
         self.lose(seat.runner);
         let text =
             format!("{name} failed — {reason}. Using {host} replacement for remainder of session.");
-        if was_lost {
-            self.warnings.push(unnumbered_warning(&text));
-        } else {
-            self.warn(unnumbered_warning(&text));
+        let warning = unnumbered_warning(&text);
+        if !was_lost {
+            self.warn(warning);
+        } else if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
         }
+    }
+
+    /// Says that not even the host fills a seat, and which.
+    fn left_empty(&mut self, seat: &Seat, reason: &str, phase: &Phase<'_>) {
+        let name = self.settings.panel.named(Holder::Host).name();
+        let (noun, label) = (phase.noun, &seat.label);
+        let text = format!("{name} {noun} failed ({label}): {reason}. Going on without it.");
+        self.warn(unnumbered_warning(&text));
     }
 }

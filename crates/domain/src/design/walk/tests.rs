@@ -3,5 +3,6 @@
 mod cut_off;
 mod heavy;
 mod nested;
+mod warnings;
 mod whole_runs;
 mod world;
