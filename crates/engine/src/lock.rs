@@ -58,15 +58,16 @@ impl Lock {
         Ok(Self { file })
     }
 
-    /// Returns what others are told by whoever holds a lock, as far as can be seen from here; nothing
-    /// if its last holder is gone. It is not tried, because that would keep others from it.
-    pub fn holder(path: &Path) -> Option<String> {
+    /// Returns what others are told by whoever holds a lock, and which process that is, as far as can
+    /// be seen from here; nothing if its last holder is gone. It is not tried, because that would keep
+    /// others from it.
+    pub fn holder(path: &Path) -> Option<(String, Owner)> {
         let said = file::text(path, MAX_BYTES)?;
         let mut lines = said.lines();
-        let holder = lines.next()?;
+        let holder = lines.next()?.to_owned();
         let (pid, mark) = lines.next()?.split_once(' ')?;
         let owner = Owner { pid: pid.parse().ok()?, mark: mark.to_owned() };
-        (!owner::is_gone(&owner)).then(|| holder.to_owned())
+        (!owner::is_gone(&owner)).then_some((holder, owner))
     }
 }
 
@@ -100,18 +101,19 @@ mod tests {
     fn a_holder_that_is_gone_holds_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x-lock");
-        assert_eq!(Lock::holder(&path), None);
+        let holder = || Lock::holder(&path).map(|(holder, _)| holder);
+        assert_eq!(holder(), None);
         let lock = Lock::take(&path, "me").unwrap();
-        assert_eq!(Lock::holder(&path).as_deref(), Some("me"));
+        assert_eq!(holder(), Some("me".to_owned()));
         let said = std::fs::read_to_string(&path).unwrap();
         let (before, _) = said.trim_end().rsplit_once(' ').unwrap();
         std::fs::write(&path, format!("{before} 1\n")).unwrap();
-        assert_eq!(Lock::holder(&path), None, "another process has its number");
+        assert_eq!(holder(), None, "another process has its number");
         std::fs::write(&path, "me\n").unwrap();
-        assert_eq!(Lock::holder(&path), None);
+        assert_eq!(holder(), None);
         std::fs::write(&path, &said).unwrap();
-        assert_eq!(Lock::holder(&path).as_deref(), Some("me"));
+        assert_eq!(holder(), Some("me".to_owned()));
         drop(lock);
-        assert_eq!(Lock::holder(&path), None);
+        assert_eq!(holder(), None);
     }
 }

@@ -60,10 +60,20 @@ pub fn stop(owner: &Owner, patience: Duration) -> io::Result<bool> {
         return Ok(true);
     }
     ask(pid, end.as_ref())?;
+    gone_within(owner, end.as_ref(), patience)
+}
+
+/// Waits until an owner is gone, but not for ever; tells whether it is.
+pub fn wait(owner: &Owner, patience: Duration) -> io::Result<bool> {
+    let number = i32::try_from(owner.pid).ok().and_then(Pid::from_raw);
+    gone_within(owner, number.and_then(end_of).as_ref(), patience)
+}
+
+fn gone_within(owner: &Owner, end: Option<&OwnedFd>, patience: Duration) -> io::Result<bool> {
     let mut left = patience;
     while whereabouts(owner) == Whereabouts::Here && !left.is_zero() {
         let step = if end.is_some() { left } else { STEP.min(left) };
-        let mut watched: Vec<_> = end.iter().map(|end| PollFd::new(end, PollFlags::IN)).collect();
+        let mut watched: Vec<_> = end.iter().map(|end| PollFd::new(*end, PollFlags::IN)).collect();
         poll(&mut watched, Some(&timespec(step)))?;
         left = left.saturating_sub(step);
     }
@@ -188,7 +198,9 @@ mod tests {
         let pid = child.id();
         let owner = Owner { pid, mark: mark(pid).unwrap() };
         assert_eq!(whereabouts(&owner), Whereabouts::Here);
+        assert!(!wait(&owner, Duration::from_millis(1)).unwrap());
         assert!(stop(&owner, Duration::from_mins(1)).unwrap());
+        assert!(wait(&owner, Duration::from_mins(1)).unwrap());
         assert!(!child.wait().unwrap().success());
     }
 }

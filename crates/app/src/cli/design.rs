@@ -128,6 +128,10 @@ pub(super) enum DesignError {
     NoAgent { name: String },
     #[error("cannot use `{}`", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
+    #[error("cannot hand anything over: there is no folder `{}`", path.display())]
+    NoParent { path: PathBuf },
+    #[error("cannot go on with the run: its worker still writes, in process {pid}")]
+    WorkerLives { pid: u32 },
     #[error("cannot go on with `{run}`: it was never begun")]
     NotBegun { run: RunId },
     #[error("cannot ask anybody: nobody is at the keyboard")]

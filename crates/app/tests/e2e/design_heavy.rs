@@ -158,3 +158,59 @@ fn a_worker_in_a_changed_tree_leaves_the_question_to_others() {
     assert_eq!(again.code, Some(0), "{again}");
     assert!(again.stdout.contains("## Implementation Plan"), "{again}");
 }
+
+// P-383: whoever began the run learns what went wrong in the part that it did not see.
+#[test]
+fn the_warnings_of_a_worker_that_failed_are_told() {
+    let panel = Panel::new();
+    let mut knows = answers();
+    knows.retain(|label, _| !label.starts_with("sketch/Cursor"));
+    panel.recorded("cursor", &knows);
+    let mut host = answers();
+    host.retain(|label, _| !label.starts_with("chair/plan"));
+    panel.recorded("claude", &host);
+    panel.recorded("codex", &host);
+    let outcome = panel.design(&["--subagent"]);
+    assert_eq!(outcome.code, Some(4), "{outcome}");
+    let (_, after) = outcome.stdout.split_once("worker subagent failed: plan-missing.").unwrap();
+    for warning in [
+        "**⚠ Cursor failed — ",
+        "**⚠ Claude sketch failed (Cursor-Arch): ",
+        "**⚠ Claude sketch failed (Cursor-Edge): ",
+        "**⚠ Claude failed as the chair — ",
+    ] {
+        assert_eq!(after.matches(warning).count(), 1, "{warning}: {outcome}");
+    }
+    let (run, _) = panel.run();
+    for agent in ["codex", "claude"] {
+        panel.recorded(agent, &answers());
+    }
+    let again = panel.project.run(&["resume", &run]);
+    assert_eq!(again.code, Some(0), "{again}");
+    let replayed = panel.project.run(&["replay", &run]);
+    assert_eq!(replayed.stdout, outcome.stdout + &again.stdout);
+}
+
+// A worker outlives whoever started it for as long as its lanes take to stop.
+#[test]
+fn a_worker_that_is_still_there_is_waited_for() {
+    let panel = with_first("trap '' TERM; : > \"$HOME/ready\"; sleep 600 & wait; sleep 600");
+    let tape = |name: &str| panel.project.path(&format!("../{name}.jsonl")).display().to_string();
+    let seats = format!("claude,replay:{},replay:{}", tape("codex"), tape("host"));
+    let flags = ["design", "--auto", "--subagent", "--no-probe", "--seats", &seats, FEATURE];
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_convoke"));
+    let mut parent = panel.project.command(program, &flags).spawn().unwrap();
+    let ready = panel.project.path("../home/ready");
+    while !ready.exists() {
+        assert!(parent.try_wait().unwrap().is_none(), "it ended too soon");
+        std::thread::yield_now();
+    }
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let (run, state) = panel.run();
+    assert_eq!(state, "stopped");
+    let again = panel.project.run(&["resume", &run, "--no-probe"]);
+    assert_eq!(again.code, Some(0), "{again}");
+    assert!(again.stderr.contains("note: waiting for the worker of an earlier process"), "{again}");
+    assert!(again.stdout.contains("## Implementation Plan"), "{again}");
+}

@@ -24,7 +24,7 @@ pub struct Facts {
     trees: HashMap<Boundary, Vec<(Millis, Tree)>>,
     recoveries: HashMap<Boundary, Vec<(Millis, Recovery)>>,
     budget: Option<(Millis, String)>,
-    workers: Vec<(Millis, Worked, String)>,
+    workers: Vec<Worker>,
     is_worker_due: bool,
     exports: Vec<(Millis, Export)>,
     is_export_due: bool,
@@ -32,6 +32,19 @@ pub struct Facts {
     again: HashSet<Step>,
     earlier: Option<Earlier>,
     steps: u64,
+}
+
+/// A process that did the heavy part, or failed at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worker {
+    /// When it ended.
+    pub at: Millis,
+    /// How.
+    pub worked: Worked,
+    /// The folder that it left.
+    pub folder: String,
+    /// If it failed, what had gone wrong until then. It showed nothing itself.
+    pub warnings: Vec<String>,
 }
 
 /// What was shown before something was begun again.
@@ -117,7 +130,9 @@ impl Facts {
                 }
             }
             Event::Worked { worked, folder } => {
-                self.workers.push((at, worked, folder));
+                let is_failed = matches!(worked, Worked::Failed(_));
+                let warnings = if is_failed { walked(self).warnings } else { Vec::new() };
+                self.workers.push(Worker { at, worked, folder, warnings });
                 self.is_worker_due = false;
             }
             Event::Exported(export) => {
@@ -198,14 +213,16 @@ impl Facts {
     }
 
     /// Returns how each process ended that did the heavy part, and what folder it left.
-    pub fn workers(&self) -> &[(Millis, Worked, String)] {
+    pub fn workers(&self) -> &[Worker] {
         &self.workers
     }
 
     /// Returns why the last of them failed, unless somebody resumed the run since.
     pub fn worker_failure(&self) -> Option<&str> {
         match self.workers.last() {
-            Some((_, Worked::Failed(reason), _)) if !self.is_worker_due => Some(reason.as_str()),
+            Some(Worker { worked: Worked::Failed(reason), .. }) if !self.is_worker_due => {
+                Some(reason.as_str())
+            }
             _ => None,
         }
     }

@@ -47,6 +47,8 @@ pub struct Progress {
     pub files: BTreeMap<String, Arc<str>>,
     /// What whoever asked is to be warned of in their own log.
     pub issues: Vec<String>,
+    /// What went wrong on the way.
+    pub warnings: Vec<String>,
     /// Whom of the two agents can still be asked.
     pub available: Available,
     /// Whether it stands in the part that a process of its own does.
@@ -181,6 +183,7 @@ pub(super) fn walked(facts: &Facts) -> Progress {
             lines: Vec::new(),
             files: BTreeMap::new(),
             issues: Vec::new(),
+            warnings: Vec::new(),
             available: NOBODY_LOST,
             is_heavy: false,
             next,
@@ -210,8 +213,8 @@ pub(super) fn walked(facts: &Facts) -> Progress {
             None => Next::Need(need),
         },
     };
-    let Walk { lines, files, issues, available, is_heavy, .. } = walk;
-    Progress { lines, files, issues, available, is_heavy, next }
+    let Walk { lines, files, issues, warnings, available, is_heavy, .. } = walk;
+    Progress { lines, files, issues, warnings, available, is_heavy, next }
 }
 
 const NOBODY_LOST: Available = Available { first: true, second: true };

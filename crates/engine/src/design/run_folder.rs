@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use convoke_domain::owner::Owner;
 use convoke_domain::run::RunId;
 use jiff::Timestamp;
 
@@ -21,6 +22,9 @@ const AUDIT: &str = "cleanup-audit.log";
 
 /// Where locks lie. No run can be called so.
 const LOCKS: &str = ".locks";
+
+/// Who does the heavy part of a run, in its folder.
+const WORKER: &str = ".worker";
 
 /// The folder of all runs' folders.
 #[derive(Debug, Clone)]
@@ -99,10 +103,23 @@ impl RunFolders {
     pub fn worked_on(&self) -> HashSet<RunId> {
         let locks = fs::read_dir(self.root.join(LOCKS)).into_iter().flatten().flatten();
         let run = |lock: DirEntry| {
-            let holder = Lock::holder(&lock.path())?;
+            let (holder, _) = Lock::holder(&lock.path())?;
             RunId::parse(holder.strip_prefix("run ")?.split(' ').next()?).ok()
         };
         locks.filter_map(run).collect()
+    }
+
+    /// Says that a worker writes a run's journal, as long as what is returned lives.
+    pub fn hold_for_worker(&self, run: &RunId) -> Result<Lock, RunFolderError> {
+        let path = self.path(run);
+        let held = |source| RunFolderError::Held { tree: path.clone(), source };
+        let holder = format!("the worker in process {}", std::process::id());
+        Lock::take(&path.join(WORKER), &holder).map_err(held)
+    }
+
+    /// Returns the worker that writes a run's journal now.
+    pub fn worker(&self, run: &RunId) -> Option<Owner> {
+        Lock::holder(&self.path(run).join(WORKER)).map(|(_, owner)| owner)
     }
 
     /// Makes a run's folder, which only its user can look into, or finds it again.

@@ -20,7 +20,7 @@ use super::nested::Caller;
 use super::person::Person;
 use super::screen::Screen;
 use super::stage::{Beginning, Stage};
-use super::{DesignError, cost, ground, opened};
+use super::{DesignError, cost, ground, opened, worker};
 use crate::app::{App, Format};
 use crate::cli::lane::seconds;
 use crate::cli::manifest::recorded;
@@ -91,6 +91,7 @@ impl CourseArgs {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let folders = folders(app)?;
+        worker::wait_for_last(&folders, id)?;
         let (journal, events) = opened(workspace, id)?;
         let mut stage = self.stage(app, id, &events, output)?;
         let folder = stage.folder.clone();
@@ -202,13 +203,13 @@ fn begun<'e>(id: &RunId, events: &'e [Stamped]) -> Result<&'e Settings, Failure>
     }
 }
 
-fn folders(app: &App) -> Result<RunFolders, Failure> {
+pub(super) fn folders(app: &App) -> Result<RunFolders, Failure> {
     let root = app.environment.runs();
     let root = root.ok_or_else(|| Failure::new(Exit::Surroundings, DesignError::NoHome))?;
     Ok(RunFolders::new(root))
 }
 
-fn held(error: RunFolderError) -> Failure {
+pub(super) fn held(error: RunFolderError) -> Failure {
     let hint = error.hint();
     Failure::new(Exit::Surroundings, error).hint(hint)
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 use convoke_domain::design::heavy::Worked;
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::work;
-use convoke_engine::file;
+use convoke_engine::design::run_folder::RunFolders;
 use convoke_engine::lane::supervisor::{Errand, Limits, Talk, run};
-use convoke_engine::scratch;
+use convoke_engine::{file, owner, scratch};
 
-use super::course::CourseArgs;
-use super::opened;
-use super::stage::Stage;
+use super::course::{CourseArgs, folders, held};
+use super::stage::{Stage, stopped};
+use super::{DesignError, opened};
 use crate::app::App;
 use crate::cli::lane::lane_failed;
 use crate::exit::Exit;
@@ -29,6 +29,12 @@ const PATIENCE: Duration = Duration::from_hours(24 * 7);
 
 /// How long a worker may take to stop its lanes.
 const GRACE: Duration = Duration::from_secs(20);
+
+/// How long a worker is waited for whose parent was killed: longer than it may take to stop.
+const LAST_WORDS: Duration = Duration::from_secs(40);
+
+/// How often it is looked at meanwhile.
+const STEP: Duration = Duration::from_millis(100);
 
 /// Do the heavy part of a run that another process began (called by convoke)
 #[derive(Debug, clap::Args)]
@@ -54,11 +60,34 @@ impl WorkerArgs {
 
     fn worked(&self, app: &App, output: &mut Output) -> Result<Worked, Failure> {
         let workspace = Workspace::open(app, None)?;
+        let _lock = folders(app)?.hold_for_worker(&self.run).map_err(held)?;
         let (journal, events) = opened(&workspace, &self.run)?;
         let mut stage = self.course.stage(app, &self.run, &events, output)?;
         stage.is_worker = true;
         work(journal, events, &mut stage).map_err(super::course::run_failed)
     }
+}
+
+/// Waits for a worker whose parent was killed: it stops its lanes and ends, and until then it may
+/// still write the journal.
+pub(super) fn wait_for_last(folders: &RunFolders, id: &RunId) -> Result<(), Failure> {
+    let cancel = interrupt::cancel();
+    let mut left = LAST_WORDS;
+    while let Some(worker) = folders.worker(id) {
+        if cancel.is_asked() {
+            return Err(stopped(id));
+        }
+        if left.is_zero() {
+            let error = DesignError::WorkerLives { pid: worker.pid };
+            return Err(Failure::new(Exit::Surroundings, error).hint("wait until that has ended"));
+        }
+        if left == LAST_WORDS {
+            Voice::default().say("note: waiting for the worker of an earlier process to end");
+        }
+        owner::wait(&worker, STEP).ok();
+        left = left.saturating_sub(STEP);
+    }
+    Ok(())
 }
 
 /// Has a worker do the heavy part, and tells what is believed of it; nothing if we were stopped.

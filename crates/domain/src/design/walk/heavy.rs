@@ -2,6 +2,7 @@
 //! and then what was made.
 
 use super::{Ending, Halt, Walk, Walked};
+use crate::design::facts::Worker;
 use crate::design::heavy::Worked;
 use crate::design::progress::{Shown, Step};
 
@@ -14,7 +15,7 @@ impl Walk<'_> {
         }
         let facts = self.facts;
         let place = self.crumbs.place(Step::Sketches);
-        for (at, worked, folder) in facts.workers() {
+        for Worker { at, worked, folder, warnings } in facts.workers() {
             self.at(*at);
             let Worked::Failed(reason) = worked else { continue };
             let then = if self.settings.nested {
@@ -27,7 +28,7 @@ impl Walk<'_> {
             let why = reason.as_str();
             self.say(format!("**⚠ {place} — heavy worker subagent failed: {why}. {then}**"));
             self.say(self.crumbs.start(Step::Cleanup));
-            self.replay_warnings();
+            self.say_all(warnings);
         }
         self.is_heavy = true;
     }
