@@ -158,7 +158,14 @@ impl Args {
             return Err(Failure::new(Exit::Usage, DesignError::Folder { path, source }));
         }
         self.course.check()?;
+        if let Some(env) = self.session_env.as_ref().filter(|_| self.is_nested()) {
+            has_folder(Path::new(env))?;
+        }
         if let Some(folder) = &self.rehearse {
+            if !self.feature.is_empty() {
+                let said = "note: a rehearsal is about its own feature; what you asked for is not looked at";
+                output.say(said);
+            }
             let rehearsal = Rehearsal::prepare(folder.as_deref())?;
             let stage = App { project: rehearsal.project(), ..app.clone() };
             let (seats, feature) = (rehearsal.seats()?, short_enough(rehearsal.feature())?);
@@ -166,10 +173,6 @@ impl Args {
             return self.begin(&Workspace::open(app, None)?, &stage, settings, output);
         }
         let feature = match self.feature.join(" ").trim() {
-            if !self.feature.is_empty() {
-                let said = "note: a rehearsal is about its own feature; what you asked for is not looked at";
-                output.say(said);
-            }
             "" if !self.auto && input::has_person() => match asked_for(output) {
                 Typed::Line(line) => line.trim().to_owned(),
                 Typed::Stopped => return Ok(Exit::Interrupted),
@@ -242,6 +245,18 @@ impl Args {
         journal.append(now().as_millisecond(), &event).map_err(refused)?;
         self.course.go(app, workspace, &id, lock, output)
     }
+}
+
+/// A session file need not be there, but what is made is left in its folder.
+fn has_folder(env: &Path) -> Result<(), Failure> {
+    let env = std::path::absolute(env).unwrap_or_else(|_| env.to_owned());
+    let folder = env.parent().unwrap_or(&env);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let path = folder.to_owned();
+    let failure = Failure::new(Exit::Usage, DesignError::NoParent { path });
+    Err(failure.hint("make it, or leave out `--session-env`"))
 }
 
 fn short_enough(feature: String) -> Result<String, Failure> {

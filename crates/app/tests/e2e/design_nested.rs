@@ -245,3 +245,56 @@ fn a_session_file_does_not_waive_the_branch_check() {
     assert_eq!(open.code, Some(0), "{open}");
     assert!(parent.at("design-export/manifest.env").exists());
 }
+
+// P-284, P-326: nothing of an earlier design is taken for this one's, and nobody's folder is made up.
+#[test]
+fn what_an_earlier_design_accepted_does_not_stay() {
+    let parent = Parent::new("");
+    fs::write(parent.at("oos-accepted-design.md"), "### OOS_1: of another design\n").unwrap();
+    let mut knows = answers();
+    for (label, answer) in &mut knows {
+        if label.starts_with("vote/") {
+            *answer = answer.replace(": YES", ": NO");
+        }
+    }
+    for agent in ["cursor", "codex", "claude"] {
+        parent.panel.recorded(agent, &knows);
+    }
+    let outcome = parent.design(&[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(!parent.at("oos-accepted-design.md").exists());
+    assert!(parent.at("design-export/manifest.env").exists());
+    parent.panel.git(&["switch", "--quiet", "main"]);
+    fs::remove_dir_all(parent.at("")).unwrap();
+    let gone = parent.design(&[]);
+    assert_eq!(gone.code, Some(2), "{gone}");
+    assert!(
+        gone.stderr.starts_with("error: cannot hand anything over: there is no folder"),
+        "{gone}"
+    );
+    assert!(!parent.at("").exists());
+    assert_eq!(parent.panel.project.stdout(&["runs"]).lines().count(), 2, "nothing was begun");
+}
+
+// P-335: one that vanishes on the way is not made again, and what was made is kept.
+#[test]
+fn a_folder_that_vanishes_is_missed() {
+    let parent = Parent::new("");
+    let mut knows = answers();
+    knows.retain(|label, _| !label.starts_with("sketch/"));
+    for agent in ["cursor", "codex", "claude"] {
+        parent.panel.recorded(agent, &knows);
+    }
+    assert_eq!(parent.design(&[]).code, Some(4));
+    for agent in ["cursor", "codex", "claude"] {
+        parent.panel.recorded(agent, &answers());
+    }
+    fs::remove_dir_all(parent.at("")).unwrap();
+    let (run, _) = parent.panel.run();
+    let outcome = parent.panel.project.run(&["resume", &run]);
+    assert_eq!((outcome.code, parent.at("").exists()), (Some(3), false), "{outcome}");
+    fs::create_dir(parent.at("")).unwrap();
+    let again = parent.panel.project.run(&["resume", &run]);
+    assert_eq!(again.code, Some(0), "{again}");
+    assert!(parent.at("design-export/manifest.env").exists());
+}

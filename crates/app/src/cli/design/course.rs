@@ -116,7 +116,7 @@ impl CourseArgs {
             let is_failed =
                 matches!(outcome, Outcome::Ended(Ending::HeavyFailed(_) | Ending::Failed(_)));
             if settings.subagent && is_failed {
-                caller.withdraw();
+                caller.withdraw(&progress);
             }
         }
         if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) =

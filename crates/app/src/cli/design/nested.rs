@@ -1,7 +1,7 @@
 //! A design that another workflow asked for: what that workflow knows, and what it gets.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use convoke_domain::design::event::{Export, LaneEnd, Settings};
@@ -132,7 +132,7 @@ impl Caller {
         let failed = |source| {
             Failure::new(Exit::Surroundings, DesignError::Folder { path: path.clone(), source })
         };
-        file::put(&path, text.as_bytes()).map(|()| true).map_err(failed)
+        self.put(&path, text).map(|()| true).map_err(failed)
     }
 
     /// Leaves who can still be asked, however the run ended.
@@ -151,6 +151,9 @@ impl Caller {
         progress: &Progress,
     ) -> Export {
         self.ends(settings, progress.available);
+        if !progress.files.contains_key(ACCEPTED) {
+            remove(&self.folder().join(ACCEPTED));
+        }
         for issue in &progress.issues {
             let logged =
                 execution_log::append_once(&self.folder().join(LOG), Category::Warnings, issue);
@@ -179,22 +182,26 @@ impl Caller {
         }
     }
 
-    /// Takes back the manifest of an earlier design. Whoever asked was told that there is none, and
-    /// must not take that one for this design's.
-    pub(super) fn withdraw(&self) {
-        let manifest = self.folder().join(EXPORT_DIR).join(MANIFEST_FILE);
-        match fs::remove_file(&manifest) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                let place = manifest.display();
-                Voice::default().say(&format!("warning: cannot remove `{place}`: {error}"));
-            }
-            Ok(()) | Err(_) => {}
+    /// Takes back the manifest of an earlier design, and what that had accepted. Whoever asked was told
+    /// that there is none, and must not take those for this design's.
+    pub(super) fn withdraw(&self, progress: &Progress) {
+        remove(&self.folder().join(EXPORT_DIR).join(MANIFEST_FILE));
+        if !progress.files.contains_key(ACCEPTED) {
+            remove(&self.folder().join(ACCEPTED));
         }
     }
 
     /// Returns the folder of whoever asked.
     fn folder(&self) -> PathBuf {
         self.env.parent().map_or_else(PathBuf::new, Path::to_owned)
+    }
+
+    /// Puts a file into that folder. One that is gone is not made again: nobody would look there.
+    fn put(&self, path: &Path, text: &str) -> io::Result<()> {
+        if !self.folder().is_dir() {
+            return Err(ErrorKind::NotFound.into());
+        }
+        file::put(path, text.as_bytes())
     }
 
     fn health_file(&self) -> PathBuf {
@@ -204,10 +211,20 @@ impl Caller {
     }
 
     fn leave_health(&self, text: &str) {
-        if let Err(error) = file::put(&self.health_file(), text.as_bytes()) {
+        if let Err(error) = self.put(&self.health_file(), text) {
             let place = self.health_file();
             Voice::default().say(&format!("warning: cannot write `{}`: {error}", place.display()));
         }
+    }
+}
+
+/// Removes what an earlier design left under a name of ours.
+fn remove(path: &Path) {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Voice::default().say(&format!("warning: cannot remove `{}`: {error}", path.display()));
+        }
+        Ok(()) | Err(_) => {}
     }
 }
 
