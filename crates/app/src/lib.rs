@@ -13,6 +13,7 @@ pub mod failure;
 pub mod input;
 pub mod interrupt;
 pub mod output;
+pub mod rehearsal;
 pub mod workspace;
 
 use std::ffi::OsString;

@@ -7,13 +7,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Ended, Event};
-use convoke_domain::lane::outcome::End;
-use convoke_engine::lane::cassette::{Cassette, Entry, Matching, Request};
+use convoke_engine::lane::cassette::{Cassette, Entry};
 use serde_json::Value;
 
 /// A project with a repository, and recordings of three agents beside it.
@@ -76,46 +74,14 @@ impl Ground {
     }
 }
 
-/// Every answer of the rehearsal as a recorded lane.
+/// Every answer of the rehearsal as a recorded lane; a plan also for who makes one alone.
 fn tape() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("rehearsal/answers");
-    let mut tape = format!("{}\n", Cassette::head());
-    let mut open = vec![root.clone()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            let answer = text.splitn(3, "---\n").nth(2).unwrap().to_owned();
-            let label = path.strip_prefix(&root).unwrap().with_extension("");
-            let label = label.display().to_string();
-            let labels = if label == "chair/plan/claude" {
-                vec![label, "compare".to_owned()]
-            } else {
-                vec![label]
-            };
-            tape.extend(labels.into_iter().map(|label| recorded(label, &answer)));
-        }
-    }
-    tape
-}
-
-fn recorded(label: String, answer: &str) -> String {
-    let request = Request {
-        hash: String::new(),
-        label: Some(label),
-        matching: Matching::Label,
-        agent: String::new(),
-        model: None,
-        prompt: String::new(),
-        recorded_at: String::new(),
-    };
-    let ended = Ended { answer: Some(answer.to_owned()), failure: None };
-    let events = vec![(Duration::ZERO, Event::Ended(ended))];
-    Entry { request, events, end: End::Exited(0), took: Duration::ZERO }.lines(None)
+    let recorded = |label, answer| Entry::answered(label, answer, Duration::ZERO).lines(None);
+    let answers = || convoke::rehearsal::answers();
+    let alone = answers().filter(|(lane, _)| *lane == "chair/plan/claude");
+    let alone = alone.map(|(_, answer)| recorded("compare", answer));
+    let lanes: String = answers().map(|(lane, it)| recorded(lane, it)).chain(alone).collect();
+    format!("{}\n{lanes}", Cassette::head())
 }
 
 /// Kills a run after every second event, from one on, until it is too late to kill it.

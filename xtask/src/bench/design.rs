@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use convoke::rehearsal::answers;
 use convoke_domain::design::event::{Event, LaneEnd, LaneId, Stamped};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::finding::{Finding, FindingId, Remark, Scope};
@@ -15,14 +16,12 @@ use convoke_domain::design::policy::Policy;
 use convoke_domain::design::tally::{Voter, report, scores, tally};
 use convoke_domain::design::vote::Votes;
 use convoke_domain::lane::collected::Status;
-use convoke_domain::lane::event::{Ended, Event as Said};
-use convoke_domain::lane::outcome::End;
-use convoke_engine::lane::cassette::{Entry, Matching, Request};
+use convoke_engine::lane::cassette::Entry;
 use serde_json::{Value, json};
 
 use super::{MB, Row, convoke, memory, peak_bytes, ratio, stopwatch, take_turns, weighed};
+use crate::Error;
 use crate::process::command;
-use crate::{Error, root};
 
 /// How long every lane takes.
 const LANE: Duration = Duration::from_secs(5);
@@ -96,7 +95,7 @@ impl Ground {
 fn critical_path() -> Result<Row, Error> {
     let ground = Ground::new()?;
     let tape = ground.path("panel.jsonl");
-    fs::write(&tape, recorded()?)?;
+    fs::write(&tape, recorded())?;
     let seats = ["cursor", "codex", "claude"].map(|name| {
         let path = ground.path(&format!("{name}.jsonl"));
         fs::copy(&tape, &path).map(|_| format!("replay:{}", path.display()))
@@ -130,35 +129,9 @@ fn slowest(shown: &Value) -> Duration {
 }
 
 /// Every answer of the rehearsal as a lane that takes its time.
-fn recorded() -> Result<String, Error> {
-    let answers = root().join("crates/app/rehearsal/answers");
-    let mut tape = "{\"cassette\":{\"version\":1,\"pace\":1.0}}\n".to_owned();
-    let mut open = vec![answers.clone()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                open.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path)?;
-            let answer = text.splitn(3, "---\n").nth(2).unwrap_or_default().to_owned();
-            let label = path.strip_prefix(&answers)?.with_extension("").display().to_string();
-            let ended = Said::Ended(Ended { answer: Some(answer), failure: None });
-            let request = Request {
-                hash: String::new(),
-                label: Some(label),
-                matching: Matching::Label,
-                agent: String::new(),
-                model: None,
-                prompt: String::new(),
-                recorded_at: String::new(),
-            };
-            let events = vec![(LANE, ended)];
-            tape += &Entry { request, events, end: End::Exited(0), took: LANE }.lines(None);
-        }
-    }
-    Ok(tape)
+fn recorded() -> String {
+    let lanes = answers().map(|(lane, answer)| Entry::answered(lane, answer, LANE).lines(None));
+    format!("{{\"cassette\":{{\"version\":1,\"pace\":1.0}}}}\n{}", lanes.collect::<String>())
 }
 
 /// Does ten times as much at once, against a tenth of it: done ten times with other things, of which

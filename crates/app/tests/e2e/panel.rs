@@ -5,14 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Ended, Event};
-use convoke_domain::lane::outcome::End;
-use convoke_engine::lane::cassette::{Cassette, Entry, Matching, Request};
+use convoke_engine::lane::cassette::{Cassette, Entry};
 use serde_json::{Value, json};
 
 use crate::harness::{Outcome, Project, set_mode};
 
-pub(crate) const REHEARSAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rehearsal");
 pub(crate) const FEATURE: &str = "Keep notes in a folder";
 const AGENTS: [&str; 3] = ["cursor", "codex", "claude"];
 
@@ -125,36 +122,9 @@ impl Panel {
 
 /// Every answer of the rehearsal.
 pub(crate) fn answers() -> Answers {
-    let root = Path::new(REHEARSAL).join("answers");
-    let mut answers = Answers::new();
-    let mut open = vec![root.clone()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            let answer = text.splitn(3, "---\n").nth(2).unwrap().to_owned();
-            let label = path.strip_prefix(&root).unwrap().with_extension("");
-            answers.insert(label.display().to_string(), answer);
-        }
-    }
-    answers
+    convoke::rehearsal::answers().map(|(lane, text)| (lane.to_owned(), text.to_owned())).collect()
 }
 
 fn lane(label: &str, answer: &str) -> String {
-    let request = Request {
-        hash: String::new(),
-        label: Some(label.to_owned()),
-        matching: Matching::Label,
-        agent: String::new(),
-        model: None,
-        prompt: String::new(),
-        recorded_at: String::new(),
-    };
-    let ended = Ended { answer: Some(answer.to_owned()), failure: None };
-    let events = vec![(Duration::ZERO, Event::Ended(ended))];
-    Entry { request, events, end: End::Exited(0), took: Duration::ZERO }.lines(None)
+    Entry::answered(label, answer, Duration::ZERO).lines(None)
 }

@@ -8,7 +8,7 @@ mod line;
 use std::path::Path;
 use std::time::Duration;
 
-use convoke_domain::lane::event::Event;
+use convoke_domain::lane::event::{Ended, Event};
 use convoke_domain::lane::outcome::End;
 
 use self::line::Line;
@@ -208,6 +208,26 @@ fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static
 }
 
 impl Entry {
+    /// Returns a lane that was written instead of recorded: it is found by its label, and gives an
+    /// answer after a while.
+    pub fn answered(label: &str, answer: &str, took: Duration) -> Self {
+        let ended = Ended { answer: Some(answer.to_owned()), failure: None };
+        Self {
+            request: Request {
+                hash: String::new(),
+                label: Some(label.to_owned()),
+                matching: Matching::Label,
+                agent: String::new(),
+                model: None,
+                prompt: String::new(),
+                recorded_at: String::new(),
+            },
+            events: vec![(took, Event::Ended(ended))],
+            end: End::Exited(0),
+            took,
+        }
+    }
+
     /// Returns its lines, with `~` in place of the user's home.
     pub fn lines(&self, home: Option<&Path>) -> String {
         let events = self.events.iter().map(|(at, event)| event_line(*at, event, home));

@@ -3,33 +3,21 @@
 //! It goes through the same engine, journal and lanes as any other; only the agents are recordings.
 //! It happens in a temporary copy with a repository of its own.
 
-/// Names a file of the rehearsal and holds its text.
-macro_rules! file {
-    ($path:literal) => {
-        ($path, include_str!(concat!("../../../../rehearsal/", $path)))
-    };
-}
-
-mod files;
-
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Ended, Event, Usage};
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::event::{Event, Usage};
 use convoke_engine::git::fresh::begin_repository;
-use convoke_engine::lane::cassette::{Cassette, Entry, Matching, Request};
+use convoke_engine::lane::cassette::{Cassette, Entry};
 use tempfile::TempDir;
 
-use self::files::FILES;
 use super::DesignError;
 use super::seats::Seats;
 use crate::exit::Exit;
 use crate::failure::Failure;
-
-const FEATURE: &str = include_str!("../../../rehearsal/feature.txt");
+use crate::rehearsal::{FEATURE, FILES, lane, parts};
 
 /// Who takes part.
 const SEATS: [&str; 3] = ["cursor", "codex", "claude"];
@@ -108,7 +96,7 @@ fn found(folder: &Path) -> io::Result<Files> {
 fn lay_out(folder: &Path, files: &Files) -> io::Result<()> {
     let mut tape_text = format!("{}\n", Cassette::head());
     for (path, text) in files {
-        if let Some(lane) = path.strip_prefix("answers/").and_then(|it| it.strip_suffix(".md")) {
+        if let Some(lane) = lane(path) {
             tape_text += &entry(lane, text).lines(None);
         } else {
             let path = folder.join(path);
@@ -122,8 +110,7 @@ fn lay_out(folder: &Path, files: &Files) -> io::Result<()> {
 
 /// Makes a recorded lane of an answer. Values between `---` lines at its start say how it was given.
 fn entry(lane: &str, text: &str) -> Entry {
-    let parts = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
-    let (head, answer) = parts.unwrap_or(("", text));
+    let (head, answer) = parts(text);
     let value = |name: &str| {
         let mut said = head.lines().filter_map(|it| it.strip_prefix(name)?.strip_prefix(':'));
         said.next().map(str::trim)
@@ -133,24 +120,12 @@ fn entry(lane: &str, text: &str) -> Entry {
     let mut numbers = numbers.filter_map(|number| number.parse().ok());
     let (input, output) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     let took = Duration::from_secs(took);
-    let ended = Ended { answer: Some(answer.trim().to_owned()), failure: None };
-    let mut events = vec![Event::Usage(Usage { input, output, ..Usage::default() })];
-    events.extend(value("model").map(|model| Event::Model(model.to_owned())));
-    events.push(Event::Ended(ended));
-    Entry {
-        request: Request {
-            hash: String::new(),
-            label: Some(lane.to_owned()),
-            matching: Matching::Label,
-            agent: String::new(),
-            model: None,
-            prompt: String::new(),
-            recorded_at: String::new(),
-        },
-        events: events.into_iter().map(|event| (took, event)).collect(),
-        end: End::Exited(0),
-        took,
-    }
+    let usage = Event::Usage(Usage { input, output, ..Usage::default() });
+    let model = value("model").map(|model| Event::Model(model.to_owned()));
+    let mut entry = Entry::answered(lane, answer.trim(), took);
+    let before = [Some(usage), model].into_iter().flatten().map(|event| (took, event));
+    entry.events.splice(0..0, before);
+    entry
 }
 
 /// Reads `41s` or `1m12s`.

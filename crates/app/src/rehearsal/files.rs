@@ -1,7 +1,7 @@
 //! The example project and its answers, as they are shipped.
 
 /// Every file, by its path in `crates/app/rehearsal`. A test holds that none is missing.
-pub(super) const FILES: [(&str, &str); 40] = [
+pub const FILES: [(&str, &str); 40] = [
     file!("answers/chair/diagram/claude.md"),
     file!("answers/chair/interview/claude.md"),
     file!("answers/chair/merge/claude.md"),

@@ -1,0 +1,32 @@
+//! The example that a design is rehearsed with, as it is shipped: a project, and what agents answer
+//! about it.
+
+/// Names a file of the rehearsal and holds its text.
+macro_rules! file {
+    ($path:literal) => {
+        ($path, include_str!(concat!("../../rehearsal/", $path)))
+    };
+}
+
+mod files;
+
+pub use self::files::FILES;
+
+/// What is designed.
+pub const FEATURE: &str = include_str!("../rehearsal/feature.txt");
+
+/// Returns the lane whose answer a file holds.
+pub fn lane(path: &str) -> Option<&str> {
+    path.strip_prefix("answers/")?.strip_suffix(".md")
+}
+
+/// Splits what an answer's file says about how it was given from the answer itself.
+pub fn parts(text: &str) -> (&str, &str) {
+    let parts = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    parts.unwrap_or(("", text))
+}
+
+/// Returns every answer, with the lane that it is given in.
+pub fn answers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FILES.into_iter().filter_map(|(path, text)| Some((lane(path)?, parts(text).1)))
+}
