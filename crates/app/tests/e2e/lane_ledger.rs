@@ -157,6 +157,16 @@ fn a_lane_is_shown_with_everything_known() {
     );
 }
 
+// Who could not be started left no words of its own, and is asked about later all the same.
+#[test]
+fn a_lane_that_could_not_be_started_says_why() {
+    let project = with_agents(&[("claude", "")]);
+    assert_eq!(run(&project, "codex", &[]).code, Some(3));
+    let shown = document(&project, &["lane", "show", "1"]);
+    let expected = [json!("not_started"), json!("cannot find `codex` on the PATH"), Value::Null];
+    assert_eq!(["state", "trouble", "spent"].map(|name| shown[name].clone()), expected);
+}
+
 // A count that cannot be is not free: nobody knows what was spent.
 #[test]
 fn a_count_that_cannot_be_is_unknown() {

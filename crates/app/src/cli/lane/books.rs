@@ -7,7 +7,6 @@ use std::time::Duration;
 use convoke_domain::lane::cap::{Cap, Meter, Overdraft, Reached, Whose};
 use convoke_domain::lane::event::{Event, Usage};
 use convoke_domain::lane::ledger::{Begun, Purpose, Sum};
-use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::tree::Verdict;
 use convoke_engine::lane::adapter::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -20,7 +19,7 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 
 use super::LaneOrder;
-use super::ending::{ending, never_begun, not_started, overdrawn, refused_ending};
+use super::ending::{ending, failed_ending, never_begun, not_started, overdrawn, refused_ending};
 use super::foresight::LOOKED_THROUGH;
 use super::live::progress;
 use super::order::{Tell, Told};
@@ -168,9 +167,8 @@ impl LaneOrder<'_> {
         } else {
             self.start(app, scratch, voice, meter.as_mut(), tell)
         };
-        if let (Err(_), Some((books, id))) = (&driven, record) {
-            let store = &books.workspace.store;
-            kept(voice, store.close_lane(id, Some(Outcome::NotStarted), now()));
+        if let (Err(failure), Some((books, id))) = (&driven, record) {
+            kept(voice, books.workspace.store.end_lane(id, &failed_ending(failure)));
         }
         let mut driven = driven?;
         if let Some(reached) = meter.as_ref().and_then(Meter::reached) {

@@ -12,6 +12,8 @@ use convoke_engine::lane::drive::Driven;
 
 use super::report::{unanswered, why};
 use crate::clock::now;
+use crate::failure::Failure;
+use crate::output::with_causes;
 
 /// How much is written down of why there is no answer, in characters.
 const LONGEST_WHY: usize = 300;
@@ -61,7 +63,7 @@ pub(super) fn ending(driven: &Driven) -> Ending {
     Ending {
         outcome: driven.outcome,
         end: driven.end.to_string(),
-        why: why(driven).map(|why| one_line(&why).chars().take(LONGEST_WHY).collect()),
+        why: why(driven).as_deref().map(shortened),
         failure: unanswered(driven).map(|failure| failure.kind),
         session: heard.session.clone(),
         model: heard.model.clone(),
@@ -78,4 +80,16 @@ pub(super) fn ending(driven: &Driven) -> Ending {
 pub(super) fn refused_ending(driven: &Driven) -> Ending {
     let said = Some(Usage::default());
     Ending { end: End::NotStarted.to_string(), said, ..ending(driven) }
+}
+
+/// Returns how a lane ended that could not even be tried: why is in no client's words.
+pub(super) fn failed_ending(failure: &Failure) -> Ending {
+    let driven = never_ran(Outcome::NotStarted, End::NotStarted, Heard::default());
+    let why = shortened(&with_causes(failure.error.as_ref()));
+    Ending { why: Some(why), said: None, ..ending(&driven) }
+}
+
+/// Makes why there is no answer a line of a bearable length.
+fn shortened(why: &str) -> String {
+    one_line(why).chars().take(LONGEST_WHY).collect()
 }

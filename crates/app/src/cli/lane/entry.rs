@@ -126,7 +126,7 @@ impl<'a> EntryReport<'a> {
             ("said", self.bytes.map(|bytes| format!("{bytes} bytes"))),
             ("spent", spent.map(tokens).or_else(|| self.ended_at.as_ref().map(|_| unknown()))),
             ("cost", spent.and_then(|it| it.micro_dollars).map(dollars)),
-            ("prompt", Some(format!("{} characters, {}", self.prompt_chars, self.prompt_hash))),
+            ("prompt", Some(format!("{}, {}", characters(self.prompt_chars), self.prompt_hash))),
             ("kept in", text(self.kept_in)),
             ("process", Some(self.pid.to_string())),
         ];
@@ -135,6 +135,10 @@ impl<'a> EntryReport<'a> {
         };
         rows.into_iter().filter_map(line).collect()
     }
+}
+
+fn characters(count: u64) -> String {
+    if count == 1 { "1 character".to_owned() } else { format!("{count} characters") }
 }
 
 /// Shows a time by a clock.
