@@ -105,6 +105,11 @@ impl Output {
         moves && io::stderr().is_terminal() && io::stdout().is_terminal()
     }
 
+    /// Returns how many columns a line may have that is drawn.
+    pub fn columns(&self) -> usize {
+        width().unwrap_or(usize::MAX)
+    }
+
     /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
     pub fn redraw(&self, line: &str, in_place: bool) {
         let back = if in_place { BACK } else { "" };

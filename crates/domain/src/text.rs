@@ -12,8 +12,7 @@ pub fn one_line(text: &str) -> String {
 
 /// Cuts a line to a number of columns, so that it stays one line where it is drawn.
 pub fn fitting(text: &str, columns: usize) -> String {
-    let wide = |text: &str| text.chars().map(columns_of).sum::<usize>();
-    if wide(text) <= columns {
+    if width(text) <= columns {
         return text.to_owned();
     }
     let mut left = columns.saturating_sub(1);
@@ -23,6 +22,11 @@ pub fn fitting(text: &str, columns: usize) -> String {
         fits
     };
     text.chars().take_while(fits).chain(['…'].into_iter().take(columns)).collect()
+}
+
+/// Returns how many columns a terminal gives to a line of ours.
+pub fn width(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
 }
 
 /// Returns how many columns a terminal gives to a character of ours: signs with pictures take two.

@@ -110,7 +110,10 @@ fn the_table_stays_one_line_and_says_what_was_spent() {
         tables.len() - 2,
         "all but the first of each phase are drawn over it"
     );
-    assert!(shown.contains("k in all 📊 Sketches (regular): | Cursor-Arch: ✅"), "{shown}");
+    assert!(shown.contains("k in all 📊 Sketches (regular): 4 ✅\r\n"), "{shown}");
+    let (_, usual) = Terminal::open(&project, 80, &["design", "--rehearse"]).end();
+    let row = "k in all 📊 Arch ✅ 48s · Edge ✅ 57s · Innovation ✅ 39s · Pragmatic ✅ 31s";
+    assert!(usual.contains(row), "{usual}");
     let (_, wide) = Terminal::open(&project, 400, &["design", "--rehearse"]).end();
     assert!(wide.contains(" | Codex-Pragmatic: ✅ 31s 13.3k |"), "{wide}");
 }

@@ -7,6 +7,7 @@ use convoke_domain::design::board::Board;
 use convoke_domain::design::event::LaneId;
 use convoke_domain::design::walk::Line;
 use convoke_domain::lane::event::Usage;
+use convoke_domain::text::width;
 
 use super::cost::{amount, in_all};
 use crate::app::{App, Format};
@@ -65,11 +66,11 @@ impl<'o> Screen<'o> {
 
     /// Draws a table in the place of the last one, in one line: another could not be drawn over it.
     fn draw(&self, board: &Board) {
-        let text = board.text_with(|lane| self.spent.get(lane).map_or_else(String::new, amount));
         let all = self.spent.values().copied().reduce(Usage::plus);
-        // In front, because the end is what a narrow terminal does not show.
-        let text = all.map_or_else(String::new, |all| in_all(&all)) + &text;
-        self.output.redraw(&text, self.board.is_some());
+        let all = all.map_or_else(String::new, |all| in_all(&all));
+        let left = self.output.columns().saturating_sub(width(&all));
+        let spent = |lane: &LaneId| self.spent.get(lane).map_or_else(String::new, amount);
+        self.output.redraw(&(all + &board.within(left, spent)), self.board.is_some());
     }
 
     /// Says something beside the run.
