@@ -186,7 +186,7 @@ impl Args {
         }
         let feature = short_enough(feature)?;
         let seats = match &self.seats {
-            Some(words) => Seats::parse(words).map_err(|error| Failure::new(Exit::Usage, error))?,
+            Some(words) => Seats::parse(words)?,
             None => Seats::found(app).ok_or_else(nobody)?,
         };
         let settings = self.settings(app, seats, feature, false)?;

@@ -214,9 +214,22 @@ fn a_sketch_that_was_cut_off_is_kept_and_warned_of() {
     assert_eq!(outcome.code, Some(0), "{outcome}");
     let warning = "**⚠ Cursor-Edge sketch is only a beginning: it was cut off.**";
     assert!(outcome.stdout.contains(warning), "{outcome}");
+    assert!(outcome.stderr.contains("DEGRADED: 1 warning, repeated in step 5"), "{outcome}");
     let run = panel.run().0;
     let sketch = &answers()["sketch/Cursor-Edge"];
     let kept = panel.shown(&run)["artifacts"]["cursor-sketch-edge-output.txt"].clone();
     assert_eq!(kept.as_str().unwrap().trim(), sketch.trim());
     panel.project.stdout(&["recount", &run]);
+}
+
+#[test]
+fn whoever_is_seated_twice_is_told_what_to_do() {
+    let panel = panel(&[]);
+    let seats = "http:small,http:small,claude";
+    let outcome = panel.project.run(&["design", "--seats", seats, "Keep notes"]);
+    assert_eq!(outcome.code, Some(2), "{outcome}");
+    assert!(
+        outcome.stderr.contains("cannot seat `small` twice\nhint: an API can have"),
+        "{outcome}"
+    );
 }

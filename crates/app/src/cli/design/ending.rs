@@ -93,7 +93,7 @@ pub(super) fn told(
         return Ok(exit);
     }
     if !degraded.is_empty() {
-        output.say(&format!("DEGRADED: {}; see independence.md", warnings(degraded.len())));
+        output.say(&format!("DEGRADED: {}, repeated in step 5", warnings(degraded.len())));
     }
     output.say(&format!("run {id}: {ending}"));
     if !hint.is_empty() {

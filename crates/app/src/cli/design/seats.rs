@@ -7,6 +7,8 @@ use convoke_engine::lane::agent_ref::AgentRef;
 
 use crate::app::App;
 use crate::cli::lane::model_name;
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// Three agents: the first, the second, and the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +28,17 @@ pub(super) enum SeatsError {
     Model(String),
     #[error(transparent)]
     Name(#[from] BadName),
+}
+
+impl From<SeatsError> for Failure {
+    fn from(error: SeatsError) -> Self {
+        let is_twice = matches!(&error, SeatsError::Name(BadName::Twice(_)));
+        let failure = Self::new(Exit::Usage, error);
+        if is_twice {
+            return failure.hint("an API can have several names: [lane.http.ONE], [lane.http.TWO]");
+        }
+        failure
+    }
 }
 
 /// Whom to ask when nobody says otherwise: first those that compete, and the host.
