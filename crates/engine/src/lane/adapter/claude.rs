@@ -28,7 +28,9 @@ pub(super) const QUIET: &[(&str, &str)] = &[
 ];
 
 pub(super) fn launch(errand: &Errand<'_>, launch: &mut Launch) {
-    launch.arguments(&["-p", "--output-format=stream-json", "--verbose"]);
+    // Without its pieces, an answer that takes minutes to write looks like a stall.
+    let pieces = "--include-partial-messages";
+    launch.arguments(&["-p", "--output-format=stream-json", "--verbose", pieces]);
     match errand.rights {
         // A tool that is not listed is not there, whatever the settings permit; so the settings can
         // stay, and with them the hooks that put an agent back where it was. Tools of servers are

@@ -22,8 +22,8 @@ fn a_reader_has_nothing_to_write_with() {
     for (agent, expected) in [
         (
             Agent::Claude,
-            "-p --output-format=stream-json --verbose --tools=Read,Grep,Glob \
-             --permission-mode=dontAsk --strict-mcp-config",
+            "-p --output-format=stream-json --verbose --include-partial-messages \
+             --tools=Read,Grep,Glob --permission-mode=dontAsk --strict-mcp-config",
         ),
         (Agent::Codex, "exec --json --skip-git-repo-check --disable plugins --sandbox=read-only -"),
         (Agent::Cursor, "-p --output-format=stream-json --trust --mode=ask --workspace=/p"),
@@ -51,8 +51,9 @@ fn rights_are_said_again_on_resume() {
     for (agent, expected) in [
         (
             Agent::Claude,
-            "-p --output-format=stream-json --verbose --tools=Read,Grep,Glob \
-             --permission-mode=dontAsk --strict-mcp-config --model=large --effort=high --resume=abc",
+            "-p --output-format=stream-json --verbose --include-partial-messages \
+             --tools=Read,Grep,Glob --permission-mode=dontAsk --strict-mcp-config \
+             --model=large --effort=high --resume=abc",
         ),
         (
             Agent::Codex,
@@ -87,7 +88,11 @@ fn rights_are_said_again_on_resume() {
 fn a_writer_is_given_no_more_than_files() {
     let errand = Errand { rights: Rights::Write, ..ERRAND };
     for (agent, expected) in [
-        (Agent::Claude, "-p --output-format=stream-json --verbose --permission-mode=acceptEdits"),
+        (
+            Agent::Claude,
+            "-p --output-format=stream-json --verbose --include-partial-messages \
+             --permission-mode=acceptEdits",
+        ),
         (
             Agent::Codex,
             "exec --json --skip-git-repo-check --disable plugins --sandbox=workspace-write -",
