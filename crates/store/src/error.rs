@@ -82,7 +82,7 @@ pub enum StoreError {
         name: AgentName,
     },
     /// There is no such run in the project.
-    #[error("there is no run `{id}` here")]
+    #[error("cannot find a run `{id}` here")]
     NoRun {
         /// The id asked for.
         id: RunId,
@@ -127,10 +127,8 @@ impl StoreError {
             Self::OutOfTurn { .. } => {
                 return Some("another process works on this run; wait until it is done");
             }
-            Self::Circle { .. }
-            | Self::TooDeep { .. }
-            | Self::NoRun { .. }
-            | Self::RunExists { .. } => return None,
+            Self::NoRun { .. } => return Some("see `convoke runs`"),
+            Self::Circle { .. } | Self::TooDeep { .. } | Self::RunExists { .. } => return None,
             Self::Foreign { .. } => return Some("name another file with CONVOKE_STORE"),
             Self::Open { source, .. } | Self::Failed { source, .. } => source,
         };

@@ -238,7 +238,8 @@ impl Args {
         let id = RunId::new(now(), u64::from(std::process::id()) ^ settings.feature.len() as u64);
         // What may not begin is no run.
         let lock = hold(app, &id)?;
-        let title = settings.feature.lines().next().unwrap_or_default().to_owned();
+        let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };
+        let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
         workspace.store.begin_run(&id, &workspace.scope, &title, now()).map_err(refused)?;
         let (mut journal, _) = opened(workspace, &id)?;
         let event = Event::Begun(Box::new(settings));

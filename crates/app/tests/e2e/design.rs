@@ -187,6 +187,8 @@ fn a_rehearsal_is_about_its_own_feature() {
     let other = project.run(&["design", "--rehearse", "Keep drafts"]);
     assert_eq!((other.code, other.stderr.starts_with(note)), (Some(0), true), "{other}");
     assert!(!project.run(&["design", "--rehearse"]).stderr.contains("note: "));
+    let runs = project.stdout(&["runs"]);
+    assert!(runs.lines().skip(1).all(|line| line.contains("  (rehearsal) Let people")), "{runs}");
 }
 
 // What agents write is shown, and obeyed by nobody's terminal.

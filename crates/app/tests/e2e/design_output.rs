@@ -112,3 +112,23 @@ fn answers_that_answer_nothing_are_named() {
     let number = "warning: there is no option 7; it is taken as an answer in words".to_owned();
     assert_eq!(warned, [line(3), line(4), number], "{outcome}");
 }
+
+// Nobody interrupted anything where nobody was there to answer.
+#[test]
+fn a_question_that_finds_nobody_is_no_interruption() {
+    let panel = Panel::new();
+    let seats = panel.seats();
+    let outcome = panel.project.run_with_input(&["design", "--seats", &seats, FEATURE], b"\n");
+    assert_eq!(outcome.code, Some(2), "{outcome}");
+    let (run, state) = panel.run();
+    let error = format!(
+        "error: cannot ask anybody: nobody is at the keyboard\n\
+         hint: answer from a file: `convoke resume {run} --answers FILE`\nhint: or begin another"
+    );
+    assert!(outcome.stderr.contains(&error), "{outcome}");
+    assert_eq!(state, "stopped");
+    let resumed = panel.project.run_with_input(&["resume", &run], &[b'\n'; 40]);
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    let unknown = panel.project.run(&["show", "nope"]);
+    assert_eq!(unknown.stderr, "error: cannot find a run `nope` here\nhint: see `convoke runs`\n");
+}

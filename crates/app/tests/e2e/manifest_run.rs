@@ -238,7 +238,7 @@ fn a_run_without_a_plan_gives_no_tasks() {
     let project = Project::new();
     let unknown = project.run(&["task", "import", "--run", "nope"]);
     assert_eq!(unknown.code, Some(1), "{unknown}");
-    assert!(unknown.stderr.starts_with("error: there is no run `nope` here\n"), "{unknown}");
+    assert!(unknown.stderr.starts_with("error: cannot find a run `nope` here\n"), "{unknown}");
     for words in [&["task", "import"][..], &["task", "import", "--run", "x", "plan.md"]] {
         assert_eq!(project.run(words).code, Some(2), "{words:?}");
     }

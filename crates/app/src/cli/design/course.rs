@@ -19,7 +19,7 @@ use super::ending::{hand_over, told};
 use super::nested::Caller;
 use super::person::Person;
 use super::screen::Screen;
-use super::stage::{Beginning, Stage};
+use super::stage::{Beginning, Stage, unanswered};
 use super::{DesignError, cost, ground, opened, worker};
 use crate::app::{App, Format};
 use crate::cli::lane::seconds;
@@ -105,6 +105,9 @@ impl CourseArgs {
         }
         let outcome =
             run(journal, events, &mut stage).map_err(|error| unheard(run_failed(error), id))?;
+        if stage.is_unanswered && outcome == Outcome::Interrupted {
+            return Err(unanswered(id));
+        }
         // Whoever stops us at this question does the same as at any other.
         let is_stopped = outcome == Outcome::TreeNeedsAPerson && interrupt::cancel().is_asked();
         let outcome = if is_stopped { Outcome::Interrupted } else { outcome };
@@ -170,6 +173,7 @@ impl CourseArgs {
             worker: self.worker(app, id),
             is_worker: false,
             stopping: None,
+            is_unanswered: false,
             forecast: None,
             stands_on: None,
         })

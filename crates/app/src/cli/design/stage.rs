@@ -76,6 +76,8 @@ pub(super) struct Stage<'a> {
     pub(super) is_worker: bool,
     /// Held from the moment on when we were asked to stop, until that is written down.
     pub(super) stopping: Option<Held>,
+    /// Whether a question found nobody.
+    pub(super) is_unanswered: bool,
     /// What the run will probably cost, until that was said.
     pub(super) forecast: Option<String>,
     /// The commit on which agents began to work.
@@ -112,10 +114,7 @@ impl World for Stage<'_> {
             Some(Reply::Words(words)) => words == question.options[1],
             Some(Reply::Recommended) => false,
             None if interrupt::cancel().is_asked() => return Err(stopped(&self.run)),
-            None => {
-                let failure = Failure::new(Exit::Usage, DesignError::NobodyToAsk);
-                return Err(failure.hint("use `--auto`, or answer from a file with `--answers`"));
-            }
+            None => return Err(unanswered(&self.run)),
         };
         self.set_up_with(settings, if keeps { Doubt::Keep } else { Doubt::Create })
     }
@@ -193,6 +192,7 @@ impl World for Stage<'_> {
         let held = interrupt::hold();
         let reply = self.person.ask(question, &mut self.screen);
         if reply.is_none() {
+            self.is_unanswered = !interrupt::cancel().is_asked();
             self.stopping = Some(held);
         }
         Ok(reply)
@@ -295,6 +295,13 @@ impl World for Stage<'_> {
     fn now(&self) -> Timestamp {
         now()
     }
+}
+
+/// Whoever begins a run that asks has to answer, too.
+pub(super) fn unanswered(run: &RunId) -> Failure {
+    Failure::new(Exit::Usage, DesignError::NobodyToAsk)
+        .hint(format!("answer from a file: `convoke resume {run} --answers FILE`"))
+        .hint("or begin another that asks nobody, with `--auto`")
 }
 
 /// Whoever stops us at a question before or after the run itself can go on with it.
