@@ -152,14 +152,14 @@ impl Report {
     /// Says what the sums do not hold.
     fn notes(&self) -> Vec<String> {
         let Row { uncounted, without_money, .. } = self.total;
-        let mut notes = Vec::new();
-        if uncounted > 0 {
-            notes.push(format!("note: {uncounted} lanes cannot tell what they spent"));
-        }
-        if without_money > 0 {
-            notes.push(format!("note: {without_money} lanes did not say what they cost"));
-        }
-        notes
+        let note = |count, one: &str, many: &str| match count {
+            0 => None,
+            1 => Some(format!("note: 1 lane {one}")),
+            more => Some(format!("note: {more} lanes {many}")),
+        };
+        let unknown = note(uncounted, "cannot tell what it spent", "cannot tell what they spent");
+        let unsaid = note(without_money, "did not say what it cost", "did not say what they cost");
+        unknown.into_iter().chain(unsaid).collect()
     }
 }
 
@@ -180,19 +180,27 @@ impl Row {
         }
     }
 
-    /// Money that is not all is marked.
+    /// What is not all is marked, and what nobody knows is not nothing.
     fn cells(&self, name: Option<&str>) -> [String; 7] {
         let more = if self.uncounted + self.without_money > 0 { "+" } else { "" };
         let cost = self.micro_dollars.map_or("-".to_owned(), |it| dollars(it) + more);
         [
             name.or(self.name.as_deref()).unwrap_or("-").to_owned(),
             self.lanes.to_string(),
-            self.input_tokens.to_string(),
-            self.cached_tokens.to_string(),
-            self.output_tokens.to_string(),
-            self.reasoning_tokens.to_string(),
+            self.tokens(self.input_tokens),
+            self.tokens(self.cached_tokens),
+            self.tokens(self.output_tokens),
+            self.tokens(self.reasoning_tokens),
             cost,
         ]
+    }
+
+    fn tokens(&self, amount: u64) -> String {
+        match self.uncounted {
+            0 => amount.to_string(),
+            all if all == self.lanes => "-".to_owned(),
+            _ => format!("{amount}+"),
+        }
     }
 }
 

@@ -98,7 +98,7 @@ fn a_session_that_others_began_does_not_say_what_a_run_spent() {
     assert_eq!(document(&project, &lane)["usage"]["of_run"], Value::Null);
     assert_eq!(document(&project, &lane)["usage"]["of_run"]["input_tokens"], 1200);
     let usage = project.run(&["usage"]);
-    assert!(usage.stderr.contains("note: 1 lanes cannot tell what they spent"), "{usage}");
+    assert!(usage.stderr.contains("note: 1 lane cannot tell what it spent"), "{usage}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn usage_is_put_together_by_every_key() {
          claude      1   2400    2000      84          0   $0.25\n\
          codex       1   1200    1000      42          7       -\n\
          total       2   3600    3000     126          7  $0.25+\n\
-         --- stderr\nnote: 1 lanes did not say what they cost\n"
+         --- stderr\nnote: 1 lane did not say what it cost\n"
     );
     let forecast = project.stdout(&["usage", "--by", "role", "--forecast"]);
     assert!(forecast.contains("2484 … 2484  $0.25 … $0.25"), "{forecast}");
@@ -163,8 +163,9 @@ fn a_lane_that_could_not_be_started_says_why() {
     let project = with_agents(&[("claude", "")]);
     assert_eq!(run(&project, "codex", &[]).code, Some(3));
     let shown = document(&project, &["lane", "show", "1"]);
-    let expected = [json!("not_started"), json!("cannot find `codex` on the PATH"), Value::Null];
-    assert_eq!(["state", "trouble", "spent"].map(|name| shown[name].clone()), expected);
+    let known = [&shown["state"], &shown["trouble"], &shown["spent"]["input_tokens"]];
+    let expected = [json!("not_started"), json!("cannot find `codex` on the PATH"), json!(0)];
+    assert_eq!(known, expected.each_ref(), "nobody was there to spend anything");
 }
 
 // A count that cannot be is not free: nobody knows what was spent.
@@ -179,6 +180,16 @@ fn a_count_that_cannot_be_is_unknown() {
     assert!(shown.contains("spent        unknown\n"), "{shown}");
     let usage = document(&project, &["usage"]);
     assert_eq!(usage["total"]["uncounted"], 1, "{usage}");
+    let last_line = || {
+        let table = project.stdout(&["usage"]);
+        let words = table.lines().last().unwrap().split_whitespace().map(str::to_owned);
+        words.collect::<Vec<_>>()
+    };
+    assert_eq!(last_line(), ["total", "1", "-", "-", "-", "-", "-"]);
+    fs::write(project.path("../home/bin/claude"), "#!/bin/sh\n".to_owned() + &claude("s-2", 0.25))
+        .unwrap();
+    run(&project, "claude", &[]);
+    assert_eq!(last_line(), ["total", "2", "2400+", "2000+", "84+", "0+", "$0.25+"]);
 }
 
 // What was asked and whose key it was is nobody's business later.

@@ -10,6 +10,7 @@ use convoke_domain::text::one_line;
 use convoke_engine::lane::adapter::UsageScope;
 use convoke_engine::lane::drive::Driven;
 
+use super::LaneError;
 use super::report::{unanswered, why};
 use crate::clock::now;
 use crate::failure::Failure;
@@ -86,7 +87,10 @@ pub(super) fn refused_ending(driven: &Driven) -> Ending {
 pub(super) fn failed_ending(failure: &Failure) -> Ending {
     let driven = never_ran(Outcome::NotStarted, End::NotStarted, Heard::default());
     let why = shortened(&with_causes(failure.error.as_ref()));
-    Ending { why: Some(why), said: None, ..ending(&driven) }
+    // Whoever was not there spent nothing; whoever broke off may have.
+    let is_broken = matches!(failure.error.downcast_ref(), Some(LaneError::Run(_)));
+    let said = (!is_broken).then(Usage::default);
+    Ending { why: Some(why), said, ..ending(&driven) }
 }
 
 /// Makes why there is no answer a line of a bearable length.
