@@ -10,8 +10,10 @@ use std::path::Path;
 /// lock of whoever makes it.
 const FILES: [&str; 4] = ["", "-wal", "-shm", "-lock"];
 
-/// Makes a folder that nobody else can look into. One that is there stays as it is: it may be
-/// somebody else's.
+/// What a folder is called that is ours alone.
+const OURS: &str = "convoke";
+
+/// Makes a folder that nobody else can look into. One that is there stays as it is.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
@@ -22,17 +24,26 @@ pub(super) fn make_file(path: &Path) {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok();
 }
 
-/// Takes from everybody else what an earlier version gave them. Only its owner can; that somebody
-/// else's store stays as it is costs nothing.
+/// Takes from everybody else what an earlier version gave them: the files, and the folder if it has
+/// our name; any other may be somebody else's.
 pub(super) fn tighten(path: &Path) {
     for end in FILES {
         let mut name: OsString = path.into();
         name.push(end);
-        let Ok(found) = fs::metadata(&name) else { continue };
-        let mode = found.permissions().mode();
-        if found.is_file() && mode & 0o077 != 0 {
-            fs::set_permissions(&name, fs::Permissions::from_mode(mode & 0o700)).ok();
-        }
+        take_from_others(Path::new(&name), fs::Metadata::is_file);
+    }
+    let is_ours = |folder: &&Path| folder.file_name().is_some_and(|name| name == OURS);
+    if let Some(folder) = path.parent().filter(is_ours) {
+        take_from_others(folder, fs::Metadata::is_dir);
+    }
+}
+
+/// Only its owner can; that somebody else's store stays as it is costs nothing.
+fn take_from_others(path: &Path, is_meant: fn(&fs::Metadata) -> bool) {
+    let Ok(found) = fs::metadata(path) else { return };
+    let mode = found.permissions().mode();
+    if is_meant(&found) && mode & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700)).ok();
     }
 }
 
@@ -67,19 +78,24 @@ mod tests {
     #[test]
     fn a_store_that_others_could_read_is_taken_from_them() {
         let top = tempfile::tempdir().unwrap();
-        let path = top.path().join("store.db");
+        let folder = top.path().join("convoke");
+        let path = folder.join("store.db");
         let store = SqliteStore::open(&path).unwrap();
         let there = || FILES.map(|end| with_end(&path, end)).into_iter().filter(|it| it.exists());
         assert_eq!(there().count(), 4);
         for file in there() {
             fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
         }
-        fs::set_permissions(top.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        for folder in [top.path(), &folder] {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+        }
         SqliteStore::open(&path).unwrap();
         for file in there() {
             assert_eq!(mode(&file), 0o600, "{}", file.display());
         }
-        assert_eq!(mode(top.path()), 0o755, "a folder may be somebody else's");
+        assert_eq!(mode(&folder), 0o700);
+        SqliteStore::open(&top.path().join("store.db")).unwrap();
+        assert_eq!(mode(top.path()), 0o755, "another folder may be somebody else's");
         drop(store);
     }
 
