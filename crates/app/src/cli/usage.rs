@@ -29,7 +29,7 @@ pub struct Args {
     by: Key,
 
     /// Only lanes that began on this day or later, such as 2026-01-31
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = date)]
     since: Option<Date>,
 
     /// Lanes of every project
@@ -219,6 +219,10 @@ impl From<Forecast> for ForecastReport {
 /// Returns when a day begins by a clock.
 fn midnight(date: Date, clock: Offset) -> Option<Timestamp> {
     clock.to_timestamp(date.to_datetime(jiff::civil::Time::midnight())).ok()
+}
+
+fn date(text: &str) -> Result<Date, &'static str> {
+    text.parse().map_err(|_| "it must be a day such as 2026-01-31")
 }
 
 fn key() -> impl TypedValueParser<Value = Key> {

@@ -125,7 +125,7 @@ fn apis_are_looked_at() {
     assert!(!outcome.to_string().contains("sk-secret"), "{outcome}");
     assert!(!answering.join().unwrap().contains("sk-secret"), "no key is sent");
     let gone = api(&address, "");
-    check(&gone, name, "warn", "does not answer", "[lane.http.small]");
+    check(&gone, name, "warn", "does not answer: Connection refused", "[lane.http.small]");
     let unasked = gone.run(&["doctor", "--no-probe"]);
     assert!(unasked.stdout.contains(&format!("http:small at {address}\n")), "{unasked}");
     // Who has an API needs no client.

@@ -130,7 +130,9 @@ fn usage_is_put_together_by_every_key() {
     let forecast = project.stdout(&["usage", "--by", "role", "--forecast"]);
     assert!(forecast.contains("2484 … 2484  $0.25 … $0.25"), "{forecast}");
     assert_eq!(project.stdout(&["usage", "--since", "2999-01-01"]), "No lanes yet.");
-    assert_eq!(project.run(&["usage", "--since", "soon"]).code, Some(2));
+    let soon = project.run(&["usage", "--since", "soon"]);
+    assert_eq!(soon.code, Some(2));
+    assert!(soon.stderr.contains("it must be a day such as 2026-01-31"), "{soon}");
 }
 
 #[test]

@@ -46,7 +46,7 @@ enum Asked {
 
 /// Tells in words why nobody answers at an endpoint's address; `None` if somebody does.
 pub fn unanswered(endpoint: &Endpoint, most: Duration) -> Option<String> {
-    let error = connection::is_answered(endpoint, most).err()?.to_string();
+    let error = connection::is_answered(endpoint, most).err()?;
     Some(endpoint.key.as_ref().map_or(error.clone(), |key| key.hidden_in(&error).into_owned()))
 }
 

@@ -93,9 +93,13 @@ impl Request {
 }
 
 /// Asks whether anybody answers at an address, whatever it says. Neither a key nor a prompt is sent.
-pub(super) fn is_answered(endpoint: &Endpoint, most: Duration) -> Result<(), ureq::Error> {
+/// If nobody does, returns why in words.
+pub(super) fn is_answered(endpoint: &Endpoint, most: Duration) -> Result<(), String> {
     let limits = Limits { wall: most, first_byte: most, stall: most, grace: most };
-    agent(endpoint, limits).get(endpoint.url.to_string()).call().map(drop)
+    let answer = agent(endpoint, limits).get(endpoint.url.to_string()).call();
+    answer.map(drop).map_err(|error| {
+        if let ureq::Error::Io(error) = &error { error.to_string() } else { error.to_string() }
+    })
 }
 
 fn broken(error: &ureq::Error) -> News {
