@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::lane::{init, result, with_claude};
 use crate::panel::{Panel, answers};
 
 /// A finished run: who answered which lane, and what was left.
@@ -232,4 +233,22 @@ fn whoever_is_seated_twice_is_told_what_to_do() {
         outcome.stderr.contains("cannot seat `small` twice\nhint: an API can have"),
         "{outcome}"
     );
+}
+
+// Runs of one client may share files. Whoever found them in use has not failed as an agent.
+#[test]
+fn whoever_met_another_run_of_its_client_is_asked_again() {
+    let answer = result(|it| it["result"] = json!(format!("It is simple. {}", "word ".repeat(60))));
+    let script = format!(
+        "mkdir \"$HOME/once\" && {{ echo 'database is locked' >&2; exit 1; }}\n{}{answer}",
+        init()
+    );
+    let panel = Panel::in_project(with_claude(&script));
+    let tape = |name: &str| panel.project.path(&format!("../{name}.jsonl")).display().to_string();
+    let seats = format!("claude,replay:{},replay:{}", tape("codex"), tape("cursor"));
+    let flags = ["design", "--auto", "--quick", "--no-probe", "--seats", &seats, "Keep notes"];
+    let outcome = panel.project.run(&flags);
+    assert!(panel.project.path("../home/once").exists(), "{outcome}");
+    assert!(!outcome.stdout.contains("database is locked"), "{outcome}");
+    assert!(outcome.stdout.contains("| Claude-Generic: ✅"), "{outcome}");
 }

@@ -95,14 +95,18 @@ pub struct Result<'a> {
     pub why: Option<&'a str>,
     /// Whether its answer lacks substance, where that was asked.
     pub thin: Option<Thin>,
-    /// Whether it was asked a second time, because it had said nothing.
+    /// Whether another run of the same client was in its way.
+    pub is_clash: bool,
+    /// Whether it was asked a second time.
     pub is_second: bool,
 }
 
 impl Result<'_> {
-    /// Tells whether it is worth asking once more: it ended well, and said nothing.
+    /// Tells whether it is worth asking once more: it ended well and said nothing, or another run of
+    /// the same client was in its way.
     pub fn is_worth_another(&self) -> bool {
-        !self.is_second && collected(self).status == Status::EmptyOutput
+        let is_failed = || self.is_clash && collected(self).status == Status::Failed;
+        !self.is_second && (collected(self).status == Status::EmptyOutput || is_failed())
     }
 }
 
@@ -208,7 +212,7 @@ mod tests {
     use super::*;
 
     fn of(outcome: Outcome, end: End) -> Result<'static> {
-        Result { outcome, end, why: None, thin: None, is_second: false }
+        Result { outcome, end, why: None, thin: None, is_clash: false, is_second: false }
     }
 
     fn shown(result: &Result<'_>) -> (Status, i32, bool, String) {
@@ -265,6 +269,16 @@ mod tests {
         assert!(!second.is_worth_another());
         let reason = collected(&second).reason;
         assert_eq!(reason, "Retry also failed: Process exited successfully but produced no output");
+    }
+
+    #[test]
+    fn whoever_was_in_another_ones_way_is_asked_again_once() {
+        let clash = |outcome, end| Result { is_clash: true, ..of(outcome, end) };
+        let first = clash(Outcome::Failed, End::Exited(1));
+        assert!(first.is_worth_another());
+        assert!(!Result { is_second: true, ..first }.is_worth_another());
+        assert!(!clash(Outcome::Answered, End::Exited(0)).is_worth_another());
+        assert!(!clash(Outcome::TimedOut, End::WallLimit).is_worth_another());
     }
 
     // P-160

@@ -68,13 +68,15 @@ pub enum FailureKind {
     LongLine,
     /// The answer reached its greatest length, and what there is of it was said.
     CutOff,
+    /// Another run of the same client was at its files.
+    Clash,
     /// Anything else.
     Other,
 }
 
 impl FailureKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Auth,
         Self::RateLimited,
         Self::RefusedFlags,
@@ -82,6 +84,7 @@ impl FailureKind {
         Self::OverBudget,
         Self::LongLine,
         Self::CutOff,
+        Self::Clash,
         Self::Other,
     ];
 
@@ -95,6 +98,7 @@ impl FailureKind {
             Self::OverBudget => "over_budget",
             Self::LongLine => "long_line",
             Self::CutOff => "cut_off",
+            Self::Clash => "clash",
             Self::Other => "other",
         }
     }

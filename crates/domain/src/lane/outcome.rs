@@ -225,6 +225,11 @@ impl Heard {
         self.failure().is_some_and(|failure| failure.kind == FailureKind::CutOff)
     }
 
+    /// Tells whether it ended because another run of the same client was at its files.
+    pub fn is_clash(&self) -> bool {
+        self.failure().is_some_and(|failure| failure.kind == FailureKind::Clash)
+    }
+
     /// Returns the answer: what the end of the turn carries, else the last words before it.
     pub fn answer(&self) -> Option<&str> {
         let ended = self.ended.as_ref()?;
@@ -293,7 +298,10 @@ const fn of_kind(kind: FailureKind) -> Option<Outcome> {
         FailureKind::RateLimited => Some(Outcome::RateLimited),
         FailureKind::RefusedFlags => Some(Outcome::RefusedFlags),
         FailureKind::OverBudget | FailureKind::CutOff => Some(Outcome::OverBudget),
-        FailureKind::NoSession | FailureKind::LongLine | FailureKind::Other => None,
+        FailureKind::NoSession
+        | FailureKind::LongLine
+        | FailureKind::Clash
+        | FailureKind::Other => None,
     }
 }
 

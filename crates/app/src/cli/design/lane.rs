@@ -87,6 +87,7 @@ impl Order<'_> {
             end: driven.end,
             why: why.as_deref(),
             thin: None,
+            is_clash: driven.heard.is_clash(),
             is_second,
         };
         let found = collected(&result);

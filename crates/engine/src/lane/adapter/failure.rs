@@ -17,7 +17,7 @@ pub(super) const fn of_status(status: u64) -> FailureKind {
 
 /// Words that tell a kind, in lower case. Each was printed by a client, or stands in its public
 /// reports.
-const TELLING: [(FailureKind, &[&str]); 4] = [
+const TELLING: [(FailureKind, &[&str]); 5] = [
     (
         FailureKind::NoSession,
         &[
@@ -29,6 +29,7 @@ const TELLING: [(FailureKind, &[&str]); 4] = [
             "session not found",
         ],
     ),
+    (FailureKind::Clash, &["database is locked", "failed query:"]),
     (
         FailureKind::OverBudget,
         &["reached maximum number of turns", "reached maximum budget", "reached max session turns"],
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn words_tell_the_kind() {
-        use FailureKind::{Auth, NoSession, Other, OverBudget, RateLimited};
+        use FailureKind::{Auth, Clash, NoSession, Other, OverBudget, RateLimited};
         for (words, expected) in [
             ("Not logged in · Please run /login", Auth),
             ("Failed to authenticate. API Error: 401 fake error 401", Auth),
@@ -170,6 +171,7 @@ mod tests {
             ("thread/resume failed: no rollout found for thread id 0 (code -32600)", NoSession),
             ("Error: Session not found", NoSession),
             ("Reached maximum number of turns (2)", OverBudget),
+            ("database is locked", Clash),
             ("connect ECONNREFUSED 127.0.0.1:429", Other),
             ("request id: 9a57-401-SIN", Other),
             ("Unexpected server error. Check server logs for details.", Other),

@@ -216,6 +216,24 @@ fn gemini_was_speaking_when_it_ended() {
 
 const STEP: &str = r#"{"type":"step_finish","sessionID":"s","part":{"reason":"stop","messageID":"m","tokens":{"total":1242,"input":200,"output":35,"reasoning":7,"cache":{"write":1,"read":1000}},"cost":0.000384}}"#;
 
+// Lanes at once share one database.
+#[test]
+fn opencodes_that_meet_are_told_from_those_that_fail() {
+    for (stderr, expected) in [
+        (
+            "Error: Unexpected error\n\ndatabase is locked",
+            &["trouble Clash: database is locked", "failed Clash: database is locked"][..],
+        ),
+        (
+            "Error: Unexpected error\n\nFailed query: \n  CREATE TABLE `workspace` (",
+            &["trouble Clash: Failed query:", "failed Clash: Failed query:"],
+        ),
+        ("Error: Unexpected error\n\nno", &["failed Other: Error: Unexpected error"]),
+    ] {
+        run(Agent::Opencode, &[], stderr, 1).check(expected, Outcome::Failed);
+    }
+}
+
 #[test]
 fn opencode_answers_with_its_exit() {
     run(
