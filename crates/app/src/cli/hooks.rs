@@ -180,7 +180,7 @@ impl Target {
         let Activity { fired_at, delivered_at, arrived_at } =
             store.activity(self.client, &scope.project).map_err(refused)?;
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
-        let plugin = self.plugin(app);
+        let plugin = (self.client == Client::Claude).then(|| plugin(app, self.user)).flatten();
         Ok(Report {
             installed: entries > 0 || plugin.is_some(),
             entries,
@@ -191,19 +191,6 @@ impl Target {
             arrived_at: time(arrived_at),
             path: path.display().to_string(),
         })
-    }
-
-    /// Claude Code also has them from our plugin, which is switched on in a project's settings or in
-    /// its user's.
-    fn plugin(&self, app: &App) -> Option<String> {
-        if self.client != Client::Claude {
-            return None;
-        }
-        let user = app.environment.home().map(|home| home.join(".claude/settings.json"));
-        let local = app.project.join(".claude/settings.local.json");
-        let project = (!self.user).then(|| [local, app.project.join(".claude/settings.json")]);
-        let mut places = project.into_iter().flatten().chain(user);
-        places.find_map(|path| enabled_plugin(&file::text(&path, MAX_BYTES)?))
     }
 
     /// Codex alone asks its user first.
@@ -251,6 +238,16 @@ impl Target {
     fn status_after_removal(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         self.status(app, output).map(|_| Exit::Done)
     }
+}
+
+/// Returns our plugin for Claude Code, which brings the hooks along, if it is switched on in its
+/// user's settings, or in the project's.
+pub(super) fn plugin(app: &App, only_user: bool) -> Option<String> {
+    let user = app.environment.home().map(|home| home.join(".claude/settings.json"));
+    let local = app.project.join(".claude/settings.local.json");
+    let project = (!only_user).then(|| [local, app.project.join(".claude/settings.json")]);
+    let mut places = project.into_iter().flatten().chain(user);
+    places.find_map(|path| enabled_plugin(&file::text(&path, MAX_BYTES)?))
 }
 
 /// Says what is known, from the settings to the agent.

@@ -9,7 +9,7 @@ use convoke_domain::design::facts::Facts;
 use convoke_domain::design::quote::line;
 use convoke_domain::design::walk::{Ending, Next, Progress, walk};
 use convoke_domain::lane::ledger::Sum;
-use convoke_domain::run::RunId;
+use convoke_domain::run::{RunId, RunState};
 use convoke_engine::design::run::hashes;
 use convoke_engine::design::run_folder::RunFolders;
 use convoke_engine::manifest::record::RECORD_FILE;
@@ -129,9 +129,9 @@ impl Known {
         self.spending().map(|spending| spending.total())
     }
 
-    fn ending(&self) -> String {
+    fn ending(&self, state: RunState) -> String {
         match &self.progress.next {
-            Next::Need(_) => "not at its end".to_owned(),
+            Next::Need(_) => format!("{}, not at its end", state.name()),
             Next::End(Ending::Complete { degraded }) if degraded.is_empty() => {
                 "complete".to_owned()
             }
@@ -208,26 +208,27 @@ impl ShowArgs {
             return artifact(&known, name, app.format, output);
         }
         let lanes = known.facts.ended();
+        let state = known.run.state.seen(worked_on(app).contains(&known.run.id));
         match app.format {
             Format::Json => output.json(&ShowReport {
                 run: known.run.id.as_str(),
-                state: known.run.state.seen(worked_on(app).contains(&known.run.id)).name(),
+                state: state.name(),
                 feature: &known.run.feature,
-                ending: known.ending(),
+                ending: known.ending(state),
                 artifacts: texts(&known.progress.files),
                 lanes: lanes.iter().map(|(id, end)| LaneReport::new(&id.0, end)).collect(),
                 cost: known.spending()?,
             })?,
-            Format::Text => output.data(&shown(&known, &known.spending()?))?,
+            Format::Text => output.data(&shown(&known, state, &known.spending()?))?,
         }
         Ok(Exit::Done)
     }
 }
 
-fn shown(known: &Known, spending: &Spending) -> String {
+fn shown(known: &Known, state: RunState, spending: &Spending) -> String {
     let recorded =
         if known.is_rehearsal() { " (a rehearsal: every answer was recorded)" } else { "" };
-    let head = (&known.run.id, known.ending(), line(&known.run.feature));
+    let head = (&known.run.id, known.ending(state), line(&known.run.feature));
     let mut text = format!("run {}: {}{recorded}\n{}\n\n", head.0, head.1, head.2);
     let lanes = known.facts.ended();
     let rows = lanes.iter().map(|(id, end)| {

@@ -189,6 +189,8 @@ fn the_list_of_runs_says_who_works() {
     let stopped = (run.clone(), "stopped".to_owned());
     assert_eq!(panel.run(), stopped);
     assert_eq!(panel.shown(&run)["state"], "stopped");
+    let head = format!("run {run}: stopped, not at its end\n");
+    assert!(panel.project.stdout(&["show", &run]).starts_with(&head));
     let again = Asking::new(&panel, &["resume", &run]);
     assert_eq!(panel.run().1, "running");
     again.signal(Signal::INT);

@@ -7,6 +7,7 @@ use convoke_engine::file;
 use convoke_engine::hooks::trust::{Trust, trust};
 use convoke_engine::hooks::{Level, programs, settings_file};
 
+use super::super::hooks::plugin;
 use super::Check;
 use crate::app::App;
 
@@ -24,6 +25,9 @@ pub(super) fn hooks(app: &App) -> Vec<Check> {
             };
             checks.extend(check(client, *level, &path, app));
         }
+    }
+    if let Some(name) = plugin(app, false) {
+        checks.push(Check::ok("hooks", format!("the plugin {name} brings them along")));
     }
     if checks.is_empty() {
         checks.push(Check::ok("hooks", "none are installed; `convoke hooks install` does it"));
