@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::scratch;
@@ -14,6 +15,9 @@ use crate::exit::Exit;
 static CANCEL: OnceLock<Cancel> = OnceLock::new();
 
 static URGENT: OnceLock<Cancel> = OnceLock::new();
+
+/// What comes so soon after a signal is the same.
+const AT_ONCE: Duration = Duration::from_millis(100);
 
 /// Held by whoever stops by itself, and must not be ended before that.
 static HELD: Mutex<()> = Mutex::new(());
@@ -44,7 +48,10 @@ pub fn cancel() -> Cancel {
             // Without it a signal ends us, as it always does.
             if let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) {
                 thread::spawn(move || {
-                    for _ in &mut signals {
+                    loop {
+                        if signals.wait().next().is_none() {
+                            continue;
+                        }
                         if asked.is_asked() {
                             urgent().cancel();
                             let _held = hold();
@@ -52,6 +59,9 @@ pub fn cancel() -> Cancel {
                             exit(Exit::Interrupted.code().into());
                         }
                         asked.cancel();
+                        // Who signals a process and its group, as `timeout` does, asks once.
+                        thread::sleep(AT_ONCE);
+                        signals.pending().for_each(drop);
                     }
                 });
             }

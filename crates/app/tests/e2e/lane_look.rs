@@ -1,5 +1,6 @@
 //! How the working tree is looked at around a lane: when, for how long, and until whom.
 
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Child;
@@ -100,6 +101,25 @@ fn a_second_signal_leaves_nothing_behind() {
     until(|| project.path("../client").exists());
     ask_to_stop(&convoke);
     until(|| fs::read_to_string(project.path("../git")).is_ok_and(|pid| pid.ends_with('\n')));
+    // What comes at once after the first is the same.
+    let convoke = RefCell::new(convoke);
+    until(|| {
+        ask_to_stop(&convoke.borrow());
+        convoke.borrow_mut().try_wait().unwrap().is_some()
+    });
+    check_end(&project, convoke.into_inner());
+}
+
+// `timeout` signals the process and its group, which is asking once.
+#[test]
+fn a_signal_that_comes_twice_is_one() {
+    let project = with_git("echo $$ > ../client; sleep 300", 0);
+    let mut convoke = started(&project);
+    until(|| project.path("../client").exists());
     ask_to_stop(&convoke);
-    check_end(&project, convoke);
+    ask_to_stop(&convoke);
+    assert_eq!(convoke.wait().unwrap().code(), Some(130));
+    assert!(said(&project).contains("cancelled after"), "{}", said(&project));
+    let list = project.stdout(&["lane", "list"]);
+    assert!(list.contains("1  cancelled  claude"), "{list}");
 }
