@@ -48,7 +48,8 @@ pub struct Cli {
     #[arg(short = 'C', long, value_name = "DIR", global = true)]
     project: Option<PathBuf>,
 
-    /// Print exactly one JSON document on stdout
+    /// Print exactly one JSON document on stdout; a command that goes on, such as `attend`, one in
+    /// each line
     #[arg(long, global = true)]
     json: bool,
 

@@ -154,7 +154,7 @@ fn a_loop_waits_for_a_person() {
     let project = project(&[("a-1", PASS), ("b-1", FAIL), ("b-2", FAIL_AGAIN)]);
     let first = run(&project, &[]);
     assert_eq!(first.code, Some(1), "{first}");
-    assert!(first.stdout.ends_with("by_hand after 1 rounds\n"), "{first}");
+    assert!(first.stdout.ends_with("by_hand after 1 round\n"), "{first}");
     assert!(first.stderr.ends_with("hint: fix what is open, and call this again\n"), "{first}");
     assert_eq!(asked(&project), [1, 1, 0]);
     run(&project, &["--write", "--no-fix"]);
@@ -169,7 +169,7 @@ fn a_loop_that_was_cut_short_goes_on() {
     let project = project(&[("a-1", PASS)]);
     let cut = run(&project, &[]);
     assert_eq!(cut.code, Some(4), "{cut}");
-    assert!(cut.stdout.ends_with("lane_failed after 1 rounds\n"), "{cut}");
+    assert!(cut.stdout.ends_with("lane_failed after 1 round\n"), "{cut}");
     for name in ["b-2", "b-3", "a-2"] {
         ready(&project, name, PASS);
     }

@@ -81,14 +81,10 @@ impl Forecast {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
     use crate::lane::event::Usage;
-    use crate::lane::ledger::{Begun, Over, Purpose};
-    use crate::lane::outcome::Outcome;
-    use crate::owner::Owner;
-    use crate::scope::Scope;
+    use crate::lane::ledger::Purpose;
+    use crate::lane::ledger::tests::entry;
 
     fn lane(run: &str, phase: &str, tokens: Option<u64>) -> Entry {
         let spent = tokens.map(|input| Usage {
@@ -96,38 +92,10 @@ mod tests {
             micro_dollars: Some(input * 10).filter(|_| run != "c"),
             ..Usage::default()
         });
-        Entry {
-            id: 1,
-            scope: Scope::new("app", "main"),
-            begun: Begun {
-                agent: "codex".to_owned(),
-                purpose: Purpose {
-                    run: Some(run.to_owned()),
-                    role: None,
-                    phase: Some(phase.to_owned()),
-                },
-                asked_model: None,
-                writes: false,
-                resumed_from: None,
-                owner: Owner { pid: 1, mark: String::new() },
-                kept_in: None,
-                prompt_chars: 1,
-                prompt_hash: String::new(),
-                at: Timestamp::UNIX_EPOCH,
-            },
-            over: Some(Over {
-                outcome: Some(Outcome::Answered),
-                end: None,
-                why: None,
-                failure: None,
-                session: None,
-                model: None,
-                took_ms: None,
-                bytes: None,
-                spent,
-                at: Timestamp::UNIX_EPOCH,
-            }),
-        }
+        let mut entry = entry(1, "codex", spent);
+        entry.begun.purpose =
+            Purpose { run: Some(run.to_owned()), role: None, phase: Some(phase.to_owned()) };
+        entry
     }
 
     #[test]

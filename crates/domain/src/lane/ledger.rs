@@ -239,13 +239,13 @@ pub fn groups(entries: &[Entry], key: Key, clock: Offset) -> Vec<(Option<String>
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
     /// A lane that ended a second after it began.
-    pub(in crate::lane) fn entry(id: i64, agent: &str, spent: Option<Usage>) -> Entry {
+    pub(crate) fn entry(id: i64, agent: &str, spent: Option<Usage>) -> Entry {
         let at = Timestamp::from_second(id).unwrap();
         Entry {
             id,

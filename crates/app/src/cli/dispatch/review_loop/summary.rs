@@ -108,7 +108,8 @@ impl Summary {
             lines.push(format!("{id} {fate:<8} [{severity}] {description}{place}"));
         }
         lines.push(self.cost_line());
-        lines.push(format!("{} after {} rounds", self.stop, self.rounds));
+        let s = if self.rounds == 1 { "" } else { "s" };
+        lines.push(format!("{} after {} round{s}", self.stop, self.rounds));
         lines.join("\n") + "\n"
     }
 
