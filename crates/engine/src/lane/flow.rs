@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::guardian::timespec;
+use super::supervisor::Stream;
 
 /// How long whoever says little may go on before it is looked at again.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -24,27 +25,38 @@ const PATIENCE: u32 = 64;
 
 /// What a pipe holds for whoever says much. Not for everybody: what all pipes of a user may hold
 /// together is limited.
+#[cfg(target_os = "linux")]
 const WIDE: usize = 1024 * 1024;
 
+/// How much is read at once of whoever says much. What waits is heard after a limit, too.
+const CHUNK: usize = 256 * 1024;
+
 /// How much a client says at a time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Flow {
     is_wide: bool,
+    /// Answers are long. Complaints are many short lines, and each takes its time to be heard.
+    may_be_wide: bool,
     /// How often there is no pause yet.
     in_hurry: u32,
 }
 
 impl Flow {
+    /// Makes that of a client that has said nothing yet.
+    pub(super) const fn of(stream: Stream) -> Self {
+        Self { is_wide: false, may_be_wide: matches!(stream, Stream::Stdout), in_hurry: 0 }
+    }
+
     /// Returns how much is worth being read at once.
     pub(super) const fn room(&self) -> usize {
-        if self.is_wide { WIDE } else { NARROW }
+        if self.is_wide { CHUNK } else { NARROW }
     }
 
     /// Takes in how much was read, and returns when it is time to read on; at once, if nothing will
     /// follow.
     pub(super) fn goes_on(&mut self, count: usize, stream: BorrowedFd<'_>) {
         if count >= MUCH {
-            if !std::mem::replace(&mut self.is_wide, true) {
+            if self.may_be_wide && !std::mem::replace(&mut self.is_wide, true) {
                 widen(stream);
             }
             self.in_hurry = PATIENCE;
@@ -92,9 +104,20 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
+    fn complaints_stay_in_a_small_pipe_and_are_read_without_a_pause() {
+        let (reader, _writer) = pipe().unwrap();
+        let mut flow = Flow::of(Stream::Stderr);
+        let size = |flow: &Flow| (rustix::pipe::fcntl_getpipe_size(&reader).unwrap(), flow.room());
+        let small = size(&flow);
+        flow.goes_on(MUCH, reader.as_fd());
+        assert_eq!((size(&flow), flow.in_hurry), (small, PATIENCE - 1));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
     fn who_says_much_is_given_a_larger_pipe_and_no_pause() {
         let (reader, mut writer) = pipe().unwrap();
-        let mut flow = Flow::default();
+        let mut flow = Flow::of(Stream::Stdout);
         let size = || rustix::pipe::fcntl_getpipe_size(&reader).unwrap();
         let small = size();
         flow.goes_on(10, reader.as_fd());

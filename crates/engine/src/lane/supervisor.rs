@@ -274,7 +274,7 @@ fn listen(
     let Some(stream) = stream else { return };
     thread::spawn(move || {
         let mut lines = Lines::default();
-        let mut flow = Flow::default();
+        let mut flow = Flow::of(which);
         while let Some(new @ [_, ..]) = lines.read(stream.as_fd(), flow.room()) {
             let count = new.len();
             // A full disk must not stop the client from being heard.
