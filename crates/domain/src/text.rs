@@ -35,9 +35,21 @@ fn columns_of(c: char) -> usize {
     if is_wide { 2 } else { 1 }
 }
 
-/// Returns a text with its lines, of which a terminal obeys nothing else.
+/// Tells whether a character is there without being seen, or has those around it change places.
+///
+/// What joins letters and signs (U+200C, U+200D) and where a word may be broken is not meant: whole
+/// scripts need the first two, and none of them makes a text look like another.
+pub const fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Returns a text with its lines, of which a terminal obeys nothing else: neither orders nor marks
+/// that show it in another order than it was written.
 pub fn for_terminal(text: &str) -> Cow<'_, str> {
-    let is_order = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let is_order = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || is_hidden(c);
     if text.contains(is_order) {
         Cow::Owned(text.replace("\r\n", "\n").replace(is_order, "\u{fffd}"))
     } else {
@@ -157,6 +169,9 @@ mod tests {
         let hostile = "a\u{1b}]0;x\u{7}b\r\nc\rd\u{9b}2J\u{7f}\u{8}";
         let shown = "a\u{fffd}]0;x\u{fffd}b\nc\u{fffd}d\u{fffd}2J\u{fffd}\u{fffd}";
         assert_eq!(for_terminal(hostile), shown);
+        let turned = "a\u{202e}b\u{2066}c\u{2069}\u{200b}\u{200f}\u{feff}\u{e0041}";
+        assert_eq!(for_terminal(turned).replace('\u{fffd}', ""), "abc");
+        assert!(matches!(for_terminal("👩\u{200d}💻 می\u{200c}خواهم ⚠\u{fe0f}"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -37,8 +37,10 @@ use crate::workspace::{Workspace, refused};
 use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::walk::{NoAnswer, has_keys};
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::Journal;
+use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_store::journal::JournalStore;
 
@@ -280,12 +282,19 @@ pub(super) fn opened<'w>(
 
 /// Asks the person at the terminal what is to be designed.
 fn asked_for(output: &Output) -> Typed {
-    let ask = || output.say("What is to be designed? One line will do.");
-    input::line(ask, None, &interrupt::cancel())
+    loop {
+        let ask = || output.say("What is to be designed? One line will do.");
+        let typed = input::line(ask, None, &interrupt::cancel());
+        let Typed::Line(line) = &typed else { return typed };
+        if !has_keys(line) {
+            return typed;
+        }
+        output.say(&format!("{}; once more", NoAnswer::Keys));
+    }
 }
 
 fn nobody() -> Failure {
-    let looked_for = ["claude", "codex", "cursor-agent", "gemini", "opencode", "qwen"].join(", ");
+    let looked_for = Agent::ALL.map(Agent::programs).concat().join(", ");
     Failure::new(Exit::Surroundings, DesignError::Nobody { looked_for })
         .hint("install one of them and log in")
         .hint("or name an API of your configuration: `--seats http:a,http:b,http:c`")

@@ -125,6 +125,9 @@ fn a_person_is_asked_what_is_to_be_designed() {
     let seats = panel.seats();
     let mut terminal = Terminal::open(&panel.project, 80, &["design", "--seats", &seats]);
     terminal.until("What is to be designed?");
+    terminal.press("\u{1b}[A\n");
+    terminal.until("keys such as arrows are no answer; once more");
+    terminal.until("What is to be designed?");
     terminal.press("Keep notes in a folder\n");
     terminal.until("Enter takes the recommendation");
     kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
@@ -148,6 +151,12 @@ fn a_mistyped_number_is_asked_for_again() {
     terminal.until("Enter takes the recommendation");
     terminal.press("7\n");
     terminal.until("there is no option 7; once more");
+    terminal.until("Enter takes the recommendation");
+    terminal.press("-1\n");
+    terminal.until("there is no option -1; once more");
+    terminal.until("Enter takes the recommendation");
+    terminal.press("\u{1b}[B\n");
+    terminal.until("keys such as arrows are no answer; once more");
     terminal.until("Enter takes the recommendation");
     terminal.press("1\n");
     terminal.until("taken: ");
@@ -197,7 +206,7 @@ fn a_terminal_is_shown_no_escapes_of_others() {
     let panel = Panel::new();
     let mut knows = answers();
     let sketch = knows.get_mut("sketch/Cursor-Arch").unwrap();
-    *sketch += "\u{1b}]0;owned\u{7} here.\n";
+    *sketch += "\u{1b}]0;owned\u{7} here \u{202e}and\u{2066}there\u{200b}.\n";
     panel.recorded("cursor", &knows);
     assert_eq!(panel.design(&[]).code, Some(0));
     let (run, _) = panel.run();
@@ -205,6 +214,7 @@ fn a_terminal_is_shown_no_escapes_of_others() {
     for arguments in [&artifact[..], &["show", &run, "--json"]] {
         let (code, shown) = Terminal::open(&panel.project, 80, arguments).end();
         assert!(code == Some(0) && shown.contains("owned"), "{shown}");
-        assert!(!shown.contains(['\u{1b}', '\u{7}']), "{shown}");
+        let orders = ['\u{1b}', '\u{7}', '\u{202e}', '\u{2066}', '\u{200b}'];
+        assert!(!shown.contains(orders), "{shown}");
     }
 }

@@ -7,6 +7,8 @@
 //! Nothing that a reader could see is taken away; a backslash is put before what would have been
 //! taken for structure. What passed through once is not changed by passing again.
 
+use crate::text::is_hidden;
+
 /// The delimiters that a text from outside stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tag {
@@ -146,10 +148,7 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 pub(super) const fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    is_hidden(c) || matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}')
 }
 
 /// Puts a backslash before what would give a line a meaning.

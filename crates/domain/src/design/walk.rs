@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::independence::Answered;
-pub use self::question::{NoAnswer, Question};
+pub use self::question::{NoAnswer, Question, has_keys};
 use super::board::Board;
 use super::event::{Boundary, Health, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;

@@ -29,6 +29,9 @@ pub enum NoAnswer {
     /// Words where only options will do.
     #[error("`{0}` is none of the options")]
     Other(String),
+    /// Keys that move a cursor where there is none to move.
+    #[error("keys such as arrows are no answer")]
+    Keys,
 }
 
 /// How much of a wrong answer is repeated, in characters.
@@ -41,6 +44,9 @@ impl Question {
         let answer = answer.trim();
         if answer.is_empty() {
             return Ok(Reply::Recommended);
+        }
+        if has_keys(answer) {
+            return Err(NoAnswer::Keys);
         }
         let shown = || quote::line(answer).chars().take(SHOWN).collect();
         match self.chosen(answer) {
@@ -78,7 +84,14 @@ fn number(answer: &str) -> &str {
 
 fn is_number(answer: &str) -> bool {
     let number = number(answer);
-    !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+    let digits = number.strip_prefix(['-', '+']).unwrap_or(number);
+    !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Tells whether something was pressed that is no letter: a terminal that reads lines sends arrows
+/// and the like as they are.
+pub fn has_keys(answer: &str) -> bool {
+    answer.contains(|c: char| c.is_control() && c != '\t')
 }
 
 #[cfg(test)]
@@ -108,12 +121,29 @@ mod tests {
         let asked = question(&["none", "three"], true);
         assert_eq!((asked.read(" 2. "), asked.chosen(" 2. ")), (Ok(words("2.")), Some("three")));
         assert_eq!((asked.chosen("three"), asked.chosen("3")), (None, None));
-        for wrong in ["3", "0", "22)", "99999999999999999999999"] {
+        for wrong in ["3", "0", "22)", "-1", "-2.", "+3", "99999999999999999999999"] {
             assert_eq!(asked.read(wrong), Err(NoAnswer::NoOption(wrong.to_owned())));
         }
         assert_eq!(asked.read("10 of them"), Ok(words("10 of them")));
+        assert_eq!(
+            (asked.read("-"), asked.read("-1 is odd")),
+            (Ok(words("-")), Ok(words("-1 is odd")))
+        );
         assert_eq!(asked.read(" \t"), Ok(Reply::Recommended));
         assert_eq!(question(&[], true).read("10"), Ok(words("10")));
+    }
+
+    // Whoever looks for an option with the arrows has not chosen one.
+    #[test]
+    fn keys_are_no_words() {
+        for is_open in [true, false] {
+            let asked = question(&["none", "[A"], is_open);
+            for wrong in ["\u{1b}[A", "\u{1b}[B\u{1b}[B", "2\u{1b}[D", "\u{1b}", "a\u{8}b"] {
+                assert_eq!(asked.read(wrong), Err(NoAnswer::Keys), "{wrong:?}");
+            }
+            assert_eq!(asked.read("\u{1b}[A\r"), Err(NoAnswer::Keys));
+        }
+        assert_eq!(question(&[], true).read("a\tb\r"), Ok(words("a\tb")));
     }
 
     #[test]
@@ -132,7 +162,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answer_is_read(answer in "[0-9.) ]{0,4}|[ä-ü]{0,3}|\\PC*", is_open: bool) {
+        fn any_answer_is_read(answer in "[-+0-9.) ]{0,4}|[ä-ü]{0,3}|(?s:.*)", is_open: bool) {
             let asked = question(&["none", "ätsch", "three"], is_open);
             match asked.read(&answer) {
                 Ok(Reply::Words(words)) => {
