@@ -6,6 +6,8 @@ use convoke_domain::design::parts::document;
 use convoke_domain::design::plan::check;
 use convoke_domain::design::prompt;
 use convoke_domain::design::seat::Holder;
+use convoke_domain::design::walk::{Ending, Next};
+use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{Purpose, Sum};
 use convoke_domain::lane::outcome::Outcome;
@@ -56,11 +58,14 @@ struct Side {
     missing: usize,
     input_tokens: u64,
     output_tokens: u64,
+    micro_dollars: Option<u64>,
     seconds: u64,
 }
 
 #[derive(Serialize)]
 struct Report<'a> {
+    /// Whether the panel's plan is what it came to in the end.
+    is_finished: bool,
     panel: Side,
     single: Side,
     single_plan: &'a str,
@@ -78,6 +83,16 @@ impl Args {
         let took: u64 = known.facts.ended().iter().map(|(_, end)| end.took).sum();
         let Sum { lanes, usage, .. } = known.sum()?;
         let panel = Side::new("panel", lanes, plan, usage, took / 1000);
+        let is_finished = matches!(
+            known.progress.next,
+            Next::End(Ending::Complete { .. } | Ending::NotExported(_))
+        );
+        if !is_finished {
+            output.say(&format!(
+                "note: the run is not at its end, so the panel's plan is unfinished; see `convoke resume {}`",
+                known.run.id
+            ));
+        }
         let ran = self.single(app, settings, &known.run.id)?;
         output.say(&sentence(&ran.driven, None));
         let answer = ran.driven.heard.answer().filter(|_| ran.driven.outcome == Outcome::Answered);
@@ -86,11 +101,12 @@ impl Args {
         let took = ran.driven.took.as_secs();
         let single = Side::new("single", 1, single_plan, ran.spent.unwrap_or_default(), took);
         match app.format {
-            Format::Json => output.json(&Report { panel, single, single_plan })?,
+            Format::Json => output.json(&Report { is_finished, panel, single, single_plan })?,
             Format::Text => {
-                let header = ["way", "lanes", "words", "tasks", "missing", "in", "out", "seconds"];
+                let header =
+                    ["way", "lanes", "words", "tasks", "missing", "in", "out", "cost", "seconds"];
                 let rows = [panel, single].map(|side| side.row());
-                output.data(&render(header, rows, &[1, 2, 3, 4, 5, 6, 7]))?;
+                output.data(&render(header, rows, &[1, 2, 3, 4, 5, 6, 7, 8]))?;
                 output.data(&format!("\n{}\n", single_plan.trim_end()))?;
             }
         }
@@ -142,11 +158,12 @@ impl Side {
             missing: check(plan).len(),
             input_tokens: usage.input,
             output_tokens: usage.output,
+            micro_dollars: usage.micro_dollars,
             seconds,
         }
     }
 
-    fn row(&self) -> [String; 8] {
+    fn row(&self) -> [String; 9] {
         [
             self.way.to_owned(),
             self.lanes.to_string(),
@@ -155,7 +172,21 @@ impl Side {
             self.missing.to_string(),
             self.input_tokens.to_string(),
             self.output_tokens.to_string(),
+            self.micro_dollars.map_or_else(|| "-".to_owned(), dollars),
             self.seconds.to_string(),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_stands_beside_tokens_where_it_is_known() {
+        let paid = Usage { input: 3, micro_dollars: Some(20_000), ..Usage::default() };
+        let costs =
+            [paid, Usage::default()].map(|usage| Side::new("single", 1, "", usage, 0).row());
+        assert_eq!(costs.map(|row| row[7].clone()), ["$0.02", "-"]);
     }
 }

@@ -269,8 +269,16 @@ fn artifact(
     let Some(text) = known.progress.files.get(long) else {
         let names = known.progress.files.keys().map(String::as_str);
         let all: Vec<_> = names.chain(SHORT.map(|(short, _)| short)).collect();
+        let there =
+            |(short, long): &(_, &str)| known.progress.files.contains_key(*long).then_some(*short);
+        let short: Vec<_> = SHORT.iter().filter_map(there).collect();
+        let long: Vec<_> = known.progress.files.keys().map(String::as_str).collect();
+        let list = match [short, long].concat().as_slice() {
+            [] => "the run has none yet".to_owned(),
+            names => format!("there are {}", names.join(", ")),
+        };
         let failure = Failure::new(Exit::No, NoArtifact { name: name.to_owned() });
-        return Err(failure.maybe_hint(did_you_mean(name, all)));
+        return Err(failure.maybe_hint(did_you_mean(name, all)).hint(list));
     };
     match format {
         Format::Text => output.data(text)?,

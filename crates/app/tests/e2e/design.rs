@@ -71,6 +71,11 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     );
     let missing = project.run(&["show", &run, "--artifact", "tallly"]);
     assert!(missing.stderr.contains("hint: did you mean `tally`?"), "{missing}");
+    let unknown = project.run(&["show", &run, "--artifact", "nonsense"]);
+    let list =
+        "hint: there are plan, tally, diagram, synthesis, decisions, resolutions, independence, ";
+    assert!(unknown.stderr.contains(list), "{unknown}");
+    assert!(unknown.stderr.contains(", voting-tally.md\n"), "{unknown}");
 }
 
 // Editing one recorded vote changes the tally, the route and the plan.
@@ -121,7 +126,10 @@ fn whoever_cannot_begin_is_told_why() {
     let project = Project::new().variable("PATH", "/usr/bin:/bin");
     let nobody = project.run(&["design", "--auto", "Keep", "--drafts"]);
     assert_eq!(nobody.code, Some(3), "{nobody}");
-    assert!(nobody.stderr.contains("looked for claude, codex, cursor-agent"), "{nobody}");
+    assert!(
+        nobody.stderr.contains("looked for claude, codex, cursor-agent, agent, gemini"),
+        "{nobody}"
+    );
     assert!(nobody.stderr.contains("convoke design --rehearse"), "{nobody}");
     for arguments in [&["design"][..], &["design", "--auto"], &["design", "--nonsense", "x"]] {
         assert_eq!(project.run(arguments).code, Some(2), "{arguments:?}");
@@ -140,6 +148,15 @@ fn whoever_cannot_begin_is_told_why() {
     let text = "PREFLIGHT_ERROR=Working tree is not clean. Commit or stash changes first.";
     assert!(dirty.stdout.contains(text), "{dirty}");
     assert!(dirty.stdout.contains("⚠ /design requires clean main to start."), "{dirty}");
+    assert!(!dirty.stderr.contains("--no-branch"), "{dirty}");
+    git(&project, &["switch", "--quiet", "-c", "elsewhere"]);
+    let elsewhere = project.run(&seats);
+    assert_eq!(elsewhere.code, Some(3), "{elsewhere}");
+    assert!(elsewhere.stderr.contains("hint: `convoke design --no-branch` stays"), "{elsewhere}");
+    let nope = project.run(&["design", "--auto", "--seats", "codex,gemni,claude", "Keep drafts"]);
+    let known = "hint: did you mean `gemini`?\nhint: there are claude, codex, cursor, gemini, \
+                 opencode, qwen, `http:NAME` of your configuration, and `replay:FILE`\n";
+    assert!(nope.code == Some(2) && nope.stderr.ends_with(known), "{nope}");
 }
 
 // What is too long is refused before anything begins; what is not goes through, whatever it says.

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use serde_json::Value;
 
 use crate::harness::Project;
-use crate::panel::{FEATURE, Panel};
+use crate::panel::{FEATURE, Panel, answers};
 
 #[test]
 fn a_run_can_be_read_by_programs() {
@@ -98,7 +98,7 @@ fn a_rehearsal_can_be_quick() {
 fn answers_that_answer_nothing_are_named() {
     let panel = Panel::new();
     let answers = panel.project.path("../answers.txt");
-    fs::write(&answers, "# mine\n1c/1: 7\nno answer\n1c1: 2\n").unwrap();
+    fs::write(&answers, "# mine\n1c/1: 7\nno answer\n1c1: 2\n1d/9: x\n1c/1: 1\n").unwrap();
     let (seats, file) = (panel.seats(), answers.display().to_string());
     let arguments = ["design", "--seats", &seats, "--answers", &file, FEATURE];
     let outcome = panel.project.run_with_input(&arguments, &[b'\n'; 40]);
@@ -109,8 +109,78 @@ fn answers_that_answer_nothing_are_named() {
             "warning: line {number} of {file} answers no question; it would be `1d/2: the answer`"
         )
     };
+    let again = format!("warning: line 6 of {file} answers `1c/1` again; line 2 counts");
     let number = "warning: there is no option 7; it is taken as an answer in words".to_owned();
-    assert_eq!(warned, [line(3), line(4), number], "{outcome}");
+    let never = format!("warning: line 5 of {file} answers `1d/9`, which was never asked");
+    assert_eq!(warned, [line(3), line(4), again, number, never], "{outcome}");
+}
+
+// Answers are said again with a resumed run, and those that were taken before are not missed.
+#[test]
+fn a_run_is_resumed_with_answers() {
+    let panel = Panel::new();
+    let answers = panel.project.path("../answers.txt");
+    let (seats, file) = (panel.seats(), answers.display().to_string());
+    let first = "1c/1: 1\n1c/2: 1\n1d/1: 1\n1d/2: 1\n1d/3: 1\n";
+    fs::write(&answers, first).unwrap();
+    let stopped = panel.project.run(&["design", "--seats", &seats, "--answers", &file, FEATURE]);
+    assert_eq!(stopped.code, Some(2), "{stopped}");
+    let (run, _) = panel.run();
+    fs::write(&answers, format!("{first}3.5/1: in silence\n")).unwrap();
+    let resumed = panel.project.run(&["resume", &run, "--answers", &file]);
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    assert!(resumed.stderr.contains(": in silence\n"), "{resumed}");
+    assert!(!resumed.stderr.contains("warning: "), "{resumed}");
+}
+
+// With a limit nobody needs to be there, as when a clock starts the run.
+#[test]
+fn recommendations_stand_where_nobody_can_answer() {
+    let panel = Panel::new();
+    let seats = panel.seats();
+    let limit = ["design", "--answer-limit", "3600", "--seats", &seats, FEATURE];
+    let outcome = panel.project.run(&limit);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let said = "nobody is there to answer; the recommendation stands\n";
+    assert_eq!(outcome.stderr.matches(said).count(), 6, "{outcome}");
+}
+
+// A plan that was not reviewed to the end is not held for what the panel made.
+#[test]
+fn an_unfinished_plan_is_compared_as_one() {
+    let panel = Panel::new();
+    let mut knows = answers();
+    knows.insert("compare".to_owned(), knows["chair/plan/claude"].clone());
+    panel.recorded("claude", &knows);
+    let file = panel.project.path("../answers.txt");
+    fs::write(&file, "1c/1: 1\n1c/2: 1\n1d/1: 1\n1d/2: 1\n1d/3: 1\n").unwrap();
+    let (seats, file) = (panel.seats(), file.display().to_string());
+    let stopped = panel.project.run(&["design", "--seats", &seats, "--answers", &file, FEATURE]);
+    assert_eq!(stopped.code, Some(2), "{stopped}");
+    let (run, _) = panel.run();
+    let note = "note: the run is not at its end, so the panel's plan is unfinished";
+    let compared = panel.project.run(&["compare", &run, "--json"]);
+    assert!(compared.code == Some(0) && compared.stderr.contains(note), "{compared}");
+    let report: Value = serde_json::from_str(&compared.stdout).unwrap();
+    assert_eq!(report["is_finished"], false);
+    assert_eq!(panel.project.run(&["resume", &run, "--answer-limit", "1"]).code, Some(0));
+    let compared = panel.project.run(&["compare", &run, "--json"]);
+    assert!(compared.code == Some(0) && !compared.stderr.contains(note), "{compared}");
+    let report: Value = serde_json::from_str(&compared.stdout).unwrap();
+    assert_eq!(report["is_finished"], true);
+}
+
+// Whatever stands in the way of a run, it says how to go on afterwards.
+#[test]
+fn a_plan_that_cannot_be_left_is_no_lost_run() {
+    let panel = Panel::new();
+    // Nobody can make a file there.
+    let outcome = panel.design(&["--feature", "/proc"]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    let (run, state) = panel.run();
+    assert!(outcome.stderr.contains("error: cannot use `/proc/plan.md`\n"), "{outcome}");
+    assert!(outcome.stderr.ends_with(&format!("hint: convoke resume {run}\n")), "{outcome}");
+    assert_eq!(state, "stopped");
 }
 
 // Nobody interrupted anything where nobody was there to answer.
@@ -123,7 +193,9 @@ fn a_question_that_finds_nobody_is_no_interruption() {
     let (run, state) = panel.run();
     let error = format!(
         "error: cannot ask anybody: nobody is at the keyboard\n\
-         hint: answer from a file: `convoke resume {run} --answers FILE`\nhint: or begin another"
+         hint: answer from a file: `convoke resume {run} --answers FILE`\n\
+         hint: or let the recommendations stand: `convoke resume {run} --answer-limit 1`\n\
+         hint: or begin another that asks nobody, with `--auto`\n"
     );
     assert!(outcome.stderr.contains(&error), "{outcome}");
     assert_eq!(state, "stopped");

@@ -32,7 +32,10 @@ fn stopped(flags: &[&str]) -> (Panel, String, Outcome) {
 fn a_run_that_nobody_could_go_on_with_goes_on_when_they_can() {
     let (panel, run, failed) = stopped(&[]);
     assert!(failed.stderr.contains("failed: nobody sketched\n"), "{failed}");
-    assert!(failed.stderr.contains(&format!("convoke resume {run}\n")), "{failed}");
+    assert!(
+        failed.stderr.contains(&format!("hint: convoke resume {run} asks again; ")),
+        "{failed}"
+    );
     let resumed = panel.project.run(&["resume", &run]);
     assert_eq!(resumed.code, Some(0), "{resumed}");
     let asks =

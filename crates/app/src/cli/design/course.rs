@@ -1,6 +1,6 @@
 //! A run on its way: with what it goes on, and what is done when it has come to an end.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use convoke_store::journal::JournalStore;
 
 use super::ending::{hand_over, told};
 use super::nested::Caller;
-use super::person::Person;
+use super::person::{Person, Written};
 use super::screen::Screen;
 use super::stage::{Beginning, Stage, unanswered};
 use super::{DesignError, cost, ground, opened, worker};
@@ -46,7 +46,8 @@ pub(in crate::cli) struct CourseArgs {
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
 
-    /// Take the recommendation when a question waited this long, in seconds
+    /// Take the recommendation when a question waited this long, in seconds, and at once where
+    /// nobody can answer
     #[arg(long, value_name = "SECONDS", value_parser = seconds())]
     answer_limit: Option<Duration>,
 
@@ -93,9 +94,10 @@ impl CourseArgs {
         let folders = folders(app)?;
         worker::wait_for_last(&folders, id)?;
         let (journal, events) = opened(workspace, id)?;
-        let mut stage = self.stage(app, id, &events, output)?;
-        let folder = stage.folder.clone();
         let settings = begun(id, &events)?.clone();
+        let again = |failure| resumable(failure, id, &settings);
+        let mut stage = self.stage(app, id, &events, output).map_err(again)?;
+        let folder = stage.folder.clone();
         // What is played costs nothing.
         if !settings.is_rehearsal && app.format == Format::Text {
             stage.forecast = Some(cost::prospect(workspace, id, stage.budget)?);
@@ -104,7 +106,7 @@ impl CourseArgs {
             ground::check(&mut stage, &Facts::fold(events.iter().cloned()))?;
         }
         let outcome =
-            run(journal, events, &mut stage).map_err(|error| unheard(run_failed(error), id))?;
+            run(journal, events, &mut stage).map_err(|error| again(unheard(run_failed(error))))?;
         if stage.is_unanswered && outcome == Outcome::Interrupted {
             return Err(unanswered(id));
         }
@@ -114,6 +116,12 @@ impl CourseArgs {
         let (_, events) = opened(workspace, id)?;
         let facts = Facts::fold(events);
         let progress = walk(&facts);
+        if let (Outcome::Ended(Ending::Complete { .. }), Some(file)) = (&outcome, &self.answers) {
+            for (line, id) in stage.person.unasked(&facts) {
+                let said = format!("answers `{id}`, which was never asked");
+                stage.screen.say(&fault(file, line, &said));
+            }
+        }
         if let Some(caller) = Caller::of(&settings).filter(|_| facts.set_up().is_some()) {
             caller.ends(&settings, progress.available);
             let is_failed =
@@ -127,7 +135,7 @@ impl CourseArgs {
         {
             let kept = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
             let record = recorded(workspace, &kept, &facts, &progress)?;
-            hand_over(Path::new(dir), id, &progress, record, output)?;
+            hand_over(Path::new(dir), id, &progress, record, output).map_err(again)?;
         }
         if matches!(outcome, Outcome::Ended(Ending::Complete { .. })) {
             folders.remove(&folder, now()).map_err(held)?;
@@ -147,13 +155,9 @@ impl CourseArgs {
         let settings = begun(id, events)?;
         let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
         let budget = budget.as_ref().or(settings.budget.as_ref());
-        let (written, passed_over) =
-            answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
-        for line in passed_over {
-            let place = answers.as_deref().unwrap_or(Path::new("")).display();
-            output.say(&format!(
-                "warning: line {line} of {place} answers no question; it would be `1d/2: the answer`"
-            ));
+        let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
+        for (line, said) in &written.faults {
+            output.say(&fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
         }
         Ok(Stage {
             app,
@@ -229,12 +233,25 @@ pub(super) fn run_failed(error: RunError<Failure>) -> Failure {
 }
 
 /// Whoever closes a pipe has enough of the text; the run itself is not at its end.
-fn unheard(failure: Failure, id: &RunId) -> Failure {
+fn unheard(failure: Failure) -> Failure {
     if !failure.is_closed_pipe() {
         return failure;
     }
-    let failure = Failure::new(Exit::Surroundings, DesignError::Unheard);
-    failure.hint(format!("convoke resume {id}"))
+    Failure::new(Exit::Surroundings, DesignError::Unheard)
+}
+
+/// Whatever stands in a run's way, such as a full disk, it goes on when that is out of the way; the
+/// copy of a rehearsal is gone then.
+fn resumable(failure: Failure, id: &RunId, settings: &Settings) -> Failure {
+    let resume = format!("convoke resume {id}");
+    let is_illegible = matches!(failure.error.downcast_ref(), Some(DesignError::Journal(_)));
+    if settings.is_rehearsal
+        || is_illegible
+        || failure.hints.iter().any(|hint| hint.contains(&resume))
+    {
+        return failure;
+    }
+    failure.hint(resume)
 }
 
 /// Checks what may be spent, and keeps it as it was said.
@@ -242,9 +259,14 @@ fn cap(text: &str) -> Result<String, String> {
     Cap::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
-fn read_answers(path: &Path) -> Result<(HashMap<String, String>, Vec<usize>), Failure> {
+/// Says what is wrong with a line of a file of answers.
+fn fault(file: &Path, line: usize, said: &str) -> String {
+    format!("warning: line {line} of {} {said}", file.display())
+}
+
+fn read_answers(path: &Path) -> Result<Written, Failure> {
     let text = fs::read_to_string(path).map_err(|source| {
         Failure::new(Exit::Usage, DesignError::Folder { path: path.to_owned(), source })
     })?;
-    Ok(Person::read(&text))
+    Ok(Written::read(&text))
 }

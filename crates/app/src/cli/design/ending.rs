@@ -26,6 +26,13 @@ struct Report<'a> {
     artifacts: BTreeMap<&'a str, &'a str>,
 }
 
+/// With which code a design is refused because of the branch that is checked out.
+const OTHER_BRANCH: u8 = 1;
+
+/// What helps then.
+const STAY: &str =
+    "`convoke design --no-branch` stays on what is checked out; it has no `--skip-branch-check`";
+
 /// Returns artifacts as plain texts, by name.
 pub(in crate::cli) fn texts(files: &BTreeMap<String, Arc<str>>) -> BTreeMap<&str, &str> {
     files.iter().map(|(name, text)| (name.as_str(), &**text)).collect()
@@ -50,14 +57,17 @@ pub(super) fn told(
             let hint = format!("convoke show {id} --artifact plan");
             (exit, "complete".to_owned(), degraded.as_slice(), hint)
         }
-        Outcome::Ended(Ending::Refused(_)) => {
-            (Exit::Surroundings, "refused".to_owned(), &[][..], String::new())
+        Outcome::Ended(Ending::Refused(code)) => {
+            // The line about another branch is a contract, and names a flag of another program.
+            let hint = if *code == OTHER_BRANCH { STAY } else { "" };
+            (Exit::Surroundings, "refused".to_owned(), &[][..], hint.to_owned())
         }
         Outcome::Ended(Ending::DirtyTree) => {
             (Exit::DirtyTree, "dirty tree".to_owned(), &[][..], String::new())
         }
         Outcome::Ended(Ending::Failed(Failed { why, .. })) => {
-            let hint = format!("convoke doctor, and then convoke resume {id}");
+            let hint =
+                format!("convoke resume {id} asks again; convoke doctor says who can answer");
             (Exit::LaneFailed, format!("failed: {why}"), &[][..], hint)
         }
         Outcome::Ended(Ending::OverBudget(why)) => {

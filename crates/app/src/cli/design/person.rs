@@ -1,56 +1,60 @@
 //! The person at the keyboard, or the file that answers for one.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use convoke_domain::design::event::{Boundary, Reply};
+use convoke_domain::design::event::{Boundary, QuestionId, Reply};
+use convoke_domain::design::facts::Facts;
 use convoke_domain::design::walk::Question;
 
 use super::screen::Screen;
 use crate::input;
 use crate::interrupt;
 
+/// Answers that were written down.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// The answers with their lines' numbers, by the question's name.
+    answers: BTreeMap<String, (usize, String)>,
+    /// What is wrong with some lines, by their numbers.
+    pub(super) faults: Vec<(usize, String)>,
+}
+
 /// Who answers questions.
 pub(super) struct Person {
-    /// Answers that were written down, by the question's name.
-    written: HashMap<String, String>,
+    /// Answers that were written down and not taken yet.
+    written: Written,
     /// How long a question waits for an answer before the recommendation is taken.
     patience: Option<Duration>,
 }
 
 impl Person {
-    pub(super) fn new(written: HashMap<String, String>, patience: Option<Duration>) -> Self {
+    pub(super) const fn new(written: Written, patience: Option<Duration>) -> Self {
         Self { written, patience }
-    }
-
-    /// Reads a file of answers: `1d/2: the answer`, one a line. Lines that begin with `#` are for
-    /// people; the numbers of those that answer nothing are returned, too.
-    pub(super) fn read(text: &str) -> (HashMap<String, String>, Vec<usize>) {
-        let (mut written, mut passed_over) = (HashMap::new(), Vec::new());
-        for (number, line) in (1..).zip(text.lines().map(str::trim)) {
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let parts = line.split_once(':').map(|(id, answer)| (id.trim(), answer.trim()));
-            match parts.filter(|(id, _)| is_question(id)) {
-                Some((id, answer)) => drop(written.insert(id.to_owned(), answer.to_owned())),
-                None => passed_over.push(number),
-            }
-        }
-        (written, passed_over)
     }
 
     /// Tells whether the answer was written down.
     pub(super) fn has_written(&self, question: &Question) -> bool {
-        self.written.contains_key(&question.id.0)
+        self.written.answers.contains_key(&question.id.0)
+    }
+
+    /// Returns the answers that were written down for agents' questions which never came, by their
+    /// lines' numbers. Answers to what is asked only when something is amiss may well be left.
+    pub(super) fn unasked(&self, facts: &Facts) -> Vec<(usize, &str)> {
+        let left = self.written.answers.iter().filter(|(id, _)| {
+            is_of_interview(id) && facts.reply(&QuestionId((*id).clone())).is_none()
+        });
+        let mut lines: Vec<_> = left.map(|(id, (number, _))| (*number, id.as_str())).collect();
+        lines.sort_unstable();
+        lines
     }
 
     /// Asks; nothing if there is nobody to answer, or if we are to stop. Whoever types what nobody
-    /// can mean is asked again.
-    pub(super) fn ask(&self, question: &Question, screen: &mut Screen<'_>) -> Option<Reply> {
-        if let Some(answer) = self.written.get(&question.id.0) {
+    /// can mean is asked again. What was written down is taken once.
+    pub(super) fn ask(&mut self, question: &Question, screen: &mut Screen<'_>) -> Option<Reply> {
+        if let Some((_, answer)) = self.written.answers.remove(&question.id.0) {
             screen.say(&format!("{}: {answer}", question.title));
-            return Some(taken(question, answer, screen));
+            return Some(taken(question, &answer, screen));
         }
         loop {
             let ask = || screen.say(&asked(question));
@@ -58,6 +62,11 @@ impl Person {
                 input::Typed::Line(answer) => answer,
                 input::Typed::TooLate => {
                     screen.say("no answer in time; the recommendation stands");
+                    return Some(Reply::Recommended);
+                }
+                // Whoever leaves a terminal may come back to a run that waits.
+                input::Typed::End if self.patience.is_some() && !input::has_person() => {
+                    screen.say("nobody is there to answer; the recommendation stands");
                     return Some(Reply::Recommended);
                 }
                 input::Typed::End | input::Typed::Stopped => return None,
@@ -68,6 +77,34 @@ impl Person {
                 Ok(_) | Err(_) => return Some(taken(question, &answer, screen)),
             }
         }
+    }
+}
+
+impl Written {
+    /// Reads a file of answers: `1d/2: the answer`, one a line. Lines that begin with `#` are for
+    /// people. Of two answers to one question the first counts, as it does for voters.
+    pub(super) fn read(text: &str) -> Self {
+        let mut written = Self::default();
+        for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let parts = line.split_once(':').map(|(id, answer)| (id.trim(), answer.trim()));
+            let answered = parts.filter(|(id, _)| is_question(id));
+            let first = answered.and_then(|(id, _)| written.answers.get(id));
+            let fault = match (answered, first) {
+                (None, _) => "answers no question; it would be `1d/2: the answer`".to_owned(),
+                (Some((id, _)), Some((first, _))) => {
+                    format!("answers `{id}` again; line {first} counts")
+                }
+                (Some((id, answer)), None) => {
+                    written.answers.insert(id.to_owned(), (number, answer.to_owned()));
+                    continue;
+                }
+            };
+            written.faults.push((number, fault));
+        }
+        written
     }
 }
 
@@ -93,13 +130,19 @@ fn taken(question: &Question, answer: &str, screen: &mut Screen<'_>) -> Reply {
 
 /// Tells whether a question can be called so.
 fn is_question(id: &str) -> bool {
-    let asked_by_us = ["1/branch", "resume/ground"].contains(&id);
-    asked_by_us
-        || id.split_once('/').is_some_and(|(step, which)| match step {
-            "tree" => Boundary::ALL.iter().any(|boundary| boundary.name() == which),
-            "1c" | "1d" | "3.5" => which.parse().is_ok_and(|number: usize| number > 0),
-            _ => false,
-        })
+    let of_tree = |which: &str| Boundary::ALL.iter().any(|boundary| boundary.name() == which);
+    ["1/branch", "resume/ground"].contains(&id)
+        || id.strip_prefix("tree/").is_some_and(of_tree)
+        || is_of_interview(id)
+}
+
+/// Tells whether an agent's question can be called so.
+fn is_of_interview(id: &str) -> bool {
+    id.split_once('/').is_some_and(|(step, which)| {
+        let number = which.parse().ok().filter(|number: &usize| *number > 0);
+        // The name of a question is written in one way.
+        ["1c", "1d", "3.5"].contains(&step) && number.is_some_and(|it| it.to_string() == which)
+    })
 }
 
 fn asked(question: &Question) -> String {
@@ -112,15 +155,37 @@ fn asked(question: &Question) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn lines_that_answer_nothing_are_known_by_number() {
         let text = "# mine\n\n1d/2: a: b\nwhat?\n1/branch: keep\n3.5/0: x\ntree/nowhere: 1\n\
                     resume/ground: 1\ntree/plan-review-collection: 2\n1b/1: x\n";
-        let (written, passed_over) = Person::read(text);
-        assert_eq!(passed_over, [4, 6, 7, 10]);
-        assert_eq!(written.len(), 4);
-        assert_eq!(written["1d/2"], "a: b");
+        let written = Written::read(text);
+        let numbers: Vec<_> = written.faults.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [4, 6, 7, 10]);
+        assert_eq!(written.answers.len(), 4);
+        assert_eq!(written.answers["1d/2"], (3, "a: b".to_owned()));
+    }
+
+    // As for voters: whoever says two things has said the first.
+    #[test]
+    fn the_first_of_two_answers_counts() {
+        let written = Written::read("1d/2: a\n1d/1: b\n1d/2: c\n1d/2: a\n1d/02: d\n");
+        assert_eq!(written.answers["1d/2"], (1, "a".to_owned()));
+        let again = "answers `1d/2` again; line 1 counts".to_owned();
+        assert_eq!(written.faults[..2], [(3, again.clone()), (4, again)]);
+        assert_eq!(written.faults[2].0, 5);
+    }
+
+    proptest! {
+        #[test]
+        fn any_file_of_answers_is_read(text in "([13]?[cd.]?5?/[0-9]{1,2}:? ?\\PC{0,3}\n|\\PC*\n)*") {
+            let written = Written::read(&text);
+            let said = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
+            prop_assert_eq!(said.count(), written.answers.len() + written.faults.len());
+        }
     }
 }

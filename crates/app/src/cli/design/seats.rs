@@ -8,7 +8,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use crate::app::App;
 use crate::cli::lane::model_name;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, did_you_mean};
 
 /// Three agents: the first, the second, and the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,12 +32,21 @@ pub(super) enum SeatsError {
 
 impl From<SeatsError> for Failure {
     fn from(error: SeatsError) -> Self {
-        let is_twice = matches!(&error, SeatsError::Name(BadName::Twice(_)));
-        let failure = Self::new(Exit::Usage, error);
-        if is_twice {
-            return failure.hint("an API can have several names: [lane.http.ONE], [lane.http.TWO]");
-        }
-        failure
+        let names = Agent::ALL.map(Agent::name);
+        let hints = match &error {
+            SeatsError::Name(BadName::Twice(_)) => {
+                vec!["an API can have several names: [lane.http.ONE], [lane.http.TWO]".to_owned()]
+            }
+            SeatsError::Unknown(word) => {
+                let known = format!(
+                    "there are {}, `http:NAME` of your configuration, and `replay:FILE`",
+                    names.join(", ")
+                );
+                did_you_mean(word, names).into_iter().chain([known]).collect()
+            }
+            SeatsError::NotThree(_) | SeatsError::Model(_) | SeatsError::Name(_) => Vec::new(),
+        };
+        hints.into_iter().fold(Self::new(Exit::Usage, error), Self::hint)
     }
 }
 

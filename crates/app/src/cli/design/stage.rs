@@ -301,6 +301,7 @@ impl World for Stage<'_> {
 pub(super) fn unanswered(run: &RunId) -> Failure {
     Failure::new(Exit::Usage, DesignError::NobodyToAsk)
         .hint(format!("answer from a file: `convoke resume {run} --answers FILE`"))
+        .hint(format!("or let the recommendations stand: `convoke resume {run} --answer-limit 1`"))
         .hint("or begin another that asks nobody, with `--auto`")
 }
 
