@@ -62,6 +62,10 @@ struct Unwritable {
     source: std::io::Error,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("cannot tell who answers: asking was stopped")]
+struct Stopped;
+
 /// What is known of one client.
 struct Known {
     agent: Agent,
@@ -107,6 +111,10 @@ impl Args {
             .collect();
         let mut said = versions(&programs, &interrupt::cancel()).into_iter();
         let mut healths = self.healths(app, &programs, settings, output).into_iter();
+        // Who was cut off is not sick, and nobody wants to read on.
+        if interrupt::cancel().is_asked() {
+            return Ok(Exit::Interrupted);
+        }
         let known: Vec<_> = found
             .iter()
             .map(|(agent, program)| match program {
@@ -123,6 +131,9 @@ impl Args {
             .collect();
         self.keep(&known, output)?;
         let apis = self.endpoints(app, settings)?;
+        if interrupt::cancel().is_asked() {
+            return Ok(Exit::Interrupted);
+        }
         let reports = known.iter().map(|it| it.report(app));
         let reports: Vec<_> = reports.chain(apis.iter().map(endpoints::Known::report)).collect();
         match app.format {
@@ -257,7 +268,8 @@ fn table(reports: &[Report<'_>]) -> String {
 }
 
 /// Finds out whether agents answer: from what is remembered, else by asking if they may be asked.
-/// Nothing is known of one without a program, such as an API.
+/// Nothing is known of one without a program, such as an API. If somebody stops the asking, that is a
+/// failure: whoever was cut off must not pass for one that does not answer.
 pub(super) fn healths_of(
     words: &[&str],
     ask: bool,
@@ -269,6 +281,7 @@ pub(super) fn healths_of(
     let mut remembered = cache.as_deref().map(Remembered::read).unwrap_or_default();
     let convoke = app.environment.program();
     let mut found = Vec::new();
+    let mut is_stopped = false;
     for word in words {
         let Some(agent) = Agent::parse(word) else {
             found.push(None);
@@ -286,6 +299,7 @@ pub(super) fn healths_of(
             None if ask => {
                 let asked = probe(&[program], settings.pause, &interrupt::cancel()).pop();
                 let health = asked.unwrap_or(Health::NotAsked);
+                is_stopped |= health == Health::NotAsked;
                 remembered.note(agent.name(), &path, &health, now());
                 health
             }
@@ -298,5 +312,5 @@ pub(super) fn healths_of(
     }
     // Nobody is hurt if it is asked again next time.
     cache.and_then(|path| remembered.write(&path).ok());
-    Ok(found)
+    if is_stopped { Err(Failure::new(Exit::Interrupted, Stopped)) } else { Ok(found) }
 }

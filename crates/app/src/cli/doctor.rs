@@ -120,7 +120,10 @@ impl Args {
     /// Runs every check.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let mut checks: Vec<_> = CHECKS.iter().flat_map(|check| check(app)).collect();
-        checks.extend(endpoints::endpoints(app, self.no_probe));
+        let Some(apis) = endpoints::endpoints(app, self.no_probe, &interrupt::cancel()) else {
+            return Ok(Exit::Interrupted);
+        };
+        checks.extend(apis);
         match app.format {
             Format::Json => output.json(&checks)?,
             Format::Text => {

@@ -1,11 +1,13 @@
 //! `convoke agents`: who is there, and who answers.
 
 use std::fs;
+use std::process;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::harness::{Outcome, Project, set_mode};
-use crate::lane::{init, result, with_claude};
+use crate::lane::{init, result, until, with_claude};
 use crate::scripted_server::{Reply, Server};
 
 /// A Claude Code that says its version, counts how often it is asked, and then answers.
@@ -99,6 +101,61 @@ fn whoever_does_not_answer_is_asked_three_times() {
     );
     assert!(outcome.stderr.contains("⚠  CLAUDE HEALTH CHECK FAILED — not responding\n"));
     assert!(outcome.stderr.contains(&format!("Cause: {cause}\n")), "{outcome}");
+}
+
+/// Runs convoke, and asks it to stop as soon as it is time.
+pub(crate) fn stopped(
+    project: &Project,
+    arguments: &[&str],
+    is_time: impl Fn() -> bool,
+) -> process::Output {
+    let program = env!("CARGO_BIN_EXE_convoke").as_ref();
+    let convoke = project.command(program, arguments).spawn().unwrap();
+    until(is_time);
+    kill_process(Pid::from_child(&convoke), Signal::INT).unwrap();
+    convoke.wait_with_output().unwrap()
+}
+
+/// Whoever was cut off is not called sick: not now, not to other programs, and not later.
+#[track_caller]
+fn check_stopped(project: &Project, outcome: &process::Output) {
+    let said = String::from_utf8_lossy(&outcome.stderr);
+    assert_eq!(outcome.status.code(), Some(130), "{said}");
+    assert!(!said.contains("HEALTH CHECK") && !said.contains("not responding"), "{said}");
+    let kept = fs::read_to_string(project.path("../home/.cache/convoke/health.json"));
+    assert!(!kept.unwrap_or_default().contains("healthy"));
+    assert!(!project.path("health").exists());
+}
+
+#[test]
+fn who_is_cut_off_is_not_sick() {
+    let script = |name: &str| {
+        let version = "[ \"$1\" = --version ] && echo 1 && exit 0";
+        format!("{version}\ntouch \"$HOME/{name}\"; sleep 300")
+    };
+    let claude = with_claude(&script("claude"));
+    let arguments = ["agents", "--probe", "--write-health", "health"];
+    let outcome = stopped(&claude, &arguments, || claude.path("../home/claude").exists());
+    check_stopped(&claude, &outcome);
+    assert!(outcome.stdout.is_empty() && outcome.stderr.is_empty());
+
+    let text = format!("#!/bin/sh\n{}\n", script("codex"));
+    let codex = Project::new().file("../home/bin/codex", text);
+    set_mode(&codex.path("../home/bin/codex"), 0o755);
+    let bin = codex.path("../home/bin").display().to_string();
+    let codex = codex.variable("PATH", &format!("{bin}:/usr/bin:/bin"));
+    let line = "plumbing session-setup --prefix x --skip-preflight --skip-repo-check \
+                --check-reviewers --write-health health";
+    let words: Vec<_> = line.split_whitespace().collect();
+    let outcome = stopped(&codex, &words, || codex.path("../home/codex").exists());
+    check_stopped(&codex, &outcome);
+    assert!(!String::from_utf8_lossy(&outcome.stdout).contains("CODEX"));
+
+    let server = Server::start(vec![Reply::Hangs(String::new())]);
+    let api = with_apis(&server.url());
+    let outcome = stopped(&api, &["agents", "--probe"], || !server.asked().is_empty());
+    check_stopped(&api, &outcome);
+    assert!(outcome.stdout.is_empty() && outcome.stderr.is_empty());
 }
 
 // P-75, P-77, P-79, P-80, P-81: the file of a run; nobody in it comes back.

@@ -4,8 +4,10 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::agents::stopped;
 use crate::harness::Project;
 use crate::lane::with_claude;
+use crate::scripted_server::{Reply, Server};
 
 /// Returns the checks with a name: how bad, what was found, and what mends it.
 fn checks(project: &Project, name: &str) -> (Option<i32>, Vec<[String; 3]>) {
@@ -89,6 +91,17 @@ fn keys_are_known_by_name_alone() {
     for arguments in [&["doctor"][..], &["doctor", "--json"], &["agents"]] {
         assert!(!project.run(arguments).to_string().contains("sk-secret"));
     }
+}
+
+// Who asks to stop waits for nobody.
+#[test]
+fn who_is_asked_in_vain_can_be_left() {
+    let server = Server::start(vec![Reply::Hangs(String::new())]);
+    let config = format!("[lane.http.it]\napi = 'chat'\nurl = '{}'\nmodel = 'm'\n", server.url());
+    let project = healthy().file("../home/.config/convoke/config.toml", config);
+    let outcome = stopped(&project, &["doctor"], || !server.asked().is_empty());
+    assert_eq!(outcome.status.code(), Some(130));
+    assert!(outcome.stdout.is_empty() && outcome.stderr.is_empty());
 }
 
 // An API is looked at as it is configured, and its key is never shown.

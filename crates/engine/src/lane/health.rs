@@ -30,7 +30,8 @@ const LIMITS: Limits = Limits {
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Asks programs whether they answer, all of them at once. Each has three attempts with a pause
-/// between; whoever asks to stop gets what is known by then.
+/// between. When somebody asks to stop, whoever has not answered by then counts as not asked: being
+/// cut off says nothing about them.
 pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<Health> {
     let asked: Vec<_> =
         programs.iter().map(|it| (Runner::Program(it.clone()), None, None)).collect();
@@ -71,10 +72,11 @@ fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> Health {
     let mut last = None;
     for number in 1..=ATTEMPTS {
         if number > 1 && !waited(pause, cancel) {
-            break;
+            return Health::NotAsked;
         }
         match attempt(asked, number, cancel) {
             Ok(()) => return Health::Healthy,
+            Err(_) if cancel.is_asked() => return Health::NotAsked,
             Err(words) => last = Some(words),
         }
     }
@@ -171,11 +173,12 @@ impl Remembered {
         (is_same && age < most).then_some(health)
     }
 
-    /// Remembers what was found out.
+    /// Remembers what was found out, if anything was.
     pub fn note(&mut self, agent: &str, program: &Path, health: &Health, now: Timestamp) {
         let error = match health {
             Health::Sick(error) => error.clone(),
-            Health::Healthy | Health::Missing | Health::NotAsked => None,
+            Health::Healthy => None,
+            Health::Missing | Health::NotAsked => return,
         };
         let entry = Entry {
             program: program.display().to_string(),
@@ -222,6 +225,9 @@ mod tests {
         assert_eq!(get("codex", &program, 999), None, "from the future");
         assert_eq!(get("codex", Path::new("/other"), 1001), None);
         assert_eq!(get("cursor", &program, 1001), None);
+        let mut same = remembered.clone();
+        same.note("codex", &program, &Health::NotAsked, at(1002));
+        assert_eq!(same, remembered, "nothing was found out");
         let file = fs::File::options().write(true).open(&program).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
         assert_eq!(get("codex", &program, 1001), None, "another program");

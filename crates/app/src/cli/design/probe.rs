@@ -5,8 +5,9 @@ use convoke_domain::design::seat::{Available, Holder};
 use convoke_domain::lane;
 use convoke_engine::lane::agent_ref::AgentRef;
 
-use super::stage::Stage;
+use super::stage::{Stage, stopped};
 use crate::cli::agents::healths_of;
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Voice;
 
@@ -25,7 +26,10 @@ pub(super) fn probe(
     for (word, told) in words.iter().zip(&told) {
         // Whoever asked knows it already; but also then the program must be there.
         let ask = ask && told.is_none();
-        let health = healths_of(&[word], ask, stage.app, &Voice::default())?.pop().flatten();
+        let asked = healths_of(&[word], ask, stage.app, &Voice::default());
+        let was_stopped = |it: &Failure| it.exit == Exit::Interrupted;
+        let asked = asked.map_err(|it| if was_stopped(&it) { stopped(&stage.run) } else { it });
+        let health = asked?.pop().flatten();
         let is_missing = health == Some(lane::health::Health::Missing);
         found.push(if is_missing { health } else { told.clone().or(health) });
     }

@@ -60,7 +60,7 @@ pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Ex
         let (name, unavailable) = &repository;
         print(&[format!("REPO={name}"), format!("REPO_UNAVAILABLE={unavailable}")], output)?;
     }
-    let reviewers = session.reviewers();
+    let reviewers = session.reviewers()?;
     if let Some(reviewers) = &reviewers {
         print(&reviewers.lines(), output)?;
     }
@@ -120,11 +120,11 @@ impl Session<'_> {
     }
 
     /// Finds out who answers, if that was asked for or whoever called knows it.
-    fn reviewers(&self) -> Option<Reviewers> {
+    fn reviewers(&self) -> Result<Option<Reviewers>, Failure> {
         let agents = [Agent::Codex, Agent::Cursor];
         let told = agents.map(|agent| self.caller.health(agent.name()));
         if !self.order.check_reviewers && told == [None, None] {
-            return None;
+            return Ok(None);
         }
         let skips = [self.order.skip_codex_probe, self.order.skip_cursor_probe];
         let asked: Vec<_> = (0..2)
@@ -133,6 +133,7 @@ impl Session<'_> {
             .collect();
         let (found, trouble) = match healths_of(&asked, true, self.app, &Voice::default()) {
             Ok(found) => (found, None),
+            Err(failure) if failure.exit == Exit::Interrupted => return Err(failure),
             Err(failure) => (Vec::new(), Some(failure.error.to_string())),
         };
         let of = |at: usize| {
@@ -148,7 +149,7 @@ impl Session<'_> {
                 (None, None) => Reviewer::asked(&Health::Missing),
             }
         };
-        Some(Reviewers { codex: of(0), cursor: of(1), trouble })
+        Ok(Some(Reviewers { codex: of(0), cursor: of(1), trouble }))
     }
 
     /// Leaves what others are to know.
