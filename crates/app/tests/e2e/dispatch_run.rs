@@ -109,6 +109,27 @@ fn a_round_goes_from_decision_to_verdict() {
     assert_eq!(counts, [Some(1), Some(1), Some(1)]);
 }
 
+// What was answered was paid for, also where nobody can tell what was read.
+#[test]
+fn an_answer_is_judged_although_its_record_is_not_understood() {
+    let project = with_claude(repository());
+    let strange = stream(&project, "design.md", APPROVED).replace("\"uuid\"", "\"id\"");
+    fs::write(project.path("../stream"), strange).unwrap();
+    let outcome = run(&project, &[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let note = "note: what was read cannot be told: cannot understand the record ";
+    assert!(outcome.stderr.contains(note), "{outcome}");
+    let begin = "confirmation  confirmed\nread          unknown: cannot understand the record ";
+    assert!(outcome.stdout.starts_with(begin), "{outcome}");
+    assert!(outcome.stdout.ends_with("\nverdict       PASS\n"), "{outcome}");
+    let report: Value = serde_json::from_str(&run(&project, &["--json"]).stdout).unwrap();
+    assert_eq!([&report["verdict"], &report["receipts"]], [&json!("PASS"), &Value::Null]);
+    assert!(report["reading_unknown"].as_str().unwrap().contains("it is none of claude"));
+    let rate: Value =
+        serde_json::from_str(&project.stdout(&["dispatch", "rate", "--json"])).unwrap();
+    assert_eq!(rate["all"]["unproven"], 0, "nobody is accused");
+}
+
 // D-64, D-67: a session that does not go on is begun afresh, with a note.
 #[test]
 fn a_round_that_cannot_be_resumed_begins_afresh() {

@@ -29,7 +29,7 @@ use crate::clock::now;
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::output::{Output, Voice, with_causes};
 use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, clap::Args)]
@@ -91,6 +91,18 @@ struct Report {
     issues: Vec<IssueReport>,
     resume_error: Option<&'static str>,
     diagnostics: Vec<String>,
+    /// Why nobody can tell what was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reading_unknown: Option<String>,
+}
+
+/// What becomes of an answer whose record proves nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoProof {
+    /// It is not judged: whoever named the record can name another.
+    Refused,
+    /// It is judged, and what was read is unknown: it was paid for, and there is no other record.
+    Told,
 }
 
 /// An answer that was judged.
@@ -152,11 +164,16 @@ struct IssueReport {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        self.judge(app, &Voice::default())?.show(app, output)
+        self.judge(app, &Voice::default(), NoProof::Refused)?.show(app, output)
     }
 
     /// Judges the answer, and keeps what is found.
-    pub(super) fn judge(&self, app: &App, voice: &Voice) -> Result<Judged, Failure> {
+    pub(super) fn judge(
+        &self,
+        app: &App,
+        voice: &Voice,
+        no_proof: NoProof,
+    ) -> Result<Judged, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
         let reads = match &self.task {
@@ -164,7 +181,14 @@ impl Args {
             None => role.reads(self.profile.unwrap_or(settings.profile)),
         };
         let (references, _) = references(&feature, &app.project, &reads);
-        let evidence = self.evidence(app, &references)?;
+        let (evidence, reading_unknown) = match self.evidence(app, &references) {
+            Err(failure) if no_proof == NoProof::Told => {
+                let why = with_causes(failure.error.as_ref());
+                voice.say(&format!("note: what was read cannot be told: {why}"));
+                (None, Some(why))
+            }
+            found => (found?, None),
+        };
         let response = self.response(evidence.as_ref())?;
         let workspace = Workspace::open(app, None)?;
         let round = self.round(&workspace, &feature)?;
@@ -205,6 +229,7 @@ impl Args {
             resume_error,
             diagnostics: evidence.as_ref().map(|it| it.diagnostics.clone()).unwrap_or_default(),
             receipts: evidence.map(|it| it.receipts.iter().map(ReceiptReport::new).collect()),
+            reading_unknown,
         };
         let unreviewed = !is_reviewer && resume_error.is_none();
         let passes = review.as_ref().map_or(unreviewed, Review::passes);
@@ -342,6 +367,7 @@ fn lines(report: &Report) -> String {
     for receipt in report.receipts.iter().flatten() {
         lines.push(format!("read          {}", receipt.line()));
     }
+    lines.extend(report.reading_unknown.iter().map(|why| format!("read          unknown: {why}")));
     if !report.unproven.is_empty() && report.confirmation.as_ref().is_some_and(|it| it.confirmed) {
         lines
             .push(format!("unproven      confirmed, and not read: {}", report.unproven.join(", ")));
