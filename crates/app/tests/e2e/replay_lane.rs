@@ -94,6 +94,20 @@ fn a_broken_cassette_is_named_with_its_line() {
     let recording = ["lane", "run", "--agent", "http:none", "x", "--record", "tape"];
     let refused = project.run(&recording);
     assert!(refused.stderr.starts_with("error: cannot use cassette `tape`\n"), "{refused}");
+    // What is no file is said to be none, and not waited for.
+    for (words, why) in [
+        ("--agent http:none --record /dev/full", "it is no regular file"),
+        ("--agent http:none --record .", "it is no regular file"),
+        ("--agent replay:/dev/zero", "it is no regular file"),
+        ("--agent replay:huge", "no cassette may be longer than 256 MB"),
+    ] {
+        let huge = fs::File::create(project.path("huge")).unwrap();
+        huge.set_len(3 << 30).unwrap();
+        let words: Vec<_> = words.split(' ').collect();
+        let refused = project.run(&[&["lane", "run", "x"], &words[..]].concat());
+        assert_eq!(refused.code, Some(3), "{refused}");
+        assert!(refused.stderr.contains(why), "{refused}");
+    }
     let missing = Project::new().run(&["lane", "run", "--agent", "replay:none", "x"]);
     assert!(missing.stderr.starts_with("error: cannot use cassette `none`\n"), "{missing}");
 }

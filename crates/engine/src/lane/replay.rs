@@ -1,7 +1,8 @@
 //! Recording lanes, and playing what was recorded.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -108,16 +109,25 @@ pub enum TapeError {
     /// It is something else.
     #[error("it is no cassette")]
     NotACassette(#[from] CassetteError),
-    /// More was said than a cassette holds.
-    #[error("it would be longer than the longest cassette, {} MB", LONGEST / 1024 / 1024)]
+    /// It is a folder, a pipe or a device: one of these may never end.
+    #[error("it is no regular file")]
+    NotAFile,
+    /// It holds more than a cassette may, or would.
+    #[error("no cassette may be longer than {} MB", LONGEST / 1024 / 1024)]
     TooLong,
 }
 
 impl Recorder {
-    /// Begins to listen, for a cassette that is made if it is not there. What cannot be added to is
-    /// refused now: afterwards an answer would be lost that somebody paid for.
+    /// Begins to listen, for a cassette that is made, for its user alone, if it is not there. What
+    /// cannot be added to is refused now: afterwards an answer would be lost that somebody paid for.
     pub fn start(path: &Path, home: Option<PathBuf>) -> Result<Self, TapeError> {
-        let mut file = File::options().read(true).append(true).create(true).open(path)?;
+        match fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            found => judge(&found?)?,
+        }
+        let mut options = File::options();
+        options.read(true).append(true).create(true).mode(0o600);
+        let mut file = options.open(path)?;
         begun(&mut file)?;
         let spool = tempfile::tempfile()?;
         Ok(Self { file, watch: Stopwatch::start(), home, spool, spooled: Ok(0) })
@@ -163,12 +173,7 @@ impl Recorder {
 
 /// Returns what must be written before the next lane: the first line, or the end of the last.
 fn begun(file: &mut File) -> Result<String, TapeError> {
-    if file.metadata()?.len() > LONGEST {
-        return Err(TapeError::TooLong);
-    }
-    let mut text = String::new();
-    file.rewind()?;
-    file.read_to_string(&mut text)?;
+    let text = text(file)?;
     if text.trim().is_empty() {
         return Ok(format!("{}\n", Cassette::head()));
     }
@@ -176,14 +181,27 @@ fn begun(file: &mut File) -> Result<String, TapeError> {
     Ok(if text.ends_with('\n') { String::new() } else { "\n".to_owned() })
 }
 
-/// Reads a cassette from its file.
+/// Reads a cassette from its file. It is judged before it is opened, because a pipe would be waited
+/// for.
 pub fn load(path: &Path) -> Result<Cassette, TapeError> {
-    let kind = fs::metadata(path)?;
-    // A pipe would be waited for, and a device never ends.
-    if !kind.is_file() || kind.len() > LONGEST {
-        return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
+    judge(&fs::metadata(path)?)?;
+    Ok(Cassette::parse(&text(&mut File::open(path)?)?)?)
+}
+
+fn judge(found: &Metadata) -> Result<(), TapeError> {
+    if !found.is_file() {
+        return Err(TapeError::NotAFile);
     }
-    Ok(Cassette::parse(&fs::read_to_string(path)?)?)
+    if found.len() > LONGEST { Err(TapeError::TooLong) } else { Ok(()) }
+}
+
+/// Reads an open file from its beginning, if it is one that ends.
+fn text(file: &mut File) -> Result<String, TapeError> {
+    judge(&file.metadata()?)?;
+    let mut text = String::new();
+    file.rewind()?;
+    file.take(LONGEST).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -222,7 +240,7 @@ mod tests {
         }
     }
 
-    fn text(number: usize) -> Event {
+    fn spoken(number: usize) -> Event {
         Event::Text(format!("/home/june/{number}"))
     }
 
@@ -234,7 +252,7 @@ mod tests {
         let mut recorders = [(); 2].map(|()| Recorder::start(&path, home()).unwrap());
         for number in 0..100 {
             for recorder in &mut recorders {
-                recorder.notice(&text(number));
+                recorder.notice(&spoken(number));
             }
         }
         for recorder in recorders {
@@ -260,8 +278,8 @@ mod tests {
         let before = fs::read(&path).unwrap();
         let mut full = begin();
         full.spooled = Ok(LONGEST - 10);
-        full.notice(&text(1));
-        full.notice(&text(2));
+        full.notice(&spoken(1));
+        full.notice(&spoken(2));
         assert!(matches!(full.save(&request(), &driven()), Err(TapeError::TooLong)));
         let mut nearly = begin();
         nearly.spooled = Ok(LONGEST - 10);
@@ -269,5 +287,35 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), before);
         File::options().write(true).open(&path).unwrap().set_len(LONGEST + 1).unwrap();
         assert!(matches!(Recorder::start(&path, None), Err(TapeError::TooLong)));
+        assert!(matches!(load(&path), Err(TapeError::TooLong)));
+    }
+
+    // A device never ends, and would fill the memory.
+    #[test]
+    fn only_a_regular_file_is_a_cassette() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = crate::process::command("mkfifo", folder.path()).arg("pipe").status();
+        assert!(made.unwrap().success());
+        for path in [Path::new("/dev/full"), Path::new("/dev/zero"), folder.path(), &pipe] {
+            assert!(matches!(Recorder::start(path, None), Err(TapeError::NotAFile)), "{path:?}");
+            assert!(matches!(load(path), Err(TapeError::NotAFile)), "{path:?}");
+        }
+    }
+
+    // It holds prompt and answer. Who has shared one already goes on sharing it.
+    #[test]
+    fn a_new_cassette_is_its_users_alone() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let (new, shared) = (folder.path().join("new"), folder.path().join("shared"));
+        fs::write(&shared, "").unwrap();
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o644)).unwrap();
+        for path in [&new, &shared] {
+            Recorder::start(path, None).unwrap().save(&request(), &driven()).unwrap();
+        }
+        assert_eq!([mode(&new), mode(&shared)], [0o600, 0o644]);
     }
 }
