@@ -6,6 +6,7 @@
 pub mod branch;
 pub mod diff;
 pub mod fresh;
+mod guarded;
 pub mod sidecar;
 pub mod snapshot;
 

@@ -5,21 +5,24 @@ use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Once;
 
 use tempfile::TempDir;
 
 /// What the names of git's folders begin with; the number of their process follows.
 const LOOK: &str = "convoke-look.";
 
-/// The same for lanes. Those of processes that were killed are removed by their guardians.
+/// The same for lanes.
 const LANE: &str = "convoke-lane.";
+
+/// What killed processes left is looked for once: that is enough, and looking costs something.
+static SWEPT: Once = Once::new();
 
 /// How often it is tried to remove a folder in which somebody may still write.
 const ATTEMPTS: u32 = 10;
 
-/// Makes a folder for git, and removes those of processes that were killed.
+/// Makes a folder for git.
 pub(crate) fn look() -> io::Result<TempDir> {
-    sweep(&std::env::temp_dir());
     make(LOOK)
 }
 
@@ -28,8 +31,10 @@ pub fn lane() -> io::Result<TempDir> {
     make(LANE)
 }
 
-/// Makes a folder that only its user can look into.
+/// Makes a folder that only its user can look into, and first removes those of processes that were
+/// killed. Guardians do so at once, but not every lane has one, nor every moment of one.
 fn make(prefix: &str) -> io::Result<TempDir> {
+    SWEPT.call_once(|| sweep(&std::env::temp_dir()));
     let mut builder = tempfile::Builder::new();
     builder.permissions(Permissions::from_mode(0o700));
     builder.prefix(&format!("{prefix}{}.", std::process::id())).tempdir()
@@ -58,7 +63,9 @@ fn clear_in(place: &Path) {
 fn sweep(place: &Path) {
     for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(LOOK)?.split('.').next());
+        let name = name.to_str().unwrap_or_default();
+        let process = [LOOK, LANE].iter().find_map(|prefix| name.strip_prefix(prefix));
+        let process = process.and_then(|rest| rest.split('.').next());
         let process = process.and_then(|it| rustix::process::Pid::from_raw(it.parse().ok()?));
         let is_gone = |pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -86,16 +93,19 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let mut process = crate::process::command("true", place.path()).spawn().unwrap();
         process.wait().unwrap();
-        let names =
-            |numbers: [u32; 2]| numbers.map(|it| place.path().join(format!("{LOOK}{it}.abc")));
-        let [gone, ours] = names([process.id(), std::process::id()]);
-        let other = place.path().join(format!("{LOOK}x"));
-        for folder in [&gone, &ours, &other] {
-            fs::create_dir(folder).unwrap();
+        let folders =
+            |name: String| [LOOK, LANE].map(|it| place.path().join(format!("{it}{name}")));
+        let gone = folders(format!("{}.abc", process.id()));
+        let ours = folders(format!("{}.abc", std::process::id()));
+        let others = folders("x".to_owned());
+        for folder in gone.iter().chain(&ours).chain(&others) {
+            fs::create_dir_all(folder.join("objects/00")).unwrap();
         }
         sweep(place.path());
-        assert_eq!((gone.exists(), ours.exists(), other.exists()), (false, true, true));
+        assert!(gone.iter().all(|folder| !folder.exists()));
+        assert!(ours.iter().chain(&others).all(|folder| folder.exists()));
     }
+
     #[test]
     fn who_ends_at_once_takes_its_folders_along() {
         let place = tempfile::tempdir().unwrap();

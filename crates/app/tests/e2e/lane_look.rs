@@ -110,6 +110,23 @@ fn a_second_signal_leaves_nothing_behind() {
     check_end(&project, convoke.into_inner());
 }
 
+// Who is killed cannot stop git nor tidy up; its guardian does.
+#[test]
+fn a_look_does_not_outlive_whoever_looks() {
+    let project = with_git("touch ../asked", 1);
+    let mut convoke = started(&project);
+    until(|| fs::read_to_string(project.path("../git")).is_ok_and(|pid| pid.ends_with('\n')));
+    convoke.kill().unwrap();
+    convoke.wait().unwrap();
+    let git = fs::read_to_string(project.path("../git")).unwrap();
+    until(|| !Path::new("/proc").join(git.trim()).exists());
+    let left = || fs::read_dir(project.path("../tmp")).unwrap().flatten();
+    // The lane's own folder had no guardian yet: whoever comes next removes it.
+    until(|| left().all(|it| !it.file_name().to_string_lossy().starts_with("convoke-look.")));
+    let next = project.run(&["lane", "run", "--agent", "claude", "x"]);
+    assert_eq!(left().count(), 0, "{next}");
+}
+
 // `timeout` signals the process and its group, which is asking once.
 #[test]
 fn a_signal_that_comes_twice_is_one() {

@@ -16,6 +16,7 @@ use convoke_domain::tree::{Reason, Status, Verdict};
 use tempfile::TempDir;
 
 use super::diff::{asked, copy_index, git, head, run_under, shown};
+use super::guarded;
 use crate::lane::cancel::Cancel;
 use crate::scratch;
 use crate::skill::hash;
@@ -38,6 +39,8 @@ pub struct Snapshot {
     top: PathBuf,
     /// The repository's own folder and the one that its worktrees share.
     git_dirs: [PathBuf; 2],
+    /// Our own program, which is git's guardian where it takes long.
+    convoke: PathBuf,
     scratch: TempDir,
     commit: Option<String>,
     staged: String,
@@ -48,12 +51,12 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Looks at the whole working tree that a folder belongs to, until somebody asks it to stop.
-    pub fn take(folder: &Path, cancel: &Cancel) -> Result<Self, Reason> {
-        let taken = Self::taken(folder, cancel);
+    pub fn take(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, Reason> {
+        let taken = Self::taken(folder, convoke, cancel);
         taken.map_err(|reason| if cancel.is_asked() { Reason::LookStopped } else { reason })
     }
 
-    fn taken(folder: &Path, cancel: &Cancel) -> Result<Self, Reason> {
+    fn taken(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, Reason> {
         let ask = |words: &[&str]| asked(git(folder).args(words)).map(PathBuf::from);
         let top = ask(&["rev-parse", "--show-toplevel"]).ok_or(Reason::NotARepository)?;
         let absolute = |what| ask(&["rev-parse", "--path-format=absolute", what]);
@@ -61,6 +64,7 @@ impl Snapshot {
         let git_dirs = git_dirs.ok_or(Reason::LookFailed)?;
         let mut snapshot = Self {
             git_dirs: git_dirs.into(),
+            convoke: convoke.to_owned(),
             scratch: scratch::look().map_err(|_| Reason::LookFailed)?,
             commit: head(&top),
             staged: String::new(),
@@ -145,8 +149,9 @@ impl Snapshot {
         };
         let mut add = on_copy();
         add.args(["add", "--all", "--pathspec-file-nul", "--pathspec-from-file"]).arg(list);
-        let added = run_under(&mut add, cancel)?;
-        added.status.success().then(|| asked(on_copy().arg("write-tree")))?
+        // All else that git is asked here ends with us: it prints, and nobody reads it any more.
+        let is_added = guarded::succeeds(&mut add, &self.convoke, self.scratch.path(), cancel)?;
+        is_added.then(|| asked(on_copy().arg("write-tree")))?
     }
 
     fn changed(&self, tree: &str, cancel: &Cancel) -> Option<Vec<String>> {
@@ -249,8 +254,11 @@ mod tests {
     }
 
     fn taken(folder: &Path) -> Result<Snapshot, Reason> {
-        Snapshot::take(folder, &Cancel::default())
+        Snapshot::take(folder, NOWHERE.as_ref(), &Cancel::default())
     }
+
+    /// A program that is gone: then git is on its own.
+    const NOWHERE: &str = "/nowhere/convoke";
 
     // Who is asked to stop says that it does not know.
     #[test]
@@ -259,7 +267,10 @@ mod tests {
         let (snapshot, asked) = (taken(folder.path()).unwrap(), Cancel::default());
         asked.cancel();
         assert_eq!(snapshot.compare(&asked), Verdict::unknown(Reason::LookStopped));
-        assert_eq!(Snapshot::take(folder.path(), &asked).err(), Some(Reason::LookStopped));
+        assert_eq!(
+            Snapshot::take(folder.path(), NOWHERE.as_ref(), &asked).err(),
+            Some(Reason::LookStopped)
+        );
         assert_eq!(snapshot.compare(&Cancel::default()), Verdict::CLEAN, "another time");
     }
 

@@ -81,7 +81,7 @@ fn is_forsaken(owner: u32) -> bool {
 
 /// Ends every process whose environment names a folder: what is left of a client whose guardian was
 /// itself killed.
-pub(super) fn end_strays(folder: &Path) {
+pub(crate) fn end_strays(folder: &Path) {
     let mark = folder.as_os_str().as_encoded_bytes();
     for _ in 0..MOST_ROUNDS {
         let strays: Vec<_> = processes()
@@ -106,7 +106,7 @@ fn environment(pid: Pid) -> Vec<u8> {
 }
 
 /// Reads how a client ended.
-pub(super) fn read_report(report: File) -> Option<End> {
+pub(crate) fn read_report(report: File) -> Option<End> {
     let mut text = String::new();
     report.take(4096).read_to_string(&mut text).ok()?;
     End::parse(text.trim())

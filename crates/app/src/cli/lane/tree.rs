@@ -48,7 +48,9 @@ impl TreeWatch {
             return Self::Off;
         }
         let cancel = interrupt::cancel().child();
-        let taken = look.limited(&cancel, || Snapshot::take(&look.app.project, &cancel));
+        let App { project, environment, .. } = look.app;
+        let convoke = environment.program();
+        let taken = look.limited(&cancel, || Snapshot::take(project, &convoke, &cancel));
         match taken {
             (Ok(snapshot), _) => Self::Began(Box::new(snapshot)),
             (Err(reason), is_late) => Self::Blind(named(reason, is_late)),

@@ -1,0 +1,60 @@
+//! Git under a guardian of our own, so that it ends with us, also if we are killed.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use convoke_domain::lane::outcome::End;
+
+use super::diff::run_under;
+use crate::file::create_private;
+use crate::lane::cancel::Cancel;
+use crate::lane::guardian::{end_strays, read_report};
+use crate::process::command;
+
+/// Runs git until it ends or somebody asks it to stop, and tells whether it did what it was asked;
+/// `None` if nobody knows. When we are gone, the guardian ends git with every filter that it started,
+/// and removes the folder.
+pub(super) fn succeeds(
+    git: &mut Command,
+    convoke: &Path,
+    folder: &Path,
+    cancel: &Cancel,
+) -> Option<bool> {
+    if cancel.is_asked() {
+        return None;
+    }
+    let path = folder.join("end");
+    let report = create_private(&path).ok()?;
+    let Ok(mut guardian) = guardian(git, convoke, &path).spawn() else {
+        // Our program may have been replaced or removed since we started. Git works without it.
+        return run_under(git, cancel).map(|output| output.status.success());
+    };
+    // Closing its stdin tells the guardian to stop everything.
+    let stdin = Mutex::new(guardian.stdin.take());
+    let watch =
+        cancel.watch(move || drop(stdin.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    let status = guardian.wait().ok()?;
+    drop(watch);
+    // A guardian that was killed guards nobody; whoever it guarded has our folder in its environment.
+    if !status.success() {
+        end_strays(folder);
+    }
+    (!cancel.is_asked()).then(|| read_report(report) == Some(End::Exited(0)))
+}
+
+/// Prepares a guardian that does in git's place, with its folder and its environment, what git does.
+fn guardian(git: &Command, convoke: &Path, report: &Path) -> Command {
+    let mut guardian = command(convoke, git.get_current_dir().unwrap_or(Path::new(".")));
+    for (name, value) in git.get_envs() {
+        match value {
+            Some(value) => guardian.env(name, value),
+            None => guardian.env_remove(name),
+        };
+    }
+    guardian.arg("guard").arg("--report").arg(report);
+    guardian.args(["--owner", &std::process::id().to_string(), "--grace-ms", "0", "--"]);
+    guardian.arg(git.get_program()).args(git.get_args());
+    guardian.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    guardian
+}
