@@ -58,12 +58,18 @@ pub(crate) fn count(value: Option<&RawValue>) -> u64 {
     believed(number(value).and_then(|count| u64::try_from(count).ok())).unwrap_or_default()
 }
 
-/// Returns how many tokens were spent: none where nothing is said, and `None` where what is said is no
+/// Returns how many tokens were spent; `None` where nothing is said, and where what is said is no
 /// count or cannot be one. To take that for none would make it free.
 pub(crate) fn tokens(value: Option<&RawValue>) -> Option<u64> {
+    believed(number(value).and_then(|count| u64::try_from(count).ok()))
+}
+
+/// Returns tokens of a kind that not every client has, such as those of a cache: where nothing is
+/// said of them there were none.
+pub(crate) fn more_tokens(value: Option<&RawValue>) -> Option<u64> {
     match value.filter(|value| value.get() != "null") {
         None => Some(0),
-        said => believed(number(said).and_then(|count| u64::try_from(count).ok())),
+        said => tokens(said),
     }
 }
 
@@ -93,7 +99,6 @@ mod tests {
             ("3", Some(3)),
             ("3.0", Some(3)),
             ("\"3\"", Some(3)),
-            ("null", Some(0)),
             ("-3", None),
             ("[3]", None),
             ("3.5", None),
@@ -104,9 +109,13 @@ mod tests {
             ("1e300", None),
         ] {
             assert_eq!(tokens(Some(raw(text))), expected, "{text}");
+            assert_eq!(more_tokens(Some(raw(text))), expected, "{text}");
             assert_eq!(count(Some(raw(text))), expected.unwrap_or_default(), "{text}");
         }
-        assert_eq!((tokens(None), count(None)), (Some(0), 0));
+        for nothing in [None, Some(raw("null"))] {
+            let said = (tokens(nothing), more_tokens(nothing), count(nothing));
+            assert_eq!(said, (None, Some(0), 0), "{nothing:?}");
+        }
     }
 
     #[test]

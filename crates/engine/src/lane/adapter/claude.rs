@@ -8,7 +8,7 @@ use super::failure::{answered, failure};
 use super::hearing::{Dialect, Said};
 use super::message_line::Line;
 use super::{Errand, Launch, Rights};
-use crate::json::{count, micro_dollars, parse, tokens};
+use crate::json::{count, micro_dollars, more_tokens, parse, tokens};
 
 pub(super) const VARIABLES: &[&str] = &[
     "ANTHROPIC_API_KEY",
@@ -127,9 +127,9 @@ fn result(line: &Line<'_>, said: &mut Said) {
 fn usage(line: &Line<'_>) -> Option<Usage> {
     let said: Tokens<'_> = parse(line.usage)?;
     let details: Option<Details<'_>> = parse(said.details);
-    let cached = tokens(said.cache_read)?;
+    let (cached, written) = (more_tokens(said.cache_read)?, more_tokens(said.cache_write)?);
     Some(Usage {
-        input: tokens(said.input)?.saturating_add(tokens(said.cache_write)?).saturating_add(cached),
+        input: tokens(said.input)?.saturating_add(written).saturating_add(cached),
         cached,
         output: tokens(said.output)?,
         reasoning: count(details.and_then(|details| details.thinking)),

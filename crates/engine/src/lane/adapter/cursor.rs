@@ -11,7 +11,7 @@ use super::failure::{complaint, told};
 use super::hearing::{Dialect, Exit, Said};
 use super::message_line::Line;
 use super::{Errand, Launch, Rights};
-use crate::json::{parse, string, tokens};
+use crate::json::{more_tokens, parse, string, tokens};
 
 pub(super) const VARIABLES: &[&str] = &["CURSOR_API_KEY"];
 
@@ -100,8 +100,8 @@ fn result(line: &Line<'_>, said: &mut Said) {
 }
 
 fn usage(said: &Tokens<'_>) -> Option<Usage> {
-    let cached = tokens(said.cache_read)?;
-    let fresh = tokens(said.input)?.saturating_add(tokens(said.cache_write)?);
+    let (cached, written) = (more_tokens(said.cache_read)?, more_tokens(said.cache_write)?);
+    let fresh = tokens(said.input)?.saturating_add(written);
     Some(Usage {
         input: fresh.saturating_add(cached),
         cached,

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::failure::{answered, complaint, of_status, told};
 use super::hearing::{Dialect, Exit, Said};
 use super::{Errand, Launch, Rights, one_line};
-use crate::json::{count, parse, string, tokens};
+use crate::json::{count, more_tokens, parse, string, tokens};
 
 pub(super) const VARIABLES: &[&str] = &[
     "GEMINI_API_KEY",
@@ -222,7 +222,7 @@ fn only_model(value: Option<&RawValue>) -> Option<String> {
 /// The cached tokens are among the input. Those of thinking are only in the total.
 fn usage(stats: &Stats<'_>) -> Option<Usage> {
     let (input, output) = (tokens(stats.input_tokens)?, tokens(stats.output_tokens)?);
-    let reasoning = tokens(stats.total_tokens)?.saturating_sub(input.saturating_add(output));
+    let reasoning = more_tokens(stats.total_tokens)?.saturating_sub(input.saturating_add(output));
     Some(Usage {
         input,
         cached: count(stats.cached),

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::failure::{answered, failure};
 use super::hearing::{Dialect, Exit, Said};
 use super::{Errand, Launch, Rights};
-use crate::json::{count, micro_dollars, parse, string, tokens};
+use crate::json::{count, micro_dollars, more_tokens, parse, string, tokens};
 
 pub(super) const VARIABLES: &[&str] =
     &["OPENCODE_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"];
@@ -179,7 +179,8 @@ fn usage(part: &Part<'_>) -> Option<Usage> {
     let said: Tokens<'_> = parse(part.tokens)?;
     let cache: Option<Cache<'_>> = parse(said.cache);
     let (read, write) = cache.map_or((None, None), |it| (it.read, it.write));
-    let (read, write, reasoning) = (tokens(read)?, tokens(write)?, tokens(said.reasoning)?);
+    let (read, write) = (more_tokens(read)?, more_tokens(write)?);
+    let reasoning = more_tokens(said.reasoning)?;
     Some(Usage {
         input: tokens(said.input)?.saturating_add(read).saturating_add(write),
         cached: read,

@@ -108,6 +108,14 @@ impl Stop {
     }
 }
 
+/// What was counted so far, where not everything is counted at once.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    input: Option<u64>,
+    cached: u64,
+    output: Option<u64>,
+}
+
 /// What is known of an answer while it comes.
 #[derive(Debug, Default)]
 struct Answer {
@@ -116,6 +124,7 @@ struct Answer {
     refusal: String,
     model: Option<String>,
     usage: Option<Usage>,
+    counts: Counts,
     /// Whether some of it cannot be told, so that nobody knows the whole.
     is_uncounted: bool,
     stop: Option<Stop>,
@@ -247,9 +256,9 @@ fn count(value: &Value) -> u64 {
     tokens(value).unwrap_or_default()
 }
 
-/// How many tokens were spent: none where nothing is said, and `None` where that cannot be.
+/// How many tokens were spent; `None` where nothing is said, or what cannot be.
 fn tokens(value: &Value) -> Option<u64> {
-    if value.is_null() { Some(0) } else { believed(value.as_u64()) }
+    believed(value.as_u64())
 }
 
 #[cfg(test)]

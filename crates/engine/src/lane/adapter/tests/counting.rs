@@ -40,10 +40,24 @@ fn counted(agent: Agent, counts: &[&str]) -> Vec<u64> {
 fn what_cannot_be_is_not_counted() {
     for agent in Agent::ALL {
         assert_eq!(counted(agent, &["3"]), [10], "{agent}");
-        assert_eq!(counted(agent, &["null"]), [7], "{agent}");
-        for count in ["-1", "1e300", "18446744073709551616", "1000000000001", "{}", "\"many\""] {
+        for count in
+            ["null", "-1", "1e300", "18446744073709551616", "1000000000001", "{}", "\"many\""]
+        {
             assert_eq!(counted(agent, &[count]), [0; 0], "{agent} {count}");
         }
+    }
+}
+
+// What is left out is as unknown as what cannot be.
+#[test]
+fn what_is_not_said_is_not_counted() {
+    for (agent, line) in LAST {
+        let (before, object) = line.rsplit_once('{').unwrap();
+        let empty = format!("{before}{{{}", object.trim_start_matches(|c| c != '}'));
+        let events = listen(agent).stdout_line(&empty);
+        let is_usage = |event: &Event| matches!(event, Event::Usage(_));
+        assert!(!events.is_empty(), "{agent} {empty}");
+        assert!(!events.iter().any(is_usage), "{agent} {empty}");
     }
 }
 

@@ -3,7 +3,7 @@
 use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Stop, tokens, told};
+use super::{Answer, Counts, Stop, tokens, told};
 
 /// This API wants to be told; every model of these years can do as much.
 const USUAL_MAX_TOKENS: u64 = 8192;
@@ -61,25 +61,29 @@ fn stop(reason: &Value, answer: &mut Answer) {
     }
 }
 
-/// Counts grow from event to event, and not every event has all of them. What came from a cache or
-/// went into one is not among the input here, and is elsewhere.
+/// Counts grow from event to event, and not every event has all of them; what none has said is not
+/// known. What came from a cache or went into one is not among the input here, and is elsewhere.
 fn usage(value: &Value, answer: &mut Answer) {
     if !value.is_object() {
         return;
     }
-    let said = |name| tokens(&value[name]);
-    let (fresh, written) = (said("input_tokens"), said("cache_creation_input_tokens"));
-    let (cached, output) = (said("cache_read_input_tokens"), said("output_tokens"));
-    let (Some(fresh), Some(written), Some(cached), Some(output)) = (fresh, written, cached, output)
-    else {
-        answer.is_uncounted = true;
-        return;
-    };
-    let before = answer.usage.unwrap_or_default();
-    answer.usage = Some(Usage {
-        input: (fresh + written + cached).max(before.input),
+    let names =
+        ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
+    let said = names.map(|name| Some(&value[name]).filter(|it| !it.is_null()).map(tokens));
+    answer.is_uncounted |= said.contains(&Some(None));
+    let [fresh, written, cached, output] = said.map(Option::flatten);
+    let (written, cached) = (written.unwrap_or_default(), cached.unwrap_or_default());
+    let before = answer.counts;
+    answer.counts = Counts {
+        input: fresh.map(|fresh| fresh + written + cached).max(before.input),
         cached: cached.max(before.cached),
         output: output.max(before.output),
-        ..before
+    };
+    let Counts { input, cached, output } = answer.counts;
+    answer.usage = input.zip(output).map(|(input, output)| Usage {
+        input,
+        cached,
+        output,
+        ..Usage::default()
     });
 }

@@ -79,9 +79,13 @@ fn each_api_is_asked_in_its_own_words() {
 #[test]
 fn what_cannot_be_is_not_counted() {
     let has_usage = |events: Vec<Event>| events.iter().any(|it| matches!(it, Event::Usage(_)));
-    for (count, expected) in
-        [(json!(3), true), (json!(-3), false), (json!(1e300), false), (json!("3"), false)]
-    {
+    for (count, expected) in [
+        (json!(3), true),
+        (json!(-3), false),
+        (json!(1e300), false),
+        (json!("3"), false),
+        (json!(null), false),
+    ] {
         let chat = json!({ "usage": { "prompt_tokens": count, "completion_tokens": 7 } });
         assert_eq!(has_usage(heard(Api::Chat, &[chat])), expected, "{count}");
         let usage = json!({ "input_tokens": count, "output_tokens": 7 });
