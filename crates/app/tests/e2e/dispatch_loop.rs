@@ -157,8 +157,12 @@ fn a_loop_waits_for_a_person() {
     assert!(first.stdout.ends_with("by_hand after 1 round\n"), "{first}");
     assert!(first.stderr.ends_with("hint: fix what is open, and call this again\n"), "{first}");
     assert_eq!(asked(&project), [1, 1, 0]);
-    run(&project, &["--write", "--no-fix"]);
+    let second = run(&project, &["--write", "--no-fix"]);
     assert_eq!(asked(&project), [1, 2, 0]);
+    // Nobody knows whether anything was fixed, but what a person does costs no tokens.
+    let row = "1      by-hand                    again         -\n";
+    assert!(second.stdout.contains(row), "{second}");
+    assert!(second.stdout.contains("\n300 tokens, 0.0030 $\n"), "{second}");
     let told = fs::read_to_string(project.path("../b")).unwrap();
     assert!(told.contains("iteration 2 of 5") && told.contains("No number."), "{told}");
 }

@@ -64,7 +64,7 @@ fn stream(project: &Project, read: &str, answer: &str) -> String {
 }
 
 pub(crate) fn pass_gate(project: &Project) {
-    let passed = project.run(&["dispatch", "gate", "--client", "claude"]);
+    let passed = project.run(&["dispatch", "gate", "--agent", "claude"]);
     assert_eq!(passed.stdout, "passed: sessions can be resumed here\n", "{passed}");
 }
 

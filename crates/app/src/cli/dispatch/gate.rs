@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::dispatch::gate::{SECOND_PROMPT, Trial, Tried, failed, first_prompt, is_open};
 use convoke_domain::lane::outcome::Outcome;
-use convoke_engine::lane::adapter::Rights;
+use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::scratch;
@@ -34,23 +34,28 @@ const TEXT: &str = "\n\nThe harbour office opens at 8 am and closes at 7 am.\n\
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The client to try
-    #[arg(long, value_parser = AgentWord, conflicts_with_all = ["agent", "first", "second", "error"])]
+    #[arg(
+        long,
+        group = "who",
+        value_parser = AgentWord,
+        conflicts_with_all = ["first", "second", "error"]
+    )]
     client: Option<AgentRef>,
 
     /// The model [default: the client's own choice]
-    #[arg(long, requires = "client", value_parser = model_name)]
+    #[arg(long, requires = "who", conflicts_with = "first", value_parser = model_name)]
     model: Option<String>,
 
     /// A file for the session to read [default with a client: one that is there only meanwhile]
-    #[arg(long, value_name = "FILE", required_unless_present = "client")]
+    #[arg(long, value_name = "FILE", required_unless_present = "who")]
     file: Option<PathBuf>,
 
-    /// The fresh session's name
-    #[arg(long, value_name = "ID", requires = "first")]
+    /// With `--first` the fresh session's name, else the same as `--client`
+    #[arg(long, value_name = "ID", group = "who")]
     agent: Option<String>,
 
     /// The fresh session's answer
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "file")]
     first: Option<PathBuf>,
 
     /// The resumed session's answer
@@ -60,6 +65,12 @@ pub(super) struct Args {
     /// What went wrong when the session was resumed
     #[arg(long, value_name = "TEXT", requires = "first", conflicts_with = "second")]
     error: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum GateError {
+    #[error("cannot try `{name}`: it is no client")]
+    NoClient { name: String },
 }
 
 /// Tells whether a client has passed in the version that is installed.
@@ -83,13 +94,25 @@ fn version(client: &AgentRef, app: &App) -> Result<Option<String>, Failure> {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        match (&self.client, &self.file, &self.first) {
-            (Some(client), ..) => self.try_out(client, app, output),
+        match (self.client()?, &self.file, &self.first) {
+            (Some(client), ..) => self.try_out(&client, app, output),
             (None, Some(file), Some(first)) => self.by_hand(file, first, app, output),
             (None, Some(file), None) => prompts(file, app, output),
             // The command line has been checked.
             (None, None, _) => Ok(Exit::Usage),
         }
+    }
+
+    /// Returns the client to try, by either flag.
+    fn client(&self) -> Result<Option<AgentRef>, Failure> {
+        let named = self.agent.as_ref().filter(|_| self.first.is_none());
+        let Some(name) = named else { return Ok(self.client.clone()) };
+        let client = AgentRef::parse(name).ok_or_else(|| {
+            let clients = Agent::ALL.map(Agent::name).join(", ");
+            Failure::new(Exit::Usage, GateError::NoClient { name: name.clone() })
+                .hint(format!("clients are {clients}; a session's name goes with `--first`"))
+        })?;
+        Ok(Some(client))
     }
 
     fn by_hand(

@@ -38,7 +38,7 @@ use crate::failure::Failure;
 use crate::output::{Output, Voice};
 use crate::workspace::{Workspace, refused};
 
-/// Who fixed what no agent did.
+/// Who was to fix what no agent did. Whether anybody has, nobody looks.
 const BY_HAND: &str = "by-hand";
 
 /// All reviewers are asked at the same time, then only those that failed; when each has passed, all
@@ -156,7 +156,7 @@ impl Course<'_> {
         store.keep_answer(&scope, self.name(&self.feature.name()), entry).map_err(refused)
     }
 
-    /// Whoever calls again after it stopped for a person has fixed what was found.
+    /// Whoever calls again after it stopped for a person wants what was found looked at again.
     fn take_up(&self) -> Result<(), Failure> {
         let Workspace { store, scope } = self.workspace()?;
         let name = self.feature.name();

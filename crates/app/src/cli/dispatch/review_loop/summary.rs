@@ -6,7 +6,7 @@ use convoke_domain::dispatch::review_loop::{Answer, Fate, Stop, fates};
 use convoke_store::review_loop::LoopEntry;
 use serde::Serialize;
 
-use super::findings;
+use super::{BY_HAND, findings};
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -35,6 +35,8 @@ struct AnswerReport {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     micro_dollars: Option<u64>,
+    #[serde(skip)]
+    is_by_hand: bool,
 }
 
 #[derive(Serialize)]
@@ -96,10 +98,13 @@ impl Summary {
             let verdict = match it.passed {
                 Some(true) => "PASS",
                 Some(false) => "FAIL",
+                // It was called again; nobody knows what was done meanwhile.
+                None if it.is_by_hand => "again",
                 None => "fixed",
             };
             let tokens = it.input_tokens.zip(it.output_tokens).map(|(read, wrote)| read + wrote);
-            let tokens = tokens.map_or("?".to_owned(), |it| it.to_string());
+            let unknown = if it.is_by_hand { "-" } else { "?" };
+            let tokens = tokens.map_or(unknown.to_owned(), |it| it.to_string());
             lines.push(format!("{:<6} {:<26} {verdict:<6} {tokens:>8}", it.round, it.role));
         }
         for it in &self.findings {
@@ -137,7 +142,13 @@ fn answer_report(entry: &LoopEntry) -> AnswerReport {
         input_tokens: entry.spent.input,
         output_tokens: entry.spent.output,
         micro_dollars: entry.spent.micro_dollars,
+        is_by_hand: is_by_hand(entry),
     }
+}
+
+/// Tells whether it stands for a person, who spends no tokens.
+fn is_by_hand(entry: &LoopEntry) -> bool {
+    entry.passed.is_none() && entry.role == BY_HAND && entry.text.is_empty()
 }
 
 /// Lists each finding once, in the words it was found in first.
@@ -166,7 +177,8 @@ fn finding_reports(
 }
 
 fn cost(entries: &[LoopEntry], accepted: usize) -> Cost {
-    let told = |it: &LoopEntry| it.spent.input.is_some() && it.spent.output.is_some();
+    let told =
+        |it: &LoopEntry| is_by_hand(it) || (it.spent.input.is_some() && it.spent.output.is_some());
     let of = |it: &LoopEntry| it.spent.input.unwrap_or(0) + it.spent.output.unwrap_or(0);
     let tokens: u64 = entries.iter().map(of).sum();
     let micro_dollars: u64 = entries.iter().filter_map(|it| it.spent.micro_dollars).sum();
