@@ -153,6 +153,35 @@ impl Reason {
         }
     }
 
+    /// Returns it as a part of a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::CheckpointDirty => "there is something that is not committed",
+            Self::WorkingTreeDirty => "files changed",
+            Self::BaselineMissing => "nobody wrote down which files were new before",
+            Self::StatusFailed => "`git status` failed",
+            Self::DiffFailed => "`git diff` failed",
+            Self::DiffCachedFailed => "`git diff --cached` failed",
+            Self::LsFilesFailed => "`git ls-files` failed",
+            Self::TrackedWriteFailed => "the list of changed files could not be written",
+            Self::UntrackedWriteFailed => "the list of new files could not be written",
+            Self::ModeMissing | Self::ModeMissingValue => "nobody said how to look",
+            Self::BaselineMissingValue | Self::SidecarMissingValue => "a flag has no value",
+            Self::BaselineRequired => "there is nothing to compare with",
+            Self::BadMode => "there is no such way to look",
+            Self::BadSidecarPath => "the note cannot be written there",
+            Self::BadBaselinePath => "no list can be read there",
+            Self::UnknownFlag => "there is no such flag",
+            Self::CommitChanged => "another commit is checked out",
+            Self::IndexChanged => "what is staged changed",
+            Self::SettingsChanged => "git's settings or hooks changed",
+            Self::NotARepository => "it belongs to no repository",
+            Self::LookFailed => "it could not be looked at",
+            Self::LookStopped => "the look at it was stopped",
+            Self::LookTimedOut => "the look at it took too long",
+        }
+    }
+
     /// Returns the reason written as `name`.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.name() == name)
@@ -196,11 +225,11 @@ impl Verdict {
             Status::Unknown if reason == Reason::NotARepository => None,
             Status::Unknown => Some(format!(
                 "warning: nobody can tell whether the working tree changed: {}",
-                reason.name()
+                reason.words()
             )),
             Status::Dirty => {
                 let what =
-                    if self.paths.is_empty() { reason.name().to_owned() } else { self.named() };
+                    if self.paths.is_empty() { reason.words().to_owned() } else { self.named() };
                 Some(format!(
                     "warning: the working tree changed while {reader} could only read: {what}"
                 ))
@@ -242,7 +271,9 @@ mod tests {
         assert_eq!(said(Verdict::unknown(Reason::NotARepository)), None);
         assert_eq!(
             said(Verdict::unknown(Reason::LookFailed)).as_deref(),
-            Some("warning: nobody can tell whether the working tree changed: look-failed")
+            Some(
+                "warning: nobody can tell whether the working tree changed: it could not be looked at"
+            )
         );
         let changed = "warning: the working tree changed while codex could only read: ";
         assert_eq!(
@@ -251,7 +282,7 @@ mod tests {
         );
         assert_eq!(
             said(Verdict::dirty(Reason::IndexChanged, Vec::new())).unwrap(),
-            format!("{changed}index-changed")
+            format!("{changed}what is staged changed")
         );
     }
 }

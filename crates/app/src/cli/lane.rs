@@ -334,6 +334,7 @@ impl RunArgs {
             budget: self.budget,
             kept_in: self.keep.as_ref().map(|path| absolute(path).display().to_string()),
             foresees: true,
+            is_told_elsewhere: false,
         }
     }
 

@@ -165,7 +165,8 @@ impl Report {
 
 impl Row {
     fn new(name: Option<String>, entries: &[&Entry], last: usize) -> Self {
-        let Sum { lanes, uncounted, without_money, usage } = Sum::of_all(entries.iter().copied());
+        let sum = Sum::of_all(entries.iter().copied());
+        let Sum { lanes, uncounted, without_money, usage, .. } = sum;
         Self {
             name,
             lanes,

@@ -203,9 +203,13 @@ fn with_apis(url: &str) -> Project {
 }
 
 fn says(words: &str) -> Reply {
+    says_as(words, "m-1")
+}
+
+fn says_as(words: &str, model: &str) -> Reply {
     let events = [
-        json!({ "model": "m-1", "choices": [{ "delta": { "content": words } }] }),
-        json!({ "model": "m-1", "choices": [{ "delta": {}, "finish_reason": "stop" }] }),
+        json!({ "model": model, "choices": [{ "delta": { "content": words } }] }),
+        json!({ "model": model, "choices": [{ "delta": {}, "finish_reason": "stop" }] }),
     ];
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     let events = events.map(|event| format!("data: {event}\n\n")).concat();
@@ -249,4 +253,9 @@ fn an_api_that_does_not_answer_is_told() {
     let good = agent(&probed, "http:good");
     assert_eq!((probed.code, &good["health"]), (Some(1), &json!("not responding")), "{probed}");
     assert_eq!(good["error"], "Probe attempt 3 returned non-OK response: No");
+    // One that answers for another model has answered.
+    let server = Server::start((0..3).map(|_| says_as("OK", "m-9")).collect());
+    let probed = with_apis(&server.url()).run(&["agents", "--json", "--probe"]);
+    let words = "Probe attempt 3: m-1 was asked for, and m-9 answered";
+    assert_eq!(agent(&probed, "http:good")["error"], words, "{probed}");
 }

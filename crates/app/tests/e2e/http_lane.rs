@@ -112,6 +112,9 @@ fn every_api_answers() {
         assert_eq!(report["usage"], usage, "{api}");
         let found = ["agent", "outcome", "asked_model", "model"].map(|name| report[name].as_str());
         assert_eq!(found, ["http:it", "answered", "m-1", "m-1"].map(Some), "{api}");
+        let kept = project.run(&["--json", "lane", "show", "2"]);
+        let kept: Value = serde_json::from_str(&kept.stdout).unwrap();
+        assert_eq!((&kept["asked_model"], &kept["model"]), (&json!("m-1"), &json!("m-1")));
     }
 }
 
@@ -166,7 +169,7 @@ fn what_goes_wrong_is_told_as_it_is() {
         (Reply::Says(stream(&[chunk("half an")])), "exited_early", "before the turn ended"),
         (Reply::Says(format!("{cut_short}{half}")), "exited_early", "the connection broke"),
         (Reply::Says(stream(&[chunk(" \n"), stop()])), "no_output", ""),
-        (Reply::Says(stream(&[other])), "model_mismatch", ""),
+        (Reply::Says(stream(&[other])), "model_mismatch", "m-1 was asked for, and m-2 answered"),
     ] {
         goes_wrong(reply, outcome, words);
     }

@@ -108,7 +108,11 @@ fn only_a_turn_that_ended_well_is_an_answer() {
         );
     }
     let other = with_claude(&(init() + &result(|_| ())));
-    assert_eq!(report(&other, &["--model", "haiku"])["outcome"], "model_mismatch");
+    let told = report(&other, &["--model", "haiku"]);
+    let words = "haiku was asked for, and claude-opus-5-5 answered";
+    assert_eq!((&told["outcome"], &told["trouble"]), (&json!("model_mismatch"), &json!(words)));
+    let told = run(&other, &["--model", "haiku"]);
+    assert!(told.stderr.contains(words), "{told}");
 }
 
 // A client sees its own vendor's key and what every program needs, and nothing else.
@@ -297,7 +301,9 @@ pub(crate) fn until(holds: impl Fn() -> bool) {
 fn another_session_is_told() {
     let project = with_claude(&(init() + &result(|_| ())));
     assert_eq!(report(&project, &["--resume", "s-1"])["outcome"], "answered");
-    assert_eq!(report(&project, &["--resume", "s-0"])["outcome"], "session_lost");
+    let told = report(&project, &["--resume", "s-0"]);
+    assert_eq!(told["outcome"], "session_lost");
+    assert_eq!(told["trouble"], "session s-0 was to go on, and s-1 answered");
 }
 
 // W-22, W-23: a prompt wakes the agent in its own session; whoever is busy is not interrupted.

@@ -76,6 +76,9 @@ fn a_look_before_a_lane_can_be_stopped() {
     check_end(&project, convoke);
     assert!(!project.path("../asked").exists(), "nobody was asked");
     assert!(said(&project).contains("cancelled after 0.0 s"), "{}", said(&project));
+    assert!(!said(&project).contains("nobody can tell"), "nobody worked: {}", said(&project));
+    let usage = project.run(&["usage"]);
+    assert!(!usage.stderr.contains("note:"), "nothing was spent: {usage}");
     let list = project.stdout(&["lane", "list"]);
     assert!(list.contains("1  cancelled  claude"), "{list}");
 }
@@ -88,7 +91,7 @@ fn a_look_after_a_lane_can_be_stopped() {
     until(|| project.path("../git").exists() && said(&project).contains("takes a while"));
     ask_to_stop(&convoke);
     assert_eq!(convoke.wait().unwrap().code(), Some(0), "{}", said(&project));
-    let words = "nobody can tell whether the working tree changed: look-stopped\n";
+    let words = "nobody can tell whether the working tree changed: the look at it was stopped\n";
     assert!(said(&project).contains(words), "{}", said(&project));
     assert_eq!(fs::read_dir(project.path("../tmp")).unwrap().count(), 0);
 }

@@ -40,6 +40,7 @@ mod lane_ledger;
 mod lane_long_line;
 mod lane_look;
 mod lane_reading;
+mod lane_unknown;
 mod ledgers;
 mod manifest;
 mod manifest_kill;

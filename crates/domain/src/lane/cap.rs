@@ -152,6 +152,16 @@ impl Cap {
         }
     }
 
+    /// Returns how many lanes it cannot be held against: they are over, and did not say what they
+    /// spent in what it counts.
+    pub const fn blind_to(self, sum: Sum) -> u64 {
+        let unknown = sum.uncounted.saturating_sub(sum.running);
+        match self {
+            Self::Tokens(_) => unknown,
+            Self::MicroDollars(_) => unknown.saturating_add(sum.without_money),
+        }
+    }
+
     /// Says whether another lane may start when this was spent.
     pub fn allows(self, sum: Sum) -> Result<(), Reached> {
         if self.is_reached(sum.usage) { Err(Reached { cap: self, sum }) } else { Ok(()) }
@@ -279,6 +289,13 @@ mod tests {
         assert_eq!(reached.to_string(), "100 tokens may be spent, and 101 were");
         let reached = Cap::MicroDollars(5000).allows(sum(usage(1, 1, Some(3_456_789))));
         assert_eq!(reached.unwrap_err().to_string(), "$0.005 may be spent, and $3.46 were");
+    }
+
+    // Who still runs has time to say it.
+    #[test]
+    fn a_cap_knows_what_it_cannot_see() {
+        let sum = Sum { lanes: 9, uncounted: 3, running: 1, without_money: 4, ..Sum::default() };
+        assert_eq!([Cap::Tokens(1), Cap::MicroDollars(1)].map(|cap| cap.blind_to(sum)), [2, 6]);
     }
 
     #[test]

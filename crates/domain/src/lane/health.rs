@@ -118,10 +118,12 @@ impl Attempt<'_> {
             (Some(answer), _, _) if is_ok(answer) => return Ok(()),
             (Some(answer), _, _) => format!("{begin} returned non-OK response: {}", brief(answer)),
             (None, Some(trouble), _) => format!("{begin}: {}", brief(trouble)),
-            (None, None, End::Exited(0)) => {
+            (None, None, End::Exited(0)) if self.outcome == Outcome::NoOutput => {
                 format!("{begin} exited successfully but produced no output")
             }
-            (None, None, End::Exited(code)) => format!("{begin} failed with exit code {code}"),
+            (None, None, End::Exited(code)) if code != 0 => {
+                format!("{begin} failed with exit code {code}")
+            }
             (None, None, End::Signalled(_)) => {
                 format!("{begin} did not complete (possible crash or system kill)")
             }
@@ -282,6 +284,19 @@ mod tests {
         ] {
             assert_eq!(line(outcome, end, answer, trouble), said(&expected));
         }
+    }
+
+    // P-73: who said something is not said to have said nothing.
+    #[test]
+    fn only_silence_is_no_output() {
+        let line = |outcome, trouble| {
+            let (end, answer) = (End::Exited(0), Some("OK"));
+            Attempt { number: 2, outcome, end, answer, trouble }.verdict().unwrap_err()
+        };
+        let words = "m-1 was asked for, and m-2 answered";
+        let told = format!("Probe attempt 2: {words}");
+        assert_eq!(line(Outcome::ModelMismatch, Some(words)), told);
+        assert_eq!(line(Outcome::ExitedEarly, None), "Probe attempt 2: exited_early");
     }
 
     // P-77

@@ -7,7 +7,7 @@ use jiff::tz::Offset;
 
 use super::counted::UsageScope;
 use super::event::{FailureKind, Usage};
-use super::outcome::Outcome;
+use super::outcome::{End, Outcome};
 use crate::owner::Owner;
 use crate::scope::Scope;
 
@@ -126,6 +126,12 @@ impl Entry {
         self.over.as_ref()?.spent
     }
 
+    /// Tells whether nobody was ever asked: then nothing was spent, and nobody has to say so.
+    pub fn never_ran(&self) -> bool {
+        let end = self.over.as_ref().and_then(|over| over.end.as_deref());
+        end.and_then(End::parse) == Some(End::NotStarted)
+    }
+
     /// Returns the model that answered, else the one that was asked for.
     pub fn model(&self) -> Option<&str> {
         let answered = self.over.as_ref().and_then(|over| over.model.as_deref());
@@ -193,6 +199,8 @@ pub struct Sum {
     pub lanes: u64,
     /// Of these, how many cannot tell what they spent: they run, were lost, or did not say.
     pub uncounted: u64,
+    /// Of those, how many still run.
+    pub running: u64,
     /// How many of the others did not say what they cost.
     pub without_money: u64,
     /// What the others spent.
@@ -202,11 +210,13 @@ pub struct Sum {
 impl Sum {
     /// Counts one lane.
     pub fn of(entry: &Entry) -> Self {
-        let spent = entry.spent();
+        let (spent, ran) = (entry.spent(), !entry.never_ran());
+        let is_unpriced = spent.is_some_and(|it| it.micro_dollars.is_none());
         Self {
             lanes: 1,
-            uncounted: u64::from(spent.is_none()),
-            without_money: u64::from(spent.is_some_and(|it| it.micro_dollars.is_none())),
+            uncounted: u64::from(ran && spent.is_none()),
+            running: u64::from(entry.over.is_none()),
+            without_money: u64::from(ran && is_unpriced),
             usage: spent.unwrap_or_default(),
         }
     }
@@ -222,6 +232,7 @@ impl Sum {
         Self {
             lanes: self.lanes.saturating_add(other.lanes),
             uncounted: self.uncounted.saturating_add(other.uncounted),
+            running: self.running.saturating_add(other.running),
             without_money: self.without_money.saturating_add(other.without_money),
             usage: self.usage.plus(other.usage),
         }
@@ -297,6 +308,19 @@ pub(crate) mod tests {
             prop_assert_eq!(a.plus(b).plus(c), a.plus(b.plus(c)));
             prop_assert_eq!(a.plus(b), b.plus(a));
             prop_assert_eq!(a.plus(Sum::default()), a);
+        }
+    }
+
+    // Who was never asked spent nothing, and owes nobody a number.
+    #[test]
+    fn lanes_that_never_ran_leave_nothing_unknown() {
+        for spent in [None, Some(Usage::default())] {
+            let mut lane = entry(1, "claude", spent);
+            lane.over.as_mut().unwrap().end = Some(End::NotStarted.to_string());
+            assert_eq!(Sum::of(&lane), Sum { lanes: 1, ..Sum::default() });
+            lane.over.as_mut().unwrap().end = Some(End::Cancelled.to_string());
+            let sum = Sum::of(&lane);
+            assert_eq!(sum.uncounted + sum.without_money, 1, "{spent:?}");
         }
     }
 

@@ -157,6 +157,29 @@ pub struct Course<'a> {
     pub resume: Option<&'a str>,
 }
 
+impl Course<'_> {
+    /// Says in words which other session or model answered; a session first, because a new one knows
+    /// nothing, whoever answers in it.
+    pub fn difference(&self) -> Option<String> {
+        if let Some((asked, found)) = self.other_session() {
+            return Some(format!("session {asked} was to go on, and {found} answered"));
+        }
+        let (asked, found) = self.other_model()?;
+        Some(format!("{asked} was asked for, and {found} answered"))
+    }
+
+    /// A client that does not find a session may begin a new one without a word.
+    fn other_session(&self) -> Option<(&str, &str)> {
+        let sessions = self.resume.zip(self.heard.session.as_deref());
+        sessions.filter(|(asked, found)| asked != found)
+    }
+
+    fn other_model(&self) -> Option<(&str, &str)> {
+        let models = self.model.zip(self.heard.model.as_deref());
+        models.filter(|(asked, found)| !is_same_model(asked, found))
+    }
+}
+
 /// What a client said, gathered.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Heard {
@@ -275,13 +298,9 @@ fn judged_by_words(course: &Course<'_>) -> Outcome {
     if course.heard.answer().is_none() {
         return course.heard.unread().map_or(Outcome::NoOutput, |_| Outcome::Failed);
     }
-    let is_other = |asked: Option<&str>, found: &Option<String>, same: fn(&str, &str) -> bool| {
-        asked.zip(found.as_deref()).is_some_and(|(asked, found)| !same(asked, found))
-    };
-    // A client that does not find a session may begin a new one without a word.
-    if is_other(course.resume, &course.heard.session, |asked, found| asked == found) {
+    if course.other_session().is_some() {
         Outcome::SessionLost
-    } else if is_other(course.model, &course.heard.model, is_same_model) {
+    } else if course.other_model().is_some() {
         Outcome::ModelMismatch
     } else {
         Outcome::Answered
@@ -454,6 +473,21 @@ mod tests {
         assert_eq!(judged(&heard, End::Exited(0)), Outcome::Answered);
         heard.session = Some("s-2".to_owned());
         assert_eq!(judged(&heard, End::Exited(0)), Outcome::SessionLost);
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let mut heard = ended("yes");
+        let said = |heard: &Heard| {
+            let (model, resume) = (Some("opus"), Some("s-1"));
+            Course { heard, end: End::Exited(0), model, resume }.difference()
+        };
+        (heard.session, heard.model) = (Some("s-1".to_owned()), Some("claude-opus-5".to_owned()));
+        assert_eq!(said(&heard), None);
+        heard.model = Some("haiku".to_owned());
+        assert_eq!(said(&heard).unwrap(), "opus was asked for, and haiku answered");
+        heard.session = Some("s-2".to_owned());
+        assert_eq!(said(&heard).unwrap(), "session s-1 was to go on, and s-2 answered");
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub struct Driven {
     pub excess: Vec<String>,
     /// The model that was asked for.
     pub asked_model: Option<String>,
+    /// Which other model or session answered, if that is why there is no answer.
+    pub difference: Option<String>,
     /// What its counters count.
     pub counts: UsageScope,
     /// Whether it was played instead of run.
@@ -114,8 +116,11 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         }
         (Runner::Program(_) | Runner::Http(_) | Runner::Replay(..), _) => Vec::new(),
     };
+    let outcome = outcome(&course);
+    let is_other = matches!(outcome, Outcome::ModelMismatch | Outcome::SessionLost);
     Ok(Driven {
-        outcome: outcome(&course),
+        outcome,
+        difference: course.difference().filter(|_| is_other),
         end,
         took,
         bytes,

@@ -115,8 +115,10 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String
         program.variables.push(("TMPDIR".into(), scratch.path().into()));
     }
     let lane = Lane { runner, errand, limits: LIMITS, cancel };
-    let Driven { outcome, end, heard, .. } = drive(&lane, &mut |_| ()).map_err(broken)?;
-    let trouble = heard.failure().map(|failure| failure.message.as_str());
+    let Driven { outcome, end, heard, difference, .. } =
+        drive(&lane, &mut |_| ()).map_err(broken)?;
+    let failure = heard.failure().map(|failure| failure.message.as_str());
+    let trouble = failure.or(difference.as_deref());
     Attempt { number, outcome, end, answer: heard.answer(), trouble }.verdict()
 }
 

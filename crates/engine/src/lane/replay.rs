@@ -235,6 +235,7 @@ mod tests {
             stderr: String::new(),
             excess: Vec::new(),
             asked_model: None,
+            difference: None,
             counts: UsageScope::RUN,
             is_recorded: false,
         }

@@ -73,7 +73,7 @@ impl Order<'_> {
             resume: None,
             rights: Rights::ReadOnly,
             limits: self.limits,
-            account: Account { purpose, budget: self.budget, ..Account::default() },
+            account: Account::of_many(purpose, self.budget),
         };
         let scratch = scratch::lane().map_err(lane_failed)?;
         let ran = order.run_heard(self.app, scratch.path(), &Voice::default(), hear)?;

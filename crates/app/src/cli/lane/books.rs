@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use convoke_domain::lane::cap::{Cap, Meter, Overdraft, Reached, Whose};
+use convoke_domain::lane::cap::{Cap, Meter, Overdraft, Whose};
 use convoke_domain::lane::event::{Event, Usage};
-use convoke_domain::lane::ledger::{Begun, Purpose, Sum};
+use convoke_domain::lane::ledger::{Begun, Entry, Purpose, Sum};
 use convoke_domain::tree::Verdict;
 use convoke_engine::lane::adapter::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -46,6 +46,9 @@ pub(in crate::cli) struct Account {
     pub(in crate::cli) kept_in: Option<String>,
     /// Whether what earlier lanes needed is said before it begins.
     pub(in crate::cli) foresees: bool,
+    /// Whether somebody else tells what cannot be counted: where many lanes share a screen, each
+    /// would repeat it.
+    pub(in crate::cli) is_told_elsewhere: bool,
 }
 
 impl Account {
@@ -53,6 +56,11 @@ impl Account {
     pub(in crate::cli) fn of_role(role: impl Into<String>) -> Self {
         let purpose = Purpose { role: Some(role.into()), ..Purpose::default() };
         Self { purpose, ..Self::default() }
+    }
+
+    /// Accounts for one of many lanes that share a screen.
+    pub(in crate::cli) fn of_many(purpose: Purpose, budget: Option<Cap>) -> Self {
+        Self { purpose, budget, is_told_elsewhere: true, ..Self::default() }
     }
 }
 
@@ -65,6 +73,8 @@ pub(in crate::cli) struct Ran {
     pub(in crate::cli) spent: Option<Usage>,
     /// The budget that it went over.
     pub(in crate::cli) over: Option<Overdraft>,
+    /// How many lanes before it its budgets cannot be held against.
+    pub(in crate::cli) uncounted: u64,
     /// What became of the working tree, if that was watched.
     pub(in crate::cli) tree: Option<Verdict>,
 }
@@ -76,6 +86,15 @@ pub(super) enum Watches {
     Tree,
     /// Nobody does, or somebody does it for several lanes.
     Nothing,
+}
+
+/// What stands against the start of a lane.
+#[derive(Default)]
+struct Admission {
+    /// Why it may not start: too much was spent already.
+    refusal: Option<String>,
+    /// How many lanes under the same budgets did not say what they spent.
+    uncounted: u64,
 }
 
 /// The store, opened for one lane.
@@ -140,10 +159,10 @@ impl LaneOrder<'_> {
         tell: &mut Tell<'_>,
     ) -> Result<Ran, Failure> {
         let books = Books::open(app, voice);
-        let refusal = self.refusal(app, books.as_ref(), voice)?;
+        let Admission { refusal, uncounted } = self.admission(app, books.as_ref(), voice)?;
         let id = books.as_ref().and_then(|books| {
             let scope = &books.workspace.scope;
-            kept(voice, books.workspace.store.begin_lane(scope, &self.begun()))
+            kept(voice, books.workspace.store.begin_lane(scope, &self.begun(app)))
         });
         let record = books.as_ref().zip(id);
         if let Some(why) = refusal {
@@ -151,7 +170,10 @@ impl LaneOrder<'_> {
             if let Some((books, id)) = record {
                 kept(voice, books.workspace.store.end_lane(id, &refused_ending(&driven)));
             }
-            return Ok(Ran { driven, lane: id, spent: None, over: None, tree: None });
+            return Ok(Ran { driven, lane: id, spent: None, over: None, uncounted, tree: None });
+        }
+        if uncounted > 0 && !self.account.is_told_elsewhere {
+            voice.say(&blind(uncounted));
         }
         if let Some(books) = books.as_ref().filter(|_| self.account.foresees) {
             self.look_ahead(books, app, voice);
@@ -162,7 +184,8 @@ impl LaneOrder<'_> {
             Watches::Tree => TreeWatch::begin(self.rights, &look),
             Watches::Nothing => TreeWatch::Off,
         };
-        let driven = if interrupt::cancel().is_asked() || tell(Told::Began(id)).is_break() {
+        let is_unwanted = interrupt::cancel().is_asked() || tell(Told::Began(id)).is_break();
+        let driven = if is_unwanted {
             Ok(never_begun())
         } else {
             self.start(app, scratch, voice, meter.as_mut(), tell)
@@ -176,13 +199,13 @@ impl LaneOrder<'_> {
         }
         let spent = match record {
             Some((books, id)) => {
-                let ended = books.workspace.store.end_lane(id, &ending(&driven));
-                kept(voice, ended).flatten()
+                let how = if is_unwanted { refused_ending(&driven) } else { ending(&driven) };
+                kept(voice, books.workspace.store.end_lane(id, &how)).flatten()
             }
             None => self.spent_alone(driven.heard.usage),
         };
         let over = books.as_ref().and_then(|books| self.overdraft(books, spent, app, voice));
-        Ok(Ran { driven, lane: id, spent, over, tree: watch.end(&look) })
+        Ok(Ran { driven, lane: id, spent, over, uncounted, tree: watch.end(&look) })
     }
 
     /// Runs it as [`LaneOrder::run`] does, and says what it did that it was not asked to.
@@ -197,35 +220,38 @@ impl LaneOrder<'_> {
         Ok(ran)
     }
 
-    /// Says why it may not start: too much was spent already.
-    fn refusal(
+    /// Says whether it may start, and what its budgets do not know of.
+    fn admission(
         &self,
         app: &App,
         books: Option<&Books>,
         voice: &Voice,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Admission, Failure> {
         let settings = lane::settings(app)?;
         // What is played costs nothing.
         if matches!(self.agent, AgentRef::Replay(_)) {
-            return Ok(None);
+            return Ok(Admission::default());
         }
         let Some(books) = books else {
             let is_capped = settings.budget_per_day.is_some() || self.account.budget.is_some();
             let why = "what was spent cannot be looked up, and there is a budget";
-            return Ok(is_capped.then(|| why.to_owned()));
+            return Ok(Admission { refusal: is_capped.then(|| why.to_owned()), uncounted: 0 });
         };
-        let mut reached = None;
+        let mut budgets = Vec::new();
         if let Some(cap) = settings.budget_per_day {
             let since = day(now(), app)?;
-            let sum = books.sum(LaneQuery { since, ..LaneQuery::default() });
-            let over = kept(voice, sum).and_then(|sum| cap.allows(sum).err());
-            reached = over.map(|it| (it, "the budget of the day is used up"));
+            let sum = kept(voice, books.sum(LaneQuery { since, ..LaneQuery::default() }));
+            budgets.extend(sum.map(|sum| (cap, sum, "the budget of the day is used up")));
         }
-        if let (None, Some(cap)) = (&reached, self.account.budget) {
+        if let Some(cap) = self.account.budget {
             let sum = kept(voice, self.sum_of_run(books)).unwrap_or_default();
-            reached = cap.allows(sum).err().map(|it| (it, "the budget is used up"));
+            budgets.push((cap, sum, "the budget is used up"));
         }
-        Ok(reached.map(|(reached, what): (Reached, _)| format!("{what}: {reached}")))
+        let reached = budgets.iter().find_map(|(cap, sum, what)| {
+            cap.allows(*sum).err().map(|reached| format!("{what}: {reached}"))
+        });
+        let blind = budgets.iter().map(|(cap, sum, _)| cap.blind_to(*sum));
+        Ok(Admission { refusal: reached, uncounted: blind.max().unwrap_or_default() })
     }
 
     /// Returns the budget that it went over; its own, or that of its run, before the day's.
@@ -292,11 +318,11 @@ impl LaneOrder<'_> {
         })
     }
 
-    fn begun(&self) -> Begun {
+    fn begun(&self, app: &App) -> Begun {
         Begun {
             agent: self.agent.to_string(),
             purpose: self.account.purpose.clone(),
-            asked_model: self.model.map(str::to_owned),
+            asked_model: self.asked_model(app),
             writes: self.rights == Rights::Write,
             resumed_from: self.resume.map(str::to_owned),
             owner: myself(),
@@ -333,8 +359,20 @@ impl Books {
     }
 
     fn sum(&self, query: LaneQuery<'_>) -> Result<Sum, StoreError> {
-        Ok(Sum::of_all(&self.workspace.store.lanes(query)?))
+        let lanes = self.workspace.store.lanes(query)?;
+        // What is played costs nothing.
+        let is_paid =
+            |it: &&Entry| !matches!(AgentRef::parse(&it.begun.agent), Some(AgentRef::Replay(_)));
+        Ok(Sum::of_all(lanes.iter().filter(is_paid)))
     }
+}
+
+/// Says that a budget is not all that stands between a user and a bill.
+fn blind(uncounted: u64) -> String {
+    let (lanes, them) = if uncounted == 1 { ("lane", "it") } else { ("lanes", "them") };
+    format!(
+        "warning: what {uncounted} {lanes} spent is unknown; the budget cannot be held against {them}"
+    )
 }
 
 /// Takes what a store answers; that it does not answer is said, and costs no lane.

@@ -53,6 +53,7 @@ fn never_ran(outcome: Outcome, end: End, heard: Heard) -> Driven {
         stderr: String::new(),
         excess: Vec::new(),
         asked_model: None,
+        difference: None,
         counts: UsageScope::RUN,
         is_recorded: false,
     }
@@ -70,14 +71,14 @@ pub(super) fn ending(driven: &Driven) -> Ending {
         model: heard.model.clone(),
         took_ms: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
         bytes: driven.bytes,
-        // What is played costs nothing.
-        said: heard.usage.filter(|_| !driven.is_recorded),
+        said: said(driven),
         counts: driven.counts,
         at: now(),
     }
 }
 
-/// Returns how a lane ended that might not start: it is known to have spent nothing.
+/// Returns how a lane ended that might not start, or was not wanted any more before it did: it is
+/// known to have spent nothing.
 pub(super) fn refused_ending(driven: &Driven) -> Ending {
     let said = Some(Usage::default());
     Ending { end: End::NotStarted.to_string(), said, ..ending(driven) }
@@ -85,12 +86,19 @@ pub(super) fn refused_ending(driven: &Driven) -> Ending {
 
 /// Returns how a lane ended that could not even be tried: why is in no client's words.
 pub(super) fn failed_ending(failure: &Failure) -> Ending {
-    let driven = never_ran(Outcome::NotStarted, End::NotStarted, Heard::default());
-    let why = shortened(&with_causes(failure.error.as_ref()));
     // Whoever was not there spent nothing; whoever broke off may have.
     let is_broken = matches!(failure.error.downcast_ref(), Some(LaneError::Run(_)));
-    let said = (!is_broken).then(Usage::default);
-    Ending { why: Some(why), said, ..ending(&driven) }
+    let end = if is_broken { End::Lost } else { End::NotStarted };
+    let driven = never_ran(Outcome::NotStarted, end, Heard::default());
+    let why = shortened(&with_causes(failure.error.as_ref()));
+    Ending { why: Some(why), ..ending(&driven) }
+}
+
+/// Returns what is known to have been spent. Whoever was never reached spent nothing, and what is
+/// played costs nothing.
+fn said(driven: &Driven) -> Option<Usage> {
+    let of_client = driven.heard.usage.filter(|_| !driven.is_recorded);
+    of_client.or_else(|| (driven.end == End::NotStarted).then(Usage::default))
 }
 
 /// Makes why there is no answer a line of a bearable length.

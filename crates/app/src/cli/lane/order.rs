@@ -181,6 +181,15 @@ impl LaneOrder<'_> {
         }
     }
 
+    /// Returns the model that is asked for: an API has one in its configuration.
+    pub(super) fn asked_model(&self, app: &App) -> Option<String> {
+        let configured = || match self.agent {
+            AgentRef::Http(name) => endpoint(app, name).ok().map(|it| it.model),
+            AgentRef::Client(_) | AgentRef::Replay(_) => None,
+        };
+        self.model.map(str::to_owned).or_else(configured)
+    }
+
     /// An API keeps no session and has no tools; to say nothing would look like success.
     fn refuse_tools(&self) -> Result<(), Failure> {
         let what = match (self.resume, self.rights) {

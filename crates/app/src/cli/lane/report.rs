@@ -41,6 +41,8 @@ pub(super) struct Report<'a> {
     rights: RightsReport<'a>,
     /// The budget that it went over.
     over_budget: Option<OverReport>,
+    /// How many lanes before it did not say what they spent, so that its budgets do not know of it.
+    uncounted_lanes: u64,
     /// What became of the working tree; only where nobody was to change it.
     tree: Option<TreeReport<'a>>,
     /// What is known of every file that was to be read; none if nobody can tell.
@@ -74,7 +76,8 @@ struct UsageReport {
 
 impl<'a> Report<'a> {
     pub(super) fn new(agent: &AgentRef, found: &'a Found<'_>) -> Self {
-        let Found { ran: Ran { driven, lane, spent, over, tree }, thin, proof } = found;
+        let Found { ran, thin, proof } = found;
+        let Ran { driven, lane, spent, over, uncounted, tree } = ran;
         let heard = &driven.heard;
         let usage = |usage| UsageReport::new(usage, driven.counts, *spent);
         let granted = heard.granted.as_ref();
@@ -102,6 +105,7 @@ impl<'a> Report<'a> {
                 excess: &driven.excess,
             },
             over_budget: over.map(OverReport::from),
+            uncounted_lanes: *uncounted,
             tree: tree.as_ref().map(TreeReport::new),
             receipts: proof.as_ref().and_then(|it| it.receipts.as_deref()),
             unproven: proof.as_ref().map_or(&[], |it| &it.unproven),
@@ -119,6 +123,7 @@ pub(in crate::cli) struct LaneReport {
     trouble_kind: Option<&'static str>,
     spent: Option<SpentReport>,
     over_budget: Option<OverReport>,
+    uncounted_lanes: u64,
 }
 
 impl LaneReport {
@@ -131,6 +136,7 @@ impl LaneReport {
             trouble_kind: unanswered(driven).map(|failure| failure.kind.name()),
             spent: ran.spent.map(SpentReport::from),
             over_budget: ran.over.map(OverReport::from),
+            uncounted_lanes: ran.uncounted,
         }
     }
 }
@@ -195,12 +201,12 @@ pub(in crate::cli) fn sentence(driven: &Driven, thin: Option<&str>) -> String {
     format!("{name} after {seconds:.1} s{recorded}{usage}{trouble}{thin}")
 }
 
-/// Says why there is no answer, as far as the client says.
+/// Says why there is no answer, as far as the client says, or as it shows.
 pub(in crate::cli) fn why(driven: &Driven) -> Option<String> {
     if driven.outcome == Outcome::Answered {
         return None;
     }
-    let failure = unanswered(driven).map(ToString::to_string);
+    let failure = unanswered(driven).map(ToString::to_string).or_else(|| driven.difference.clone());
     let last = driven.stderr.lines().last().map(str::to_owned);
     failure.or(last).filter(|text| !text.is_empty())
 }

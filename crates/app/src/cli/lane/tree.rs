@@ -53,6 +53,8 @@ impl TreeWatch {
         let taken = look.limited(&cancel, || Snapshot::take(project, &convoke, &cancel));
         match taken {
             (Ok(snapshot), _) => Self::Began(Box::new(snapshot)),
+            // Whoever asked to stop it wants no lane any more either, so nobody will have worked.
+            (Err(Reason::LookStopped), false) => Self::Off,
             (Err(reason), is_late) => Self::Blind(named(reason, is_late)),
         }
     }
