@@ -1,6 +1,6 @@
 //! A design at a terminal: what is drawn there, and what a person is asked.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -173,7 +173,11 @@ fn a_mistyped_number_is_asked_for_again() {
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(130), "{shown}");
     assert!(shown.contains(&format!("convoke resume {run}")), "{shown}");
-    let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run]);
+    // What was written down is taken once; whoever is asked again answers it.
+    let said = panel.project.path("../said").display().to_string();
+    fs::write(&said, "resume/ground: 1\n").unwrap();
+    let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run, "--answers", &said]);
+    terminal.until("Resuming: 1");
     terminal.until("Enter takes the recommendation: Stop");
     terminal.press("\n");
     assert_eq!((terminal.end().0, panel.run().1.as_str()), (Some(6), "stopped"));
