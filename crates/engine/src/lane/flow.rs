@@ -25,17 +25,14 @@ const PATIENCE: u32 = 64;
 
 /// What a pipe holds for whoever says much. Not for everybody: what all pipes of a user may hold
 /// together is limited.
-#[cfg(target_os = "linux")]
 const WIDE: usize = 1024 * 1024;
-
-/// How much is read at once of whoever says much. What waits is heard after a limit, too.
-const CHUNK: usize = 256 * 1024;
 
 /// How much a client says at a time.
 #[derive(Debug)]
 pub(super) struct Flow {
     is_wide: bool,
-    /// Answers are long. Complaints are many short lines, and each takes its time to be heard.
+    /// Answers are long. Complaints are many short lines, each takes its time to be heard, and what
+    /// waits is heard after a limit, too.
     may_be_wide: bool,
     /// How often there is no pause yet.
     in_hurry: u32,
@@ -49,7 +46,7 @@ impl Flow {
 
     /// Returns how much is worth being read at once.
     pub(super) const fn room(&self) -> usize {
-        if self.is_wide { CHUNK } else { NARROW }
+        if self.is_wide { WIDE } else { NARROW }
     }
 
     /// Takes in how much was read, and returns when it is time to read on; at once, if nothing will
