@@ -31,7 +31,7 @@ pub enum Event {
     /// It was asked for. Always the first.
     Begun(Box<Settings>),
     /// The branch and the folder were found ready, or not.
-    SetUp(SetUp),
+    SetUp(Box<SetUp>),
     /// Agents were looked for and asked whether they are well.
     Probed {
         /// On what occasion.

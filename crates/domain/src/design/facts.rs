@@ -88,7 +88,7 @@ impl Facts {
                 self.settings.get_or_insert((at, settings));
             }
             Event::SetUp(set_up) => {
-                self.set_up.get_or_insert((at, set_up));
+                self.set_up.get_or_insert((at, *set_up));
             }
             Event::Probed { occasion, health } => {
                 self.probes.entry(occasion).or_insert((at, health));

@@ -252,11 +252,11 @@ impl Score {
 }
 
 /// Scores every reviewer: those of the panel in their order, then whoever else raised something.
-pub fn scores(findings: &[Finding], tally: &Tally, reviewers: &[String]) -> Vec<Score> {
-    let mut places = HashMap::new();
+pub fn scores<'a>(findings: &'a [Finding], tally: &Tally, reviewers: &'a [String]) -> Vec<Score> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
     let mut scores: Vec<Score> = Vec::new();
-    let mut place = |reviewer: &str, scores: &mut Vec<Score>| {
-        *places.entry(reviewer.to_owned()).or_insert_with(|| {
+    let mut place = |reviewer: &'a str, scores: &mut Vec<Score>| {
+        *places.entry(reviewer).or_insert_with(|| {
             scores.push(Score { reviewer: reviewer.to_owned(), ..Score::default() });
             scores.len() - 1
         })

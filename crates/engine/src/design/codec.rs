@@ -45,7 +45,7 @@ pub enum CodecError {
 pub fn encode(event: &Event) -> (&'static str, String) {
     let (kind, body) = match event {
         Event::Begun(settings) => ("begun", body(&BegunBody::from(settings.as_ref()))),
-        Event::SetUp(set_up) => ("set_up", body(&SetUpBody::from(set_up.clone()))),
+        Event::SetUp(set_up) => ("set_up", body(&SetUpBody::from(set_up.as_ref().clone()))),
         Event::Probed { occasion, health } => ("probed", body(&ProbedBody::new(*occasion, health))),
         Event::LaneStarted(id) => ("lane_started", body(&WordBody { name: id.0.clone() })),
         Event::LaneEnded(id, end) => ("lane_ended", body(&LaneBody::new(id, end))),
@@ -71,7 +71,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
     let read = Reader { kind, text };
     Ok(match kind {
         "begun" => Event::Begun(Box::new(read.body::<BegunBody>()?.settings(&read)?)),
-        "set_up" => Event::SetUp(read.body::<SetUpBody>()?.into()),
+        "set_up" => Event::SetUp(Box::new(read.body::<SetUpBody>()?.into())),
         "probed" => read.body::<ProbedBody>()?.event(&read)?,
         "lane_started" => Event::LaneStarted(LaneId(read.body::<WordBody>()?.name)),
         "lane_ended" => read.body::<LaneBody>()?.event(&read)?,

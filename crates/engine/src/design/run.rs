@@ -312,7 +312,9 @@ impl<W: World> Course<'_, '_, W> {
         let settings = self.facts.settings().map(|(_, settings)| settings.clone());
         let Some(settings) = settings else { return Ok(Some(Outcome::Interrupted)) };
         let event = match need {
-            Need::SetUp => Event::SetUp(self.world.set_up(&settings).map_err(RunError::World)?),
+            Need::SetUp => {
+                Event::SetUp(Box::new(self.world.set_up(&settings).map_err(RunError::World)?))
+            }
             Need::Probe(occasion) => {
                 let health = self.world.probe(&settings, occasion).map_err(RunError::World)?;
                 Event::Probed { occasion, health }

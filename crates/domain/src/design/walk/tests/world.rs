@@ -192,14 +192,14 @@ impl World {
     /// Finds out what is needed.
     fn found(&self, need: Need, facts: &Facts) -> Vec<Event> {
         match need {
-            Need::SetUp => vec![Event::SetUp(SetUp::Ready(Ready {
+            Need::SetUp => vec![Event::SetUp(Box::new(SetUp::Ready(Ready {
                 branch: "me/keep-drafts".to_owned(),
                 is_new: true,
                 base: "abc".to_owned(),
                 setup_lines: Vec::new(),
                 begins: Begins::Plain,
                 branch_lines: Vec::new(),
-            }))],
+            })))],
             Need::Probe(occasion) => {
                 let available = if occasion == Occasion::SetUp { self.health } else { self.judges };
                 let warnings = Vec::new();
