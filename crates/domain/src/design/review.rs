@@ -52,9 +52,7 @@ fn is_marked(remark: &Remark) -> bool {
 }
 
 fn all(answer: &str) -> Vec<Remark> {
-    let found = |mark: Mark| items(answer, mark).iter().filter_map(Item::remark).collect();
-    let numbered: Vec<_> = found(number);
-    if numbered.is_empty() { found(tagged_bullet) } else { numbered }
+    items(answer).iter().filter_map(Item::remark).collect()
 }
 
 /// Takes off blanks and the marks of emphasis on both sides.
@@ -75,27 +73,73 @@ struct Form {
     indent: usize,
 }
 
-/// Finds how an entry begins on a line, and what follows its mark.
-type Mark = fn(&str) -> Option<(Form, &str)>;
-
-fn items(answer: &str, mark: Mark) -> Vec<Item<'_>> {
+fn items(answer: &str) -> Vec<Item<'_>> {
     let mut fences = Fences::default();
     let mut found: Vec<Item<'_>> = Vec::new();
-    let (mut scope, mut form, mut open) = (Scope::In, None::<Form>, false);
+    let (mut scope, mut lists) = (Scope::In, Lists::default());
     for line in lines(answer).map(bare) {
         let outside = fences.feed(line) == FenceLine::Outside;
         if let Some(named) = scope_of_list(line).filter(|_| outside) {
-            (scope, form, open) = (named, None, false);
-        } else if let Some((_, rest)) = mark(line).filter(|(new, _)| outside && begins(form, *new))
-        {
-            form = form.or(mark(line).map(|(new, _)| new));
-            open = true;
+            (scope, lists) = (named, Lists::default());
+        } else if let Some(rest) = outside.then(|| lists.entry(line)).flatten() {
             found.push(Item { scope, lines: vec![rest] });
-        } else if open && let Some(item) = found.last_mut() {
+        } else if lists.open.is_some()
+            && let Some(item) = found.last_mut()
+        {
             item.lines.push(line);
         }
     }
     found
+}
+
+/// What marks the entry that is being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Number,
+    Bullet,
+}
+
+/// The lists of an answer so far. Reviewers mix numbers and bullets, and every entry counts.
+#[derive(Default)]
+struct Lists {
+    numbers: Option<Form>,
+    bullets: Option<Form>,
+    open: Option<Mark>,
+}
+
+impl Lists {
+    /// Returns what an entry begins with, if one begins on this line.
+    fn entry<'a>(&mut self, line: &'a str) -> Option<&'a str> {
+        if let Some((form, rest)) = number(line).filter(|(form, _)| self.is_next_number(*form)) {
+            self.numbers = self.numbers.or(Some(form));
+            self.open = Some(Mark::Number);
+            return Some(rest);
+        }
+        let (form, rest) =
+            tagged_bullet(line).filter(|(form, rest)| self.is_next_bullet(*form, rest))?;
+        self.bullets = self.bullets.or(Some(form));
+        self.open = Some(Mark::Bullet);
+        Some(rest)
+    }
+
+    /// Numbers further in belong to the entry that they stand in.
+    fn is_next_number(&self, new: Form) -> bool {
+        let within = self.bullets.filter(|_| self.open == Some(Mark::Bullet) && !new.heading);
+        begins(self.numbers, new) && begins(within, new)
+    }
+
+    /// Below a number, a bullet is another entry only if its tag stands in brackets before words;
+    /// all others are part of what the number says. Below a heading they all are.
+    fn is_next_bullet(&self, new: Form, text: &str) -> bool {
+        match self.numbers.filter(|_| self.open == Some(Mark::Number)) {
+            Some(list) => {
+                let is_bracketed = text.trim_start_matches([' ', '*', '_', '`']).starts_with('[');
+                let says_something = !plain(Tags::peel(text).rest).is_empty();
+                begins(Some(list), new) && is_bracketed && says_something
+            }
+            None => begins(self.bullets, new),
+        }
+    }
 }
 
 /// Tells whether an entry of this form begins another one, or belongs to the one before.
@@ -461,6 +505,32 @@ mod tests {
             ["", "The plan is fine.", "no issues found", "- a bullet\n- another", "1.\n2. **\n"]
         {
             assert_eq!(remarks(answer), Err(NotAReview), "{answer}");
+        }
+    }
+
+    // P-252: whatever list a finding stands in, it is voted on.
+    #[test]
+    fn bullets_and_numbers_in_one_answer_all_count() {
+        let titles = |answer: &str| -> Vec<String> {
+            remarks(answer).unwrap().into_iter().map(|it| it.title).collect()
+        };
+        for (answer, expected) in [
+            ("- [correctness] a\n- **[security]** b\n\n1. [code-quality] c\n2. d", "abcd"),
+            ("1. [correctness] a\n2. b\n\n- [security] c\n- [OUT_OF_SCOPE] d", "abcd"),
+            ("- [correctness] a\n### 1. b\n### 2. c", "abc"),
+            ("- correctness: a\n1. b\n- [security] c\n2. d", "abcd"),
+            ("- [correctness] a\n  1. first\n  2. second\n- [security] b", "ab"),
+        ] {
+            assert_eq!(titles(answer).concat(), expected, "{answer}");
+        }
+        for (answer, expected) in [
+            ("1. a\n- b\n- [x] c", "In - | a | a/- b/- [x] c | -"),
+            ("1. a\n   - [security] b", "In - | a | a/   - [security] b | -"),
+            ("1. a\n- [security]\n- Concern: b", "In - | a | a/- [security]/b | -"),
+            ("1. a\n- Focus area: security\n- Concern: b", "In security | a | b | -"),
+            ("### 1. a\n- [security] b", "In - | a | a/- [security] b | -"),
+        ] {
+            assert_eq!(shown(answer), [expected], "{answer}");
         }
     }
 
