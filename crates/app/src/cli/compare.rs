@@ -75,6 +75,7 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let known = Known::open(app, &self.run)?;
+        known.warn_if_changed(output);
         let settings = known.facts.settings().map(|(_, settings)| settings);
         let plan = known.progress.files.get("plan.txt");
         let (Some(settings), Some(plan)) = (settings, plan) else {

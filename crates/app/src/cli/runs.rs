@@ -1,5 +1,6 @@
 //! `convoke runs`, `show`, `resume`, `replay` and `recount`: what is left of a design, and going on.
 
+mod integrity;
 mod report;
 mod spending;
 
@@ -16,6 +17,7 @@ use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_store::journal::{Integrity, JournalStore, Run};
 use convoke_store::lane::{LaneQuery, LaneStore};
 
+use self::integrity::{integrity, must_be_sound};
 use self::report::{
     ArtifactReport, LaneReport, LineReport, RecountReport, ReplayReport, RunReport, ShowReport,
 };
@@ -92,6 +94,7 @@ struct NotAgain {
 pub(super) struct Known {
     pub(super) workspace: Workspace,
     pub(super) run: Run,
+    integrity: Integrity,
     pub(super) facts: Facts,
     pub(super) progress: Progress,
 }
@@ -100,10 +103,13 @@ impl Known {
     pub(super) fn open(app: &App, id: &RunId) -> Result<Self, Failure> {
         let workspace = Workspace::open(app, None)?;
         let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
-        let (_, events) = opened(&workspace, &run.id)?;
+        let integrity = integrity(&workspace, &run.id)?;
+        // What cannot be read because it was changed is not told of as something unknown.
+        let (_, events) = opened(&workspace, &run.id)
+            .or_else(|failure| must_be_sound(&run.id, integrity).and(Err(failure)))?;
         let facts = Facts::fold(events);
         let progress = walk(&facts);
-        Ok(Self { workspace, run, facts, progress })
+        Ok(Self { workspace, run, integrity, facts, progress })
     }
 
     fn is_rehearsal(&self) -> bool {
@@ -201,6 +207,7 @@ impl ShowArgs {
             Some(run) => Known::open(app, run)?,
             None => Known::open(app, &last(app)?)?,
         };
+        known.warn_if_changed(output);
         if let Some(name) = &self.artifact {
             if ["manifest", RECORD_FILE].contains(&name.as_str()) {
                 return manifest::show(&known, output);
@@ -215,6 +222,7 @@ impl ShowArgs {
                 state: state.name(),
                 feature: &known.run.feature,
                 ending: known.ending(state),
+                independence: known.progress.independence.as_deref(),
                 artifacts: texts(&known.progress.files),
                 lanes: lanes.iter().map(|(id, end)| LaneReport::new(&id.0, end)).collect(),
                 cost: known.spending()?,
@@ -229,7 +237,9 @@ fn shown(known: &Known, state: RunState, spending: &Spending) -> String {
     let recorded =
         if known.is_rehearsal() { " (a rehearsal: every answer was recorded)" } else { "" };
     let head = (&known.run.id, known.ending(state), line(&known.run.feature));
-    let mut text = format!("run {}: {}{recorded}\n{}\n\n", head.0, head.1, head.2);
+    let independence = known.progress.independence.as_ref();
+    let independence = independence.map_or(String::new(), |it| format!("independence: {it}\n\n"));
+    let mut text = format!("run {}: {}{recorded}\n{}\n\n{independence}", head.0, head.1, head.2);
     let lanes = known.facts.ended();
     let rows = lanes.iter().map(|(id, end)| {
         let usage = end.usage.unwrap_or_default();
@@ -295,6 +305,7 @@ impl ResumeArgs {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let workspace = Workspace::open(app, None)?;
         let run = workspace.store.run(&workspace.scope.project, &self.run).map_err(refused)?;
+        must_be_sound(&run.id, integrity(&workspace, &run.id)?)?;
         let (_, events) = opened(&workspace, &run.id)?;
         let facts = Facts::fold(events);
         if facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
@@ -310,6 +321,7 @@ impl ReplayArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let known = Known::open(app, &self.run)?;
+        known.warn_if_changed(output);
         let lines = &known.progress.lines;
         match app.format {
             Format::Text => {
@@ -330,8 +342,7 @@ impl RecountArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let known = Known::open(app, &self.run)?;
-        let Workspace { store, scope } = &known.workspace;
-        let integrity = store.verify(&scope.project, &known.run.id).map_err(refused)?;
+        let integrity = known.integrity;
         let journal = match integrity {
             Integrity::Sound => "sound".to_owned(),
             Integrity::BrokenAt(event) => format!("changed at event {event}"),

@@ -52,6 +52,8 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
         "## Revised Implementation Plan",
         "```mermaid\n",
         "## Unimplemented Plan Review Suggestions",
+        "**ℹ Independence — vote: 3 answered, 3 of them different models; judge: 3 answered, 3 of \
+         them different models; nobody was replaced. More in independence.md.**\n",
         "✅ 5: cleanup — design complete! (",
     ] {
         assert!(outcome.stdout.contains(line), "{line}\n{outcome}");
@@ -64,6 +66,8 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     assert!(project.stdout(&["show", &run, "--artifact", "plan"]).contains("### Task 1:"));
     let shown: Value = serde_json::from_str(&project.stdout(&["show", &run, "--json"])).unwrap();
     assert_eq!(shown["lanes"].as_array().unwrap().len(), 23);
+    let independence = shown["independence"].as_str().unwrap();
+    assert!(project.stdout(&["show", &run]).contains(&format!("independence: {independence}\n")));
     assert!(
         project
             .stdout(&["show", &run, "--artifact", "independence"])
@@ -118,6 +122,17 @@ fn an_answer_that_was_changed_afterwards_is_noticed() {
     assert_eq!(recount.code, Some(1), "{recount}");
     assert!(recount.stdout.contains("journal: changed at event "), "{recount}");
     assert!(recount.stdout.contains("differs: voting-tally.md\n"), "{recount}");
+    // Whoever looks at it is warned, once, and gets what they asked for all the same.
+    for arguments in [&["show", &run][..], &["show", &run, "--json"], &["replay", &run]] {
+        let looked = project.run(arguments);
+        let warned = looked.stderr.matches("warning: the journal of ").count();
+        assert_eq!(
+            (looked.code, warned, looked.stdout.is_empty()),
+            (Some(0), 1, false),
+            "{looked}"
+        );
+    }
+    assert_eq!(project.run(&["compare", &run]).stderr.matches("warning: the journal").count(), 1);
 }
 
 // P-2, P-5, P-47, P-56, P-57, P-60

@@ -48,6 +48,34 @@ fn a_run_that_nobody_could_go_on_with_goes_on_when_they_can() {
     assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
 }
 
+// Nothing is built on answers that somebody changed.
+#[test]
+fn a_run_whose_journal_was_changed_does_not_go_on() {
+    let (panel, run, _) = stopped(&[]);
+    let store = panel.project.path("../home/.local/state/convoke/store.db");
+    let store = rusqlite::Connection::open(store).unwrap();
+    let before = panel.project.run(&["replay", &run]);
+    assert_eq!(before.stderr, "", "nobody is warned of a sound one");
+    for change in [
+        "UPDATE journal SET at_ms = at_ms + 1 WHERE seq = 3",
+        "UPDATE journal SET body = '{' WHERE seq = 3",
+    ] {
+        store.execute(change, []).unwrap();
+        let refused = panel.project.run(&["resume", &run]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused}");
+        let error = format!(
+            "error: cannot go on with `{run}`: its journal was changed at event 3\n\
+             hint: look closer: `convoke recount {run}`\n"
+        );
+        assert!(refused.stderr.starts_with(&error), "{refused}");
+        assert_eq!(panel.run().1, "stopped");
+    }
+    // What cannot even be read any more is no riddle.
+    let unreadable = panel.project.run(&["show", &run]);
+    assert_eq!(unreadable.code, Some(1), "{unreadable}");
+    assert!(unreadable.stderr.contains("its journal was changed at event 3\n"), "{unreadable}");
+}
+
 // What was said at the beginning holds for a resumed run: the branch and the folder.
 #[test]
 fn a_resumed_run_keeps_its_branch_and_its_folder() {

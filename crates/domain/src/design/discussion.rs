@@ -69,6 +69,12 @@ impl Round {
         }
     }
 
+    /// Returns the line for a decision that the code settled, which nobody was asked about.
+    pub fn answered_by_code(self, settled: &Settled, lines: &Breadcrumbs) -> String {
+        let (place, title) = (lines.place(self.step()), quote::line(&settled.title));
+        format!("ℹ {place} — {title}: {} (by the code)", quote::line(&settled.resolution))
+    }
+
     /// Returns the line for a round that settled so many decisions.
     pub fn resolved(self, count: usize, lines: &Breadcrumbs, seconds: u64) -> String {
         lines.done(self.step(), &format!("{count} decisions resolved"), seconds)

@@ -12,7 +12,10 @@ use super::policy::Policy;
 use super::progress::unnumbered_warning;
 use super::quote::{self, Tag};
 use super::seat::Side;
-use super::vote::{EMPHASIS, cast_lines, reason, unwrapped, without_mark};
+use super::vote::{
+    EMPHASIS, after_decoration, cast_lines, holds_one_of, near_votes_warning, reason, unwrapped,
+    without_mark,
+};
 use crate::markdown::lines;
 
 /// What judges are told above the cases.
@@ -147,11 +150,7 @@ pub fn read(answer: Option<&str>, on_ballot: &BTreeSet<usize>, policy: Policy) -
         return Judgement::Ineligible;
     };
     let mut votes = Votes::default();
-    let vote = match policy {
-        Policy::Seed => exact_vote,
-        Policy::Safe => clear_vote,
-    };
-    for (number, vote) in cast_lines(answer, vote) {
+    for (number, vote) in cast_lines(answer, form(policy)) {
         if !on_ballot.contains(&number) {
             continue;
         }
@@ -165,6 +164,32 @@ pub fn read(answer: Option<&str>, on_ballot: &BTreeSet<usize>, policy: Policy) -
         }
     }
     if votes.votes.is_empty() { Judgement::Unparseable } else { Judgement::Votes(votes) }
+}
+
+/// Returns what these rules take for a vote.
+fn form(policy: Policy) -> fn(&str) -> Option<(usize, Vote)> {
+    match policy {
+        Policy::Seed => exact_vote,
+        Policy::Safe => clear_vote,
+    }
+}
+
+/// Warns of lines that a judge may have meant as votes on decisions that it cast none on.
+pub fn near_votes(
+    judge: &str,
+    answer: &str,
+    on_ballot: &BTreeSet<usize>,
+    policy: Policy,
+) -> Option<String> {
+    let judgement = read(Some(answer), on_ballot, policy);
+    let is_open = |number| on_ballot.contains(&number) && judgement.on(number).is_none();
+    let lines = cast_lines(answer, |line| {
+        let is_near = numbered(after_decoration(line)).is_some_and(|(number, _)| is_open(number))
+            && form(policy)(line).is_none()
+            && holds_one_of(line, &["THESIS", "ANTI_THESIS", "ANTITHESIS"]);
+        is_near.then(|| line.to_owned())
+    });
+    near_votes_warning(&format!("{judge} judge"), &lines)
 }
 
 impl Judgement {
@@ -430,6 +455,23 @@ mod tests {
             let expected: Vec<_> =
                 expected.map(|(n, side, why)| (n, side, why.to_owned())).into_iter().collect();
             assert_eq!(voted(line, Policy::Seed), expected, "{line}");
+        }
+    }
+
+    // A judge's abstention that was perhaps none is told of.
+    #[test]
+    fn a_line_that_looks_like_a_vote_is_told_of() {
+        let near = |answer, policy| near_votes("Codex", answer, &on(&[1]), policy);
+        let line = "- **DECISION_1**: **ANTI_THESIS** because";
+        let warning =
+            format!("**⚠ Codex judge: 1 line looks like a vote and is none: \"{line}\"**");
+        assert_eq!(near(line, Policy::Safe), Some(warning));
+        let in_a_list = "- DECISION_1: THESIS — x";
+        assert!(near(in_a_list, Policy::Seed).is_some());
+        for answer in
+            [in_a_list, "DECISION_1: THESIS\nDECISION_1 — THESIS, I say", "DECISION_2 — THESIS", ""]
+        {
+            assert_eq!(near(answer, Policy::Safe), None, "{answer}");
         }
     }
 

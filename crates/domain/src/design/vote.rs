@@ -4,7 +4,10 @@
 //! Nothing further on in the line can change it, and a line that is not quite a vote is none: an
 //! abstention is noticed, a vote that was guessed is not.
 
+use std::collections::BTreeSet;
+
 use super::finding::FindingId;
+use super::progress::unnumbered_warning;
 use super::quote::{self, after_list_mark};
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
@@ -108,6 +111,53 @@ pub(super) fn cast_lines<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> V
         return outside;
     }
     lines(answer).map(bare).filter_map(read).collect()
+}
+
+/// Finds lines that a voter may have meant as votes: they begin with the id of an item that it cast
+/// no vote on, and hold one of the words, but not in the form of a vote. Nobody guesses what they
+/// mean; they are told of.
+pub fn near_votes(answer: &str, on_ballot: impl Iterator<Item = FindingId>) -> Vec<String> {
+    let votes = Votes::parse(answer);
+    let open: BTreeSet<_> = on_ballot.filter(|id| votes.on(*id).is_none()).collect();
+    cast_lines(answer, |line| {
+        let is_open = |id| open.contains(&id);
+        let is_near = FindingId::split(after_decoration(line)).is_some_and(|(id, _)| is_open(id))
+            && vote_line(line).is_none()
+            && holds_one_of(line, &Vote::ALL.map(Vote::word));
+        is_near.then(|| line.to_owned())
+    })
+}
+
+/// Passes over whatever may stand before an id: marks of headings, quotations and lists, emphasis.
+pub(super) fn after_decoration(line: &str) -> &str {
+    let decoration = |c: char| c.is_whitespace() || EMPHASIS.contains(&c) || "#>[(".contains(c);
+    without_mark(line.trim_start_matches(decoration)).trim_start_matches(decoration)
+}
+
+/// Tells whether a line holds one of these words, whole and in any case.
+pub(super) fn holds_one_of(line: &str, words: &[&str]) -> bool {
+    let mut held = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+    held.any(|it| words.iter().any(|word| word.eq_ignore_ascii_case(it.trim_matches('_'))))
+}
+
+/// Returns the warning for lines that look like votes, of which the first few are shown.
+pub(super) fn near_votes_warning(voter: &str, lines: &[String]) -> Option<String> {
+    const SHOWN: usize = 3;
+    const MOST: usize = 60;
+    let shown = lines.iter().take(SHOWN).map(|line| {
+        let line = quote::line(line);
+        let cut: String = line.chars().take(MOST).collect();
+        let dots = if cut.len() < line.len() { "\u{2026}" } else { "" };
+        quote::phrase(&format!("{cut}{dots}"))
+    });
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let more = if lines.len() > SHOWN { ", \u{2026}" } else { "" };
+    let count = match lines.len() {
+        0 => return None,
+        1 => "1 line looks like a vote and is none".to_owned(),
+        count => format!("{count} lines look like votes and are none"),
+    };
+    Some(unnumbered_warning(&format!("{voter}: {count}: {shown}{more}")))
 }
 
 /// Reads `FINDING_1: YES — because`. The reason may be left out.
@@ -245,6 +295,48 @@ mod tests {
         assert!(Votes::parse("I abstain from all of it: YES, NO.").is_empty());
     }
 
+    // An abstention that was perhaps none is told of, and whoever voted is not bothered.
+    #[test]
+    fn lines_that_look_like_votes_are_found() {
+        let ballot = || [(In, 1), (In, 2), (In, 3), (Out, 1)].into_iter();
+        let near = |answer: &str| {
+            near_votes(answer, ballot().map(|(scope, number)| FindingId { scope, number }))
+        };
+        for line in [
+            "FINDING_3 \u{2014} YES",
+            "### FINDING_2: NO",
+            "OOS_1: YES, because",
+            "- **FINDING_1** is a clear exonerate",
+            "> FINDING_1: YES",
+            "__FINDING_1__ (YES)",
+        ] {
+            assert_eq!(near(line), [line]);
+            assert_eq!(near(&format!("```\n{line}\n```")), [line]);
+        }
+        for answer in [
+            "FINDING_3: YES",
+            "FINDING_3: YES\nFINDING_3 is a YES because",
+            "FINDING_9 \u{2014} YES",
+            "FINDING_1 is about yesterday",
+            "I say YES to FINDING_1",
+            "",
+        ] {
+            assert_eq!(near(answer), [""; 0], "{answer}");
+        }
+    }
+
+    #[test]
+    fn of_many_lines_a_few_are_shown() {
+        let lines =
+            |count: usize| vec![format!("FINDING_1 \u{2014} YES {}", "x".repeat(99)); count];
+        assert_eq!(near_votes_warning("Codex voter", &[]), None);
+        let one = near_votes_warning("Codex voter", &["OOS_1 \"YES\"".to_owned()]).unwrap();
+        assert_eq!(one, "**⚠ Codex voter: 1 line looks like a vote and is none: \"OOS_1 'YES'\"**");
+        let many = near_votes_warning("Codex voter", &lines(1000)).unwrap();
+        assert!(many.contains(": 1000 lines look like votes and are none: "), "{many}");
+        assert!(many.chars().count() < 300, "{many}");
+    }
+
     #[test]
     fn a_hundred_thousand_votes_are_read() {
         let votes: Vec<_> = (1..=100_000).map(|n| format!("FINDING_{n}: YES")).collect();
@@ -280,6 +372,10 @@ mod tests {
         fn any_answer_can_be_read(answer in "((FINDING|OOS)_[0-9]|[:*_`\u{2014} -]|YES|NO|\n|[a-z]{0,3}){0,20}|\\PC*") {
             let votes = Votes::parse(&answer);
             prop_assert!(votes.cast.len() + votes.repeated.len() <= answer.lines().count());
+            let first = FindingId { scope: In, number: 1 };
+            let near = near_votes(&answer, std::iter::once(first));
+            prop_assert!(near.is_empty() || votes.on(first).is_none());
+            near_votes_warning("Codex voter", &near);
         }
     }
 }

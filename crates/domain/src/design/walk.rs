@@ -51,6 +51,8 @@ pub struct Progress {
     pub warnings: Vec<String>,
     /// Whom of the two agents can still be asked.
     pub available: Available,
+    /// How many different models decided so far and who answered for whom, in one sentence.
+    pub independence: Option<String>,
     /// Whether it stands in the part that a process of its own does.
     pub is_heavy: bool,
     /// What is needed to go on, or how it ended.
@@ -185,6 +187,7 @@ pub(super) fn walked(facts: &Facts) -> Progress {
             issues: Vec::new(),
             warnings: Vec::new(),
             available: NOBODY_LOST,
+            independence: None,
             is_heavy: false,
             next,
         };
@@ -213,8 +216,9 @@ pub(super) fn walked(facts: &Facts) -> Progress {
             None => Next::Need(need),
         },
     };
+    let independence = walk.independence_in_short();
     let Walk { lines, files, issues, warnings, available, is_heavy, .. } = walk;
-    Progress { lines, files, issues, warnings, available, is_heavy, next }
+    Progress { lines, files, issues, warnings, available, independence, is_heavy, next }
 }
 
 const NOBODY_LOST: Available = Available { first: true, second: true };

@@ -23,6 +23,8 @@ pub(super) struct ShowReport<'a> {
     pub(super) state: &'static str,
     pub(super) feature: &'a str,
     pub(super) ending: String,
+    /// How many different models decided, and who answered for whom.
+    pub(super) independence: Option<&'a str>,
     pub(super) artifacts: BTreeMap<&'a str, &'a str>,
     pub(super) lanes: Vec<LaneReport<'a>>,
     pub(super) cost: Spending,

@@ -27,6 +27,9 @@ impl Walk<'_> {
             self.export()?;
         }
         self.replay_warnings();
+        if let Some(short) = self.independence_in_short().filter(|_| !self.settings.nested) {
+            self.say(format!("**ℹ Independence — {short}. More in independence.md.**"));
+        }
         let line = self.crumbs.complete(self.elapsed()).filter(|_| !self.settings.nested);
         if let Some(line) = line {
             self.say(line);

@@ -61,7 +61,7 @@ impl Walk<'_> {
             self.nothing_to_ask(Round::Scope);
             return Ok(scope);
         }
-        scope.settled = questions.answered_by_code();
+        scope.settled = self.answered_by_code(Round::Scope, &questions);
         let (open, deferred) = questions.to_ask(Round::Scope);
         for (number, question) in open.into_iter().enumerate() {
             scope.settled.push(self.interviewed(Round::Scope, number, question)?);
@@ -73,6 +73,7 @@ impl Walk<'_> {
     /// Asks clarifying questions, all at once.
     fn clarify(&mut self, feature: &str) -> Walked<Vec<Settled>> {
         let questions = self.questions("questions", &|| prompt::questions(feature))?;
+        self.answered_by_code(Round::Clarifying, &questions);
         let (open, _) = questions.to_ask(Round::Clarifying);
         if open.is_empty() {
             self.nothing_to_ask(Round::Clarifying);
@@ -109,7 +110,7 @@ impl Walk<'_> {
         let mut questions = self.questions("interview", &prompt)?;
         let ground = Ground::new(&scope.settled, &reviewed.accepted_numbers, resolutions);
         questions.questions.retain(|question| ground.qualifies(question));
-        let mut settled = questions.answered_by_code();
+        let mut settled = self.answered_by_code(Round::Design, &questions);
         let (open, deferred) = questions.to_ask(Round::Design);
         if open.is_empty() && settled.is_empty() {
             self.nothing_to_ask(Round::Design);
@@ -148,6 +149,15 @@ impl Walk<'_> {
             }
             Said::Nothing => Questions::default(),
         })
+    }
+
+    /// Says what the chair settled by the code itself, so that a person can object.
+    fn answered_by_code(&mut self, round: Round, questions: &Questions) -> Vec<Settled> {
+        let settled = questions.answered_by_code();
+        for it in &settled {
+            self.say(round.answered_by_code(it, &self.crumbs));
+        }
+        settled
     }
 
     fn interviewed(

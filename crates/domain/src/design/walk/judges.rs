@@ -34,7 +34,10 @@ impl Walk<'_> {
                     self.file(&seat.file, end.answer.clone());
                 }
                 let judgement = judge::read(answer, &ballot.numbers, self.settings.policy);
-                for warning in judgement.warnings(&seat.label) {
+                let policy = self.settings.policy;
+                let near = answer
+                    .and_then(|it| judge::near_votes(&seat.label, it, &ballot.numbers, policy));
+                for warning in judgement.warnings(&seat.label).into_iter().chain(near) {
                     self.warn(warning);
                 }
                 judgements.push(judgement);

@@ -2,6 +2,7 @@
 
 mod cut_off;
 mod heavy;
+mod interview;
 mod nested;
 mod warnings;
 mod whole_runs;

@@ -8,7 +8,7 @@ use crate::design::progress::unnumbered_warning;
 use crate::design::prompt::{self, VoterRole};
 use crate::design::seat::{Holder, Seat};
 use crate::design::tally::{Voter, voter_failed};
-use crate::design::vote::Votes;
+use crate::design::vote::{Votes, near_votes, near_votes_warning};
 use crate::lane::collected::Status;
 
 impl Walk<'_> {
@@ -58,6 +58,12 @@ impl Walk<'_> {
                     seat.label
                 );
                 self.warn(unnumbered_warning(&text));
+            }
+            if is_there[place] {
+                let near = near_votes(&end.answer, findings.iter().map(|finding| finding.id));
+                if let Some(warning) = near_votes_warning(&format!("{} voter", seat.label), &near) {
+                    self.warn(warning);
+                }
             }
             voters.push(Voter { name: seat.label.clone(), votes: cast });
         }

@@ -41,7 +41,7 @@ fn what_a_worker_made_is_shown_when_it_is_done() {
     let run = heavy().run();
     let mut expected = MADE.to_vec();
     expected.extend(["## Architecture Diagram", "## Plan Review"]);
-    expected.extend(["> **🔶 5: cleanup**", "✅ 5: cleanup"]);
+    expected.extend(["> **🔶 5: cleanup**", "**ℹ Independence", "✅ 5: cleanup"]);
     assert_eq!(headers(&run), expected);
     assert!(shown(&run).contains(&"## Plan Review — All Suggestions Implemented".to_owned()));
     assert_eq!(run.progress.files, World::new().run().progress.files, "it makes the same");

@@ -1,6 +1,6 @@
 //! What is warned of on the way.
 
-use super::world::{World, sketch};
+use super::world::{World, block, sketch, synthesis};
 
 // The same words twice say no more than once, and whose seat stays empty is said.
 #[test]
@@ -34,4 +34,43 @@ fn one_group_of_all_findings_is_remarked_on() {
     assert_eq!(merged(3, "GROUP 1: R1, R2, R3").matches(warning).count(), 2);
     assert!(!merged(3, "GROUP 1: R1, R2\nGROUP 2: R3").contains("findings together"));
     assert!(!merged(2, "GROUP 1: R1, R2").contains("findings together"));
+}
+
+// A vote in a form that does not count is an abstention, and whoever reads on must know of it.
+#[test]
+fn votes_that_do_not_count_are_told_of() {
+    let run = World::new()
+        .answer("chair/synthesis", synthesis(&block(1, "Where")))
+        .answer("judge/Codex", "**DECISION_1** — THESIS because it is shown better")
+        .answer("vote/Codex", "FINDING_1: YES — it is so\n### OOS_1: NO\n")
+        .run();
+    for warning in [
+        "**⚠ Codex voter: 1 line looks like a vote and is none: \"### OOS_1: NO\"**",
+        "**⚠ Codex judge: 1 line looks like a vote and is none: \"**DECISION_1** — THESIS because \
+         it is shown better\"**",
+    ] {
+        assert_eq!(run.shown().matches(warning).count(), 2, "{}", run.shown());
+    }
+}
+
+// Three votes of one model are one opinion, and whoever reads the end must see that.
+#[test]
+fn how_many_models_decided_is_said_at_the_end() {
+    let two = synthesis(&block(1, "Where"));
+    let full = World::new().answer("chair/synthesis", two).run();
+    let voices = "3 answered, 3 of them different models";
+    full.shows(&format!(
+        "**ℹ Independence — vote: {voices}; judge: {voices}; nobody was replaced. More in \
+         independence.md.**\n✅ 5: cleanup — design complete! ("
+    ));
+    let mut poor = World::new();
+    poor.health.second = false;
+    let poor = poor.run();
+    let said = "vote: 3 answered, 2 of them different models; Claude answered for Codex 3 times; \
+                Cursor answered for Codex 2 times";
+    assert_eq!(poor.progress.independence.as_deref(), Some(said));
+    poor.shows(said);
+    let mut nested = World::new();
+    nested.settings.nested = true;
+    assert!(!nested.run().shown().contains("Independence"));
 }

@@ -1,0 +1,61 @@
+//! Whether a run's journal is as it was written, for whoever is about to rely on it.
+
+use convoke_domain::run::RunId;
+use convoke_store::journal::{Integrity, JournalStore};
+
+use super::Known;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, refused};
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot go on with `{run}`: its journal was changed at event {event}")]
+struct Changed {
+    run: RunId,
+    event: u64,
+}
+
+/// How often is looked again while somebody else writes.
+const LOOKS: usize = 5;
+
+/// Checks a journal. A verdict counts only if nobody wrote meanwhile; a journal that is written all
+/// the time has somebody who works on it, and is checked when they are done.
+pub(super) fn integrity(workspace: &Workspace, id: &RunId) -> Result<Integrity, Failure> {
+    let Workspace { store, scope } = workspace;
+    let last = || store.run(&scope.project, id).map(|run| run.last_seq).map_err(refused);
+    for _ in 0..LOOKS {
+        let before = last()?;
+        let found = store.verify(&scope.project, id).map_err(refused)?;
+        if found == Integrity::Sound || last()? == before {
+            return Ok(found);
+        }
+    }
+    Ok(Integrity::Sound)
+}
+
+/// Refuses a run whose answers are perhaps not those that were given.
+pub(super) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<(), Failure> {
+    match integrity {
+        Integrity::Sound => Ok(()),
+        Integrity::BrokenAt(event) => {
+            let failure = Failure::new(Exit::No, Changed { run: id.clone(), event });
+            Err(failure
+                .hint(format!("look closer: `convoke recount {id}`"))
+                .hint("put the store back as it was, or begin another: `convoke design`"))
+        }
+    }
+}
+
+impl Known {
+    /// Warns whoever looks at a run whose journal was changed.
+    pub(in crate::cli) fn warn_if_changed(&self, output: &Output) {
+        if let Integrity::BrokenAt(event) = self.integrity {
+            let run = &self.run.id;
+            output.say(&format!(
+                "warning: the journal of {run} was changed at event {event}; what follows from it \
+                 is perhaps not what happened"
+            ));
+        }
+    }
+}
