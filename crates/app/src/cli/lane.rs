@@ -33,7 +33,7 @@ use convoke_engine::lane::replay::TapeError;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::scratch;
 
-pub(super) use self::allowance::{Allowance, Purse};
+pub(super) use self::allowance::{Allowance, Purse, blind, is_paid};
 use self::books::Watches;
 pub(super) use self::books::{Account, Ran};
 use self::events::Line;

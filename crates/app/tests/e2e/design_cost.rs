@@ -1,5 +1,7 @@
 //! What designs cost: before, and afterwards.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::harness::{Outcome, Project};
@@ -87,6 +89,20 @@ fn what_a_run_cost_is_added_up_from_the_ledger() {
         resumed.stderr.lines().next().unwrap().ends_with("; spent so far: 100 $0.01"),
         "{resumed}"
     );
+}
+
+// A budget that some lanes cannot be held against is no promise, and says so once.
+#[test]
+fn a_budget_says_what_it_does_not_know_of() {
+    let (panel, seats) = Panel::new().with_spender();
+    let program = panel.project.path("../bin/claude");
+    let silent = fs::read_to_string(&program).unwrap().replace("\"input_tokens\":60,", "");
+    fs::write(&program, silent).unwrap();
+    let said = "; the budget cannot be held against ";
+    let outcome = design(&panel, &seats, &["--budget", "1M"]);
+    assert_eq!(outcome.stderr.matches(said).count(), 1, "{outcome}");
+    let without = design(&panel, &seats, &[]);
+    assert!(!without.stderr.contains(said), "{without}");
 }
 
 // Nothing is paid for a rehearsal, and that is said.

@@ -11,6 +11,7 @@ use convoke_domain::run::{RunId, RunState};
 use convoke_store::journal::JournalStore;
 use convoke_store::lane::{LaneQuery, LaneStore};
 
+use crate::cli::lane::{blind, is_paid};
 use crate::failure::Failure;
 use crate::workspace::{Workspace, refused};
 
@@ -34,6 +35,15 @@ pub(super) fn prospect(
     };
     let found = forecast(&entries, &ended);
     Ok(format!("forecast: {}{}{so_far}", said(found), compared(found, budget)))
+}
+
+/// Says that a budget cannot be held against lanes of a run that did not say what they spent. That
+/// nobody can tell costs no run.
+pub(super) fn blindness(workspace: &Workspace, run: &RunId, cap: Cap) -> Option<String> {
+    let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
+    let lanes = workspace.store.lanes(query).ok()?;
+    let uncounted = cap.blind_to(Sum::of_all(lanes.iter().filter(|it| is_paid(it))));
+    (uncounted > 0).then(|| blind(uncounted))
 }
 
 fn said(found: Option<Forecast>) -> String {

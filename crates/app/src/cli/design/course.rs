@@ -179,6 +179,7 @@ impl CourseArgs {
             stopping: None,
             is_unanswered: false,
             forecast: None,
+            is_blind: false,
             stands_on: None,
         })
     }

@@ -31,13 +31,14 @@ use super::nested::Caller;
 use super::person::Person;
 use super::probe::probe;
 use super::screen::Screen;
-use super::{DesignError, lane_limits, question, worker};
+use super::{DesignError, cost, lane_limits, question, worker};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::interrupt::{self, Held};
+use crate::workspace::Workspace;
 
 /// How many lanes run at the same time.
 const ROOM: Room = Room { in_all: 12, of_agent: 10 };
@@ -80,6 +81,8 @@ pub(super) struct Stage<'a> {
     pub(super) is_unanswered: bool,
     /// What the run will probably cost, until that was said.
     pub(super) forecast: Option<String>,
+    /// Whether it was said that the budget does not know of everything.
+    pub(super) is_blind: bool,
     /// The commit on which agents began to work.
     pub(super) stands_on: Option<String>,
 }
@@ -99,6 +102,17 @@ impl Stage<'_> {
             let hint = error.hint();
             Failure::new(Exit::Surroundings, error).hint(hint)
         })
+    }
+}
+
+impl Stage<'_> {
+    /// Says once that the budget cannot be held against some lanes.
+    fn blindness(&mut self) -> Option<String> {
+        let cap = self.budget.filter(|_| !self.is_blind && !self.is_worker)?;
+        let workspace = Workspace::open(self.app, None).ok()?;
+        let blindness = cost::blindness(&workspace, &self.run, cap)?;
+        self.is_blind = true;
+        Some(blindness)
     }
 }
 
@@ -131,6 +145,9 @@ impl World for Stage<'_> {
     ) -> Result<(), Failure> {
         if let Some(forecast) = self.forecast.take() {
             self.screen.say(&forecast);
+        }
+        if let Some(blindness) = self.blindness() {
+            self.screen.say(&blindness);
         }
         if self.stands_on.is_none() {
             self.stands_on = head(&self.app.project);

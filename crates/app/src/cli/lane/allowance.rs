@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use convoke_domain::lane::cap::Cap;
-use convoke_domain::lane::ledger::Purpose;
+use convoke_domain::lane::ledger::{Entry, Purpose};
+use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 
 use super::{Account, USUAL_LIMITS, model_name, seconds};
@@ -53,4 +54,17 @@ impl Purse {
         let purpose = Purpose { run: self.run.clone(), role: Some(role.into()), phase: None };
         Account { purpose, budget: self.budget, ..Account::default() }
     }
+}
+
+/// Tells whether a lane can have cost anything: what is played does not.
+pub(in crate::cli) fn is_paid(lane: &Entry) -> bool {
+    !matches!(AgentRef::parse(&lane.begun.agent), Some(AgentRef::Replay(_)))
+}
+
+/// Says that a budget is not all that stands between a user and a bill.
+pub(in crate::cli) fn blind(uncounted: u64) -> String {
+    let (lanes, them) = if uncounted == 1 { ("lane", "it") } else { ("lanes", "them") };
+    format!(
+        "warning: what {uncounted} {lanes} spent is unknown; the budget cannot be held against {them}"
+    )
 }

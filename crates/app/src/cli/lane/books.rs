@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::cap::{Cap, Meter, Overdraft, Whose};
 use convoke_domain::lane::event::{Event, Usage};
-use convoke_domain::lane::ledger::{Begun, Entry, Purpose, Sum};
+use convoke_domain::lane::ledger::{Begun, Purpose, Sum};
 use convoke_domain::tree::Verdict;
 use convoke_engine::lane::adapter::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -19,6 +19,7 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 
 use super::LaneOrder;
+use super::allowance::{blind, is_paid};
 use super::ending::{ending, failed_ending, never_begun, not_started, overdrawn, refused_ending};
 use super::foresight::LOOKED_THROUGH;
 use super::live::progress;
@@ -360,19 +361,8 @@ impl Books {
 
     fn sum(&self, query: LaneQuery<'_>) -> Result<Sum, StoreError> {
         let lanes = self.workspace.store.lanes(query)?;
-        // What is played costs nothing.
-        let is_paid =
-            |it: &&Entry| !matches!(AgentRef::parse(&it.begun.agent), Some(AgentRef::Replay(_)));
-        Ok(Sum::of_all(lanes.iter().filter(is_paid)))
+        Ok(Sum::of_all(lanes.iter().filter(|it| is_paid(it))))
     }
-}
-
-/// Says that a budget is not all that stands between a user and a bill.
-fn blind(uncounted: u64) -> String {
-    let (lanes, them) = if uncounted == 1 { ("lane", "it") } else { ("lanes", "them") };
-    format!(
-        "warning: what {uncounted} {lanes} spent is unknown; the budget cannot be held against {them}"
-    )
 }
 
 /// Takes what a store answers; that it does not answer is said, and costs no lane.
