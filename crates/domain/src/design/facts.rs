@@ -69,10 +69,7 @@ pub struct Course {
 impl Facts {
     /// Takes in events, the oldest first.
     pub fn fold(events: impl IntoIterator<Item = Stamped>) -> Self {
-        let events = events.into_iter();
         let mut facts = Self::default();
-        // Nearly all of very many events are lanes that begin and end.
-        facts.lanes.reserve(events.size_hint().0 / 2);
         for event in events {
             facts.take(event);
         }
