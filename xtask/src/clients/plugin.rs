@@ -13,7 +13,7 @@ use crate::model_server::{Answer, ModelServer};
 use crate::{Error, root};
 
 /// What `convoke runs` says of a run that came to its end.
-const ENDED: &str = "  ended  Let people keep their notes";
+const ENDED: &str = "  ended  (rehearsal) Let people keep their notes";
 
 /// Installs the plugin and calls its command, whose model then calls Convoke.
 pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
