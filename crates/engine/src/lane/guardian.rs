@@ -73,10 +73,22 @@ pub fn guard(ward: &Ward) -> io::Result<()> {
     }
 }
 
-/// Tells whether our parent is gone: somebody else's child we are then.
+/// Tells whether our parent is gone, or about to be: somebody else's child we are then.
 fn is_forsaken(owner: u32) -> bool {
     let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().cast_unsigned());
-    parent != Some(owner)
+    parent != Some(owner) || is_ending(owner)
+}
+
+/// Tells whether a process is on its way out, as far as the system says. Its pipes are closed a moment
+/// before its children are somebody else's.
+fn is_ending(pid: u32) -> bool {
+    /// The system's `PF_EXITING`.
+    const EXITING: u32 = 4;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let fields: Vec<_> = rest.split_whitespace().collect();
+    let flags = fields.get(6).and_then(|flags| flags.parse::<u32>().ok());
+    fields.first() == Some(&"Z") || flags.is_some_and(|flags| flags & EXITING != 0)
 }
 
 /// Ends every process whose environment names a folder: what is left of a client whose guardian was
