@@ -284,3 +284,18 @@ fn processes() -> Vec<(Pid, Pid)> {
         })
         .collect()
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_on_its_way_out_is_not_taken_for_alive() {
+        assert!(!is_ending(std::process::id()));
+        let mut child = command("true", Path::new(".")).spawn().unwrap();
+        wait_for(Pid::from_child(&child), Duration::from_mins(1));
+        assert!(is_ending(child.id()), "it is over, and nobody has taken notice");
+        child.wait().unwrap();
+        assert!(!is_ending(child.id()), "there is no such process");
+    }
+}
