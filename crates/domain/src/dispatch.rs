@@ -2,9 +2,10 @@
 //!
 //! A role is told which files to read instead of being pasted them ([`required`]), with whatever
 //! else its part needs ([`prompt`], [`task_prompt`]). Afterwards its answer is judged
-//! ([`confirmation`], [`review`]), and the next round is a delta where that is possible
+//! ([`confirmation`], [`review`], [`ambiguity`]), and the next round is a delta where that is possible
 //! ([`resume`]). Formats that other programs parse are exact to the byte.
 
+pub mod ambiguity;
 pub mod artifact;
 pub mod audit;
 pub mod confirmation;

@@ -3,11 +3,14 @@
 mod audit;
 mod check;
 mod gate;
+mod judge;
 mod materials;
 mod next;
 mod prompt;
 pub(super) mod proof;
 mod rate;
+mod reading;
+mod report;
 mod review_loop;
 mod run;
 mod savings;

@@ -73,6 +73,7 @@ struct RoleChange {
     form: Option<Form>,
     files: Option<bool>,
     resumes: Option<bool>,
+    require_proof: Option<bool>,
     rubric: Option<PathBuf>,
     returns: Option<PathBuf>,
 }
@@ -129,9 +130,9 @@ pub const KEYS: [Key<Layer>; 11] = [
     },
     Key {
         name: "confirmation",
-        expected: "seed or loose",
-        default: "seed",
-        meaning: "whether a confirmation must name a file",
+        expected: "strict, seed or loose",
+        default: "strict",
+        meaning: "whether a confirmation must be a list of files, name one, or only begin",
         from_text: text,
         set: |layer, value| one(value, Level::parse, &mut layer.confirmation),
     },
@@ -211,6 +212,7 @@ impl RoleChange {
                 "form" => one(value, form, &mut change.form)?,
                 "files" => change.files = Some(value.as_bool()?),
                 "resumes" => change.resumes = Some(value.as_bool()?),
+                "require_proof" => change.require_proof = Some(value.as_bool()?),
                 "rubric" => change.rubric = Some(PathBuf::from(value.as_str()?)),
                 "returns" => change.returns = Some(PathBuf::from(value.as_str()?)),
                 _ => return None,
@@ -229,6 +231,7 @@ impl RoleChange {
             noun: Noun::Review,
             takes_files: name.command == "implement",
             resumes: true,
+            requires_proof: false,
             pasted_before: Vec::new(),
         };
         let role = known.cloned().unwrap_or_else(made);
@@ -246,6 +249,7 @@ impl RoleChange {
             noun: self.noun.unwrap_or(role.noun),
             takes_files: self.files.unwrap_or(role.takes_files),
             resumes: self.resumes.unwrap_or(role.resumes),
+            requires_proof: self.require_proof.unwrap_or(role.requires_proof),
             pasted_before,
         }
     }

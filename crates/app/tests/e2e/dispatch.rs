@@ -144,7 +144,7 @@ fn only_issues_of_failed_reviewers_are_fixed() {
 #[test]
 fn a_worker_is_judged_by_what_it_was_sent_to() {
     let project = project();
-    let answer = "Files read: spec.md (3 lines)\nDone.";
+    let answer = "Files read: spec.md (5 lines)\nDone.";
     let task = check(&project, "implement/implementer", &["--task", "1", "--dry-run"], answer);
     assert_eq!(task.to_string(), "exit: 0\n--- stdout\nconfirmation  confirmed\n--- stderr\n");
     let fix = check(&project, "implement/implementer", &["--dry-run"], answer);
@@ -200,7 +200,7 @@ pub(crate) fn check(project: &Project, role: &str, more: &[&str], answer: &str) 
     project.run_with_input(&arguments, answer.as_bytes())
 }
 
-pub(crate) const APPROVED: &str = "Files read: design.md (11 lines), spec.md (3 lines)\n\
+pub(crate) const APPROVED: &str = "Files read: design.md (11 lines), spec.md\n\
     ```json\n{\"approved\": true, \"issues\": []}\n```\n";
 
 // D-26, D-40..D-43, D-50..D-52
@@ -244,6 +244,54 @@ fn an_answer_is_judged_and_never_blocked() {
     ");
 }
 
+// An answer that could mean both is neither an approval nor a rejection, and no word of it is lost.
+#[test]
+fn an_ambiguous_answer_is_shown_and_counts_neither_way() {
+    let project = project();
+    let role = "implement/security-reviewer";
+    let answer = "Files read: design.md (999 lines), spec.md\n\
+        {\"approved\": false, \"issues\": [{\"severity\": \"blocker\", \"description\": \"No limit\"}]}\n\
+        Once fixed my answer becomes: {\"approved\": true, \"issues\": []}\n";
+    assert_snapshot!(check(&project, role, &[], answer), @r#"
+    exit: 4
+    --- stdout
+    confirmation  confirmed
+    verdict       AMBIGUOUS: it has the key `approved` in more than one place
+                  at: Once fixed my answer becomes: {"approved": true, "issues": []}
+                  the answer, which counts neither way:
+      | Files read: design.md (999 lines), spec.md
+      | {"approved": false, "issues": [{"severity": "blocker", "description": "No limit"}]}
+      | Once fixed my answer becomes: {"approved": true, "issues": []}
+    note          design.md has 12 lines, and the answer claims 999
+    --- stderr
+    "#);
+    let json: Value =
+        serde_json::from_str(&check(&project, role, &["--json"], answer).stdout).unwrap();
+    assert_eq!([&json["verdict"], &json["approved"]], [&json!("AMBIGUOUS"), &Value::Null]);
+    assert_eq!(json["ambiguity"]["reason"], "several_verdicts");
+    assert_eq!(json["ambiguity"]["answer"], answer);
+}
+
+// A reviewer whose reading has to be proven does not pass on its word.
+#[test]
+fn a_pass_can_require_proof() {
+    let project = project();
+    let role = "implement/security-reviewer";
+    assert_snapshot!(check(&project, role, &["--require-proof"], APPROVED), @"
+    exit: 1
+    --- stdout
+    confirmation  confirmed
+    proof         confirmed, but not read: design.md, spec.md
+    verdict       PASS, but without the required proof of reading
+    --- stderr
+    ");
+    let project = project.file(
+        "convoke.toml",
+        "[dispatch.roles.\"implement/security-reviewer\"]\nrequire_proof = true\n",
+    );
+    assert_eq!(check(&project, role, &[], APPROVED).code, Some(1));
+}
+
 // D-51, D-54: what was logged before there was a ledger can be counted, too.
 #[test]
 fn histories_are_counted() {
@@ -266,7 +314,8 @@ fn odd_answers_and_places_are_survived() {
     fs::create_dir(project.path(&format!("{FEATURE}/.review-history.md"))).unwrap();
     let outcome = check(&project, "implement/security-reviewer", &[], "");
     assert!(outcome.stderr.contains("note: the review history could not be written"), "{outcome}");
-    assert!(outcome.stdout.contains("there is no review in the answer"), "{outcome}");
+    assert!(outcome.stdout.ends_with("the answer is empty\n"), "{outcome}");
+    assert_eq!(outcome.code, Some(4), "{outcome}");
     let long = "x".repeat(20_000_000) + APPROVED;
     assert_eq!(check(&project, "implement/security-reviewer", &[], &long).code, Some(0));
     let binary = project.run_with_input(

@@ -81,7 +81,7 @@ fn a_confirmation_without_a_read_is_unproven() {
     confirmation  confirmed
     read          design.md: an older version of lines 1-12
     read          spec.md: not read
-    unproven      confirmed, and not read: spec.md
+    unproven      confirmed, but not read: spec.md
     verdict       PASS
     --- stderr
     ");

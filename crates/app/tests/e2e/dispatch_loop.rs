@@ -53,10 +53,15 @@ fn project(answers: &[(&str, &str)]) -> Project {
 
 /// Puts an answer where the client finds it.
 fn ready(project: &Project, name: &str, answer: &str) {
+    ready_in(project, name, name, answer);
+}
+
+/// Puts an answer of a session where the client finds it.
+fn ready_in(project: &Project, session: &str, name: &str, answer: &str) {
     let lines = [
-        json!({ "type": "system", "subtype": "init", "session_id": name, "uuid": "1", "model": "m" }),
+        json!({ "type": "system", "subtype": "init", "session_id": session, "uuid": "1", "model": "m" }),
         json!({ "type": "result", "subtype": "success", "is_error": false, "uuid": "2",
-            "result": answer, "session_id": name, "total_cost_usd": 0.001,
+            "result": answer, "session_id": session, "total_cost_usd": 0.001,
             "usage": { "input_tokens": 90, "output_tokens": 10 } }),
     ];
     fs::create_dir_all(project.path("../answers")).unwrap();
@@ -185,6 +190,40 @@ fn a_loop_that_was_cut_short_goes_on() {
         nobody.stderr.contains("unknown command") && nobody.stderr.contains("`ship`"),
         "{nobody}"
     );
+}
+
+// A reviewer that twice says neither yes nor no ends the loop without a verdict, and is asked again
+// by the next call.
+#[test]
+fn a_loop_ends_at_an_answer_without_a_verdict() {
+    let unclear = "{\"approved\": true, \"issues\": [], \"verdict\": \"REJECT\"}";
+    let project = project(&[("a-1", PASS), ("b-1", unclear)]);
+    ready_in(&project, "b-1", "b-2", unclear);
+    let ended = run(&project, &[]);
+    assert_eq!(ended.code, Some(4), "{ended}");
+    assert!(ended.stdout.ends_with("ambiguous after 1 round\n"), "{ended}");
+    assert!(ended.stderr.contains("verdict       AMBIGUOUS: `verdict` contradicts"), "{ended}");
+    assert!(ended.stderr.contains("\"verdict\": \"REJECT\""), "{ended}");
+    for name in ["b-3", "b-4", "a-2"] {
+        ready(&project, name, PASS);
+    }
+    assert_eq!(report(&project, &[])["stop"], "approved");
+}
+
+// The cost of asking once more is part of the answer's, and an approval without reading is none
+// where proof is required.
+#[test]
+fn a_loop_counts_every_lane_and_can_require_proof() {
+    let unclear = "I do not approve.\n{\"approved\": true, \"issues\": []}";
+    let project = project(&[("a-1", PASS), ("b-1", unclear)]);
+    ready_in(&project, "b-1", "b-2", FAIL);
+    let report = report(&project, &[]);
+    assert_eq!(report["answers"][1]["input_tokens"], 180, "{report}");
+    ready(&project, "b-3", PASS);
+    let unread = run(&project, &["--require-proof"]);
+    assert_eq!(unread.code, Some(1), "{unread}");
+    assert!(unread.stdout.ends_with("unproven after 1 round\n"), "{unread}");
+    assert!(unread.stderr.contains("proof         confirmed, but not read: spec.md"), "{unread}");
 }
 
 // All lanes of a loop share its budget; when that is used up, it ends.

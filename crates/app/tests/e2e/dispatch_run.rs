@@ -89,7 +89,7 @@ fn a_round_goes_from_decision_to_verdict() {
     assert_eq!(
         first.stdout,
         "confirmation  confirmed\nread          design.md: all of it\nread          spec.md: not read\n\
-         unproven      confirmed, and not read: spec.md\nverdict       PASS\n"
+         unproven      confirmed, but not read: spec.md\nverdict       PASS\n"
     );
     let asked = fs::read_to_string(project.path("../asked")).unwrap();
     assert!(asked.contains("## Required Artifacts"), "{asked}");
@@ -109,6 +109,99 @@ fn a_round_goes_from_decision_to_verdict() {
     assert_eq!(counts, [Some(1), Some(1), Some(1)]);
 }
 
+const UNCLEAR: &str = "Files read: design.md, spec.md\nI do not approve.\n\
+    {\"approved\": true, \"issues\": []}";
+
+/// Lets the client say `first`, and `then` when it is asked for the verdict alone.
+fn say_in_turn(project: &Project, first: &str, then: &str) {
+    let script = CLAUDE.replace(
+        "*) cat ../now",
+        "\"Your last answer has no clear verdict\"*) cat ../now > ../again; cat ../then ;;\n    *) cat ../now",
+    );
+    fs::write(project.path("../home/bin/claude"), script).unwrap();
+    fs::write(project.path("../stream"), stream(project, "design.md", first)).unwrap();
+    fs::write(project.path("../then"), stream(project, "design.md", then)).unwrap();
+}
+
+// An answer that could mean both is asked for once more, in its session, as the verdict alone.
+#[test]
+fn an_ambiguous_answer_is_asked_for_once_more() {
+    let project = with_claude(repository());
+    say_in_turn(&project, UNCLEAR, "{\"approved\": true, \"issues\": []}");
+    let clear = run(&project, &[]);
+    assert_eq!(clear.code, Some(0), "{clear}");
+    let told = "the answer is ambiguous: the words before the JSON object contradict it; \
+        asking once more for the verdict alone\n";
+    assert!(clear.stderr.contains(told), "{clear}");
+    assert!(clear.stdout.starts_with("confirmation  confirmed\n"), "of the first answer: {clear}");
+    let note = "note          Convoke asked once more for the verdict: the words before";
+    assert!(clear.stdout.contains(note) && clear.stdout.ends_with("PASS\n"), "{clear}");
+    let asked = fs::read_to_string(project.path("../again")).unwrap();
+    assert!(
+        asked.contains("> I do not approve.\n") && asked.contains("## How to answer"),
+        "{asked}"
+    );
+    let arguments = fs::read_to_string(project.path("../arguments")).unwrap();
+    assert!(arguments.lines().next_back().unwrap().contains("s-1"), "{arguments}");
+    let rate: Value =
+        serde_json::from_str(&project.stdout(&["dispatch", "rate", "--json"])).unwrap();
+    assert_eq!(rate["all"]["dispatches"], 1, "one round is one dispatch");
+}
+
+// A second ambiguity is no answer; what the agent wrote is shown.
+#[test]
+fn a_second_ambiguity_is_no_answer() {
+    let project = with_claude(repository());
+    say_in_turn(&project, UNCLEAR, "Sorry, I really cannot approve this.");
+    let unclear = run(&project, &[]);
+    assert_eq!(unclear.code, Some(4), "{unclear}");
+    let verdict = "verdict       AMBIGUOUS: it has no JSON object with the key `approved`\n";
+    assert!(unclear.stdout.contains(verdict), "{unclear}");
+    assert!(unclear.stdout.contains("\n  | Sorry, I really cannot approve this.\n"), "{unclear}");
+    let report: Value = serde_json::from_str(&run(&project, &["--json"]).stdout).unwrap();
+    assert_eq!(report["first_ambiguity"]["answer"], UNCLEAR);
+    assert_eq!(report["earlier_lanes"].as_array().unwrap().len(), 1);
+}
+
+// What the record does not prove is no pass where proof is required.
+#[test]
+fn a_round_can_require_proof() {
+    let project = with_claude(repository());
+    fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
+    let unproven = run(&project, &["--require-proof"]);
+    assert_eq!(unproven.code, Some(1), "{unproven}");
+    assert!(unproven.stdout.contains("proof         confirmed, but not read: spec.md\n"));
+}
+
+// D-64, D-67: a resumed session that says something else has lost its context. What it read in its
+// first round it did not have to read again.
+#[test]
+fn a_resumed_round_without_a_verdict_begins_afresh() {
+    let project = with_claude(repository());
+    pass_gate(&project);
+    fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
+    run(&project, &[]);
+    revise(&project, "R: 100 ms.");
+    let quiet = stream(&project, "design.md", APPROVED);
+    let quiet: Vec<_> = quiet.lines().filter(|line| !line.contains("tool_use")).collect();
+    fs::write(project.path("../stream"), quiet.join("\n") + "\n").unwrap();
+    let resumed = run(&project, &["--iteration", "2"]);
+    assert!(
+        resumed.stdout.contains("read          design.md: all of it, in round 1\n"),
+        "{resumed}"
+    );
+    let lost = stream(&project, "design.md", "Hello! What shall I review?");
+    fs::write(project.path("../stream"), lost).unwrap();
+    revise(&project, "R: 200 ms.");
+    let third = run(&project, &["--iteration", "3"]);
+    assert!(third.stderr.contains("resume s-1\n"), "{third}");
+    assert!(third.stderr.contains("\nfresh: resume_failed\n"), "{third}");
+    let history = project.path(&format!("{FEATURE}/.review-history.md"));
+    let line = "RESUME-FALLBACK: security-reviewer iteration 3 \u{2014} answer could not be parsed: \
+        it has no JSON object with the key `approved`";
+    assert!(fs::read_to_string(history).unwrap().contains(line), "{third}");
+}
+
 // What was answered was paid for, also where nobody can tell what was read.
 #[test]
 fn an_answer_is_judged_although_its_record_is_not_understood() {
@@ -117,7 +210,7 @@ fn an_answer_is_judged_although_its_record_is_not_understood() {
     fs::write(project.path("../stream"), strange).unwrap();
     let outcome = run(&project, &[]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let note = "note: what was read cannot be told: cannot understand the record ";
+    let note = "note: Convoke cannot tell what was read: cannot understand the record ";
     assert!(outcome.stderr.contains(note), "{outcome}");
     let begin = "confirmation  confirmed\nread          unknown: cannot understand the record ";
     assert!(outcome.stdout.starts_with(begin), "{outcome}");

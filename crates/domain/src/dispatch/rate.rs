@@ -57,6 +57,8 @@ pub struct LedgerEntry {
     pub missing: Vec<String>,
     /// The files that no record shows to have been read; `None` if there was no record.
     pub unproven: Option<Vec<String>>,
+    /// The files that a record shows to have been read whole.
+    pub proven: Vec<String>,
     /// When.
     pub at: Timestamp,
 }
@@ -164,6 +166,7 @@ mod tests {
             confirmed,
             missing: Vec::new(),
             unproven: None,
+            proven: Vec::new(),
             at: Timestamp::from_second(second).unwrap(),
         }
     }

@@ -116,7 +116,7 @@ fn changes(parts: &Parts<'_>) -> String {
 }
 
 /// Puts a text into a fence that nothing in it can close.
-fn fenced(text: &str) -> String {
+pub(super) fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}\n{text}\n{fence}")

@@ -7,17 +7,24 @@ pub enum Severity {
     Blocker,
     /// It must be looked at.
     Warning,
-    /// Anything else: a suggestion, a remark.
-    Other(String),
+    /// A suggestion or a remark: nothing has to be done about it.
+    Light(String),
+    /// A word that Convoke does not know. It may mean the worst, so it counts like a blocker.
+    Unknown(String),
 }
+
+/// The words that weigh nothing against a pass.
+const LIGHT: [&str; 5] = ["suggestion", "info", "note", "nit", "nitpick"];
 
 impl Severity {
     /// Reads a reviewer's word.
     pub fn parse(word: &str) -> Self {
-        match word.trim().to_ascii_lowercase().as_str() {
+        let word = word.trim();
+        match word.to_ascii_lowercase().as_str() {
             "blocker" => Self::Blocker,
             "warning" => Self::Warning,
-            _ => Self::Other(word.trim().to_owned()),
+            known if LIGHT.contains(&known) => Self::Light(word.to_owned()),
+            _ => Self::Unknown(word.to_owned()),
         }
     }
 
@@ -26,13 +33,13 @@ impl Severity {
         match self {
             Self::Blocker => "blocker",
             Self::Warning => "warning",
-            Self::Other(word) => word,
+            Self::Light(word) | Self::Unknown(word) => word,
         }
     }
 
     /// Tells whether an issue of this weight stands against a pass.
     pub const fn counts(&self) -> bool {
-        matches!(self, Self::Blocker | Self::Warning)
+        !matches!(self, Self::Light(_))
     }
 }
 
@@ -111,6 +118,8 @@ mod tests {
             (true, &["suggestion", "info"], true),
             (true, &["suggestion", "warning"], false),
             (true, &["Blocker"], false),
+            (true, &["critical"], false),
+            (true, &["low"], false),
             (false, &[], false),
         ] {
             let issues = severities.iter().copied().map(issue).collect();

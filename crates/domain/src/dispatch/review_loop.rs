@@ -54,6 +54,10 @@ pub enum Stop {
     ByHand,
     /// An agent gave no answer.
     LaneFailed,
+    /// A reviewer gave two answers in a row that are neither an approval nor a rejection.
+    Ambiguous,
+    /// A reviewer approved without having read what it had to read.
+    Unproven,
     /// An agent cost more than it may.
     OverBudget,
     /// Somebody stopped it.
@@ -62,12 +66,14 @@ pub enum Stop {
 
 impl Stop {
     /// Every reason.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Approved,
         Self::Capped,
         Self::NoProgress,
         Self::ByHand,
         Self::LaneFailed,
+        Self::Ambiguous,
+        Self::Unproven,
         Self::OverBudget,
         Self::Cancelled,
     ];
@@ -80,6 +86,8 @@ impl Stop {
             Self::NoProgress => "no_progress",
             Self::ByHand => "by_hand",
             Self::LaneFailed => "lane_failed",
+            Self::Ambiguous => "ambiguous",
+            Self::Unproven => "unproven",
             Self::OverBudget => "over_budget",
             Self::Cancelled => "cancelled",
         }

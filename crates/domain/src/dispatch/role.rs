@@ -132,6 +132,8 @@ pub struct Role {
     pub takes_files: bool,
     /// Whether its session is ever resumed.
     pub resumes: bool,
+    /// Whether its answer passes only if its client's record shows that it read everything.
+    pub requires_proof: bool,
     /// What used to be pasted into its prompt before there were references.
     pub pasted_before: Vec<Artifact>,
 }
@@ -230,6 +232,7 @@ fn review(command: &str, role: &str, reads: &[Artifact]) -> Role {
         noun: Noun::Review,
         takes_files: true,
         resumes: true,
+        requires_proof: false,
         pasted_before: reads.to_vec(),
     }
 }

@@ -1,45 +1,186 @@
 //! Taking a review out of an agent's answer.
+//!
+//! An answer is a verdict only if it ends with one JSON object that says so completely and nothing
+//! else in it speaks of approval; everything else is ambiguous.
 
+mod block;
+mod tree;
+
+use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt, disclaimer};
 use convoke_domain::dispatch::review::{Issue, Review, Severity};
-use serde_json::{Deserializer, Value};
 
-/// How much of an answer's end is looked through; a review stands at the end.
-const MOST_BYTES: usize = 8 * 1024 * 1024;
+use self::block::{Block, last_block, verdict_keys};
+use self::tree::{Tree, folded};
 
-/// Finds the last review in an answer: a JSON object that says whether it approves. One that stands
-/// inside another value is part of that, and no review.
-pub fn review(answer: &str) -> Option<Review> {
-    let from = answer.ceil_char_boundary(answer.len().saturating_sub(MOST_BYTES));
-    let mut rest = &answer[from..];
-    let mut found = None;
-    while let Some(start) = rest.find('{') {
-        rest = &rest[start..];
-        let mut values = Deserializer::from_str(rest).into_iter::<Value>();
-        if let Some(Ok(value)) = values.next() {
-            found = read_review(&value).or(found);
-            rest = &rest[values.byte_offset()..];
-        } else {
-            rest = &rest[1..];
-        }
+/// Reads a reviewer's answer.
+pub fn review(answer: &str) -> Result<Review, Ambiguity> {
+    let block = last_block(answer.trim_start_matches('\u{feff}'))?;
+    let Block { before, text, value } = &block;
+    let doubt = |doubt| Ambiguity::new(doubt, text);
+    if let Some(at) = verdict_keys(before).first() {
+        let begin = before[..*at].rfind('\n').map_or(0, |line| line + 1);
+        return Err(Ambiguity::new(Doubt::Several, &before[begin..]));
     }
-    found
+    if let Some(key) = value.repeated_key() {
+        return Err(doubt(Doubt::RepeatedKey(key.to_owned())));
+    }
+    let verdicts = value.all().into_iter().filter(|value| value.get("approved").is_some()).count();
+    let approved = match (verdicts, value.get("approved")) {
+        (0, _) => return Err(doubt(Doubt::NoObject)),
+        (1, Some(Tree::Bool(approved))) => *approved,
+        (1, Some(_)) => return Err(doubt(Doubt::NotBoolean)),
+        (1, None) => return Err(doubt(Doubt::Nested)),
+        _ => return Err(doubt(Doubt::Several)),
+    };
+    let issues = match value.get("issues") {
+        Some(Tree::List(issues)) if issues.iter().all(|it| matches!(it, Tree::Object(_))) => issues,
+        _ => return Err(doubt(Doubt::Issues)),
+    };
+    if let Some(key) = contradiction(value, approved) {
+        return Err(doubt(Doubt::Contradiction(key.to_owned())));
+    }
+    if let Some(line) = disclaimer(before).filter(|_| approved) {
+        return Err(Ambiguity::new(Doubt::Disclaimed, line));
+    }
+    Ok(Review {
+        reviewer: value.get("reviewer").and_then(Tree::words),
+        approved,
+        issues: issues.iter().map(read_issue).collect(),
+    })
 }
 
-/// Reads reviews or issues that somebody kept: a review, a list of reviews, or a list of issues.
+/// Keys that state the verdict in a word.
+const VERDICTS: [&str; 9] = [
+    "verdict",
+    "decision",
+    "recommendation",
+    "conclusion",
+    "approval",
+    "status",
+    "result",
+    "outcome",
+    "assessment",
+];
+
+/// Beginnings of words that approve.
+const APPROVING: [&str; 10] =
+    ["approv", "accept", "pass", "ok", "lgtm", "yes", "true", "ship", "merge", "ready"];
+
+/// Beginnings of words that refuse.
+const REFUSING: [&str; 16] = [
+    "reject",
+    "fail",
+    "block",
+    "refus",
+    "deny",
+    "denied",
+    "declin",
+    "disapprov",
+    "not",
+    "no",
+    "needs",
+    "request",
+    "change",
+    "unapprov",
+    "revis",
+    "false",
+];
+
+/// Keys that refuse by being true, or by listing something.
+const REFUSALS: [&str; 14] = [
+    "rejected",
+    "reject",
+    "blocked",
+    "blocking",
+    "failed",
+    "disapproved",
+    "notapproved",
+    "needschanges",
+    "needswork",
+    "changesrequested",
+    "requestchanges",
+    "blockers",
+    "blockingissues",
+    "warnings",
+];
+
+/// Returns the first key beside `approved` that says the opposite, or might.
+fn contradiction(review: &Tree, approved: bool) -> Option<&str> {
+    let contradicts = |(key, value): &&(String, Tree)| {
+        let key = folded(key);
+        if key == "approved" || key == "issues" {
+            return false;
+        }
+        if VERDICTS.contains(&key.as_str()) {
+            return opposes(value, approved);
+        }
+        if REFUSALS.contains(&key.as_str()) {
+            return approved && !is_nothing(value);
+        }
+        // Under an approval, whatever else is switched off or weighs something speaks against it.
+        approved && (*value == Tree::Bool(false) || holds_weight(value))
+    };
+    review.pairs().iter().find(contradicts).map(|(key, _)| key.as_str())
+}
+
+/// Tells whether a verdict in words says the opposite of `approved`. Under an approval, a word
+/// that Convoke does not know does not say the same.
+fn opposes(value: &Tree, approved: bool) -> bool {
+    let word = match value {
+        Tree::Bool(same) => return *same != approved,
+        Tree::Null => return false,
+        Tree::Number(_) | Tree::List(_) | Tree::Object(_) => return approved,
+        Tree::Text(text) => text.trim().to_lowercase(),
+    };
+    let begins = |words: &[&str]| words.iter().any(|begin| word.starts_with(begin));
+    if approved { !begins(&APPROVING) || begins(&REFUSING) } else { begins(&APPROVING) }
+}
+
+/// Tells whether a value is empty, zero, false or null.
+fn is_nothing(value: &Tree) -> bool {
+    match value {
+        Tree::Null | Tree::Bool(false) => true,
+        Tree::Bool(true) => false,
+        Tree::Number(number) => number == "0",
+        Tree::Text(text) => matches!(text.trim().to_lowercase().as_str(), "" | "none" | "no" | "0"),
+        Tree::List(values) => values.is_empty(),
+        Tree::Object(pairs) => pairs.is_empty(),
+    }
+}
+
+/// Tells whether something in a value has a severity that stands against a pass: findings under
+/// another name than `issues`.
+fn holds_weight(value: &Tree) -> bool {
+    let severities = value.all().into_iter().filter_map(|value| value.get("severity"));
+    severities.into_iter().any(|it| it.words().is_none_or(|it| Severity::parse(&it).counts()))
+}
+
+/// Reads reviews or issues that a person or an earlier round wrote down: a review, a list of
+/// reviews, or a list of issues.
 pub fn kept(text: &str) -> Option<Vec<Review>> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    if let Some(review) = read_review(&value) {
+    let value: Tree = serde_json::from_str(text).ok()?;
+    if let Some(review) = kept_review(&value) {
         return Some(vec![review]);
     }
-    let list = value.as_array()?;
-    let reviews: Vec<_> = list.iter().filter_map(read_review).collect();
+    let Tree::List(list) = &value else { return None };
+    let reviews: Vec<_> = list.iter().filter_map(kept_review).collect();
     if reviews.len() == list.len() {
         return Some(reviews);
     }
     // Issues by themselves are of a reviewer that did not approve.
-    let are_issues = list.iter().all(|it| it.is_object() || it.is_string());
+    let are_issues = list.iter().all(|it| matches!(it, Tree::Object(_) | Tree::Text(_)));
     let issues = || list.iter().map(read_issue).collect();
     are_issues.then(|| vec![Review { reviewer: None, approved: false, issues: issues() }])
+}
+
+fn kept_review(value: &Tree) -> Option<Review> {
+    let Tree::Bool(approved) = value.get("approved")? else { return None };
+    let issues = match value.get("issues") {
+        Some(Tree::List(issues)) => issues.iter().map(read_issue).collect(),
+        _ => Vec::new(),
+    };
+    let reviewer = value.get("reviewer").and_then(Tree::words);
+    Some(Review { reviewer, approved: *approved, issues })
 }
 
 /// Returns the issues of the reviews that do not pass.
@@ -48,117 +189,20 @@ pub fn failed_issues(reviews: &[Review]) -> Vec<Issue> {
     failed.flat_map(|review| review.issues.clone()).collect()
 }
 
-fn read_review(value: &Value) -> Option<Review> {
-    let approved = value.get("approved")?.as_bool()?;
-    let list = value.get("issues").and_then(Value::as_array);
-    let issues = list.into_iter().flatten().map(read_issue).collect();
-    Some(Review { reviewer: words(value, "reviewer"), approved, issues })
-}
-
-/// Reads an issue in whatever words it is told. None is dropped: what is not understood is shown as
-/// it stands, and counts as heavy as it may be.
-fn read_issue(value: &Value) -> Issue {
+/// Reads an issue in any of the words that reviewers use for it. None is dropped: one that Convoke
+/// does not understand is shown as it is, and counts as a warning.
+fn read_issue(value: &Tree) -> Issue {
+    let words = |name: &str| value.get(name).and_then(Tree::words);
     let told = ["description", "message", "title", "summary", "issue", "text"];
-    let described = told.iter().find_map(|name| words(value, name));
-    let raw = || value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned());
+    let described = told.iter().find_map(|name| words(name));
     Issue {
-        severity: words(value, "severity").map_or(Severity::Warning, |it| Severity::parse(&it)),
-        category: words(value, "category"),
-        description: described.unwrap_or_else(raw),
-        location: words(value, "location"),
-        suggestion: words(value, "suggestion"),
+        severity: words("severity").map_or(Severity::Warning, |it| Severity::parse(&it)),
+        category: words("category"),
+        description: described.unwrap_or_else(|| value.to_string()),
+        location: words("location"),
+        suggestion: words("suggestion"),
     }
-}
-
-fn words(value: &Value, name: &str) -> Option<String> {
-    let text = match value.get(name)? {
-        Value::String(text) => text.trim().to_owned(),
-        Value::Number(number) => number.to_string(),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
-    };
-    Some(text).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn found(answer: &str) -> Option<(bool, usize)> {
-        review(answer).map(|review| (review.approved, review.issues.len()))
-    }
-
-    // D-26
-    #[test]
-    fn a_review_is_found_in_whatever_surrounds_it() {
-        let issue = r#"{"severity":"blocker","description":"x {y}"}"#;
-        for (answer, expected) in [
-            (r#"{"approved":true}"#.to_owned(), Some((true, 0))),
-            (
-                format!(
-                    "Files read: a\n```json\n{{\"issues\":[{issue}],\n\"approved\":false}}\n```\nbye"
-                ),
-                Some((false, 1)),
-            ),
-            (
-                format!("{{\"meta\":{{\"a\":1}},\"issues\":[{issue},{issue}],\"approved\":true}}"),
-                Some((true, 2)),
-            ),
-            (r#"first {"approved":false} then {"approved":true}"#.to_owned(), Some((true, 0))),
-            (r#"{"approved":"yes"}"#.to_owned(), None),
-            (r#"{"approved":tru"#.to_owned(), None),
-            ("approved".to_owned(), None),
-            (String::new(), None),
-        ] {
-            assert_eq!(found(&answer), expected, "{answer}");
-        }
-        assert_eq!(found(&format!("{}\"approved\"", "{".repeat(100_000))), None);
-        let many = vec![issue; 90].join(",");
-        assert_eq!(
-            found(&format!("{{\"issues\":[{many}],\"approved\":false}}")),
-            Some((false, 90))
-        );
-    }
-
-    // An issue in other words is an issue all the same, and what it quotes is no verdict.
-    #[test]
-    fn no_issue_is_dropped_and_no_example_approves() {
-        for answer in [
-            r#"{"approved":true,"issues":[{"severity":"blocker","title":"SQL injection"}]}"#,
-            r#"{"approved":true,"issues":["blocker: x"]}"#,
-            r#"{"approved":true,"issues":[{"severity":"blocker","what":[1]}]}"#,
-            r#"{"approved":true,"issues":[{"description":"no weight"}]}"#,
-            r#"{"approved":false,"issues":[{"description":"x","example":{"approved":true}}]}"#,
-        ] {
-            let review = review(answer).unwrap();
-            assert!(!review.passes() && review.issues.len() == 1, "{answer}: {review:?}");
-        }
-    }
-
-    // D-27: only issues of reviewers that failed.
-    #[test]
-    fn kept_reviews_are_read_in_every_shape() {
-        let passed = r#"{"reviewer":"a","approved":true,"issues":[{"severity":"suggestion","description":"s"}]}"#;
-        let failed = r#"{"reviewer":"b","approved":false,"issues":[{"severity":"blocker","description":"f"}]}"#;
-        let issues = |text: &str| kept(text).map(|reviews| failed_issues(&reviews).len());
-        assert_eq!(issues(&format!("[{passed},{failed}]")), Some(1));
-        assert_eq!(issues(passed), Some(0));
-        assert_eq!(
-            issues(r#"[{"description":"a"},{"description":"b","severity":"suggestion"}]"#),
-            Some(2)
-        );
-        assert_eq!(issues("[]"), Some(0));
-        for text in ["", "{}", "[1]", "nonsense"] {
-            assert_eq!(issues(text), None, "{text}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_answer_is_read(answer in "(\\{|\\}|\"approved\":|true|\\[|\\]|\"issues\":|,|é| ){0,40}") {
-            review(&answer);
-            kept(&answer);
-        }
-    }
-}
+mod tests;

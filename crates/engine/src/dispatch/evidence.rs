@@ -80,6 +80,28 @@ impl Evidence {
     }
 }
 
+impl Evidence {
+    /// Returns the files that were read whole before the answer.
+    pub fn proven(&self) -> Vec<String> {
+        let receipts = self.receipts.iter().map(|(receipt, _)| receipt);
+        let whole = receipts.filter(|receipt| receipt.standing == Standing::Whole);
+        whole.map(|receipt| receipt.name.clone()).collect()
+    }
+}
+
+/// Says which files do not have as many lines as an answer claims. One line more or less is a
+/// matter of how the end of a file is counted.
+pub fn miscounted(claims: &[(String, u64)], references: &[Reference]) -> Vec<String> {
+    let remark = |(name, claimed): &(String, u64)| {
+        let reference = references.iter().find(|it| it.expected_name() == Some(name))?;
+        let text = file::text(Path::new(reference.path.as_ref()?), MAX_BYTES)?;
+        let lines = text.lines().count() as u64;
+        (lines.abs_diff(*claimed) > 1)
+            .then(|| format!("{name} has {lines} lines, and the answer claims {claimed}"))
+    };
+    claims.iter().filter_map(remark).collect()
+}
+
 /// A file that had to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Demand {

@@ -1,14 +1,13 @@
-//! Answers of reviewers.
+//! Answers of reviewers: `approved`, `rejected`, or `ambiguous:` and why.
 
 use convoke_engine::dispatch::answer::review;
 
 use super::cases::Case;
 
 pub(crate) fn verdict(case: &Case) -> String {
-    let word = match review(&case.text()) {
-        Some(review) if review.passes() => "approved",
-        Some(_) => "rejected",
-        None => "none",
-    };
-    word.to_owned()
+    match review(&case.text()) {
+        Ok(review) if review.passes() => "approved".to_owned(),
+        Ok(_) => "rejected".to_owned(),
+        Err(ambiguity) => format!("ambiguous: {}", ambiguity.doubt.name()),
+    }
 }

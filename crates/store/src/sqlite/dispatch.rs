@@ -14,8 +14,9 @@ use crate::error::StoreError;
 impl DispatchStore for SqliteStore {
     fn record_dispatch(&self, scope: &Scope, entry: &LedgerEntry) -> Result<(), StoreError> {
         let sql = "INSERT INTO dispatches (project, branch, feature, command, role, iteration, \
-                   mode, prompt_chars, artifacts, confirmed, missing, unproven, created_at) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+                   mode, prompt_chars, artifacts, confirmed, missing, unproven, proven, \
+                   created_at) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
         let values = params![
             scope.project,
             scope.branch,
@@ -29,6 +30,7 @@ impl DispatchStore for SqliteStore {
             entry.confirmed,
             entry.missing.join("\n"),
             entry.unproven.as_ref().map(|files| files.join("\n")),
+            entry.proven.join("\n"),
             Time(entry.at),
         ];
         self.connection.execute(sql, values).map(drop).map_err(failed("record the dispatch"))
@@ -169,6 +171,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
         confirmed: row.get("confirmed")?,
         missing: row.get("missing").map(|text: String| list(&text))?,
         unproven: unproven.map(|text| list(&text)),
+        proven: row.get("proven").map(|text: String| list(&text))?,
         at: row.get("created_at").map(|Time(at)| at)?,
     })
 }

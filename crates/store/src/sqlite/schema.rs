@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::StoreError;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 12] = [
+const MIGRATIONS: [&str; 13] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -24,6 +24,7 @@ const MIGRATIONS: [&str; 12] = [
     include_str!("0010.sql"),
     include_str!("0011.sql"),
     include_str!("0012.sql"),
+    include_str!("0013.sql"),
 ];
 
 /// What marks a database as ours: the letters `Conv`.

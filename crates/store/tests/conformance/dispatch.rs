@@ -18,6 +18,7 @@ fn entry(feature: &str) -> LedgerEntry {
         confirmed: Some(false),
         missing: vec!["spec.md".to_owned()],
         unproven: Some(Vec::new()),
+        proven: vec!["design.md".to_owned()],
         at: at(7),
     }
 }

@@ -68,7 +68,7 @@ pub(super) struct MaterialArgs {
 pub(super) struct Materials {
     pub(super) profile: Profile,
     rubric: String,
-    returns: String,
+    pub(super) returns: String,
     files: Vec<String>,
     outcome: Option<String>,
     next_phase: Option<String>,

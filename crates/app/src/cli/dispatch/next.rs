@@ -72,14 +72,19 @@ struct Report<'a> {
     diagnostics: &'a [String],
 }
 
+/// A round that was decided and remembered.
+pub(super) struct Decided {
+    pub(super) role: Role,
+    pub(super) feature: Feature,
+    pub(super) made: Next,
+    /// How the role is to answer.
+    pub(super) returns: String,
+}
+
 impl NextArgs {
     /// Decides the round, makes its prompt and remembers it. A client that is known has to have
     /// passed its gate before anything is resumed.
-    pub(super) fn decide(
-        &self,
-        app: &App,
-        client: Option<&AgentRef>,
-    ) -> Result<(Role, Feature, Next), Failure> {
+    pub(super) fn decide(&self, app: &App, client: Option<&AgentRef>) -> Result<Decided, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
         let materials = self.materials.read(app, &settings, &role)?;
@@ -102,11 +107,11 @@ impl NextArgs {
             wording: settings.resume_text,
         };
         let made = next(&store, &scope, &app.project, &feature, &request).map_err(next_failed)?;
-        Ok((role, feature, made))
+        Ok(Decided { role, feature, made, returns: materials.returns })
     }
 
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let (role, feature, made) = self.decide(app, None)?;
+        let Decided { role, feature, made, .. } = self.decide(app, None)?;
         let chars = Text::new(&made.prompt).chars();
         let report = Report {
             role: role.name.to_string(),

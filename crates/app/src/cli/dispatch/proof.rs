@@ -5,9 +5,9 @@ use convoke_domain::receipt::{Receipt, Span, Standing};
 use serde::Serialize;
 
 /// What is known about the reading of one file.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(in crate::cli) struct ReceiptReport {
-    name: String,
+    pub(in crate::cli) name: String,
     standing: &'static str,
     /// The lines that the standing is about.
     lines: Vec<String>,
@@ -18,6 +18,9 @@ pub(in crate::cli) struct ReceiptReport {
     doubt: Option<String>,
     /// Of the text as it was shown, if all of it was.
     sha256: Option<String>,
+    /// The earlier round of the session in which all of it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    earlier_round: Option<u32>,
 }
 
 impl ReceiptReport {
@@ -40,6 +43,15 @@ impl ReceiptReport {
             namesake,
             doubt: receipt.doubt.clone(),
             sha256: sha256.clone(),
+            earlier_round: None,
+        }
+    }
+
+    /// Says that the session read the file whole in an earlier round, if it did not read it again.
+    pub(in crate::cli) fn or_earlier(self, round: u32) -> Self {
+        match self.standing {
+            "not_read" => Self { standing: "earlier", earlier_round: Some(round), ..self },
+            _ => self,
         }
     }
 
@@ -52,6 +64,9 @@ impl ReceiptReport {
             ("part", _) => "in part: what a search found".to_owned(),
             ("older", _) if lines.is_empty() => "an older version".to_owned(),
             ("older", _) => format!("an older version of lines {lines}"),
+            ("earlier", _) => {
+                format!("all of it, in round {}", self.earlier_round.unwrap_or_default())
+            }
             ("unsure", _) => "perhaps".to_owned(),
             ("only_subagent", _) => "only by an agent that it sent".to_owned(),
             ("only_after_answer", _) => "only after the answer".to_owned(),

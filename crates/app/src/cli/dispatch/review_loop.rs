@@ -1,5 +1,6 @@
 //! `convoke dispatch loop`: all reviewers of a command, until they approve or it must end.
 
+mod entry;
 mod summary;
 
 use std::fs;
@@ -7,30 +8,26 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use convoke_domain::dispatch::history;
-use convoke_domain::dispatch::review::Review;
-use convoke_domain::dispatch::review_loop::{Answer, Step, Stop, identity, next_step};
+use convoke_domain::dispatch::review_loop::{Step, Stop, next_step};
 use convoke_domain::dispatch::role::{Form, Noun, RoleName};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::tree::Verdict;
-use convoke_engine::dispatch::answer::kept;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::STATE_FILE;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
-use convoke_engine::skill::hash;
 use convoke_store::review_loop::{LoopEntry, LoopName, LoopStore, Spent};
-use serde_json::{Value, json};
 
+use self::entry::{answers, review_text, spent};
 use self::summary::Summary;
+use super::judge::{Judged, Proof};
 use super::materials::MaterialArgs;
 use super::next::NextArgs;
 use super::run::{Assignment, Judgement, Watch};
 use super::{FeatureArg, PostArgs, unknown};
 use crate::app::App;
-use crate::cli::lane::{
-    AgentWord, Allowance, Look, Purse, Ran, TreeWatch, lane_failed, model_name,
-};
+use crate::cli::lane::{AgentWord, Allowance, Look, Purse, TreeWatch, lane_failed, model_name};
 use crate::clock::now;
 use crate::config::dispatch::{Settings, settings};
 use crate::exit::Exit;
@@ -80,6 +77,10 @@ pub(super) struct Args {
     /// List the files that changed since a commit
     #[arg(long, value_name = "REV")]
     changed_since: Option<String>,
+
+    /// Accept an approval only if the client's record shows that every required file was read whole
+    #[arg(long)]
+    require_proof: bool,
 
     #[command(flatten)]
     allowance: Allowance,
@@ -224,18 +225,23 @@ impl Course<'_> {
                 ..self.next(role, iteration, before.map(|it| it.text.as_str()), scratch.path())?
             };
             let assigned = self.assigned(next, &self.args.client);
-            let Judgement { ran, judged } = assigned.run(self.app, &Voice::named(role))?;
+            let voice = Voice::named(role);
+            let Judgement { ran, earlier, judged } = assigned.run(self.app, &voice)?;
             let Some(judged) = judged else { return Ok(Some(stop_of(ran.driven.outcome))) };
+            if let Some(stop) = without_verdict(&judged) {
+                voice.say(judged.report.lines().trim_end());
+                return Ok(Some(stop));
+            }
             let entry = LoopEntry {
                 iteration,
                 role: role.clone(),
-                passed: Some(judged.passes),
+                passed: Some(judged.report.passes),
                 text: review_text(role, judged.review.as_ref()).to_string(),
-                spent: spent(&ran),
+                spent: spent(&ran, &earlier),
                 at: now(),
             };
             self.keep(&entry)?;
-            Voice::named(role).say(if judged.passes { "passes" } else { "does not pass" });
+            voice.say(if judged.report.passes { "passes" } else { "does not pass" });
             Ok(None)
         };
         let voice = Voice::default();
@@ -273,7 +279,7 @@ impl Course<'_> {
         let issues = format!("[{}]", reviews.join(","));
         let next = self.next(fixer, after, Some(&issues), scratch.path())?;
         let client = self.args.fix_client.as_ref().unwrap_or(&self.args.client);
-        let Judgement { ran, judged } =
+        let Judgement { ran, earlier, judged } =
             self.assigned(next, client).run(self.app, &Voice::named(fixer))?;
         let Some(answer) = ran.driven.heard.answer().filter(|_| judged.is_some()) else {
             return Ok(Some(stop_of(ran.driven.outcome)));
@@ -283,7 +289,7 @@ impl Course<'_> {
             role: fixer.to_owned(),
             passed: None,
             text: answer.to_owned(),
-            spent: spent(&ran),
+            spent: spent(&ran, &earlier),
             at: now(),
         };
         self.keep(&entry)?;
@@ -315,7 +321,8 @@ impl Course<'_> {
         let is_reviewers = *client == self.args.client;
         let model = self.args.model.as_deref().filter(|_| is_reviewers);
         let (write, watch) = (self.args.write, Watch::Round);
-        Assignment { next, client, model, write, watch, purse: &self.purse }
+        let proof = Proof::of(self.args.require_proof);
+        Assignment { next, client, model, write, watch, purse: &self.purse, proof }
     }
 }
 
@@ -347,48 +354,12 @@ fn stop_of(outcome: Outcome) -> Stop {
     }
 }
 
-/// What an answer cost, as far as it is told.
-fn spent(ran: &Ran) -> Spent {
-    let spent = ran.spent;
-    Spent {
-        input: spent.map(|it| it.input),
-        output: spent.map(|it| it.output),
-        micro_dollars: spent.and_then(|it| it.micro_dollars),
+/// Returns why a loop ends at a reviewer's answer that counts neither way. It is not kept, so the
+/// next call asks that reviewer again.
+const fn without_verdict(judged: &Judged) -> Option<Stop> {
+    match (&judged.ambiguity, judged.lacks_proof) {
+        (Some(_), _) => Some(Stop::Ambiguous),
+        (None, true) => Some(Stop::Unproven),
+        (None, false) => None,
     }
-}
-
-/// A review in the form that is read again.
-fn review_text(role: &str, review: Option<&Review>) -> Value {
-    let issues = review.map(|it| it.issues.as_slice()).unwrap_or_default();
-    let issues: Vec<_> = issues
-        .iter()
-        .map(|it| {
-            json!({
-                "severity": it.severity.word(),
-                "category": it.category,
-                "description": it.description,
-                "location": it.location,
-                "suggestion": it.suggestion,
-            })
-        })
-        .collect();
-    json!({ "reviewer": role, "approved": review.is_some_and(|it| it.approved), "issues": issues })
-}
-
-/// Reads what was kept of reviewers.
-fn answers(entries: &[LoopEntry]) -> Vec<Answer> {
-    let answer = |entry: &LoopEntry| {
-        let passed = entry.passed?;
-        let findings = findings(entry).into_iter().map(|(id, _)| id).collect();
-        Some(Answer { iteration: entry.iteration, role: entry.role.clone(), passed, findings })
-    };
-    entries.iter().filter_map(answer).collect()
-}
-
-/// Returns what stands against a pass in an answer, with ids that stay the same in every round.
-fn findings(entry: &LoopEntry) -> Vec<(String, convoke_domain::dispatch::review::Issue)> {
-    let reviews = kept(&entry.text).unwrap_or_default();
-    let issues = reviews.into_iter().flat_map(|review| review.issues);
-    let counted = issues.filter(|issue| issue.severity.counts());
-    counted.map(|it| (hash(identity(&entry.role, &it))[..12].to_owned(), it)).collect()
 }

@@ -1,33 +1,40 @@
 //! `convoke dispatch run`: a round from decision to verdict, with a real agent.
 
-use std::fs;
 use std::path::Path;
 
+use convoke_domain::dispatch::ambiguity::{Ambiguity, ask_again};
+use convoke_domain::dispatch::rate::Mode;
 use convoke_domain::dispatch::resume::{Decision, Fresh};
-use convoke_domain::dispatch::role::Noun;
+use convoke_domain::dispatch::role::{Noun, Role};
 use convoke_domain::hook::Client;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
 
-use super::check::Judged;
-use super::{check, gate, next};
+use super::gate;
+use super::judge::{Judged, Kind, NoProof, Proof, Submission};
+use super::next::{Decided, NextArgs};
+use super::report::RoundReport;
 use crate::app::{App, Format};
 use crate::cli::lane::{
-    self, Account, AgentWord, Allowance, LaneOrder, Purse, lane_failed, model_name, overdrawn,
+    Account, AgentWord, Allowance, LaneOrder, Purse, Ran, lane_failed, model_name, overdrawn,
     sentence,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, Voice};
 
-/// A round that was to be resumed and could not be begins afresh, with a note. Reviewers may only
-/// read; whoever works may write with `--write`.
+/// A round that cannot be resumed begins afresh, with a note. Reviewers may only read; an agent
+/// that works may write with `--write`. An answer that is neither an approval nor a rejection is
+/// asked for once more, in the same session, as the verdict alone.
+///
+/// Exit 0 means that the answer passes, 1 that it does not, and 4 that there is no answer or none
+/// with a verdict.
 #[derive(Debug, clap::Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
-    next: next::NextArgs,
+    next: NextArgs,
 
     /// The client to run
     #[arg(long, value_parser = AgentWord)]
@@ -40,6 +47,10 @@ pub(super) struct RunArgs {
     /// Let the agent change files, as far as its client's own settings allow
     #[arg(long)]
     write: bool,
+
+    /// Fail unless the client's record shows that every required file was read whole
+    #[arg(long)]
+    require_proof: bool,
 
     #[command(flatten)]
     allowance: Allowance,
@@ -54,41 +65,49 @@ impl RunArgs {
             write: self.write,
             watch: Watch::Lane,
             purse: &self.allowance.settle("dispatch run"),
+            proof: Proof::of(self.require_proof),
         };
-        let Judgement { ran, judged } = assignment.run(app, &Voice::default())?;
+        let Judgement { ran, earlier, judged } = assignment.run(app, &Voice::default())?;
         match (app.format, &judged) {
-            (Format::Json, _) => output.json(&check::Tried::new(&ran, judged.as_ref()))?,
+            (Format::Json, _) => {
+                output.json(&RoundReport::new(&ran, &earlier, judged.as_ref()))?;
+            }
             (Format::Text, Some(judged)) => return judged.show(app, output),
             (Format::Text, None) => {}
         }
-        Ok(judged.map_or(Exit::of_lane(ran.driven.outcome), |it| it.exit()))
+        Ok(judged.map_or(Exit::of_lane(ran.driven.outcome), |judged| judged.exit()))
     }
 }
 
 /// One round of one role, for a client.
 pub(super) struct Assignment<'a> {
-    pub(super) next: next::NextArgs,
+    pub(super) next: NextArgs,
     pub(super) client: &'a AgentRef,
     pub(super) model: Option<&'a str>,
-    /// Whether somebody who works may write.
+    /// Whether a role that works may write.
     pub(super) write: bool,
     pub(super) watch: Watch,
     /// What it may spend, and how long it may take.
     pub(super) purse: &'a Purse,
+    /// Whether an approval needs proof of reading.
+    pub(super) proof: Proof,
 }
 
-/// Who looks whether somebody who may only read has changed files.
+/// Who notices that an agent that may only read has changed files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Watch {
     /// Each lane by itself.
     Lane,
-    /// Whoever runs several at the same time.
+    /// The caller, for several lanes that run at the same time.
     Round,
 }
 
-/// What came of it.
+/// The result of a round.
 pub(super) struct Judgement {
-    pub(super) ran: lane::Ran,
+    /// The lane that ran last.
+    pub(super) ran: Ran,
+    /// The lanes before it in this round.
+    pub(super) earlier: Vec<Ran>,
     /// The judgement, if there is an answer.
     pub(super) judged: Option<Judged>,
 }
@@ -96,53 +115,128 @@ pub(super) struct Judgement {
 impl Assignment<'_> {
     /// Goes from decision to verdict.
     pub(super) fn run(&self, app: &App, voice: &Voice) -> Result<Judgement, Failure> {
-        let scratch = scratch::lane().map_err(lane_failed)?;
-        let (mut ran, decision) = self.round(app, &self.next, scratch.path(), voice)?;
-        let was_resumed = matches!(decision, Decision::Resume { .. });
-        if was_resumed && !is_final(ran.driven.outcome) {
-            let mut again = self.next.clone();
-            again.resume_failed = Some(ran.driven.outcome.name().to_owned());
-            (ran, _) = self.round(app, &again, scratch.path(), voice)?;
+        let (mut judgement, mode) = self.attempt(app, &self.next, voice)?;
+        if let Some(why) = (mode == Mode::Resume).then(|| judgement.resume_failure()).flatten() {
+            let mut next = self.next.clone();
+            next.resume_failed = Some(why);
+            let (fresh, _) = self.attempt(app, &next, voice)?;
+            let mut earlier = judgement.earlier;
+            earlier.push(judgement.ran);
+            earlier.extend(fresh.earlier);
+            judgement = Judgement { earlier, ..fresh };
         }
-        let is_answered = ran.driven.outcome == Outcome::Answered;
-        let judged = match ran.driven.heard.answer().filter(|_| is_answered) {
-            Some(answer) => Some(self.judged(app, &ran, answer, scratch.path(), voice)?),
-            None => None,
-        };
-        Ok(Judgement { ran, judged })
+        if let Some(judged) = &judgement.judged {
+            let session = judgement.ran.driven.heard.session.as_deref();
+            judged.keep(app, &self.next.post, session, voice)?;
+        }
+        Ok(judgement)
     }
 
-    /// Decides a round and runs it.
-    fn round(
+    /// Decides a round, runs it and judges the answer. An answer without a verdict is asked for
+    /// once more.
+    fn attempt(
         &self,
         app: &App,
-        next: &next::NextArgs,
-        scratch: &Path,
+        next: &NextArgs,
         voice: &Voice,
-    ) -> Result<(lane::Ran, Decision), Failure> {
-        let (role, _, made) = next.decide(app, Some(self.client))?;
-        voice.say(&match &made.decision {
+    ) -> Result<(Judgement, Mode), Failure> {
+        let scratch = scratch::lane().map_err(lane_failed)?;
+        let decided = self.decide(app, next, voice)?;
+        let mode = match &decided.made.decision {
+            Decision::Resume { .. } => Mode::Resume,
+            Decision::Fresh { .. } => Mode::Fresh,
+        };
+        let resume = match &decided.made.decision {
+            Decision::Resume { agent_id } => Some(agent_id.as_str()),
+            Decision::Fresh { .. } => None,
+        };
+        let request = Request { role: &decided.role, prompt: &decided.made.prompt, resume };
+        let ran = self.lane(app, &request, scratch.path(), voice)?;
+        let Some(answer) = answer_of(&ran) else {
+            return Ok((Judgement { ran, earlier: Vec::new(), judged: None }, mode));
+        };
+        let client = self.client.client().map(Agent::name).and_then(Client::parse);
+        let stdout = scratch.path().join("stdout");
+        let submission = |again| Submission {
+            post: &next.post,
+            kind: Kind::Round,
+            profile: next.materials.profile,
+            iteration: next.materials.iteration,
+            record: client.map(|client| (client, stdout.as_path())),
+            no_proof: NoProof::Told,
+            answer: Some(answer),
+            again,
+            tokens: ran.spent.map(|usage| usage.output),
+            proof: self.proof,
+        };
+        let judged = submission(None).judge(app, voice)?;
+        let Some(ambiguity) = judged.ambiguity.as_ref().filter(|_| judged.asks_again(mode)) else {
+            return Ok((Judgement { ran, earlier: Vec::new(), judged: Some(judged) }, mode));
+        };
+        let second = self.ask_again(app, &decided, ambiguity, &ran, voice)?;
+        let judged = match answer_of(&second) {
+            Some(again) => submission(Some(again)).judge(app, voice)?,
+            None => judged,
+        };
+        Ok((Judgement { ran: second, earlier: vec![ran], judged: Some(judged) }, mode))
+    }
+
+    fn decide(&self, app: &App, next: &NextArgs, voice: &Voice) -> Result<Decided, Failure> {
+        let decided = next.decide(app, Some(self.client))?;
+        let decision = &decided.made.decision;
+        voice.say(&match decision {
             Decision::Resume { agent_id } => format!("resume {agent_id}"),
             Decision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
         });
-        if matches!(made.decision, Decision::Fresh { reason: Fresh::GateNotPassed, .. }) {
+        if matches!(decision, Decision::Fresh { reason: Fresh::GateNotPassed, .. }) {
             voice.say(&gate::to_pass(self.client));
         }
-        let writes = self.write && role.noun == Noun::Work;
+        Ok(decided)
+    }
+
+    /// Asks for the verdict alone: in the session that answered, or with the answer quoted where
+    /// the agent keeps no session.
+    fn ask_again(
+        &self,
+        app: &App,
+        decided: &Decided,
+        ambiguity: &Ambiguity,
+        first: &Ran,
+        voice: &Voice,
+    ) -> Result<Ran, Failure> {
+        voice.say(&format!(
+            "the answer is ambiguous: {}; asking once more for the verdict alone",
+            ambiguity.doubt
+        ));
+        let session = first.driven.heard.session.as_deref();
+        let session = session.filter(|_| matches!(self.client, AgentRef::Client(_)));
+        let answer = answer_of(first).filter(|_| session.is_none());
+        let prompt = ask_again(ambiguity, &decided.returns, answer);
+        let request = Request { role: &decided.role, prompt: &prompt, resume: session };
+        let scratch = scratch::lane().map_err(lane_failed)?;
+        self.lane(app, &request, scratch.path(), voice)
+    }
+
+    fn lane(
+        &self,
+        app: &App,
+        request: &Request<'_>,
+        scratch: &Path,
+        voice: &Voice,
+    ) -> Result<Ran, Failure> {
+        let writes = self.write && request.role.noun == Noun::Work;
+        let role = request.role.name.to_string();
         let order = LaneOrder {
             agent: self.client,
-            prompt: &made.prompt,
+            prompt: request.prompt,
             label: None,
             record: None,
             model: self.model,
             effort: None,
-            resume: match &made.decision {
-                Decision::Resume { agent_id } => Some(agent_id),
-                Decision::Fresh { .. } => None,
-            },
+            resume: request.resume,
             rights: if writes { Rights::Write } else { Rights::ReadOnly },
             limits: self.purse.limits,
-            account: Account { foresees: true, ..self.purse.account(role.name.to_string()) },
+            account: Account { foresees: true, ..self.purse.account(role) },
         };
         let ran = match self.watch {
             Watch::Lane => order.run_watched(app, scratch, voice)?,
@@ -152,35 +246,31 @@ impl Assignment<'_> {
         if let Some(line) = overdrawn(&ran.driven, ran.over) {
             voice.say(&line);
         }
-        Ok((ran, made.decision))
+        Ok(ran)
     }
+}
 
-    /// Judges the answer by what the client printed.
-    fn judged(
-        &self,
-        app: &App,
-        ran: &lane::Ran,
-        answer: &str,
-        scratch: &Path,
-        voice: &Voice,
-    ) -> Result<Judged, Failure> {
-        let response = scratch.join("answer");
-        fs::write(&response, answer).map_err(lane_failed)?;
-        let client = self.client.client().map(Agent::name).and_then(Client::parse);
-        let check = check::Args {
-            post: self.next.post.clone(),
-            response: Some(response),
-            transcript: client.map(|_| scratch.join("stdout")),
-            client,
-            task: None,
-            profile: self.next.materials.profile,
-            iteration: self.next.materials.iteration,
-            agent: ran.driven.heard.session.clone(),
-            tokens: ran.spent.map(|usage| usage.output),
-            dry_run: false,
-        };
-        check.judge(app, voice, check::NoProof::Told)
+/// What an agent is asked in a lane.
+struct Request<'a> {
+    role: &'a Role,
+    prompt: &'a str,
+    /// The session to ask in.
+    resume: Option<&'a str>,
+}
+
+impl Judgement {
+    /// Says why a resumed session gave no usable answer; a lane that the user or a budget stopped
+    /// is not tried again.
+    fn resume_failure(&self) -> Option<String> {
+        if self.judged.is_none() && !is_final(self.ran.driven.outcome) {
+            return Some(self.ran.driven.outcome.name().to_owned());
+        }
+        self.judged.as_ref().and_then(Judged::resume_failure)
     }
+}
+
+fn answer_of(ran: &Ran) -> Option<&str> {
+    ran.driven.heard.answer().filter(|_| ran.driven.outcome == Outcome::Answered)
 }
 
 /// Tells whether there is no use in beginning afresh.

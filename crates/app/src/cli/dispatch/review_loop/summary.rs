@@ -6,7 +6,8 @@ use convoke_domain::dispatch::review_loop::{Answer, Fate, Stop, fates};
 use convoke_store::review_loop::LoopEntry;
 use serde::Serialize;
 
-use super::{BY_HAND, findings};
+use super::BY_HAND;
+use super::entry::findings;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -85,8 +86,8 @@ impl Summary {
         }
         Ok(match self.reason {
             Stop::Approved => Exit::Done,
-            Stop::Capped | Stop::NoProgress | Stop::ByHand => Exit::No,
-            Stop::LaneFailed => Exit::LaneFailed,
+            Stop::Capped | Stop::NoProgress | Stop::ByHand | Stop::Unproven => Exit::No,
+            Stop::LaneFailed | Stop::Ambiguous => Exit::LaneFailed,
             Stop::OverBudget => Exit::Budget,
             Stop::Cancelled => Exit::Interrupted,
         })

@@ -1,0 +1,354 @@
+//! Judging an answer: what it confirms, what its client's record proves, and its verdict.
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt};
+use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::history::unconfirmed;
+use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
+use convoke_domain::dispatch::required::Reference;
+use convoke_domain::dispatch::resume::unusable;
+use convoke_domain::dispatch::review::Review;
+use convoke_domain::dispatch::role::{Noun, Profile, Role};
+use convoke_domain::hook::Client;
+use convoke_engine::dispatch::answer::review;
+use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, evidence, quoted};
+use convoke_engine::dispatch::feature::Feature;
+use convoke_engine::dispatch::next::write_state;
+use convoke_engine::dispatch::{references, review_history};
+use convoke_store::dispatch::{DispatchStore, Post, Round};
+
+use super::reading::Reading;
+use super::report::{AmbiguityReport, CheckReport, IssueReport, issues};
+use super::{PostArgs, next_failed};
+use crate::app::{App, Format};
+use crate::clock::now;
+use crate::config::dispatch::settings;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, Voice, with_causes};
+use crate::workspace::{Workspace, refused};
+
+/// An answer, and how it came about.
+pub(super) struct Submission<'a> {
+    pub(super) post: &'a PostArgs,
+    /// Whether it answers `dispatch task`, which demands less.
+    pub(super) kind: Kind,
+    pub(super) profile: Option<Profile>,
+    pub(super) iteration: u32,
+    /// The client's record of the session.
+    pub(super) record: Option<(Client, &'a Path)>,
+    /// What happens if the record proves nothing.
+    pub(super) no_proof: NoProof,
+    /// The answer; without it, the one in the record counts.
+    pub(super) answer: Option<&'a str>,
+    /// What the agent said when Convoke asked once more for the verdict alone.
+    pub(super) again: Option<&'a str>,
+    /// How many tokens the answer cost.
+    pub(super) tokens: Option<u64>,
+    /// Whether the caller demands proof of reading; a role may demand it, too.
+    pub(super) proof: Proof,
+}
+
+/// Which prompt an answer belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A round of a role.
+    Round,
+    /// One task.
+    Task,
+}
+
+/// What happens to an answer whose record proves nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoProof {
+    /// Convoke does not judge it: the user can name another record.
+    Refused,
+    /// Convoke judges it and says that what was read is unknown: the answer was paid for, and there
+    /// is no other record.
+    Told,
+}
+
+/// Whether an approval needs proof that everything was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// It does.
+    Required,
+    /// What is missing is only reported.
+    Reported,
+}
+
+impl Proof {
+    pub(super) const fn of(required: bool) -> Self {
+        if required { Self::Required } else { Self::Reported }
+    }
+}
+
+/// An answer that was judged. Nothing is written down before [`Judged::keep`].
+pub(super) struct Judged {
+    pub(super) report: CheckReport,
+    /// The review in it.
+    pub(super) review: Option<Review>,
+    /// Why a reviewer's answer has no verdict.
+    pub(super) ambiguity: Option<Ambiguity>,
+    /// Whether it fails only because reading was not proven.
+    pub(super) lacks_proof: bool,
+    feature: Feature,
+    entry: LedgerEntry,
+}
+
+impl Judged {
+    pub(super) fn show(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        match app.format {
+            Format::Json => output.json(&self.report)?,
+            Format::Text => output.data(&self.report.lines())?,
+        }
+        Ok(self.exit())
+    }
+
+    pub(super) const fn exit(&self) -> Exit {
+        match (&self.ambiguity, self.report.passes) {
+            (Some(_), _) => Exit::LaneFailed,
+            (None, true) => Exit::Done,
+            (None, false) => Exit::No,
+        }
+    }
+
+    /// Tells whether the agent should be asked for the verdict alone. A resumed session that has
+    /// none at all has probably lost its context: it begins afresh instead.
+    pub(super) fn asks_again(&self, mode: Mode) -> bool {
+        let is_lost = |found: &Ambiguity| mode == Mode::Resume && found.doubt == Doubt::NoObject;
+        let is_empty = self.report.resume_error.is_some_and(|error| error != UNPARSED);
+        self.ambiguity.as_ref().is_some_and(|found| !is_lost(found) && !is_empty)
+    }
+
+    /// Says in a few words why a resumed session gave no usable answer.
+    pub(super) fn resume_failure(&self) -> Option<String> {
+        let error = self.report.resume_error?;
+        let doubt = self.ambiguity.as_ref().filter(|_| error == UNPARSED);
+        Some(doubt.map_or_else(|| error.to_owned(), |found| format!("{error}: {}", found.doubt)))
+    }
+
+    /// Writes down what was found. A history that cannot be written stops nothing.
+    pub(super) fn keep(
+        &self,
+        app: &App,
+        post: &PostArgs,
+        agent: Option<&str>,
+        voice: &Voice,
+    ) -> Result<(), Failure> {
+        let Workspace { store, scope } = Workspace::open(app, None)?;
+        let Self { entry, feature, .. } = self;
+        store.record_dispatch(&scope, entry).map_err(refused)?;
+        if entry.confirmed == Some(false)
+            && let Err(error) = review_history::append(&feature.dir, &unconfirmed(&entry.role))
+        {
+            voice.say(&format!("note: the review history could not be written: {error}"));
+        }
+        let Some(agent) = agent else { return Ok(()) };
+        let role = post.role.to_string();
+        let post = Post { feature: &entry.feature, role: &role };
+        let next = entry.iteration.saturating_add(1);
+        if store.name_session(&scope, post, next, agent).map_err(refused)? {
+            write_state(&store, &scope, feature).map_err(next_failed)?;
+        } else {
+            voice.say(
+                "note: the session is not kept, because `dispatch next` did not make this round",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// What `unusable` says of an answer that has words and no verdict.
+const UNPARSED: &str = "answer could not be parsed";
+
+impl Submission<'_> {
+    /// Judges the answer.
+    pub(super) fn judge(&self, app: &App, voice: &Voice) -> Result<Judged, Failure> {
+        let settings = settings(app)?;
+        let (role, feature) = self.post.find(app, &settings)?;
+        let reads = match self.kind {
+            Kind::Task => vec![&Artifact::PRD, &Artifact::SPEC],
+            Kind::Round => role.reads(self.profile.unwrap_or(settings.profile)),
+        };
+        let (references, _) = references(&feature, &app.project, &reads);
+        let (evidence, unknown) = self.evidence(app, &references, voice)?;
+        let recorded = evidence.as_ref().and_then(|found| found.answer.as_deref());
+        let answer = self.answer.or(recorded).unwrap_or_default();
+        let workspace = Workspace::open(app, None)?;
+        let round = self.round(&workspace, &feature)?;
+        let mode = round.as_ref().map_or(Mode::Fresh, |round| round.mode);
+        let read_before = match mode {
+            Mode::Resume => self.read_before(&workspace, &feature)?,
+            Mode::Fresh | Mode::Fallback => Vec::new(),
+        };
+        // A resumed session was not told to read anything.
+        let level = (mode != Mode::Resume).then_some(settings.confirmation);
+        let reading = Reading::new(answer, level, &references, evidence.as_ref(), &read_before);
+        let Ruling { review, ambiguity, first } = self.ruling(&role, answer);
+        let resume_error = (mode == Mode::Resume)
+            .then(|| unusable(answer, self.tokens, ambiguity.is_none()))
+            .flatten();
+        let requires_proof = role.requires_proof || self.proof == Proof::Required;
+        let unreviewed = role.noun != Noun::Review && resume_error.is_none();
+        let would_pass = review.as_ref().map_or(unreviewed, Review::passes) && ambiguity.is_none();
+        let lacks_proof = would_pass && requires_proof && !reading.not_proven.is_empty();
+        let entry = self.entry(&feature, &references, &reading, round.as_ref());
+        let verdict = review.as_ref().map(|it| if it.passes() { "PASS" } else { "FAIL" });
+        let last = self.again.unwrap_or(answer);
+        let report = CheckReport {
+            role: role.name.to_string(),
+            feature: feature.dir.display().to_string(),
+            iteration: self.iteration,
+            mode: mode.name(),
+            confirmation: reading.confirmation.map(Into::into),
+            receipts: reading.receipts,
+            unproven: reading.unproven.unwrap_or_default(),
+            not_proven: reading.not_proven,
+            requires_proof,
+            is_review: role.noun == Noun::Review,
+            verdict: verdict.or(ambiguity.as_ref().map(|_| "AMBIGUOUS")),
+            passes: would_pass && !lacks_proof,
+            approved: review.as_ref().map(|it| it.approved),
+            issues: quoted_issues(app, &role, &feature, &references, review.as_ref()),
+            ambiguity: ambiguity.as_ref().map(|found| AmbiguityReport::new(found, last)),
+            first_ambiguity: first.as_ref().map(|found| AmbiguityReport::new(found, answer)),
+            resume_error,
+            diagnostics: reading.remarks,
+            reading_unknown: unknown,
+        };
+        Ok(Judged { report, review, ambiguity, lacks_proof, feature, entry })
+    }
+
+    /// Reads the verdict: of the first answer, or of the one that Convoke asked for. Only a
+    /// reviewer's answer has to have one.
+    fn ruling(&self, role: &Role, answer: &str) -> Ruling {
+        match (review(answer), self.again) {
+            (Ok(review), _) => Ruling { review: Some(review), ..Ruling::default() },
+            (Err(_), _) if role.noun != Noun::Review => Ruling::default(),
+            (Err(first), None) => Ruling { ambiguity: Some(first), ..Ruling::default() },
+            (Err(first), Some(again)) => {
+                let (review, ambiguity) = match review(again) {
+                    Ok(review) => (Some(review), None),
+                    Err(second) => (None, Some(second)),
+                };
+                Ruling { review, ambiguity, first: Some(first) }
+            }
+        }
+    }
+
+    /// Reads the client's record, if one is named; else says why what was read is unknown.
+    fn evidence(
+        &self,
+        app: &App,
+        references: &[Reference],
+        voice: &Voice,
+    ) -> Result<(Option<Evidence>, Option<String>), Failure> {
+        let Some((client, path)) = self.record else { return Ok((None, None)) };
+        let demands = Demand::of_references(references);
+        match evidence(client, path, &app.project, &demands) {
+            Ok(found) => Ok((Some(found), None)),
+            Err(error) if self.no_proof == NoProof::Told => {
+                let why = with_causes(&error);
+                voice.say(&format!("note: Convoke cannot tell what was read: {why}"));
+                Ok((None, Some(why)))
+            }
+            Err(error) => {
+                let hint = match error {
+                    NoEvidence::Foreign { .. } => {
+                        Some("name its client with `--client`".to_owned())
+                    }
+                    NoEvidence::NoFile { .. }
+                    | NoEvidence::Unreadable { .. }
+                    | NoEvidence::Empty { .. } => None,
+                };
+                Err(Failure::new(Exit::Surroundings, error).maybe_hint(hint))
+            }
+        }
+    }
+
+    /// Returns the round that is answered, if `next` made it.
+    fn round(&self, workspace: &Workspace, feature: &Feature) -> Result<Option<Round>, Failure> {
+        let (name, Workspace { store, scope }) = (feature.name(), workspace);
+        let role = self.post.role.to_string();
+        let post = Post { feature: &name, role: &role };
+        let found = store.round_before(scope, post, self.iteration.saturating_add(1));
+        let found = found.map_err(refused)?;
+        Ok(found.filter(|round| round.state.last_iteration == self.iteration))
+    }
+
+    /// Returns the files that this session read whole in earlier rounds, each with its round: those
+    /// since it last began afresh.
+    fn read_before(
+        &self,
+        workspace: &Workspace,
+        feature: &Feature,
+    ) -> Result<Vec<(String, u32)>, Failure> {
+        let Workspace { store, scope } = workspace;
+        let (name, role) = (feature.name(), &self.post.role);
+        let is_ours = |entry: &&LedgerEntry| {
+            (&entry.feature, &entry.command, &entry.role) == (&name, &role.command, &role.role)
+                && entry.iteration < self.iteration
+        };
+        let ledger = store.ledger(&scope.project).map_err(refused)?;
+        let mut found = Vec::new();
+        for entry in ledger.iter().filter(is_ours).rev() {
+            found.extend(entry.proven.iter().map(|file| (file.clone(), entry.iteration)));
+            if entry.mode != Mode::Resume {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn entry(
+        &self,
+        feature: &Feature,
+        references: &[Reference],
+        reading: &Reading,
+        round: Option<&Round>,
+    ) -> LedgerEntry {
+        let name = |reference: &Reference| reference.expected_name().map(str::to_owned);
+        let confirmation = reading.confirmation.as_ref();
+        LedgerEntry {
+            feature: feature.name(),
+            command: self.post.role.command.clone(),
+            role: self.post.role.role.clone(),
+            iteration: self.iteration,
+            mode: round.map_or(Mode::Fresh, |round| round.mode),
+            prompt_chars: round.map(|round| round.prompt_chars),
+            artifacts: references.iter().filter_map(name).collect(),
+            confirmed: confirmation.map(|found| found.confirmed),
+            missing: confirmation.map(|found| found.missing.clone()).unwrap_or_default(),
+            unproven: reading.unproven.clone(),
+            proven: reading.proven.clone(),
+            at: now(),
+        }
+    }
+}
+
+/// The verdict of an answer.
+#[derive(Default)]
+struct Ruling {
+    review: Option<Review>,
+    /// Why there is none.
+    ambiguity: Option<Ambiguity>,
+    /// Why Convoke asked once more.
+    first: Option<Ambiguity>,
+}
+
+/// Reports a review's issues, with what they quote looked up in everything that the role was shown.
+fn quoted_issues(
+    app: &App,
+    role: &Role,
+    feature: &Feature,
+    references: &[Reference],
+    review: Option<&Review>,
+) -> Vec<IssueReport> {
+    let listed = references.iter().filter_map(|it| it.path.as_ref()).map(PathBuf::from);
+    let target = role.target.iter().map(|target| feature.dir.join(target.file()));
+    let documents: Vec<_> = listed.chain(target).collect();
+    let quotations = review.map(|review| quoted(review, &app.project, &documents));
+    issues(review, quotations.unwrap_or_default())
+}

@@ -1,0 +1,69 @@
+//! Whether an agent read what it had to: what it says, and what its client's record proves.
+
+use convoke_domain::dispatch::confirmation::{Confirmation, Level, confirmation};
+use convoke_domain::dispatch::required::Reference;
+use convoke_engine::dispatch::evidence::{Evidence, miscounted};
+
+use super::proof::ReceiptReport;
+
+/// What an answer says about reading, and what is known about it.
+pub(super) struct Reading {
+    /// Nothing where no confirmation was demanded.
+    pub(super) confirmation: Option<Confirmation>,
+    pub(super) receipts: Option<Vec<ReceiptReport>>,
+    /// Files that are known not to have been read; nothing where that cannot be told.
+    pub(super) unproven: Option<Vec<String>>,
+    /// Files that were read whole.
+    pub(super) proven: Vec<String>,
+    /// Required files that are not known to have been read whole, now or in an earlier round.
+    pub(super) not_proven: Vec<String>,
+    pub(super) remarks: Vec<String>,
+}
+
+impl Reading {
+    /// Judges what was read. Without a level, nothing had to be confirmed; nor has it where the
+    /// only document is a PRD that does not exist.
+    pub(super) fn new(
+        answer: &str,
+        level: Option<Level>,
+        references: &[Reference],
+        evidence: Option<&Evidence>,
+        read_before: &[(String, u32)],
+    ) -> Self {
+        let expected: Vec<_> = references.iter().filter_map(Reference::expected_name).collect();
+        let level = level.filter(|_| !expected.is_empty());
+        let confirmation = level.map(|level| confirmation(answer, &expected, level));
+        let proven = evidence.map(Evidence::proven).unwrap_or_default();
+        let is_proven = |name: &&&str| {
+            let before = read_before.iter().map(|(file, _)| file);
+            proven.iter().chain(before).any(|file| file == **name)
+        };
+        let counts = confirmation.as_ref().map(|found| found.line_counts.as_slice());
+        let mut remarks = evidence.map(|found| found.diagnostics.clone()).unwrap_or_default();
+        remarks.extend(miscounted(counts.unwrap_or_default(), references));
+        Self {
+            receipts: evidence.map(|found| receipts(found, read_before)),
+            unproven: evidence.filter(|_| level.is_some()).map(Evidence::unproven),
+            not_proven: expected
+                .iter()
+                .filter(|name| !is_proven(name))
+                .map(|name| (*name).to_owned())
+                .collect(),
+            confirmation,
+            proven,
+            remarks,
+        }
+    }
+}
+
+/// Reports receipts. What a session read in an earlier round it did not have to read again.
+fn receipts(found: &Evidence, read_before: &[(String, u32)]) -> Vec<ReceiptReport> {
+    let report = |receipt| {
+        let report = ReceiptReport::new(receipt);
+        match read_before.iter().find(|(file, _)| *file == report.name) {
+            Some((_, round)) => report.or_earlier(*round),
+            None => report,
+        }
+    };
+    found.receipts.iter().map(report).collect()
+}

@@ -1,0 +1,206 @@
+//! How a judged answer is shown, to people and to programs.
+
+use convoke_domain::dispatch::ambiguity::Ambiguity;
+use convoke_domain::dispatch::confirmation::Confirmation;
+use convoke_domain::dispatch::review::{Issue, Review};
+use convoke_domain::receipt::quotation::Quotation;
+use serde::Serialize;
+
+use super::judge::Judged;
+use super::proof::{QuotationReport, ReceiptReport};
+use crate::cli::lane::{LaneReport, Ran};
+
+/// What was found about an answer.
+#[derive(Serialize)]
+pub(super) struct CheckReport {
+    pub(super) role: String,
+    pub(super) feature: String,
+    pub(super) iteration: u32,
+    pub(super) mode: &'static str,
+    pub(super) confirmation: Option<ConfirmationReport>,
+    pub(super) receipts: Option<Vec<ReceiptReport>>,
+    /// Files that are known not to have been read before the answer.
+    pub(super) unproven: Vec<String>,
+    /// Files that no record shows to have been read whole; those in doubt, too.
+    pub(super) not_proven: Vec<String>,
+    /// Whether the answer passes only if `not_proven` is empty.
+    pub(super) requires_proof: bool,
+    /// Whether a review is expected at all.
+    pub(super) is_review: bool,
+    /// `PASS`, `FAIL` or `AMBIGUOUS`; nothing where no review is expected.
+    pub(super) verdict: Option<&'static str>,
+    /// Whether the check passes: the verdict, and the proof where it is required.
+    pub(super) passes: bool,
+    pub(super) approved: Option<bool>,
+    pub(super) issues: Vec<IssueReport>,
+    /// Why the answer is neither an approval nor a rejection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ambiguity: Option<AmbiguityReport>,
+    /// Why Convoke asked once more for the verdict alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) first_ambiguity: Option<AmbiguityReport>,
+    pub(super) resume_error: Option<&'static str>,
+    pub(super) diagnostics: Vec<String>,
+    /// Why Convoke cannot tell what was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reading_unknown: Option<String>,
+}
+
+/// A judgement with the lanes that it is about, as one document.
+#[derive(Serialize)]
+pub(super) struct RoundReport<'a> {
+    /// The lane that ran last.
+    lane: LaneReport,
+    /// Lanes before it: a session that could not be resumed, an answer without a verdict.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    earlier_lanes: Vec<LaneReport>,
+    /// Nothing where there is no answer.
+    #[serde(flatten)]
+    judged: Option<&'a CheckReport>,
+}
+
+impl<'a> RoundReport<'a> {
+    pub(super) fn new(ran: &Ran, earlier: &[Ran], judged: Option<&'a Judged>) -> Self {
+        Self {
+            lane: LaneReport::new(ran),
+            earlier_lanes: earlier.iter().map(LaneReport::new).collect(),
+            judged: judged.map(|judged| &judged.report),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct ConfirmationReport {
+    confirmed: bool,
+    named: Vec<String>,
+    missing: Vec<String>,
+    unexpected: Vec<String>,
+    line_counts: Vec<(String, u64)>,
+}
+
+impl From<Confirmation> for ConfirmationReport {
+    fn from(found: Confirmation) -> Self {
+        let Confirmation { confirmed, named, missing, unexpected, line_counts } = found;
+        Self { confirmed, named, missing, unexpected, line_counts }
+    }
+}
+
+/// An answer without a verdict.
+#[derive(Serialize)]
+pub(super) struct AmbiguityReport {
+    /// A word for programs.
+    reason: &'static str,
+    message: String,
+    /// The words that the reason is about.
+    excerpt: String,
+    /// The whole answer, so that a rejection in it is not lost.
+    answer: String,
+}
+
+impl AmbiguityReport {
+    pub(super) fn new(ambiguity: &Ambiguity, answer: &str) -> Self {
+        Self {
+            reason: ambiguity.doubt.name(),
+            message: ambiguity.doubt.to_string(),
+            excerpt: ambiguity.excerpt.clone(),
+            answer: answer.to_owned(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct IssueReport {
+    severity: String,
+    category: Option<String>,
+    description: String,
+    location: Option<String>,
+    suggestion: Option<String>,
+    quotations: Vec<QuotationReport>,
+}
+
+pub(super) fn issues(review: Option<&Review>, quoted: Vec<Vec<Quotation>>) -> Vec<IssueReport> {
+    let report = |(issue, quoted): (&Issue, Vec<Quotation>)| IssueReport {
+        severity: issue.severity.word().to_owned(),
+        category: issue.category.clone(),
+        description: issue.description.clone(),
+        location: issue.location.clone(),
+        suggestion: issue.suggestion.clone(),
+        quotations: quoted.into_iter().map(QuotationReport::new).collect(),
+    };
+    let issues = review.iter().flat_map(|review| &review.issues);
+    issues.zip(quoted).map(report).collect()
+}
+
+impl CheckReport {
+    /// Renders the report for people.
+    pub(super) fn lines(&self) -> String {
+        let mut lines = self.reading_lines();
+        lines.extend(self.verdict_lines());
+        if let Some(error) = self.resume_error {
+            lines.push(format!(
+                "resume        failed: {error}; run `dispatch next --resume-failed \"{error}\"`"
+            ));
+        }
+        lines.extend(self.diagnostics.iter().map(|remark| format!("note          {remark}")));
+        lines.join("\n") + "\n"
+    }
+
+    fn reading_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let is_confirmed = self.confirmation.as_ref().is_some_and(|found| found.confirmed);
+        if let Some(found) = &self.confirmation {
+            let missing = match found.missing.as_slice() {
+                [] => String::new(),
+                missing => format!("; not named: {}", missing.join(", ")),
+            };
+            let word = if found.confirmed { "confirmed" } else { "not confirmed" };
+            lines.push(format!("confirmation  {word}{missing}"));
+        }
+        let receipts = self.receipts.iter().flatten();
+        lines.extend(receipts.map(|receipt| format!("read          {}", receipt.line())));
+        lines
+            .extend(self.reading_unknown.iter().map(|why| format!("read          unknown: {why}")));
+        let confirmed = if is_confirmed { "confirmed, but " } else { "" };
+        if self.requires_proof && !self.not_proven.is_empty() {
+            let files = self.not_proven.join(", ");
+            lines.push(format!("proof         {confirmed}not read: {files}"));
+        } else if is_confirmed && !self.unproven.is_empty() {
+            let files = self.unproven.join(", ");
+            lines.push(format!("unproven      {confirmed}not read: {files}"));
+        }
+        lines
+    }
+
+    fn verdict_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(first) = &self.first_ambiguity {
+            let why = &first.message;
+            lines.push(format!("note          Convoke asked once more for the verdict: {why}"));
+        }
+        if let Some(AmbiguityReport { message, excerpt, answer, .. }) = &self.ambiguity {
+            lines.push(format!("verdict       AMBIGUOUS: {message}"));
+            if !excerpt.is_empty() {
+                lines.push(format!("              at: {excerpt}"));
+            }
+            let is_empty = answer.trim().is_empty();
+            let shown = if is_empty {
+                "the answer is empty"
+            } else {
+                "the answer, which counts neither way:"
+            };
+            lines.push(format!("              {shown}"));
+            lines.extend(answer.trim().lines().map(|line| format!("  | {line}")));
+        } else if let Some(verdict) = self.verdict {
+            let lacking = verdict == "PASS" && !self.passes;
+            let but = if lacking { ", but without the required proof of reading" } else { "" };
+            lines.push(format!("verdict       {verdict}{but}"));
+        }
+        for issue in &self.issues {
+            let place =
+                issue.location.as_ref().map_or(String::new(), |place| format!("  ({place})"));
+            lines.push(format!("  [{}] {}{place}", issue.severity, issue.description));
+            lines.extend(issue.quotations.iter().map(|quoted| format!("      {}", quoted.line())));
+        }
+        lines
+    }
+}

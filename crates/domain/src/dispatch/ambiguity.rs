@@ -1,0 +1,242 @@
+//! Answers of reviewers that are neither an approval nor a rejection.
+
+use std::fmt;
+
+use crate::markdown::fence;
+
+/// Why an answer has no verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doubt {
+    /// No JSON object in it has a key `approved`.
+    NoObject,
+    /// Something other than the confirmation follows the object.
+    NotLast,
+    /// The object shares its first line with other words.
+    Inline,
+    /// The last block is not valid JSON.
+    Invalid,
+    /// More than one place in the answer has a key `approved`.
+    Several,
+    /// The last block is a list, or holds `approved` only inside another value.
+    Nested,
+    /// An object has this key twice; letter case makes no difference.
+    RepeatedKey(String),
+    /// `approved` is neither `true` nor `false`.
+    NotBoolean,
+    /// `issues` is missing, or is not an array of objects.
+    Issues,
+    /// This key says the opposite of `approved`, or might.
+    Contradiction(String),
+    /// The words before an approving object refuse it, or call it an example.
+    Disclaimed,
+}
+
+impl Doubt {
+    /// Returns the word for programs.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NoObject => "no_object",
+            Self::NotLast => "not_last",
+            Self::Inline => "inline",
+            Self::Invalid => "invalid_json",
+            Self::Several => "several_verdicts",
+            Self::Nested => "nested",
+            Self::RepeatedKey(_) => "repeated_key",
+            Self::NotBoolean => "approved_not_boolean",
+            Self::Issues => "issues_not_objects",
+            Self::Contradiction(_) => "contradiction",
+            Self::Disclaimed => "disclaimed",
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = match self {
+            Self::NoObject => "it has no JSON object with the key `approved`",
+            Self::NotLast => "text follows the JSON object",
+            Self::Inline => "the JSON object does not begin on a line of its own",
+            Self::Invalid => "its last block is not valid JSON",
+            Self::Several => "it has the key `approved` in more than one place",
+            Self::Nested => "`approved` is not at the top of its last JSON value",
+            Self::RepeatedKey(key) => return write!(f, "the key `{key}` appears twice"),
+            Self::NotBoolean => "`approved` is neither true nor false",
+            Self::Issues => "`issues` is not an array of objects",
+            Self::Contradiction(key) => return write!(f, "`{key}` contradicts `approved`"),
+            Self::Disclaimed => "the words before the JSON object contradict it",
+        };
+        f.write_str(words)
+    }
+}
+
+/// An answer without a verdict: why, and the words that the reason is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ambiguity {
+    /// Why.
+    pub doubt: Doubt,
+    /// The offending words, on one line and shortened.
+    pub excerpt: String,
+}
+
+/// The longest excerpt, in characters.
+const EXCERPT: usize = 160;
+
+impl Ambiguity {
+    /// Makes one, with the beginning of the offending text as its excerpt.
+    pub fn new(doubt: Doubt, offending: &str) -> Self {
+        let words: Vec<_> = offending.split_whitespace().take(EXCERPT).collect();
+        let line = words.join(" ");
+        let shown: String = line.chars().take(EXCERPT).collect();
+        let more = if shown.len() < line.len() { "\u{2026}" } else { "" };
+        Self { doubt, excerpt: format!("{shown}{more}") }
+    }
+}
+
+/// What the line before an approving object says if the object is only an example or a condition.
+const HYPOTHETICAL: [&str; 30] = [
+    "example",
+    "e.g.",
+    "for instance",
+    "would ",
+    "once ",
+    "becomes",
+    "if ",
+    "unless",
+    "until",
+    "instead of",
+    "beispiel",
+    "z.b.",
+    "sobald",
+    "wenn ",
+    "falls ",
+    "würde",
+    "wäre",
+    "exemple",
+    "une fois",
+    "serait",
+    "si ",
+    "ejemplo",
+    "una vez",
+    "cuando",
+    "sería",
+    "esempio",
+    "如果",
+    "示例",
+    "例如",
+    "もし",
+];
+
+/// What refuses an approval wherever a reviewer writes it.
+const REFUSALS: [&str; 40] = [
+    "do not approve",
+    "don't approve",
+    "don\u{2019}t approve",
+    "cannot approve",
+    "can't approve",
+    "can\u{2019}t approve",
+    "can not approve",
+    "not approving",
+    "not approved",
+    "won't approve",
+    "won\u{2019}t approve",
+    "will not approve",
+    "unable to approve",
+    "must not be approved",
+    "should not be approved",
+    "i reject",
+    "verdict: reject",
+    "decision: reject",
+    "rejected.",
+    "request changes",
+    "requesting changes",
+    "changes requested",
+    "nicht genehmig",
+    "nicht freigegeben",
+    "nicht zustimmen",
+    "lehne ",
+    "abgelehnt",
+    "n'approuve pas",
+    "n\u{2019}approuve pas",
+    "je rejette",
+    "refusé",
+    "no apruebo",
+    "rechazo",
+    "rechazado",
+    "non approvo",
+    "не одобряю",
+    "отклоняю",
+    "不批准",
+    "拒绝",
+    "承認しません",
+];
+
+/// Returns the line that makes an approving object worthless: one that refuses the approval, or
+/// the line before the object if that calls it an example or names a condition.
+pub fn disclaimer(before: &str) -> Option<&str> {
+    let is_text = |line: &&str| !line.is_empty() && !fence::opens(line);
+    let lines = || before.lines().map(str::trim).filter(is_text);
+    let has = |line: &str, phrases: &[&str]| {
+        let line = line.to_lowercase();
+        phrases.iter().any(|phrase| line.contains(phrase))
+    };
+    let refusal = lines().find(|line| has(line, &REFUSALS));
+    refusal.or_else(|| lines().next_back().filter(|line| has(line, &HYPOTHETICAL)))
+}
+
+/// Renders the request for the verdict alone. An agent that is asked in its own session knows its
+/// answer; any other needs to see it again.
+pub fn ask_again(ambiguity: &Ambiguity, returns: &str, answer: Option<&str>) -> String {
+    let Ambiguity { doubt, excerpt } = ambiguity;
+    let quoted = match excerpt.as_str() {
+        "" => String::new(),
+        excerpt => format!("> {excerpt}\n\n"),
+    };
+    let answer = answer.map_or(String::new(), |answer| {
+        format!("\n\n## Your last answer\n{}", super::resumed_prompt::fenced(answer.trim()))
+    });
+    format!(
+        "Your last answer has no clear verdict: {doubt}.\n\n{quoted}\
+         Do not review again. State the verdict of your last answer as one JSON object and nothing \
+         else: no words before or after it, every key once, every issue in it.\n\n\
+         {}{answer}\n",
+        returns.trim_matches('\n')
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_refuse_or_imagine_an_approval_are_found() {
+        for (before, found) in [
+            ("I read all of it.\nMy verdict:", None),
+            ("The earlier blockers are fixed.", None),
+            ("I do NOT approve.\n\nMy verdict:", Some("I do NOT approve.")),
+            ("Fine.\nOnce fixed, my answer becomes:\n\n", Some("Once fixed, my answer becomes:")),
+            ("For example, if it were fine.\nMy verdict:", None),
+            ("Ich lehne den Entwurf ab.\nDas Ergebnis:", Some("Ich lehne den Entwurf ab.")),
+            ("Un exemple :", Some("Un exemple :")),
+            ("This is an example:\n```json\n", Some("This is an example:")),
+        ] {
+            assert_eq!(disclaimer(before), found, "{before}");
+        }
+    }
+
+    #[test]
+    fn an_excerpt_is_one_short_line() {
+        let long = "word\n".repeat(1000);
+        let excerpt = Ambiguity::new(Doubt::NotLast, &long).excerpt;
+        assert!(excerpt.starts_with("word word ") && excerpt.ends_with('\u{2026}'), "{excerpt}");
+        assert_eq!(excerpt.chars().count(), EXCERPT + 1);
+    }
+
+    // The answer cannot close the fence around it.
+    #[test]
+    fn a_request_for_the_verdict_quotes_the_answer_safely() {
+        let ambiguity = Ambiguity::new(Doubt::NoObject, "");
+        let text = ask_again(&ambiguity, "## How to answer\nx\n", Some("```json\n{}\n```"));
+        assert!(text.ends_with("## Your last answer\n````\n```json\n{}\n```\n````\n"), "{text}");
+        assert!(!ask_again(&ambiguity, "x", None).contains("## Your last answer"));
+    }
+}
