@@ -16,6 +16,7 @@ mod plugin;
 mod reading;
 pub mod record;
 mod user;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 
@@ -134,6 +135,7 @@ fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
         return Ok(());
     };
     reading::check(&bins, rows)?;
+    verdict::check(&bins, rows)?;
     design::check(&bins, rows)
 }
 

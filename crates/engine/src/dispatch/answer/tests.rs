@@ -1,3 +1,5 @@
+//! Which answers are reviews, and which are not.
+
 use proptest::prelude::*;
 
 use super::*;
