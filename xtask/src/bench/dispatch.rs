@@ -84,7 +84,8 @@ fn savings_against_cat(features: &Path) -> Result<Row, Error> {
 }
 
 fn against_jq(what: &'static str, client: Client, path: &Path) -> Result<Row, Error> {
-    let wanted = Wanted { folder: Some(Path::new("/project")), names: &["file-7.md"] };
+    let wanted =
+        Wanted { folder: Some(Path::new("/project")), names: &["file-7.md"], ..Wanted::default() };
     let ours = || {
         stopwatch(|| {
             let session = reads(client, BufReader::new(File::open(path)?), &wanted)?;

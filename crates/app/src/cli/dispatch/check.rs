@@ -13,7 +13,7 @@ use convoke_domain::dispatch::role::{Noun, Profile, Role};
 use convoke_domain::hook::Client;
 use convoke_domain::receipt::quotation::Quotation;
 use convoke_engine::dispatch::answer::review;
-use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, evidence, quoted};
+use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{references, review_history};
@@ -242,7 +242,9 @@ impl Args {
             return Ok(None);
         };
         let demands = Demand::of_references(references);
-        let found = evidence(client, path, &app.project, &demands);
+        let homes = app.environment.client_homes();
+        let record = Record { client, path, project: &app.project, homes: &homes };
+        let found = evidence(&record, &demands);
         found.map(Some).map_err(|error| {
             let hint = match error {
                 NoEvidence::Foreign { .. } => Some("name its client with `--client`".to_owned()),
