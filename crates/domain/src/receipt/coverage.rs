@@ -1,6 +1,6 @@
 //! Which lines of a file were shown, and whether they still read as the file does.
 
-use super::sought::{comparable, says_enough};
+use super::sought::{comparable, says_enough, visible_lines};
 use super::{Contents, Lines, Read, Seen, Standing, Text};
 
 /// Lines of a file, both ends included; they count from one.
@@ -48,6 +48,9 @@ impl Coverage {
                     if shown == path && is_shown(*lines, text, now) =>
                 {
                     coverage.add(*lines, text, now);
+                }
+                Seen::Maybe { path: shown, text: Text::Among(output), .. } if shown == path => {
+                    now.text().iter().for_each(|now| coverage.add_visible(output, now));
                 }
                 Seen::Lines { .. }
                 | Seen::Maybe { .. }
@@ -108,6 +111,9 @@ impl Coverage {
     /// Adds those of some lines that were left as they are when the others were cut.
     fn add_kept(&mut self, span: Option<Span>, shown: &str, now: &Contents<'_>) {
         let before = self.current.len();
+        if let (None, Some(now)) = (span, now.text()) {
+            self.add_visible(shown, now);
+        }
         if let (Some(Span { first, last }), Some(now)) = (span, now.text()) {
             let lines = now.lines().skip(first - 1).take(last + 1 - first);
             let both = lines.zip(shown.lines()).enumerate();
@@ -116,6 +122,12 @@ impl Coverage {
             self.current.extend(kept);
         }
         self.has_unknown |= self.current.len() == before;
+    }
+
+    /// Adds the lines that stand in an output.
+    fn add_visible(&mut self, output: &str, now: &str) {
+        let runs = visible_lines(now, output).into_iter();
+        self.current.extend(runs.map(|(first, last)| Span { first: first + 1, last: last + 1 }));
     }
 
     /// Whoever asks for lines behind the end is shown none.

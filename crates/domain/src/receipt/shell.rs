@@ -267,7 +267,10 @@ impl<'a> Walk<'a> {
     fn lines(&self, path: String, showing: &Showing, pipeline: &Pipeline) -> Seen {
         match self.run.output {
             Output::Printed(_) => self.maybe(path, showing, pipeline),
-            Output::Cut(_) => Seen::Lines { path, lines: Lines::Some, text: Text::Unknown },
+            Output::Cut(output) => {
+                let text = if output.is_empty() { Text::Unknown } else { Text::Cut(output.into()) };
+                Seen::Lines { path, lines: Lines::Some, text }
+            }
             Output::Unknown => Seen::Lines { path, lines: showing.lines, text: Text::Unknown },
             Output::Whole(output) => {
                 let authors =

@@ -5,6 +5,7 @@
 //! where the command or the tool was about the file.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Contents;
@@ -121,6 +122,41 @@ pub(super) fn says_enough(text: &str) -> bool {
         }
     }
     different.len() >= ENOUGH_DIFFERENT && letters(text) >= ENOUGH_LETTERS
+}
+
+/// Returns the lines of a text that stand in an output in a row and say enough not to be there by
+/// chance, as the places of their first and last.
+pub(super) fn visible_lines(text: &str, output: &str) -> Vec<(usize, usize)> {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let mut places: HashMap<&str, Option<usize>> = HashMap::new();
+    for (place, line) in lines.iter().enumerate() {
+        // A line that is there twice cannot say where it is.
+        places.entry(line).and_modify(|known| *known = None).or_insert(Some(place));
+    }
+    let bare = without_each_number(output);
+    let mut runs = Vec::new();
+    for output in [output, bare.as_str()] {
+        let mut run: Option<(usize, usize)> = None;
+        for line in output.lines().map(str::trim_end) {
+            run = match run {
+                Some((first, last)) if lines.get(last + 1) == Some(&line) => {
+                    Some((first, last + 1))
+                }
+                ended => {
+                    runs.extend(ended);
+                    places.get(line).copied().flatten().map(|place| (place, place))
+                }
+            };
+        }
+        runs.extend(run);
+    }
+    let is_enough = |run: &(usize, usize)| {
+        lines.get(run.0..=run.1).is_some_and(|it| says_enough(&it.join("\n")))
+    };
+    runs.retain(is_enough);
+    runs.sort_unstable();
+    runs.dedup();
+    runs
 }
 
 /// Counts letters and digits, up to where it does not matter any more.
@@ -242,10 +278,31 @@ mod tests {
         }
     }
 
+    #[test]
+    fn lines_in_a_row_are_found_in_what_is_left_of_an_output() {
+        let rule = |n: usize| format!("Rule {n}: a token of kind {n} is signed before it is used.");
+        let rules = |from: usize, to: usize| (from..=to).map(rule).collect::<Vec<_>>().join("\n");
+        let text = format!("{}\n\nend\n", rules(1, 9));
+        for (output, expected) in [
+            (format!("Output:\n{}\n…9 tokens truncated…{}", rules(1, 3), rules(6, 9)), "0-2 6-8"),
+            (format!("{}\n\nend", rules(8, 9)), "7-10"),
+            (rules(4, 5).lines().map(|line| format!("4\t{line}\n")).collect(), "3-4"),
+            (rule(4), ""),
+            ("end".to_owned(), ""),
+            (String::new(), ""),
+        ] {
+            let found = visible_lines(&text, &output);
+            let told: Vec<_> =
+                found.iter().map(|(first, last)| format!("{first}-{last}")).collect();
+            assert_eq!(told.join(" "), expected, "{output}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_text_is_looked_for(text in any::<String>(), output in any::<String>()) {
             is_in(&text, &output, About::TheFile);
+            visible_lines(&text, &output);
             let around = format!("{output}\n{text}\n{output}");
             let is_long = says_enough(&comparable(&text));
             prop_assert!(!is_long || is_in(&text, &around, About::Another));

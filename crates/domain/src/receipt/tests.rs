@@ -325,11 +325,11 @@ fn an_output_tells_whether_a_doubtful_command_showed_lines() {
         (Lines::Whole, framed.as_str(), "whole"),
         (first, &framed, "part 1-4 of 9"),
         (first, &top, "part 1-4 of 9"),
-        (Lines::Whole, &top, "unsure (sed spec.md)"),
+        (Lines::Whole, &top, "part 1-4 of 9 (sed spec.md)"),
         (Lines::Whole, "", "unsure (sed spec.md)"),
         // One line may be there by chance.
-        (Lines::Range { first: 1, last: 1 }, &framed, "unsure (sed spec.md)"),
-        (Lines::Some, &framed, "unsure (sed spec.md)"),
+        (Lines::Whole, &long[0], "unsure (sed spec.md)"),
+        (Lines::Some, &framed, "part 2-9 of 9 (sed spec.md)"),
     ] {
         let seen = maybe(lines, output);
         let read = Read { step: 0, by: Reader::Answerer, seen, forgotten: None };

@@ -11,10 +11,16 @@
 
 mod cases;
 mod reviews;
+mod transcripts;
 
 use cases::hold;
 
 #[test]
 fn reviews_hold() {
     hold("reviews", reviews::verdict);
+}
+
+#[test]
+fn transcripts_hold() {
+    hold("transcripts", transcripts::verdict);
 }

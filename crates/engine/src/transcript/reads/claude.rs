@@ -272,6 +272,11 @@ fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'
     }
     let text = content_text(block.content);
     if let Some(Tool::File { path, lines }) = recorder.called(id) {
+        // Of other files, only whether they hold a wanted text matters.
+        if !recorder.wants(path) {
+            let outcome = Outcome::file(Some(Lines::Some), text.as_deref());
+            return recorder.returns(id, &outcome);
+        }
         let (lines, is_notebook) = (*lines, path.ends_with(".ipynb"));
         let file = FileResult { id, asked: lines, is_notebook, text: text.as_deref() };
         let has_image = block.content.is_some_and(|it| it.get().contains("\"type\":\"image\""));

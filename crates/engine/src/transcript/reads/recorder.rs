@@ -295,7 +295,8 @@ impl<'a> Recorder<'a> {
         Session { reads, answer, of, printed, lines, ending }
     }
 
-    fn wants(&self, path: &str) -> bool {
+    /// Tells whether a file may be one of those that matter.
+    pub(super) fn wants(&self, path: &str) -> bool {
         let names = self.wanted.names;
         names.is_empty() || names.iter().any(|name| base_name(path) == base_name(name))
     }
