@@ -224,7 +224,7 @@ pub enum Weight {
     /// The agent had every line of the file before it when it answered.
     Proven,
     /// It may have, or it had some of it.
-    Unproven,
+    InDoubt,
     /// It is known not to have had any of it.
     Refuted,
 }
@@ -235,7 +235,7 @@ impl Standing {
         match self {
             Self::Whole => Weight::Proven,
             Self::Part { .. } | Self::Older { .. } | Self::Unsure | Self::Forgotten => {
-                Weight::Unproven
+                Weight::InDoubt
             }
             Self::OnlySubagent
             | Self::OnlyAfterAnswer
@@ -287,11 +287,9 @@ fn receipt(file: &Demanded<'_>, reads: &[Read], answered: Option<usize>) -> Rece
 /// Returns the first command that may have shown the file. A relative path of which nobody knows
 /// what it is relative to is no better than that. A command that showed all of it is in no doubt.
 fn doubt(path: &str, now: &Contents<'_>, reads: &[&Read]) -> Option<String> {
-    let is_whole = |read: &&&Read| match &read.seen {
-        Seen::Lines { path: shown, lines: Lines::Whole, text: Text::Exactly(text) } => {
-            shown == path && now.readings().contains(&text.as_ref())
-        }
-        _ => false,
+    let is_whole = |read: &&&Read| {
+        matches!(&read.seen, Seen::Lines { path: shown, lines: Lines::Whole, text: Text::Exactly(text) }
+            if shown == path && now.readings().contains(&text.as_ref()))
     };
     let proven: Vec<usize> = reads.iter().filter(is_whole).map(|read| read.step).collect();
     let in_doubt = reads.iter().filter(|read| !proven.contains(&read.step));

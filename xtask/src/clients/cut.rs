@@ -39,7 +39,8 @@ pub(super) fn check(bin: &Path) -> Result<(), Error> {
 
 impl Case {
     fn text(&self) -> String {
-        (0..self.lines).map(|n| format!("Rule {n:04}: this first, then that.....\n")).collect()
+        let rule = |n| format!("Rule {n:04}: this first, then that.....\n");
+        (0..self.lines).map(rule).collect::<Vec<_>>().concat()
     }
 
     /// Has the file read, and an answer given.

@@ -17,15 +17,14 @@ pub struct Span {
 pub(super) struct Coverage {
     /// Lines that read as they do now, or of which nobody kept how they read.
     current: Vec<Span>,
-    /// Lines that read differently.
-    older: Vec<Span>,
+    /// Lines that read differently; empty if nobody can say which.
+    older: Option<Vec<Span>>,
     /// How many lines the file has now.
     total: Option<usize>,
     /// All of it was shown, without its lines having to be added up.
     is_whole: bool,
     /// Something was shown, and nobody knows which lines.
     has_unknown: bool,
-    has_older: bool,
     /// Something was shown of a file that is not UTF-8, and it cannot be compared.
     is_unclear: bool,
     shown_whole: Option<String>,
@@ -67,8 +66,8 @@ impl Coverage {
         if self.is_whole || self.total.is_some_and(|total| covers(&current, total)) {
             return Some(Standing::Whole);
         }
-        if self.has_older {
-            return Some(Standing::Older { lines: merged(&self.older) });
+        if let Some(older) = &self.older {
+            return Some(Standing::Older { lines: merged(older) });
         }
         if self.is_unclear {
             return Some(Standing::Unsure);
@@ -98,11 +97,9 @@ impl Coverage {
             let truer = now.text().filter(|_| !differs).unwrap_or(shown);
             self.shown_whole = Some(truer.to_owned());
         }
-        self.has_older |= differs;
         match (span, differs) {
-            (Some(span), true) => self.older.push(span),
+            (span, true) => self.older.get_or_insert_default().extend(span),
             (Some(span), false) => self.current.push(span),
-            (None, true) => {}
             (None, false) if lines == Lines::Whole => self.is_whole = true,
             (None, false) => self.has_unknown |= !self.is_beyond(lines),
         }

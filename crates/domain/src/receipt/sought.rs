@@ -286,7 +286,7 @@ mod tests {
         for (output, expected) in [
             (format!("Output:\n{}\n…9 tokens truncated…{}", rules(1, 3), rules(6, 9)), "0-2 6-8"),
             (format!("{}\n\nend", rules(8, 9)), "7-10"),
-            (rules(4, 5).lines().map(|line| format!("4\t{line}\n")).collect(), "3-4"),
+            (format!("4\t{}\n5\t{}", rule(4), rule(5)), "3-4"),
             (rule(4), ""),
             ("end".to_owned(), ""),
             (String::new(), ""),

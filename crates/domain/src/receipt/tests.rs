@@ -305,7 +305,11 @@ fn a_picture_shows_no_text() {
         (Contents::Unknown, "whole"),
     ] {
         let demanded = [Demanded { name: "x", path: "/p/x", now }];
-        assert_eq!(told(&receipts(&demanded, &[read.clone()], None)[0]), expected, "{now:?}");
+        assert_eq!(
+            told(&receipts(&demanded, std::slice::from_ref(&read), None)[0]),
+            expected,
+            "{now:?}"
+        );
     }
 }
 

@@ -55,7 +55,9 @@ pub(crate) fn verdict(case: &Case) -> String {
 fn keep(client: Client, home: &Path, lines: &str) {
     let name = match client {
         Client::Codex => "sessions/2026/11/16/rollout-2026-11-16T03-17-01-s1.jsonl",
-        _ => "projects/-p/s1.jsonl",
+        Client::Claude | Client::Cursor | Client::Gemini | Client::Opencode => {
+            "projects/-p/s1.jsonl"
+        }
     };
     let path = home.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -64,7 +66,7 @@ fn keep(client: Client, home: &Path, lines: &str) {
 
 fn word(standing: &Standing) -> String {
     let spans = |lines: &[Span]| {
-        lines.iter().map(|it| format!(" {}-{}", it.first, it.last)).collect::<String>()
+        lines.iter().map(|it| format!(" {}-{}", it.first, it.last)).collect::<Vec<_>>().concat()
     };
     match standing {
         Standing::Whole => "whole".to_owned(),
@@ -96,7 +98,7 @@ impl Document {
             format!("Rule {n}: a token of kind {n} is signed before it is na\u{ef}vely used.\n")
         };
         let text = match (count, what) {
-            (Some(count), _) => (1..=count).map(rule).collect(),
+            (Some(count), _) => (1..=count).map(rule).collect::<Vec<_>>().concat(),
             (None, "empty" | "picture") => String::new(),
             (None, literal) => literal.replace("\\n", "\n"),
         };

@@ -1,7 +1,7 @@
 //! How receipts and quotations are shown.
 
 use convoke_domain::receipt::quotation::{Found, Quotation};
-use convoke_domain::receipt::{Receipt, Span, Standing};
+use convoke_domain::receipt::{Receipt, Span, Standing, Weight};
 use serde::Serialize;
 
 /// What is known about the reading of one file.
@@ -9,6 +9,8 @@ use serde::Serialize;
 pub(in crate::cli) struct ReceiptReport {
     name: String,
     standing: &'static str,
+    /// What that is worth: `proven`, `in_doubt` or `refuted`.
+    proof: &'static str,
     /// The lines that the standing is about.
     lines: Vec<String>,
     of: Option<usize>,
@@ -36,6 +38,11 @@ impl ReceiptReport {
         Self {
             name: receipt.name.clone(),
             standing,
+            proof: match receipt.standing.weight() {
+                Weight::Proven => "proven",
+                Weight::InDoubt => "in_doubt",
+                Weight::Refuted => "refuted",
+            },
             lines: spans.iter().map(span).collect(),
             of,
             namesake,

@@ -1,14 +1,18 @@
 //! Claude Code: its transcript, and what `--output-format stream-json` prints.
 
-use std::borrow::Cow;
+mod file;
 
-use convoke_domain::receipt::shell::{Ended, Output, without_number, without_numbers};
+use std::borrow::Cow;
+use std::path::Path;
+
+use convoke_domain::receipt::shell::{Ended, Output};
 use convoke_domain::receipt::{Lines, Reader};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use self::file::{File, FileResult, Shown, lines_of};
 use super::recorder::{Recorder, Shell};
-use super::tool::{Outcome, Tool, asked, foreign, shown};
+use super::tool::{Outcome, Tool, asked, foreign};
 use crate::json::{content_text, number, parse, string};
 
 #[derive(Deserialize)]
@@ -112,30 +116,6 @@ struct Input<'a> {
     output_mode: Option<&'a RawValue>,
 }
 
-/// What a file's result holds beside what the agent saw.
-#[derive(Deserialize)]
-struct Shown<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    file: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct File<'a> {
-    #[serde(borrow, rename = "filePath")]
-    path: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    num_lines: Option<&'a RawValue>,
-    #[serde(borrow)]
-    start_line: Option<&'a RawValue>,
-    #[serde(borrow)]
-    total_lines: Option<&'a RawValue>,
-}
-
 #[derive(Deserialize)]
 struct Attachment<'a> {
     #[serde(borrow, rename = "type")]
@@ -153,7 +133,9 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     line.uuid.as_ref().filter(|_| {
         matches!(line.kind.as_ref(), "user" | "assistant" | "attachment" | "system" | "result")
     })?;
-    line.session_id.iter().for_each(|session| recorder.is_printed_by(session));
+    if let Some(session) = &line.session_id {
+        recorder.is_printed_by(session);
+    }
     recorder.message_is(line.uuid.as_deref());
     if let Some(folder) = &line.cwd {
         recorder.enter(folder);
@@ -262,7 +244,9 @@ fn given(by: Reader, text: &str, recorder: &mut Recorder<'_>) {
         serde_json::Deserializer::from_str(rest).into_iter::<String>().next()?.ok()
     });
     recorder.given(by, text);
-    quoted.iter().for_each(|file| recorder.given(by, file));
+    if let Some(file) = quoted {
+        recorder.given(by, &file);
+    }
 }
 
 fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'_>) {
@@ -277,14 +261,17 @@ fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'
             let outcome = Outcome::file(Some(Lines::Some), text.as_deref());
             return recorder.returns(id, &outcome);
         }
-        let (lines, is_notebook) = (*lines, path.ends_with(".ipynb"));
+        let extension = Path::new(path).extension();
+        let is_notebook = extension.is_some_and(|it| it.eq_ignore_ascii_case("ipynb"));
+        let lines = *lines;
         let file = FileResult { id, asked: lines, is_notebook, text: text.as_deref() };
         let has_image = block.content.is_some_and(|it| it.get().contains("\"type\":\"image\""));
-        return if has_image && text.is_none() {
-            recorder.returns(id, &Outcome::IMAGE)
+        if has_image && text.is_none() {
+            recorder.returns(id, &Outcome::IMAGE);
         } else {
-            file.judge(shown, recorder)
-        };
+            file.judge(shown, recorder);
+        }
+        return;
     }
     let ended = if block.is_error == Some(true) { Ended::Badly } else { Ended::Well };
     let printed = parse::<Printed<'_>>(shown).and_then(|it| string(it.stdout));
@@ -301,107 +288,6 @@ fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'
     };
     let ended = if output == Output::Unknown { Ended::Unknown } else { ended };
     recorder.returns(id, &Outcome::of(ended, output));
-}
-
-/// What came of a call that shows a file. The content is what the agent saw; what stands beside it
-/// may be more.
-struct FileResult<'a> {
-    id: &'a str,
-    asked: Lines,
-    is_notebook: bool,
-    text: Option<&'a str>,
-}
-
-impl FileResult<'_> {
-    fn judge(&self, beside: Option<&RawValue>, recorder: &mut Recorder<'_>) {
-        let beside = parse::<Shown<'_>>(beside);
-        let file = beside.as_ref().and_then(|it| parse::<File<'_>>(it.file));
-        match (beside.as_ref().map(|it| it.kind.as_ref()), &file) {
-            (None, _) => self.of_content(None, recorder),
-            (Some("text"), Some(file)) => self.of_content(Some(file), recorder),
-            (Some("image"), _) => recorder.returns(self.id, &Outcome::IMAGE),
-            (Some("notebook"), _) if self.is_notebook => {
-                recorder.returns(self.id, &Outcome::file(None, None));
-            }
-            // It was shown before, and is not shown again.
-            (Some("file_unchanged"), _) => recorder.returns(self.id, &Outcome::FAILED),
-            (Some(_), _) => recorder.returns(self.id, &Outcome::file(Some(Lines::Some), None)),
-        }
-    }
-
-    /// Lines behind their numbers, and notes.
-    fn of_content(&self, file: Option<&File<'_>>, recorder: &mut Recorder<'_>) {
-        let text = self.text.unwrap_or_default();
-        let (body, note) = split_note(text);
-        let whole = file.and_then(|file| string(file.content));
-        let nothing = file.is_some_and(|file| lines_of(file).is_none());
-        if note.contains("contents are empty") {
-            return recorder.returns(self.id, &Outcome::file(None, Some("")));
-        }
-        if note.contains("shorter than the provided offset") || nothing {
-            return recorder.returns(self.id, &Outcome::FAILED);
-        }
-        // Without numbers, only the same text is the file's.
-        let same = whole.as_deref().filter(|whole| whole.trim() == body.trim());
-        if let Some(lines) = same.and(file.and_then(lines_of)) {
-            return recorder.returns(self.id, &Outcome::file(Some(lines), whole.as_deref()));
-        }
-        let Some((first, shown, has_more)) = numbered_head(body) else {
-            let outcome = Outcome::cut_file(Some(Lines::Some), text);
-            return recorder.returns(self.id, &outcome);
-        };
-        let last = first + shown.split('\n').count() - 1;
-        let is_less = whole.is_some_and(|whole| whole.trim_end() != shown.trim_end());
-        let outcome = if is_less || has_more {
-            Outcome::cut_file(Some(Lines::Range { first, last }), &shown)
-        } else {
-            let lines = file.and_then(lines_of).unwrap_or_else(|| self.without_end(first, last));
-            Outcome::file(Some(lines), Some(&shown))
-        };
-        recorder.returns(self.id, &outcome);
-    }
-
-    /// A subagent's record does not say how many lines a file has. What was not limited goes to the
-    /// end.
-    const fn without_end(&self, first: usize, last: usize) -> Lines {
-        match self.asked {
-            Lines::Whole if first <= 1 => Lines::Whole,
-            Lines::Range { last: Lines::END, .. } | Lines::Whole => {
-                Lines::Range { first, last: Lines::END }
-            }
-            Lines::Range { .. } | Lines::Last(_) | Lines::Some => Lines::Range { first, last },
-        }
-    }
-}
-
-/// Splits off what the client says about a file. Lines of the file have numbers before them.
-fn split_note(text: &str) -> (&str, &str) {
-    const NOTE: &str = "<system-reminder>";
-    let at = if text.starts_with(NOTE) { Some(0) } else { text.find(&format!("\n{NOTE}")) };
-    text.split_at_checked(at.unwrap_or(text.len())).unwrap_or((text, ""))
-}
-
-/// Returns the number of the first line, the numbered lines without their numbers, and whether
-/// anything else follows.
-fn numbered_head(body: &str) -> Option<(usize, String, bool)> {
-    let body = body.trim_end_matches('\n');
-    if let Some((first, text)) = without_numbers(body) {
-        return Some((first, text, false));
-    }
-    let (first, _) = without_number(body.lines().next()?)?;
-    let bare = |(at, line)| {
-        without_number(line).filter(|(number, _)| *number == first + at).map(|(_, bare)| bare)
-    };
-    let lines: Vec<&str> = body.lines().enumerate().map_while(bare).collect();
-    Some((first, lines.join("\n"), true))
-}
-
-/// `None` if nothing was shown: the file ends before.
-fn lines_of(file: &File<'_>) -> Option<Lines> {
-    let first = number(file.start_line).unwrap_or(1);
-    let count = number(file.num_lines).filter(|count| *count > 0)?;
-    let total = number(file.total_lines).unwrap_or(Lines::END);
-    Some(shown(first, first.saturating_add(count).saturating_sub(1), total))
 }
 
 /// Files that a prompt mentions, and those that come back after a compaction.

@@ -161,7 +161,7 @@ fn returned(id: &str, used: &Used<'_>, recorder: &mut Recorder<'_>) {
         Some(_) => Ended::Badly,
         None => Ended::Unknown,
     };
-    let text = string(success.stdout);
+    let text = string(success.stdout).or_else(|| content_text(success.content));
     let output = text.as_deref().map_or(Output::Unknown, Output::Whole);
     recorder.returns(id, &Outcome::of(ended, output));
 }

@@ -131,7 +131,9 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
             told(&line, recorder);
         }
         _ => {
-            string(line.rewind).iter().for_each(|message| recorder.rewinds(message));
+            if let Some(message) = string(line.rewind) {
+                recorder.rewinds(&message);
+            }
             return line.rewind.or(line.project).map(|_| ());
         }
     }
@@ -144,12 +146,16 @@ fn replaced(messages: &[&RawValue], recorder: &mut Recorder<'_>) {
     let lines: Vec<Line<'_>> = messages.iter().filter_map(|it| parse(Some(it))).collect();
     let kept: HashSet<&str> = lines.iter().filter_map(|line| line.id.as_deref()).collect();
     recorder.forgets(|place| !place.message.as_deref().is_some_and(|it| kept.contains(it)));
-    lines.iter().for_each(|line| told_again(line, recorder));
+    for line in &lines {
+        told_again(line, recorder);
+    }
 }
 
 /// A message of the transcript. It is written again whenever it changes, so a call may come twice.
 fn told(line: &Line<'_>, recorder: &mut Recorder<'_>) {
-    line.id.iter().for_each(|id| recorder.begins_message(id));
+    if let Some(id) = &line.id {
+        recorder.begins_message(id);
+    }
     if line.kind.as_deref() == Some("user") {
         recorder.ends_turn();
         let text = content_text(line.content).unwrap_or_default();

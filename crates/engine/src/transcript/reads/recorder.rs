@@ -308,6 +308,11 @@ impl<'a> Recorder<'a> {
                 let text = self.bounded(&path, text);
                 Seen::Lines { path, lines, text }
             }
+            Seen::Maybe { ref path, ref command, .. }
+                if !self.wants(path) && !self.could_matter(command, Reach::Words) =>
+            {
+                return;
+            }
             Seen::Maybe { path, lines, text, command } => {
                 let text = self.bounded(&path, text);
                 Seen::Maybe { path, lines, text, command }
@@ -362,7 +367,8 @@ fn found_in<'a>(output: &str, words: &str, about: About, texts: &'a [Sought]) ->
 /// Returns every text in a JSON output.
 fn inner_texts(output: &str) -> Vec<String> {
     let mut found = Vec::new();
-    if output.trim_start().starts_with(['{', '[', '"'])
+    if output.len() <= MOST_TEXT_BYTES
+        && output.trim_start().starts_with(['{', '[', '"'])
         && let Ok(value) = serde_json::from_str(output)
     {
         gather(value, &mut found);

@@ -228,7 +228,10 @@ fn mentioned_files_were_shown_too() {
     let file = whole("/p/a.md");
     let attached = json!({"type": "attachment", "uuid": "u", "cwd": "/p",
         "attachment": {"type": "file", "filename": "/p/a.md", "content": file}});
-    assert_eq!(standing(&session(Client::Claude, &[attached.clone()])), Standing::Whole);
+    assert_eq!(
+        standing(&session(Client::Claude, std::slice::from_ref(&attached))),
+        Standing::Whole
+    );
     let boundary = json!({"type": "system", "subtype": "compact_boundary", "uuid": "u"});
     let mut keeping = boundary.clone();
     keeping["compactMetadata"] = json!({"preservedMessages": {"uuids": ["u"]}});
