@@ -7,6 +7,7 @@
 
 mod claude;
 mod codex;
+mod cut;
 mod design;
 mod evidence;
 mod gemini;
@@ -150,6 +151,10 @@ impl Client {
         let (user, server) = (User::new()?, ModelServer::start()?);
         if evidence::check(self.short, &user, bin, &server)? {
             say(&format!("{name}: its record proves what its agent read"));
+        }
+        if self.short == "codex" {
+            cut::check(bin)?;
+            say(&format!("{name}: what it prints and does not show its agent proves nothing"));
         }
         if self.short == "claude" {
             let (user, server) = (User::new()?, ModelServer::start()?);

@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use convoke_domain::ledger::place::Named;
+use convoke_engine::transcript::own::Homes;
 
 /// What the process was started with.
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,6 +53,15 @@ impl Environment {
     /// Returns Codex's own folder.
     pub fn codex_home(self) -> Option<PathBuf> {
         variable("CODEX_HOME").map(PathBuf::from).or_else(|| Some(self.home()?.join(".codex")))
+    }
+
+    /// Returns where clients keep their own records.
+    pub fn client_homes(self) -> Homes {
+        let claude = variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+        Homes {
+            claude: claude.or_else(|| Some(self.home()?.join(".claude"))),
+            codex: self.codex_home(),
+        }
     }
 
     /// Returns the user's configuration file: `$XDG_CONFIG_HOME/convoke/config.toml`, or the same

@@ -9,6 +9,7 @@ pub mod demand;
 pub mod path;
 pub mod quotation;
 pub mod shell;
+pub mod sought;
 
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub struct Read {
     pub by: Reader,
     /// What came of it.
     pub seen: Seen,
+    /// The step at which the client took it out of the conversation again, if it did.
+    pub forgotten: Option<usize>,
 }
 
 /// Whose eyes a file was before.
@@ -53,6 +56,17 @@ pub enum Seen {
     Nothing {
         /// The file, as above.
         path: String,
+    },
+    /// A command was to show these lines. Whether it did, only its output can tell.
+    Maybe {
+        /// The file, as above.
+        path: String,
+        /// Which lines.
+        lines: Lines,
+        /// What stands in the output; unknown if the agent was perhaps shown less.
+        text: Text,
+        /// The command, or the part of it in doubt.
+        command: String,
     },
     /// A command ran that may have shown files.
     Perhaps {
@@ -93,18 +107,53 @@ pub enum Text {
     Exactly(Arc<str>),
     /// They stand somewhere in this, beside other things.
     Among(Arc<str>),
+    /// The client cut some of these lines.
+    Cut(Arc<str>),
+    /// The file was shown as a picture.
+    Image,
     /// Nobody kept it.
     Unknown,
 }
 
 impl Text {
     /// Tells whether nothing was shown of a file that says something.
-    fn is_nothing_of(&self, now: Option<&str>) -> bool {
+    fn is_nothing_of(&self, now: &Contents<'_>) -> bool {
         let is_blank = match self {
-            Self::Exactly(shown) | Self::Among(shown) => shown.trim().is_empty(),
+            Self::Exactly(shown) | Self::Among(shown) | Self::Cut(shown) => shown.trim().is_empty(),
+            // No words can be read off a picture of another file.
+            Self::Image => return now.text().is_some(),
             Self::Unknown => false,
         };
-        is_blank && now.is_some_and(|now| !now.trim().is_empty())
+        is_blank && now.readings().iter().any(|now| !now.trim().is_empty())
+    }
+}
+
+/// What a file says now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contents<'a> {
+    /// This text.
+    Text(&'a str),
+    /// Bytes that are not UTF-8, in the ways in which clients make a text of them.
+    Other(&'a [String]),
+    /// Nobody can say: it is gone, or too large.
+    Unknown,
+}
+
+impl<'a> Contents<'a> {
+    const fn text(&self) -> Option<&'a str> {
+        match *self {
+            Self::Text(text) => Some(text),
+            Self::Other(_) | Self::Unknown => None,
+        }
+    }
+
+    /// Returns every text that it may be shown as.
+    fn readings(&self) -> Vec<&'a str> {
+        match *self {
+            Self::Text(text) => vec![text],
+            Self::Other(readings) => readings.iter().map(String::as_str).collect(),
+            Self::Unknown => Vec::new(),
+        }
     }
 }
 
@@ -115,8 +164,8 @@ pub struct Demanded<'a> {
     pub name: &'a str,
     /// The file, in full.
     pub path: &'a str,
-    /// What is in it now; `None` if it cannot be read any more.
-    pub text: Option<&'a str>,
+    /// What is in it now.
+    pub now: Contents<'a>,
 }
 
 /// What is known about the reading of one demanded file.
@@ -149,8 +198,10 @@ pub enum Standing {
         /// The lines that read differently; empty if nobody can say which.
         lines: Vec<Span>,
     },
-    /// Nothing but commands that may have shown it.
+    /// Nothing but commands that may have shown it, or text that cannot be compared with it.
     Unsure,
+    /// It was read, and then the client took that out of the conversation, as a compaction does.
+    Forgotten,
     /// Only an agent that the answering one had sent read it.
     OnlySubagent,
     /// It was read, but only when the answer had been given.
@@ -165,6 +216,33 @@ pub enum Standing {
         /// How often it was asked for in vain.
         attempts: usize,
     },
+}
+
+/// What a standing is worth as proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// The agent had every line of the file before it when it answered.
+    Proven,
+    /// It may have, or it had some of it.
+    InDoubt,
+    /// It is known not to have had any of it.
+    Refuted,
+}
+
+impl Standing {
+    /// Tells what this proves.
+    pub const fn weight(&self) -> Weight {
+        match self {
+            Self::Whole => Weight::Proven,
+            Self::Part { .. } | Self::Older { .. } | Self::Unsure | Self::Forgotten => {
+                Weight::InDoubt
+            }
+            Self::OnlySubagent
+            | Self::OnlyAfterAnswer
+            | Self::OnlyNamesake { .. }
+            | Self::NotRead { .. } => Weight::Refuted,
+        }
+    }
 }
 
 /// Judges every demanded file by the reads of one session. `answered` is the step of the final
@@ -183,25 +261,50 @@ fn receipt(file: &Demanded<'_>, reads: &[Read], answered: Option<usize>) -> Rece
     let (early, late): (Vec<&Read>, Vec<&Read>) = reads.iter().partition(is_early);
     let (own, sent): (Vec<&Read>, Vec<&Read>) =
         early.into_iter().partition(|read| read.by == Reader::Answerer);
-    let coverage = Coverage::of(&path, file.text, &own);
-    let shows_any = |reads: &[&Read]| Coverage::of(&path, file.text, reads).standing().is_some();
-    let doubt = own.iter().find_map(|read| doubt(&path, &read.seen));
-    let standing = coverage
-        .standing()
+    let is_kept =
+        |read: &&Read| read.forgotten.is_none_or(|at| answered.is_some_and(|answer| answer < at));
+    let (kept, lost): (Vec<&Read>, Vec<&Read>) = own.iter().copied().partition(is_kept);
+    let of = |reads: &[&Read]| Coverage::of(&path, &file.now, reads);
+    let shows_any = |reads: &[&Read]| of(reads).standing().is_some();
+    let coverage = of(&kept);
+    let was_whole = !lost.is_empty() && of(&own).standing() == Some(Standing::Whole);
+    let doubt = doubt(&path, &file.now, &kept);
+    let standing = match coverage.standing() {
+        Some(Standing::Whole) => Some(Standing::Whole),
+        _ if was_whole => Some(Standing::Forgotten),
+        standing => standing,
+    };
+    let standing = standing
         .or_else(|| doubt.as_ref().map(|_| Standing::Unsure))
+        .or_else(|| shows_any(&lost).then_some(Standing::Forgotten))
         .or_else(|| shows_any(&sent).then_some(Standing::OnlySubagent))
         .or_else(|| shows_any(&late).then_some(Standing::OnlyAfterAnswer))
         .or_else(|| namesake(&path, &own))
-        .unwrap_or_else(|| Standing::NotRead { attempts: attempts(&path, file.text, &own) });
+        .unwrap_or_else(|| Standing::NotRead { attempts: attempts(&path, &file.now, &own) });
     Receipt { name: file.name.to_owned(), standing, doubt, shown_whole: coverage.shown_whole() }
 }
 
-/// Returns the command that may have shown the file. A relative path of which nobody knows what it
-/// is relative to is no better than that.
-fn doubt(path: &str, seen: &Seen) -> Option<String> {
+/// Returns the first command that may have shown the file. A relative path of which nobody knows
+/// what it is relative to is no better than that. A command that showed all of it is in no doubt.
+fn doubt(path: &str, now: &Contents<'_>, reads: &[&Read]) -> Option<String> {
+    let is_whole = |read: &&&Read| {
+        matches!(&read.seen, Seen::Lines { path: shown, lines: Lines::Whole, text: Text::Exactly(text) }
+            if shown == path && now.readings().contains(&text.as_ref()))
+    };
+    let proven: Vec<usize> = reads.iter().filter(is_whole).map(|read| read.step).collect();
+    let in_doubt = reads.iter().filter(|read| !proven.contains(&read.step));
+    in_doubt.into_iter().find_map(|read| doubt_of(path, now, &read.seen))
+}
+
+fn doubt_of(path: &str, now: &Contents<'_>, seen: &Seen) -> Option<String> {
     match seen {
         Seen::Perhaps { command, reach } => {
             shell::could_mean(command, *reach, path).then(|| shell::short(command))
+        }
+        Seen::Maybe { path: shown, lines, text, command } => {
+            let is_meant = shown == path || shell::could_mean(command, Reach::Words, path);
+            let is_proven = shown == path && coverage::is_shown(*lines, text, now);
+            (is_meant && !is_proven).then(|| shell::short(command))
         }
         Seen::Lines { path: shown, .. } => path::could_be(shown, path).then(|| shown.clone()),
         Seen::Nothing { .. } => None,
@@ -215,15 +318,17 @@ fn namesake(path: &str, reads: &[&Read]) -> Option<Standing> {
         Seen::Lines { path: shown, .. } if is_one(shown) => {
             Some(Standing::OnlyNamesake { path: shown.clone() })
         }
-        Seen::Lines { .. } | Seen::Nothing { .. } | Seen::Perhaps { .. } => None,
+        Seen::Lines { .. } | Seen::Maybe { .. } | Seen::Nothing { .. } | Seen::Perhaps { .. } => {
+            None
+        }
     })
 }
 
-fn attempts(path: &str, now: Option<&str>, reads: &[&Read]) -> usize {
+fn attempts(path: &str, now: &Contents<'_>, reads: &[&Read]) -> usize {
     let in_vain = |read: &&&Read| match &read.seen {
         Seen::Nothing { path: it } => it == path,
         Seen::Lines { path: it, text, .. } => it == path && text.is_nothing_of(now),
-        Seen::Perhaps { .. } => false,
+        Seen::Maybe { .. } | Seen::Perhaps { .. } => false,
     };
     reads.iter().filter(in_vain).count()
 }

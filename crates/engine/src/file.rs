@@ -45,10 +45,14 @@ pub fn text(path: &Path, max_bytes: u64) -> Option<String> {
     }
 }
 
+/// Reads a file, whatever bytes it holds.
+pub fn bytes(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
+    read_bytes(&fs::canonicalize(path).ok()?, max_bytes).ok()
+}
+
 /// Reads a file, whatever bytes it holds; what is not UTF-8 is replaced.
 pub fn lossy_text(path: &Path, max_bytes: u64) -> Option<String> {
-    let bytes = read_bytes(&fs::canonicalize(path).ok()?, max_bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    Some(String::from_utf8_lossy(&bytes(path, max_bytes)?).into_owned())
 }
 
 /// Reads a file below `dir`, if it gives a text.

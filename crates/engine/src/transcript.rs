@@ -5,6 +5,7 @@
 //! what cannot be told is said to be unknown. Records grow large; they are read line by line.
 
 mod injected;
+pub mod own;
 pub mod reads;
 pub mod spent;
 

@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::Client;
-use convoke_domain::receipt::{Demanded, Lines, Seen, Standing, Text, receipts};
+use convoke_domain::receipt::{Contents, Demanded, Lines, Seen, Standing, Text, receipts};
 use convoke_engine::transcript::reads::{Ending, Session, Wanted, reads};
 
 const GAMMA: &str = "foo bar\nnothing\nfoo baz\n";
@@ -22,7 +22,12 @@ fn fixtures() -> PathBuf {
 fn session(client: Client, name: &str) -> Session {
     let path = fixtures().join(client.name()).join(name);
     let file = BufReader::new(File::open(path).unwrap());
-    reads(client, file, &Wanted { folder: Some(Path::new("/project")), names: &[] }).unwrap()
+    reads(
+        client,
+        file,
+        &Wanted { folder: Some(Path::new("/project")), names: &[], ..Wanted::default() },
+    )
+    .unwrap()
 }
 
 /// Every look in a few words; `=` if the text is known.
@@ -40,7 +45,7 @@ fn looks(session: &Session) -> Vec<String> {
             format!("{lines} {}{known}", path.strip_prefix("/project/").unwrap_or(path))
         }
         Seen::Nothing { path } => format!("nothing {}", path.strip_prefix("/project/").unwrap()),
-        Seen::Perhaps { command, .. } => format!("perhaps {command}"),
+        Seen::Maybe { command, .. } | Seen::Perhaps { command, .. } => format!("perhaps {command}"),
     };
     session.reads.iter().map(|read| told(&read.seen)).collect()
 }
@@ -173,9 +178,12 @@ fn a_record_that_is_cut_says_so_and_keeps_what_came_before() {
         let whole = session(client, &name);
         for end in (0..bytes.len()).step_by(3) {
             let source = &bytes[..end];
-            let session =
-                reads(client, source, &Wanted { folder: Some(Path::new("/project")), names: &[] })
-                    .unwrap();
+            let session = reads(
+                client,
+                source,
+                &Wanted { folder: Some(Path::new("/project")), names: &[], ..Wanted::default() },
+            )
+            .unwrap();
             let is_cut = source.last().is_some_and(|last| *last != b'\n') && bytes[end] != b'\n';
             assert_eq!(session.ending == Ending::Cut, is_cut, "{name} {end}");
             assert!(whole.reads.starts_with(&session.reads), "{name} {end}");
@@ -190,11 +198,15 @@ fn receipts_follow_from_records() {
     for (client, name) in all().into_iter().filter(|(_, name)| !name.starts_with("no-read")) {
         let session = session(client, &name);
         let demanded = [
-            Demanded { name: "alpha", path: "/project/alpha.md", text: Some(&alpha) },
-            Demanded { name: "beta", path: "/project/beta.md", text: Some("one\ntwo\nthree\n") },
-            Demanded { name: "missing", path: "/project/missing.md", text: None },
-            Demanded { name: "gamma", path: "/project/docs/gamma.md", text: Some(GAMMA) },
-            Demanded { name: "delta", path: "/project/delta.md", text: Some("x") },
+            Demanded { name: "alpha", path: "/project/alpha.md", now: Contents::Text(&alpha) },
+            Demanded {
+                name: "beta",
+                path: "/project/beta.md",
+                now: Contents::Text("one\ntwo\nthree\n"),
+            },
+            Demanded { name: "missing", path: "/project/missing.md", now: Contents::Unknown },
+            Demanded { name: "gamma", path: "/project/docs/gamma.md", now: Contents::Text(GAMMA) },
+            Demanded { name: "delta", path: "/project/delta.md", now: Contents::Text("x") },
         ];
         let answered = session.answer.map(|it| it.step);
         let found = receipts(&demanded, &session.reads, answered);
@@ -203,7 +215,7 @@ fn receipts_follow_from_records() {
         assert!(matches!(found[2].standing, Standing::NotRead { attempts: 1.. }), "{client:?}");
         assert_eq!(found[4].standing, Standing::NotRead { attempts: 0 }, "{client:?} {name}");
         // An older version is seen wherever the text is known.
-        let demanded = [Demanded { text: Some(&changed), ..demanded[0] }];
+        let demanded = [Demanded { now: Contents::Text(&changed), ..demanded[0] }];
         let older = &receipts(&demanded, &session.reads, answered)[0];
         let knows_text = (client, name.as_str()) != (Client::Gemini, "reads.printed.jsonl");
         let is_older = matches!(older.standing, Standing::Older { .. });

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use convoke_domain::hook::Client;
+use convoke_domain::receipt::Contents;
+use convoke_domain::receipt::sought::Sought;
 use convoke_engine::transcript::reads::{Wanted, reads};
 use serde_json::{Value, json};
 
@@ -84,7 +86,17 @@ fn savings_against_cat(features: &Path) -> Result<Row, Error> {
 }
 
 fn against_jq(what: &'static str, client: Client, path: &Path) -> Result<Row, Error> {
-    let wanted = Wanted { folder: Some(Path::new("/project")), names: &["file-7.md"] };
+    // Looked for in every output, and in none.
+    let sought: Vec<_> = (0..120).map(|n| format!("{n} words that are nowhere")).collect();
+    let sought = sought.join("\n");
+    let texts: Vec<_> =
+        Sought::new("/project/file-7.md", &Contents::Text(&sought)).into_iter().collect();
+    let wanted = Wanted {
+        folder: Some(Path::new("/project")),
+        names: &["file-7.md"],
+        texts: &texts,
+        answer: None,
+    };
     let ours = || {
         stopwatch(|| {
             let session = reads(client, BufReader::new(File::open(path)?), &wanted)?;

@@ -35,7 +35,7 @@ struct Recording {
 /// A session's file, and what was printed.
 pub(super) struct Recorded {
     pub(super) transcript: PathBuf,
-    printed: String,
+    pub(super) printed: String,
 }
 
 const RECORDINGS: [Recording; 2] = [

@@ -219,7 +219,7 @@ impl RunArgs {
         let driven = &ran.driven;
         let kept = self.keep.as_deref().map_or(Ok(()), |folder| keep(scratch.path(), folder));
         let is_answered = driven.outcome == Outcome::Answered;
-        let proof = is_answered.then(|| reading.proof(&self.agent, scratch.path(), &app.project));
+        let proof = is_answered.then(|| reading.proof(&self.agent, scratch.path(), app));
         let found = Found { ran: &ran, thin: self.thin(driven), proof: proof.flatten() };
         // What is kept is kept, and what was said is known.
         drop(scratch);

@@ -1,6 +1,7 @@
 //! Which lines of a file were shown, and whether they still read as the file does.
 
-use super::{Lines, Read, Seen, Standing, Text};
+use super::sought::{comparable, says_enough, visible_lines};
+use super::{Contents, Lines, Read, Seen, Standing, Text};
 
 /// Lines of a file, both ends included; they count from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,22 +17,24 @@ pub struct Span {
 pub(super) struct Coverage {
     /// Lines that read as they do now, or of which nobody kept how they read.
     current: Vec<Span>,
-    /// Lines that read differently.
-    older: Vec<Span>,
+    /// Lines that read differently; empty if nobody can say which.
+    older: Option<Vec<Span>>,
     /// How many lines the file has now.
     total: Option<usize>,
     /// All of it was shown, without its lines having to be added up.
     is_whole: bool,
     /// Something was shown, and nobody knows which lines.
     has_unknown: bool,
-    has_older: bool,
+    /// Something was shown of a file that is not UTF-8, and it cannot be compared.
+    is_unclear: bool,
     shown_whole: Option<String>,
 }
 
 impl Coverage {
-    /// Adds up the reads of the file at `path`, whose text now is `now`.
-    pub(super) fn of(path: &str, now: Option<&str>, reads: &[&Read]) -> Self {
-        let mut coverage = Self { total: now.map(|text| text.lines().count()), ..Self::default() };
+    /// Adds up the reads of the file at `path`, which now has these contents.
+    pub(super) fn of(path: &str, now: &Contents<'_>, reads: &[&Read]) -> Self {
+        let total = now.readings().first().map(|text| text.lines().count());
+        let mut coverage = Self { total, ..Self::default() };
         for read in reads {
             match &read.seen {
                 // An output without a word of the file shows none of its lines, whatever was asked.
@@ -40,7 +43,18 @@ impl Coverage {
                 {
                     coverage.add(*lines, text, now);
                 }
-                Seen::Lines { .. } | Seen::Nothing { .. } | Seen::Perhaps { .. } => {}
+                Seen::Maybe { path: shown, lines, text, .. }
+                    if shown == path && is_shown(*lines, text, now) =>
+                {
+                    coverage.add(*lines, text, now);
+                }
+                Seen::Maybe { path: shown, text: Text::Among(output), .. } if shown == path => {
+                    now.text().iter().for_each(|now| coverage.add_visible(output, now));
+                }
+                Seen::Lines { .. }
+                | Seen::Maybe { .. }
+                | Seen::Nothing { .. }
+                | Seen::Perhaps { .. } => {}
             }
         }
         coverage
@@ -52,8 +66,11 @@ impl Coverage {
         if self.is_whole || self.total.is_some_and(|total| covers(&current, total)) {
             return Some(Standing::Whole);
         }
-        if self.has_older {
-            return Some(Standing::Older { lines: merged(&self.older) });
+        if let Some(older) = &self.older {
+            return Some(Standing::Older { lines: merged(older) });
+        }
+        if self.is_unclear {
+            return Some(Standing::Unsure);
         }
         let has_any = self.has_unknown || !current.is_empty();
         has_any.then_some(Standing::Part { lines: current, of: self.total })
@@ -64,22 +81,50 @@ impl Coverage {
         self.shown_whole.clone()
     }
 
-    fn add(&mut self, lines: Lines, text: &Text, now: Option<&str>) {
+    fn add(&mut self, lines: Lines, text: &Text, now: &Contents<'_>) {
         let span = self.resolved(lines);
-        let is_older = now.is_some_and(|now| differs(text, lines, span, now));
+        let differs = differs(text, lines, span, now);
+        if let (Text::Cut(shown), true) = (text, differs || span.is_none()) {
+            return self.add_kept(span, shown, now);
+        }
+        // Bytes that are not UTF-8 are shown in many ways; only a known one is proof.
+        if matches!(now, Contents::Other(_)) && (differs || *text == Text::Unknown) {
+            self.is_unclear = true;
+            return;
+        }
         if let (Lines::Whole, Text::Exactly(shown)) = (lines, text) {
             // A client may drop the last line's end; the file's own text is the truer one.
-            let truer = now.filter(|_| !is_older).unwrap_or(shown);
+            let truer = now.text().filter(|_| !differs).unwrap_or(shown);
             self.shown_whole = Some(truer.to_owned());
         }
-        self.has_older |= is_older;
-        match (span, is_older) {
-            (Some(span), true) => self.older.push(span),
+        match (span, differs) {
+            (span, true) => self.older.get_or_insert_default().extend(span),
             (Some(span), false) => self.current.push(span),
-            (None, true) => {}
             (None, false) if lines == Lines::Whole => self.is_whole = true,
             (None, false) => self.has_unknown |= !self.is_beyond(lines),
         }
+    }
+
+    /// Adds those of some lines that were left as they are when the others were cut.
+    fn add_kept(&mut self, span: Option<Span>, shown: &str, now: &Contents<'_>) {
+        let before = self.current.len();
+        if let (None, Some(now)) = (span, now.text()) {
+            self.add_visible(shown, now);
+        }
+        if let (Some(Span { first, last }), Some(now)) = (span, now.text()) {
+            let lines = now.lines().skip(first - 1).take(last + 1 - first);
+            let both = lines.zip(shown.lines()).enumerate();
+            let kept = both.filter(|(_, (line, shown))| line.trim_end() == shown.trim_end());
+            let kept = kept.map(|(at, _)| Span { first: first + at, last: first + at });
+            self.current.extend(kept);
+        }
+        self.has_unknown |= self.current.len() == before;
+    }
+
+    /// Adds the lines that stand in an output.
+    fn add_visible(&mut self, output: &str, now: &str) {
+        let runs = visible_lines(now, output).into_iter();
+        self.current.extend(runs.map(|(first, last)| Span { first: first + 1, last: last + 1 }));
     }
 
     /// Whoever asks for lines behind the end is shown none.
@@ -108,31 +153,40 @@ impl Coverage {
     }
 }
 
-/// Tells whether shown lines are not what the file says now.
-fn differs(text: &Text, lines: Lines, span: Option<Span>, now: &str) -> bool {
-    let expected = match (span, lines) {
-        (Some(Span { first, last }), _) => {
-            let kept = now.lines().skip(first - 1).take(last + 1 - first);
-            kept.collect::<Vec<_>>().join("\n")
-        }
-        // What a search found cannot be placed.
-        (None, Lines::Some) => return false,
-        // The file has no such lines now.
-        (None, Lines::Whole | Lines::Range { .. } | Lines::Last(_)) => String::new(),
-    };
-    match text {
-        Text::Exactly(shown) => comparable(shown) != comparable(&expected),
-        Text::Among(shown) => !comparable(shown).contains(&comparable(&expected)),
-        Text::Unknown => false,
+/// Tells whether shown lines are not what the file says now, in any way of reading it.
+fn differs(text: &Text, lines: Lines, span: Option<Span>, now: &Contents<'_>) -> bool {
+    // What a search found cannot be placed.
+    if span.is_none() && lines == Lines::Some {
+        return false;
     }
+    let readings = now.readings();
+    let is_other = |now: &&str| {
+        let expected = expected(span, now);
+        match text {
+            Text::Exactly(shown) | Text::Cut(shown) => comparable(shown) != comparable(&expected),
+            Text::Among(shown) => !comparable(shown).contains(&comparable(&expected)),
+            Text::Image | Text::Unknown => false,
+        }
+    };
+    !readings.is_empty() && readings.iter().all(is_other)
 }
 
-/// Clients drop empty lines at both ends, ends of lines change on the way, and nobody sees a byte
-/// order mark: none of this makes a text another one.
-fn comparable(text: &str) -> String {
-    let text = text.trim_start_matches('\u{feff}');
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    lines.join("\n").trim_matches('\n').to_owned()
+/// Tells whether an output proves by itself that it holds these lines: it has their text, and that
+/// says enough not to be there by chance.
+pub(super) fn is_shown(lines: Lines, text: &Text, now: &Contents<'_>) -> bool {
+    let Some(total) = now.text().map(|text| text.lines().count()) else { return false };
+    let span = Coverage { total: Some(total), ..Coverage::default() }.resolved(lines);
+    let says_enough =
+        span.is_some() && now.text().is_some_and(|now| says_enough(&expected(span, now)));
+    let is_known = matches!(text, Text::Exactly(_) | Text::Among(_));
+    says_enough && is_known && !differs(text, lines, span, now)
+}
+
+/// Returns how lines of a file read; nothing if it has no such lines now.
+fn expected(span: Option<Span>, now: &str) -> String {
+    let Some(Span { first, last }) = span else { return String::new() };
+    let kept = now.lines().skip(first - 1).take(last + 1 - first);
+    kept.collect::<Vec<_>>().join("\n")
 }
 
 /// Joins spans that touch.

@@ -14,10 +14,11 @@ use std::sync::Arc;
 
 use self::flow::{Flow, Showing, flow};
 pub(super) use self::meaning::places;
-pub use self::meaning::{Reach, could_mean, without_numbers};
+pub use self::meaning::{Reach, could_mean, without_number, without_numbers};
 use self::program::{Role, Style, is_mute, program, succeeds};
 use self::reach::{compound_reach, reach, word_reach};
 use self::syntax::{Joint, Pipeline, Word, pipelines};
+use super::sought::without_each_number;
 use super::{Lines, Seen, Text, path};
 
 /// A longer command is not looked into.
@@ -60,8 +61,10 @@ pub enum Output<'a> {
     Whole(&'a str),
     /// All of it, among words of the client's.
     Framed(&'a str),
-    /// A part.
-    Cut,
+    /// A part, which is this.
+    Cut(&'a str),
+    /// At most this: the client keeps all of it, and may have shown less.
+    Printed(&'a str),
     /// Nobody kept it.
     Unknown,
 }
@@ -70,8 +73,16 @@ impl<'a> Output<'a> {
     /// Returns a text that holds all of it.
     const fn text(self) -> Option<&'a str> {
         match self {
-            Self::Whole(text) | Self::Framed(text) => Some(text),
-            Self::Cut | Self::Unknown => None,
+            Self::Whole(text) | Self::Framed(text) | Self::Printed(text) => Some(text),
+            Self::Cut(_) | Self::Unknown => None,
+        }
+    }
+
+    /// Returns what the agent saw, if that is known.
+    pub const fn seen(self) -> Option<&'a str> {
+        match self {
+            Self::Whole(text) | Self::Framed(text) | Self::Cut(text) => Some(text),
+            Self::Printed(_) | Self::Unknown => None,
         }
     }
 }
@@ -234,19 +245,32 @@ impl<'a> Walk<'a> {
         let hides_errors = pipeline.commands.iter().any(|it| it.are_errors_away);
         let (has_others, complaint) = (showing.files.len() > 1, self.complains(pipeline, file));
         match (certainty, complaint) {
-            (Certainty::Succeeded, _) => self.lines(path, showing),
+            (Certainty::Succeeded, _) => self.lines(path, showing, pipeline),
             (Certainty::Failed, _) if !has_others => Seen::Nothing { path },
             (Certainty::Failed | Certainty::Ran, Some(true)) => Seen::Nothing { path },
             (Certainty::Failed | Certainty::Ran, Some(false)) if !hides_errors => {
-                self.lines(path, showing)
+                self.lines(path, showing, pipeline)
             }
-            _ => perhaps(&pipeline.text, Reach::Words),
+            _ => self.maybe(path, showing, pipeline),
         }
     }
 
-    fn lines(&self, path: String, showing: &Showing) -> Seen {
+    /// Nobody knows whether the command got there, but what stands in the output was shown.
+    fn maybe(&self, path: String, showing: &Showing, pipeline: &Pipeline) -> Seen {
+        let text = match self.run.output.seen() {
+            Some(output) => text_of(output, showing.style, Authors::Several),
+            None => Text::Unknown,
+        };
+        Seen::Maybe { path, lines: showing.lines, text, command: pipeline.text.clone() }
+    }
+
+    fn lines(&self, path: String, showing: &Showing, pipeline: &Pipeline) -> Seen {
         match self.run.output {
-            Output::Cut => Seen::Lines { path, lines: Lines::Some, text: Text::Unknown },
+            Output::Printed(_) => self.maybe(path, showing, pipeline),
+            Output::Cut(output) => {
+                let text = if output.is_empty() { Text::Unknown } else { Text::Cut(output.into()) };
+                Seen::Lines { path, lines: Lines::Some, text }
+            }
             Output::Unknown => Seen::Lines { path, lines: showing.lines, text: Text::Unknown },
             Output::Whole(output) => {
                 let authors =
@@ -331,7 +355,8 @@ fn text_of(output: &str, style: Style, authors: Authors) -> Text {
         (Style::Plain, Authors::Several) => Text::Among(Arc::from(output)),
         (Style::Numbered, Authors::One) => without_numbers(output)
             .map_or(Text::Unknown, |(_, text)| Text::Exactly(Arc::from(text))),
-        (Style::Numbered, Authors::Several) | (Style::Altered, _) => Text::Unknown,
+        (Style::Numbered, Authors::Several) => Text::Among(Arc::from(without_each_number(output))),
+        (Style::Altered, _) => Text::Unknown,
     }
 }
 

@@ -7,7 +7,8 @@ use super::*;
 /// Ten lines.
 const NOW: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 
-/// A session in short: who looked, at what. `answer` is the answer.
+/// A session in short: who looked, at what. `answer` is the answer, and
+/// at `compaction` all that was shown before is forgotten.
 fn session(events: &[&str]) -> (Vec<Read>, Option<usize>) {
     let mut reads = Vec::new();
     let mut answered = None;
@@ -16,8 +17,13 @@ fn session(events: &[&str]) -> (Vec<Read>, Option<usize>) {
             answered = Some(step);
             continue;
         }
+        if *event == "compaction" {
+            continue;
+        }
         let by = if event.starts_with("sub ") { Reader::Subagent } else { Reader::Answerer };
-        reads.push(Read { step, by, seen: seen(event.trim_start_matches("sub ")) });
+        let forgotten = events.iter().skip(step).position(|it| *it == "compaction");
+        let forgotten = forgotten.map(|at| step + at);
+        reads.push(Read { step, by, seen: seen(event.trim_start_matches("sub ")), forgotten });
     }
     (reads, answered)
 }
@@ -58,6 +64,7 @@ fn told(receipt: &Receipt) -> String {
         Standing::Part { lines, of: None } => format!("part{}", spans(lines)),
         Standing::Older { lines } => format!("older{}", spans(lines)),
         Standing::Unsure => "unsure".to_owned(),
+        Standing::Forgotten => "forgotten".to_owned(),
         Standing::OnlySubagent => "subagent".to_owned(),
         Standing::OnlyAfterAnswer => "late".to_owned(),
         Standing::OnlyNamesake { path } => format!("namesake {path}"),
@@ -69,7 +76,8 @@ fn told(receipt: &Receipt) -> String {
 
 fn judged(events: &[&str], now: Option<&str>) -> Receipt {
     let (reads, answered) = session(events);
-    let demanded = [Demanded { name: "spec", path: "/p/spec.md", text: now }];
+    let now = now.map_or(Contents::Unknown, Contents::Text);
+    let demanded = [Demanded { name: "spec", path: "/p/spec.md", now }];
     receipts(&demanded, &reads, answered).remove(0)
 }
 
@@ -226,10 +234,120 @@ fn the_whole_text_is_kept_as_it_was_read() {
 }
 
 #[test]
+fn what_a_compaction_took_away_is_forgotten() {
+    for (events, expected) in [
+        (&["all /p/spec.md", "compaction", "answer"][..], "forgotten"),
+        (&["all /p/spec.md", "compaction"], "forgotten"),
+        (&["all /p/spec.md", "answer", "compaction"], "whole"),
+        (&["all /p/spec.md", "compaction", "all /p/spec.md", "answer"], "whole"),
+        (&["all /p/spec.md", "compaction", "1-5 /p/spec.md", "answer"], "forgotten"),
+        (&["1-5 /p/spec.md", "compaction", "6-10 /p/spec.md", "answer"], "forgotten"),
+        (&["1-5 /p/spec.md", "compaction", "6-9 /p/spec.md", "answer"], "part 6-9 of 10"),
+        (&["1-5 /p/spec.md", "compaction", "answer"], "forgotten"),
+        (&["1-5 /p/spec.md", "compaction", "run jq . spec.md"], "unsure (jq . spec.md)"),
+        (&["run jq . spec.md", "compaction", "answer"], "not read, tried 0"),
+        (&["fail /p/spec.md", "compaction", "answer"], "not read, tried 1"),
+    ] {
+        check(events, expected);
+    }
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_are_proven_by_a_known_reading_alone() {
+    let readings = ["na\u{fffd}ve plan\n", "na\u{ef}ve plan\n"].map(str::to_owned);
+    for (events, expected) in [
+        (&["all /p/spec.md = na\u{fffd}\u{fffd}ve plan"][..], "whole"),
+        (&["all /p/spec.md = naïve plan"], "whole"),
+        (&["all /p/spec.md = anything"], "unsure"),
+        (&["all /p/spec.md ~ anything"], "unsure"),
+        (&["all /p/spec.md"], "unsure"),
+        (&["all /p/spec.md = "], "not read, tried 1"),
+        (&["all /p/spec.md = anything", "all /p/spec.md = naïve plan"], "whole"),
+        (&[], "not read, tried 0"),
+    ] {
+        let (reads, answered) = session(events);
+        let now = Contents::Other(&readings);
+        let demanded = [Demanded { name: "spec", path: "/p/spec.md", now }];
+        let receipt = receipts(&demanded, &reads, answered).remove(0);
+        assert_eq!(told(&receipt), expected, "{events:?}");
+    }
+}
+
+#[test]
+fn lines_that_the_client_cut_are_not_read() {
+    let cut = |text: &str| Seen::Lines {
+        path: "/p/spec.md".to_owned(),
+        lines: Lines::Whole,
+        text: Text::Cut(Arc::from(text)),
+    };
+    let lines = NOW.replace("7\n", "7… (cut)\n");
+    for (text, expected) in [
+        (NOW, "whole"),
+        (&lines, "part 1-6 8-10 of 10"),
+        ("something else", "part of 10"),
+        ("", "not read, tried 1"),
+    ] {
+        let read = Read { step: 0, by: Reader::Answerer, seen: cut(text), forgotten: None };
+        let now = Contents::Text(NOW);
+        let demanded = [Demanded { name: "spec", path: "/p/spec.md", now }];
+        assert_eq!(told(&receipts(&demanded, &[read], None)[0]), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_picture_shows_no_text() {
+    let seen = Seen::Lines { path: "/p/x".to_owned(), lines: Lines::Whole, text: Text::Image };
+    let read = Read { step: 0, by: Reader::Answerer, seen, forgotten: None };
+    let bytes = ["\u{fffd}PNG".to_owned()];
+    for (now, expected) in [
+        (Contents::Text(NOW), "not read, tried 1"),
+        (Contents::Other(&bytes), "whole"),
+        (Contents::Unknown, "whole"),
+    ] {
+        let demanded = [Demanded { name: "x", path: "/p/x", now }];
+        assert_eq!(
+            told(&receipts(&demanded, std::slice::from_ref(&read), None)[0]),
+            expected,
+            "{now:?}"
+        );
+    }
+}
+
+#[test]
+fn an_output_tells_whether_a_doubtful_command_showed_lines() {
+    let long: Vec<_> = (1..=9).map(|n| format!("The {n}th rule of the house is kept.")).collect();
+    let now = long.join("\n");
+    let maybe = |lines: Lines, output: &str| Seen::Maybe {
+        path: "/p/spec.md".to_owned(),
+        lines,
+        text: Text::Among(Arc::from(output)),
+        command: "sed spec.md".to_owned(),
+    };
+    let first = Lines::Range { first: 1, last: 4 };
+    let (top, framed) = (long[..4].join("\n"), format!("Output: {now}\nPID: 1"));
+    for (lines, output, expected) in [
+        (Lines::Whole, framed.as_str(), "whole"),
+        (first, &framed, "part 1-4 of 9"),
+        (first, &top, "part 1-4 of 9"),
+        (Lines::Whole, &top, "part 1-4 of 9 (sed spec.md)"),
+        (Lines::Whole, "", "unsure (sed spec.md)"),
+        // One line may be there by chance.
+        (Lines::Whole, &long[0], "unsure (sed spec.md)"),
+        (Lines::Some, &framed, "part 2-9 of 9 (sed spec.md)"),
+    ] {
+        let seen = maybe(lines, output);
+        let read = Read { step: 0, by: Reader::Answerer, seen, forgotten: None };
+        let demanded = [Demanded { name: "spec", path: "/p/spec.md", now: Contents::Text(&now) }];
+        assert_eq!(told(&receipts(&demanded, &[read], None)[0]), expected, "{lines:?} {output}");
+    }
+}
+
+#[test]
 fn every_demanded_file_has_its_receipt() {
     let (reads, answered) = session(&["all /p/a.md", "1-2 /p/b.md", "answer", "all /p/c.md"]);
     let demanded = ["a", "b", "c", "d"].map(|name| (name, format!("/p/x/../{name}.md")));
-    let demanded = demanded.each_ref().map(|(name, path)| Demanded { name, path, text: Some(NOW) });
+    let demanded =
+        demanded.each_ref().map(|(name, path)| Demanded { name, path, now: Contents::Text(NOW) });
     let told: Vec<_> = receipts(&demanded, &reads, answered)
         .iter()
         .map(|it| it.name.clone() + " " + &told(it))
@@ -261,8 +379,8 @@ proptest! {
         for text in [Text::Exactly(Arc::from(shown.as_str())), Text::Among(Arc::from(shown.as_str()))] {
             for lines in [Lines::Whole, Lines::Range { first, last }, Lines::Last(last), Lines::Some] {
                 let seen = Seen::Lines { path: "/a".to_owned(), lines, text: text.clone() };
-                let read = Read { step: 0, by: Reader::Answerer, seen };
-                receipts(&[Demanded { name: "a", path: "/a", text: Some(&now) }], &[read], None);
+                let read = Read { step: 0, by: Reader::Answerer, seen, forgotten: None };
+                receipts(&[Demanded { name: "a", path: "/a", now: Contents::Text(&now) }], &[read], None);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! What proves that a dispatched agent read what it was sent to, and that its words stand where it
 //! says.
 
+mod contents;
+
 use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,11 +12,14 @@ use convoke_domain::dispatch::review::Review;
 use convoke_domain::hook::Client;
 use convoke_domain::receipt::path::base_name;
 use convoke_domain::receipt::quotation::{Quotation, Source, quotations};
-use convoke_domain::receipt::{Demanded, Read, Receipt, Seen, Standing, receipts};
+use convoke_domain::receipt::sought::Sought;
+use convoke_domain::receipt::{Demanded, Read, Receipt, Seen, Standing, Weight, receipts};
 
+use self::contents::Now;
 use super::feature::MAX_BYTES;
 use crate::file;
 use crate::skill::hash;
+use crate::transcript::own::{Homes, own_record};
 use crate::transcript::reads::{Ending, Session, Wanted, reads};
 
 /// A record that proves nothing.
@@ -66,26 +71,18 @@ impl Evidence {
     /// Returns the files that are known not to have been read before the answer. What is in doubt is
     /// not among them.
     pub fn unproven(&self) -> Vec<String> {
-        let unread = |receipt: &&Receipt| match receipt.standing {
-            Standing::Whole | Standing::Part { .. } | Standing::Older { .. } | Standing::Unsure => {
-                false
-            }
-            Standing::OnlySubagent
-            | Standing::OnlyAfterAnswer
-            | Standing::OnlyNamesake { .. }
-            | Standing::NotRead { .. } => true,
-        };
-        let receipts = self.receipts.iter().map(|(receipt, _)| receipt);
-        receipts.filter(unread).map(|receipt| receipt.name.clone()).collect()
+        self.names_of(|weight| weight == Weight::Refuted)
     }
-}
 
-impl Evidence {
     /// Returns the files that were read whole before the answer.
     pub fn proven(&self) -> Vec<String> {
+        self.names_of(|weight| weight == Weight::Proven)
+    }
+
+    fn names_of(&self, is_meant: fn(Weight) -> bool) -> Vec<String> {
         let receipts = self.receipts.iter().map(|(receipt, _)| receipt);
-        let whole = receipts.filter(|receipt| receipt.standing == Standing::Whole);
-        whole.map(|receipt| receipt.name.clone()).collect()
+        let meant = receipts.filter(|receipt| is_meant(receipt.standing.weight()));
+        meant.map(|receipt| receipt.name.clone()).collect()
     }
 }
 
@@ -122,42 +119,36 @@ impl Demand {
     }
 }
 
+/// A record to judge by.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// Whose it is.
+    pub client: Client,
+    /// The client's transcript, or the events that it printed.
+    pub path: &'a Path,
+    /// Where the client was started.
+    pub project: &'a Path,
+    /// Where clients keep their own records: one of printed events is judged by those, if found.
+    pub homes: &'a Homes,
+}
+
 /// Reads a client's record for what it proves about the files that had to be read.
-pub fn evidence(
-    client: Client,
-    transcript: &Path,
-    project: &Path,
-    demands: &[Demand],
-) -> Result<Evidence, NoEvidence> {
+pub fn evidence(record: &Record<'_>, demands: &[Demand]) -> Result<Evidence, NoEvidence> {
+    let demanded = Files::of(demands);
     let names: Vec<_> = demands.iter().map(|it| base_name(&it.path)).collect();
-    let wanted = Wanted { folder: Some(project), names: &names };
-    let mut session = read(client, transcript, &wanted)?;
-    if session.lines.understood == 0 && session.lines.passed_over == 0 {
-        return Err(NoEvidence::Empty { path: transcript.to_owned() });
-    }
-    if session.is_foreign() {
-        let path = transcript.to_owned();
-        return Err(NoEvidence::Foreign { path, client: client.name() });
-    }
-    for path in subagents(transcript) {
-        // What an agent that was sent read is worth knowing, and no reason to fail.
-        if let Ok(other) = read(client, &path, &wanted) {
-            session.add_subagent(other);
-        }
-    }
-    session.reads.iter_mut().for_each(resolve);
-    let now = |it: &Demand| (canonical(&it.path), file::text(Path::new(&it.path), MAX_BYTES));
-    let found: Vec<_> = demands.iter().map(now).collect();
-    let demanded: Vec<_> = demands
-        .iter()
-        .zip(&found)
-        .map(|(it, (path, text))| Demanded { name: &it.name, path, text: text.as_deref() })
-        .collect();
-    let answered = session.answer.as_ref().map(|answer| answer.step);
-    let receipts = receipts(&demanded, &session.reads, answered).into_iter().map(|receipt| {
-        let shown = receipt.shown_whole.as_deref().map(hash);
-        (receipt, shown)
-    });
+    let wanted = Wanted {
+        folder: Some(record.project),
+        names: &names,
+        texts: &demanded.sought,
+        answer: None,
+    };
+    let session = usable(record.client, record.path, &wanted)?;
+    let id = session.printed.as_deref();
+    let own = id.and_then(|id| own_record(record.client, id, record.homes));
+    let answer = session.answer.as_ref().map(|answer| answer.text.as_str());
+    // A record that goes on behind the answer was begun before it too.
+    let of_own = |path: PathBuf| usable(record.client, &path, &Wanted { answer, ..wanted }).ok();
+    let own = own.and_then(of_own);
     let mut diagnostics = Vec::new();
     if session.ending == Ending::Cut {
         diagnostics.push("record_cut".to_owned());
@@ -165,14 +156,82 @@ pub fn evidence(
     if session.answer.is_none() {
         diagnostics.push("record_without_answer".to_owned());
     }
-    let receipts = receipts.collect();
+    if record.client == Client::Codex && session.printed.is_some() && own.is_none() {
+        diagnostics.push("record_printed_only".to_owned());
+    }
+    let printed = demanded.receipts(demands, &session);
+    let receipts = match own {
+        Some(own) => {
+            let kept = demanded.receipts(demands, &own);
+            kept.into_iter().zip(printed).map(|(kept, printed)| truer(kept, printed)).collect()
+        }
+        None => printed,
+    };
+    let with_hash = |receipt: Receipt| {
+        let shown = receipt.shown_whole.as_deref().map(hash);
+        (receipt, shown)
+    };
+    let receipts = receipts.into_iter().map(with_hash).collect();
     Ok(Evidence { receipts, answer: session.answer.map(|answer| answer.text), diagnostics })
+}
+
+/// What a client keeps is truer than what it prints. Only where it has no trace of a file, the
+/// client may have been ended before it wrote that down.
+fn truer(kept: Receipt, printed: Receipt) -> Receipt {
+    let has_no_trace = kept.standing == Standing::NotRead { attempts: 0 };
+    let is_better = printed.standing.weight() != Weight::Refuted;
+    if has_no_trace && is_better { printed } else { kept }
+}
+
+/// The demanded files as they are now.
+struct Files {
+    now: Vec<(String, Now)>,
+    sought: Vec<Sought>,
+}
+
+impl Files {
+    fn of(demands: &[Demand]) -> Self {
+        let now: Vec<_> =
+            demands.iter().map(|it| (canonical(&it.path), Now::of(&it.path))).collect();
+        let sought = now.iter().filter_map(|(path, now)| Sought::new(path, &now.contents()));
+        Self { sought: sought.collect(), now }
+    }
+
+    fn receipts(&self, demands: &[Demand], session: &Session) -> Vec<Receipt> {
+        let both = demands.iter().zip(&self.now);
+        let demanded: Vec<_> = both
+            .map(|(it, (path, now))| Demanded { name: &it.name, path, now: now.contents() })
+            .collect();
+        let answered = session.answer.as_ref().map(|answer| answer.step);
+        receipts(&demanded, &session.reads, answered)
+    }
+}
+
+/// Reads a record and those of the agents that were sent, if it is one of the client's.
+fn usable(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<Session, NoEvidence> {
+    let mut session = read(client, path, wanted)?;
+    if session.lines.understood == 0 && session.lines.passed_over == 0 {
+        return Err(NoEvidence::Empty { path: path.to_owned() });
+    }
+    if session.is_foreign() {
+        return Err(NoEvidence::Foreign { path: path.to_owned(), client: client.name() });
+    }
+    for path in subagents(path) {
+        // What an agent that was sent read is worth knowing, and no reason to fail.
+        if let Ok(other) = read(client, &path, wanted) {
+            session.add_subagent(other);
+        }
+    }
+    session.reads.iter_mut().for_each(resolve);
+    Ok(session)
 }
 
 /// A file is the same file by whatever links it is reached.
 fn resolve(read: &mut Read) {
     match &mut read.seen {
-        Seen::Lines { path, .. } | Seen::Nothing { path } => *path = canonical(path),
+        Seen::Lines { path, .. } | Seen::Maybe { path, .. } | Seen::Nothing { path } => {
+            *path = canonical(path);
+        }
         Seen::Perhaps { .. } => {}
     }
 }

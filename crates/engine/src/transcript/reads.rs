@@ -16,6 +16,7 @@ use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
 use convoke_domain::hook::Client;
+use convoke_domain::receipt::sought::Sought;
 use convoke_domain::receipt::{Read, Reader};
 
 use self::recorder::Recorder;
@@ -35,6 +36,10 @@ pub struct Wanted<'a> {
     /// The base names of the files that matter. The texts of others are not kept, nor are commands
     /// that cannot mean these. With no names, all are kept, up to a limit.
     pub names: &'a [&'a str],
+    /// Files whose text is looked for in everything that the agent was shown.
+    pub texts: &'a [Sought],
+    /// The answer that is judged, where the record may go on behind it: what comes later is later.
+    pub answer: Option<&'a str>,
 }
 
 /// What a record says about one session.
@@ -46,6 +51,8 @@ pub struct Session {
     pub answer: Option<Answer>,
     /// Whose record it is.
     pub of: Reader,
+    /// The session's name, if this is what the client printed: its own record may tell more.
+    pub printed: Option<String>,
     /// How much of the record was understood.
     pub lines: LineCount,
     /// How the record ends.

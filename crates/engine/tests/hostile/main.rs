@@ -12,15 +12,20 @@
 mod cases;
 mod confirmations;
 mod reviews;
+mod transcripts;
 
 use cases::hold;
 
-#[test]
-fn reviews_hold() {
-    hold("reviews", reviews::verdict);
+/// Makes a test of each kind: its data file has its module's name.
+macro_rules! kinds {
+    ($($kind:ident)*) => {
+        $(
+            #[test]
+            fn $kind() {
+                hold(stringify!($kind), $kind::verdict);
+            }
+        )*
+    };
 }
 
-#[test]
-fn confirmations_hold() {
-    hold("confirmations", confirmations::verdict);
-}
+kinds! { confirmations reviews transcripts }

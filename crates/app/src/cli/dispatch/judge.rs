@@ -12,7 +12,7 @@ use convoke_domain::dispatch::review::Review;
 use convoke_domain::dispatch::role::{Noun, Profile, Role};
 use convoke_domain::hook::Client;
 use convoke_engine::dispatch::answer::review;
-use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, evidence, quoted};
+use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{references, review_history};
@@ -247,7 +247,9 @@ impl Submission<'_> {
     ) -> Result<(Option<Evidence>, Option<String>), Failure> {
         let Some((client, path)) = self.record else { return Ok((None, None)) };
         let demands = Demand::of_references(references);
-        match evidence(client, path, &app.project, &demands) {
+        let homes = app.environment.client_homes();
+        let record = Record { client, path, project: &app.project, homes: &homes };
+        match evidence(&record, &demands) {
             Ok(found) => Ok((Some(found), None)),
             Err(error) if self.no_proof == NoProof::Told => {
                 let why = with_causes(&error);

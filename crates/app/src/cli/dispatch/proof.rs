@@ -1,7 +1,7 @@
 //! How receipts and quotations are shown.
 
 use convoke_domain::receipt::quotation::{Found, Quotation};
-use convoke_domain::receipt::{Receipt, Span, Standing};
+use convoke_domain::receipt::{Receipt, Span, Standing, Weight};
 use serde::Serialize;
 
 /// What is known about the reading of one file.
@@ -9,6 +9,8 @@ use serde::Serialize;
 pub(in crate::cli) struct ReceiptReport {
     pub(in crate::cli) name: String,
     standing: &'static str,
+    /// What that is worth: `proven`, `in_doubt` or `refuted`.
+    proof: &'static str,
     /// The lines that the standing is about.
     lines: Vec<String>,
     of: Option<usize>,
@@ -30,6 +32,7 @@ impl ReceiptReport {
             Standing::Part { lines, of } => ("part", lines.as_slice(), *of, None),
             Standing::Older { lines } => ("older", lines.as_slice(), None, None),
             Standing::Unsure => ("unsure", &[][..], None, None),
+            Standing::Forgotten => ("forgotten", &[][..], None, None),
             Standing::OnlySubagent => ("only_subagent", &[][..], None, None),
             Standing::OnlyAfterAnswer => ("only_after_answer", &[][..], None, None),
             Standing::OnlyNamesake { path } => ("only_namesake", &[][..], None, Some(path.clone())),
@@ -38,6 +41,11 @@ impl ReceiptReport {
         Self {
             name: receipt.name.clone(),
             standing,
+            proof: match receipt.standing.weight() {
+                Weight::Proven => "proven",
+                Weight::InDoubt => "in_doubt",
+                Weight::Refuted => "refuted",
+            },
             lines: spans.iter().map(span).collect(),
             of,
             namesake,
@@ -61,13 +69,14 @@ impl ReceiptReport {
             ("whole", _) => "all of it".to_owned(),
             ("part", Some(of)) if !lines.is_empty() => format!("in part: lines {lines} of {of}"),
             ("part", _) if !lines.is_empty() => format!("in part: lines {lines}"),
-            ("part", _) => "in part: what a search found".to_owned(),
+            ("part", _) => "in part: what a search found, or an output that was cut".to_owned(),
             ("older", _) if lines.is_empty() => "an older version".to_owned(),
             ("older", _) => format!("an older version of lines {lines}"),
             ("earlier", _) => {
                 format!("all of it, in round {}", self.earlier_round.unwrap_or_default())
             }
             ("unsure", _) => "perhaps".to_owned(),
+            ("forgotten", _) => "forgotten: read before the conversation was compacted".to_owned(),
             ("only_subagent", _) => "only by an agent that it sent".to_owned(),
             ("only_after_answer", _) => "only after the answer".to_owned(),
             ("only_namesake", _) => {

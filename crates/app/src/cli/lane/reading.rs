@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::hook::Client;
 use convoke_domain::receipt::demand::{can_be_named, with_reading};
-use convoke_engine::dispatch::evidence::{Demand, evidence};
+use convoke_engine::dispatch::evidence::{Demand, Record, evidence};
 use convoke_engine::file;
 use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::LaneError;
+use crate::app::App;
 use crate::cli::dispatch::proof::ReceiptReport;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -66,8 +67,9 @@ impl Reading {
         with_reading(prompt, &paths)
     }
 
-    /// Judges by what the client printed; `None` if nothing was to be read.
-    pub(super) fn proof(&self, agent: &AgentRef, scratch: &Path, project: &Path) -> Option<Proof> {
+    /// Judges by what the client printed, and by its own record of that session; `None` if nothing
+    /// was to be read.
+    pub(super) fn proof(&self, agent: &AgentRef, scratch: &Path, app: &App) -> Option<Proof> {
         if self.demands.is_empty() {
             return None;
         }
@@ -79,8 +81,9 @@ impl Reading {
         let Some(client) = agent.client().map(Agent::name).and_then(Client::parse) else {
             return Some(unknown("it leaves no record that convoke understands".to_owned()));
         };
-        let found = evidence(client, &scratch.join("stdout"), project, &self.demands);
-        Some(match found {
+        let (path, homes) = (scratch.join("stdout"), app.environment.client_homes());
+        let record = Record { client, path: &path, project: &app.project, homes: &homes };
+        Some(match evidence(&record, &self.demands) {
             Ok(found) => Proof {
                 unproven: found.unproven(),
                 receipts: Some(found.receipts.iter().map(ReceiptReport::new).collect()),

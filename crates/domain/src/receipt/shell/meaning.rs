@@ -85,18 +85,24 @@ pub fn without_numbers(text: &str) -> Option<(usize, String)> {
     let mut first = None;
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let digits = line.trim_start();
-        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-        let (number, rest) = digits.split_at_checked(end)?;
-        let number: usize = number.parse().ok()?;
+        let (number, bare) = without_number(line)?;
         if *first.get_or_insert(number) + index != number {
             return None;
         }
-        let marks = ["\t", ": ", "| ", "→", ":", "|"];
-        let bare = marks.iter().find_map(|mark| rest.strip_prefix(mark));
-        lines.push(bare.or_else(|| rest.is_empty().then_some(""))?);
+        lines.push(bare);
     }
     Some((first?, lines.join("\n")))
+}
+
+/// Takes the number off a line; `None` if it has none.
+pub fn without_number(line: &str) -> Option<(usize, &str)> {
+    let digits = line.trim_start();
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    let (number, rest) = digits.split_at_checked(end)?;
+    let number: usize = number.parse().ok()?;
+    let marks = ["\t", ": ", "| ", "→", ":", "|"];
+    let bare = marks.iter().find_map(|mark| rest.strip_prefix(mark));
+    Some((number, bare.or_else(|| rest.is_empty().then_some(""))?))
 }
 
 #[cfg(test)]

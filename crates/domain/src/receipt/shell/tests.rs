@@ -21,7 +21,7 @@ fn told(seen: &[Seen]) -> String {
         Seen::Lines { path, lines: Lines::Last(count), .. } => format!("last {count} {path}"),
         Seen::Lines { path, lines: Lines::Some, .. } => format!("some {path}"),
         Seen::Nothing { path } => format!("nothing {path}"),
-        Seen::Perhaps { reach: Reach::Words, .. } => "perhaps".to_owned(),
+        Seen::Maybe { .. } | Seen::Perhaps { reach: Reach::Words, .. } => "perhaps".to_owned(),
         Seen::Perhaps { reach: Reach::Anything, .. } => "anything".to_owned(),
     });
     words.collect::<Vec<_>>().join(", ")
@@ -187,7 +187,11 @@ fn what_nobody_understands_is_in_doubt() {
 }
 
 fn doubt_means(seen: &Seen, path: &str) -> bool {
-    matches!(seen, Seen::Perhaps { command, reach } if could_mean(command, *reach, path))
+    match seen {
+        Seen::Perhaps { command, reach } => could_mean(command, *reach, path),
+        Seen::Maybe { command, .. } => could_mean(command, Reach::Words, path),
+        Seen::Lines { .. } | Seen::Nothing { .. } => false,
+    }
 }
 
 #[test]
@@ -239,8 +243,8 @@ fn a_search_shows_where_it_found_something() {
 
 #[test]
 fn an_output_that_was_cut_showed_a_part() {
-    assert_eq!(told(&run("cat a.md", Ended::Well, Output::Cut)), "some /p/a.md");
-    assert_eq!(told(&run("cat a.md; ls", Ended::Well, Output::Cut)), "perhaps");
+    assert_eq!(told(&run("cat a.md", Ended::Well, Output::Cut("1"))), "some /p/a.md");
+    assert_eq!(told(&run("cat a.md; ls", Ended::Well, Output::Cut("1"))), "perhaps");
     assert_eq!(told(&run("cat a.md", Ended::Well, Output::Unknown)), "all /p/a.md");
 }
 
@@ -305,7 +309,7 @@ proptest! {
         shell in "([a-z.]{0,3}|[ ;|&()<>'\"$`\\\\*{},#\n~]|cat|sed -n|for|done|<<E|\\$\\(){0,24}",
     ) {
         for command in [command, shell] {
-            for output in [Output::Whole(&command), Output::Cut, Output::Unknown] {
+            for output in [Output::Whole(&command), Output::Cut(&command), Output::Printed(&command), Output::Unknown] {
                 run(&command, Ended::Well, output);
                 run(&command, Ended::Badly, output);
             }

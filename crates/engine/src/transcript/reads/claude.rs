@@ -1,14 +1,18 @@
 //! Claude Code: its transcript, and what `--output-format stream-json` prints.
 
-use std::borrow::Cow;
+mod file;
 
-use convoke_domain::receipt::shell::{Ended, Output, without_numbers};
+use std::borrow::Cow;
+use std::path::Path;
+
+use convoke_domain::receipt::shell::{Ended, Output};
 use convoke_domain::receipt::{Lines, Reader};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use self::file::{File, FileResult, Shown, lines_of};
 use super::recorder::{Recorder, Shell};
-use super::tool::{Outcome, Tool, asked, foreign, shown};
+use super::tool::{Outcome, Tool, asked, foreign};
 use crate::json::{content_text, number, parse, string};
 
 #[derive(Deserialize)]
@@ -16,7 +20,16 @@ struct Line<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow)]
-    uuid: Option<&'a RawValue>,
+    subtype: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    uuid: Option<Cow<'a, str>>,
+    /// Only what is printed writes it so.
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "compactMetadata", alias = "compact_metadata")]
+    compaction: Option<&'a RawValue>,
+    #[serde(borrow, rename = "microcompactMetadata", alias = "microcompact_metadata")]
+    clearing: Option<&'a RawValue>,
     #[serde(borrow)]
     cwd: Option<Cow<'a, str>>,
     #[serde(rename = "isSidechain")]
@@ -29,6 +42,33 @@ struct Line<'a> {
     result: Option<&'a RawValue>,
     #[serde(borrow)]
     attachment: Option<&'a RawValue>,
+}
+
+/// What a compaction leaves as it was.
+#[derive(Deserialize)]
+struct Compaction<'a> {
+    #[serde(borrow, rename = "preservedMessages", alias = "preserved_messages")]
+    preserved: Option<Preserved<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Preserved<'a> {
+    #[serde(borrow)]
+    uuids: Vec<Cow<'a, str>>,
+}
+
+/// Which results a client takes out of the conversation without compacting it.
+#[derive(Deserialize)]
+struct Clearing<'a> {
+    #[serde(borrow, rename = "compactedToolIds", alias = "compacted_tool_ids")]
+    calls: Vec<Cow<'a, str>>,
+}
+
+/// What a command printed.
+#[derive(Deserialize)]
+struct Printed<'a> {
+    #[serde(borrow)]
+    stdout: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -76,30 +116,6 @@ struct Input<'a> {
     output_mode: Option<&'a RawValue>,
 }
 
-/// What a file's result holds beside what the agent saw.
-#[derive(Deserialize)]
-struct Shown<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    file: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct File<'a> {
-    #[serde(borrow, rename = "filePath")]
-    path: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    num_lines: Option<&'a RawValue>,
-    #[serde(borrow)]
-    start_line: Option<&'a RawValue>,
-    #[serde(borrow)]
-    total_lines: Option<&'a RawValue>,
-}
-
 #[derive(Deserialize)]
 struct Attachment<'a> {
     #[serde(borrow, rename = "type")]
@@ -114,9 +130,13 @@ struct Attachment<'a> {
 pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     let line: Line<'_> = serde_json::from_str(text).ok()?;
     // Others print lines of the same kinds, but none of theirs has a number of its own.
-    line.uuid.filter(|_| {
+    line.uuid.as_ref().filter(|_| {
         matches!(line.kind.as_ref(), "user" | "assistant" | "attachment" | "system" | "result")
     })?;
+    if let Some(session) = &line.session_id {
+        recorder.is_printed_by(session);
+    }
+    recorder.message_is(line.uuid.as_deref());
     if let Some(folder) = &line.cwd {
         recorder.enter(folder);
     }
@@ -128,9 +148,30 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
         "assistant" => assistant(&line, recorder),
         "attachment" => attachment(&line, recorder),
         "result" => recorder.ends_turn(),
+        "system" if line.is_sidechain != Some(true) => system(&line, recorder),
         _ => {}
     }
     Some(())
+}
+
+/// A compaction leaves a boundary: the agent has nothing of what was before but a summary, some
+/// messages that are named, and the files that are attached again behind it.
+fn system(line: &Line<'_>, recorder: &mut Recorder<'_>) {
+    match line.subtype.as_deref() {
+        Some("compact_boundary") => {
+            let kept = parse::<Compaction<'_>>(line.compaction).and_then(|it| it.preserved);
+            let kept = kept.map(|it| it.uuids).unwrap_or_default();
+            let is_kept = |message: &String| kept.iter().any(|uuid| uuid == message);
+            recorder.forgets(|place| !place.message.as_ref().is_some_and(is_kept));
+        }
+        Some("microcompact_boundary") => {
+            let cleared = parse::<Clearing<'_>>(line.clearing).map(|it| it.calls);
+            let cleared = cleared.unwrap_or_default();
+            let is_cleared = |call: &String| cleared.iter().any(|id| id == call);
+            recorder.forgets(|place| place.call.as_ref().is_some_and(is_cleared));
+        }
+        _ => {}
+    }
 }
 
 fn reader(line: &Line<'_>, recorder: &mut Recorder<'_>) -> Reader {
@@ -181,11 +222,31 @@ fn tool(block: &Block<'_>) -> Tool {
 }
 
 fn user(line: &Line<'_>, recorder: &mut Recorder<'_>) {
-    reader(line, recorder);
+    let by = reader(line, recorder);
     let Some(message) = parse::<Message<'_>>(line.message) else { return };
+    if let Some(text) = string(message.content) {
+        return given(by, &text, recorder);
+    }
     let blocks: Vec<Block<'_>> = parse(message.content).unwrap_or_default();
-    let results = blocks.iter().filter(|block| block.kind == "tool_result");
-    results.for_each(|block| result(block, line.result, recorder));
+    for block in &blocks {
+        match block.kind.as_ref() {
+            "tool_result" => result(block, line.result, recorder),
+            "text" => given(by, &string(block.text).unwrap_or_default(), recorder),
+            _ => {}
+        }
+    }
+}
+
+/// A text in place of a prompt. A file that a prompt mentions may stand in it as a JSON string.
+fn given(by: Reader, text: &str, recorder: &mut Recorder<'_>) {
+    let quoted = text.split_once("Result of calling the Read tool: ").map(|(_, rest)| rest);
+    let quoted = quoted.and_then(|rest| {
+        serde_json::Deserializer::from_str(rest).into_iter::<String>().next()?.ok()
+    });
+    recorder.given(by, text);
+    if let Some(file) = quoted {
+        recorder.given(by, &file);
+    }
 }
 
 fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'_>) {
@@ -193,79 +254,40 @@ fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'
     if block.is_error == Some(true) && !matches!(recorder.called(id), Some(Tool::Shell { .. })) {
         return recorder.returns(id, &Outcome::FAILED);
     }
-    if let Some(Tool::File { lines, .. }) = recorder.called(id) {
+    let text = content_text(block.content);
+    if let Some(Tool::File { path, lines }) = recorder.called(id) {
+        // Of other files, only whether they hold a wanted text matters.
+        if !recorder.wants(path) {
+            let outcome = Outcome::file(Some(Lines::Some), text.as_deref());
+            return recorder.returns(id, &outcome);
+        }
+        let extension = Path::new(path).extension();
+        let is_notebook = extension.is_some_and(|it| it.eq_ignore_ascii_case("ipynb"));
         let lines = *lines;
-        return file_result(id, lines, block, shown, recorder);
+        let file = FileResult { id, asked: lines, is_notebook, text: text.as_deref() };
+        let has_image = block.content.is_some_and(|it| it.get().contains("\"type\":\"image\""));
+        if has_image && text.is_none() {
+            recorder.returns(id, &Outcome::IMAGE);
+        } else {
+            file.judge(shown, recorder);
+        }
+        return;
     }
     let ended = if block.is_error == Some(true) { Ended::Badly } else { Ended::Well };
-    let text = content_text(block.content);
+    let printed = parse::<Printed<'_>>(shown).and_then(|it| string(it.stdout));
+    let is_shorter = |text: &str| printed.as_ref().is_some_and(|it| text.len() < it.trim().len());
     let output = match text.as_deref() {
         // The agent is given the beginning, and told where the rest is.
-        Some(text) if text.starts_with("<persisted-output>") => Output::Cut,
+        Some(text) if text.starts_with("<persisted-output>") => Output::Cut(text),
         Some(text) if text.starts_with("Command running in background") => Output::Unknown,
+        Some(text) if is_shorter(text) => Output::Cut(text),
         // A failure begins with its code.
         Some(text) if ended == Ended::Badly => Output::Framed(text),
         Some(text) => Output::Whole(text),
         None => Output::Unknown,
     };
     let ended = if output == Output::Unknown { Ended::Unknown } else { ended };
-    recorder.returns(id, &Outcome { ended, output, lines: None });
-}
-
-fn file_result(
-    id: &str,
-    asked: Lines,
-    block: &Block<'_>,
-    shown: Option<&RawValue>,
-    recorder: &mut Recorder<'_>,
-) {
-    let Some(shown) = parse::<Shown<'_>>(shown) else {
-        let text = content_text(block.content).unwrap_or_default();
-        return numbered_result(id, asked, &text, recorder);
-    };
-    match (shown.kind.as_ref(), parse::<File<'_>>(shown.file)) {
-        ("text", Some(file)) => match lines_of(&file) {
-            Some(lines) => {
-                let text = string(file.content);
-                recorder.returns(id, &Outcome::file(Some(lines), text.as_deref()));
-            }
-            None => recorder.returns(id, &Outcome::FAILED),
-        },
-        ("image" | "notebook", _) => recorder.returns(id, &Outcome::file(None, None)),
-        _ => recorder.returns(id, &Outcome::file(Some(Lines::Some), None)),
-    }
-}
-
-/// `None` if nothing was shown: the file ends before.
-fn lines_of(file: &File<'_>) -> Option<Lines> {
-    let first = number(file.start_line).unwrap_or(1);
-    let count = number(file.num_lines).filter(|count| *count > 0)?;
-    let total = number(file.total_lines).unwrap_or(Lines::END);
-    Some(shown(first, first.saturating_add(count).saturating_sub(1), total))
-}
-
-/// A subagent's record has only what it saw: lines behind their numbers.
-fn numbered_result(id: &str, asked: Lines, text: &str, recorder: &mut Recorder<'_>) {
-    let note = text.find("<system-reminder>").unwrap_or(text.len());
-    let (body, note) = text.split_at_checked(note).unwrap_or((text, ""));
-    let outcome = match without_numbers(body.trim_end_matches('\n')) {
-        Some((first, shown)) => {
-            let last = first + shown.lines().count().saturating_sub(1);
-            // What was not limited goes to the end.
-            let lines = match asked {
-                Lines::Whole if first <= 1 => Lines::Whole,
-                Lines::Range { last: Lines::END, .. } | Lines::Whole => {
-                    Lines::Range { first, last: Lines::END }
-                }
-                Lines::Range { .. } | Lines::Last(_) | Lines::Some => Lines::Range { first, last },
-            };
-            return recorder.returns(id, &Outcome::file(Some(lines), Some(&shown)));
-        }
-        None if note.contains("contents are empty") => Outcome::file(None, Some("")),
-        None if note.contains("shorter than the provided offset") => Outcome::FAILED,
-        None => Outcome::file(Some(Lines::Some), None),
-    };
-    recorder.returns(id, &outcome);
+    recorder.returns(id, &Outcome::of(ended, output));
 }
 
 /// Files that a prompt mentions, and those that come back after a compaction.

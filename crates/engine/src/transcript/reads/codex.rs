@@ -14,6 +14,10 @@ use crate::json::{content_text, parse, string};
 /// The events have a command's whole output. The agent is shown about ten thousand tokens of it.
 const MOST_SHOWN_BYTES: usize = 40_000;
 
+/// The agent itself may ask for fewer, and the events do not tell. For less than a hundred tokens
+/// it does not.
+const SURELY_SHOWN_BYTES: usize = 400;
+
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow, rename = "type")]
@@ -23,7 +27,21 @@ struct Line<'a> {
     #[serde(borrow)]
     item: Option<&'a RawValue>,
     #[serde(borrow)]
-    thread_id: Option<&'a RawValue>,
+    thread_id: Option<Cow<'a, str>>,
+}
+
+/// What a conversation begins with when it was compacted.
+#[derive(Deserialize)]
+struct Compacted<'a> {
+    #[serde(borrow)]
+    replacement_history: Option<Vec<&'a RawValue>>,
+}
+
+/// What a tool of somebody else's gave.
+#[derive(Deserialize)]
+struct McpResult<'a> {
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -80,6 +98,8 @@ struct Item<'a> {
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
     #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
     status: Option<Cow<'a, str>>,
 }
 
@@ -92,12 +112,13 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     match (line.kind.as_ref(), line.payload, line.item) {
         ("item.completed", _, Some(item)) => item_completed(item, recorder),
         ("turn.completed" | "turn.failed", ..) => recorder.ends_turn(),
-        ("thread.started", ..) => return line.thread_id.map(|_| ()),
+        ("thread.started", ..) => recorder.is_printed_by(&line.thread_id?),
+        ("compacted", Some(payload), _) => compacted(payload, recorder),
         ("response_item" | "event_msg" | "session_meta" | "turn_context", Some(payload), _) => {
             let payload: Payload<'_> = serde_json::from_str(payload.get()).ok()?;
             rollout(&line.kind, &payload, recorder);
         }
-        ("compacted" | "world_state" | "token_usage_record", Some(_), _)
+        ("world_state" | "token_usage_record", Some(_), _)
         | ("item.started" | "item.updated", _, Some(_))
         | ("turn.started", ..) => {}
         _ => return None,
@@ -123,7 +144,13 @@ fn rollout(kind: &str, payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
         ("turn_context", _) => payload.cwd.iter().for_each(|folder| recorder.enter(folder)),
         ("event_msg", Some("task_complete" | "turn_complete")) => recorder.ends_turn(),
         ("response_item", Some("function_call" | "local_shell_call")) => called(payload, recorder),
-        ("response_item", Some("function_call_output")) => returned(payload, recorder),
+        ("response_item", Some("custom_tool_call")) => {
+            let id = payload.call_id.as_deref().unwrap_or_default();
+            recorder.calls(id, Reader::Answerer, Tool::Other, None);
+        }
+        ("response_item", Some("function_call_output" | "custom_tool_call_output")) => {
+            returned(payload, recorder);
+        }
         ("response_item", Some("message")) => message(payload, recorder),
         _ => {}
     }
@@ -131,8 +158,22 @@ fn rollout(kind: &str, payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
 
 fn message(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     let is_aside = payload.phase.as_deref() == Some("commentary");
-    if payload.role.as_deref() == Some("assistant") && !is_aside {
-        recorder.says(None, &content_text(payload.content).unwrap_or_default());
+    let text = || content_text(payload.content).unwrap_or_default();
+    match payload.role.as_deref() {
+        Some("assistant") if !is_aside => recorder.says(None, &text()),
+        Some("user" | "developer") => recorder.given(Reader::Answerer, &text()),
+        _ => {}
+    }
+}
+
+/// The conversation is replaced by a summary and what is kept beside it.
+fn compacted(payload: &RawValue, recorder: &mut Recorder<'_>) {
+    recorder.forgets(|_| true);
+    let kept = parse::<Compacted<'_>>(Some(payload)).and_then(|it| it.replacement_history);
+    for item in kept.unwrap_or_default() {
+        let Some(item) = parse::<Payload<'_>>(Some(item)) else { continue };
+        let texts = [content_text(item.content), content_text(item.output)];
+        texts.iter().flatten().for_each(|text| recorder.given(Reader::Answerer, text));
     }
 }
 
@@ -176,7 +217,7 @@ fn returned(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     let Some(id) = payload.call_id.as_deref() else { return };
     let text = content_text(payload.output).unwrap_or_default();
     if matches!(recorder.called(id), Some(Tool::File { .. })) {
-        return recorder.returns(id, &Outcome::file(None, None));
+        return recorder.returns(id, &Outcome::IMAGE);
     }
     let (head, body) = text.split_once("Output:\n").unwrap_or(("", &text));
     let code = head.split_once("exited with code ").map(|(_, rest)| rest.trim());
@@ -188,14 +229,15 @@ fn returned(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     };
     let is_cut = body.starts_with("Warning: truncated output")
         || body.starts_with("Total output lines:")
-        || body.contains("tokens truncated…")
+        || body.contains(" tokens truncated…")
+        || body.contains(" chars truncated…")
         || head.contains("running with session ID");
     let output = match (is_cut, head.is_empty()) {
-        (true, _) => Output::Cut,
+        (true, _) => Output::Cut(body),
         (false, true) => Output::Framed(body),
         (false, false) => Output::Whole(body),
     };
-    recorder.returns(id, &Outcome { ended, output, lines: None });
+    recorder.returns(id, &Outcome::of(ended, output));
 }
 
 fn item_completed(item: &RawValue, recorder: &mut Recorder<'_>) {
@@ -210,7 +252,9 @@ fn item_completed(item: &RawValue, recorder: &mut Recorder<'_>) {
         "mcp_tool_call" => {
             let (server, tool) = (item.server.as_deref(), item.tool.as_deref());
             let name = format!("mcp {} {}", server.unwrap_or_default(), tool.unwrap_or_default());
-            (foreign(&name, item.arguments.map_or("", RawValue::get)), None)
+            let result = parse::<McpResult<'_>>(item.result);
+            let text = result.and_then(|it| content_text(it.content));
+            (foreign(&name, item.arguments.map_or("", RawValue::get)), text)
         }
         _ => return,
     };
@@ -220,10 +264,12 @@ fn item_completed(item: &RawValue, recorder: &mut Recorder<'_>) {
         (None, _) => Ended::Unknown,
     };
     let output = match output.as_deref() {
-        Some(text) if text.len() > MOST_SHOWN_BYTES => Output::Cut,
+        // Which part was shown is not told.
+        Some(text) if text.len() > MOST_SHOWN_BYTES => Output::Cut(""),
+        Some(text) if text.len() > SURELY_SHOWN_BYTES => Output::Printed(text),
         Some(text) => Output::Whole(text),
         None => Output::Unknown,
     };
     recorder.calls(id, Reader::Answerer, tool, None);
-    recorder.returns(id, &Outcome { ended, output, lines: None });
+    recorder.returns(id, &Outcome::of(ended, output));
 }

@@ -149,7 +149,10 @@ fn returned(id: &str, used: &Used<'_>, recorder: &mut Recorder<'_>) {
     if matches!(recorder.called(id), Some(Tool::File { .. })) {
         let text = string(success.content);
         return match success.exceeded_limit {
-            Some(true) => recorder.returns(id, &Outcome::file(Some(Lines::Some), None)),
+            Some(true) => {
+                let shown = text.as_deref().unwrap_or_default();
+                recorder.returns(id, &Outcome::cut_file(Some(Lines::Some), shown));
+            }
             Some(false) | None => recorder.returns(id, &Outcome::file(None, text.as_deref())),
         };
     }
@@ -158,7 +161,7 @@ fn returned(id: &str, used: &Used<'_>, recorder: &mut Recorder<'_>) {
         Some(_) => Ended::Badly,
         None => Ended::Unknown,
     };
-    let text = string(success.stdout);
+    let text = string(success.stdout).or_else(|| content_text(success.content));
     let output = text.as_deref().map_or(Output::Unknown, Output::Whole);
-    recorder.returns(id, &Outcome { ended, output, lines: None });
+    recorder.returns(id, &Outcome::of(ended, output));
 }

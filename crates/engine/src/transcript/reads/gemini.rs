@@ -1,6 +1,7 @@
 //! Gemini CLI: its transcript, and what `-o stream-json` prints.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use convoke_domain::receipt::shell::{Ended, Output};
 use convoke_domain::receipt::{Lines, Reader};
@@ -10,6 +11,9 @@ use serde_json::value::RawValue;
 use super::recorder::Recorder;
 use super::tool::{Outcome, Tool, asked, foreign, shown};
 use crate::json::{content_text, number, parse, string};
+
+/// What is printed is a tool's whole output. The agent is given so many bytes of it, or less.
+const MOST_SHOWN_BYTES: usize = 40_000;
 
 /// A line of either kind: events have a name, messages have a number.
 #[derive(Deserialize)]
@@ -104,9 +108,9 @@ struct Replaced<'a> {
 pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     let line: Line<'_> = serde_json::from_str(text).ok()?;
     if let Some(set) = line.set {
-        let replaced: Option<Replaced<'_>> = parse(Some(set));
-        let messages = replaced.and_then(|it| it.messages).unwrap_or_default();
-        messages.iter().filter_map(|it| parse(Some(it))).for_each(|it| told_again(&it, recorder));
+        if let Some(messages) = parse::<Replaced<'_>>(Some(set)).and_then(|it| it.messages) {
+            replaced(&messages, recorder);
+        }
         return Some(());
     }
     match (line.kind.as_deref(), line.tool_id.as_deref()) {
@@ -126,15 +130,36 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
         (Some("user" | "gemini" | "info" | "error"), _) if line.id.is_some() => {
             told(&line, recorder);
         }
-        _ => return line.rewind.or(line.project).map(|_| ()),
+        _ => {
+            if let Some(message) = string(line.rewind) {
+                recorder.rewinds(&message);
+            }
+            return line.rewind.or(line.project).map(|_| ());
+        }
     }
     Some(())
 }
 
+/// The conversation is these messages from now on. A compression leaves a summary and the newest of
+/// them.
+fn replaced(messages: &[&RawValue], recorder: &mut Recorder<'_>) {
+    let lines: Vec<Line<'_>> = messages.iter().filter_map(|it| parse(Some(it))).collect();
+    let kept: HashSet<&str> = lines.iter().filter_map(|line| line.id.as_deref()).collect();
+    recorder.forgets(|place| !place.message.as_deref().is_some_and(|it| kept.contains(it)));
+    for line in &lines {
+        told_again(line, recorder);
+    }
+}
+
 /// A message of the transcript. It is written again whenever it changes, so a call may come twice.
 fn told(line: &Line<'_>, recorder: &mut Recorder<'_>) {
+    if let Some(id) = &line.id {
+        recorder.begins_message(id);
+    }
     if line.kind.as_deref() == Some("user") {
-        return recorder.ends_turn();
+        recorder.ends_turn();
+        let text = content_text(line.content).unwrap_or_default();
+        return recorder.given(Reader::Answerer, &text);
     }
     if line.kind.as_deref() != Some("gemini") {
         return;
@@ -188,12 +213,17 @@ fn printed_result(line: &Line<'_>, id: &str, recorder: &mut Recorder<'_>) {
         return recorder.returns(id, &Outcome::FAILED);
     }
     let text = string(line.output).unwrap_or_default();
-    match recorder.called(id) {
-        Some(Tool::File { .. }) => {
-            recorder.returns(id, &Outcome::file(range_in(&text, "Read lines "), None));
+    let outcome = match recorder.called(id) {
+        Some(Tool::File { .. }) if text.starts_with("Skipped ") => Outcome::FAILED,
+        Some(Tool::File { .. }) if text.contains("lines were shortened") => {
+            Outcome::file(Some(Lines::Some), None)
         }
-        _ => recorder.returns(id, &framed(&text)),
-    }
+        Some(Tool::File { .. }) if text.starts_with("Read image") => Outcome::IMAGE,
+        Some(Tool::File { .. }) => Outcome::file(range_in(&text, "Read lines "), None),
+        _ if text.len() > MOST_SHOWN_BYTES => Outcome::of(Ended::Unknown, Output::Printed(&text)),
+        _ => framed(&text),
+    };
+    recorder.returns(id, &outcome);
 }
 
 fn kept_result(call: &ToolCall<'_>, recorder: &mut Recorder<'_>) {
@@ -207,31 +237,40 @@ fn kept_result(call: &ToolCall<'_>, recorder: &mut Recorder<'_>) {
     let response = parts.iter().find_map(|part| parse::<Response<'_>>(part.response));
     let response = response.and_then(|it| parse::<ResponseText<'_>>(it.response));
     let text = response.and_then(|it| string(it.output).map(Cow::into_owned));
-    match (recorder.called(&call.id), text.as_deref()) {
-        (Some(Tool::File { .. }), text) => recorder.returns(&call.id, &file(text)),
-        (_, Some(text)) => recorder.returns(&call.id, &framed(text)),
-        (_, None) => {
-            let outcome = Outcome { ended: Ended::Unknown, output: Output::Unknown, lines: None };
-            recorder.returns(&call.id, &outcome);
-        }
-    }
+    let has_data = call.result.is_some_and(|it| it.get().contains("\"inlineData\""));
+    let outcome = match (recorder.called(&call.id), text.as_deref()) {
+        (Some(Tool::File { .. }), _) if has_data => Outcome::IMAGE,
+        (Some(Tool::File { .. }), Some(text)) => file(text),
+        (Some(Tool::File { .. }), None) => Outcome::file(Some(Lines::Some), None),
+        (_, Some(text)) => framed(text),
+        (_, None) => Outcome::of(Ended::Unknown, Output::Unknown),
+    };
+    recorder.returns(&call.id, &outcome);
 }
 
 /// A part of a file comes with a note above it; lines that were too long are cut.
-fn file(text: Option<&str>) -> Outcome<'_> {
-    let Some(text) = text else { return Outcome::file(None, None) };
+fn file(text: &str) -> Outcome<'_> {
     let body = text.split_once("--- FILE CONTENT (truncated) ---\n");
     let (lines, body) = match body {
         Some((note, body)) => (range_in(note, "Showing lines ").or(Some(Lines::Some)), body),
         None => (None, text),
     };
-    let is_cut = body.contains("... [truncated]");
-    Outcome::file(lines, (!is_cut).then_some(body))
+    if text.starts_with("Cannot display content of binary file") {
+        return Outcome::FAILED;
+    }
+    if body.contains("... [truncated]") {
+        return Outcome::cut_file(lines, body);
+    }
+    Outcome::file(lines, Some(body))
 }
 
-/// Its shell's output stands among other words, and its end is not told.
+/// Its shell's output stands among other words, and its end is not told. Of a long one the agent is
+/// given the beginning and the end.
 fn framed(text: &str) -> Outcome<'_> {
-    Outcome { ended: Ended::Unknown, output: Output::Framed(text), lines: None }
+    let is_cut = text.starts_with("Output too large") || text.contains(" characters omitted] ...");
+    let text = text.strip_prefix("Output: ").unwrap_or(text);
+    let output = if is_cut { Output::Cut(text) } else { Output::Framed(text) };
+    Outcome::of(Ended::Unknown, output)
 }
 
 /// Reads `A-B of N` behind a mark.

@@ -68,6 +68,7 @@ struct Input<'a> {
 #[derive(Deserialize)]
 struct Metadata {
     exit: Option<i64>,
+    truncated: Option<bool>,
 }
 
 /// Takes in a line; `None` if it is none of this client's.
@@ -102,12 +103,15 @@ fn used(part: &Part<'_>, recorder: &mut Recorder<'_>) {
     if matches!(recorder.called(id), Some(Tool::File { .. })) {
         return file_result(id, &text, recorder);
     }
-    let ended = match parse::<Metadata>(state.metadata).and_then(|it| it.exit) {
+    let metadata = parse::<Metadata>(state.metadata);
+    let is_cut = metadata.as_ref().is_some_and(|it| it.truncated == Some(true));
+    let ended = match metadata.and_then(|it| it.exit) {
         Some(0) => Ended::Well,
         Some(_) => Ended::Badly,
         None => Ended::Unknown,
     };
-    recorder.returns(id, &Outcome { ended, output: Output::Framed(&text), lines: None });
+    let output = if is_cut { Output::Cut(&text) } else { Output::Framed(&text) };
+    recorder.returns(id, &Outcome::of(ended, output));
 }
 
 fn tool(name: &str, input: Option<&RawValue>) -> Tool {
@@ -132,8 +136,14 @@ fn file_result(id: &str, text: &str, recorder: &mut Recorder<'_>) {
     let (numbered, note) = body.rsplit_once("\n\n(").unwrap_or((body, ""));
     let is_end = note.starts_with("End of file");
     let Some((first, shown)) = without_numbers(numbered) else {
-        let lines = if is_end && numbered.trim().is_empty() { Lines::Whole } else { Lines::Some };
-        return recorder.returns(id, &Outcome::file(Some(lines), None));
+        let outcome = if is_end && numbered.trim().is_empty() {
+            Outcome::file(Some(Lines::Whole), Some(""))
+        } else if text.trim_start().starts_with("Image read") {
+            Outcome::IMAGE
+        } else {
+            Outcome::cut_file(Some(Lines::Some), text)
+        };
+        return recorder.returns(id, &outcome);
     };
     let lines = match (first, is_end) {
         (0 | 1, true) => Lines::Whole,
@@ -143,6 +153,10 @@ fn file_result(id: &str, text: &str, recorder: &mut Recorder<'_>) {
             Lines::Range { first, last: (first + count).saturating_sub(1) }
         }
     };
-    let is_cut = shown.contains("(line truncated to ");
-    recorder.returns(id, &Outcome::file(Some(lines), (!is_cut).then_some(&shown)));
+    let outcome = if shown.contains("(line truncated to ") {
+        Outcome::cut_file(Some(lines), &shown)
+    } else {
+        Outcome::file(Some(lines), Some(&shown))
+    };
+    recorder.returns(id, &outcome);
 }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use convoke_domain::receipt::path::{base_name, within};
-use convoke_domain::receipt::shell::{self, Run, could_mean};
+use convoke_domain::receipt::shell::{self, Output, Reach, Run, could_mean};
+use convoke_domain::receipt::sought::{About, Sought};
 use convoke_domain::receipt::{Lines, Read, Reader, Seen, Text};
+use serde_json::Value;
 
 use super::tool::{Call, Outcome, Tool, files_found};
 use super::{Answer, Ending, LineCount, Session, Wanted};
@@ -27,6 +29,12 @@ pub(super) struct Recorder<'a> {
     folder: Option<String>,
     calls: HashMap<String, Call>,
     reads: Vec<Read>,
+    /// Where each read stands in the record.
+    places: Vec<Place>,
+    /// The message whose line is read.
+    message: Option<String>,
+    /// The step before each message, where a client may go back to one.
+    begun: HashMap<String, usize>,
     step: usize,
     last_call: usize,
     kept_bytes: usize,
@@ -36,6 +44,15 @@ pub(super) struct Recorder<'a> {
     has_main: bool,
     has_side: bool,
     shell: Shell,
+    printed: Option<String>,
+}
+
+/// Where a read stands in a record.
+pub(super) struct Place {
+    /// The message that has it.
+    pub(super) message: Option<String>,
+    /// The call that it came of.
+    pub(super) call: Option<String>,
 }
 
 /// What becomes of a shell after a command.
@@ -55,6 +72,9 @@ impl<'a> Recorder<'a> {
             folder,
             calls: HashMap::new(),
             reads: Vec::new(),
+            places: Vec::new(),
+            message: None,
+            begun: HashMap::new(),
             step: 0,
             last_call: 0,
             kept_bytes: 0,
@@ -63,7 +83,44 @@ impl<'a> Recorder<'a> {
             has_main: false,
             has_side: false,
             shell: Shell::IsNew,
+            printed: None,
         }
+    }
+
+    /// Takes note that the lines were printed by a session of this name.
+    pub(super) fn is_printed_by(&mut self, session: &str) {
+        if self.printed.is_none() {
+            self.printed = Some(session.to_owned());
+        }
+    }
+
+    /// Takes note of which message is read.
+    pub(super) fn message_is(&mut self, message: Option<&str>) {
+        self.message = message.map(str::to_owned);
+    }
+
+    /// The client takes out of the conversation what it was shown, but for some of it.
+    pub(super) fn forgets(&mut self, is_lost: impl Fn(&Place) -> bool) {
+        self.step += 1;
+        for (read, place) in self.reads.iter_mut().zip(&self.places) {
+            if read.by == Reader::Answerer && read.forgotten.is_none() && is_lost(place) {
+                read.forgotten = Some(self.step);
+            }
+        }
+    }
+
+    /// Takes note of which message is read, to be found again when the client goes back to it.
+    pub(super) fn begins_message(&mut self, message: &str) {
+        self.message = Some(message.to_owned());
+        self.begun.entry(message.to_owned()).or_insert(self.step);
+    }
+
+    /// The client takes everything out of the conversation from a message on.
+    pub(super) fn rewinds(&mut self, message: &str) {
+        let Some(begun) = self.begun.get(message).copied() else { return };
+        self.step += 1;
+        let is_later = |read: &&mut Read| read.step > begun && read.forgotten.is_none();
+        self.reads.iter_mut().filter(is_later).for_each(|read| read.forgotten = Some(self.step));
     }
 
     /// Takes note of what becomes of shells.
@@ -92,9 +149,6 @@ impl<'a> Recorder<'a> {
         if message.is_some() && self.said.as_ref().is_some_and(|(it, _)| it.as_deref() == message) {
             self.said = None;
         }
-        if matches!(tool, Tool::Other) {
-            return;
-        }
         if self.calls.len() >= MOST_CALLS {
             self.calls.clear();
         }
@@ -113,40 +167,88 @@ impl<'a> Recorder<'a> {
         let in_folder = |path: &str| within(call.folder.as_deref(), path);
         match &call.tool {
             Tool::File { path, .. } if outcome.has_failed() => {
-                self.keep(call.by, Seen::Nothing { path: in_folder(path) });
+                self.keep(call.by, id, Seen::Nothing { path: in_folder(path) });
             }
             Tool::File { path, lines } => {
                 let (lines, path) = (outcome.lines.unwrap_or(*lines), in_folder(path));
-                self.shows(call.by, path, lines, outcome.text());
+                self.looks_for(&call, id, outcome, About::Another);
+                let text = if self.wants(&path) { outcome.text() } else { Text::Unknown };
+                self.keep(call.by, id, Seen::Lines { path, lines, text });
             }
             Tool::Search { path } if !outcome.has_failed() => {
-                for file in files_found(outcome.text().unwrap_or_default(), path.as_deref()) {
-                    self.shows(call.by, in_folder(file), Lines::Some, None);
+                let output = outcome.output.seen().unwrap_or_default();
+                for file in files_found(output, path.as_deref()) {
+                    let (path, lines) = (in_folder(file), Lines::Some);
+                    self.keep(call.by, id, Seen::Lines { path, lines, text: Text::Unknown });
                 }
+                self.looks_for(&call, id, outcome, About::Another);
             }
             Tool::Shell { command, folder } => {
                 let folder = folder.as_deref().map(in_folder).or_else(|| call.folder.clone());
                 let (ended, output) = (outcome.ended, outcome.output);
                 let run = Run { command, folder: folder.as_deref(), ended, output };
-                for seen in shell::seen(&run) {
-                    self.keep(call.by, seen);
+                let found = shell::seen(&run);
+                // A command that shows no file at all is about none.
+                let about = if found.is_empty() { About::Another } else { About::TheFile };
+                self.looks_for(&call, id, outcome, about);
+                for seen in found {
+                    self.keep(call.by, id, seen);
                 }
                 if self.shell == Shell::GoesOn && call.by == Reader::Answerer {
                     self.folder = shell::folder_after(&run);
                 }
             }
             Tool::Foreign { words } if !outcome.has_failed() => {
-                let (command, reach) = (words.clone(), shell::Reach::Words);
-                self.keep(call.by, Seen::Perhaps { command, reach });
+                self.looks_for(&call, id, outcome, About::TheFile);
+                let (command, reach) = (words.clone(), Reach::Words);
+                self.keep(call.by, id, Seen::Perhaps { command, reach });
             }
-            Tool::Search { .. } | Tool::Foreign { .. } | Tool::Other => {}
+            Tool::Other => self.looks_for(&call, id, outcome, About::Another),
+            Tool::Search { .. } | Tool::Foreign { .. } => {}
+        }
+    }
+
+    /// Looks for the text of every file in an output, whatever was called. `about` tells whether it
+    /// can be about a file that it names.
+    fn looks_for(&mut self, call: &Call, id: &str, outcome: &Outcome<'_>, about: About) {
+        let (output, is_seen) = match (outcome.output.seen(), outcome.output) {
+            (Some(output), _) => (output, true),
+            (None, Output::Printed(output)) => (output, false),
+            (None, _) => return,
+        };
+        let words = match &call.tool {
+            Tool::Shell { command: words, .. } | Tool::Foreign { words } => words.as_str(),
+            Tool::File { path, .. } => path.as_str(),
+            Tool::Search { .. } | Tool::Other => "",
+        };
+        for sought in found_in(output, words, about, self.wanted.texts) {
+            let path = sought.path.clone();
+            let seen = if is_seen {
+                Seen::Lines { path, lines: Lines::Whole, text: Text::Exactly(sought.text.clone()) }
+            } else {
+                let (lines, text, command) = (Lines::Whole, Text::Unknown, words.to_owned());
+                Seen::Maybe { path, lines, text, command }
+            };
+            self.push(call.by, Some(id), seen);
+        }
+    }
+
+    /// The agent is given a text without a call: a prompt, or what is left of a conversation.
+    pub(super) fn given(&mut self, by: Reader, text: &str) {
+        self.step += 1;
+        for sought in found_in(text, text, About::TheFile, self.wanted.texts) {
+            let (path, lines) = (sought.path.clone(), Lines::Whole);
+            let text = Text::Exactly(sought.text.clone());
+            self.push(by, None, Seen::Lines { path, lines, text });
         }
     }
 
     /// A file is shown without a call.
     pub(super) fn shown(&mut self, by: Reader, path: &str, lines: Lines, text: Option<&str>) {
         self.step += 1;
-        self.shows(by, within(self.folder.as_deref(), path), lines, text);
+        let path = within(self.folder.as_deref(), path);
+        let text = text.map_or(Text::Unknown, |it| Text::Exactly(it.into()));
+        self.keep(by, "", Seen::Lines { path, lines, text });
     }
 
     /// The agent says something, in one piece or in several of the same message.
@@ -172,7 +274,10 @@ impl<'a> Recorder<'a> {
     /// The agent's turn is over: what it said last is its answer.
     pub(super) fn ends_turn(&mut self) {
         if let Some((_, answer)) = self.said.take() {
-            self.answer = Some(answer);
+            let is_judged = |it: &Answer| self.wanted.answer == Some(it.text.as_str());
+            if is_judged(&answer) || !self.answer.as_ref().is_some_and(is_judged) {
+                self.answer = Some(answer);
+            }
         }
     }
 
@@ -186,39 +291,51 @@ impl<'a> Recorder<'a> {
             self.reads.iter_mut().for_each(|read| read.by = Reader::Answerer);
         }
         let of = if is_sent { Reader::Subagent } else { Reader::Answerer };
-        Session { reads: self.reads, answer: self.answer, of, lines, ending }
+        let (reads, answer, printed) = (self.reads, self.answer, self.printed);
+        Session { reads, answer, of, printed, lines, ending }
     }
 
-    fn shows(&mut self, by: Reader, path: String, lines: Lines, text: Option<&str>) {
-        let is_wanted = self.wants(&path);
-        let text = text.filter(|_| is_wanted).map_or(Text::Unknown, |it| Text::Exactly(it.into()));
-        self.keep(by, Seen::Lines { path, lines, text });
-    }
-
-    fn wants(&self, path: &str) -> bool {
+    /// Tells whether a file may be one of those that matter.
+    pub(super) fn wants(&self, path: &str) -> bool {
         let names = self.wanted.names;
         names.is_empty() || names.iter().any(|name| base_name(path) == base_name(name))
     }
 
     /// Keeps what matters, in bounds.
-    fn keep(&mut self, by: Reader, seen: Seen) {
+    fn keep(&mut self, by: Reader, call: &str, seen: Seen) {
         let seen = match seen {
             Seen::Lines { path, lines, text } => {
-                let text = if self.wants(&path) { self.bounded(text) } else { Text::Unknown };
+                let text = self.bounded(&path, text);
                 Seen::Lines { path, lines, text }
+            }
+            Seen::Maybe { ref path, ref command, .. }
+                if !self.wants(path) && !self.could_matter(command, Reach::Words) =>
+            {
+                return;
+            }
+            Seen::Maybe { path, lines, text, command } => {
+                let text = self.bounded(&path, text);
+                Seen::Maybe { path, lines, text, command }
             }
             Seen::Perhaps { ref command, reach } if !self.could_matter(command, reach) => return,
             Seen::Nothing { .. } | Seen::Perhaps { .. } => seen,
         };
-        self.reads.push(Read { step: self.step, by, seen });
+        self.push(by, Some(call), seen);
     }
 
-    fn bounded(&mut self, text: Text) -> Text {
+    fn push(&mut self, by: Reader, call: Option<&str>, seen: Seen) {
+        let call = call.filter(|call| !call.is_empty()).map(str::to_owned);
+        self.places.push(Place { message: self.message.clone(), call });
+        self.reads.push(Read { step: self.step, by, seen, forgotten: None });
+    }
+
+    fn bounded(&mut self, path: &str, text: Text) -> Text {
         let length = match &text {
-            Text::Exactly(it) | Text::Among(it) => it.len(),
-            Text::Unknown => 0,
+            Text::Exactly(it) | Text::Among(it) | Text::Cut(it) => it.len(),
+            Text::Image | Text::Unknown => 0,
         };
-        if length > MOST_TEXT_BYTES || self.kept_bytes + length > MOST_KEPT_BYTES {
+        let is_too_long = length > MOST_TEXT_BYTES || self.kept_bytes + length > MOST_KEPT_BYTES;
+        if length > 0 && (is_too_long || !self.wants(path)) {
             return Text::Unknown;
         }
         self.kept_bytes += length;
@@ -228,5 +345,42 @@ impl<'a> Recorder<'a> {
     fn could_matter(&self, command: &str, reach: shell::Reach) -> bool {
         let names = self.wanted.names;
         names.is_empty() || names.iter().any(|name| could_mean(command, reach, name))
+    }
+}
+
+/// Returns the files whose text an output holds. What is JSON holds the texts in it.
+fn found_in<'a>(output: &str, words: &str, about: About, texts: &'a [Sought]) -> Vec<&'a Sought> {
+    if texts.is_empty() {
+        return Vec::new();
+    }
+    let inner = inner_texts(output);
+    let is_found = |sought: &&Sought| {
+        let about = || match about {
+            About::TheFile if could_mean(words, Reach::Words, &sought.path) => About::TheFile,
+            About::TheFile | About::Another => About::Another,
+        };
+        sought.is_in(output, about) || inner.iter().any(|text| sought.is_in(text, about))
+    };
+    texts.iter().filter(is_found).collect()
+}
+
+/// Returns every text in a JSON output.
+fn inner_texts(output: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    if output.len() <= MOST_TEXT_BYTES
+        && output.trim_start().starts_with(['{', '[', '"'])
+        && let Ok(value) = serde_json::from_str(output)
+    {
+        gather(value, &mut found);
+    }
+    found
+}
+
+fn gather(value: Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(values) => values.into_iter().for_each(|value| gather(value, found)),
+        Value::Object(values) => values.into_iter().for_each(|(_, value)| gather(value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

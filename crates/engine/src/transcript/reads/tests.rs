@@ -1,6 +1,6 @@
 //! Records, line by line.
 
-use convoke_domain::receipt::{Demanded, Lines, Seen, Standing, Text, receipts};
+use convoke_domain::receipt::{Contents, Demanded, Lines, Seen, Standing, Text, receipts};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -11,12 +11,13 @@ mod codex_and_gemini;
 fn session(client: Client, lines: &[Value]) -> Session {
     let record: Vec<_> = lines.iter().map(|line| format!("{line}\n")).collect();
     let folder = Some(Path::new("/p"));
-    reads(client, record.concat().as_bytes(), &Wanted { folder, names: &[] }).unwrap()
+    reads(client, record.concat().as_bytes(), &Wanted { folder, names: &[], ..Wanted::default() })
+        .unwrap()
 }
 
 /// How a file of three lines stands.
 fn standing(session: &Session) -> Standing {
-    let demanded = [Demanded { name: "a", path: "/p/a.md", text: Some("1\n2\n3\n") }];
+    let demanded = [Demanded { name: "a", path: "/p/a.md", now: Contents::Text("1\n2\n3\n") }];
     let answered = session.answer.as_ref().map(|answer| answer.step);
     receipts(&demanded, &session.reads, answered).remove(0).standing
 }
@@ -52,7 +53,7 @@ fn whole(path: &str) -> Value {
 fn read_whole(id: &str) -> [Value; 2] {
     [
         calls(id, "Read", json!({"file_path": "/p/a.md"})),
-        returns(id, json!("1\t1"), whole("/p/a.md")),
+        returns(id, json!("1\t1\n2\t2\n3\t3\n4\t"), whole("/p/a.md")),
     ]
 }
 
@@ -96,11 +97,18 @@ fn the_answer_is_what_was_said_last_without_a_call() {
 
 #[test]
 fn claudes_results_tell_how_much_was_shown() {
-    let part = |first: usize, count: usize| json!({"type": "text", "file": {"filePath": "a.md", "content": "2", "numLines": count, "startLine": first, "totalLines": 4}});
+    let part = |first: usize, count: usize| json!({"type": "text", "file": {"filePath": "a.md", "content": "1\n2\n3\n", "numLines": count, "startLine": first, "totalLines": 4}});
     let null = Value::Null;
     for (content, result, expected) in [
-        (json!("x"), part(1, 4), "Whole"),
-        (json!("x"), part(2, 1), "Range { first: 2, last: 2 }"),
+        (json!("1\t1\n2\t2\n3\t3\n4\t"), part(1, 4), "Whole"),
+        (json!("     1→1\n     2→2\n     3→3\n     4→"), part(1, 4), "Whole"),
+        (json!("1\n2\n3\n"), part(1, 4), "Whole"),
+        // What stands beside the content was not shown.
+        (json!("2\t2"), part(1, 4), "Range { first: 2, last: 2 }"),
+        (json!("1\t1\n2\t"), part(1, 4), "Range { first: 1, last: 2 }"),
+        (json!("1\t1\n[2 lines cut]"), part(1, 4), "Range { first: 1, last: 1 }"),
+        (json!("x"), part(1, 4), "Some"),
+        (json!("x"), json!({"type": "file_unchanged", "file": {}}), "nothing"),
         (json!("x"), part(9, 0), "nothing"),
         (json!("x"), json!({"type": "image", "file": {}}), "Whole"),
         (json!("x"), json!({"type": "pdf", "file": {}}), "Some"),
@@ -134,7 +142,9 @@ fn claudes_results_tell_how_much_was_shown() {
         let session = session(Client::Claude, &lines);
         let told = match &session.reads[0].seen {
             Seen::Lines { lines, .. } => format!("{lines:?}"),
-            Seen::Nothing { .. } | Seen::Perhaps { .. } => "nothing".to_owned(),
+            Seen::Nothing { .. } | Seen::Maybe { .. } | Seen::Perhaps { .. } => {
+                "nothing".to_owned()
+            }
         };
         assert_eq!(told, expected, "{content}");
     }
@@ -218,13 +228,35 @@ fn mentioned_files_were_shown_too() {
     let file = whole("/p/a.md");
     let attached = json!({"type": "attachment", "uuid": "u", "cwd": "/p",
         "attachment": {"type": "file", "filename": "/p/a.md", "content": file}});
-    assert_eq!(standing(&session(Client::Claude, &[attached])), Standing::Whole);
-    let boundary = json!({"type": "system", "subtype": "compact_boundary", "uuid": "u"});
-    let [call, result] = read_whole("1");
     assert_eq!(
-        standing(&session(Client::Claude, &[call, result, boundary, says("m", "x")])),
+        standing(&session(Client::Claude, std::slice::from_ref(&attached))),
         Standing::Whole
     );
+    let boundary = json!({"type": "system", "subtype": "compact_boundary", "uuid": "u"});
+    let mut keeping = boundary.clone();
+    keeping["compactMetadata"] = json!({"preservedMessages": {"uuids": ["u"]}});
+    let mut printed = boundary.clone();
+    printed["compact_metadata"] = json!({"preserved_messages": {"uuids": ["v"]}});
+    let mut clearing = json!({"type": "system", "subtype": "microcompact_boundary", "uuid": "u"});
+    clearing["microcompactMetadata"] = json!({"compactedToolIds": ["1"]});
+    let mut of_other = clearing.clone();
+    of_other["microcompactMetadata"] = json!({"compactedToolIds": ["2"]});
+    let mut sidechain = boundary.clone();
+    sidechain["isSidechain"] = json!(true);
+    for (lines, expected) in [
+        (vec![boundary.clone()], Standing::Forgotten),
+        (vec![boundary.clone(), attached], Standing::Whole),
+        (vec![boundary.clone(), says("m", "x")], Standing::Forgotten),
+        (vec![says("m", "x"), boundary], Standing::Whole),
+        (vec![keeping], Standing::Whole),
+        (vec![printed], Standing::Forgotten),
+        (vec![clearing], Standing::Forgotten),
+        (vec![of_other], Standing::Whole),
+        (vec![sidechain], Standing::Whole),
+    ] {
+        let lines = [&read_whole("1")[..], &lines].concat();
+        assert_eq!(standing(&session(Client::Claude, &lines)), expected, "{lines:?}");
+    }
 }
 
 #[test]
@@ -257,7 +289,7 @@ fn only_texts_of_wanted_files_are_kept() {
         returns("2", json!("x"), json!({}))
     );
     let texts = |names: &[&str]| {
-        let wanted = Wanted { folder: None, names };
+        let wanted = Wanted { names, ..Wanted::default() };
         let session = reads(Client::Claude, record.as_bytes(), &wanted).unwrap();
         let is_known =
             |read: &&Read| matches!(&read.seen, Seen::Lines { text: Text::Exactly(_), .. });
@@ -285,8 +317,8 @@ fn lines_of_every_kind_are_passed_over() {
 fn bytes_that_are_no_text_do_not_hide_a_read() {
     let [call, result] = read_whole("1");
     let mut record = format!("{call}\n").into_bytes();
-    let result = result.to_string().into_bytes();
-    record.extend(result.iter().map(|byte| if *byte == b'2' { 0xff } else { *byte }));
+    let result = result.to_string().replace("t2", "t~").replace("n2\\n3", "n~\\n3");
+    record.extend(result.bytes().map(|byte| if byte == b'~' { 0xff } else { byte }));
     let session = reads(Client::Claude, record.as_slice(), &Wanted::default()).unwrap();
     let Seen::Lines { lines, text, .. } = &session.reads[0].seen else { unreachable!() };
     assert_eq!((lines, text), (&Lines::Whole, &Text::Exactly("1\n\u{fffd}\n3\n".into())));

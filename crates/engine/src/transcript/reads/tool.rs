@@ -1,7 +1,7 @@
 //! Tools that agents call, and what came of it, in one shape for all clients.
 
 use convoke_domain::receipt::shell::{Ended, Output};
-use convoke_domain::receipt::{Lines, Reader};
+use convoke_domain::receipt::{Lines, Reader, Text};
 
 /// A call that waits for its result.
 pub(super) struct Call {
@@ -33,12 +33,13 @@ pub(super) struct Outcome<'a> {
     pub(super) output: Output<'a>,
     /// The lines that were shown, where the result says.
     pub(super) lines: Option<Lines>,
+    pub(super) is_image: bool,
 }
 
 impl<'a> Outcome<'a> {
     /// A failure, about which nothing more need be known.
     pub(super) const FAILED: Self =
-        Self { ended: Ended::Badly, output: Output::Unknown, lines: None };
+        Self { ended: Ended::Badly, output: Output::Unknown, lines: None, is_image: false };
 
     /// A file's text as it was shown.
     pub(super) const fn file(lines: Option<Lines>, text: Option<&'a str>) -> Self {
@@ -46,17 +47,34 @@ impl<'a> Outcome<'a> {
             Some(text) => Output::Whole(text),
             None => Output::Unknown,
         };
-        Self { ended: Ended::Well, output, lines }
+        Self { ended: Ended::Well, output, lines, is_image: false }
+    }
+
+    /// A file's text of which some lines were cut.
+    pub(super) const fn cut_file(lines: Option<Lines>, text: &'a str) -> Self {
+        Self { ended: Ended::Well, output: Output::Cut(text), lines, is_image: false }
+    }
+
+    /// A file that was shown as a picture.
+    pub(super) const IMAGE: Self =
+        Self { ended: Ended::Well, output: Output::Unknown, lines: None, is_image: true };
+
+    /// What a command or a tool put out.
+    pub(super) const fn of(ended: Ended, output: Output<'a>) -> Self {
+        Self { ended, output, lines: None, is_image: false }
     }
 
     pub(super) fn has_failed(&self) -> bool {
         self.ended == Ended::Badly
     }
 
-    pub(super) const fn text(&self) -> Option<&'a str> {
+    /// Returns what was shown of a file.
+    pub(super) fn text(&self) -> Text {
         match self.output {
-            Output::Whole(text) | Output::Framed(text) => Some(text),
-            Output::Cut | Output::Unknown => None,
+            _ if self.is_image => Text::Image,
+            Output::Whole(text) | Output::Framed(text) => Text::Exactly(text.into()),
+            Output::Cut(text) => Text::Cut(text.into()),
+            Output::Printed(_) | Output::Unknown => Text::Unknown,
         }
     }
 }

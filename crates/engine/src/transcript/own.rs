@@ -1,0 +1,91 @@
+//! Where a client itself keeps the record of a session that it printed events of.
+//!
+//! What is printed is for whoever watches. Codex prints the whole output of a command and gives its
+//! agent less; Claude Code does not print the files that a prompt mentions. Their own records have
+//! what the agent got.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::hook::Client;
+
+/// Years, months and days.
+const MOST_FOLDERS_DEEP: usize = 3;
+
+/// Where clients keep what is theirs.
+#[derive(Debug, Clone, Default)]
+pub struct Homes {
+    /// Claude Code's folder, `~/.claude` unless it was told otherwise.
+    pub claude: Option<PathBuf>,
+    /// Codex's folder, `~/.codex` unless it was told otherwise.
+    pub codex: Option<PathBuf>,
+}
+
+/// Finds the record of a session by its id; `None` if the client keeps none that we know of.
+pub fn own_record(client: Client, session: &str, homes: &Homes) -> Option<PathBuf> {
+    // The id is from a record, and names no folder.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if session.is_empty() || session.len() > 128 || !session.chars().all(is_plain) {
+        return None;
+    }
+    match client {
+        Client::Codex => {
+            let ending = format!("-{session}.jsonl");
+            let is_it = |name: &str| name.starts_with("rollout-") && name.ends_with(&ending);
+            let home = homes.codex.as_deref()?;
+            let places = ["sessions", "archived_sessions"];
+            places.iter().find_map(|place| newest(&home.join(place), &is_it, MOST_FOLDERS_DEEP))
+        }
+        Client::Claude => {
+            let name = format!("{session}.jsonl");
+            newest(&homes.claude.as_deref()?.join("projects"), &|it| it == name, 1)
+        }
+        Client::Cursor | Client::Gemini | Client::Opencode => None,
+    }
+}
+
+/// Finds a file by its name below a folder; the last by name where there are several.
+fn newest(folder: &Path, is_it: &dyn Fn(&str) -> bool, deep: usize) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?;
+    let mut names: Vec<_> =
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort_unstable_by(|one, other| other.cmp(one));
+    let found = names.iter().filter(|name| is_it(name)).map(|name| folder.join(name));
+    found.into_iter().find(|path| path.is_file()).or_else(|| {
+        let folders = names.iter().filter(|_| deep > 0).map(|name| folder.join(name));
+        folders.filter(|path| path.is_dir()).find_map(|path| newest(&path, is_it, deep - 1))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_found_by_its_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let codex = "codex/sessions/2026/11/16/rollout-2026-11-16T03-17-01-ab-12.jsonl";
+        let archived = "codex/archived_sessions/rollout-2026-11-16T03-17-01-cd.jsonl";
+        let claude = "claude/projects/-p/ab-12.jsonl";
+        for name in [codex, archived, claude, "claude/projects/secret.jsonl", "ab-12.jsonl"] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let home = |name: &str| Some(folder.path().join(name));
+        let homes = Homes { claude: home("claude"), codex: home("codex") };
+        for (client, id, expected) in [
+            (Client::Codex, "ab-12", Some(codex)),
+            (Client::Codex, "cd", Some(archived)),
+            (Client::Codex, "12-ab", None),
+            (Client::Claude, "ab-12", Some(claude)),
+            (Client::Claude, "../secret", None),
+            (Client::Claude, "", None),
+            (Client::Gemini, "ab-12", None),
+        ] {
+            let expected = expected.map(|name| folder.path().join(name));
+            assert_eq!(own_record(client, id, &homes), expected, "{client:?} {id}");
+        }
+        assert_eq!(own_record(Client::Codex, "ab-12", &Homes::default()), None);
+    }
+}
