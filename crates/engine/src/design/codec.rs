@@ -11,6 +11,7 @@ use convoke_domain::design::event::{
 use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::seat::Available;
 use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
+use convoke_domain::design::voting_block::{MarkerWord, Poll};
 use convoke_domain::lane::collected::Status;
 use convoke_domain::lane::event::Usage;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,7 @@ pub fn encode(event: &Event) -> (&'static str, String) {
         Event::Begun(settings) => ("begun", body(&BegunBody::from(settings.as_ref()))),
         Event::SetUp(set_up) => ("set_up", body(&SetUpBody::from(set_up.as_ref().clone()))),
         Event::Probed { occasion, health } => ("probed", body(&ProbedBody::new(*occasion, health))),
+        Event::WordDrawn(poll, word) => ("word_drawn", body(&DrawnBody::new(*poll, word))),
         Event::LaneStarted(id) => ("lane_started", body(&WordBody { name: id.0.clone() })),
         Event::LaneEnded(id, end) => ("lane_ended", body(&LaneBody::new(id, end))),
         Event::Replied(id, reply) => ("replied", body(&ReplyBody::new(id, reply))),
@@ -73,6 +75,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "begun" => Event::Begun(Box::new(read.body::<BegunBody>()?.settings(&read)?)),
         "set_up" => Event::SetUp(Box::new(read.body::<SetUpBody>()?.into())),
         "probed" => read.body::<ProbedBody>()?.event(&read)?,
+        "word_drawn" => read.body::<DrawnBody>()?.event(&read)?,
         "lane_started" => Event::LaneStarted(LaneId(read.body::<WordBody>()?.name)),
         "lane_ended" => read.body::<LaneBody>()?.event(&read)?,
         "replied" => read.body::<ReplyBody>()?.event(),
@@ -240,6 +243,24 @@ impl ProbedBody {
         let occasion = read.known(&self.occasion, occasion)?;
         let available = Available { first: self.first, second: self.second };
         Ok(Event::Probed { occasion, health: Health { available, warnings: self.warnings } })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct DrawnBody {
+    ballot: String,
+    word: String,
+}
+
+impl DrawnBody {
+    fn new(poll: Poll, word: &MarkerWord) -> Self {
+        Self { ballot: poll.name().to_owned(), word: word.to_string() }
+    }
+
+    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
+        let poll = read.known(&self.ballot, Poll::parse(&self.ballot))?;
+        let word = read.known(&self.word, MarkerWord::parse(&self.word))?;
+        Ok(Event::WordDrawn(poll, word))
     }
 }
 
