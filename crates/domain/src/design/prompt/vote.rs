@@ -27,7 +27,7 @@ pub struct Decided<'a> {
 pub fn judge(decided: &Decided<'_>, reader: Reader) -> String {
     let form = Form {
         item: "decision",
-        id: "DECISION_N",
+        id: "`DECISION_N`",
         all: "all of them",
         lines: "    DECISION_N: THESIS|ANTI_THESIS \u{2014} reason",
     };
@@ -66,7 +66,7 @@ pub fn voter(role: VoterRole, decided: &Decided<'_>, plan: &str, reader: Reader)
     };
     let form = Form {
         item: "item",
-        id: "FINDING_N",
+        id: "`FINDING_N` or `OOS_N`",
         all: "every item",
         lines: "    FINDING_N: YES|NO|EXONERATE \u{2014} reason\n    \
                 OOS_N: YES|NO|EXONERATE \u{2014} reason",

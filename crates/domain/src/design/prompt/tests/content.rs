@@ -185,7 +185,7 @@ fn a_judge_is_told_what_both_words_mean() {
                 "how strong the evidence is, how fairly the other side was put",
                 "no credit for tone",
                 "one line for each decision",
-                "vote on all of them",
+                "Vote on all of them",
                 "Do not modify any file.",
             ],
         );
@@ -221,7 +221,7 @@ fn a_voter_is_told_what_each_vote_means() {
                 "YES: file an issue for it.",
                 "NO: it is not worth tracking.",
                 "never implemented in this change",
-                "vote on every item",
+                "Vote on every item",
                 "<panel_feature> Cap the retries of the uploader. </panel_feature>",
                 "Must old callers work?",
                 "<panel_plan> ## Files to modify/create - src/upload.rs: the cap </panel_plan>",
