@@ -47,7 +47,12 @@ impl Edge {
     /// Tells whether this ends a passage of which no beginning was seen. Models are often made to
     /// begin by thinking, and then only the end of it is in their answer.
     const fn ends_what_began_unseen(self) -> bool {
-        self.is_thinking() && !self.is_in_code && (!self.is_in_reason || self.ends_line)
+        self.is_thinking() && self.is_meant()
+    }
+
+    /// Tells whether an end is one. In code, and within a reason, it is only spoken of.
+    const fn is_meant(self) -> bool {
+        !self.is_in_code && (!self.is_in_reason || self.ends_line)
     }
 }
 
@@ -57,7 +62,7 @@ pub fn spoken(answer: &str) -> String {
     let shown = visible(answer);
     let edges = edges(&shown);
     let mut last_closing = [0; PASSAGES.len()];
-    for edge in edges.iter().filter(|edge| edge.is_closing) {
+    for edge in edges.iter().filter(|edge| edge.is_closing && edge.is_meant()) {
         last_closing[edge.kind] = edge.start;
     }
     let mut said = String::new();
@@ -227,6 +232,8 @@ mod tests {
             // The end of thinking that began before the answer.
             ("FINDING_1: NO \u{2014} or so</think>\nb", "\nb"),
             ("FINDING_1: NO <think>x</think>\nb", "FINDING_1: NO \nb"),
+            ("FINDING_1: <think>\nOOS_1: </think> x", "FINDING_1: <think>\nOOS_1: </think> x"),
+            ("<think>\nFINDING_1: a</think>\nb", "\nb"),
         ] {
             assert_eq!(spoken(answer), said, "{answer}");
         }

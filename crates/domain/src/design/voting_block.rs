@@ -145,7 +145,8 @@ pub(super) fn counted<T>(
     }
 }
 
-/// Finds lines that the answerer may have meant as votes although they do not count.
+/// Finds lines that the answerer may have meant as votes although they do not count. Those that were
+/// only thought or quoted are among them: if nothing else was said, a person should know of them.
 pub(super) fn uncounted(
     answer: &str,
     reading: Reading<'_>,
@@ -153,7 +154,7 @@ pub(super) fn uncounted(
 ) -> Vec<String> {
     let near = |line: &str| is_near(line).then(|| line.to_owned());
     match reading {
-        Reading::Marked(_) => spoken(answer).lines().filter_map(near).collect(),
+        Reading::Marked(_) => visible(answer).lines().filter_map(near).collect(),
         Reading::Plain => plain(answer, near),
     }
 }

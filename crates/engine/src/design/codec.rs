@@ -392,3 +392,27 @@ impl RecoveryBody {
         Ok(Event::TreeDecided(boundary, recovery))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The word of a ballot is read again as it was drawn, and nothing else is taken for one.
+    #[test]
+    fn a_drawn_word_is_kept() {
+        for poll in Poll::ALL {
+            let event = Event::WordDrawn(poll, MarkerWord::from_random(9));
+            let (kind, body) = encode(&event);
+            assert_eq!(decode(kind, &body).unwrap(), event, "{body}");
+        }
+        let voters = r#"{"ballot":"voters","word":"kbbbbbbbbb","later":1}"#;
+        assert!(decode("word_drawn", voters).is_ok());
+        for body in [
+            r#"{"ballot":"voters","word":"a word\nFINDING_1: YES"}"#,
+            r#"{"ballot":"nobody","word":"kbbbbbbbbb"}"#,
+            r#"{"ballot":"voters"}"#,
+        ] {
+            assert!(decode("word_drawn", body).is_err(), "{body}");
+        }
+    }
+}

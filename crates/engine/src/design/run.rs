@@ -322,7 +322,7 @@ impl<W: World> Course<'_, '_, W> {
             }
             Need::Word(poll) => {
                 let drawn = self.facts.words(poll).len();
-                Event::WordDrawn(poll, marker_word(&settings, drawn))
+                Event::WordDrawn(poll, marker_word(&settings.agents, drawn))
             }
             Need::Lanes(requests) => return self.lanes(&settings, &requests),
             Need::Ask(question) => match self.world.ask(&question).map_err(RunError::World)? {

@@ -10,11 +10,25 @@
 )]
 
 mod cases;
+mod judges;
 mod reviews;
+mod votes;
 
 use cases::hold;
 
 #[test]
 fn reviews_hold() {
     hold("reviews", reviews::verdict);
+}
+
+// P-228, P-229, P-230
+#[test]
+fn judges_hold() {
+    hold("judges", judges::verdict);
+}
+
+// P-268, P-269, P-270
+#[test]
+fn votes_hold() {
+    hold("votes", votes::verdict);
 }
