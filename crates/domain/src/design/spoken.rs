@@ -25,12 +25,20 @@ struct Edge {
     /// Where the edge itself begins and ends, in bytes.
     start: usize,
     end: usize,
-    /// Whether it stands in inline code, where it is only spoken of.
-    is_in_code: bool,
-    /// Whether its line begins with an id, so that it stands in a reason.
-    is_in_reason: bool,
+    place: Place,
     /// Whether nothing follows it on its line.
     ends_line: bool,
+}
+
+/// Where an edge stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In ordinary text.
+    Text,
+    /// In inline code, where it is only spoken of.
+    Code,
+    /// In a line that begins with an id, so that it is perhaps part of a reason.
+    Reason,
 }
 
 impl Edge {
@@ -52,7 +60,11 @@ impl Edge {
 
     /// Tells whether an end is one. In code, and within a reason, it is only spoken of.
     const fn is_meant(self) -> bool {
-        !self.is_in_code && (!self.is_in_reason || self.ends_line)
+        match self.place {
+            Place::Text => true,
+            Place::Code => false,
+            Place::Reason => self.ends_line,
+        }
     }
 }
 
@@ -91,7 +103,7 @@ pub fn spoken(answer: &str) -> String {
             }
             None => {
                 let has_end = last_closing[edge.kind] > edge.start;
-                if !edge.is_in_code && (has_end || !edge.is_in_reason) {
+                if edge.place == Place::Text || edge.place == Place::Reason && has_end {
                     said.push_str(&shown[from..edge.start]);
                     open = Some((edge, has_end));
                 }
@@ -120,8 +132,13 @@ fn edges(text: &str) -> Vec<Edge> {
             let Some((kind, is_closing, length)) = edge_at(&line[at..]) else { continue };
             next = at + length;
             let (start, end) = (offset + at, offset + next);
-            let ends_line = line[next..].trim().is_empty();
-            edges.push(Edge { kind, is_closing, start, end, is_in_code, is_in_reason, ends_line });
+            let place = match (is_in_code, is_in_reason) {
+                (true, _) => Place::Code,
+                (false, true) => Place::Reason,
+                (false, false) => Place::Text,
+            };
+            let ends_line = line[next..].trim_start().is_empty();
+            edges.push(Edge { kind, is_closing, start, end, place, ends_line });
         }
         offset += line.len();
     }

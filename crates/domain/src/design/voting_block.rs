@@ -223,7 +223,7 @@ fn names_item(line: &str) -> bool {
 /// nothing before it says that it is an example.
 fn unmarked<T>(said: &str, word: &MarkerWord, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
     let mut fences = Fences::default();
-    let (mut outside, mut fenced) = (Vec::new(), Vec::new());
+    let (mut outside, mut inside) = (Vec::new(), Vec::new());
     let (mut is_foreign, mut is_example) = (false, false);
     for line in said.lines().filter(|line| !is_quoted(line) && !is_indented(line)) {
         if let Some(Marker { is_begin, is_ours }) = marker(line, word) {
@@ -235,17 +235,17 @@ fn unmarked<T>(said: &str, word: &MarkerWord, read: impl Fn(&str) -> Option<T>) 
             is_example |= says_example(line);
         }
         if place == FenceLine::Opens {
-            fenced.push((is_example, Vec::new()));
+            inside.push((is_example, Vec::new()));
         }
         let vote = Some(line).filter(|_| !is_foreign).and_then(&read);
-        match (place, fenced.last_mut()) {
+        match (place, inside.last_mut()) {
             (FenceLine::Body, Some((_, votes))) => votes.extend(vote),
             _ => outside.extend(vote),
         }
     }
-    fenced.retain(|(_, votes)| !votes.is_empty());
-    match fenced.pop() {
-        Some((false, votes)) if outside.is_empty() && fenced.is_empty() => votes,
+    inside.retain(|(_, votes)| !votes.is_empty());
+    match inside.pop() {
+        Some((false, votes)) if outside.is_empty() && inside.is_empty() => votes,
         _ => outside,
     }
 }

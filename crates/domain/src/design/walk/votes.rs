@@ -78,10 +78,8 @@ impl<'f> Walk<'f> {
         let who = format!("{} voter", seat.label);
         let cast = Votes::parse(&end.answer, reading);
         let votes_on_any = findings.iter().any(|finding| cast.on(finding.id).is_some());
-        if votes_on_any {
-            if let Some(warning) = unmarked_warning(&who, cast.form) {
-                self.warn(warning);
-            }
+        if let Some(warning) = unmarked_warning(&who, cast.form).filter(|_| votes_on_any) {
+            self.warn(warning);
         }
         if let Some(id) = cast.repeated.first() {
             let text = format!("{who} voted on {id} twice; the first vote counts.");
