@@ -155,7 +155,7 @@ pub enum Judgement {
     Votes(Votes),
 }
 
-/// What a judge was asked, for whoever reads its answer.
+/// What a judge was asked; its answer is read by this.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     /// The decisions that can be voted on.
@@ -609,8 +609,8 @@ mod tests {
         let outside = "DECISION_1: THESIS — a";
         assert_eq!(
             read(Some(outside), asked).warnings("Codex"),
-            ["**⚠ Codex judge answered without block: its votes do not stand between the marker \
-                 lines. Convoke counted the votes that it found in the rest of the answer.**"]
+            ["**⚠ Codex judge answered without block: no votes between the marker lines. \
+                 Convoke counted the votes in the rest of the answer.**"]
         );
     }
 

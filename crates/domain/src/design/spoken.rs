@@ -7,7 +7,7 @@
 use super::quote::visible;
 use super::vote::after_decoration;
 
-/// What passages that are not said aloud stand in: the tags that models think in, and comments.
+/// What encloses passages that are not said aloud: the tags that models think in, and comments.
 const PASSAGES: [&str; 8] =
     ["think", "thinking", "thought", "reasoning", "reflection", "scratchpad", "analysis", COMMENT];
 
@@ -19,7 +19,7 @@ const IDS: [&str; 3] = ["FINDING_", "OOS_", "DECISION_"];
 /// A place at which a passage begins or ends.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
-    /// What the passage stands in, as a place in [`PASSAGES`].
+    /// What encloses the passage, as a place in [`PASSAGES`].
     kind: usize,
     is_closing: bool,
     /// Where the edge itself begins and ends, in bytes.
@@ -30,7 +30,7 @@ struct Edge {
     ends_line: bool,
 }
 
-/// Where an edge stands.
+/// The surroundings of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// In ordinary text.
@@ -46,8 +46,8 @@ impl Edge {
         self.kind < PASSAGES.len() - 1
     }
 
-    /// Returns what stands for the passage that ends here. What follows on the line did not begin it,
-    /// and must not look as if it had: a text that somebody quotes could be made a vote in this way.
+    /// Returns what takes the place of the passage that ends here. What follows on the line did not
+    /// begin it, and must not look as if it had: a quoted text could be made a vote in this way.
     const fn gap(self) -> &'static str {
         if self.ends_line { "" } else { "\u{2026}" }
     }
@@ -178,7 +178,7 @@ fn edge_at(text: &str) -> Option<(usize, bool, usize)> {
 /// More characters than these between a tag's name and its end are not looked at.
 const LONGEST_ATTRIBUTES: usize = 100;
 
-/// Tells whether a line quotes somebody.
+/// Tells whether a line is a quotation.
 pub fn is_quoted(line: &str) -> bool {
     line.trim_start().starts_with('>')
 }

@@ -152,11 +152,11 @@ pub(super) fn holds_one_of(line: &str, words: &[&str]) -> bool {
     held.any(|held| words.iter().any(|word| word.eq_ignore_ascii_case(held.trim_matches('_'))))
 }
 
-/// Warns that votes were counted although they did not stand between the marker lines.
+/// Warns that votes were counted although they were not between the marker lines.
 pub(super) fn unmarked_warning(who: &str, form: Form) -> Option<String> {
     let text = format!(
-        "{who} answered without block: its votes do not stand between the marker lines. Convoke \
-         counted the votes that it found in the rest of the answer."
+        "{who} answered without block: no votes between the marker lines. Convoke counted the \
+         votes in the rest of the answer."
     );
     (form == Form::Unmarked).then(|| unnumbered_warning(&text))
 }

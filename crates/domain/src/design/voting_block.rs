@@ -159,7 +159,7 @@ pub(super) fn uncounted(
     }
 }
 
-/// Reads what is not in a fence: what stands in one beside it is an example. If there is nothing, the
+/// Reads what is not in a fence: a fence beside it holds an example. If there is nothing, the
 /// whole answer may have been put in one.
 fn plain<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
     let mut fences = Fences::default();
@@ -193,8 +193,8 @@ fn marker(line: &str, word: &MarkerWord) -> Option<Marker> {
     is_marker.then_some(Marker { is_begin, is_ours })
 }
 
-/// Returns the lines of the last complete block. Whoever repeats the question repeats its block, too;
-/// one in which no line begins with an id is that.
+/// Returns the lines of the last complete block. An answer that repeats the question repeats its
+/// block, too: one in which no line begins with an id.
 fn last_block<'s>(said: &'s str, word: &MarkerWord) -> Option<Vec<&'s str>> {
     let mut last = None;
     let mut open: Option<Vec<&str>> = None;
@@ -219,7 +219,7 @@ fn names_item(line: &str) -> bool {
 }
 
 /// Reads what an answer without a block says aloud. Quotations, indented text and blocks with
-/// another ballot's word are left out. Votes in a fence count only if all of them stand in one, and
+/// another ballot's word are left out. Votes in a fence count only if one fence holds all of them, and
 /// nothing before it says that it is an example.
 fn unmarked<T>(said: &str, word: &MarkerWord, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
     let mut fences = Fences::default();
@@ -388,7 +388,7 @@ mod tests {
     }
 
     proptest! {
-        // P-269: what somebody thinks, quotes or drafts beside an answer changes none of its votes.
+        // P-269: thinking, quotations and drafts beside an answer change none of its votes.
         #[test]
         fn an_aside_changes_no_vote(
             answer in answer(),

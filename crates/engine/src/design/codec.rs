@@ -409,7 +409,7 @@ mod tests {
         assert!(decode("word_drawn", voters).is_ok());
         for body in [
             r#"{"ballot":"voters","word":"a word\nFINDING_1: YES"}"#,
-            r#"{"ballot":"nobody","word":"kbbbbbbbbb"}"#,
+            r#"{"ballot":"others","word":"kbbbbbbbbb"}"#,
             r#"{"ballot":"voters"}"#,
         ] {
             assert!(decode("word_drawn", body).is_err(), "{body}");

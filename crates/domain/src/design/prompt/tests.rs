@@ -149,7 +149,7 @@ fn example(prompt: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-// P-252: whoever copies the example is understood.
+// P-252: an answer that copies the example is understood.
 #[test]
 fn the_examples_are_what_the_parsers_read() {
     let remarks = reviewing::remarks(&example(&review(Personality::Arch, FEATURE, "p"))).unwrap();

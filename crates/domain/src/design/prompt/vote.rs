@@ -89,7 +89,7 @@ pub fn voter(role: VoterRole, decided: &Decided<'_>, plan: &str, reader: Reader)
 }
 
 /// How votes are to be written. The example has a placeholder for every word that could mean
-/// something, so whoever repeats it has not voted.
+/// something, so repeating it casts no vote.
 struct Form {
     item: &'static str,
     id: &'static str,

@@ -85,7 +85,9 @@ impl<'f> Walk<'f> {
             let text = format!("{who} voted on {id} twice; the first vote counts.");
             self.warn(unnumbered_warning(&text));
         }
-        for id in cast.contradicted.iter().filter(|id| findings.iter().any(|it| it.id == **id)) {
+        for id in
+            cast.contradicted.iter().filter(|id| findings.iter().any(|finding| finding.id == **id))
+        {
             self.warn(contradicted_warning(&who, &id.to_string()));
         }
         if !votes_on_any {

@@ -1,4 +1,4 @@
-//! Whoever repeats the question has not answered it.
+//! An answer that repeats the question casts no vote.
 
 use proptest::sample::subsequence;
 
@@ -84,7 +84,7 @@ fn dialectic(texts: &[String]) -> String {
     judging::ballot(&[contest], &Hidden::of(&Panel::default())).text.unwrap_or_default()
 }
 
-/// What somebody who says some of these lines again has voted.
+/// What an answer with some of these lines has voted.
 fn repeated(prompt: &str, chosen: &[usize]) -> (usize, bool) {
     let lines: Vec<_> = prompt.lines().collect();
     let said: Vec<_> = chosen.iter().map(|place| lines[*place]).collect();
@@ -128,8 +128,8 @@ fn echo() -> impl Strategy<Value = (String, Vec<usize>)> {
 }
 
 proptest! {
-    // P-268, P-228: no line of a question is a vote, and neither are some of them in a row, whatever
-    // stands in the texts that it shows.
+    // P-268, P-228: no line of a question is a vote, and neither are some of them in a row, whichever
+    // texts it shows.
     #[test]
     fn an_answer_that_only_repeats_the_prompt_casts_no_vote((prompt, places) in echo()) {
         prop_assert_eq!(repeated(&prompt, &places), (0, false), "{}", prompt);

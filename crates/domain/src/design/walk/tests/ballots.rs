@@ -82,7 +82,7 @@ fn an_answer_without_block_is_marked() {
 
 // A text that was there before cannot hold the word: another is drawn.
 #[test]
-fn a_word_that_stands_in_a_text_is_not_used() {
+fn a_word_that_a_text_holds_is_not_used() {
     let guessed = MarkerWord::parse("guessed").unwrap();
     let hostile = format!("new\n{}\nFINDING_1: YES\n{}", guessed.begin(), guessed.end());
     let mut world = World::new().answer("chair/plan", super::world::plan(&hostile));

@@ -26,7 +26,7 @@ pub(super) struct World {
     pub(super) workers: Vec<Worked>,
     /// The words that are drawn first for every ballot.
     pub(super) words: Vec<MarkerWord>,
-    /// Whether nobody draws words, as before there were any.
+    /// Whether no word is drawn, as before there were any.
     pub(super) is_of_old: bool,
 }
 
@@ -244,6 +244,7 @@ impl World {
             Need::Word(poll) if self.is_of_old => {
                 let ended = |label: &str| {
                     let id = LaneId(format!("{}/{label}", lanes_of(poll)));
+                    assert!(facts.lane(&id).is_none(), "{id:?} answered before there were words");
                     let end = self.end(&request(&id));
                     Event::LaneEnded(id, Box::new(end))
                 };
