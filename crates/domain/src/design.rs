@@ -42,6 +42,8 @@ pub mod review;
 pub mod seat;
 pub mod session_env;
 pub mod setup;
+pub mod spoken;
 pub mod tally;
 pub mod vote;
+pub mod voting_block;
 pub mod walk;

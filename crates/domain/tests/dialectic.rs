@@ -12,10 +12,11 @@ use std::path::Path;
 use convoke_domain::design::anonymity::Hidden;
 use convoke_domain::design::debate::gate;
 use convoke_domain::design::decision::CAP;
-use convoke_domain::design::judge::{self, Judgement, Verdict, verdict};
+use convoke_domain::design::judge::{self, Asked, Judgement, Verdict, verdict};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::resolution::Disposition;
 use convoke_domain::design::seat::{Panel, Side};
+use convoke_domain::design::voting_block::Reading;
 
 /// The files of one folder.
 type Folder = BTreeMap<String, String>;
@@ -75,9 +76,8 @@ fn debater(folder: &Folder, number: usize, side: Side) -> Option<&str> {
 
 fn judges(folder: &Folder, on_ballot: &BTreeSet<usize>) -> Vec<Judgement> {
     let answer = |who: &str| folder.get(&format!("{who}-judge-output.txt")).map(String::as_str);
-    ["cursor", "codex", "claude"]
-        .map(|who| judge::read(answer(who), on_ballot, Policy::Seed))
-        .to_vec()
+    let asked = Asked { on_ballot, policy: Policy::Seed, reading: Reading::Plain };
+    ["cursor", "codex", "claude"].map(|who| judge::read(answer(who), asked)).to_vec()
 }
 
 fn on_ballot(ballot: &str) -> BTreeSet<usize> {

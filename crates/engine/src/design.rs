@@ -6,3 +6,4 @@ pub mod run;
 pub mod run_folder;
 pub mod session_folder;
 pub mod setup;
+mod word;

@@ -15,6 +15,7 @@ use convoke_domain::design::finding::{Finding, FindingId, Remark, Scope};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::tally::{Voter, report, scores, tally};
 use convoke_domain::design::vote::Votes;
+use convoke_domain::design::voting_block::{MarkerWord, Reading};
 use convoke_domain::lane::collected::Status;
 use convoke_engine::lane::cassette::Entry;
 use serde_json::{Value, json};
@@ -183,7 +184,11 @@ fn ballots(count: usize) -> Ballots {
 /// Reads votes, counts them and reports.
 fn counted((findings, answers): Ballots) -> (String, Vec<Finding>, Vec<Voter>) {
     let reviewers = ["Cursor-Arch", "Codex-Pragmatic"].map(str::to_owned);
-    let voter = |answer: &String| Voter { name: "V".to_owned(), votes: Votes::parse(answer) };
+    let word = MarkerWord::recorded();
+    let voter = |answer: &String| {
+        let votes = Votes::parse(answer, Reading::Marked(&word));
+        Voter { name: "V".to_owned(), votes }
+    };
     let voters: Vec<_> = answers.iter().map(voter).collect();
     let tally = tally(&findings, &voters, Policy::Safe);
     let report = report(&tally, &scores(&findings, &tally, &reviewers));

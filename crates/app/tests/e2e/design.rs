@@ -82,6 +82,40 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     assert!(unknown.stderr.contains(", voting-tally.md\n"), "{unknown}");
 }
 
+// P-268, P-269: a voter who leaves the marker lines out is counted, and a person is told at the end;
+// one who only repeats the question has not voted.
+#[test]
+fn a_vote_without_block_is_marked_and_an_echo_is_none() {
+    let project = Project::new();
+    copied(Path::new(REHEARSAL), &project.path("r"));
+    let edit = |voter: &str, change: &dyn Fn(&str) -> String| {
+        let path = project.path(&format!("r/answers/vote/{voter}.md"));
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, change(&text)).unwrap();
+    };
+    edit("Codex", &|text| {
+        let kept = text.lines().filter(|line| !line.contains(" VOTES "));
+        kept.collect::<Vec<_>>().join("\n")
+    });
+    edit("Cursor", &|text| {
+        let (head, _) = text.split_once("BEGIN VOTES").unwrap();
+        format!(
+            "{head}    FINDING_N: YES|NO|EXONERATE — reason\n    OOS_N: YES|NO|EXONERATE — reason\n"
+        )
+    });
+    let flag = format!("--rehearse={}", project.path("r").display());
+    let (outcome, run) = rehearsed(&project, &flag);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let row = "| FINDING_1 | YES | YES | — | 2 | 0 | 0 | accepted |";
+    assert!(outcome.stdout.contains(row), "{outcome}");
+    for warning in ["Codex voter answered without block: ", "Cursor voter output holds no vote"] {
+        let count = outcome.stdout.matches(&format!("**⚠ {warning}")).count();
+        assert_eq!(count, 2, "{warning}: {outcome}");
+    }
+    // The word is in the journal, so that the same votes are read again.
+    assert_eq!(project.run(&["recount", &run]).code, Some(0));
+}
+
 // Editing one recorded vote changes the tally, the route and the plan.
 #[test]
 fn votes_are_counted_and_not_believed() {

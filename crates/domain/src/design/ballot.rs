@@ -140,6 +140,7 @@ mod tests {
 
     use super::super::finding::{FocusArea, Remark};
     use super::super::vote::Votes;
+    use super::super::voting_block::Reading;
     use super::*;
 
     fn remark(title: &str, concern: &str, revision: Option<&str>) -> Remark {
@@ -268,7 +269,7 @@ mod tests {
                 let ballot = render(&given, layout);
                 let ids: Vec<_> = parse(&ballot).iter().map(|entry| entry.id).collect();
                 prop_assert_eq!(ids, [given[0].id, given[1].id]);
-                prop_assert!(Votes::parse(&ballot).is_empty(), "{}", ballot);
+                prop_assert!(Votes::parse(&ballot, Reading::Plain).is_empty(), "{}", ballot);
             }
         }
 

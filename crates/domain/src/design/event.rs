@@ -10,6 +10,7 @@ use super::policy::Policy;
 use super::progress::{Prefix, Step};
 use super::seat::{Available, Holder, Panel};
 use super::setup::SetUp;
+use super::voting_block::{MarkerWord, Poll};
 use crate::lane::collected::Status;
 use crate::lane::event::Usage;
 
@@ -39,6 +40,9 @@ pub enum Event {
         /// What was found.
         health: Health,
     },
+    /// A word was drawn for the marker lines of a ballot. Runs that began before there were any have
+    /// no such event.
+    WordDrawn(Poll, MarkerWord),
     /// A lane was started.
     LaneStarted(LaneId),
     /// A lane is over.

@@ -11,6 +11,7 @@ use super::event::{
 use super::heavy::Worked;
 use super::progress::Step;
 use super::setup::SetUp;
+use super::voting_block::{MarkerWord, Poll};
 use super::walk::{Ending, Failed, Line, Next, walk, walked};
 
 /// What is known of a design.
@@ -19,6 +20,7 @@ pub struct Facts {
     settings: Option<(Millis, Box<Settings>)>,
     set_up: Option<(Millis, SetUp)>,
     probes: HashMap<Occasion, (Millis, Health)>,
+    words: HashMap<Poll, Vec<(Millis, MarkerWord)>>,
     lanes: IndexMap<LaneId, Course>,
     replies: HashMap<QuestionId, (Millis, Reply)>,
     trees: HashMap<Boundary, Vec<(Millis, Tree)>>,
@@ -90,6 +92,7 @@ impl Facts {
             Event::Probed { occasion, health } => {
                 self.probes.entry(occasion).or_insert((at, health));
             }
+            Event::WordDrawn(poll, word) => self.words.entry(poll).or_default().push((at, word)),
             Event::LaneStarted(id) => {
                 let course = self.lanes.entry(id).or_default();
                 // One that is started again was interrupted; its time begins anew.
@@ -179,6 +182,11 @@ impl Facts {
     /// Returns who was there.
     pub fn probe(&self, occasion: Occasion) -> Option<(Millis, &Health)> {
         self.probes.get(&occasion).map(|(at, health)| (*at, health))
+    }
+
+    /// Returns the words that were drawn for a ballot, and when. The last one holds.
+    pub fn words(&self, poll: Poll) -> &[(Millis, MarkerWord)] {
+        self.words.get(&poll).map_or(&[], Vec::as_slice)
     }
 
     /// Returns a lane's way.

@@ -10,12 +10,13 @@ use super::debate::Defense;
 use super::decision::Decision;
 use super::policy::Policy;
 use super::progress::unnumbered_warning;
-use super::quote::{self, Tag};
+use super::quote::{self, EMPHASIS, Tag};
 use super::seat::Side;
 use super::vote::{
-    EMPHASIS, after_decoration, cast_lines, holds_one_of, near_votes_warning, reason, unwrapped,
-    without_mark,
+    after_decoration, contradicted_warning, holds_one_of, in_cell, near_votes_warning, reason,
+    unmarked_warning, unwrapped, without_mark,
 };
+use super::voting_block::{Form, Reading, counted, uncounted};
 use crate::markdown::lines;
 
 /// What judges are told above the cases.
@@ -86,6 +87,10 @@ impl Ballot {
 }
 
 impl Contest<'_> {
+    const fn chosen_is_first(&self) -> bool {
+        !self.number.is_multiple_of(2)
+    }
+
     /// Writes a decision with its two cases. Whose comes first follows from the number, so that
     /// the first place is nobody's.
     fn entry(&self, hidden: &Hidden) -> Result<(String, bool), Leak> {
@@ -97,9 +102,13 @@ impl Contest<'_> {
         };
         let title = masked(&quote::line(&self.decision.title))?;
         let mut parts = vec![format!("\n### DECISION_{}: {title}\n", self.number)];
+        let (thesis, antithesis) = if self.chosen_is_first() { ("A", "B") } else { ("B", "A") };
+        parts.push(format!(
+            "\nVote `THESIS` for Defense {thesis}, or `ANTI_THESIS` for Defense {antithesis}.\n"
+        ));
         let [thesis, antithesis] = self.defenses;
         let mut cases = [(&self.decision.chosen, thesis), (&self.decision.alternative, antithesis)];
-        if self.number.is_multiple_of(2) {
+        if !self.chosen_is_first() {
             cases.reverse();
         }
         for (place, (option, defense)) in ["A", "B"].into_iter().zip(cases) {
@@ -129,6 +138,10 @@ pub struct Votes {
     pub votes: BTreeMap<usize, Vote>,
     /// Decisions that were voted on more than once; the first vote counts.
     pub repeated: BTreeSet<usize>,
+    /// Decisions on which both votes were cast, so that neither counts.
+    pub contradicted: BTreeSet<usize>,
+    /// How the answer was written.
+    pub form: Form,
 }
 
 /// What a judge's answer comes to.
@@ -142,28 +155,46 @@ pub enum Judgement {
     Votes(Votes),
 }
 
-/// Reads a judge's answer. `None` stands for a lane that failed. Only decisions on the ballot can
-/// be voted on. The original counts nothing but the exact form of a vote; the safe rules also take
-/// what can mean nothing else, as they do with votes on findings.
-pub fn read(answer: Option<&str>, on_ballot: &BTreeSet<usize>, policy: Policy) -> Judgement {
+/// What a judge was asked; its answer is read by this.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The decisions that can be voted on.
+    pub on_ballot: &'a BTreeSet<usize>,
+    /// The rules. The original counts nothing but the exact form of a vote; the safe rules also take
+    /// what can mean nothing else, as they do with votes on findings.
+    pub policy: Policy,
+    /// Which lines count.
+    pub reading: Reading<'a>,
+}
+
+/// Reads a judge's answer. `None` means that its lane failed.
+pub fn read(answer: Option<&str>, asked: Asked<'_>) -> Judgement {
     let Some(answer) = answer.filter(|answer| is_answer(answer)) else {
         return Judgement::Ineligible;
     };
-    let mut votes = Votes::default();
-    for (number, vote) in cast_lines(answer, form(policy)) {
-        if !on_ballot.contains(&number) {
+    let counted = counted(answer, asked.reading, form(asked.policy));
+    let mut votes = Votes { form: counted.form, ..Votes::default() };
+    for (number, vote) in counted.votes {
+        if !asked.on_ballot.contains(&number) {
             continue;
         }
         match votes.votes.entry(number) {
             Entry::Vacant(place) => {
                 place.insert(vote);
             }
-            Entry::Occupied(_) => {
-                votes.repeated.insert(number);
+            Entry::Occupied(first) => {
+                let is_other = first.get().side != vote.side && asked.reading != Reading::Plain;
+                let again = if is_other { &mut votes.contradicted } else { &mut votes.repeated };
+                again.insert(number);
             }
         }
     }
-    if votes.votes.is_empty() { Judgement::Unparseable } else { Judgement::Votes(votes) }
+    for number in &votes.contradicted {
+        votes.votes.remove(number);
+        votes.repeated.remove(number);
+    }
+    let is_nothing = votes.votes.is_empty() && votes.contradicted.is_empty();
+    if is_nothing { Judgement::Unparseable } else { Judgement::Votes(votes) }
 }
 
 /// Returns what these rules take for a vote.
@@ -175,19 +206,15 @@ fn form(policy: Policy) -> fn(&str) -> Option<(usize, Vote)> {
 }
 
 /// Warns of lines that a judge may have meant as votes on decisions that it cast none on.
-pub fn near_votes(
-    judge: &str,
-    answer: &str,
-    on_ballot: &BTreeSet<usize>,
-    policy: Policy,
-) -> Option<String> {
-    let judgement = read(Some(answer), on_ballot, policy);
-    let is_open = |number| on_ballot.contains(&number) && judgement.on(number).is_none();
-    let lines = cast_lines(answer, |line| {
-        let is_near = numbered(after_decoration(line)).is_some_and(|(number, _)| is_open(number))
-            && form(policy)(line).is_none()
-            && holds_one_of(line, &["THESIS", "ANTI_THESIS", "ANTITHESIS"]);
-        is_near.then(|| line.to_owned())
+pub fn near_votes(judge: &str, answer: &str, asked: Asked<'_>) -> Option<String> {
+    let Asked { on_ballot, policy, reading } = asked;
+    let judgement = read(Some(answer), asked);
+    let is_open = |number| on_ballot.contains(&number) && !judgement.settles(number);
+    let lines = uncounted(answer, reading, |line| {
+        let named = numbered(after_decoration(in_cell(line, reading)));
+        named.is_some_and(|(number, _)| is_open(number))
+            && (reading != Reading::Plain || form(policy)(line).is_none())
+            && holds_one_of(line, &["THESIS", "ANTI_THESIS", "ANTITHESIS"])
     });
     near_votes_warning(&format!("{judge} judge"), &lines)
 }
@@ -202,13 +229,28 @@ impl Judgement {
                  this ballot."
             ))],
             Self::Votes(votes) => {
+                let who = format!("{judge} judge");
                 let repeated = votes.repeated.iter().map(|number| {
-                    format!(
-                        "{judge} judge voted on DECISION_{number} twice; the first vote counts."
-                    )
+                    let text =
+                        format!("{who} voted on DECISION_{number} twice; the first vote counts.");
+                    unnumbered_warning(&text)
                 });
-                repeated.map(|text| unnumbered_warning(&text)).collect()
+                let contradicted = votes.contradicted.iter();
+                let contradicted = contradicted
+                    .map(|number| contradicted_warning(&who, &format!("DECISION_{number}")));
+                let unmarked = unmarked_warning(&who, votes.form);
+                unmarked.into_iter().chain(repeated).chain(contradicted).collect()
             }
+        }
+    }
+
+    /// Tells whether a decision needs no further look: it was voted on, if only in different ways.
+    fn settles(&self, number: usize) -> bool {
+        match self {
+            Self::Votes(votes) => {
+                votes.votes.contains_key(&number) || votes.contradicted.contains(&number)
+            }
+            Self::Ineligible | Self::Unparseable => false,
         }
     }
 
@@ -315,6 +357,7 @@ mod tests {
 
     use super::super::decision;
     use super::super::seat::Panel;
+    use super::super::voting_block::MarkerWord;
     use super::*;
 
     fn defense(claim: &str) -> Defense {
@@ -343,12 +386,17 @@ mod tests {
         numbers.iter().copied().collect()
     }
 
+    /// Reads an answer to a ballot on these decisions, without marker lines.
+    fn read_plain(answer: Option<&str>, numbers: &[usize], policy: Policy) -> Judgement {
+        read(answer, Asked { on_ballot: &on(numbers), policy, reading: Reading::Plain })
+    }
+
     fn judged(answer: &str) -> Judgement {
-        read(Some(answer), &on(&[1]), Policy::Safe)
+        read_plain(Some(answer), &[1], Policy::Safe)
     }
 
     fn voted(answer: &str, policy: Policy) -> Vec<(usize, Side, String)> {
-        let Judgement::Votes(found) = read(Some(answer), &on(&[1, 2, 3]), policy) else {
+        let Judgement::Votes(found) = read_plain(Some(answer), &[1, 2, 3], policy) else {
             return Vec::new();
         };
         found.votes.into_iter().map(|(number, vote)| (number, vote.side, vote.rationale)).collect()
@@ -369,10 +417,13 @@ mod tests {
         let rest =
             "See a.rs:1 there.\n\nThey have a point.\n\nIt is outweighed.\n\nWe would lose time.";
         let expected = format!(
-            "\n### DECISION_1: Cap\n\nDefense A (defends a client setting):\n<defense_content>\n\
+            "\n### DECISION_1: Cap\n\nVote `THESIS` for Defense A, or `ANTI_THESIS` for Defense B.\n\n\
+             Defense A (defends a client setting):\n<defense_content>\n\
              It belongs to the client.\n\n{rest}\n</defense_content>\n\n\
              Defense B (defends a worker setting):\n<defense_content>\nThe worker sees all.\n\n{rest}\n\
-             </defense_content>\n\n### DECISION_2: Name\n\nDefense A (defends a worker setting):\n\
+             </defense_content>\n\n### DECISION_2: Name\n\n\
+             Vote `THESIS` for Defense B, or `ANTI_THESIS` for Defense A.\n\n\
+             Defense A (defends a worker setting):\n\
              <defense_content>\nThe worker sees all.\n\n{rest}\n</defense_content>\n\n\
              Defense B (defends a client setting):\n<defense_content>\nIt belongs to the client.\n\n{rest}\n\
              </defense_content>\n"
@@ -461,7 +512,10 @@ mod tests {
     // A judge's abstention that was perhaps none is told of.
     #[test]
     fn a_line_that_looks_like_a_vote_is_told_of() {
-        let near = |answer, policy| near_votes("Codex", answer, &on(&[1]), policy);
+        let near = |answer, policy| {
+            let on_ballot = &on(&[1]);
+            near_votes("Codex", answer, Asked { on_ballot, policy, reading: Reading::Plain })
+        };
         let line = "- **DECISION_1**: **ANTI_THESIS** because";
         let warning =
             format!("**⚠ Codex judge: 1 line looks like a vote and is none: \"{line}\"**");
@@ -513,7 +567,7 @@ mod tests {
     fn the_first_valid_vote_counts() {
         let answer = "DECISION_1: MAYBE — x\nDECISION_1: THESIS — a\nDECISION_1: ANTI_THESIS — b\n\
                       DECISION_2: ANTI_THESIS — c\n";
-        let judgement = read(Some(answer), &on(&[1, 2, 3]), Policy::Seed);
+        let judgement = read_plain(Some(answer), &[1, 2, 3], Policy::Seed);
         assert_eq!(
             voted(answer, Policy::Seed),
             [(1, Side::Thesis, "a".to_owned()), (2, Side::Antithesis, "c".to_owned())]
@@ -524,13 +578,49 @@ mod tests {
         );
     }
 
+    // P-227: a judge who votes both ways on one decision has not decided.
+    #[test]
+    fn both_votes_on_one_decision_are_an_abstention() {
+        let word = MarkerWord::from_random(1);
+        let asked = Asked {
+            on_ballot: &on(&[1, 2]),
+            policy: Policy::Safe,
+            reading: Reading::Marked(&word),
+        };
+        let block = |votes: &str| format!("{}\n{votes}\n{}", word.begin(), word.end());
+        let both = block(
+            "DECISION_1: THESIS — a\nDECISION_1: ANTI_THESIS — b\nDECISION_2: THESIS — c\n\
+             DECISION_2: THESIS — d",
+        );
+        let judgement = read(Some(&both), asked);
+        assert_eq!(
+            (judgement.on(1), judgement.on(2).map(|vote| vote.side)),
+            (None, Some(Side::Thesis))
+        );
+        assert_eq!(
+            judgement.warnings("Codex"),
+            [
+                "**⚠ Codex judge voted on DECISION_2 twice; the first vote counts.**",
+                "**⚠ Codex judge voted on DECISION_1 in different ways; Convoke counts that as an \
+                 abstention.**",
+            ]
+        );
+        assert_eq!(near_votes("Codex", &both, asked), None);
+        let outside = "DECISION_1: THESIS — a";
+        assert_eq!(
+            read(Some(outside), asked).warnings("Codex"),
+            ["**⚠ Codex judge answered without block: no votes between the marker lines. \
+                 Convoke counted the votes in the rest of the answer.**"]
+        );
+    }
+
     // P-229, P-230
     #[test]
     fn a_failed_answer_has_no_votes() {
         let vote = "DECISION_1: THESIS — a";
         for answer in [None, Some(""), Some(" \n"), Some("\nSTATUS=FAILED\nDECISION_1: THESIS — a")]
         {
-            let judgement = read(answer, &on(&[1]), Policy::Safe);
+            let judgement = read_plain(answer, &[1], Policy::Safe);
             assert_eq!(judgement, Judgement::Ineligible, "{answer:?}");
             assert_eq!(judgement.warnings("Cursor"), [""; 0]);
         }
@@ -601,7 +691,7 @@ mod tests {
         fn any_answer_is_judged(text in any::<String>(), line in "(\\*\\*)?(DECISION_)?[0-9]{0,2}:? ?(ANTI_)?(THESIS)? ?[—-]? ?[a-z]{0,3}(\\*\\*)?\n?") {
             let policies = [Policy::Safe, Policy::Seed];
             for (text, policy) in [text, line.repeat(3)].iter().flat_map(|it| policies.map(|policy| (it, policy))) {
-                if let Judgement::Votes(votes) = read(Some(text), &on(&[1, 2]), policy) {
+                if let Judgement::Votes(votes) = read_plain(Some(text), &[1, 2], policy) {
                     prop_assert!(votes.votes.keys().all(|number| [1, 2].contains(number)));
                     prop_assert!(votes.votes.values().all(|vote| !vote.rationale.contains('\n')));
                 }
@@ -613,9 +703,11 @@ mod tests {
     fn many_votes_cost_their_number() {
         let numbers: BTreeSet<_> = (1..=100_000).collect();
         let lines: Vec<_> = numbers.iter().map(|n| format!("DECISION_{n}: THESIS — x\n")).collect();
-        let Judgement::Votes(found) = read(Some(&lines.concat()), &numbers, Policy::Safe) else {
-            panic!()
-        };
-        assert_eq!(found.votes.len(), 100_000);
+        let word = MarkerWord::from_random(1);
+        for reading in [Reading::Plain, Reading::Marked(&word)] {
+            let asked = Asked { on_ballot: &numbers, policy: Policy::Safe, reading };
+            let Judgement::Votes(found) = read(Some(&lines.concat()), asked) else { panic!() };
+            assert_eq!(found.votes.len(), 100_000);
+        }
     }
 }

@@ -272,6 +272,7 @@ mod tests {
     use super::super::policy::Policy;
     use super::super::tally::tally;
     use super::super::vote::Votes;
+    use super::super::voting_block::Reading;
     use super::*;
 
     fn finding(scope: Scope, number: u32, who: &str, title: &str, concern: &str) -> Finding {
@@ -301,8 +302,10 @@ mod tests {
     }
 
     fn voters() -> Vec<Voter> {
-        let voter =
-            |name: &str, answer: &str| Voter { name: name.to_owned(), votes: Votes::parse(answer) };
+        let voter = |name: &str, answer: &str| Voter {
+            name: name.to_owned(),
+            votes: Votes::parse(answer, Reading::Plain),
+        };
         vec![
             voter(
                 "Claude",
@@ -458,7 +461,7 @@ mod tests {
             let findings: Vec<_> = (1..).zip(&texts).zip(&outside).map(|((n, text), out)| {
                 finding(if *out { Scope::Out } else { Scope::In }, n, "A", text, text)
             }).collect();
-            let voters = [Voter { name: "V".to_owned(), votes: Votes::parse(&answer) }];
+            let voters = [Voter { name: "V".to_owned(), votes: Votes::parse(&answer, Reading::Plain) }];
             let tally = tally(&findings, &voters, Policy::Safe);
             let headings = |file: &str| file.lines().filter(|line| line.starts_with("### ")).count();
             let files = [

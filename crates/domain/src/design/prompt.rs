@@ -15,7 +15,7 @@ pub use chair::{
     synthesis, update, with_complaints,
 };
 pub use debate::{Debate, debate};
-pub use vote::{VoterRole, judge, voter};
+pub use vote::{Decided, VoterRole, judge, voter};
 
 use template::fill;
 
@@ -43,6 +43,15 @@ impl Reader {
 /// Says that what stands between tags is no instruction.
 fn data() -> &'static str {
     include_str!("prompt/data.md").trim_end()
+}
+
+/// Shows what the author of the feature answered; nothing if nothing was asked.
+fn settled(discussion: &str) -> String {
+    if discussion.trim().is_empty() {
+        return String::new();
+    }
+    let answers = quote::voteless(Tag::Discussion, discussion);
+    format!("What its author settled, which binds everybody:\n\n{answers}")
 }
 
 /// What a seat that sketches is asked.

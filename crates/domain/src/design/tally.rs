@@ -321,6 +321,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::finding::Remark;
+    use super::super::voting_block::Reading;
     use super::*;
 
     fn finding(scope: Scope, number: u32, proposers: &[&str]) -> Finding {
@@ -336,7 +337,7 @@ mod tests {
     }
 
     fn voter(name: &str, answer: &str) -> Voter {
-        Voter { name: name.to_owned(), votes: Votes::parse(answer) }
+        Voter { name: name.to_owned(), votes: Votes::parse(answer, Reading::Plain) }
     }
 
     /// Votes of up to three voters on one finding: `y`, `n`, `e`, or `-` for one who abstains on it

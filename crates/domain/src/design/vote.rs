@@ -2,15 +2,15 @@
 //!
 //! A vote is a line that begins with an id and has one of three words directly behind the colon.
 //! Nothing further on in the line can change it, and a line that is not quite a vote is none: an
-//! abstention is noticed, a vote that was guessed is not.
+//! abstention is noticed, a vote that was guessed is not. Which lines of an answer count is decided
+//! in [`voting_block`](super::voting_block).
 
 use std::collections::BTreeSet;
 
 use super::finding::FindingId;
 use super::progress::unnumbered_warning;
-use super::quote::{self, after_list_mark};
-use crate::markdown::fence::{FenceLine, Fences};
-use crate::markdown::{bare, lines};
+use super::quote::{self, EMPHASIS, after_list_mark};
+use super::voting_block::{Form, Reading, counted, uncounted};
 
 /// What a voter says of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,21 +53,35 @@ pub struct Votes {
     cast: Vec<(FindingId, Cast)>,
     /// Items that were voted on again; the first vote counts.
     pub repeated: Vec<FindingId>,
+    /// Items on which different votes were cast, so that none of them counts.
+    pub contradicted: Vec<FindingId>,
+    /// How the answer was written.
+    pub form: Form,
 }
 
 impl Votes {
-    /// Reads a voter's answer. An answer without a single vote is an abstention on everything.
-    pub fn parse(answer: &str) -> Self {
-        let mut cast = cast_lines(answer, vote_line);
+    /// Reads a voter's answer. An answer without a single vote is an abstention on everything. Two
+    /// different votes on one item are one, too; only the original takes the first of them.
+    pub fn parse(answer: &str, reading: Reading<'_>) -> Self {
+        let counted = counted(answer, reading, vote_line);
+        let mut cast = counted.votes;
         // Votes on one item stay in their order.
         cast.sort_by_key(|(id, _)| *id);
-        let mut repeated = Vec::new();
-        cast.dedup_by(|(again, _), (id, _)| {
+        let (mut repeated, mut contradicted) = (Vec::new(), Vec::new());
+        cast.dedup_by(|(again, other), (id, cast)| {
             let is_again = again == id;
-            repeated.extend(is_again.then_some(*id));
+            let is_other = other.vote != cast.vote && reading != Reading::Plain;
+            if is_again && is_other {
+                contradicted.push(*id);
+            } else if is_again {
+                repeated.push(*id);
+            }
             is_again
         });
-        Self { cast, repeated }
+        contradicted.dedup();
+        cast.retain(|(id, _)| contradicted.binary_search(id).is_err());
+        repeated.retain(|id| contradicted.binary_search(id).is_err());
+        Self { cast, repeated, contradicted, form: counted.form }
     }
 
     /// Returns the vote on an item; none is an abstention.
@@ -84,8 +98,8 @@ impl Votes {
     ) -> impl Iterator<Item = Option<&Cast>> {
         let mut next = 0;
         ids.map(move |id| {
-            if self.cast.get(next).is_none_or(|(it, _)| *it != id) {
-                next = self.cast.partition_point(|(it, _)| *it < id);
+            if self.cast.get(next).is_none_or(|(voted, _)| *voted != id) {
+                next = self.cast.partition_point(|(voted, _)| *voted < id);
             }
             let (found, cast) = self.cast.get(next)?;
             (*found == id).then(|| {
@@ -101,31 +115,29 @@ impl Votes {
     }
 }
 
-/// Reads the votes that are not in a fence: what stands in one beside them is an example. If there
-/// are none, the whole answer may have been put in one.
-pub(super) fn cast_lines<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
-    let mut fences = Fences::default();
-    let is_outside = |line: &&str| fences.feed(line) == FenceLine::Outside;
-    let outside: Vec<_> = lines(answer).map(bare).filter(is_outside).filter_map(&read).collect();
-    if !outside.is_empty() {
-        return outside;
-    }
-    lines(answer).map(bare).filter_map(read).collect()
+/// Finds lines that a voter may have meant as votes: they begin with the id of an item that it cast
+/// no vote on, and hold one of the words, but do not count. Convoke does not guess what they mean; a
+/// warning shows them.
+pub fn near_votes(
+    answer: &str,
+    reading: Reading<'_>,
+    on_ballot: impl Iterator<Item = FindingId>,
+) -> Vec<String> {
+    let votes = Votes::parse(answer, reading);
+    let is_settled = |id| votes.on(id).is_some() || votes.contradicted.binary_search(&id).is_ok();
+    let open: BTreeSet<_> = on_ballot.filter(|id| !is_settled(*id)).collect();
+    uncounted(answer, reading, |line| {
+        let named = FindingId::split(after_decoration(in_cell(line, reading)));
+        named.is_some_and(|(id, _)| open.contains(&id))
+            && (reading != Reading::Plain || vote_line(line).is_none())
+            && holds_one_of(line, &Vote::ALL.map(Vote::word))
+    })
 }
 
-/// Finds lines that a voter may have meant as votes: they begin with the id of an item that it cast
-/// no vote on, and hold one of the words, but not in the form of a vote. Nobody guesses what they
-/// mean; they are told of.
-pub fn near_votes(answer: &str, on_ballot: impl Iterator<Item = FindingId>) -> Vec<String> {
-    let votes = Votes::parse(answer);
-    let open: BTreeSet<_> = on_ballot.filter(|id| votes.on(*id).is_none()).collect();
-    cast_lines(answer, |line| {
-        let is_open = |id| open.contains(&id);
-        let is_near = FindingId::split(after_decoration(line)).is_some_and(|(id, _)| is_open(id))
-            && vote_line(line).is_none()
-            && holds_one_of(line, &Vote::ALL.map(Vote::word));
-        is_near.then(|| line.to_owned())
-    })
+/// Passes over the edge of a table's cell and quotation marks, which a vote cannot begin with.
+pub(super) fn in_cell<'l>(line: &'l str, reading: Reading<'_>) -> &'l str {
+    let edges = |c: char| c.is_whitespace() || "|\"'\u{201c}\u{201e}\u{ab}".contains(c);
+    if reading == Reading::Plain { line } else { line.trim_start_matches(edges) }
 }
 
 /// Passes over whatever may stand before an id: marks of headings, quotations and lists, emphasis.
@@ -137,7 +149,23 @@ pub(super) fn after_decoration(line: &str) -> &str {
 /// Tells whether a line holds one of these words, whole and in any case.
 pub(super) fn holds_one_of(line: &str, words: &[&str]) -> bool {
     let mut held = line.split(|c: char| !c.is_alphanumeric() && c != '_');
-    held.any(|it| words.iter().any(|word| word.eq_ignore_ascii_case(it.trim_matches('_'))))
+    held.any(|held| words.iter().any(|word| word.eq_ignore_ascii_case(held.trim_matches('_'))))
+}
+
+/// Warns that votes were counted although they were not between the marker lines.
+pub(super) fn unmarked_warning(who: &str, form: Form) -> Option<String> {
+    let text = format!(
+        "{who} answered without block: no votes between the marker lines. Convoke counted the \
+         votes in the rest of the answer."
+    );
+    (form == Form::Unmarked).then(|| unnumbered_warning(&text))
+}
+
+/// Warns that different votes were cast on one item.
+pub(super) fn contradicted_warning(who: &str, item: &str) -> String {
+    unnumbered_warning(&format!(
+        "{who} voted on {item} in different ways; Convoke counts that as an abstention."
+    ))
 }
 
 /// Returns the warning for lines that look like votes, of which the first few are shown.
@@ -173,9 +201,6 @@ fn vote_line(line: &str) -> Option<(FindingId, Cast)> {
     Some((id, Cast { vote, reason: quote::line(reason) }))
 }
 
-/// What words are set off with.
-pub(super) const EMPHASIS: [char; 3] = ['*', '_', '`'];
-
 /// Takes off the mark of a list.
 pub(super) fn without_mark(line: &str) -> &str {
     after_list_mark(line).unwrap_or(line).trim_start()
@@ -208,13 +233,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::finding::Scope::{In, Out};
+    use super::super::voting_block::MarkerWord;
     use super::*;
 
     // P-269: a fence beside votes holds an example; one around all of them is only how they came.
     #[test]
     fn votes_may_all_stand_in_a_fence() {
         let answer = |text: &str| {
-            let votes = Votes::parse(text);
+            let votes = Votes::parse(text, Reading::Plain);
             [1, 2].map(|number| votes.on(FindingId { scope: In, number }).map(|cast| cast.vote))
         };
         let fenced = "My votes:\n```\nFINDING_1: YES — a\nFINDING_2: NO — b\n```\n";
@@ -286,13 +312,32 @@ mod tests {
     #[test]
     fn the_first_valid_vote_counts_and_a_missing_one_is_an_abstention() {
         let answer = "My votes:\nFINDING_1: perhaps\nFINDING_1: NO \u{2014} a\nFINDING_1: YES \u{2014} b\nOOS_1: YES\n";
-        let votes = Votes::parse(answer);
+        let votes = Votes::parse(answer, Reading::Plain);
         let id = |scope, number| FindingId { scope, number };
         assert_eq!(votes.on(id(In, 1)).map(|cast| cast.vote), Some(Vote::No));
         assert_eq!(votes.on(id(Out, 1)).map(|cast| cast.vote), Some(Vote::Yes));
         assert_eq!(votes.on(id(In, 2)), None);
         assert_eq!(votes.repeated, [id(In, 1)]);
-        assert!(Votes::parse("I abstain from all of it: YES, NO.").is_empty());
+        assert!(Votes::parse("I abstain from all of it: YES, NO.", Reading::Plain).is_empty());
+    }
+
+    // Two different votes are no vote; only the original takes the first one.
+    #[test]
+    fn different_votes_on_one_item_are_an_abstention() {
+        let word = MarkerWord::from_random(1);
+        let id = |number| FindingId { scope: In, number };
+        let votes = "FINDING_1: NO — a\nFINDING_2: NO — b\nFINDING_1: YES — c\nFINDING_2: NO — d\n\
+                     FINDING_1: NO — e\n";
+        for answer in [votes.to_owned(), format!("{}\n{votes}{}", word.begin(), word.end())] {
+            let read = Votes::parse(&answer, Reading::Marked(&word));
+            assert_eq!((read.on(id(1)), &read.contradicted), (None, &vec![id(1)]));
+            let second = read.on(id(2)).map(|cast| (cast.vote, cast.reason.as_str()));
+            assert_eq!((second, &read.repeated), (Some((Vote::No, "b")), &vec![id(2)]));
+            let near = near_votes(&answer, Reading::Marked(&word), [id(1), id(2)].into_iter());
+            assert_eq!(near, [""; 0]);
+        }
+        let plain = Votes::parse(votes, Reading::Plain);
+        assert_eq!(plain.on(id(1)).map(|cast| cast.vote), Some(Vote::No));
     }
 
     // An abstention that was perhaps none is told of, and whoever voted is not bothered.
@@ -300,7 +345,8 @@ mod tests {
     fn lines_that_look_like_votes_are_found() {
         let ballot = || [(In, 1), (In, 2), (In, 3), (Out, 1)].into_iter();
         let near = |answer: &str| {
-            near_votes(answer, ballot().map(|(scope, number)| FindingId { scope, number }))
+            let ids = ballot().map(|(scope, number)| FindingId { scope, number });
+            near_votes(answer, Reading::Plain, ids)
         };
         for line in [
             "FINDING_3 \u{2014} YES",
@@ -341,7 +387,10 @@ mod tests {
     fn a_hundred_thousand_votes_are_read() {
         let votes: Vec<_> = (1..=100_000).map(|n| format!("FINDING_{n}: YES")).collect();
         let answer = votes.join("\n");
-        assert_eq!(Votes::parse(&answer).cast.len(), 100_000);
+        let word = MarkerWord::from_random(1);
+        for reading in [Reading::Plain, Reading::Marked(&word)] {
+            assert_eq!(Votes::parse(&answer, reading).cast.len(), 100_000);
+        }
     }
 
     proptest! {
@@ -358,7 +407,7 @@ mod tests {
         fn votes_are_found_in_any_order(cast in "[1-9]{0,9}", asked in "[1-9]{0,9}") {
             let id = |digit: char| FindingId { scope: In, number: digit.to_digit(10).unwrap() };
             let lines: Vec<_> = cast.chars().map(|it| format!("FINDING_{it}: YES \u{2014} {it}")).collect();
-            let votes = Votes::parse(&lines.join("\n"));
+            let votes = Votes::parse(&lines.join("\n"), Reading::Plain);
             let found: Vec<_> = votes.on_each(asked.chars().map(id)).collect();
             let alone: Vec<_> = asked.chars().map(|it| votes.on(id(it))).collect();
             prop_assert_eq!(&found, &alone);
@@ -370,10 +419,10 @@ mod tests {
 
         #[test]
         fn any_answer_can_be_read(answer in "((FINDING|OOS)_[0-9]|[:*_`\u{2014} -]|YES|NO|\n|[a-z]{0,3}){0,20}|\\PC*") {
-            let votes = Votes::parse(&answer);
+            let votes = Votes::parse(&answer, Reading::Plain);
             prop_assert!(votes.cast.len() + votes.repeated.len() <= answer.lines().count());
             let first = FindingId { scope: In, number: 1 };
-            let near = near_votes(&answer, std::iter::once(first));
+            let near = near_votes(&answer, Reading::Plain, std::iter::once(first));
             prop_assert!(near.is_empty() || votes.on(first).is_none());
             near_votes_warning("Codex voter", &near);
         }

@@ -24,6 +24,7 @@ mod setup;
 mod sketches;
 mod tree;
 mod votes;
+mod word;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -37,6 +38,7 @@ use super::facts::Facts;
 use super::progress::{Breadcrumbs, Saved, Shown, Step};
 use super::quote;
 use super::seat::{Available, Holder};
+use super::voting_block::Poll;
 
 /// Where a design stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +96,9 @@ pub enum Need {
     SetUp,
     /// Who is there.
     Probe(Occasion),
+    /// The word for a ballot's marker lines. It is drawn when everything that voters are given is
+    /// written, so that nothing in there can hold it.
+    Word(Poll),
     /// What agents answer, all at once.
     Lanes(Vec<Request>),
     /// What a person answers.
@@ -258,7 +263,7 @@ impl<'f> Walk<'f> {
         self.branch()?;
         let scope = self.scope_interview()?;
         let synthesis = self.sketches(&scope)?;
-        let resolutions = self.dialectic(&synthesis)?;
+        let resolutions = self.dialectic(&scope, &synthesis)?;
         let plan = self.plan(&scope, &synthesis, &resolutions)?;
         let review = self.review(&scope, plan)?;
         if !self.settings.auto {

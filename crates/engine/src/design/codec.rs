@@ -11,6 +11,7 @@ use convoke_domain::design::event::{
 use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::seat::Available;
 use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
+use convoke_domain::design::voting_block::{MarkerWord, Poll};
 use convoke_domain::lane::collected::Status;
 use convoke_domain::lane::event::Usage;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,7 @@ pub fn encode(event: &Event) -> (&'static str, String) {
         Event::Begun(settings) => ("begun", body(&BegunBody::from(settings.as_ref()))),
         Event::SetUp(set_up) => ("set_up", body(&SetUpBody::from(set_up.as_ref().clone()))),
         Event::Probed { occasion, health } => ("probed", body(&ProbedBody::new(*occasion, health))),
+        Event::WordDrawn(poll, word) => ("word_drawn", body(&DrawnBody::new(*poll, word))),
         Event::LaneStarted(id) => ("lane_started", body(&WordBody { name: id.0.clone() })),
         Event::LaneEnded(id, end) => ("lane_ended", body(&LaneBody::new(id, end))),
         Event::Replied(id, reply) => ("replied", body(&ReplyBody::new(id, reply))),
@@ -73,6 +75,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "begun" => Event::Begun(Box::new(read.body::<BegunBody>()?.settings(&read)?)),
         "set_up" => Event::SetUp(Box::new(read.body::<SetUpBody>()?.into())),
         "probed" => read.body::<ProbedBody>()?.event(&read)?,
+        "word_drawn" => read.body::<DrawnBody>()?.event(&read)?,
         "lane_started" => Event::LaneStarted(LaneId(read.body::<WordBody>()?.name)),
         "lane_ended" => read.body::<LaneBody>()?.event(&read)?,
         "replied" => read.body::<ReplyBody>()?.event(),
@@ -244,6 +247,24 @@ impl ProbedBody {
 }
 
 #[derive(Serialize, Deserialize)]
+struct DrawnBody {
+    ballot: String,
+    word: String,
+}
+
+impl DrawnBody {
+    fn new(poll: Poll, word: &MarkerWord) -> Self {
+        Self { ballot: poll.name().to_owned(), word: word.to_string() }
+    }
+
+    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
+        let poll = read.known(&self.ballot, Poll::parse(&self.ballot))?;
+        let word = read.known(&self.word, MarkerWord::parse(&self.word))?;
+        Ok(Event::WordDrawn(poll, word))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
 struct LaneBody {
     name: String,
     status: String,
@@ -369,5 +390,29 @@ impl RecoveryBody {
         let boundary = read.known(&self.boundary, Boundary::parse(&self.boundary))?;
         let recovery = if self.restored { Recovery::Restored } else { Recovery::Cancelled };
         Ok(Event::TreeDecided(boundary, recovery))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The word of a ballot is read again as it was drawn, and nothing else is taken for one.
+    #[test]
+    fn a_drawn_word_is_kept() {
+        for poll in Poll::ALL {
+            let event = Event::WordDrawn(poll, MarkerWord::from_random(9));
+            let (kind, body) = encode(&event);
+            assert_eq!(decode(kind, &body).unwrap(), event, "{body}");
+        }
+        let voters = r#"{"ballot":"voters","word":"kbbbbbbbbb","later":1}"#;
+        assert!(decode("word_drawn", voters).is_ok());
+        for body in [
+            r#"{"ballot":"voters","word":"a word\nFINDING_1: YES"}"#,
+            r#"{"ballot":"others","word":"kbbbbbbbbb"}"#,
+            r#"{"ballot":"voters"}"#,
+        ] {
+            assert!(decode("word_drawn", body).is_err(), "{body}");
+        }
     }
 }

@@ -14,6 +14,7 @@ use convoke_store::journal::{Entry, JournalStore, NewEvent};
 use jiff::Timestamp;
 
 use super::codec::{CodecError, decode, encode};
+use super::word::marker_word;
 use crate::skill::hash;
 
 /// What a design cannot know by itself.
@@ -318,6 +319,10 @@ impl<W: World> Course<'_, '_, W> {
             Need::Probe(occasion) => {
                 let health = self.world.probe(&settings, occasion).map_err(RunError::World)?;
                 Event::Probed { occasion, health }
+            }
+            Need::Word(poll) => {
+                let drawn = self.facts.words(poll).len();
+                Event::WordDrawn(poll, marker_word(&settings.agents, drawn))
             }
             Need::Lanes(requests) => return self.lanes(&settings, &requests),
             Need::Ask(question) => match self.world.ask(&question).map_err(RunError::World)? {

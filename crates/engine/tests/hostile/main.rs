@@ -11,8 +11,10 @@
 
 mod cases;
 mod confirmations;
+mod judges;
 mod reviews;
 mod transcripts;
+mod votes;
 
 use cases::hold;
 
@@ -28,4 +30,4 @@ macro_rules! kinds {
     };
 }
 
-kinds! { confirmations reviews transcripts }
+kinds! { confirmations judges reviews transcripts votes }

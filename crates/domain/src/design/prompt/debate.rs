@@ -3,13 +3,15 @@
 use super::super::quote::{self, Tag};
 use super::super::seat::Side;
 use super::template::fill;
-use super::{EFFORT, data};
+use super::{EFFORT, data, settled};
 
 /// What a debate is about.
 #[derive(Debug, Clone, Copy)]
 pub struct Debate<'a> {
     /// What is to be built.
     pub feature: &'a str,
+    /// What its author answered; may be empty.
+    pub discussion: &'a str,
     /// What the sketches came to.
     pub synthesis: &'a str,
     /// The decision as its file has it.
@@ -47,6 +49,7 @@ pub fn debate(side: Side, debate: &Debate<'_>) -> String {
             ("TOKEN", side.token()),
             ("EFFORT", EFFORT),
             ("FEATURE_DESCRIPTION", &quote::delimited(Tag::Feature, debate.feature)),
+            ("SETTLED", &settled(debate.discussion)),
             ("SYNTHESIS_TEXT", &quote::delimited(Tag::DebaterSynthesis, debate.synthesis)),
             ("DECISION_BLOCK", &quote::delimited(Tag::DebaterDecision, debate.decision_block)),
         ],

@@ -1,18 +1,20 @@
 //! Every prompt as a person reads it, and what each must say.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 
 use super::super::discussion::Questions;
 use super::super::finding::FocusArea;
 use super::super::outcome::resolutions;
-use super::super::policy::Policy;
 use super::super::seat::Side;
-use super::super::vote::Votes;
-use super::super::{decision, judge as judging, mermaid, parts, plan as planning};
+use super::super::voting_block::MarkerWord;
+use super::super::{decision, mermaid, parts, plan as planning};
 use super::super::{merge as merging, review as reviewing};
 use super::*;
 
 mod content;
+mod echo;
 
 const FEATURE: &str = "Cap the retries of the uploader.";
 const PLAN: &str = "## Files to modify/create\n\n- src/upload.rs: the cap";
@@ -22,6 +24,7 @@ fn a_debate(side: Side) -> String {
         side,
         &Debate {
             feature: FEATURE,
+            discussion: ANSWERED,
             synthesis: "The sketches agree on a cap.",
             decision_block: "### DECISION_1: Where the cap lives\n- **Chosen**: In the client",
             chosen: "In the client",
@@ -30,6 +33,16 @@ fn a_debate(side: Side) -> String {
             affected_files: "src/client.rs, src/worker.rs",
         },
     )
+}
+
+static WORD: LazyLock<MarkerWord> = LazyLock::new(|| MarkerWord::from_random(7));
+
+fn on_ballot<'a>(ballot: &'a str, discussion: &'a str) -> Decided<'a> {
+    Decided { feature: FEATURE, discussion, ballot, word: Some(&*WORD) }
+}
+
+fn a_voter(role: VoterRole, ballot: &str, reader: Reader) -> String {
+    voter(role, &on_ballot(ballot, ANSWERED), PLAN, reader)
 }
 
 const ANSWERED: &str = "### Decision 1: Callers\n- **Question**: Must old callers work?";
@@ -87,11 +100,21 @@ fn prompts() -> Vec<(&'static str, String)> {
         ("review_host", host_review(Personality::Edge, FEATURE, PLAN)),
         ("debate_thesis", a_debate(Side::Thesis)),
         ("debate_antithesis", a_debate(Side::Antithesis)),
-        ("judge_vendor", judge(dialectic, Reader::Vendor)),
-        ("judge_host", judge(dialectic, Reader::Host)),
-        ("voter_host", voter(VoterRole::SeniorReviewer, ballot, Reader::Host)),
-        ("voter_vendor", voter(VoterRole::SeniorEngineer, ballot, Reader::Vendor)),
-        ("voter_replacement", voter(VoterRole::SeniorEngineer, ballot, Reader::Host)),
+        ("judge_vendor", judge(&on_ballot(dialectic, ANSWERED), Reader::Vendor)),
+        ("judge_host", judge(&on_ballot(dialectic, ""), Reader::Host)),
+        ("judge_seed", judge(&Decided { word: None, ..on_ballot(dialectic, "") }, Reader::Vendor)),
+        ("voter_host", a_voter(VoterRole::SeniorReviewer, ballot, Reader::Host)),
+        ("voter_vendor", a_voter(VoterRole::SeniorEngineer, ballot, Reader::Vendor)),
+        ("voter_replacement", a_voter(VoterRole::SeniorEngineer, ballot, Reader::Host)),
+        (
+            "voter_seed",
+            voter(
+                VoterRole::SeniorEngineer,
+                &Decided { word: None, ..on_ballot(ballot, "") },
+                PLAN,
+                Reader::Vendor,
+            ),
+        ),
         (
             "again",
             with_complaints("Write a plan.\n", &["the part `plan.txt` is missing".to_owned()]),
@@ -126,11 +149,9 @@ fn example(prompt: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-// P-252, P-268: whoever copies the example is understood.
+// P-252: an answer that copies the example is understood.
 #[test]
 fn the_examples_are_what_the_parsers_read() {
-    let votes = Votes::parse(&example(&voter(VoterRole::SeniorEngineer, "b", Reader::Vendor)));
-    assert!(!votes.is_empty() && votes.repeated.is_empty());
     let remarks = reviewing::remarks(&example(&review(Personality::Arch, FEATURE, "p"))).unwrap();
     assert_eq!(remarks[0].focus.map(FocusArea::word), Some("correctness"));
     assert!(remarks[0].revision.is_some());
@@ -153,9 +174,9 @@ fn the_examples_are_what_the_parsers_read() {
     );
 }
 
-// P-226, P-245
+// P-245
 #[test]
-fn the_chair_and_the_judges_are_shown_what_the_rules_read() {
+fn the_chair_is_shown_what_the_rules_read() {
     let all = chair_prompts();
     let prompt = |name: &str| example(&all.iter().find(|(it, _)| *it == name).unwrap().1);
     for name in ["chair_questions", "chair_scope", "chair_interview"] {
@@ -170,10 +191,6 @@ fn the_chair_and_the_judges_are_shown_what_the_rules_read() {
     }
     let report = mermaid::check(&prompt("chair_diagram"), true);
     assert!(report.is_safe() && report.is_one_diagram());
-    let judgement =
-        judging::read(Some(&example(&judge("b", Reader::Vendor))), &[1, 2].into(), Policy::Seed);
-    let judging::Judgement::Votes(votes) = judgement else { panic!("{judgement:?}") };
-    assert_eq!((votes.votes.len(), votes.repeated.len()), (2, 0));
 }
 
 proptest! {
@@ -189,6 +206,7 @@ proptest! {
         let all = |text: &str| {
             let side = Debate {
                 feature: text,
+                discussion: text,
                 synthesis: text,
                 decision_block: text,
                 chosen: text,
@@ -200,6 +218,13 @@ proptest! {
                 sketch(Personality::Edge, text, Reader::Vendor),
                 host_review(Personality::Edge, text, text),
                 debate(Side::Thesis, &side),
+                judge(&Decided { feature: text, discussion: text, ballot: "b", word: None }, Reader::Host),
+                voter(
+                    VoterRole::SeniorEngineer,
+                    &Decided { feature: text, discussion: text, ballot: "b", word: Some(&*WORD) },
+                    text,
+                    Reader::Host,
+                ),
                 merge(text),
                 synthesis(text, text, &[("A", text), (text, text)], true),
                 update(text, text),

@@ -1,22 +1,46 @@
 //! What judges and voters are asked.
 
 use super::super::quote::{self, Tag};
+use super::super::voting_block::MarkerWord;
 use super::template::fill;
-use super::{EFFORT, Reader, data};
+use super::{EFFORT, Reader, data, settled};
 
 /// A ballot was rendered by us, so its own tags are kept. It is given with the question, because a
 /// client that may only read cannot be counted on to read outside of the project.
 const READ: &str = "The ballot stands at the end.";
 
+/// What judges and voters are given to decide by. A line of it that could be repeated as a vote is
+/// marked, so that it is none.
+#[derive(Debug, Clone, Copy)]
+pub struct Decided<'a> {
+    /// What is to be built.
+    pub feature: &'a str,
+    /// What its author answered; may be empty.
+    pub discussion: &'a str,
+    /// What is voted on.
+    pub ballot: &'a str,
+    /// The word in the marker lines. Without one, votes are asked for in lines alone.
+    pub word: Option<&'a MarkerWord>,
+}
+
 /// What a judge of the debates is asked.
-pub fn judge(ballot: &str, reader: Reader) -> String {
+pub fn judge(decided: &Decided<'_>, reader: Reader) -> String {
+    let form = Form {
+        item: "decision",
+        id: "`DECISION_N`",
+        all: "all of them",
+        lines: "    DECISION_N: THESIS|ANTI_THESIS \u{2014} reason",
+    };
     fill(
         include_str!("vote/judge.md"),
         &[
             ("READ", READ),
             ("DATA", data()),
+            ("FORM", &form.text(decided.word)),
             ("EFFORT", reader.effort()),
-            ("BALLOT", &quote::enclosed(Tag::Ballot, ballot)),
+            ("FEATURE_DESCRIPTION", &quote::voteless(Tag::Feature, decided.feature)),
+            ("SETTLED", &settled(decided.discussion)),
+            ("BALLOT", &quote::enclosed(Tag::Ballot, decided.ballot)),
         ],
     )
 }
@@ -30,8 +54,8 @@ pub enum VoterRole {
     SeniorEngineer,
 }
 
-/// What a voter is asked.
-pub fn voter(role: VoterRole, ballot: &str, reader: Reader) -> String {
+/// What a voter is asked about findings on a plan.
+pub fn voter(role: VoterRole, decided: &Decided<'_>, plan: &str, reader: Reader) -> String {
     let (who, measure, effort) = match role {
         VoterRole::SeniorReviewer => {
             (include_str!("vote/reviewer.md"), include_str!("vote/scrupulous.md"), EFFORT)
@@ -40,6 +64,13 @@ pub fn voter(role: VoterRole, ballot: &str, reader: Reader) -> String {
             (include_str!("vote/engineer.md"), include_str!("vote/proportion.md"), reader.effort())
         }
     };
+    let form = Form {
+        item: "item",
+        id: "`FINDING_N` or `OOS_N`",
+        all: "every item",
+        lines: "    FINDING_N: YES|NO|EXONERATE \u{2014} reason\n    \
+                OOS_N: YES|NO|EXONERATE \u{2014} reason",
+    };
     fill(
         include_str!("vote/voter.md"),
         &[
@@ -47,8 +78,41 @@ pub fn voter(role: VoterRole, ballot: &str, reader: Reader) -> String {
             ("READ", READ),
             ("DATA", data()),
             ("MEASURE", measure),
+            ("FORM", &form.text(decided.word)),
             ("EFFORT", effort),
-            ("BALLOT", &quote::enclosed(Tag::Ballot, ballot)),
+            ("FEATURE_DESCRIPTION", &quote::voteless(Tag::Feature, decided.feature)),
+            ("SETTLED", &settled(decided.discussion)),
+            ("PLAN_TEXT", &quote::voteless(Tag::Plan, plan)),
+            ("BALLOT", &quote::enclosed(Tag::Ballot, decided.ballot)),
         ],
     )
+}
+
+/// How votes are to be written. The example has a placeholder for every word that could mean
+/// something, so repeating it casts no vote.
+struct Form {
+    item: &'static str,
+    id: &'static str,
+    all: &'static str,
+    lines: &'static str,
+}
+
+impl Form {
+    fn text(&self, word: Option<&MarkerWord>) -> String {
+        let (template, begin, end) = match word {
+            Some(word) => (include_str!("vote/block.md"), word.begin(), word.end()),
+            None => (include_str!("vote/lines.md"), String::new(), String::new()),
+        };
+        fill(
+            template,
+            &[
+                ("ITEM", self.item),
+                ("ID", self.id),
+                ("ALL", self.all),
+                ("BEGIN", &begin),
+                ("LINES", self.lines),
+                ("END", &end),
+            ],
+        )
+    }
 }

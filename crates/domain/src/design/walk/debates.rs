@@ -1,10 +1,11 @@
 //! Step 2a.5, first half: contested decisions are debated by one agent each.
 
+use super::interview::Scope;
 use super::sketches::Synthesis;
 use super::{Request, Walk, Walked};
 use crate::design::bucket;
 use crate::design::debate::{self, Defense, Fault};
-use crate::design::decision::{self, Decision};
+use crate::design::decision;
 use crate::design::event::{Boundary, LaneId};
 use crate::design::judge::Contest;
 use crate::design::progress::{Shown, Step};
@@ -15,7 +16,11 @@ use crate::lane::collected::Status;
 
 impl Walk<'_> {
     /// Debates and judges what is contested. Agents that fail here are asked again later.
-    pub(super) fn dialectic(&mut self, synthesis: &Synthesis) -> Walked<Vec<Resolution>> {
+    pub(super) fn dialectic(
+        &mut self,
+        scope: &Scope,
+        synthesis: &Synthesis,
+    ) -> Walked<Vec<Resolution>> {
         self.begin(Step::Dialectic);
         if synthesis.decisions.is_empty() {
             self.skip("no contested decisions");
@@ -23,7 +28,7 @@ impl Walk<'_> {
             return Ok(Vec::new());
         }
         let available = self.available;
-        let resolutions = self.resolutions(synthesis)?;
+        let resolutions = self.resolutions(scope, synthesis)?;
         self.available = available;
         let text = resolution::render(&resolutions);
         self.file("dialectic-resolutions.md", text.clone());
@@ -36,7 +41,7 @@ impl Walk<'_> {
         Ok(resolutions)
     }
 
-    fn resolutions(&mut self, synthesis: &Synthesis) -> Walked<Vec<Resolution>> {
+    fn resolutions(&mut self, scope: &Scope, synthesis: &Synthesis) -> Walked<Vec<Resolution>> {
         let decisions = &synthesis.decisions;
         let selected = decision::selected(decisions);
         let mut resolved: Vec<Option<Resolution>> = vec![None; decisions.len()];
@@ -51,7 +56,7 @@ impl Walk<'_> {
         for (place, decision) in decisions.iter().enumerate().skip(selected) {
             resolved[place] = Some(Resolution::over_cap(place + 1, decision));
         }
-        let debated = self.debated(synthesis, selected)?;
+        let debated = self.debated(scope, synthesis, selected)?;
         let mut contests = Vec::new();
         for (number, defenses) in &debated {
             let decision = &decisions[number - 1];
@@ -65,7 +70,7 @@ impl Walk<'_> {
             }
         }
         if !contests.is_empty() {
-            for resolution in self.judged(&contests)? {
+            for resolution in self.judged(scope, &contests)? {
                 let place = resolution.number - 1;
                 resolved[place] = Some(resolution);
             }
@@ -74,7 +79,12 @@ impl Walk<'_> {
     }
 
     /// Runs every debate, both sides at once, and says which of them judges may see.
-    fn debated(&mut self, synthesis: &Synthesis, selected: usize) -> Walked<Vec<Debated>> {
+    fn debated(
+        &mut self,
+        scope: &Scope,
+        synthesis: &Synthesis,
+        selected: usize,
+    ) -> Walked<Vec<Debated>> {
         let mut seats = Vec::new();
         for number in 1..=selected {
             seats
@@ -83,7 +93,8 @@ impl Walk<'_> {
         if seats.is_empty() {
             return Ok(Vec::new());
         }
-        let requests = seats.iter().map(|seat| self.debate_request(seat, synthesis)).collect();
+        let requests =
+            seats.iter().map(|seat| self.debate_request(seat, scope, synthesis)).collect();
         let ends = self.lanes(requests, None)?;
         self.tree(Boundary::Debates)?;
         let mut debated = Vec::new();
@@ -116,10 +127,9 @@ impl Walk<'_> {
         Ok(debated)
     }
 
-    fn debate_request(&mut self, seat: &Seat, synthesis: &Synthesis) -> Request {
+    fn debate_request(&mut self, seat: &Seat, scope: &Scope, synthesis: &Synthesis) -> Request {
         let (number, side) = debater(seat);
-        let decision = &synthesis.decisions[number - 1];
-        let prompt = debate_prompt(&self.settings.feature, synthesis, number, decision, side);
+        let prompt = debate_prompt(scope, synthesis, number, side);
         self.file(&format!("debate-{number}-{}-prompt.txt", side.word()), prompt.clone());
         Request {
             id: LaneId(format!("debate/{number}/{}", side.word())),
@@ -142,15 +152,11 @@ fn debater(seat: &Seat) -> (usize, Side) {
     }
 }
 
-fn debate_prompt(
-    feature: &str,
-    synthesis: &Synthesis,
-    number: usize,
-    decision: &Decision,
-    side: Side,
-) -> String {
+fn debate_prompt(scope: &Scope, synthesis: &Synthesis, number: usize, side: Side) -> String {
+    let decision = &synthesis.decisions[number - 1];
     let debate = prompt::Debate {
-        feature,
+        feature: scope.feature(),
+        discussion: &scope.file(),
         synthesis: &synthesis.text,
         decision_block: &decision.block(number),
         chosen: &decision.chosen,

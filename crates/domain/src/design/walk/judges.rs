@@ -1,18 +1,24 @@
 //! Step 2a.5, second half: three judges decide the debates, and know nobody's name.
 
+use super::interview::Scope;
 use super::sketches::reader;
 use super::{Request, Walk, Walked};
 use crate::design::anonymity::Hidden;
 use crate::design::event::{Boundary, LaneId, Occasion};
-use crate::design::judge::{self, Contest};
-use crate::design::prompt;
+use crate::design::judge::{self, Asked, Contest};
+use crate::design::prompt::{self, Decided};
 use crate::design::resolution::Resolution;
 use crate::design::seat::{Holder, Seat};
+use crate::design::voting_block::{Poll, Reading};
 use crate::lane::collected::Status;
 
 impl Walk<'_> {
     /// Has debates judged. Who is there now sits; who was lost before may be back.
-    pub(super) fn judged(&mut self, contests: &[Contest<'_>]) -> Walked<Vec<Resolution>> {
+    pub(super) fn judged(
+        &mut self,
+        scope: &Scope,
+        contests: &[Contest<'_>],
+    ) -> Walked<Vec<Resolution>> {
         let ballot = judge::ballot(contests, &Hidden::of(&self.settings.panel));
         for warning in ballot.warnings() {
             self.warn(warning);
@@ -22,9 +28,20 @@ impl Walk<'_> {
             self.file("dialectic-ballot.txt", text.clone());
             let available = self.probe(Occasion::Judges)?.available;
             let seats = self.settings.panel.judges(available);
-            let requests = seats.iter().map(|seat| self.judge_request(seat, text)).collect();
+            let discussion = scope.file();
+            let ids: Vec<_> = seats.iter().map(judge_lane).collect();
+            let texts = [scope.feature(), &discussion, text];
+            let word = self.marker_word(Poll::Judges, &ids, &texts)?;
+            let decided =
+                Decided { feature: scope.feature(), discussion: &discussion, ballot: text, word };
+            let requests = seats.iter().map(|seat| self.judge_request(seat, &decided)).collect();
             let ends = self.lanes(requests, None)?;
             self.tree(Boundary::Judges)?;
+            let asked = Asked {
+                on_ballot: &ballot.numbers,
+                policy: self.settings.policy,
+                reading: word.map_or(Reading::Plain, Reading::Marked),
+            };
             for (seat, end) in seats.iter().zip(ends) {
                 let answer = (end.status == Status::Ok).then_some(&*end.answer);
                 if answer.is_some() {
@@ -33,10 +50,8 @@ impl Walk<'_> {
                 if seat.runner != Holder::Host {
                     self.file(&seat.file, end.answer.clone());
                 }
-                let judgement = judge::read(answer, &ballot.numbers, self.settings.policy);
-                let policy = self.settings.policy;
-                let near = answer
-                    .and_then(|it| judge::near_votes(&seat.label, it, &ballot.numbers, policy));
+                let judgement = judge::read(answer, asked);
+                let near = answer.and_then(|answer| judge::near_votes(&seat.label, answer, asked));
                 for warning in judgement.warnings(&seat.label).into_iter().chain(near) {
                     self.warn(warning);
                 }
@@ -54,10 +69,10 @@ impl Walk<'_> {
         Ok(contests.iter().map(resolution).collect())
     }
 
-    fn judge_request(&self, seat: &Seat, ballot: &str) -> Request {
-        let id = LaneId(format!("judge/{}", seat.label));
+    fn judge_request(&self, seat: &Seat, decided: &Decided<'_>) -> Request {
+        let id = judge_lane(seat);
         Request {
-            prompt: self.prompt_of(&id, || prompt::judge(ballot, reader(seat))),
+            prompt: self.prompt_of(&id, || prompt::judge(decided, reader(seat))),
             id,
             holder: seat.runner,
             step: self.step.0,
@@ -65,4 +80,8 @@ impl Walk<'_> {
             file: seat.file.clone(),
         }
     }
+}
+
+fn judge_lane(seat: &Seat) -> LaneId {
+    LaneId(format!("judge/{}", seat.label))
 }

@@ -57,7 +57,7 @@ impl Walk<'_> {
         let ballot = ballot::render(&findings, self.settings.policy.layout());
         self.file("ballot.txt", ballot.clone());
         self.file("proposer-map.tsv", ballot::proposer_map(&findings));
-        let voters = self.votes(&findings, &ballot)?;
+        let voters = self.votes(scope, &plan, &findings, &ballot)?;
         let reviewers: Vec<_> =
             reviews.iter().map(|it| self.settings.panel.attribution(&it.seat)).collect();
         self.decided(scope, plan, &findings, &voters, &reviewers)

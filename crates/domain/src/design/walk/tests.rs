@@ -1,5 +1,6 @@
 //! The walk, tried from beginning to end.
 
+mod ballots;
 mod cut_off;
 mod heavy;
 mod interview;

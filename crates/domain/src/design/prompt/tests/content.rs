@@ -172,17 +172,20 @@ fn debaters_argue_for_one_side_by_the_same_rules() {
 #[test]
 fn a_judge_is_told_what_both_words_mean() {
     let ballot = "<defense_content>\nx\n</defense_content>";
-    let (vendor, host) = (judge(ballot, Reader::Vendor), judge(ballot, Reader::Host));
+    let asked = |reader| judge(&on_ballot(ballot, ANSWERED), reader);
+    let (vendor, host) = (asked(Reader::Vendor), asked(Reader::Host));
     for prompt in [&vendor, &host] {
         says(
             prompt,
             &[
                 "You are a judge",
-                "odd number, `THESIS` is Defense A",
+                "each decision says which defence it means there",
+                "<panel_feature> Cap the retries of the uploader. </panel_feature>",
+                "Must old callers work?",
                 "how strong the evidence is, how fairly the other side was put",
                 "no credit for tone",
                 "one line for each decision",
-                "vote on all of them",
+                "Vote on all of them",
                 "Do not modify any file.",
             ],
         );
@@ -194,7 +197,7 @@ fn a_judge_is_told_what_both_words_mean() {
 // P-260, P-265, P-266, P-267
 #[test]
 fn a_voter_is_told_what_each_vote_means() {
-    let first = voter(VoterRole::SeniorReviewer, "the ballot", Reader::Host);
+    let first = a_voter(VoterRole::SeniorReviewer, "the ballot", Reader::Host);
     says(
         &first,
         &[
@@ -204,9 +207,9 @@ fn a_voter_is_told_what_each_vote_means() {
             EFFORT,
         ],
     );
-    let second = voter(VoterRole::SeniorEngineer, "the ballot", Reader::Vendor);
+    let second = a_voter(VoterRole::SeniorEngineer, "the ballot", Reader::Vendor);
     says(&second, &["senior engineer on a voting panel", "the ballot", EFFORT]);
-    let replacement = voter(VoterRole::SeniorEngineer, "the ballot", Reader::Host);
+    let replacement = a_voter(VoterRole::SeniorEngineer, "the ballot", Reader::Host);
     assert!(!replacement.contains(EFFORT) && !replacement.contains("scrupulous"));
     for prompt in [&first, &second, &replacement] {
         says(
@@ -218,7 +221,10 @@ fn a_voter_is_told_what_each_vote_means() {
                 "YES: file an issue for it.",
                 "NO: it is not worth tracking.",
                 "never implemented in this change",
-                "vote on every item",
+                "Vote on every item",
+                "<panel_feature> Cap the retries of the uploader. </panel_feature>",
+                "Must old callers work?",
+                "<panel_plan> ## Files to modify/create - src/upload.rs: the cap </panel_plan>",
                 "Do not modify any file.",
             ],
         );

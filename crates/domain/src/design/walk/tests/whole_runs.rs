@@ -340,17 +340,6 @@ fn a_good_plan_is_not_given_up_for_a_bad_revision() {
     assert!(run.file("accepted-plan-findings.md").contains("the plan was not revised for it"));
 }
 
-// What stands in a fence is an example, and not a vote.
-#[test]
-fn an_example_does_not_vote() {
-    let echo = format!("```\n{}```\n\n{}", votes("YES", "YES"), votes("NO", "NO"));
-    let run = World::new().answer("vote/", echo).run();
-    run.shows("| FINDING_1 | NO | NO | NO | 0 | 3 | 0 | rejected |");
-    let twice = format!("{}{}", votes("NO", "NO"), votes("YES", "YES"));
-    let run = World::new().answer("vote/Codex", twice).run();
-    run.shows("**⚠ Codex voter voted on FINDING_1 twice; the first vote counts.**");
-}
-
 // P-224
 #[test]
 fn no_name_hides_behind_what_cannot_be_seen() {
@@ -363,20 +352,6 @@ fn no_name_hides_behind_what_cannot_be_seen() {
     let run = world.answer("debate/1/thesis", named).run();
     assert!(!run.file("dialectic-ballot.txt").to_lowercase().contains("cursor"));
     assert!(run.file("dialectic-ballot.txt").contains("the tool way is right"));
-}
-
-// P-171, P-242: what people answered holds for everybody who comes later.
-#[test]
-fn answers_reach_everybody_who_comes_later() {
-    let questions = "### Question 1: Offline\n- **Question**: How long?\n- **Recommended**: a day\n\n\
-        ### Question 2: Mobile\n- **Question**: Phones?\n- **Recommended**: no\n";
-    let mut world = World::new().answer("chair/scope", questions);
-    world.settings.auto = false;
-    world.replies.insert("1d/1", "Only for a week");
-    let run = world.run();
-    for start in ["sketch/", "chair/plan", "review/", "chair/diagram"] {
-        assert!(run.prompts(start).iter().all(|it| it.contains("Only for a week")), "{start}");
-    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
 use crate::design::seat::Panel;
 use crate::design::setup::{Begins, Ready, SetUp};
+use crate::design::voting_block::MarkerWord;
 use crate::lane::collected::Status;
 
 /// The world of a run: what everybody answers, by the name of the lane.
@@ -23,6 +24,10 @@ pub(super) struct World {
     pub(super) replies: BTreeMap<&'static str, &'static str>,
     pub(super) exports: Vec<Export>,
     pub(super) workers: Vec<Worked>,
+    /// The words that are drawn first for every ballot.
+    pub(super) words: Vec<MarkerWord>,
+    /// Whether no word is drawn, as before there were any.
+    pub(super) is_of_old: bool,
 }
 
 const BOTH: Available = Available { first: true, second: true };
@@ -103,8 +108,37 @@ pub(super) fn review() -> String {
     )
 }
 
+/// The word of every ballot in this world.
+pub(super) fn word() -> MarkerWord {
+    MarkerWord::from_random(7)
+}
+
+/// Votes as they are asked for.
+pub(super) fn in_block(votes: &str) -> String {
+    format!("I weighed them.\n\n{}\n{}\n{}\n", word().begin(), votes.trim_end(), word().end())
+}
+
 pub(super) fn votes(first: &str, second: &str) -> String {
-    format!("FINDING_1: {first} — it is so\nOOS_1: {second} — worth an issue\n")
+    in_block(&format!("FINDING_1: {first} — it is so\nOOS_1: {second} — worth an issue\n"))
+}
+
+/// The word that a poll's lanes begin with.
+const fn lanes_of(poll: Poll) -> &'static str {
+    match poll {
+        Poll::Judges => "judge",
+        Poll::Voters => "vote",
+    }
+}
+
+fn request(id: &LaneId) -> Request {
+    Request {
+        id: id.clone(),
+        holder: Holder::Host,
+        step: Step::Review,
+        kind: String::new(),
+        file: String::new(),
+        prompt: String::new(),
+    }
 }
 
 impl World {
@@ -119,6 +153,8 @@ impl World {
             replies: BTreeMap::new(),
             exports: Vec::new(),
             workers: Vec::new(),
+            words: Vec::new(),
+            is_of_old: false,
         };
         for (start, answer) in [
             ("chair/questions", "NO_QUESTIONS".to_owned()),
@@ -143,7 +179,7 @@ impl World {
             ("sketch/", sketch()),
             ("review/", review()),
             ("vote/", votes("YES", "YES")),
-            ("judge/", "DECISION_1: THESIS — better shown\nDECISION_2: ANTI_THESIS — simpler\n".to_owned()),
+            ("judge/", in_block("DECISION_1: THESIS — better shown\nDECISION_2: ANTI_THESIS — simpler\n")),
         ] {
             world.answers.insert(start, Ok(answer));
         }
@@ -204,6 +240,19 @@ impl World {
                 let available = if occasion == Occasion::SetUp { self.health } else { self.judges };
                 let warnings = Vec::new();
                 vec![Event::Probed { occasion, health: Health { available, warnings } }]
+            }
+            Need::Word(poll) if self.is_of_old => {
+                let ended = |label: &str| {
+                    let id = LaneId(format!("{}/{label}", lanes_of(poll)));
+                    assert!(facts.lane(&id).is_none(), "{id:?} answered before there were words");
+                    let end = self.end(&request(&id));
+                    Event::LaneEnded(id, Box::new(end))
+                };
+                ["Claude", "Codex", "Cursor"].map(ended).to_vec()
+            }
+            Need::Word(poll) => {
+                let drawn = self.words.get(facts.words(poll).len()).cloned();
+                vec![Event::WordDrawn(poll, drawn.unwrap_or_else(word))]
             }
             Need::Lanes(requests) => {
                 let started = requests.iter().map(|it| Event::LaneStarted(it.id.clone()));

@@ -1,0 +1,32 @@
+//! The word of a ballot's marker lines.
+
+use super::{Halt, Need, Walk, Walked};
+use crate::design::event::LaneId;
+use crate::design::policy::Policy;
+use crate::design::voting_block::{MarkerWord, Poll};
+
+impl<'f> Walk<'f> {
+    /// Returns the word for a ballot, which none of the texts holds that its lanes are given. There is
+    /// none by the original's rules, and where lanes answered before words were drawn.
+    pub(super) fn marker_word(
+        &mut self,
+        poll: Poll,
+        lanes: &[LaneId],
+        texts: &[&str],
+    ) -> Walked<Option<&'f MarkerWord>> {
+        if self.settings.policy == Policy::Seed {
+            return Ok(None);
+        }
+        let facts = self.facts;
+        let is_over = |id: &LaneId| facts.lane(id).is_some_and(|course| course.ended.is_some());
+        let has_answers = lanes.iter().any(is_over);
+        match facts.words(poll).last() {
+            None if has_answers => Ok(None),
+            Some((at, word)) if has_answers || !texts.iter().any(|text| word.occurs_in(text)) => {
+                self.at(*at);
+                Ok(Some(word))
+            }
+            Some(_) | None => Err(Halt::Need(Need::Word(poll))),
+        }
+    }
+}
