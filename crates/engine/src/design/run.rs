@@ -1,8 +1,8 @@
 //! A design under way: what is needed is found out, written to the journal, and only then shown.
 
 use convoke_domain::design::event::{
-    Boundary, Event, Export, Health, LaneEnd, LaneId, Millis, Occasion, Recovery, Reply, Settings,
-    Stamped, Tree,
+    Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, Recovery, Reply,
+    Settings, Stamped, Tree,
 };
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::heavy::{Reason, Worked};
@@ -195,8 +195,17 @@ pub fn run<W: World>(
         )
     );
     if !can_go_on && matches!(outcome, Outcome::Ended(_)) && course.facts.kept().is_none() {
-        let hashes = hashes(&walk(&course.facts));
-        course.take(Event::Kept(hashes))?;
+        let progress = walk(&course.facts);
+        let warnings = match &progress.next {
+            Next::End(Ending::Complete { degraded }) => degraded.len(),
+            Next::End(_) | Next::Need(_) => progress.warnings.len(),
+        };
+        let undecided = progress.matters.iter().filter(|matter| matter.is_open()).count();
+        course.take(Event::Kept(Kept {
+            files: hashes(&progress),
+            warnings: Some(warnings),
+            undecided: Some(undecided),
+        }))?;
     }
     let state = match &outcome {
         Outcome::Ended(

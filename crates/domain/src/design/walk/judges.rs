@@ -3,11 +3,12 @@
 use super::sketches::reader;
 use super::{Request, Walk, Walked};
 use crate::design::anonymity::Hidden;
-use crate::design::event::{Boundary, LaneId, Occasion};
-use crate::design::judge::{self, Contest};
+use crate::design::event::{Boundary, Health, LaneId, Occasion};
+use crate::design::judge::{self, Contest, Judgement};
+use crate::design::progress::unnumbered_warning;
 use crate::design::prompt;
 use crate::design::resolution::Resolution;
-use crate::design::seat::{Holder, Seat};
+use crate::design::seat::{Available, Holder, Seat};
 use crate::lane::collected::Status;
 
 impl Walk<'_> {
@@ -20,7 +21,7 @@ impl Walk<'_> {
         let mut judgements = Vec::new();
         if let Some(text) = &ballot.text {
             self.file("dialectic-ballot.txt", text.clone());
-            let available = self.probe(Occasion::Judges)?.available;
+            let available = self.judges_there()?;
             let seats = self.settings.panel.judges(available);
             let requests = seats.iter().map(|seat| self.judge_request(seat, text)).collect();
             let ends = self.lanes(requests, None)?;
@@ -34,6 +35,9 @@ impl Walk<'_> {
                     self.file(&seat.file, end.answer.clone());
                 }
                 let judgement = judge::read(answer, &ballot.numbers, self.settings.policy);
+                if judgement == Judgement::Ineligible {
+                    self.warn(judge_failed(&seat.label, &end.reason));
+                }
                 let policy = self.settings.policy;
                 let near = answer
                     .and_then(|it| judge::near_votes(&seat.label, it, &ballot.numbers, policy));
@@ -54,6 +58,20 @@ impl Walk<'_> {
         Ok(contests.iter().map(resolution).collect())
     }
 
+    /// Returns which agents answer now, and warns of those that the run still counted on. There is
+    /// one warning for each agent that does not answer, in the order of the seats.
+    fn judges_there(&mut self) -> Walked<Available> {
+        let Health { available, warnings } = self.probe(Occasion::Judges)?;
+        let missing = [Holder::First, Holder::Second].into_iter();
+        let missing = missing.filter(|holder| !available.has(*holder));
+        for (holder, warning) in missing.zip(warnings) {
+            if self.available.has(holder) {
+                self.warn(warning.clone());
+            }
+        }
+        Ok(*available)
+    }
+
     fn judge_request(&self, seat: &Seat, ballot: &str) -> Request {
         let id = LaneId(format!("judge/{}", seat.label));
         Request {
@@ -65,4 +83,10 @@ impl Walk<'_> {
             file: seat.file.clone(),
         }
     }
+}
+
+/// Says that a judge gave no answer.
+fn judge_failed(judge: &str, reason: &str) -> String {
+    let reason = if reason.is_empty() { "its answer is none" } else { reason };
+    unnumbered_warning(&format!("{judge} judge failed — {reason}. It casts no vote."))
 }
