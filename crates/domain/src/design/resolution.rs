@@ -176,7 +176,8 @@ impl Resolution {
             Choice::Reject => &decision.alternative,
         };
         self.resolution = quote::line(taken);
-        self.person = Some(ruling.line());
+        let because = quote::line(&ruling.because);
+        self.person = Some(format!("{}: {because}", ruling.choice.past()));
     }
 
     /// Returns why it ended so.

@@ -177,9 +177,12 @@ pub fn run<W: World>(
     world: &mut W,
 ) -> Result<Outcome, RunError<W::Error>> {
     let is_resumed = events.len() > 1;
+    // What an earlier process showed is not shown again. A decision was only written down.
+    let is_decision = |stamped: &Stamped| matches!(stamped.event, Event::Decided(_));
+    let told = events.iter().rposition(|stamped| !is_decision(stamped)).map_or(0, |last| last + 1);
+    let told = Facts::fold(events[..told].iter().cloned());
+    let shown = if is_resumed { walk(&told).lines.len() } else { 0 };
     let facts = Facts::fold(events);
-    // What an earlier process showed is not shown again.
-    let shown = if is_resumed { walk(&facts).lines.len() } else { 0 };
     let mut course = Course { part: Part::Whole, journal, facts, shown, world };
     if is_resumed {
         course.take(Event::Resumed)?;

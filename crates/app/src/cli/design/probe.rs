@@ -26,18 +26,20 @@ pub(super) fn probe(
     let mut can_work = [true, true];
     for (place, word) in words.into_iter().enumerate() {
         let named = settings.panel.named(holders[place]);
-        // The caller speaks for the session; judges are probed for themselves.
-        let counts = occasion == Occasion::SetUp || is_silent;
-        let told = stage.caller.as_ref().filter(|_| counts).and_then(|it| it.health(named.word()));
+        // The caller speaks for the session; judges are probed for themselves where that can be done.
+        let told = stage.caller.as_ref().and_then(|it| it.health(named.word()));
+        let is_believed = told.is_some() && occasion == Occasion::SetUp;
         let probing = match occasion {
-            _ if is_silent || told.is_some() => Probing::Never,
+            _ if is_silent || is_believed => Probing::Never,
             Occasion::SetUp => Probing::Unknown,
             Occasion::Judges => Probing::Afresh,
         };
-        let health = health(stage, word, probing, occasion)?;
-        // The caller's word is believed only where the program is there.
-        let is_missing = health == Some(Known::Missing);
-        let health = if is_missing { health } else { told.or(health) };
+        let health = match health(stage, word, probing, occasion)? {
+            // The caller's word is believed only where the program is there.
+            Some(Known::Missing) => Some(Known::Missing),
+            health if is_believed || is_silent => told.or(health),
+            health => health.or(told),
+        };
         // Without a probe being there is enough.
         can_work[place] =
             health.as_ref().is_none_or(|it| it.may_work() || is_silent && *it == Known::NotAsked);

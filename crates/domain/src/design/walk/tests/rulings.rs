@@ -97,7 +97,7 @@ fn a_person_takes_the_alternative_where_judges_were_divided() {
     assert!(prompt.contains("The plan goes by: A file\nIt must go by: A table\n"), "{prompt}");
     let file = decided.file("dialectic-resolutions.md");
     assert!(file.contains("**Resolution**: A table\n**Disposition**: fallback-to-synthesis\n"));
-    assert!(file.ends_with("**Decided by a person**: rejected by a person: we have tables\n"));
+    assert!(file.ends_with("**Decided by a person**: rejected: we have tables\n"));
     assert!(decided.file("plan.txt").contains("src/draft.rs: decided"));
 }
 
