@@ -186,3 +186,26 @@ fn a_decision_survives_every_kill_and_is_acted_on_once() {
     }
     assert!(killed >= 4, "{killed} events");
 }
+
+// A decision on a run that was killed before its end waits for that end.
+#[test]
+fn a_decision_on_a_stopped_run_is_acted_on_at_its_end() {
+    let ground = Ground::new();
+    divided(&ground);
+    // All voters have ended, and the plan is not revised yet.
+    assert!(!ground.design(50).status.success());
+    let runs = ground.convoke(&["runs", "--json"], 0);
+    let runs: Value = serde_json::from_slice(&runs.stdout).unwrap();
+    let run = runs[0]["run"].as_str().unwrap();
+    let decided =
+        ground.convoke(&["decide", "FINDING_2", "accept", "--because", "it matters", "--json"], 0);
+    let said = String::from_utf8_lossy(&decided.stderr);
+    assert!(decided.status.success() && said.contains("the run is not at its end"), "{said}");
+    let listed: Value = serde_json::from_slice(&decided.stdout).unwrap();
+    assert_eq!(listed["decided"][0]["decision"]["pending"], true);
+    let resumed = ground.convoke(&["resume", run], 0);
+    assert!(resumed.status.success(), "{resumed:?}");
+    let (artifacts, _) = ground.left();
+    let accepted = artifacts["accepted-plan-findings.md"].as_str().unwrap();
+    assert!(accepted.contains("It has one owner.") && accepted.contains("### FINDING_1"));
+}

@@ -109,7 +109,7 @@ impl Args {
         let single = Side::new("single", 1, single_plan, ran.spent.unwrap_or_default(), took);
         match app.format {
             Format::Json => {
-                output.json(&Report { is_finished, decided, panel, single, single_plan })?
+                output.json(&Report { is_finished, decided, panel, single, single_plan })?;
             }
             Format::Text => {
                 let header =

@@ -114,6 +114,9 @@ impl Args {
         }
         let example = "convoke decide FINDING_2 accept --because \"REASON\"";
         let (matter, choice) = match (matter, choice) {
+            (None, None) if self.because.is_some() => {
+                return Err(usage(DecideError::NoMatter("decide")).hint(example));
+            }
             (None, None) => return Ok(Asked { run, ruling: None }),
             (Some(matter), Some(choice)) => (matter, choice),
             (Some(matter), None) => {
@@ -270,6 +273,7 @@ mod tests {
         for words in [
             &["FINDING_2"][..],
             &["accept"],
+            &["--because", "x"],
             &["FINDING_2", "accept"],
             &["FINDING_2", "accept", "--because", " \t"],
             &["FINDING_2", "FINDING_3", "accept", "--because", "x"],

@@ -145,12 +145,7 @@ impl Facts {
                 self.workers.push(Worker { at, worked, folder, warnings });
                 self.is_worker_due = false;
             }
-            // Files that tell of it are other files.
-            Event::Decided(ruling) => {
-                self.rulings.push(Ruled { at, ruling, exports: self.exports.len() });
-                self.kept = None;
-                self.is_export_due = true;
-            }
+            Event::Decided(ruling) => self.rule(at, ruling),
             Event::Exported(export) => {
                 self.exports.push((at, export));
                 self.is_export_due = false;
@@ -158,6 +153,13 @@ impl Facts {
             Event::Kept(kept) => self.kept = Some(kept),
             Event::Interrupted(_) => {}
         }
+    }
+
+    /// Takes in a person's decision. Files that tell of it are other files.
+    fn rule(&mut self, at: Millis, ruling: Ruling) {
+        self.rulings.push(Ruled { at, ruling, exports: self.exports.len() });
+        self.kept = None;
+        self.is_export_due = true;
     }
 
     /// Forgets everybody who gave no answer that would do, so that they are asked again.

@@ -197,7 +197,7 @@ pub fn too_few_voters(eligible: usize, policy: Policy) -> Option<String> {
              findings accepted.**"
         )),
         (Policy::Safe, 0) => Some(
-            "**\u{26a0} Nobody voted. No finding is accepted until somebody has decided.**".into(),
+            "**\u{26a0} No voter answered. No finding is accepted until a person decides.**".into(),
         ),
         (Policy::Safe, _) => {
             Some("**\u{26a0} Only 1 voter available. Its votes decide alone.**".into())

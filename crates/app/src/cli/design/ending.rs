@@ -58,7 +58,37 @@ pub(super) fn told(
     withheld: Option<&Path>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let (exit, ending, degraded, hint) = match outcome {
+    let (exit, ending, degraded, hint) = summary(id, outcome);
+    if app.format == Format::Json {
+        output.json(&Report {
+            run: id.as_str(),
+            ending,
+            degraded,
+            matters: MattersReport::new(progress),
+            withheld_file: withheld.map(|path| path.display().to_string()),
+            artifacts: texts(&progress.files),
+        })?;
+        return Ok(exit);
+    }
+    if degraded.is_empty() {
+        output.say(&format!("run {id}: {ending}"));
+    } else {
+        let warnings = warnings(degraded.len());
+        output.say(&format!("DEGRADED: {warnings}, repeated in step 5"));
+        output.say(&format!("run {id}: {ending}, DEGRADED ({warnings})"));
+    }
+    if matches!(outcome, Outcome::Ended(Ending::Complete { .. } | Ending::NotExported(_))) {
+        left_to_people(id, progress, withheld, output);
+    }
+    if !hint.is_empty() {
+        output.say(&format!("hint: {hint}"));
+    }
+    Ok(exit)
+}
+
+/// Returns what the process exits with, how the run ended, its warnings, and what can be done next.
+fn summary<'o>(id: &RunId, outcome: &'o Outcome) -> (Exit, String, &'o [String], String) {
+    match outcome {
         Outcome::Ended(Ending::Complete { degraded }) => {
             let exit = Exit::Done;
             let hint = format!("convoke show {id} --artifact plan");
@@ -103,32 +133,7 @@ pub(super) fn told(
             &[][..],
             format!("convoke resume {id}"),
         ),
-    };
-    if app.format == Format::Json {
-        output.json(&Report {
-            run: id.as_str(),
-            ending,
-            degraded,
-            matters: MattersReport::new(progress),
-            withheld_file: withheld.map(|path| path.display().to_string()),
-            artifacts: texts(&progress.files),
-        })?;
-        return Ok(exit);
     }
-    if degraded.is_empty() {
-        output.say(&format!("run {id}: {ending}"));
-    } else {
-        let warnings = warnings(degraded.len());
-        output.say(&format!("DEGRADED: {warnings}, repeated in step 5"));
-        output.say(&format!("run {id}: {ending}, DEGRADED ({warnings})"));
-    }
-    if matches!(outcome, Outcome::Ended(Ending::Complete { .. } | Ending::NotExported(_))) {
-        left_to_people(id, progress, withheld, output);
-    }
-    if !hint.is_empty() {
-        output.say(&format!("hint: {hint}"));
-    }
-    Ok(exit)
 }
 
 /// Says what a person has still to look at: what is withheld, and what nobody decided.

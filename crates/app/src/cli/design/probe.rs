@@ -74,8 +74,9 @@ fn health(
     let health = asked?.pop().flatten();
     // A remembered result does not count for judges, not even where no probe is allowed.
     let is_remembered = probing == Probing::Never && occasion == Occasion::Judges;
-    Ok(health.map(|it| match it {
-        Known::Healthy | Known::Sick(_) if is_remembered => Known::NotAsked,
-        it => it,
-    }))
+    let has_answered = |health: &Known| matches!(health, Known::Healthy | Known::Sick(_));
+    Ok(match health {
+        Some(health) if is_remembered && has_answered(&health) => Some(Known::NotAsked),
+        health => health,
+    })
 }

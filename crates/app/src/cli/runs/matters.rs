@@ -1,6 +1,6 @@
 //! What a panel left to people, and what people decided: for terminals and for programs.
 
-use convoke_domain::design::matter::Matter;
+use convoke_domain::design::matter::{Matter, Ruling};
 use convoke_domain::design::quote::line;
 use convoke_domain::design::walk::Progress;
 use convoke_domain::run::RunId;
@@ -83,8 +83,8 @@ pub(in crate::cli) fn text(progress: &Progress) -> String {
     let section =
         |head: &str, wanted: &dyn Fn(&Matter) -> bool, item: &dyn Fn(&Matter) -> String| {
             let items = progress.matters.iter().filter(|matter| wanted(matter));
-            let items: String = items.map(|matter| format!("  {}\n", item(matter))).collect();
-            if items.is_empty() { items } else { format!("{head}:\n{items}") }
+            let items: Vec<_> = items.map(|matter| format!("  {}\n", item(matter))).collect();
+            if items.is_empty() { String::new() } else { format!("{head}:\n{}", items.concat()) }
         };
     let whole = |matter: &Matter| {
         let Matter { id, title, text, panel, votes, .. } = matter;
@@ -100,7 +100,7 @@ pub(in crate::cli) fn text(progress: &Progress) -> String {
 
 /// Says what a person decided, on one line.
 fn decision(matter: &Matter) -> String {
-    let said = matter.ruling.as_ref().map_or_else(String::new, |ruling| ruling.line());
+    let said = matter.ruling.as_ref().map_or_else(String::new, Ruling::line);
     let pending = if matter.is_pending { " (the plan has still to follow)" } else { "" };
     format!("{} {said}{pending}", matter.id)
 }

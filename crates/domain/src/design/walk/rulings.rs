@@ -149,10 +149,10 @@ impl Walk<'_> {
             ("oos.md", outcome::out_of_scope(findings, tally)),
             ("accepted-plan-findings.md", review.accepted()),
         ];
-        let filed = outcome::out_of_scope_accepted(findings, tally);
-        let filed = if self.settings.nested { filed } else { String::new() };
+        let accepted = outcome::out_of_scope_accepted(findings, tally);
+        let accepted = if self.settings.nested { accepted } else { String::new() };
         let sometimes = [
-            ("oos-accepted-design.md", filed),
+            ("oos-accepted-design.md", accepted),
             ("held-back.md", outcome::held_back(findings, tally)),
         ];
         for (name, text) in sometimes {
