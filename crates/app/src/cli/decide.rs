@@ -151,7 +151,7 @@ impl Args {
             let failure = Failure::new(Exit::Surroundings, DecideError::Running(run.id));
             return Err(failure.hint("wait until it has ended: `convoke runs`"));
         }
-        // Whoever has the lock is the only one who writes, so all is looked at from here on.
+        // Only the process with the lock writes, so what is read from here on stays true.
         let lock = hold(app, &run.id)?;
         must_be_sound(&run.id, integrity(&workspace, &run.id)?)?;
         let (mut journal, events) = opened(&workspace, &run.id)?;

@@ -179,6 +179,26 @@ fn a_decision_without_an_agent_waits_for_the_next_resume() {
     }
 }
 
+// The plan belongs to the run's branch. The decision is kept also where the plan cannot be revised.
+#[test]
+fn a_decision_made_on_another_branch_waits_for_the_right_one() {
+    let panel = divided();
+    let (run, _) = designed(&panel, &[]);
+    let branch = panel.git(&["branch", "--show-current"]);
+    panel.git(&["switch", "--quiet", "main"]);
+    let waiting = decide(&panel, &["FINDING_2", "accept", "--because", "it matters"]);
+    assert_eq!(waiting.code, Some(6), "{waiting}");
+    assert!(waiting.stderr.starts_with("decided: FINDING_2 accepted\n"), "{waiting}");
+    let hints = format!("hint: git switch {branch}\nhint: convoke resume {run}\n");
+    assert!(waiting.stderr.ends_with(&hints), "{waiting}");
+    assert_eq!(panel.run().1, "stopped");
+    panel.git(&["switch", "--quiet", &branch]);
+    let resumed = panel.project.run(&["resume", &run]);
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    assert!(resumed.stdout.contains("**ℹ A person accepted FINDING_2: it matters**"), "{resumed}");
+    assert!(resumed.stdout.contains("plan revised for FINDING_2"), "{resumed}");
+}
+
 #[test]
 fn a_run_that_is_worked_on_takes_no_decision() {
     let panel = divided();

@@ -164,7 +164,7 @@ impl Resolution {
         Self { number, title, resolution, thesis, antithesis, ending, person: None }
     }
 
-    /// Tells whether it ended without anybody's decision, although it was to be debated.
+    /// Tells whether it was to be debated and ended without a decision.
     pub const fn is_open(&self) -> bool {
         matches!(self.ending, Ending::Fallback { .. } | Ending::BucketSkipped { .. })
     }

@@ -136,7 +136,7 @@ fn summary<'o>(id: &RunId, outcome: &'o Outcome) -> (Exit, String, &'o [String],
     }
 }
 
-/// Says what a person has still to look at: what is withheld, and what nobody decided.
+/// Says what a person has still to look at: what is withheld, and what is undecided.
 fn left_to_people(id: &RunId, progress: &Progress, withheld: Option<&Path>, output: &Output) {
     let held: Vec<_> = progress.matters.iter().filter(|matter| matter.is_withheld).collect();
     if !held.is_empty() {
@@ -176,7 +176,7 @@ pub(super) fn withheld(id: &RunId, progress: &Progress) -> Option<String> {
 }
 
 /// The plans that a run had before people decided more. A file that still holds one of them is the
-/// run's own, and nobody has worked on it since.
+/// run's own, and no person has worked on it since.
 pub(super) struct Earlier {
     pub(super) plans: Vec<Arc<str>>,
 }

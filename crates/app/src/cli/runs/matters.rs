@@ -73,12 +73,12 @@ impl<'a> MattersReport<'a> {
     }
 }
 
-/// Returns what nobody decided.
+/// Returns what neither the panel nor a person decided.
 pub(in crate::cli) fn open(progress: &Progress) -> Vec<&Matter> {
     progress.matters.iter().filter(|matter| matter.is_open()).collect()
 }
 
-/// Lists what nobody decided, what is withheld, and what people decided; nothing if there is nothing.
+/// Lists what is undecided, what is withheld, and what people decided; empty if there is nothing.
 pub(in crate::cli) fn text(progress: &Progress) -> String {
     let section =
         |head: &str, wanted: &dyn Fn(&Matter) -> bool, item: &dyn Fn(&Matter) -> String| {

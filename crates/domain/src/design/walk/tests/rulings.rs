@@ -2,8 +2,9 @@
 
 use super::super::*;
 use super::world::{Run, World, block, plan, synthesis, words};
-use crate::design::event::Export;
+use crate::design::event::{Event, Export, Kept, Stamped};
 use crate::design::matter::Choice::{Accept, Reject};
+use crate::design::matter::{MatterId, Ruling};
 
 /// Has the chair revise the plan for decisions.
 fn world() -> World {
@@ -123,6 +124,35 @@ fn a_decision_that_no_agent_can_act_on_waits() {
     let once = tied().resume(&done);
     assert!(once.lanes("").is_empty(), "it is not revised twice");
     assert_eq!(once.file("plan.txt"), done.file("plan.txt"));
+}
+
+// Files that were written down before a decision say nothing about those after it.
+#[test]
+fn a_decision_makes_an_ended_run_unfinished() {
+    let mut facts = tied().run().facts;
+    facts.take(Stamped { at: 0, event: Event::Kept(Kept::default()) });
+    assert!(facts.kept().is_some());
+    let ruling = Ruling {
+        matter: MatterId::parse("FINDING_1").unwrap(),
+        choice: Reject,
+        because: "no".to_owned(),
+    };
+    facts.take(Stamped { at: 0, event: Event::Decided(ruling) });
+    assert!(facts.kept().is_none());
+}
+
+// Only what failed is asked again, not what an earlier decision had an answer for.
+#[test]
+fn an_earlier_decision_is_not_acted_on_again() {
+    let run = tied().run();
+    let first = tied().decide(&run, "FINDING_1", Accept, "it matters");
+    let silent = tied().failing("chair/decided-2", "no quota");
+    let waiting = silent.decide(&first, "FINDING_1", Reject, "it does not");
+    assert!(matches!(waiting.ending, Ending::Failed(_)));
+    let done = tied().resume(&waiting);
+    assert!(is_complete(&done));
+    let asked: Vec<_> = done.lanes("").iter().map(|(lane, _)| *lane).collect();
+    assert_eq!(asked, ["chair/decided-2/claude"]);
 }
 
 // What one person decided another can change, and the plan follows.
