@@ -5,6 +5,7 @@ pub mod agents;
 pub mod attend;
 pub mod brief;
 pub mod compare;
+pub mod decide;
 mod deliver;
 pub mod design;
 pub mod dispatch;
@@ -71,6 +72,7 @@ enum Command {
     Resume(runs::ResumeArgs),
     Replay(runs::ReplayArgs),
     Recount(runs::RecountArgs),
+    Decide(Box<decide::Args>),
     Compare(compare::Args),
     Manifest(manifest::Args),
     Task(task::Args),
@@ -117,6 +119,7 @@ impl Cli {
             Command::Resume(args) => args.run(&self.app()?, output),
             Command::Replay(args) => args.run(&self.app()?, output),
             Command::Recount(args) => args.run(&self.app()?, output),
+            Command::Decide(args) => args.run(&self.app()?, output),
             Command::Compare(args) => args.run(&self.app()?, output),
             Command::Manifest(args) => args.run(&self.app()?, output),
             Command::Task(args) => args.run(&self.app()?, output),

@@ -136,3 +136,76 @@ fn a_finished_run_is_compared_with_a_single_pass() {
     assert_eq!((panel["missing"].as_u64(), single["missing"].as_u64()), (Some(0), Some(0)));
     assert!(panel["words"].as_u64() > single["words"].as_u64(), "the panel's plan was revised");
 }
+
+/// Answers with which two voters are divided, and a chair that revises the plan for what a person
+/// decides then.
+fn divided(ground: &Ground) {
+    let recorded =
+        |label: &str, answer: &str| Entry::answered(label, answer, Duration::ZERO).lines(None);
+    let answers = || convoke::rehearsal::answers().filter(|(lane, _)| *lane != "vote/Codex");
+    let revision = answers().find(|(lane, _)| *lane == "chair/revision/claude").unwrap().1;
+    let plan = revision.split("=== resolutions ===").next().unwrap();
+    let decided = format!("{plan}\n=== resolutions ===\nFINDING_2: It has one owner.\n");
+    let lanes: String = answers().map(|(lane, answer)| recorded(lane, answer)).collect();
+    let decided = recorded("chair/decided-1/claude", &decided);
+    let tape = format!("{}\n{lanes}{decided}", Cassette::head());
+    for name in ["cursor", "codex", "claude"] {
+        fs::write(ground.path(&format!("{name}.jsonl")), &tape).unwrap();
+    }
+}
+
+// A decision is written down before anything else, and acted on once, whenever Convoke is killed.
+#[test]
+fn a_decision_survives_every_kill_and_is_acted_on_once() {
+    let mut killed = 0;
+    let mut whole = None;
+    for fault in 0.. {
+        let ground = Ground::new();
+        divided(&ground);
+        assert!(ground.design(0).status.success());
+        let runs = ground.convoke(&["runs", "--json"], 0);
+        let runs: Value = serde_json::from_slice(&runs.stdout).unwrap();
+        let run = runs[0]["run"].as_str().unwrap();
+        let words = ["decide", run, "FINDING_2", "accept", "--because", "it matters"];
+        let is_ended = ground.convoke(&words, fault).status.success();
+        if !is_ended {
+            killed += 1;
+            let again = ground.convoke(&words, 0);
+            assert_eq!(again.status.code(), Some(1), "it was written down: {again:?}");
+            let resumed = ground.convoke(&["resume", run], 0);
+            assert!(resumed.status.success(), "after {fault} events: {resumed:?}");
+        }
+        let (artifacts, lanes) = ground.left();
+        let asked = lanes.iter().filter(|lane| lane.starts_with("chair/decided-")).count();
+        assert_eq!(asked, 1, "after {fault} events");
+        let whole = whole.get_or_insert_with(|| artifacts.clone());
+        assert_eq!(*whole, artifacts, "after {fault} events");
+        if is_ended && fault > 0 {
+            break;
+        }
+    }
+    assert!(killed >= 4, "{killed} events");
+}
+
+// A decision on a run that was killed before its end waits for that end.
+#[test]
+fn a_decision_on_a_stopped_run_is_acted_on_at_its_end() {
+    let ground = Ground::new();
+    divided(&ground);
+    // All voters have ended, and the plan is not revised yet.
+    assert!(!ground.design(50).status.success());
+    let runs = ground.convoke(&["runs", "--json"], 0);
+    let runs: Value = serde_json::from_slice(&runs.stdout).unwrap();
+    let run = runs[0]["run"].as_str().unwrap();
+    let decided =
+        ground.convoke(&["decide", "FINDING_2", "accept", "--because", "it matters", "--json"], 0);
+    let said = String::from_utf8_lossy(&decided.stderr);
+    assert!(decided.status.success() && said.contains("the run is not at its end"), "{said}");
+    let listed: Value = serde_json::from_slice(&decided.stdout).unwrap();
+    assert_eq!(listed["decided"][0]["decision"]["pending"], true);
+    let resumed = ground.convoke(&["resume", run], 0);
+    assert!(resumed.status.success(), "{resumed:?}");
+    let (artifacts, _) = ground.left();
+    let accepted = artifacts["accepted-plan-findings.md"].as_str().unwrap();
+    assert!(accepted.contains("It has one owner.") && accepted.contains("### FINDING_1"));
+}

@@ -28,6 +28,7 @@ pub mod forecast;
 pub mod heavy;
 pub mod judge;
 pub mod mark;
+pub mod matter;
 pub mod merge;
 pub mod mermaid;
 pub mod outcome;

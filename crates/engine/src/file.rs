@@ -94,6 +94,16 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Puts a file that only its user can read where a path says, as [`put`] does.
+pub fn put_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
 /// Opens a file of its user's alone for appending, and makes it if there is none. It is judged
 /// before it is opened, so that a pipe is not waited for, and again afterwards, because only then it
 /// cannot change any more.

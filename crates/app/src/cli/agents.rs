@@ -267,12 +267,22 @@ fn table(reports: &[Report<'_>]) -> String {
     lines.into_iter().chain(errors).collect()
 }
 
-/// Finds out whether agents answer: from what is remembered, else by asking if they may be asked.
-/// Nothing is known of one without a program, such as an API. If somebody stops the asking, that is a
-/// failure: whoever was cut off must not pass for one that does not answer.
+/// Which agents are probed. A probe costs a few tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Probing {
+    /// None: a remembered result counts, and an agent without one is not asked.
+    Never,
+    /// Those without a remembered result.
+    Unknown,
+    /// All of them: a remembered result does not count.
+    Afresh,
+}
+
+/// Finds out whether agents answer. Nothing is known of an agent without a program, such as an API.
+/// An interrupt is a failure: an agent that was cut off must not pass for one that does not answer.
 pub(super) fn healths_of(
     words: &[&str],
-    ask: bool,
+    probing: Probing,
     app: &App,
     voice: &Voice,
 ) -> Result<Vec<Option<Health>>, Failure> {
@@ -292,11 +302,12 @@ pub(super) fn healths_of(
             continue;
         };
         let known = remembered.get(agent.name(), &path, now(), settings.remember);
+        let known = known.filter(|_| probing != Probing::Afresh);
         let program =
             Program { agent, program: &path, convoke: &convoke, variables: seen_by(agent, app) };
         let health = match known {
             Some(health) => health,
-            None if ask => {
+            None if probing != Probing::Never => {
                 let asked = probe(&[program], settings.pause, &interrupt::cancel()).pop();
                 let health = asked.unwrap_or(Health::NotAsked);
                 is_stopped |= health == Health::NotAsked;

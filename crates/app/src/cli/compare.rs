@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::design::{DesignError, lane_limits};
 use super::lane::{Account, LaneOrder, Ran, lane_failed, sentence};
-use super::runs::Known;
+use super::runs::{Known, matters};
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -66,6 +66,8 @@ struct Side {
 struct Report<'a> {
     /// Whether the panel's plan is what it came to in the end.
     is_finished: bool,
+    /// What people decided in the panel's place, a line each.
+    decided: Vec<String>,
     panel: Side,
     single: Side,
     single_plan: &'a str,
@@ -94,6 +96,10 @@ impl Args {
                 known.run.id
             ));
         }
+        let decided = matters::decisions(&known.progress);
+        for decision in &decided {
+            output.say(&format!("note: {decision}"));
+        }
         let ran = self.single(app, settings, &known.run.id)?;
         output.say(&sentence(&ran.driven, None));
         let answer = ran.driven.heard.answer().filter(|_| ran.driven.outcome == Outcome::Answered);
@@ -102,7 +108,9 @@ impl Args {
         let took = ran.driven.took.as_secs();
         let single = Side::new("single", 1, single_plan, ran.spent.unwrap_or_default(), took);
         match app.format {
-            Format::Json => output.json(&Report { is_finished, panel, single, single_plan })?,
+            Format::Json => {
+                output.json(&Report { is_finished, decided, panel, single, single_plan })?;
+            }
             Format::Text => {
                 let header =
                     ["way", "lanes", "words", "tasks", "missing", "in", "out", "cost", "seconds"];

@@ -1,6 +1,8 @@
 //! `convoke runs`, `show`, `resume`, `replay` and `recount`: what is left of a design, and going on.
 
+mod artifact;
 mod integrity;
+pub(super) mod matters;
 mod report;
 mod spending;
 
@@ -17,9 +19,11 @@ use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_store::journal::{Integrity, JournalStore, Run};
 use convoke_store::lane::{LaneQuery, LaneStore};
 
-use self::integrity::{integrity, must_be_sound};
+use self::artifact::artifact;
+pub(super) use self::integrity::{integrity, must_be_sound};
+use self::matters::MattersReport;
 use self::report::{
-    ArtifactReport, LaneReport, LineReport, RecountReport, ReplayReport, RunReport, ShowReport,
+    Conclusion, LaneReport, LineReport, RecountReport, ReplayReport, RunReport, ShowReport,
 };
 use self::spending::Spending;
 use super::design::{CourseArgs, hold, opened, texts, warnings};
@@ -27,7 +31,7 @@ use super::manifest;
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::{Failure, did_you_mean};
+use crate::failure::Failure;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -90,6 +94,15 @@ struct NotAgain {
     run: RunId,
 }
 
+/// Refuses a rehearsal: its agents are gone with its copy of the project.
+pub(super) fn must_be_real(run: &RunId, facts: &Facts) -> Result<(), Failure> {
+    if !facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
+        return Ok(());
+    }
+    let failure = Failure::new(Exit::No, NotAgain { run: run.clone() });
+    Err(failure.hint("begin another: `convoke design --rehearse`"))
+}
+
 /// A run with all that is known of it.
 pub(super) struct Known {
     pub(super) workspace: Workspace,
@@ -135,6 +148,14 @@ impl Known {
         self.spending().map(|spending| spending.total())
     }
 
+    /// Returns the warnings of a run that came to its end.
+    fn degraded(&self) -> &[String] {
+        match &self.progress.next {
+            Next::End(Ending::Complete { degraded }) => degraded,
+            Next::End(_) | Next::Need(_) => &[],
+        }
+    }
+
     fn ending(&self, state: RunState) -> String {
         match &self.progress.next {
             Next::Need(_) => format!("{}, not at its end", state.name()),
@@ -162,19 +183,26 @@ impl RunsArgs {
         let worked_on = worked_on(app);
         let reports: Vec<_> = runs
             .iter()
-            .map(|run| RunReport {
-                run: run.id.to_string(),
-                state: run.state.seen(worked_on.contains(&run.id)).name(),
-                started_at: run.started_at.to_string(),
-                feature: run.feature.clone(),
+            .map(|run| {
+                let end = Conclusion::of(store, run)?;
+                let state = if end.is_open { RunState::Stopped } else { run.state };
+                Ok(RunReport {
+                    run: run.id.to_string(),
+                    state: state.seen(worked_on.contains(&run.id)).name(),
+                    degraded: end.warnings.map(|count| count > 0),
+                    warnings: end.warnings,
+                    undecided: end.undecided,
+                    started_at: run.started_at.to_string(),
+                    feature: run.feature.clone(),
+                })
             })
-            .collect();
+            .collect::<Result<_, Failure>>()?;
         match app.format {
             Format::Json => output.json(&reports)?,
             Format::Text => {
                 let rows = reports.iter().map(|it| {
                     let feature: String = line(&it.feature).chars().take(60).collect();
-                    [it.run.clone(), it.state.to_owned(), feature]
+                    [it.run.clone(), it.standing(), feature]
                 });
                 output.data(&render(["run", "state", "feature"], rows, &[]))?;
             }
@@ -184,7 +212,7 @@ impl RunsArgs {
 }
 
 /// Returns the runs that somebody works on now.
-fn worked_on(app: &App) -> HashSet<RunId> {
+pub(super) fn worked_on(app: &App) -> HashSet<RunId> {
     let folders = app.environment.runs().map(RunFolders::new);
     folders.map(|folders| folders.worked_on()).unwrap_or_default()
 }
@@ -193,7 +221,7 @@ fn worked_on(app: &App) -> HashSet<RunId> {
 #[error("cannot show a run: there is none yet")]
 struct NoRun;
 
-fn last(app: &App) -> Result<RunId, Failure> {
+pub(super) fn last(app: &App) -> Result<RunId, Failure> {
     let Workspace { store, scope } = &Workspace::open(app, None)?;
     let runs = store.runs(&scope.project).map_err(refused)?;
     let last = runs.into_iter().next().map(|run| run.id);
@@ -222,7 +250,9 @@ impl ShowArgs {
                 state: state.name(),
                 feature: &known.run.feature,
                 ending: known.ending(state),
+                degraded: known.degraded(),
                 independence: known.progress.independence.as_deref(),
+                matters: MattersReport::new(&known.progress),
                 artifacts: texts(&known.progress.files),
                 lanes: lanes.iter().map(|(id, end)| LaneReport::new(&id.0, end)).collect(),
                 cost: known.spending()?,
@@ -254,50 +284,11 @@ fn shown(known: &Known, state: RunState, spending: &Spending) -> String {
     });
     text += &render(["lane", "model", "status", "took", "in", "out"], rows, &[3, 4, 5]);
     text += &spending.text();
+    let matters = matters::text(&known.progress);
+    let matters = if matters.is_empty() { matters } else { format!("\n\n{}", matters.trim_end()) };
+    text += &matters;
     let names: Vec<_> = known.progress.files.keys().map(String::as_str).collect();
     text + &format!("\n\nartifacts: {}\n", names.join(", "))
-}
-
-/// Names that are shorter than a file's.
-const SHORT: [(&str, &str); 7] = [
-    ("plan", "plan.txt"),
-    ("tally", "voting-tally.md"),
-    ("diagram", "architecture-diagram.md"),
-    ("synthesis", "approach-synthesis.txt"),
-    ("decisions", "contested-decisions.md"),
-    ("resolutions", "dialectic-resolutions.md"),
-    ("independence", "independence.md"),
-];
-
-fn artifact(
-    known: &Known,
-    name: &str,
-    format: Format,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let long = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
-    let Some(text) = known.progress.files.get(long) else {
-        let names = known.progress.files.keys().map(String::as_str);
-        let all: Vec<_> = names.chain(SHORT.map(|(short, _)| short)).collect();
-        let there =
-            |(short, long): &(_, &str)| known.progress.files.contains_key(*long).then_some(*short);
-        let short: Vec<_> = SHORT.iter().filter_map(there).collect();
-        let long: Vec<_> = known.progress.files.keys().map(String::as_str).collect();
-        let list = match [short, long].concat().as_slice() {
-            [] => "the run has none yet".to_owned(),
-            names => format!("there are {}", names.join(", ")),
-        };
-        let failure = Failure::new(Exit::No, NoArtifact { name: name.to_owned() });
-        return Err(failure.maybe_hint(did_you_mean(name, all)).hint(list));
-    };
-    match format {
-        Format::Text => output.data(text)?,
-        Format::Json => {
-            let run = known.run.id.as_str();
-            output.json(&ArtifactReport { run, artifact: long, text })?;
-        }
-    }
-    Ok(Exit::Done)
 }
 
 impl ResumeArgs {
@@ -308,10 +299,7 @@ impl ResumeArgs {
         must_be_sound(&run.id, integrity(&workspace, &run.id)?)?;
         let (_, events) = opened(&workspace, &run.id)?;
         let facts = Facts::fold(events);
-        if facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
-            let failure = Failure::new(Exit::No, NotAgain { run: run.id.clone() });
-            return Err(failure.hint("begin another: `convoke design --rehearse`"));
-        }
+        must_be_real(&run.id, &facts)?;
         let lock = hold(app, &run.id)?;
         self.course.go(app, &workspace, &run.id, lock, output)
     }
@@ -362,12 +350,16 @@ impl RecountArgs {
         match app.format {
             Format::Json => {
                 let run = known.run.id.to_string();
-                output.json(&RecountReport { run, journal, differing })?;
+                let decided = matters::decisions(&known.progress);
+                output.json(&RecountReport { run, journal, differing, decided })?;
             }
             Format::Text => {
                 output.data(&format!("journal: {journal}\n"))?;
                 for name in &differing {
                     output.data(&format!("differs: {name}\n"))?;
+                }
+                for decision in matters::decisions(&known.progress) {
+                    output.data(&format!("decided: {decision}\n"))?;
                 }
                 if known.facts.kept().is_none() {
                     output.say("note: the run is not at its end; there is nothing to compare with");

@@ -15,6 +15,8 @@ mod cli;
 mod config;
 mod design;
 mod design_cost;
+mod design_decide;
+mod design_health;
 mod design_heavy;
 mod design_nested;
 mod design_output;

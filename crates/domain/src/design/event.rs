@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::heavy::Worked;
+use super::matter::Ruling;
 use super::policy::Policy;
 use super::progress::{Prefix, Step};
 use super::seat::{Available, Holder, Panel};
@@ -66,10 +67,23 @@ pub enum Event {
         /// The folder that keeps what was made.
         folder: String,
     },
+    /// A person decided what the panel had not.
+    Decided(Ruling),
     /// It was handed to the workflow that asked for it, or could not be.
     Exported(Export),
-    /// It came to its end with these artifacts: names and hashes.
-    Kept(Vec<(String, String)>),
+    /// It came to its end.
+    Kept(Kept),
+}
+
+/// What a design ended with. The counts are missing where an earlier version wrote it down.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Kept {
+    /// The artifacts: names and hashes.
+    pub files: Vec<(String, String)>,
+    /// How many warnings there were.
+    pub warnings: Option<usize>,
+    /// How many matters the panel and the user left undecided.
+    pub undecided: Option<usize>,
 }
 
 /// What came of handing a design over.
@@ -189,6 +203,7 @@ impl LaneId {
             ("chair", Some("plan")) => Some(Step::Plan),
             ("chair", Some("interview" | "update")) => Some(Step::DiscussionTwo),
             ("chair", Some("diagram")) => Some(Step::Diagram),
+            ("chair", Some(task)) if task.starts_with("decided-") => Some(Step::Decisions),
             _ => None,
         }
     }

@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use super::event::{
-    Boundary, Event, Export, Health, LaneEnd, LaneId, Millis, Occasion, QuestionId, Recovery,
+    Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, QuestionId, Recovery,
     Reply, Settings, Stamped, Tree,
 };
 use super::heavy::Worked;
+use super::matter::Ruling;
 use super::progress::Step;
 use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
@@ -28,9 +29,10 @@ pub struct Facts {
     budget: Option<(Millis, String)>,
     workers: Vec<Worker>,
     is_worker_due: bool,
+    rulings: Vec<Ruled>,
     exports: Vec<(Millis, Export)>,
     is_export_due: bool,
-    kept: Option<Vec<(String, String)>>,
+    kept: Option<Kept>,
     again: HashSet<Step>,
     earlier: Option<Earlier>,
     steps: u64,
@@ -47,6 +49,17 @@ pub struct Worker {
     pub folder: String,
     /// If it failed, what had gone wrong until then. It showed nothing itself.
     pub warnings: Vec<String>,
+}
+
+/// A person's decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruled {
+    /// When it was made.
+    pub at: Millis,
+    /// The decision.
+    pub ruling: Ruling,
+    /// How often the design had been handed over before, or could not be.
+    pub exports: usize,
 }
 
 /// What was shown before something was begun again.
@@ -135,13 +148,21 @@ impl Facts {
                 self.workers.push(Worker { at, worked, folder, warnings });
                 self.is_worker_due = false;
             }
+            Event::Decided(ruling) => self.rule(at, ruling),
             Event::Exported(export) => {
                 self.exports.push((at, export));
                 self.is_export_due = false;
             }
-            Event::Kept(hashes) => self.kept = Some(hashes),
+            Event::Kept(kept) => self.kept = Some(kept),
             Event::Interrupted(_) => {}
         }
+    }
+
+    /// Takes in a person's decision. Files that tell of it are other files.
+    fn rule(&mut self, at: Millis, ruling: Ruling) {
+        self.rulings.push(Ruled { at, ruling, exports: self.exports.len() });
+        self.kept = None;
+        self.is_export_due = true;
     }
 
     /// Forgets everybody who gave no answer that would do, so that they are asked again.
@@ -232,6 +253,11 @@ impl Facts {
         }
     }
 
+    /// Returns what people decided, in order.
+    pub fn rulings(&self) -> &[Ruled] {
+        &self.rulings
+    }
+
     /// Returns what came of handing it over, each time that was tried.
     pub fn exports(&self) -> &[(Millis, Export)] {
         &self.exports
@@ -244,7 +270,7 @@ impl Facts {
 
     /// Returns the hashes of what it ended with, by name.
     pub fn kept(&self) -> Option<&[(String, String)]> {
-        self.kept.as_deref()
+        self.kept.as_ref().map(|kept| kept.files.as_slice())
     }
 
     /// Returns why nothing more may be spent.

@@ -26,7 +26,8 @@ pub fn of_time(step: Step) -> String {
         | Step::DiscussionTwo
         | Step::Diagram
         | Step::Rejected
-        | Step::Cleanup => step.name(),
+        | Step::Cleanup
+        | Step::Decisions => step.name(),
     };
     format!("design Step {} — {name}", step.number())
 }
@@ -45,7 +46,8 @@ pub const fn of_tokens(step: Step) -> Option<&'static str> {
         | Step::Dialectic
         | Step::Plan
         | Step::Rejected
-        | Step::Cleanup => None,
+        | Step::Cleanup
+        | Step::Decisions => None,
     }
 }
 
@@ -73,6 +75,7 @@ mod tests {
                 "design Step 3b — arch diagram",
                 "design Step 4 — rejected findings",
                 "design Step 5 — cleanup",
+                "design Step 6 — decisions",
             ]
         );
         let tokens: Vec<_> = Step::ALL.into_iter().filter_map(of_tokens).collect();

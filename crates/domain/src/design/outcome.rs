@@ -73,18 +73,23 @@ pub fn accepted(
         let resolution = resolution.filter(|text| !text.is_empty());
         let resolution =
             resolution.unwrap_or_else(|| "Nobody said how the plan was revised for it.".to_owned());
+        let counted = tally.items.iter().find(|counted| counted.id == finding.id);
+        let because = counted.and_then(|counted| counted.person.as_ref());
+        let because =
+            because.map(|text| format!("- **Accepted by a person**: {}\n", quote::line(text)));
         format!(
-            "### {}: {}\n- **Concern**: {}\n- **Resolution**: {resolution}\n",
+            "### {}: {}\n- **Concern**: {}\n- **Resolution**: {resolution}\n{}",
             finding.id,
             quote::line(&finding.remark.title),
-            concern(finding)
+            concern(finding),
+            because.unwrap_or_default()
         )
     };
     blocks(to_revise(findings, tally).iter().map(block))
 }
 
 /// Everything that was said of a finding, on one line.
-fn concern(finding: &Finding) -> String {
+pub fn concern(finding: &Finding) -> String {
     let also = |other: &Remark| format!(" Also raised as: {}", description(other.focus, other));
     let others: String = finding.others.iter().map(also).collect();
     format!("{}{others}", description(None, &finding.remark))
@@ -113,12 +118,17 @@ pub fn rejected(findings: &[Finding], tally: &Tally, voters: &[Voter]) -> String
 }
 
 fn why_not(counted: &Counted, voters: &[Voter]) -> String {
+    if let Some(because) = &counted.person {
+        let (id, counts, verdict) = (counted.id, counted.counts, counted.verdict.word());
+        return format!("{id} ({counts}). A person {verdict} it: {}", quote::line(because));
+    }
     let meaning = match counted.verdict {
         Verdict::Accepted => "accepted it",
         Verdict::Neutral => "did not reach a majority for it",
         Verdict::Exonerated => "found it legitimate, but not worth acting on now",
         Verdict::Rejected => "rejected it",
         Verdict::Undecided => "did not vote on it",
+        Verdict::Tied => "is divided on it, and no person has decided",
     };
     let said = |voter: &Voter| {
         let cast = voter.votes.on(counted.id)?;
@@ -171,15 +181,18 @@ fn observations(
 fn observation((finding, counted): Decided<'_>) -> String {
     // A published file names the area, so that whoever publishes can hold back for itself.
     let area = finding.focus.map(|area| format!("focus-area={}. ", area.word()));
+    let by = counted.person.as_ref();
+    let by = by.map(|because| format!(" ({}: {})", counted.result(), quote::line(because)));
     format!(
-        "### {}: {}\n- **Description**: {}{}\n- **Reviewer**: {}\n- **Vote tally**: {}\n\
+        "### {}: {}\n- **Description**: {}{}\n- **Reviewer**: {}\n- **Vote tally**: {}{}\n\
          - **Phase**: design\n",
         finding.id,
         quote::line(&finding.remark.title),
         area.unwrap_or_default(),
         concern(finding),
         quote::line(&finding.proposers.join(", ")),
-        counted.counts
+        counted.counts,
+        by.unwrap_or_default()
     )
 }
 

@@ -31,11 +31,13 @@ pub enum Step {
     Rejected,
     /// Export and tidying up.
     Cleanup,
+    /// What a person decided after the end.
+    Decisions,
 }
 
 impl Step {
     /// All steps, in order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Setup,
         Self::Branch,
         Self::Questions,
@@ -48,6 +50,7 @@ impl Step {
         Self::Diagram,
         Self::Rejected,
         Self::Cleanup,
+        Self::Decisions,
     ];
 
     /// Returns the number: not always one.
@@ -65,6 +68,7 @@ impl Step {
             Self::Diagram => "3b",
             Self::Rejected => "4",
             Self::Cleanup => "5",
+            Self::Decisions => "6",
         }
     }
 
@@ -83,6 +87,7 @@ impl Step {
             Self::Diagram => "arch diagram",
             Self::Rejected => "rejected findings",
             Self::Cleanup => "cleanup",
+            Self::Decisions => "decisions",
         }
     }
 
@@ -446,7 +451,7 @@ mod tests {
         for step in Step::ALL {
             assert_eq!(Step::parse(step.number()), Some(step));
         }
-        assert_eq!(Step::parse("6"), None);
+        assert_eq!(Step::parse("7"), None);
     }
 
     proptest! {

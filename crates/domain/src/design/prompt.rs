@@ -11,7 +11,7 @@ mod template;
 mod vote;
 
 pub use chair::{
-    Interview, Plan, Revision, diagram, interview, merge, plan, questions, revision, scope,
+    Interview, Plan, Revision, diagram, interview, merge, plan, questions, revision, ruling, scope,
     synthesis, update, with_complaints,
 };
 pub use debate::{Debate, debate};

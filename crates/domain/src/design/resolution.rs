@@ -6,6 +6,7 @@ use super::block::{Block, Labels, blocks, numbered};
 use super::debate::Defense;
 use super::decision::{CAP, Decision};
 use super::judge::Verdict;
+use super::matter::{Choice, Ruling};
 use super::quote;
 use super::seat::Side;
 
@@ -99,6 +100,8 @@ pub struct Resolution {
     pub antithesis: String,
     /// How it ended.
     pub ending: Ending,
+    /// What a person decided since, on one line.
+    pub person: Option<String>,
 }
 
 impl Resolution {
@@ -158,7 +161,28 @@ impl Resolution {
         let taken = if alternative { &decision.alternative } else { &decision.chosen };
         let [thesis, antithesis] = summaries;
         let (title, resolution) = (quote::line(&decision.title), quote::line(taken));
-        Self { number, title, resolution, thesis, antithesis, ending }
+        Self { number, title, resolution, thesis, antithesis, ending, person: None }
+    }
+
+    /// Tells whether it was to be debated and ended without a decision.
+    pub const fn is_open(&self) -> bool {
+        matches!(self.ending, Ending::Fallback { .. } | Ending::BucketSkipped { .. })
+    }
+
+    /// Takes in what a person decided: what the synthesis chose, or the alternative.
+    pub fn rule(&mut self, decision: &Decision, ruling: &Ruling) {
+        let taken = match ruling.choice {
+            Choice::Accept => &decision.chosen,
+            Choice::Reject => &decision.alternative,
+        };
+        self.resolution = quote::line(taken);
+        let because = quote::line(&ruling.because);
+        self.person = Some(format!("{}: {because}", ruling.choice.past()));
+    }
+
+    /// Returns why it ended so.
+    pub const fn why(&self) -> &String {
+        self.ending.why().1
     }
 
     /// Returns the ending's name.
@@ -189,10 +213,12 @@ impl Resolution {
             }
         };
         let (label, why) = self.ending.why();
+        let person = self.person.as_ref().map(|line| format!("**{PERSON}**: {line}\n"));
+        let person = person.unwrap_or_default();
         let Self { number, title, resolution, thesis, antithesis, .. } = self;
         format!(
             "### {PREFIX}{number}: {title}\n**Resolution**: {resolution}\n**Disposition**: {}\n{tally}\
-             **Thesis summary**: {thesis}\n**Antithesis summary**: {antithesis}\n**{label}**: {why}\n",
+             **Thesis summary**: {thesis}\n**Antithesis summary**: {antithesis}\n**{label}**: {why}\n{person}",
             self.disposition()
         )
     }
@@ -211,6 +237,7 @@ impl Ending {
     }
 }
 
+const PERSON: &str = "Decided by a person";
 const WHY_THESIS: &str = "Why thesis prevails";
 const WHY_ANTITHESIS: &str = "Why antithesis prevails";
 
@@ -291,6 +318,7 @@ fn entry(block: &Block<'_>, number: usize, title: &str) -> Option<Resolution> {
         thesis: block.get("Thesis summary").unwrap_or_default(),
         antithesis: block.get("Antithesis summary").unwrap_or_default(),
         ending,
+        person: block.get(PERSON),
     })
 }
 

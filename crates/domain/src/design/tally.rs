@@ -30,6 +30,8 @@ pub enum Verdict {
     Rejected,
     /// Nobody voted, so nobody decided. It is not accepted.
     Undecided,
+    /// As many voted for it as did not. It is not accepted.
+    Tied,
 }
 
 impl Verdict {
@@ -41,7 +43,13 @@ impl Verdict {
             Self::Exonerated => "exonerated",
             Self::Rejected => "rejected",
             Self::Undecided => "undecided",
+            Self::Tied => "tied",
         }
+    }
+
+    /// Tells whether the votes decide anything.
+    pub const fn is_decided(self) -> bool {
+        !matches!(self, Self::Undecided | Self::Tied)
     }
 
     /// Returns what a finding with this verdict earns each that raised it.
@@ -78,6 +86,11 @@ impl Counts {
         counts
     }
 
+    /// Tells whether as many are for it as are not.
+    const fn is_tied(self) -> bool {
+        self.yes > 0 && self.yes == self.no + self.exonerate
+    }
+
     const fn all(self) -> usize {
         self.yes + self.no + self.exonerate
     }
@@ -96,8 +109,18 @@ pub struct Counted {
     pub id: FindingId,
     /// The sums.
     pub counts: Counts,
-    /// What they come to.
+    /// What they come to, or what a person decided.
     pub verdict: Verdict,
+    /// The person's reason, if a person decided.
+    pub person: Option<String>,
+}
+
+impl Counted {
+    /// Returns what became of the finding in words, with the person's part in it.
+    pub fn result(&self) -> String {
+        let by = if self.person.is_some() { " by a person" } else { "" };
+        format!("{}{by}", self.verdict.word())
+    }
 }
 
 /// One voter's votes on all findings.
@@ -135,7 +158,8 @@ pub fn tally(findings: &[Finding], voters: &[Voter], policy: Policy) -> Tally {
     let eligible = columns.iter().filter(took_part).count();
     let counted = |(place, finding): (usize, &Finding)| {
         let counts = Counts::of(columns.iter().filter_map(|column| column.votes[place]));
-        Counted { id: finding.id, counts, verdict: verdict(counts, eligible, policy) }
+        let verdict = verdict(counts, eligible, policy);
+        Counted { id: finding.id, counts, verdict, person: None }
     };
     let items = findings.iter().enumerate().map(counted).collect();
     Tally { columns, eligible, items }
@@ -154,6 +178,7 @@ fn verdict(counts: Counts, panel: usize, policy: Policy) -> Verdict {
     match counts {
         _ if counts.all() == 0 => Verdict::Undecided,
         _ if counts.yes > eligible / 2 => Verdict::Accepted,
+        _ if policy == Policy::Safe && counts.is_tied() => Verdict::Tied,
         Counts { yes: 1.., .. } => Verdict::Neutral,
         Counts { exonerate: 1.., .. } => Verdict::Exonerated,
         Counts { .. } => Verdict::Rejected,
@@ -172,7 +197,7 @@ pub fn too_few_voters(eligible: usize, policy: Policy) -> Option<String> {
              findings accepted.**"
         )),
         (Policy::Safe, 0) => Some(
-            "**\u{26a0} Nobody voted. No finding is accepted until somebody has decided.**".into(),
+            "**\u{26a0} No voter answered. No finding is accepted until a person decides.**".into(),
         ),
         (Policy::Safe, _) => {
             Some("**\u{26a0} Only 1 voter available. Its votes decide alone.**".into())
@@ -225,7 +250,7 @@ impl Score {
                 self.findings += 1;
                 match verdict {
                     Verdict::Accepted => self.accepted += 1,
-                    Verdict::Neutral => self.neutral += 1,
+                    Verdict::Neutral | Verdict::Tied => self.neutral += 1,
                     Verdict::Exonerated => self.exonerated += 1,
                     Verdict::Rejected => self.rejected += 1,
                     Verdict::Undecided => {}
@@ -303,17 +328,27 @@ pub fn report(tally: &Tally, scores: &[Score]) -> String {
         let votes = tally.columns.iter().map(|column| column.votes[place]);
         add_row(&mut text, counted, votes);
     }
-    text + "\n" + &scoreboard(scores)
+    text + &decided_by_people(tally) + "\n" + &scoreboard(scores)
+}
+
+/// Lists what people decided, with their reasons.
+fn decided_by_people(tally: &Tally) -> String {
+    let line = |counted: &Counted| {
+        let because = quote::line(counted.person.as_ref()?);
+        Some(format!("- {}: {}: {because}\n", counted.id, counted.result()))
+    };
+    let lines: String = tally.items.iter().filter_map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n## Decided by a person\n\n{lines}") }
 }
 
 fn add_row(text: &mut String, counted: &Counted, votes: impl Iterator<Item = Option<Vote>>) {
-    let Counted { id, counts: Counts { yes, no, exonerate }, verdict } = counted;
+    let Counted { id, counts: Counts { yes, no, exonerate }, .. } = counted;
     write!(text, "| {id} | ").ok();
     for vote in votes {
         text.push_str(vote.map_or("\u{2014}", Vote::word));
         text.push_str(" | ");
     }
-    writeln!(text, "{yes} | {no} | {exonerate} | {} |", verdict.word()).ok();
+    writeln!(text, "{yes} | {no} | {exonerate} | {} |", counted.result()).ok();
 }
 
 #[cfg(test)]
@@ -382,12 +417,16 @@ mod tests {
     // P-274
     #[test]
     fn a_panel_that_lost_voters_accepts_nothing_by_itself() {
-        use Verdict::{Accepted, Exonerated, Neutral, Rejected, Undecided};
+        use Verdict::{Accepted, Exonerated, Neutral, Rejected, Tied, Undecided};
         for (votes, expected) in [
             ("yyn", Accepted),
             ("ynn", Neutral),
+            ("yne", Neutral),
             ("yy ", Accepted),
-            ("yn ", Neutral),
+            // Half of the votes decide nothing.
+            ("yn ", Tied),
+            ("ye ", Tied),
+            ("yn-", Tied),
             // Whoever abstains on one item is still on the panel.
             ("y--", Neutral),
             ("y- ", Neutral),

@@ -11,6 +11,7 @@ mod chair;
 mod cleanup;
 mod debates;
 mod diagram;
+mod docket;
 mod heavy;
 mod independence;
 mod interview;
@@ -19,6 +20,7 @@ mod lanes;
 mod plan;
 mod question;
 mod review;
+mod rulings;
 mod seated;
 mod setup;
 mod sketches;
@@ -30,11 +32,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use self::docket::Docket;
 use self::independence::Answered;
 pub use self::question::{NoAnswer, Question, has_keys};
 use super::board::Board;
 use super::event::{Boundary, Health, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;
+use super::matter::Matter;
 use super::progress::{Breadcrumbs, Saved, Shown, Step};
 use super::quote;
 use super::seat::{Available, Holder};
@@ -55,6 +59,8 @@ pub struct Progress {
     pub available: Available,
     /// How many different models decided so far and who answered for whom, in one sentence.
     pub independence: Option<String>,
+    /// What the panel voted on or left undecided, and what people decided of it.
+    pub matters: Vec<Matter>,
     /// Whether it stands in the part that a process of its own does.
     pub is_heavy: bool,
     /// What is needed to go on, or how it ended.
@@ -193,6 +199,7 @@ pub(super) fn walked(facts: &Facts) -> Progress {
             warnings: Vec::new(),
             available: NOBODY_LOST,
             independence: None,
+            matters: Vec::new(),
             is_heavy: false,
             next,
         };
@@ -213,6 +220,7 @@ pub(super) fn walked(facts: &Facts) -> Progress {
         is_heavy: false,
         warnings: Vec::new(),
         answered: Vec::new(),
+        docket: Docket::default(),
     };
     let next = match walk.whole() {
         Ok(ending) | Err(Halt::End(ending)) => Next::End(ending),
@@ -222,8 +230,9 @@ pub(super) fn walked(facts: &Facts) -> Progress {
         },
     };
     let independence = walk.independence_in_short();
+    let matters = walk.docket.matters(facts.rulings());
     let Walk { lines, files, issues, warnings, available, is_heavy, .. } = walk;
-    Progress { lines, files, issues, warnings, available, independence, is_heavy, next }
+    Progress { lines, files, issues, warnings, available, independence, matters, is_heavy, next }
 }
 
 const NOBODY_LOST: Available = Available { first: true, second: true };
@@ -255,6 +264,8 @@ struct Walk<'f> {
     warnings: Vec<String>,
     /// Who answered for whom, for the statement of independence.
     answered: Vec<Answered>,
+    /// What can be decided.
+    docket: Docket,
 }
 
 impl<'f> Walk<'f> {
@@ -273,7 +284,9 @@ impl<'f> Walk<'f> {
         self.diagram(&scope, &plan)?;
         self.rejected();
         self.heavy_ends()?;
-        self.clean_up()
+        self.clean_up()?;
+        self.rulings(&scope, plan)?;
+        Ok(Ending::Complete { degraded: self.warnings.clone() })
     }
 
     /// Goes on to a step.

@@ -70,6 +70,18 @@ impl Health {
         }
     }
 
+    /// Says that an agent does not judge, and which agent judges in its place.
+    pub fn judge_warning(&self, agent: &str, host: &str) -> Option<String> {
+        let why = match self {
+            Self::Healthy | Self::NotAsked => return None,
+            Self::Missing => "binary not found".to_owned(),
+            Self::Sick(None) => "health check failed".to_owned(),
+            Self::Sick(Some(cause)) => format!("health check failed: {cause}"),
+        };
+        let name = capitalised(agent);
+        Some(format!("**⚠ {name} cannot judge ({why}). {host} judges in its place.**"))
+    }
+
     /// Returns the box that nobody overlooks, for an agent that was asked and did not answer.
     pub fn banner(&self, agent: &str) -> Option<String> {
         let Self::Sick(Some(cause)) = self else { return None };

@@ -4,6 +4,8 @@
 //! wrote, so names only ever get added.
 
 mod begun;
+mod kept;
+mod ruling;
 
 use convoke_domain::design::event::{
     Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply, Tree,
@@ -17,6 +19,8 @@ use convoke_domain::lane::event::Usage;
 use serde::{Deserialize, Serialize};
 
 use self::begun::BegunBody;
+use self::kept::KeptBody;
+use self::ruling::RulingBody;
 
 /// An entry that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -62,8 +66,9 @@ pub fn encode(event: &Event) -> (&'static str, String) {
         Event::Interrupted(text) => ("interrupted", body(&WordBody { name: text.clone() })),
         Event::Resumed => ("resumed", "{}".to_owned()),
         Event::Worked { worked, folder } => ("worked", body(&WorkedBody::new(worked, folder))),
+        Event::Decided(ruling) => ("decided", body(&RulingBody::from(ruling))),
         Event::Exported(export) => ("exported", body(&ExportBody::from(export.clone()))),
-        Event::Kept(hashes) => ("kept", body(hashes)),
+        Event::Kept(kept) => ("kept", body(&KeptBody::from(kept.clone()))),
     };
     (kind, body)
 }
@@ -85,8 +90,9 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "interrupted" => Event::Interrupted(read.body::<WordBody>()?.name),
         "resumed" => Event::Resumed,
         "worked" => read.body::<WorkedBody>()?.event(&read)?,
+        "decided" => read.body::<RulingBody>()?.event(&read)?,
         "exported" => Event::Exported(read.body::<ExportBody>()?.into()),
-        "kept" => Event::Kept(read.body()?),
+        "kept" => Event::Kept(read.body::<KeptBody>()?.into()),
         _ => return Err(CodecError::Kind(kind.to_owned())),
     })
 }

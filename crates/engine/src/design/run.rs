@@ -1,8 +1,8 @@
 //! A design under way: what is needed is found out, written to the journal, and only then shown.
 
 use convoke_domain::design::event::{
-    Boundary, Event, Export, Health, LaneEnd, LaneId, Millis, Occasion, Recovery, Reply, Settings,
-    Stamped, Tree,
+    Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, Recovery, Reply,
+    Settings, Stamped, Tree,
 };
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::heavy::{Reason, Worked};
@@ -178,9 +178,12 @@ pub fn run<W: World>(
     world: &mut W,
 ) -> Result<Outcome, RunError<W::Error>> {
     let is_resumed = events.len() > 1;
+    // What an earlier process showed is not shown again. A decision was only written down.
+    let is_decision = |stamped: &Stamped| matches!(stamped.event, Event::Decided(_));
+    let told = events.iter().rposition(|stamped| !is_decision(stamped)).map_or(0, |last| last + 1);
+    let told = Facts::fold(events[..told].iter().cloned());
+    let shown = if is_resumed { walk(&told).lines.len() } else { 0 };
     let facts = Facts::fold(events);
-    // What an earlier process showed is not shown again.
-    let shown = if is_resumed { walk(&facts).lines.len() } else { 0 };
     let mut course = Course { part: Part::Whole, journal, facts, shown, world };
     if is_resumed {
         course.take(Event::Resumed)?;
@@ -196,8 +199,17 @@ pub fn run<W: World>(
         )
     );
     if !can_go_on && matches!(outcome, Outcome::Ended(_)) && course.facts.kept().is_none() {
-        let hashes = hashes(&walk(&course.facts));
-        course.take(Event::Kept(hashes))?;
+        let progress = walk(&course.facts);
+        let warnings = match &progress.next {
+            Next::End(Ending::Complete { degraded }) => degraded.len(),
+            Next::End(_) | Next::Need(_) => progress.warnings.len(),
+        };
+        let undecided = progress.matters.iter().filter(|matter| matter.is_open()).count();
+        course.take(Event::Kept(Kept {
+            files: hashes(&progress),
+            warnings: Some(warnings),
+            undecided: Some(undecided),
+        }))?;
     }
     let state = match &outcome {
         Outcome::Ended(

@@ -23,6 +23,9 @@ const AUDIT: &str = "cleanup-audit.log";
 /// Where locks lie. No run can be called so.
 const LOCKS: &str = ".locks";
 
+/// Where findings lie that may be about security. No run can be called so.
+const WITHHELD: &str = ".withheld";
+
 /// Who does the heavy part of a run, in its folder.
 const WORKER: &str = ".worker";
 
@@ -151,6 +154,18 @@ impl RunFolders {
                 .map_err(|source| RunFolderError::File { path: file.clone(), source })?;
         }
         Ok(path)
+    }
+
+    /// Leaves what a run withholds from published files where only its user can read it. It stays
+    /// when the run's folder goes.
+    pub fn keep_withheld(&self, run: &RunId, text: &str) -> Result<PathBuf, RunFolderError> {
+        let folder = self.root.join(WITHHELD);
+        make_private(&folder)?;
+        let path = folder.join(format!("{run}.md"));
+        match file::put_private(&path, text.as_bytes()) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(RunFolderError::File { path, source }),
+        }
     }
 
     /// Removes a run's folder and all that is in it; `false` if there is none. Whatever is not

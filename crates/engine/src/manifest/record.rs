@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use convoke_domain::design::event::{Chosen, LaneEnd, LaneId, Settings};
 use convoke_domain::design::facts::Facts;
+use convoke_domain::design::matter::Matter;
 use convoke_domain::design::seat::Holder;
 use convoke_domain::design::walk::{Ending, Next, Progress};
 use convoke_domain::run::RunId;
@@ -52,6 +53,9 @@ pub struct Record {
     pub seats: Vec<Seat>,
     /// Who answered.
     pub lanes: Vec<Lane>,
+    /// What people decided where the panel had not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decided: Vec<Decided>,
     /// The journal up to its end.
     pub journal: Journal,
     /// Whether nothing else lies in the folder of its files.
@@ -104,6 +108,17 @@ pub struct Lane {
     pub model: Option<String>,
     /// What became of it.
     pub status: String,
+}
+
+/// A person's decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The finding or contested decision.
+    pub id: String,
+    /// `accept` or `reject`.
+    pub choice: String,
+    /// Why; nothing where that may be about security.
+    pub because: Option<String>,
 }
 
 /// A journal as it was.
@@ -187,6 +202,7 @@ impl Record {
             documents: settings.documents.clone(),
             seats: seats(settings, facts),
             lanes: lanes(facts),
+            decided: progress.matters.iter().filter_map(decided).collect(),
             journal: Journal { events: run.last_seq, chain: run.last_chain.clone() },
             exclusive: true,
             files: progress.files.iter().map(|(name, text)| Entry::of(name, text)).collect(),
@@ -281,6 +297,15 @@ fn seats(settings: &Settings, facts: &Facts) -> Vec<Seat> {
     holders.map(seat).into()
 }
 
+fn decided(matter: &Matter) -> Option<Decided> {
+    let ruling = matter.ruling.as_ref()?;
+    Some(Decided {
+        id: matter.id.to_string(),
+        choice: ruling.choice.word().to_owned(),
+        because: (!matter.is_withheld).then(|| ruling.because.clone()),
+    })
+}
+
 fn lanes(facts: &Facts) -> Vec<Lane> {
     let lane = |(id, end): (&LaneId, &LaneEnd)| Lane {
         lane: id.0.clone(),
@@ -313,6 +338,7 @@ mod tests {
             documents: Vec::new(),
             seats: Vec::new(),
             lanes: Vec::new(),
+            decided: Vec::new(),
             journal: Journal { events: 1, chain: "c".to_owned() },
             exclusive: true,
             files: vec![Entry::of("plan.txt", "plan"), Entry::of(name, "")],

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_domain::design::event::{Event, Settings, Stamped};
@@ -15,7 +16,7 @@ use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 use convoke_engine::lock::Lock;
 use convoke_store::journal::JournalStore;
 
-use super::ending::{hand_over, told};
+use super::ending::{Earlier, hand_over, told, withheld};
 use super::nested::Caller;
 use super::person::{Person, Written};
 use super::screen::Screen;
@@ -58,7 +59,7 @@ pub(in crate::cli) struct CourseArgs {
 
 impl CourseArgs {
     /// Looks at what was said, before anything is done.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(in crate::cli) fn check(&self) -> Result<(), Failure> {
         self.answers.as_deref().map(read_answers).transpose().map(drop)
     }
 
@@ -99,7 +100,8 @@ impl CourseArgs {
         let mut stage = self.stage(app, id, &events, output).map_err(again)?;
         let folder = stage.folder.clone();
         // What is played costs nothing.
-        if !settings.is_rehearsal && app.format == Format::Text {
+        let is_decided = events.iter().any(|stamped| matches!(stamped.event, Event::Decided(_)));
+        if !settings.is_rehearsal && app.format == Format::Text && !is_decided {
             stage.forecast = Some(cost::prospect(workspace, id, stage.budget)?);
         }
         if events.len() > 1 {
@@ -114,6 +116,7 @@ impl CourseArgs {
         let is_stopped = outcome == Outcome::TreeNeedsAPerson && interrupt::cancel().is_asked();
         let outcome = if is_stopped { Outcome::Interrupted } else { outcome };
         let (_, events) = opened(workspace, id)?;
+        let earlier = Earlier { plans: earlier_plans(&events) };
         let facts = Facts::fold(events);
         let progress = walk(&facts);
         if let (Outcome::Ended(Ending::Complete { .. }), Some(file)) = (&outcome, &self.answers) {
@@ -135,12 +138,21 @@ impl CourseArgs {
         {
             let kept = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
             let record = recorded(workspace, &kept, &facts, &progress)?;
-            hand_over(Path::new(dir), id, &progress, record, output).map_err(again)?;
+            hand_over(Path::new(dir), id, &progress, record, &earlier, output).map_err(again)?;
         }
         if matches!(outcome, Outcome::Ended(Ending::Complete { .. })) {
             folders.remove(&folder, now()).map_err(held)?;
         }
-        told(app, id, &outcome, &progress, output)
+        let withheld = withheld(id, &progress).filter(|_| !settings.is_rehearsal);
+        let withheld = withheld.and_then(|text| match folders.keep_withheld(id, &text) {
+            Ok(path) => Some(path),
+            Err(error) => {
+                output
+                    .say(&format!("warning: {error}; `convoke show {id}` lists what is withheld"));
+                None
+            }
+        });
+        told(app, id, &outcome, &progress, withheld.as_deref(), output)
     }
 
     /// Sets the stage for a run that was begun.
@@ -196,6 +208,17 @@ impl CourseArgs {
         words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
         words
     }
+}
+
+/// Returns the plans that a run had before each decision of a person.
+fn earlier_plans(events: &[Stamped]) -> Vec<Arc<str>> {
+    let is_decision = |stamped: &&Stamped| matches!(stamped.event, Event::Decided(_));
+    let places = events.iter().enumerate().filter(|(_, stamped)| is_decision(stamped));
+    let before = |(place, _): (usize, _)| {
+        let facts = Facts::fold(events[..place].iter().cloned());
+        walk(&facts).files.get("plan.txt").cloned()
+    };
+    places.filter_map(before).collect()
 }
 
 /// Takes the working tree for a run, as long as what is returned lives.

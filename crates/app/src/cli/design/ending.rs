@@ -9,11 +9,13 @@ use std::sync::Arc;
 use convoke_domain::design::walk::{Ending, Failed, Progress};
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::Outcome;
+use convoke_engine::file;
 use convoke_engine::manifest::record::{Entry, Record};
 use serde::Serialize;
 
 use super::DesignError;
 use crate::app::{App, Format};
+use crate::cli::runs::matters::{self, MattersReport};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -23,6 +25,10 @@ struct Report<'a> {
     run: &'a str,
     ending: String,
     degraded: &'a [String],
+    #[serde(flatten)]
+    matters: MattersReport<'a>,
+    /// Where only its user can read what is withheld from published files.
+    withheld_file: Option<String>,
     artifacts: BTreeMap<&'a str, &'a str>,
 }
 
@@ -49,9 +55,40 @@ pub(super) fn told(
     id: &RunId,
     outcome: &Outcome,
     progress: &Progress,
+    withheld: Option<&Path>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let (exit, ending, degraded, hint) = match outcome {
+    let (exit, ending, degraded, hint) = summary(id, outcome);
+    if app.format == Format::Json {
+        output.json(&Report {
+            run: id.as_str(),
+            ending,
+            degraded,
+            matters: MattersReport::new(progress),
+            withheld_file: withheld.map(|path| path.display().to_string()),
+            artifacts: texts(&progress.files),
+        })?;
+        return Ok(exit);
+    }
+    if degraded.is_empty() {
+        output.say(&format!("run {id}: {ending}"));
+    } else {
+        let warnings = warnings(degraded.len());
+        output.say(&format!("DEGRADED: {warnings}, repeated in step 5"));
+        output.say(&format!("run {id}: {ending}, DEGRADED ({warnings})"));
+    }
+    if matches!(outcome, Outcome::Ended(Ending::Complete { .. } | Ending::NotExported(_))) {
+        left_to_people(id, progress, withheld, output);
+    }
+    if !hint.is_empty() {
+        output.say(&format!("hint: {hint}"));
+    }
+    Ok(exit)
+}
+
+/// Returns what the process exits with, how the run ended, its warnings, and what can be done next.
+fn summary<'o>(id: &RunId, outcome: &'o Outcome) -> (Exit, String, &'o [String], String) {
+    match outcome {
         Outcome::Ended(Ending::Complete { degraded }) => {
             let exit = Exit::Done;
             let hint = format!("convoke show {id} --artifact plan");
@@ -96,20 +133,72 @@ pub(super) fn told(
             &[][..],
             format!("convoke resume {id}"),
         ),
-    };
-    if app.format == Format::Json {
-        let artifacts = texts(&progress.files);
-        output.json(&Report { run: id.as_str(), ending, degraded, artifacts })?;
-        return Ok(exit);
     }
-    if !degraded.is_empty() {
-        output.say(&format!("DEGRADED: {}, repeated in step 5", warnings(degraded.len())));
+}
+
+/// Says what a person has still to look at: what is withheld, and what is undecided.
+fn left_to_people(id: &RunId, progress: &Progress, withheld: Option<&Path>, output: &Output) {
+    let held: Vec<_> = progress.matters.iter().filter(|matter| matter.is_withheld).collect();
+    if !held.is_empty() {
+        let accepted = held.iter().filter(|matter| matter.is_accepted()).count();
+        let place = withheld.map(|path| format!(" They are in {}.", path.display()));
+        output.say(&format!(
+            "withheld from published files: {} out of scope, perhaps about security \
+             ({accepted} accepted).{} `convoke show {id}` lists them.",
+            findings(held.len()),
+            place.unwrap_or_default()
+        ));
     }
-    output.say(&format!("run {id}: {ending}"));
-    if !hint.is_empty() {
-        output.say(&format!("hint: {hint}"));
+    let open = matters::open(progress);
+    let Some(first) = open.first() else { return };
+    let listed: Vec<_> =
+        open.iter().map(|matter| format!("{} ({})", matter.id, matter.panel)).collect();
+    output.say(&format!("undecided: {}", listed.join(", ")));
+    output.say(&format!("hint: {}", matters::command(id, first)));
+}
+
+fn findings(count: usize) -> String {
+    format!("{count} finding{}", if count == 1 { "" } else { "s" })
+}
+
+/// Returns the file of what a run withholds from published files; nothing if it withholds nothing.
+pub(super) fn withheld(id: &RunId, progress: &Progress) -> Option<String> {
+    let blocks = progress.files.get("held-back.md")?;
+    let held = progress.matters.iter().filter(|matter| matter.is_withheld);
+    let listed = held.map(|matter| match &matter.ruling {
+        Some(ruling) => format!("- {}: {}\n", matter.id, ruling.line()),
+        None => format!("- {}: {}\n", matter.id, matter.panel),
+    });
+    let listed: String = listed.collect();
+    Some(format!(
+        "# Findings of run {id} that are withheld from published files\n\n{listed}\n{blocks}"
+    ))
+}
+
+/// The plans that a run had before people decided more. A file that still holds one of them is the
+/// run's own, and no person has worked on it since.
+pub(super) struct Earlier {
+    pub(super) plans: Vec<Arc<str>>,
+}
+
+impl Earlier {
+    /// Tells whether a file is as this run left it.
+    fn has_left(&self, path: &Path, name: &str, id: &RunId) -> bool {
+        if self.plans.is_empty() || !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
+            return false;
+        }
+        let Ok(text) = fs::read_to_string(path) else { return false };
+        match name {
+            "plan" => self.plans.iter().any(|plan| **plan == text),
+            "tasks" => self.plans.iter().any(|plan| tasks(plan) == text),
+            _ => Record::parse(&text).is_ok_and(|record| record.run == id.as_str()),
+        }
     }
-    Ok(exit)
+}
+
+/// Returns the part of a plan that lists its tasks.
+fn tasks(plan: &str) -> &str {
+    plan.find("## Tasks").map_or("", |at| &plan[at..])
 }
 
 /// Leaves the plan, its tasks and the record of both with the feature's other documents. What
@@ -120,16 +209,17 @@ pub(super) fn hand_over(
     id: &RunId,
     progress: &Progress,
     record: Record,
+    earlier: &Earlier,
     output: &Output,
 ) -> Result<(), Failure> {
     let plan = progress.files.get("plan.txt").map_or("", |text| &**text);
-    let tasks = plan.find("## Tasks").map_or("", |at| &plan[at..]);
     let mut files = Vec::new();
-    for (name, text) in [("plan", plan), ("tasks", tasks)] {
-        let name = leave(folder, (name, "md"), id, text, output)?;
+    for (name, text) in [("plan", plan), ("tasks", tasks(plan))] {
+        let name = leave(folder, (name, "md"), id, text, earlier, output)?;
         files.push(Entry::of(&name, text));
     }
-    leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), output).map(drop)
+    leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), earlier, output)
+        .map(drop)
 }
 
 /// Leaves a file, and returns its name.
@@ -138,9 +228,19 @@ fn leave(
     (name, kind): (&str, &str),
     id: &RunId,
     text: &str,
+    earlier: &Earlier,
     output: &Output,
 ) -> Result<String, Failure> {
     let (usual, other) = (format!("{name}.{kind}"), format!("{name}-{id}.{kind}"));
+    for ours in [&usual, &other] {
+        let path = folder.join(ours);
+        if earlier.has_left(&path, name, id) {
+            let failed = |source| DesignError::Folder { path: path.clone(), source };
+            file::put(&path, text.as_bytes())
+                .map_err(|source| Failure::new(Exit::Surroundings, failed(source)))?;
+            return Ok(ours.clone());
+        }
+    }
     if left(&folder.join(&usual), text)? {
         return Ok(usual);
     }

@@ -1,12 +1,14 @@
-//! Who can be asked: from whoever called, from what is remembered, else by asking.
+//! Which agents can be asked: by the calling workflow's word, by a remembered probe, else by a probe.
+//!
+//! Before judges are seated only a probe of that moment counts: an agent may have failed since.
 
 use convoke_domain::design::event::{Health, Occasion, Settings};
 use convoke_domain::design::seat::{Available, Holder};
-use convoke_domain::lane;
+use convoke_domain::lane::health::Health as Known;
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::stage::{Stage, stopped};
-use crate::cli::agents::healths_of;
+use crate::cli::agents::{Probing, healths_of};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Voice;
@@ -19,43 +21,62 @@ pub(super) fn probe(
 ) -> Result<Health, Failure> {
     let holders = [Holder::First, Holder::Second];
     let words = holders.map(|holder| settings.chosen(holder).agent.as_str());
-    let ask = !stage.beginning.no_probe && !settings.is_rehearsal;
-    let names = holders.map(|holder| settings.panel.named(holder).word());
-    let told = names.map(|name| stage.caller.as_ref().and_then(|it| it.health(name)));
-    let mut found = Vec::new();
-    for (word, told) in words.iter().zip(&told) {
-        // Whoever asked knows it already; but also then the program must be there.
-        let ask = ask && told.is_none();
-        let asked = healths_of(&[word], ask, stage.app, &Voice::default());
-        let was_stopped = |it: &Failure| it.exit == Exit::Interrupted;
-        let asked = asked.map_err(|it| if was_stopped(&it) { stopped(&stage.run) } else { it });
-        let health = asked?.pop().flatten();
-        let is_missing = health == Some(lane::health::Health::Missing);
-        found.push(if is_missing { health } else { told.clone().or(health) });
-    }
-    for (health, word) in found.iter_mut().zip(words) {
-        // A recording that is not there is nobody, too.
-        let is_gone =
-            matches!(AgentRef::parse(word), Some(AgentRef::Replay(path)) if !path.exists());
-        if is_gone {
-            *health = Some(lane::health::Health::Missing);
-        }
-    }
+    let is_silent = stage.beginning.no_probe || settings.is_rehearsal;
     let mut warnings = Vec::new();
     let mut can_work = [true, true];
-    for (place, health) in found.iter().enumerate() {
-        // Nobody was asked: then being there is enough.
-        can_work[place] = health
-            .as_ref()
-            .is_none_or(|it| it.may_work() || !ask && *it == lane::health::Health::NotAsked);
-        let name = settings.panel.named(holders[place]).name();
-        warnings.extend(health.as_ref().and_then(|it| it.warning(name)));
+    for (place, word) in words.into_iter().enumerate() {
+        let named = settings.panel.named(holders[place]);
+        // The caller speaks for the session; judges are probed for themselves where that can be done.
+        let told = stage.caller.as_ref().and_then(|it| it.health(named.word()));
+        let is_believed = told.is_some() && occasion == Occasion::SetUp;
+        let probing = match occasion {
+            _ if is_silent || is_believed => Probing::Never,
+            Occasion::SetUp => Probing::Unknown,
+            Occasion::Judges => Probing::Afresh,
+        };
+        let health = match health(stage, word, probing, occasion)? {
+            // The caller's word is believed only where the program is there.
+            Some(Known::Missing) => Some(Known::Missing),
+            health if is_believed || is_silent => told.or(health),
+            health => health.or(told),
+        };
+        // Without a probe being there is enough.
+        can_work[place] =
+            health.as_ref().is_none_or(|it| it.may_work() || is_silent && *it == Known::NotAsked);
+        let host = settings.panel.named(Holder::Host).name();
+        warnings.extend(health.as_ref().and_then(|it| match occasion {
+            Occasion::SetUp => it.warning(named.name()),
+            Occasion::Judges => it.judge_warning(named.name(), host),
+        }));
     }
     let available = Available { first: can_work[0], second: can_work[1] };
     if let (Some(caller), Occasion::SetUp) = (&stage.caller, occasion) {
         caller.begins(settings, available);
     }
-    // Judges who are missing are the host's to replace, without another word.
-    let warnings = if occasion == Occasion::SetUp { warnings } else { Vec::new() };
     Ok(Health { available, warnings })
+}
+
+/// Returns what is known of one agent; nothing of one without a program that can be probed.
+fn health(
+    stage: &Stage<'_>,
+    word: &str,
+    probing: Probing,
+    occasion: Occasion,
+) -> Result<Option<Known>, Failure> {
+    // A recording that is not there is a missing agent, too.
+    let is_gone = matches!(AgentRef::parse(word), Some(AgentRef::Replay(path)) if !path.exists());
+    if is_gone {
+        return Ok(Some(Known::Missing));
+    }
+    let was_stopped = |it: &Failure| it.exit == Exit::Interrupted;
+    let asked = healths_of(&[word], probing, stage.app, &Voice::default());
+    let asked = asked.map_err(|it| if was_stopped(&it) { stopped(&stage.run) } else { it });
+    let health = asked?.pop().flatten();
+    // A remembered result does not count for judges, not even where no probe is allowed.
+    let is_remembered = probing == Probing::Never && occasion == Occasion::Judges;
+    let has_answered = |health: &Known| matches!(health, Known::Healthy | Known::Sick(_));
+    Ok(match health {
+        Some(health) if is_remembered && has_answered(&health) => Some(Known::NotAsked),
+        health => health,
+    })
 }

@@ -17,7 +17,7 @@ use convoke_engine::lane::adapter::Agent;
 use super::session_env::{MAX_BYTES, NO_FILE, written};
 use super::{FETCH_LIMIT, preflight, print};
 use crate::app::App;
-use crate::cli::agents::healths_of;
+use crate::cli::agents::{Probing, healths_of};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -131,11 +131,12 @@ impl Session<'_> {
             .filter(|at| self.order.check_reviewers && told[*at].is_none() && !skips[*at])
             .map(|at| agents[at].name())
             .collect();
-        let (found, trouble) = match healths_of(&asked, true, self.app, &Voice::default()) {
-            Ok(found) => (found, None),
-            Err(failure) if failure.exit == Exit::Interrupted => return Err(failure),
-            Err(failure) => (Vec::new(), Some(failure.error.to_string())),
-        };
+        let (found, trouble) =
+            match healths_of(&asked, Probing::Unknown, self.app, &Voice::default()) {
+                Ok(found) => (found, None),
+                Err(failure) if failure.exit == Exit::Interrupted => return Err(failure),
+                Err(failure) => (Vec::new(), Some(failure.error.to_string())),
+            };
         let of = |at: usize| {
             let is_available = self.app.environment.find_program(agents[at].programs()).is_some();
             let place = asked.iter().position(|name| *name == agents[at].name());

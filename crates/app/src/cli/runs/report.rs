@@ -3,18 +3,66 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use convoke_domain::design::event::LaneEnd;
+use convoke_domain::design::event::{Event, Kept, LaneEnd};
 use convoke_domain::design::walk::Line;
+use convoke_domain::run::RunState;
+use convoke_engine::design::codec::decode;
+use convoke_store::journal::{Entry, JournalStore, Run};
 use serde::Serialize;
 
+use super::matters::MattersReport;
 use super::spending::Spending;
+use crate::failure::Failure;
+use crate::workspace::refused;
 
 #[derive(Serialize)]
 pub(super) struct RunReport {
     pub(super) run: String,
     pub(super) state: &'static str,
+    /// Whether there were warnings; unknown before the end, and of runs of earlier versions.
+    pub(super) degraded: Option<bool>,
+    pub(super) warnings: Option<usize>,
+    /// How many matters neither the panel nor a person decided.
+    pub(super) undecided: Option<usize>,
     pub(super) started_at: String,
     pub(super) feature: String,
+}
+
+impl RunReport {
+    /// Says how the run stands: `ended, DEGRADED, 2 undecided`.
+    pub(super) fn standing(&self) -> String {
+        let degraded = if self.degraded == Some(true) { ", DEGRADED" } else { "" };
+        let undecided = self.undecided.filter(|count| *count > 0);
+        let undecided = undecided.map(|count| format!(", {count} undecided")).unwrap_or_default();
+        format!("{}{degraded}{undecided}", self.state)
+    }
+}
+
+/// How a run ended, by the last event of its journal alone: journals are long.
+#[derive(Default)]
+pub(super) struct Conclusion {
+    pub(super) warnings: Option<usize>,
+    pub(super) undecided: Option<usize>,
+    /// Whether something came after the end that the run has still to act on.
+    pub(super) is_open: bool,
+}
+
+impl Conclusion {
+    pub(super) fn of(store: &dyn JournalStore, run: &Run) -> Result<Self, Failure> {
+        let mut conclusion = Self::default();
+        if run.state != RunState::Ended {
+            return Ok(conclusion);
+        }
+        let mut hear = |entry: Entry| match decode(&entry.kind, &entry.body) {
+            Ok(Event::Kept(Kept { warnings, undecided, .. })) => {
+                conclusion = Self { warnings, undecided, is_open: false };
+            }
+            Ok(_) => conclusion.is_open = true,
+            Err(_) => {}
+        };
+        store.replay(&run.id, run.last_seq, &mut hear).map_err(refused)?;
+        Ok(conclusion)
+    }
 }
 
 #[derive(Serialize)]
@@ -23,8 +71,12 @@ pub(super) struct ShowReport<'a> {
     pub(super) state: &'static str,
     pub(super) feature: &'a str,
     pub(super) ending: String,
+    /// The warnings of a run that came to its end.
+    pub(super) degraded: &'a [String],
     /// How many different models decided, and who answered for whom.
     pub(super) independence: Option<&'a str>,
+    #[serde(flatten)]
+    pub(super) matters: MattersReport<'a>,
     pub(super) artifacts: BTreeMap<&'a str, &'a str>,
     pub(super) lanes: Vec<LaneReport<'a>>,
     pub(super) cost: Spending,
@@ -77,6 +129,8 @@ pub(super) struct RecountReport {
     pub(super) run: String,
     pub(super) journal: String,
     pub(super) differing: Vec<String>,
+    /// What people decided, a line each.
+    pub(super) decided: Vec<String>,
 }
 
 impl<'a> LaneReport<'a> {

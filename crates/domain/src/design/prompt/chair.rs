@@ -137,6 +137,18 @@ pub fn revision(revision: &Revision<'_>) -> String {
     chair(include_str!("chair/revision.md"), &[PLAN_FORM], &material)
 }
 
+/// Asks for the plan with a person's decision worked in. The decision stands where findings do.
+pub fn ruling(revision: &Revision<'_>) -> String {
+    let decision = Material { label: "The decision", tag: Tag::Findings, text: revision.findings };
+    let material = [
+        feature(revision.feature),
+        discussion(revision.discussion),
+        current_plan(revision.plan),
+        decision,
+    ];
+    chair(include_str!("chair/ruling.md"), &[PLAN_FORM], &material)
+}
+
 /// What the interview about the design looks at. All but the plan may be empty.
 #[derive(Debug, Clone, Copy)]
 pub struct Interview<'a> {

@@ -78,6 +78,7 @@ fn chair_prompts() -> Vec<(&'static str, String)> {
         ("chair_plan", plan(&from)),
         ("chair_merge", merge(LISTING)),
         ("chair_revision", revision(&change)),
+        ("chair_ruling", ruling(&change)),
         ("chair_interview", interview(&about)),
         ("chair_update", update(PLAN, ANSWERED)),
         ("chair_diagram", diagram(FEATURE, PLAN)),

@@ -19,7 +19,7 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn clean_up(&mut self) -> Walked<Ending> {
+    pub(super) fn clean_up(&mut self) -> Walked<()> {
         self.begin(Step::Cleanup);
         let independence = self.independence();
         self.file("independence.md", independence);
@@ -30,18 +30,23 @@ impl Walk<'_> {
         if let Some(short) = self.independence_in_short().filter(|_| !self.settings.nested) {
             self.say(format!("**ℹ Independence — {short}. More in independence.md.**"));
         }
+        if !self.settings.nested {
+            self.left_to_people();
+        }
         let line = self.crumbs.complete(self.elapsed()).filter(|_| !self.settings.nested);
         if let Some(line) = line {
             self.say(line);
         }
-        Ok(Ending::Complete { degraded: self.warnings.clone() })
+        Ok(())
     }
 
     /// Hands what was made to the workflow that asked for it.
     fn export(&mut self) -> Walked<()> {
         let facts = self.facts;
         let mut failed = None;
-        for (at, export) in facts.exports() {
+        let ruled = facts.rulings().first();
+        let before = ruled.map_or(facts.exports().len(), |ruled| ruled.exports);
+        for (at, export) in &facts.exports()[..before] {
             self.at(*at);
             let Export::Failed { folder, why } = export else { return Ok(()) };
             failed = Some(why.clone());
@@ -53,6 +58,8 @@ impl Walk<'_> {
             self.replay_warnings();
         }
         match failed {
+            // What a person decided changes the files, and they are handed over after that.
+            _ if ruled.is_some() => Ok(()),
             Some(why) if !facts.is_export_due() => Err(Halt::End(Ending::NotExported(why))),
             _ => Err(Halt::Need(Need::Export)),
         }

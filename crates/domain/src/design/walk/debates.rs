@@ -30,6 +30,8 @@ impl Walk<'_> {
         let available = self.available;
         let resolutions = self.resolutions(scope, synthesis)?;
         self.available = available;
+        self.docket.decisions.clone_from(&synthesis.decisions);
+        self.docket.resolutions.clone_from(&resolutions);
         let text = resolution::render(&resolutions);
         self.file("dialectic-resolutions.md", text.clone());
         // The file has its own heading.

@@ -4,11 +4,12 @@ use super::interview::Scope;
 use super::sketches::reader;
 use super::{Request, Walk, Walked};
 use crate::design::anonymity::Hidden;
-use crate::design::event::{Boundary, LaneId, Occasion};
-use crate::design::judge::{self, Asked, Contest};
+use crate::design::event::{Boundary, Health, LaneId, Occasion};
+use crate::design::judge::{self, Asked, Contest, Judgement};
+use crate::design::progress::unnumbered_warning;
 use crate::design::prompt::{self, Decided};
 use crate::design::resolution::Resolution;
-use crate::design::seat::{Holder, Seat};
+use crate::design::seat::{Available, Holder, Seat};
 use crate::design::voting_block::{Poll, Reading};
 use crate::lane::collected::Status;
 
@@ -26,7 +27,7 @@ impl Walk<'_> {
         let mut judgements = Vec::new();
         if let Some(text) = &ballot.text {
             self.file("dialectic-ballot.txt", text.clone());
-            let available = self.probe(Occasion::Judges)?.available;
+            let available = self.judges_there()?;
             let seats = self.settings.panel.judges(available);
             let discussion = scope.file();
             let ids: Vec<_> = seats.iter().map(judge_lane).collect();
@@ -51,6 +52,9 @@ impl Walk<'_> {
                     self.file(&seat.file, end.answer.clone());
                 }
                 let judgement = judge::read(answer, asked);
+                if judgement == Judgement::Ineligible {
+                    self.warn(judge_failed(&seat.label, &end.reason));
+                }
                 let near = answer.and_then(|answer| judge::near_votes(&seat.label, answer, asked));
                 for warning in judgement.warnings(&seat.label).into_iter().chain(near) {
                     self.warn(warning);
@@ -69,6 +73,20 @@ impl Walk<'_> {
         Ok(contests.iter().map(resolution).collect())
     }
 
+    /// Returns which agents answer now, and warns of those that the run still counted on. There is
+    /// one warning for each agent that does not answer, in the order of the seats.
+    fn judges_there(&mut self) -> Walked<Available> {
+        let Health { available, warnings } = self.probe(Occasion::Judges)?;
+        let missing = [Holder::First, Holder::Second].into_iter();
+        let missing = missing.filter(|holder| !available.has(*holder));
+        for (holder, warning) in missing.zip(warnings) {
+            if self.available.has(holder) {
+                self.warn(warning.clone());
+            }
+        }
+        Ok(*available)
+    }
+
     fn judge_request(&self, seat: &Seat, decided: &Decided<'_>) -> Request {
         let id = judge_lane(seat);
         Request {
@@ -84,4 +102,10 @@ impl Walk<'_> {
 
 fn judge_lane(seat: &Seat) -> LaneId {
     LaneId(format!("judge/{}", seat.label))
+}
+
+/// Says that a judge gave no answer.
+fn judge_failed(judge: &str, reason: &str) -> String {
+    let reason = if reason.is_empty() { "its answer is none" } else { reason };
+    unnumbered_warning(&format!("{judge} judge failed — {reason}. It casts no vote."))
 }

@@ -108,7 +108,7 @@ impl Walk<'_> {
         }
     }
 
-    fn keep(&mut self, text: &str) -> Plan {
+    pub(super) fn keep(&mut self, text: &str) -> Plan {
         let text = format!("{}\n", text.trim_end());
         self.file(FILE, text.clone());
         Plan { text }
@@ -123,7 +123,7 @@ fn whole(answer: &str) -> Result<String, String> {
 }
 
 /// Takes a revision apart, if its plan has all it needs.
-fn revision(answer: &str) -> Result<(String, BTreeMap<FindingId, String>), String> {
+pub(super) fn revision(answer: &str) -> Result<(String, BTreeMap<FindingId, String>), String> {
     let [plan, notes] = parts::split(answer, PARTS).map_err(|error| error.to_string())?;
     let complaints = check(plan);
     if complaints.is_empty() {

@@ -1,6 +1,9 @@
 //! Step 3, first half: reviewers attack the plan, and what they find is put together.
 
+use std::collections::BTreeMap;
+
 use super::chair::Said;
+use super::docket::Review;
 use super::interview::Scope;
 use super::plan::Plan;
 use super::seated::{Phase, Taken};
@@ -141,24 +144,22 @@ impl Walk<'_> {
         if let Some(warning) = tally::too_few_voters(tally.eligible, policy) {
             self.warn(warning);
         }
-        let scores = tally::scores(findings, &tally, reviewers);
-        let report = tally::report(&tally, &scores);
-        self.file("voting-tally.md", report.clone());
+        let review = Review {
+            findings: findings.to_vec(),
+            voters: voters.to_vec(),
+            reviewers: reviewers.to_vec(),
+            voted: tally.clone(),
+            tally: tally.clone(),
+            notes: BTreeMap::new(),
+        };
+        let report = review.report();
+        self.docket.review = Some(review);
+        self.review_files();
         if self.settings.nested {
             let line = self.crumbs.saved(Saved::Tally, self.elapsed());
             self.say(line);
         } else {
             self.say(report.trim_end());
-        }
-        self.file("rejected-findings.md", outcome::rejected(findings, &tally, voters));
-        self.file("oos.md", outcome::out_of_scope(findings, &tally));
-        let filed = outcome::out_of_scope_accepted(findings, &tally);
-        if self.settings.nested && !filed.is_empty() {
-            self.file("oos-accepted-design.md", filed);
-        }
-        let held_back = outcome::held_back(findings, &tally);
-        if !held_back.is_empty() {
-            self.file("held-back.md", held_back);
         }
         let declined = outcome::out_of_scope_declined(findings, &tally);
         if !declined.is_empty() {
@@ -171,7 +172,10 @@ impl Walk<'_> {
         let before = plan.text.clone();
         let (plan, resolutions) = self.revised(scope, plan, &to_revise)?;
         let accepted = outcome::accepted(findings, &tally, &resolutions);
-        self.file("accepted-plan-findings.md", accepted.clone());
+        if let Some(review) = &mut self.docket.review {
+            review.notes = resolutions;
+        }
+        self.review_files();
         if !accepted.is_empty() {
             self.publish(Shown::Accepted, Some(Saved::Accepted), &accepted);
             if plan.text != before {

@@ -5,6 +5,7 @@ mod cut_off;
 mod heavy;
 mod interview;
 mod nested;
+mod rulings;
 mod warnings;
 mod whole_runs;
 mod world;

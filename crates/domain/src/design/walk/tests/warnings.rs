@@ -1,5 +1,6 @@
 //! What is warned of on the way.
 
+use super::super::Ending;
 use super::world::{World, block, sketch, synthesis};
 
 // The same words twice say no more than once, and whose seat stays empty is said.
@@ -73,4 +74,37 @@ fn how_many_models_decided_is_said_at_the_end() {
     let mut nested = World::new();
     nested.settings.nested = true;
     assert!(!nested.run().shown().contains("Independence"));
+}
+
+// P-218, P-220, P-230: the panel of judges keeps its size, and a judge that is lost is told of.
+#[test]
+fn a_judge_that_fails_is_a_warning_and_the_run_is_degraded() {
+    let contested = || World::new().answer("chair/synthesis", synthesis(&block(1, "Where")));
+    let silent = "**⚠ Codex judge failed — timed out. It casts no vote.**";
+    let refusing = "**⚠ Claude judge failed — its answer is none. It casts no vote.**";
+    let run = contested()
+        .failing("judge/Codex", "timed out")
+        .answer("judge/Claude", "STATUS=FAILED\nDECISION_1: THESIS — x")
+        .run();
+    for warning in [silent, refusing] {
+        assert_eq!(run.shown().matches(warning).count(), 2, "{}", run.shown());
+    }
+    let Ending::Complete { degraded } = run.ending else { panic!("{:?}", run.ending) };
+    assert_eq!(degraded, [silent, refusing]);
+}
+
+// P-218: the probe of that moment decides on judges, and says so where the run counted on an agent.
+#[test]
+fn an_agent_that_fails_its_probe_before_judging_is_told_of_once() {
+    let mut world = World::new().answer("chair/synthesis", synthesis(&block(1, "Where")));
+    world.judges.second = false;
+    let warning = "**⚠ Codex cannot judge (health check failed). Claude judges in its place.**";
+    let run = world.run();
+    assert_eq!(run.shown().matches(warning).count(), 2, "{}", run.shown());
+    assert_eq!(run.lanes("judge/").len(), 3);
+    // Later phases go by the session.
+    assert_eq!(run.lanes("vote/Codex").len(), 1);
+    // An agent that the run had given up is not warned of again.
+    world.health.second = false;
+    assert!(!world.run().shown().contains("cannot judge"));
 }

@@ -115,7 +115,7 @@ fn votes_decide_what_becomes_of_findings() {
     );
     assert_eq!(nothing.lanes("vote/"), []);
     let nobody = World::new().failing("vote/", "gone").run();
-    nobody.shows("**⚠ Nobody voted. No finding is accepted until somebody has decided.**");
+    nobody.shows("**⚠ No voter answered. No finding is accepted until a person decides.**");
     assert_eq!(nobody.file("accepted-plan-findings.md"), "");
 }
 

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use super::super::*;
 use crate::design::event::{Chosen, Event, Export, LaneEnd, Recovery, Stamped, Tree};
 use crate::design::heavy::Worked;
+use crate::design::matter::{Choice, MatterId, Ruling};
 use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
 use crate::design::seat::Panel;
 use crate::design::setup::{Begins, Ready, SetUp};
 use crate::design::voting_block::MarkerWord;
 use crate::lane::collected::Status;
+use crate::lane::health::Health::Sick;
 
 /// The world of a run: what everybody answers, by the name of the lane.
 pub(super) struct World {
@@ -238,7 +240,12 @@ impl World {
             })))],
             Need::Probe(occasion) => {
                 let available = if occasion == Occasion::SetUp { self.health } else { self.judges };
-                let warnings = Vec::new();
+                let missing = [Holder::First, Holder::Second].into_iter();
+                let missing = missing.filter(|_| occasion == Occasion::Judges);
+                let missing = missing.filter(|holder| !available.has(*holder));
+                let name = |holder| self.settings.panel.named(holder).name();
+                let warning = |holder| Sick(None).judge_warning(name(holder), name(Holder::Host));
+                let warnings = missing.filter_map(warning).collect();
                 vec![Event::Probed { occasion, health: Health { available, warnings } }]
             }
             Need::Word(poll) if self.is_of_old => {
@@ -290,6 +297,13 @@ impl World {
     /// Resumes a run that ended elsewhere.
     pub(super) fn resume(&self, run: &Run) -> Run {
         self.go_on(run.facts.clone(), Event::Resumed)
+    }
+
+    /// Has a person decide something in a run that ended.
+    pub(super) fn decide(&self, run: &Run, matter: &str, choice: Choice, because: &str) -> Run {
+        let matter = MatterId::parse(matter).unwrap();
+        let ruling = Ruling { matter, choice, because: because.to_owned() };
+        self.go_on(run.facts.clone(), Event::Decided(ruling))
     }
 
     fn go_on(&self, mut facts: Facts, first: Event) -> Run {

@@ -1,0 +1,83 @@
+//! Agents are probed again before they judge.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::harness::Outcome;
+use crate::lane::{init, result, with_claude};
+use crate::panel::{Panel, answers};
+
+/// Designs with a Claude Code that sketches well, is asked how it is in `$HOME/probes`, and answers
+/// that as `probe` says, a piece of shell.
+fn designed(probe: &str, flags: &[&str]) -> (Panel, Outcome) {
+    let said = |answer: &str| format!("{}{}", init(), result(|it| it["result"] = json!(answer)));
+    let (ok, sketch) = (said("OK"), said(&format!("It is simple. {}", "word ".repeat(60))));
+    let script = format!(
+        "prompt=$(cat; echo \"$@\")\ncase \"$prompt\" in\n*'Respond with OK'*)\n\
+         echo x >> \"$HOME/probes\"\n{probe}\n{ok}\n;;\n*)\n{sketch}\n;;\nesac\n"
+    );
+    let panel =
+        Panel::in_project(with_claude(&script).variable("CONVOKE_HEALTH_PAUSE_SECONDS", "0"));
+    // The host is called Cursor here, and so are its lanes.
+    let mut known = answers();
+    let chair: Vec<_> = known.iter().filter(|(lane, _)| lane.starts_with("chair/")).collect();
+    let chair =
+        chair.into_iter().map(|(lane, text)| (lane.replace("claude", "cursor"), text.clone()));
+    let chair: Vec<_> = chair.collect();
+    known.extend(chair);
+    panel.recorded("cursor", &known);
+    let tape = |name: &str| panel.project.path(&format!("../{name}.jsonl")).display().to_string();
+    let seats = format!("claude,replay:{},replay:{}", tape("codex"), tape("cursor"));
+    let words = [&["design", "--auto", "--quick", "--seats", &seats], flags, &["Keep notes"]];
+    let outcome = panel.project.run(&words.concat());
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    (panel, outcome)
+}
+
+fn probes(panel: &Panel) -> usize {
+    fs::read_to_string(panel.project.path("../home/probes")).unwrap_or_default().lines().count()
+}
+
+fn judge(panel: &Panel) -> String {
+    let shown = panel.shown(&panel.run().0);
+    let lanes = shown["lanes"].as_array().unwrap();
+    let judge = lanes.iter().find(|lane| lane["lane"] == "judge/Claude");
+    judge.map(|lane| lane["agent"].as_str().unwrap().to_owned()).unwrap_or_default()
+}
+
+// P-218: what is remembered from a moment ago does not seat a judge.
+#[test]
+fn a_judge_is_probed_although_its_health_is_remembered() {
+    let (panel, outcome) = designed("", &[]);
+    assert_eq!(probes(&panel), 2, "{outcome}");
+    assert_eq!(judge(&panel), "claude");
+    assert!(!outcome.stdout.contains("cannot judge"), "{outcome}");
+}
+
+// P-218, P-220: the panel keeps its three judges, and the run says who is missing.
+#[test]
+fn an_agent_that_went_silent_does_not_judge() {
+    let silent = "[ $(wc -l < \"$HOME/probes\") -gt 1 ] && exit 1";
+    let (panel, outcome) = designed(silent, &[]);
+    let warning = "**⚠ Claude cannot judge (health check failed: ";
+    assert_eq!(outcome.stdout.matches(warning).count(), 2, "{outcome}");
+    assert!(outcome.stdout.contains("Cursor judges in its place.**"), "{outcome}");
+    assert!(judge(&panel).ends_with("cursor.jsonl"), "{outcome}");
+    assert!(outcome.stderr.contains(", DEGRADED ("), "{outcome}");
+}
+
+#[test]
+fn without_probes_nothing_that_is_remembered_counts_for_judges() {
+    let (panel, outcome) = designed("exit 1", &["--no-probe"]);
+    assert_eq!((probes(&panel), judge(&panel).as_str()), (0, "claude"), "{outcome}");
+    // A sick agent is remembered from here on.
+    panel.project.run(&["agents", "--probe"]);
+    let asked = probes(&panel);
+    let tape = |name: &str| panel.project.path(&format!("../{name}.jsonl")).display().to_string();
+    let seats = format!("replay:{},claude,replay:{}", tape("codex"), tape("cursor"));
+    let words = ["design", "--auto", "--quick", "--no-probe", "--no-branch", "--seats", &seats];
+    let outcome = panel.project.run(&[&words[..], &["Keep notes"]].concat());
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_eq!((probes(&panel), judge(&panel).as_str()), (asked, "claude"), "{outcome}");
+}
