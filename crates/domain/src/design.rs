@@ -14,6 +14,7 @@
 //! decided in [`setup`].
 
 pub mod anonymity;
+pub mod aside;
 pub mod ballot;
 mod block;
 pub mod board;
