@@ -43,6 +43,7 @@ pub mod review;
 pub mod seat;
 pub mod session_env;
 pub mod setup;
+pub mod sketch;
 pub mod tally;
 pub mod vote;
 pub mod walk;

@@ -95,7 +95,11 @@ pub fn without_asides(answer: &str) -> (Cow<'_, str>, Asides) {
             }
         }
     }
-    if asides == Asides::default() { (Cow::Borrowed(answer), asides) } else { (kept.into(), asides) }
+    if asides == Asides::default() {
+        (Cow::Borrowed(answer), asides)
+    } else {
+        (kept.into(), asides)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
