@@ -55,7 +55,9 @@ pub struct SecondThoughts {
 pub fn flaw(answer: &str) -> Option<String> {
     let (spoken, _) = without_asides(answer);
     let text = document(&spoken);
-    let thin = substance(text, Measure::Review).err().map(|thin| thin.to_string());
+    // P-161: where nothing is to be reported, no more has to be said.
+    let measured = || substance(text, Measure::Review).err().map(|thin| thin.to_string());
+    let thin = if matches!(says_none(text), Some(Said::First)) { None } else { measured() };
     thin.or_else(|| remarks(text).err().map(|error| error.to_string()))
 }
 
@@ -131,11 +133,15 @@ const PROMPT: [&str; 4] = [
     include_str!("prompt/review/host.md"),
 ];
 
-/// Tells whether a remark repeats the prompt: its example, or its list of focus areas.
+/// Tells whether a remark repeats the prompt: its example, or its list of focus areas. Words of a
+/// reviewer's own below such a line are a remark.
 fn is_of_prompt(remark: &Remark) -> bool {
     const SHORTEST: usize = 20;
-    let concern = quote::line(&remark.concern);
-    concern.len() >= SHORTEST && PROMPT.iter().any(|text| text.contains(&concern))
+    const FEWEST_OWN_WORDS: usize = 5;
+    let (first, rest) = remark.concern.split_once('\n').unwrap_or((&remark.concern, ""));
+    let first = quote::line(first);
+    let is_short = rest.split_whitespace().count() < FEWEST_OWN_WORDS;
+    is_short && first.len() >= SHORTEST && PROMPT.iter().any(|text| text.contains(&first))
 }
 
 /// Takes off blanks and the marks of emphasis on both sides.

@@ -10,11 +10,32 @@
 )]
 
 mod cases;
+mod plan_reviews;
+mod plans;
 mod reviews;
+mod sketches;
 
 use cases::hold;
 
 #[test]
 fn reviews_hold() {
     hold("reviews", reviews::verdict);
+}
+
+// P-244, P-245
+#[test]
+fn plans_hold() {
+    hold("plans", plans::verdict);
+}
+
+// P-252, P-259
+#[test]
+fn reviews_of_plans_hold() {
+    hold("plan_reviews", plan_reviews::verdict);
+}
+
+// P-165
+#[test]
+fn sketches_hold() {
+    hold("sketches", sketches::verdict);
 }

@@ -10,7 +10,7 @@ use super::outline::{Outline, canonical_label};
 use super::talk::without_talk;
 use super::{check, is_begun};
 use crate::design::aside::without_asides;
-use crate::design::parts::document;
+use crate::design::parts::{document, without_blank_lines};
 use crate::design::quote;
 use crate::markdown::fence::{FenceLine, Fences, opens};
 use crate::markdown::{bare, lines, without_mark};
@@ -89,7 +89,7 @@ fn rewrite(text: &str, rewritten: &mut usize) -> String {
             None => plan.push_str(line),
         }
     }
-    plan.trim().to_owned()
+    without_blank_lines(&plan).to_owned()
 }
 
 /// Returns what stands in fences that may hold the plan: each by the rules of Markdown, and all

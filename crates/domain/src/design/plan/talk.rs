@@ -1,5 +1,6 @@
 //! Words around a plan that are meant for whoever asked, and are no part of it.
 
+use crate::design::parts::without_blank_lines;
 use crate::design::quote;
 use crate::markdown::heading::Heading;
 use crate::markdown::{bare, lines};
@@ -81,7 +82,7 @@ const AFTER: [&str; 36] = [
 /// Returns a text without talk before its first heading and after its last word, and the talk, in one
 /// line each. Words before the first heading that are not talk belong to the plan.
 pub(super) fn without_talk(text: &str) -> (&str, Vec<String>) {
-    let (text, before) = without_opening(text.trim());
+    let (text, before) = without_opening(without_blank_lines(text));
     let (text, after) = without_closing(text);
     (text, before.into_iter().chain(after).collect())
 }
@@ -98,7 +99,7 @@ fn without_opening(text: &str) -> (&str, Option<String>) {
         start += end;
     }
     let talk = Some(quote::line(&text[..start])).filter(|talk| !talk.is_empty());
-    (text[start..].trim_start(), talk)
+    (without_blank_lines(&text[start..]), talk)
 }
 
 fn is_opening(paragraph: &str) -> bool {
