@@ -59,7 +59,7 @@ pub fn without_asides(answer: &str) -> (Cow<'_, str>, Asides) {
         let stop = match mark.kind {
             // Looking for what is not there, line after line, would take long.
             Kind::Comment if last_comment_end.is_none_or(|last| last < after) => None,
-            kind => end_of(answer, after, kind),
+            Kind::Thought | Kind::ThoughtEnd | Kind::Comment => end_of(answer, after, mark.kind),
         };
         match (mark.kind, stop) {
             // The beginning of the thought was lost on the way; all before its end belongs to it.

@@ -173,7 +173,7 @@ pub fn check(plan: &str) -> Vec<Complaint> {
 pub fn is_begun(plan: &str) -> bool {
     let is_part =
         |title: &str| Part::ALL.iter().any(|part| title.eq_ignore_ascii_case(part.title()));
-    sections(plan).iter().any(|it| is_part(it.title) && says_something(it.body))
+    sections(plan).iter().any(|section| is_part(section.title) && says_something(section.body))
 }
 
 /// Tells whether a text is more than blanks, places to fill in, and the example of the form.

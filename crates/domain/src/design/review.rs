@@ -628,7 +628,8 @@ mod tests {
             format!("## Summary\n1. Zero.\n\n## Findings\n{real}"),
             format!("## Strengths\n1. Good tests.\n\n## Findings\n{real}"),
         ] {
-            let titles: Vec<_> = remarks(&answer).unwrap().into_iter().map(|it| it.title).collect();
+            let found = remarks(&answer).unwrap().into_iter();
+            let titles: Vec<_> = found.map(|remark| remark.title).collect();
             assert_eq!(titles, ["The cap of zero is undefined"], "{answer}");
         }
         assert_eq!(remarks(example), Err(NotAReview::NoFinding));

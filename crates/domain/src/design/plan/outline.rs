@@ -99,7 +99,7 @@ impl Outline {
         }
         let is_rewritten =
             |entry: &&Entry<'_>| entry.is_underlined && headings.contains_key(&entry.line);
-        let underlines = entries.iter().filter(is_rewritten).map(|it| it.line + 1).collect();
+        let underlines = entries.iter().filter(is_rewritten).map(|entry| entry.line + 1).collect();
         let first_part = parts.keys().next().map(|place| entries[*place].line);
         Self { headings, underlines, tasks, first_part }
     }
@@ -226,7 +226,8 @@ fn level_of_parts(entries: &[Entry<'_>]) -> usize {
 fn chosen_parts(entries: &[Entry<'_>], level: usize) -> BTreeMap<usize, Part> {
     let places = |part: Part| -> Vec<usize> {
         let all = || entries.iter().enumerate().filter(|(_, entry)| entry.part == Some(part));
-        let exact: Vec<_> = all().filter(|(_, it)| it.level == level).map(|(at, _)| at).collect();
+        let exact: Vec<_> =
+            all().filter(|(_, entry)| entry.level == level).map(|(at, _)| at).collect();
         if exact.is_empty() { all().map(|(at, _)| at).collect() } else { exact }
     };
     let tasks = places(Part::Tasks).first().copied().unwrap_or(entries.len());
@@ -295,7 +296,8 @@ fn task_headings(
     if !named.is_empty() {
         return named;
     }
-    let top = inside().filter(|entry| numbered(entry.title).is_some()).map(|it| it.level).min();
+    let top =
+        inside().filter(|entry| numbered(entry.title).is_some()).map(|entry| entry.level).min();
     let of_top = inside().filter(|entry| Some(entry.level) == top);
     let by_number = of_top.filter_map(|entry| {
         let (number, _) = numbered(entry.title)?;

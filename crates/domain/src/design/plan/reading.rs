@@ -198,7 +198,7 @@ Count retries.
             reads(&deeper, PLAN),
             Some("rewrote 8 headings or labels to the usual form".into())
         );
-        reads(&PLAN.replace("## ", "# ").replace("## Task", "## Task"), PLAN);
+        reads(&PLAN.replace("## ", "# "), PLAN);
         let mut numbered = PLAN.to_owned();
         for (number, part) in (1..).zip(super::super::Part::ALL) {
             numbered = numbered.replace(&format!("## {part}\n"), &format!("## {number}. {part}\n"));

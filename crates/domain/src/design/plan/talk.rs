@@ -117,7 +117,8 @@ fn without_closing(text: &str) -> (&str, Option<String>) {
         let Some(start) = start else { break };
         let paragraph = kept[start..].trim();
         let is_talk = begins(paragraph, &AFTER) && !lines(paragraph).map(bare).any(is_structure);
-        if !is_talk && !(end < text.len() && is_rule(paragraph)) {
+        let is_rule_before_talk = end < text.len() && is_rule(paragraph);
+        if !is_talk && !is_rule_before_talk {
             break;
         }
         end = start;

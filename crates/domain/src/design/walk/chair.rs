@@ -85,7 +85,7 @@ impl<'f> Walk<'f> {
                 }
             }
         }
-        let lacks = |it: &Flawed<T>| (it.salvaged.is_none(), it.defects.len());
+        let lacks = |answer: &Flawed<T>| (answer.salvaged.is_none(), answer.defects.len());
         Ok(flawed.into_iter().min_by_key(lacks).map_or(Said::Nothing, Said::Badly))
     }
 
@@ -181,7 +181,9 @@ fn checked<T>(end: &LaneEnd, check: &dyn Fn(&str) -> Result<T, Flawed<T>>) -> Re
 fn in_short(defects: &[String]) -> String {
     const NAMED: usize = 3;
     let named: Vec<_> = defects.iter().take(NAMED).map(|defect| quote::line(defect)).collect();
-    let more = defects.len().saturating_sub(NAMED);
-    let more = (more > 0).then(|| format!("; and {more} more")).unwrap_or_default();
+    let more = match defects.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
     format!("{}{more}", named.join("; "))
 }
