@@ -627,6 +627,7 @@ mod tests {
             format!("{real}\n**Zusammenfassung**\n- [correctness] Die Grenze null fehlt.\n"),
             format!("## Summary\n1. Zero.\n\n## Findings\n{real}"),
             format!("## Strengths\n1. Good tests.\n\n## Findings\n{real}"),
+            format!("What I checked:\n1. src/a.rs\n2. src/b.rs\n\nFindings:\n{real}"),
         ] {
             let found = remarks(&answer).unwrap().into_iter();
             let titles: Vec<_> = found.map(|remark| remark.title).collect();

@@ -40,7 +40,7 @@ const BEFORE: [&str; 30] = [
 ];
 
 /// How an agent speaks of what it wrote, in lower case.
-const AFTER: [&str; 36] = [
+const AFTER: [&str; 34] = [
     "let me know",
     "would you like",
     "do you want",
@@ -53,7 +53,6 @@ const AFTER: [&str; 36] = [
     "please review",
     "if you would like",
     "if you'd like",
-    "if you want",
     "i can also",
     "i'm happy to",
     "i am happy to",
@@ -63,7 +62,6 @@ const AFTER: [&str; 36] = [
     "the plan is ready",
     "this concludes",
     "end of plan",
-    "ready to",
     "want me to",
     "lass mich wissen",
     "soll ich",

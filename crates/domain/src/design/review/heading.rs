@@ -86,12 +86,12 @@ impl Chapters {
             (self.current, self.level) = (Chapter::Remaining, level);
             return Some(self.current);
         }
-        let ends = self.current == Chapter::Remaining && level < LOOSE && level <= self.level;
+        let is_higher = level < LOOSE && level <= self.level;
+        let ends = self.current == Chapter::Remaining && (is_higher || is_of_findings(&words));
         if ends {
             self.current = Chapter::Findings(self.scope);
-            // Such a heading may be an entry itself.
-            return None;
         }
+        // Such a heading may be an entry itself.
         None
     }
 }
@@ -117,6 +117,13 @@ fn scope_of_list(title: &str, words: &[&str]) -> Option<Scope> {
         ["in", "scope"] | ["in", "scope", _] => Some(Scope::In),
         _ => None,
     }
+}
+
+/// Reads the title of a list of findings that has no scope.
+fn is_of_findings(words: &[&str]) -> bool {
+    const NAMES: [&str; 7] =
+        ["findings", "issues", "concerns", "problems", "befunde", "constats", "hallazgos"];
+    words.first().is_some_and(|word| NAMES.contains(word))
 }
 
 fn is_about(words: &[&str]) -> bool {
