@@ -178,8 +178,7 @@ impl Questions {
         open.skip(round.cap()).cloned().collect()
     }
 
-    /// Puts questions first that an earlier round had no room for. One that is asked again is asked
-    /// once.
+    /// Puts questions first that an earlier round had no room for. None of them is asked twice.
     pub fn put_first(&mut self, earlier: Vec<Question>) {
         let asked: BTreeSet<_> = earlier.iter().map(|question| subject(&question.title)).collect();
         self.questions.retain(|question| !asked.contains(&subject(&question.title)));

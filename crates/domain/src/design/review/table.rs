@@ -1,7 +1,8 @@
 //! Findings in a table.
 
 use super::heading::{Chapter, Chapters};
-use super::{Tags, plain, title};
+use super::tags::Tags;
+use super::{plain, title};
 use crate::design::finding::{FocusArea, Remark, Scope};
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::table::{cells, is_delimiter, is_row};

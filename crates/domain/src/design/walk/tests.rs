@@ -4,6 +4,7 @@ mod cut_off;
 mod heavy;
 mod interview;
 mod nested;
+mod slips;
 mod warnings;
 mod whole_runs;
 mod world;
