@@ -15,6 +15,9 @@ pub use self::files::FILES;
 /// What is designed.
 pub const FEATURE: &str = include_str!("../rehearsal/feature.txt");
 
+/// What its author answers when the design asks: `1d/2: the answer`, one a line.
+pub const REPLIES: &str = include_str!("../rehearsal/replies.txt");
+
 /// Returns the lane whose answer a file holds.
 pub fn lane(path: &str) -> Option<&str> {
     path.strip_prefix("answers/")?.strip_suffix(".md")

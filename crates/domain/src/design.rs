@@ -14,6 +14,7 @@
 //! decided in [`setup`].
 
 pub mod anonymity;
+pub mod aside;
 pub mod ballot;
 mod block;
 pub mod board;
@@ -43,6 +44,7 @@ pub mod review;
 pub mod seat;
 pub mod session_env;
 pub mod setup;
+pub mod sketch;
 pub mod spoken;
 pub mod tally;
 pub mod vote;

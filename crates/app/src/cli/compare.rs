@@ -2,8 +2,7 @@
 
 use convoke_domain::design::event::Settings;
 use convoke_domain::design::forecast::COMPARED;
-use convoke_domain::design::parts::document;
-use convoke_domain::design::plan::check;
+use convoke_domain::design::plan::{check, read};
 use convoke_domain::design::prompt;
 use convoke_domain::design::seat::Holder;
 use convoke_domain::design::walk::{Ending, Next};
@@ -104,7 +103,8 @@ impl Args {
         output.say(&sentence(&ran.driven, None));
         let answer = ran.driven.heard.answer().filter(|_| ran.driven.outcome == Outcome::Answered);
         let Some(answer) = answer else { return Ok(Exit::of_lane(ran.driven.outcome)) };
-        let single_plan = document(answer);
+        let single_plan = read(answer).text;
+        let single_plan = single_plan.as_str();
         let took = ran.driven.took.as_secs();
         let single = Side::new("single", 1, single_plan, ran.spent.unwrap_or_default(), took);
         match app.format {

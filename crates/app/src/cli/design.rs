@@ -172,7 +172,8 @@ impl Args {
             let stage = App { project: rehearsal.project(), ..app.clone() };
             let (seats, feature) = (rehearsal.seats()?, short_enough(rehearsal.feature())?);
             let settings = self.settings(&stage, seats, feature, true)?;
-            return self.begin(&Workspace::open(app, None)?, &stage, settings, output);
+            let course = self.course.with_recorded(rehearsal.replies());
+            return begin(&Workspace::open(app, None)?, &stage, settings, &course, output);
         }
         let feature = match self.feature.join(" ").trim() {
             "" if !self.auto && input::has_person() => match asked_for(output) {
@@ -192,7 +193,7 @@ impl Args {
             None => Seats::found(app).ok_or_else(nobody)?,
         };
         let settings = self.settings(app, seats, feature, false)?;
-        self.begin(&Workspace::open(app, None)?, app, settings, output)
+        begin(&Workspace::open(app, None)?, app, settings, &self.course, output)
     }
 
     /// An empty session file says that there is nobody else.
@@ -209,7 +210,7 @@ impl Args {
     ) -> Result<Settings, Failure> {
         Ok(Settings {
             feature,
-            auto: self.auto || is_rehearsal,
+            auto: self.auto,
             quick: self.quick,
             subagent: self.subagent,
             nested: self.is_nested(),
@@ -227,27 +228,27 @@ impl Args {
             budget: self.course.budget().cloned(),
         })
     }
+}
 
-    /// Begins a run, and goes through with it. A rehearsal is kept with the project that it was asked
-    /// for in, and happens in another.
-    fn begin(
-        &self,
-        workspace: &Workspace,
-        app: &App,
-        settings: Settings,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
-        let id = RunId::new(now(), u64::from(std::process::id()) ^ settings.feature.len() as u64);
-        // What may not begin is no run.
-        let lock = hold(app, &id)?;
-        let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };
-        let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
-        workspace.store.begin_run(&id, &workspace.scope, &title, now()).map_err(refused)?;
-        let (mut journal, _) = opened(workspace, &id)?;
-        let event = Event::Begun(Box::new(settings));
-        journal.append(now().as_millisecond(), &event).map_err(refused)?;
-        self.course.go(app, workspace, &id, lock, output)
-    }
+/// Begins a run, and goes through with it. A rehearsal is kept with the project that it was asked for
+/// in, and happens in another.
+fn begin(
+    workspace: &Workspace,
+    app: &App,
+    settings: Settings,
+    course: &CourseArgs,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let id = RunId::new(now(), u64::from(std::process::id()) ^ settings.feature.len() as u64);
+    // What may not begin is no run.
+    let lock = hold(app, &id)?;
+    let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };
+    let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
+    workspace.store.begin_run(&id, &workspace.scope, &title, now()).map_err(refused)?;
+    let (mut journal, _) = opened(workspace, &id)?;
+    let event = Event::Begun(Box::new(settings));
+    journal.append(now().as_millisecond(), &event).map_err(refused)?;
+    course.go(app, workspace, &id, lock, output)
 }
 
 /// A session file need not be there, but what is made is left in its folder.

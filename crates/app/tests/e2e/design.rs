@@ -45,6 +45,8 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     for line in [
         "> **🔶 0: setup**",
         "**ℹ This is a rehearsal: every answer was recorded.**",
+        "✅ 1d: discussion r1 — 4 decisions resolved (",
+        "✅ 3.5: discussion r2 — 1 decisions resolved (",
         "📊 Sketches (regular): | Cursor-Arch: ✅ 48s |",
         "✅ 2a.5: dialectic — 2 voted (",
         "| FINDING_5 | NO | NO | NO | 0 | 3 | 0 | rejected |",
@@ -61,11 +63,11 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     // What was printed can be printed again, counted again and looked at.
     assert_eq!(project.run(&["replay", &run]).stdout, outcome.stdout);
     let recount = project.run(&["recount", &run]);
-    assert_eq!(recount.stdout, "journal: sound\n33 artifacts: the same\n", "{recount}");
+    assert_eq!(recount.stdout, "journal: sound\n35 artifacts: the same\n", "{recount}");
     assert!(project.stdout(&["runs"]).contains(&run));
     assert!(project.stdout(&["show", &run, "--artifact", "plan"]).contains("### Task 1:"));
     let shown: Value = serde_json::from_str(&project.stdout(&["show", &run, "--json"])).unwrap();
-    assert_eq!(shown["lanes"].as_array().unwrap().len(), 23);
+    assert_eq!(shown["lanes"].as_array().unwrap().len(), 27);
     let independence = shown["independence"].as_str().unwrap();
     assert!(project.stdout(&["show", &run]).contains(&format!("independence: {independence}\n")));
     assert!(
@@ -116,6 +118,35 @@ fn a_vote_without_block_is_marked_and_an_echo_is_none() {
     assert_eq!(project.run(&["recount", &run]).code, Some(0));
 }
 
+// P-6, P-167: the questions are part of what is played, and `--auto` leaves them out.
+#[test]
+fn a_rehearsal_plays_its_recorded_questions() {
+    let project = Project::new();
+    let (played, run) = rehearsed(&project, "--rehearse");
+    for line in [
+        "\n[1c/1] What counts as losing an edit\n",
+        "\nrecorded answer: Any number, but two must be easy\n",
+        "\n[3.5/1] Whether a join is announced\n",
+    ] {
+        assert!(played.stderr.contains(line), "{line}\n{played}");
+    }
+    let settled = project.stdout(&["show", &run, "--artifact", "discussion-round1.md"]);
+    assert!(settled.contains("- **Resolution**: Any number, but two must be easy\n"), "{settled}");
+    let auto = project.run(&["design", "--auto", "--rehearse"]);
+    assert!(auto.stdout.contains("⏩ 1c: questions — skipped (auto mode) ("), "{auto}");
+    assert!(!auto.stderr.contains("recorded answer"), "{auto}");
+    // What is written down for one call comes first, and what nobody recorded is recommended.
+    copied(Path::new(REHEARSAL), &project.path("r"));
+    fs::remove_file(project.path("r/replies.txt")).unwrap();
+    let project = project.file("mine.txt", "1d/1: Exactly two\n");
+    let flag = format!("--rehearse={}", project.path("r").display());
+    let mine = project.run(&["design", &flag, "--answers", "mine.txt"]);
+    assert_eq!(mine.code, Some(0), "{mine}");
+    assert!(mine.stderr.contains("More than two computers: Exactly two\n"), "{mine}");
+    let recommended = "no recorded answer; the recommendation is taken\n";
+    assert_eq!(mine.stderr.matches(recommended).count(), 5, "{mine}");
+}
+
 // Editing one recorded vote changes the tally, the route and the plan.
 #[test]
 fn votes_are_counted_and_not_believed() {
@@ -126,6 +157,8 @@ fn votes_are_counted_and_not_believed() {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(path, text.replace(": YES", ": NO")).unwrap();
     }
+    // What its author answers would change the plan, too.
+    fs::write(project.path("r/answers/chair/interview/claude.md"), "NO_QUESTIONS\n").unwrap();
     let flag = format!("--rehearse={}", project.path("r").display());
     let (outcome, run) = rehearsed(&project, &flag);
     assert_eq!(outcome.code, Some(0), "{outcome}");

@@ -252,3 +252,47 @@ fn whoever_met_another_run_of_its_client_is_asked_again() {
     assert!(!outcome.stdout.contains("database is locked"), "{outcome}");
     assert!(outcome.stdout.contains("| Claude-Generic: ✅"), "{outcome}");
 }
+
+// A slip of form costs a second question, and at most the seat of this phase.
+#[test]
+fn a_review_in_another_form_is_asked_for_once_more() {
+    let panel = Panel::new();
+    let mut known = answers();
+    let review = known["review/Cursor-Arch"].clone();
+    known.insert("review/Cursor-Arch".to_owned(), "It is fine.".to_owned());
+    known.insert("review/Cursor-Arch/again".to_owned(), review.clone());
+    panel.recorded("cursor", &known);
+    let asked = Finished::of(&panel, &[]);
+    assert_eq!(asked.who("review/Cursor-Arch"), ["cursor", "cursor"]);
+    assert!(!asked.stdout.contains("⚠ Cursor"), "{}", asked.stdout);
+    known.insert("review/Cursor-Arch/again".to_owned(), "Still fine.".to_owned());
+    panel.recorded("cursor", &known);
+    let mut host = answers();
+    host.insert("review/Cursor-Arch/host".to_owned(), review);
+    panel.recorded("claude", &host);
+    let replaced = Finished::of(&panel, &[]);
+    assert_eq!(replaced.who("review/Cursor-Arch"), ["cursor", "cursor", "claude"]);
+    assert_eq!(replaced.who("vote/Cursor"), ["cursor"], "it keeps its later seats");
+    assert!(
+        replaced.stdout.contains("**⚠ Cursor gave no usable review in two tries (Cursor-Arch)")
+    );
+}
+
+#[test]
+fn a_plan_in_ordinary_markdown_is_a_plan() {
+    let panel = Panel::new();
+    let mut known = answers();
+    let plan =
+        known["chair/plan/claude"].replace("\n## ", "\n### ").replace("\n### Task", "\n#### Task");
+    let plan = format!("<think>\n## Approach\nDraft.\n</think>\nHere is the plan:\n\n#{plan}");
+    known.insert("chair/plan/claude".to_owned(), plan);
+    panel.recorded("claude", &known);
+    let read = Finished::of(&panel, &[]);
+    assert_eq!(read.who("chair/plan"), ["claude"], "once");
+    for note in [
+        "**ℹ The chair's plan: left out 1 block of thinking.**\n",
+        "**ℹ The chair's plan: left out \"Here is the plan:\"; rewrote ",
+    ] {
+        assert!(read.stdout.contains(note), "{note}\n{}", read.stdout);
+    }
+}

@@ -89,8 +89,15 @@ impl Panel {
     }
 
     /// Has the host be a program that spends a hundred tokens and a cent on every answer, and returns
-    /// who is seated then.
+    /// who is seated then. What the host cannot write, the others can.
     pub(crate) fn with_spender(self) -> (Self, String) {
+        for agent in ["cursor", "codex"] {
+            let as_chair = answers().into_iter().filter_map(|(lane, text)| {
+                let task = lane.strip_suffix("/claude")?;
+                Some((format!("{task}/{agent}"), text))
+            });
+            self.recorded(agent, &answers().into_iter().chain(as_chair).collect());
+        }
         let program = self.project.path("../bin/claude");
         fs::create_dir_all(program.parent().unwrap()).unwrap();
         fs::write(&program, SPENDER).unwrap();

@@ -24,8 +24,9 @@ struct Field<'a> {
 /// How labels are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Labels {
-    /// `- **Label**: value`; a line in bold without the dash belongs to a value.
-    Listed,
+    /// `- **Label**: value`; a line in bold without the dash belongs to a value. These labels count
+    /// without the bold, too.
+    Listed(&'static [&'static str]),
     /// `**Label**: value`, perhaps in a list.
     Plain,
 }
@@ -95,18 +96,32 @@ fn heading(line: &str) -> Option<&str> {
 /// Reads a label and what stands behind it. The colon may stand inside of the bold.
 fn field(line: &str, labels: Labels) -> Option<(&str, &str)> {
     let words = line.trim();
-    let listed = words.strip_prefix(['-', '*']).filter(|rest| rest.starts_with([' ', '\t']));
-    let words = match (listed, labels) {
-        (Some(rest), _) => rest.trim_start(),
-        (None, Labels::Plain) => words,
-        (None, Labels::Listed) => return None,
+    let listed = words.strip_prefix(['-', '*', '+']).filter(|rest| rest.starts_with([' ', '\t']));
+    let (words, known) = match (listed, labels) {
+        (Some(rest), Labels::Listed(known)) => (rest.trim_start(), known),
+        (Some(rest), Labels::Plain) => (rest.trim_start(), &[][..]),
+        (None, Labels::Plain) => (words, &[][..]),
+        (None, Labels::Listed(_)) => return None,
     };
+    if let Some(found) = known.iter().find_map(|label| plain_field(words, label)) {
+        return Some(found);
+    }
     let (label, rest) = words.strip_prefix("**")?.split_once("**")?;
     let (label, value) = match label.strip_suffix(':') {
         Some(label) => (label, rest),
         None => (label, rest.strip_prefix(':')?),
     };
     Some((label.trim(), value))
+}
+
+/// Reads `Label: value`, perhaps in emphasis that is not bold.
+fn plain_field<'a>(words: &'a str, label: &'static str) -> Option<(&'a str, &'a str)> {
+    let marks = |c: char| matches!(c, '*' | '_' | '`');
+    let words = words.trim_start_matches(marks);
+    let (start, rest) = words.split_at_checked(label.len())?;
+    let value = rest.trim_start_matches(marks).trim_start().strip_prefix(':')?;
+    let value = value.strip_prefix("**").unwrap_or(value);
+    start.eq_ignore_ascii_case(label).then_some((start, value))
 }
 
 fn item(line: &str) -> Option<&str> {
@@ -126,11 +141,24 @@ mod tests {
 
     use super::*;
 
+    const LISTED: Labels = Labels::Listed(&["Chosen"]);
+
+    // P-195: bold is a matter of taste where the label is known.
+    #[test]
+    fn a_known_label_needs_no_bold() {
+        for line in ["- Chosen: a: b", "* chosen : a: b", "+ *Chosen*: a: b", "- `Chosen`: a: b"] {
+            let text = format!("# T\n{line}\n- Other: c\n");
+            let found = blocks(&text, LISTED);
+            assert_eq!(found[0].get("Chosen").as_deref(), Some("a: b - Other: c"), "{line}");
+        }
+        assert_eq!(blocks("# T\nChosen: a\n", LISTED)[0].get("Chosen"), None);
+    }
+
     #[test]
     fn a_value_runs_to_the_next_label_or_heading() {
         let text = "before\n- **X**: no\n### One\n- **A**: a\n  more\n\n**B**: still a\n* **C:** c\n\
                     ## Two\n- **A**: other\n";
-        let found = blocks(text, Labels::Listed);
+        let found = blocks(text, LISTED);
         assert_eq!(found.iter().map(|it| it.title).collect::<Vec<_>>(), ["One", "Two"]);
         assert_eq!(found[0].get("a").as_deref(), Some("a more **B**: still a"));
         assert_eq!(found[0].get("C").as_deref(), Some("c"));
@@ -143,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_first_value_of_a_label_counts() {
-        let found = blocks("# T\n- **A**: one\n- **A**: two\n- **B**:\n", Labels::Listed);
+        let found = blocks("# T\n- **A**: one\n- **A**: two\n- **B**:\n", LISTED);
         assert_eq!(found[0].get("A").as_deref(), Some("one"));
         assert_eq!(found[0].get("B"), None, "nothing is no value");
     }
@@ -151,7 +179,7 @@ mod tests {
     #[test]
     fn an_answer_may_be_indented_or_stand_in_a_fence() {
         for text in ["```markdown\n# T\n- **A**: one\n```\n", "    ### T\n    - **A**: one\n"] {
-            let found = blocks(text, Labels::Listed);
+            let found = blocks(text, LISTED);
             assert_eq!(found[0].title, "T");
             assert_eq!(found[0].get("A").as_deref(), Some("one"));
         }
@@ -161,7 +189,7 @@ mod tests {
     fn items_stand_in_a_list_or_between_semicolons() {
         let text =
             "# T\n- **A**: x; y ;; z\n- **B**:\n  1. one\n  2) two\n  - three\n- **C**: only\n";
-        let found = blocks(text, Labels::Listed);
+        let found = blocks(text, LISTED);
         assert_eq!(found[0].items("A"), ["x", "y", "z"]);
         assert_eq!(found[0].items("B"), ["one", "two", "three"]);
         assert_eq!(found[0].items("C"), ["only"]);
@@ -187,7 +215,7 @@ mod tests {
         #[test]
         fn any_text_is_read(text in any::<String>(), lines in "(#{0,4} ?|[-*] ?|`{3})?(\\*\\*)?[a-z: ]{0,5}(\\*\\*)?:?[a-z;]{0,3}\n?") {
             for text in [text, lines.repeat(4)] {
-                for labels in [Labels::Listed, Labels::Plain] {
+                for labels in [LISTED, Labels::Plain] {
                     for block in blocks(&text, labels) {
                         prop_assert!(block.get("a").is_none_or(|value| !value.contains('\n')));
                         prop_assert!(block.items("a").iter().all(|item| !item.is_empty()));

@@ -17,6 +17,11 @@ pub const CAP: usize = 5;
 
 const PREFIX: &str = "DECISION_";
 
+const LABELS: &[&str] = &["Chosen", "Alternative", "Tension", "Impact", "Affected files"];
+
+/// What the example in the chair's prompt says was chosen.
+const EXAMPLE: &str = "What your synthesis chose";
+
 /// How much hangs on a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Impact {
@@ -115,6 +120,12 @@ pub enum Complaint {
         /// What it lacks.
         label: Label,
     },
+    /// A decision that repeats the example.
+    #[error("DECISION_{number} repeats the example and is no decision")]
+    Example {
+        /// The number that it was written with.
+        number: usize,
+    },
     /// A decision's impact is none of the three.
     #[error("the `Impact` of DECISION_{number} is none of High, Medium and Low")]
     Impact {
@@ -138,7 +149,7 @@ pub fn parse(text: &str) -> Contested {
     if is_no_contest(text) {
         return found;
     }
-    for block in blocks(text, Labels::Listed) {
+    for block in blocks(text, Labels::Listed(LABELS)) {
         let Some((number, title)) = numbered(block.title, PREFIX) else { continue };
         match decision(&block, number, title) {
             Ok(decision) => found.decisions.push(decision),
@@ -153,13 +164,16 @@ pub fn parse(text: &str) -> Contested {
 
 /// Tells whether a list says that there is nothing on it.
 pub fn is_no_contest(text: &str) -> bool {
-    text.trim() == NO_CONTEST
+    quote::is_word(text, NO_CONTEST)
 }
 
 fn decision(block: &Block<'_>, number: usize, title: &str) -> Result<Decision, Complaint> {
     let missing = |label| Complaint::Missing { number, label };
     let get = |label: Label| block.get(label.text()).ok_or(missing(label));
     let title = Some(quote::line(title)).filter(|title| !title.is_empty());
+    if block.get(Label::Chosen.text()).is_some_and(|chosen| chosen == EXAMPLE) {
+        return Err(Complaint::Example { number });
+    }
     Ok(Decision {
         title: title.ok_or(missing(Label::Title))?,
         chosen: get(Label::Chosen)?,
@@ -309,7 +323,12 @@ mod tests {
     #[test]
     fn no_contest_is_one_word() {
         assert_eq!(render(&[]), "NO_CONTESTED_DECISIONS\n");
-        for text in ["NO_CONTESTED_DECISIONS", "\n NO_CONTESTED_DECISIONS \r\n"] {
+        for text in [
+            "NO_CONTESTED_DECISIONS",
+            "\n NO_CONTESTED_DECISIONS \r\n",
+            "**NO_CONTESTED_DECISIONS**",
+            "`NO_CONTESTED_DECISIONS`.",
+        ] {
             assert_eq!(parse(text), Contested::default(), "{text:?}");
         }
         let both = format!("NO_CONTESTED_DECISIONS\n\n{FILE}");
@@ -336,6 +355,8 @@ mod tests {
             let said: Vec<_> = found.complaints.iter().map(ToString::to_string).collect();
             assert_eq!(said, [complaint], "{line}");
         }
+        let plain = FILE.replace("- **Chosen**: Return", "- Chosen: Return");
+        assert_eq!(render(&parse(&plain).decisions), FILE);
         let unsure = parse(&FILE.replace(": Medium", ": High/Medium/Low"));
         assert_eq!(unsure.complaints, [Complaint::Impact { number: 2 }]);
         let spoken = parse(&FILE.replace(": Medium", ": **low** (one module)"));

@@ -10,6 +10,12 @@ use super::resolution::Resolution;
 /// All that the chair answers when it has no question.
 pub const NO_QUESTIONS: &str = "NO_QUESTIONS";
 
+const LABELS: &[&str] =
+    &["Question", "Options", "Recommended", "Answered by code", "Resolution", "Source"];
+
+/// What the example in the chair's prompt asks.
+const EXAMPLE: &str = "The question, in one or two sentences";
+
 /// How many decisions of scope make an interview worth having.
 const FEWEST_BRANCHES: usize = 2;
 
@@ -136,10 +142,10 @@ impl Questions {
     /// Reads the chair's list.
     pub fn parse(text: &str) -> Self {
         let mut found = Self::default();
-        if text.trim() == NO_QUESTIONS {
+        if quote::is_word(text, NO_QUESTIONS) {
             return found;
         }
-        for block in blocks(text, Labels::Listed) {
+        for block in blocks(text, Labels::Listed(LABELS)) {
             let Some((number, title)) = numbered(block.title, "Question ") else { continue };
             match question(&block, number, title) {
                 Ok(question) => found.questions.push(question),
@@ -166,6 +172,19 @@ impl Questions {
         self.questions.iter().filter_map(settled).collect()
     }
 
+    /// Returns the open questions that are more than the round asks.
+    pub fn beyond(&self, round: Round) -> Vec<Question> {
+        let open = self.questions.iter().filter(|question| question.answered.is_none());
+        open.skip(round.cap()).cloned().collect()
+    }
+
+    /// Puts questions first that an earlier round had no room for. None of them is asked twice.
+    pub fn put_first(&mut self, earlier: Vec<Question>) {
+        let asked: BTreeSet<_> = earlier.iter().map(|question| subject(&question.title)).collect();
+        self.questions.retain(|question| !asked.contains(&subject(&question.title)));
+        self.questions.splice(0..0, earlier);
+    }
+
     /// Returns the questions to ask, up to the round's cap, and how many are left to whoever
     /// implements.
     pub fn to_ask(&self, round: Round) -> (Vec<&Question>, usize) {
@@ -180,11 +199,12 @@ impl Questions {
 fn question(block: &Block<'_>, number: usize, title: &str) -> Result<Question, Complaint> {
     let missing = |label| Complaint::Missing { number, label };
     let title = Some(quote::line(title)).filter(|title| !title.is_empty());
+    let asked = block.get("Question").filter(|asked| asked != EXAMPLE);
     let answered = block.get("Answered by code");
     let recommended = block.get("Recommended").or_else(|| answered.clone());
     Ok(Question {
         title: title.ok_or(missing("title"))?,
-        question: block.get("Question").ok_or(missing("Question"))?,
+        question: asked.ok_or(missing("Question"))?,
         options: block.items("Options"),
         recommended: recommended.ok_or(missing("Recommended"))?,
         answered,
@@ -316,7 +336,7 @@ pub fn parse(text: &str) -> Vec<Settled> {
             source: Source::parse(&block.get("Source")?)?,
         })
     };
-    blocks(text, Labels::Listed).into_iter().filter_map(settled).collect()
+    blocks(text, Labels::Listed(LABELS)).into_iter().filter_map(settled).collect()
 }
 
 /// What the second round is decided by.

@@ -44,9 +44,15 @@ fn is_marker(line: &str, name: &str) -> bool {
     inner.is_some_and(|inner| inner.trim_matches(marks).eq_ignore_ascii_case(name))
 }
 
+/// Takes off blank lines on both sides. Blanks before the first words may make them code, and stay.
+pub(super) fn without_blank_lines(text: &str) -> &str {
+    let blank = lines(text).take_while(|line| line.trim().is_empty()).map(str::len).sum::<usize>();
+    text[blank..].trim_end()
+}
+
 /// Returns a document without the fence that some agents put around the whole of it.
 pub fn document(text: &str) -> &str {
-    let text = text.trim();
+    let text = without_blank_lines(text);
     let mut fences = Fences::default();
     let (mut first, mut end, mut offset) = (None, None, 0);
     for line in lines(text) {
@@ -58,7 +64,9 @@ pub fn document(text: &str) -> &str {
         offset += line.len();
     }
     match (first, end) {
-        (Some(start), Some((close, end))) if end == text.len() => text[start..close].trim(),
+        (Some(start), Some((close, end))) if end == text.len() => {
+            without_blank_lines(&text[start..close])
+        }
         _ => text,
     }
 }

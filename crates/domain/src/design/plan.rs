@@ -1,11 +1,20 @@
 //! Plans: whether the chair's plan has all that its readers need.
 //!
 //! A plan is read by reviewers, by whoever implements it, and by programs that take its tasks
-//! apart. What it lacks is said in words that can be given back to the chair.
+//! apart. [`read`] takes it out of the chair's answer and brings it into the usual form; [`check`]
+//! says what it lacks, in words that can be given back to the chair.
+
+mod outline;
+mod reading;
+mod talk;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
+use self::outline::task_name;
+pub use self::reading::{PlanReading, read};
+
+use super::quote;
 use crate::dispatch::task_list::{self, ListedTask};
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::heading::Heading;
@@ -80,6 +89,15 @@ impl TaskPart {
             Self::Source => "**Source:**",
         }
     }
+
+    /// Returns the label's words.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Files => "Files",
+            Self::DoneWhen => "Done when",
+            Self::Source => "Source",
+        }
+    }
 }
 
 impl fmt::Display for TaskPart {
@@ -97,6 +115,9 @@ pub enum Complaint {
     /// A part says nothing.
     #[error("`## {0}` is empty")]
     EmptyPart(Part),
+    /// A part is there more than once, so one of them may be a draft.
+    #[error("there is more than one `## {0}`")]
+    TwicePart(Part),
     /// No task can be read.
     #[error("`## Tasks` has no heading such as `### Task 1: Title`")]
     NoTasks,
@@ -106,6 +127,9 @@ pub enum Complaint {
     /// Two tasks have one number.
     #[error("there is more than one Task {0}")]
     Twice(String),
+    /// A task repeats the example of the form.
+    #[error("Task {0} repeats the example and is no task of this plan")]
+    Example(String),
     /// A part of a task is not there or says nothing.
     #[error("Task {number} has no `{part}`")]
     NoTaskPart {
@@ -123,11 +147,15 @@ pub fn check(plan: &str) -> Vec<Complaint> {
     let only_documents = find(Part::Files).is_some_and(|files| only_documents(files.body));
     let mut complaints = Vec::new();
     for part in Part::ALL {
+        let is_it = |section: &&Section<'_>| section.title.eq_ignore_ascii_case(part.title());
+        if sections.iter().filter(is_it).count() > 1 {
+            complaints.push(Complaint::TwicePart(part));
+        }
         match find(part) {
             // A change of documents alone has no ways to fail that are worth a chapter.
             None if part == Part::FailureModes && only_documents => {}
             None => complaints.push(Complaint::NoPart(part)),
-            Some(section) if section.body.trim().is_empty() => {
+            Some(section) if !says_something(section.body) => {
                 complaints.push(Complaint::EmptyPart(part));
             }
             Some(_) => {}
@@ -145,12 +173,50 @@ pub fn check(plan: &str) -> Vec<Complaint> {
 pub fn is_begun(plan: &str) -> bool {
     let is_part =
         |title: &str| Part::ALL.iter().any(|part| title.eq_ignore_ascii_case(part.title()));
-    sections(plan).iter().any(|it| is_part(it.title) && !it.body.trim().is_empty())
+    sections(plan).iter().any(|section| is_part(section.title) && says_something(section.body))
 }
 
-/// Writes complaints as a list for the chair.
-pub fn list(complaints: &[Complaint]) -> String {
-    complaints.iter().map(|complaint| format!("- {complaint}\n")).collect::<Vec<_>>().concat()
+/// Tells whether a text is more than blanks, places to fill in, and the example of the form.
+fn says_something(text: &str) -> bool {
+    let is_empty = |line: &str| {
+        let words = line.trim_start_matches(|c: char| !c.is_alphanumeric() && !is_opening(c));
+        let words = quote::after_list_mark(words).unwrap_or(words);
+        let words = words.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`'));
+        let label = TaskPart::ALL.iter().find_map(|part| words.strip_prefix(part.name()));
+        let said = label.map_or(words, |rest| rest.trim_start_matches([':', '*', ' ']));
+        let said = task_name(words).map_or(said, |(_, name)| name);
+        is_placeholder(said) || is_example(said)
+    };
+    !text.lines().all(is_empty)
+}
+
+const fn is_opening(c: char) -> bool {
+    matches!(c, '<' | '[' | '{' | '(')
+}
+
+/// Tells whether words only mark a place to fill in: `TODO`, `…`, `<the approach>`.
+fn is_placeholder(words: &str) -> bool {
+    const WORDS: [&str; 5] = ["todo", "tbd", "tba", "fixme", "placeholder"];
+    let is_bracketed = [('<', '>'), ('[', ']'), ('{', '}')].iter().any(|(opened, closed)| {
+        let inner = words.strip_prefix(*opened).and_then(|rest| rest.strip_suffix(*closed));
+        inner.is_some_and(|inner| !inner.contains([*opened, *closed]))
+    });
+    let bare = words.trim_matches(|c: char| !c.is_alphanumeric());
+    is_bracketed || bare.is_empty() || WORDS.iter().any(|word| bare.eq_ignore_ascii_case(word))
+}
+
+/// What stands behind the labels of the example that the chair is shown.
+const EXAMPLE: [&str; 4] = [
+    "A short title",
+    "src/one.rs",
+    "What can be checked when it is done",
+    "Which part of the plan it comes from",
+];
+
+fn is_example(words: &str) -> bool {
+    let form = include_str!("prompt/chair/plan-form.md").lines().map(str::trim);
+    let words = words.trim();
+    form.chain(EXAMPLE).any(|line| !line.is_empty() && line.eq_ignore_ascii_case(words))
 }
 
 struct Section<'a> {
@@ -190,6 +256,11 @@ fn task_complaints(section: &str) -> Vec<Complaint> {
         if !seen.insert(task.number) {
             complaints.push(Complaint::Twice(number()));
         }
+        let said = [Some(task.title), task.done_when(), task.source()];
+        if said.into_iter().flatten().any(is_example) {
+            complaints.push(Complaint::Example(number()));
+            continue;
+        }
         let missing = TaskPart::ALL.into_iter().filter(|part| !has(task, *part));
         complaints.extend(missing.map(|part| Complaint::NoTaskPart { number: number(), part }));
     }
@@ -202,7 +273,7 @@ fn misplaced(section: &Section<'_>) -> Vec<Complaint> {
 }
 
 fn has(task: &ListedTask<'_>, part: TaskPart) -> bool {
-    let said = |text: Option<&str>| text.is_some_and(|text| !text.trim().is_empty());
+    let said = |text: Option<&str>| text.is_some_and(says_something);
     match part {
         TaskPart::Files => said(files(task.body)),
         TaskPart::DoneWhen => said(task.done_when()),
@@ -353,15 +424,17 @@ Count retries.
         assert_eq!(said(&unnumbered), ["`## Tasks` has no heading such as `### Task 1: Title`"]);
         let early = PLAN.replace("Count in the client.", "### Task 9: Early\n**Files:** a.rs");
         assert_eq!(said(&early), ["Task 9 does not stand under `## Tasks`"]);
-        let list = list(&check(&PLAN.replace("**Source:**", "Source")));
-        assert_eq!(list, "- Task 1 has no `**Source:**`\n- Task 2 has no `**Source:**`\n");
+        let two = said(&PLAN.replace("**Source:**", "Source"));
+        assert_eq!(two, ["Task 1 has no `**Source:**`", "Task 2 has no `**Source:**`"]);
     }
 
     proptest! {
         #[test]
         fn any_plan_is_checked(text in any::<String>(), known in "(## Tasks|## Approach|### Task [0-9.]{1,3}: x|\\*\\*Files:\\*\\*|\\*\\*Done when:\\*\\*|```|\n|\n|[a-z./` ]){0,20}") {
             for text in [text, known] {
-                prop_assert_eq!(list(&check(&text)).lines().count(), check(&text).len());
+                prop_assert!(said(&text).iter().all(|defect| !defect.contains('\n')));
+                let once = read(&text).text;
+                prop_assert_eq!(&read(&once).text, &once);
             }
         }
     }

@@ -28,6 +28,11 @@ impl Policy {
         [Self::Safe, Self::Seed].into_iter().find(|policy| policy.word() == word)
     }
 
+    /// Tells whether an agent whose answer cannot be read is asked once more, and keeps its seat.
+    pub const fn forgives_form(self) -> bool {
+        matches!(self, Self::Safe)
+    }
+
     /// Returns how the ballot is written.
     pub const fn layout(self) -> Layout {
         match self {

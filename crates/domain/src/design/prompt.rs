@@ -11,8 +11,9 @@ mod template;
 mod vote;
 
 pub use chair::{
-    Interview, Plan, Revision, diagram, interview, merge, plan, questions, revision, ruling, scope,
-    synthesis, update, with_complaints,
+    DIAGRAM_SKELETON, GROUPS_SKELETON, Interview, PLAN_SKELETON, Plan, QUESTIONS_SKELETON,
+    REVISION_SKELETON, Revision, SYNTHESIS_SKELETON, diagram, interview, merge, plan, questions,
+    revision, ruling, scope, synthesis, update, with_complaints,
 };
 pub use debate::{Debate, debate};
 pub use vote::{Decided, VoterRole, judge, voter};
@@ -78,6 +79,30 @@ pub fn sketch(personality: Personality, feature: &str, reader: Reader) -> String
             ("EFFORT", reader.effort()),
         ],
     )
+}
+
+/// What a seat is asked once more that gave no sketch.
+pub fn sketch_again(prompt: &str, flaw: &str) -> String {
+    let flaw = quote::line(flaw);
+    let again = fill(include_str!("prompt/sketch/again.md"), &[("FLAW", &flaw)]);
+    format!("{}\n\n{again}", prompt.trim_end())
+}
+
+/// How much of an answer is shown again to whoever gave it, in bytes.
+const SHOWN_AGAIN: usize = 64 * 1024;
+
+/// What a reviewer is asked once more whose answer could not be read.
+pub fn review_again(prompt: &str, answer: &str, flaw: &str) -> String {
+    let findings = fill(include_str!("prompt/review/findings.md"), &[("FOCUS_ENUM", FOCUS_AREAS)]);
+    let shown = if answer.len() <= SHOWN_AGAIN { answer } else { "" };
+    let values = [
+        ("FLAW", quote::line(flaw)),
+        ("ANSWER", quote::delimited(Tag::Findings, shown)),
+        ("FINDINGS", findings),
+    ];
+    let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let again = fill(include_str!("prompt/review/again.md"), &values);
+    format!("{}\n\n{again}", prompt.trim_end())
 }
 
 /// What an agent that reviews the plan is asked.

@@ -201,6 +201,12 @@ pub(super) fn after_list_mark(text: &str) -> Option<&str> {
     rest.filter(|rest| rest.starts_with([' ', '\t']))
 }
 
+/// Tells whether a text is one word that means something, whatever emphasis stands around it.
+pub(super) fn is_word(text: &str, word: &str) -> bool {
+    let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '`');
+    text.trim_matches(marks).trim_end_matches('.').trim_matches(marks) == word
+}
+
 /// Words that mean something at the start of a line, in any case; ids come first.
 const WORDS: [&str; 8] = [
     "decision_",

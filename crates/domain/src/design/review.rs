@@ -3,18 +3,46 @@
 //! Reviewers are asked for one numbered list; hosts use two lists under headings. Agents take
 //! liberties with both, so a number may stand in a heading or in bold, tags may come in any order,
 //! and labels may be bullets. Whatever follows a number belongs to it until the next: a remark may
-//! come out clumsy, but it cannot get lost.
+//! come out clumsy, but it cannot get lost. A table of findings is read if its columns leave no
+//! doubt. What is thought aloud, quoted, fenced as an example, repeated in a summary or copied from
+//! the prompt is no remark. Everything else is no review, and is asked for once more.
 
+mod heading;
+mod table;
+mod tags;
+
+use self::heading::{Chapter, Chapters};
+use self::tags::Tags;
+use super::aside::without_asides;
 use super::finding::{FocusArea, Remark, Scope};
-use crate::lane::substance::NO_ISSUES;
+use super::parts::document;
+use super::quote;
+use crate::lane::substance::{Measure, NO_ISSUES, substance};
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::heading::Heading;
 use crate::markdown::{bare, lines};
 
 /// An answer that is no review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the answer holds no numbered finding, and does not say `{NO_ISSUES}`")]
-pub struct NotAReview;
+pub enum NotAReview {
+    /// Nothing in it is a finding.
+    #[error("the answer holds no numbered finding, and does not say `{NO_ISSUES}`")]
+    NoFinding,
+    /// It says that there is nothing below a list that is not marked as one of findings.
+    #[error("the answer says `{NO_ISSUES}` beside a list without focus areas")]
+    Contradiction,
+    /// A table holds more than the list.
+    #[error("the answer holds {listed} findings in a list and {rows} in a table")]
+    Mixed {
+        /// How many stand in the list.
+        listed: usize,
+        /// How many stand in the table.
+        rows: usize,
+    },
+    /// A table whose columns can mean several things.
+    #[error("the answer holds a table whose columns or focus areas are not clear")]
+    UnclearTable,
+}
 
 /// What a reviewer went on with after it had said that there is nothing to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,26 +53,69 @@ pub struct SecondThoughts {
     pub passed_over: usize,
 }
 
+/// Says why an answer cannot be used as a review: it has no substance, or cannot be read.
+pub fn flaw(answer: &str) -> Option<String> {
+    let (spoken, _) = without_asides(answer);
+    let text = document(&spoken);
+    // P-161: where nothing is to be reported, no more has to be said.
+    let measured = || substance(text, Measure::Review).err().map(|thin| thin.to_string());
+    let thin = if matches!(says_none(text), Some(Said::First)) { None } else { measured() };
+    thin.or_else(|| remarks(text).err().map(|error| error.to_string()))
+}
+
 /// Reads a reviewer's answer. No remarks at all means that it has nothing to report.
 pub fn remarks(answer: &str) -> Result<Vec<Remark>, NotAReview> {
-    let found = all(answer);
-    if says_none(answer) {
-        return Ok(found.into_iter().filter(is_marked).collect());
+    let (spoken, _) = without_asides(answer);
+    let text = document(&spoken);
+    let found = all(text);
+    match says_none(text) {
+        Some(Said::First) => return Ok(found.into_iter().filter(is_marked).collect()),
+        Some(Said::Later) if found.is_empty() => return Ok(found),
+        Some(Said::Later) => {
+            let marked: Vec<_> = found.into_iter().filter(is_marked).collect();
+            return if marked.is_empty() { Err(NotAReview::Contradiction) } else { Ok(marked) };
+        }
+        None => {}
     }
-    if found.is_empty() { Err(NotAReview) } else { Ok(found) }
+    let in_table = table::remarks(text);
+    match (found.len(), in_table) {
+        (0, in_table) => in_table.ok_or(NotAReview::UnclearTable).and_then(|rows| {
+            let rows: Vec<_> = rows.into_iter().filter(|remark| !is_of_prompt(remark)).collect();
+            if rows.is_empty() { Err(NotAReview::NoFinding) } else { Ok(rows) }
+        }),
+        (listed, Some(rows)) if rows.len() > listed => {
+            Err(NotAReview::Mixed { listed, rows: rows.len() })
+        }
+        (_, _) => Ok(found),
+    }
 }
 
 /// Tells what follows where a reviewer has nothing to report.
 pub fn second_thoughts(answer: &str) -> Option<SecondThoughts> {
-    let found = if says_none(answer) { all(answer) } else { Vec::new() };
+    let (spoken, _) = without_asides(answer);
+    let text = document(&spoken);
+    let found = if says_none(text).is_some() { all(text) } else { Vec::new() };
     let counted = found.iter().filter(|remark| is_marked(remark)).count();
     let passed_over = found.len() - counted;
     (!found.is_empty()).then_some(SecondThoughts { counted, passed_over })
 }
 
-fn says_none(answer: &str) -> bool {
-    let first = answer.lines().map(plain).find(|line| !line.is_empty());
-    first.is_some_and(|line| plain(line.trim_end_matches('.')) == NO_ISSUES)
+/// Where a reviewer says that it has nothing to report.
+enum Said {
+    First,
+    Later,
+}
+
+/// Finds the word for nothing, alone on a line outside of code.
+fn says_none(answer: &str) -> Option<Said> {
+    let mut fences = Fences::default();
+    let outside = |line: &&str| fences.feed(line) == FenceLine::Outside;
+    let filled = lines(answer).map(bare).filter(outside).filter(|line| !plain(line).is_empty());
+    let mut said = filled.map(|line| plain(plain(line).trim_end_matches('.')) == NO_ISSUES);
+    match said.next() {
+        Some(true) => Some(Said::First),
+        _ => said.any(|is_none| is_none).then_some(Said::Later),
+    }
 }
 
 fn is_marked(remark: &Remark) -> bool {
@@ -52,7 +123,27 @@ fn is_marked(remark: &Remark) -> bool {
 }
 
 fn all(answer: &str) -> Vec<Remark> {
-    items(answer).iter().filter_map(Item::remark).collect()
+    let remarks = items(answer).into_iter().filter_map(|item| item.remark());
+    remarks.filter(|remark| !is_of_prompt(remark)).collect()
+}
+
+/// The prompt's own lists, which some reviewers repeat before they answer.
+const PROMPT: [&str; 4] = [
+    include_str!("prompt/review/findings.md"),
+    include_str!("prompt/review/focus-areas.md"),
+    include_str!("prompt/review/notice.md"),
+    include_str!("prompt/review/host.md"),
+];
+
+/// Tells whether a remark repeats the prompt: its example, or its list of focus areas. Words of a
+/// reviewer's own below such a line are a remark.
+fn is_of_prompt(remark: &Remark) -> bool {
+    const SHORTEST: usize = 20;
+    const FEWEST_OWN_WORDS: usize = 5;
+    let (first, rest) = remark.concern.split_once('\n').unwrap_or((&remark.concern, ""));
+    let first = quote::line(first);
+    let is_short = rest.split_whitespace().count() < FEWEST_OWN_WORDS;
+    is_short && first.len() >= SHORTEST && PROMPT.iter().any(|text| text.contains(&first))
 }
 
 /// Takes off blanks and the marks of emphasis on both sides.
@@ -76,11 +167,16 @@ struct Form {
 fn items(answer: &str) -> Vec<Item<'_>> {
     let mut fences = Fences::default();
     let mut found: Vec<Item<'_>> = Vec::new();
-    let (mut scope, mut lists) = (Scope::In, Lists::default());
+    let (mut chapters, mut lists) = (Chapters::default(), Lists::default());
     for line in lines(answer).map(bare) {
         let outside = fences.feed(line) == FenceLine::Outside;
-        if let Some(named) = scope_of_list(line).filter(|_| outside) {
-            (scope, lists) = (named, Lists::default());
+        let turned = if outside { chapters.turn(line) } else { None };
+        let Chapter::Findings(scope) = chapters.current() else {
+            lists = Lists::default();
+            continue;
+        };
+        if turned.is_some() {
+            lists = Lists::default();
         } else if let Some(rest) = outside.then(|| lists.entry(line)).flatten() {
             found.push(Item { scope, lines: vec![rest] });
         } else if lists.open.is_some()
@@ -147,24 +243,6 @@ fn begins(list: Option<Form>, new: Form) -> bool {
     list.is_none_or(|list| list.heading == new.heading && new.indent <= list.indent + 1)
 }
 
-/// Reads the heading of one of the two lists of a host's review.
-fn scope_of_list(line: &str) -> Option<Scope> {
-    let heading = Heading::parse(line).map(|heading| heading.title);
-    let bold = || line.trim().strip_prefix("**").filter(|rest| rest.trim_end().ends_with("**"));
-    let label = || line.strip_suffix(':').filter(|rest| !rest.starts_with([' ', '-', '*']));
-    let title = heading.or_else(bold).or_else(label)?;
-    let title = title.to_ascii_lowercase().replace(['-', '_'], " ");
-    let mut words = title.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
-    let mut words: Vec<_> = words.by_ref().take(6).collect();
-    words.retain(|word| !word.chars().all(|c| c.is_ascii_digit()));
-    match words.as_slice() {
-        _ if title.contains('[') => None,
-        ["out", "of", "scope"] | ["out", "of", "scope", _] => Some(Scope::Out),
-        ["in", "scope"] | ["in", "scope", _] => Some(Scope::In),
-        _ => None,
-    }
-}
-
 /// Reads `1. …`, `2) …`, `**3.** …`, `### 4. …` or `Finding 5: …`.
 fn number(line: &str) -> Option<(Form, &str)> {
     let (form, text) = opening(line);
@@ -199,84 +277,6 @@ fn opening(line: &str) -> (Form, &str) {
 fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let start = text.get(..word.len())?;
     start.eq_ignore_ascii_case(word).then(|| &text[word.len()..])
-}
-
-/// The tags that an entry begins with.
-#[derive(Default)]
-struct Tags<'a> {
-    focus: Option<FocusArea>,
-    out_of_scope: bool,
-    rest: &'a str,
-}
-
-impl<'a> Tags<'a> {
-    /// Takes off every tag that means something, in whatever order they stand.
-    fn peel(text: &'a str) -> Self {
-        let mut tags = Tags { rest: text, ..Tags::default() };
-        while let Some((tag, rest)) = tag(tags.rest) {
-            let pieces: Vec<_> = tag.split([',', '|', ';']).map(meaning).collect();
-            if pieces.iter().any(Option::is_none) {
-                break;
-            }
-            for piece in pieces.into_iter().flatten() {
-                match piece {
-                    Meaning::OutOfScope => tags.out_of_scope = true,
-                    Meaning::Focus(area) => tags.focus = tags.focus.or(Some(area)),
-                }
-            }
-            tags.rest = rest;
-        }
-        tags
-    }
-}
-
-enum Meaning {
-    OutOfScope,
-    Focus(FocusArea),
-}
-
-fn meaning(tag: &str) -> Option<Meaning> {
-    let tag = plain(tag);
-    if tag.to_ascii_lowercase().replace(['-', '_'], " ") == "out of scope" {
-        return Some(Meaning::OutOfScope);
-    }
-    let word = after_focus_label(tag).unwrap_or(tag);
-    FocusArea::parse(plain(word)).map(Meaning::Focus)
-}
-
-/// Passes over `focus-area=`, `Focus area:` and their like.
-fn after_focus_label(text: &str) -> Option<&str> {
-    let rest = after_word(text, "focus")?;
-    let rest = rest.strip_prefix(['-', ' ', '_']).unwrap_or(rest);
-    let rest = after_word(rest, "area").unwrap_or(rest).trim_start_matches(['*', '_', ' ']);
-    rest.strip_prefix(['=', ':']).map(|rest| rest.trim_start_matches(['*', '_', ' ']))
-}
-
-/// Splits off what may be a tag: `[…]`, `(…)`, `focus-area=…`, or a word with a colon or dash.
-fn tag(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`'));
-    for (opened, closed) in [('[', ']'), ('(', ')')] {
-        if let Some(inner) = text.strip_prefix(opened) {
-            let end = inner.find([closed, '\n'])?;
-            let rest = inner[end..].strip_prefix(closed)?;
-            return Some((&inner[..end], after_tag(rest)));
-        }
-    }
-    let label = after_focus_label(text).map_or(0, |rest| text.len() - rest.len());
-    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '/');
-    let end = text[label..].find(|c: char| !word(c)).map_or(text.len(), |end| label + end);
-    let rest = text[end..].trim_start_matches(['*', '_', '`']);
-    let ended = rest.trim_start().starts_with([':', '\u{2014}', '\u{2013}', '-']);
-    (label > 0 || ended).then(|| (&text[..end], after_tag(rest)))
-}
-
-/// Passes over what ends a tag: the emphasis that it stands in, and a colon or dash. Emphasis after
-/// that belongs to the words.
-fn after_tag(rest: &str) -> &str {
-    let rest = rest.trim_start_matches(['*', '`', '_']);
-    let marks = |c: char| c.is_whitespace() || matches!(c, ':' | '\u{2014}' | '\u{2013}');
-    let rest = rest.trim_start_matches(marks);
-    rest.strip_prefix("- ").unwrap_or(rest)
 }
 
 /// The parts of a remark that a label can begin.
@@ -504,7 +504,7 @@ mod tests {
         for answer in
             ["", "The plan is fine.", "no issues found", "- a bullet\n- another", "1.\n2. **\n"]
         {
-            assert_eq!(remarks(answer), Err(NotAReview), "{answer}");
+            assert_eq!(remarks(answer), Err(NotAReview::NoFinding), "{answer}");
         }
     }
 
@@ -532,6 +532,71 @@ mod tests {
         ] {
             assert_eq!(shown(answer), [expected], "{answer}");
         }
+    }
+
+    // What only looks like a finding is none, wherever it stands.
+    #[test]
+    fn asides_summaries_and_the_prompt_hold_no_findings() {
+        let real = "1. [correctness] The cap of zero is undefined.\n";
+        let example = include_str!("prompt/review/findings.md");
+        let areas = include_str!("prompt/review/focus-areas.md");
+        for answer in [
+            format!("<think>\n1. [security] Perhaps it leaks.\n</think>\n{real}"),
+            format!("<!--\n1. [security] Perhaps it leaks.\n-->\n{real}"),
+            format!("{example}\n{real}"),
+            format!("{areas}\n{real}"),
+            format!("> 1. [security] As the plan says.\n\n{real}"),
+            format!("```\n1. [security] An example.\n```\n{real}"),
+            format!("{real}\n## Summary\n\n1. [correctness] The cap is undefined.\n2. Fine.\n"),
+            format!("{real}\n**Zusammenfassung**\n- [correctness] Die Grenze null fehlt.\n"),
+            format!("## Summary\n1. Zero.\n\n## Findings\n{real}"),
+            format!("## Strengths\n1. Good tests.\n\n## Findings\n{real}"),
+            format!("What I checked:\n1. src/a.rs\n2. src/b.rs\n\nFindings:\n{real}"),
+        ] {
+            let found = remarks(&answer).unwrap().into_iter();
+            let titles: Vec<_> = found.map(|remark| remark.title).collect();
+            assert_eq!(titles, ["The cap of zero is undefined"], "{answer}");
+        }
+        assert_eq!(remarks(example), Err(NotAReview::NoFinding));
+        assert_eq!(remarks(&format!("```markdown\n{real}```\n")).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_table_is_read_if_its_columns_are_clear() {
+        let table = "| # | Focus area | Concern | Where | Suggested revision |\n\
+                     |---|---|---|---|---|\n\
+                     | 1 | correctness | Zero \\| none is undefined. | src/a.rs:4 | Say so. |\n\
+                     | 2 | [OUT_OF_SCOPE] security | Tokens are logged. | | |\n";
+        assert_eq!(
+            shown(table),
+            [
+                "In correctness | Zero | none is undefined | Zero | none is undefined. (Where: \
+                 src/a.rs:4) | Say so.",
+                "Out security | Tokens are logged | Tokens are logged. | -",
+            ]
+        );
+        for unclear in [
+            "| a | b |\n|---|---|\n| x | y |\n",
+            "| Focus | Concern |\n|---|---|\n| great | y |\n",
+            "| Concern | Issue | Focus |\n|---|---|---|\n| x | y | security |\n",
+        ] {
+            assert_eq!(remarks(unclear), Err(NotAReview::UnclearTable), "{unclear}");
+        }
+        let both = format!("1. [correctness] One.\n\n{table}");
+        assert_eq!(remarks(&both), Err(NotAReview::Mixed { listed: 1, rows: 2 }));
+        let recap = format!("1. [correctness] One.\n2. Two.\n\n{table}");
+        assert_eq!(remarks(&recap).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn nothing_to_report_may_be_said_last_if_nothing_contradicts() {
+        assert_eq!(remarks("I read src/a.rs.\n\nNO_ISSUES_FOUND"), Ok(Vec::new()));
+        let looked_at = "I looked at:\n1. src/a.rs\n2. src/b.rs\n\nNO_ISSUES_FOUND\n";
+        assert_eq!(remarks(looked_at), Err(NotAReview::Contradiction));
+        let marked = "1. [correctness] Zero.\n\nNO_ISSUES_FOUND\n";
+        assert_eq!(remarks(marked).unwrap().len(), 1);
+        assert!(second_thoughts(marked).is_some());
+        assert_eq!(remarks("```\nNO_ISSUES_FOUND\n```\nwords"), Err(NotAReview::NoFinding));
     }
 
     #[test]

@@ -12,7 +12,10 @@
 mod cases;
 mod confirmations;
 mod judges;
+mod plan_reviews;
+mod plans;
 mod reviews;
+mod sketches;
 mod transcripts;
 mod votes;
 
@@ -30,4 +33,4 @@ macro_rules! kinds {
     };
 }
 
-kinds! { confirmations judges reviews transcripts votes }
+kinds! { confirmations judges plan_reviews plans reviews sketches transcripts votes }

@@ -19,6 +19,7 @@ use convoke_store::journal::JournalStore;
 use super::ending::{Earlier, hand_over, told, withheld};
 use super::nested::Caller;
 use super::person::{Person, Written};
+use super::rehearsal::REPLIES;
 use super::screen::Screen;
 use super::stage::{Beginning, Stage, unanswered};
 use super::{DesignError, cost, ground, opened, worker};
@@ -33,7 +34,7 @@ use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
 /// What can be said anew when a run is resumed.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct CourseArgs {
     /// What all lanes together may spend, such as 2M tokens or $20
     #[arg(long, value_name = "CAP", value_parser = cap)]
@@ -55,9 +56,18 @@ pub(in crate::cli) struct CourseArgs {
     /// Do not ask agents whether they answer before they are needed
     #[arg(long)]
     no_probe: bool,
+
+    /// The author's answers in a rehearsal.
+    #[arg(skip)]
+    recorded: Option<String>,
 }
 
 impl CourseArgs {
+    /// Has questions answered from what was recorded.
+    pub(super) fn with_recorded(&self, replies: String) -> Self {
+        Self { recorded: Some(replies), ..self.clone() }
+    }
+
     /// Looks at what was said, before anything is done.
     pub(in crate::cli) fn check(&self) -> Result<(), Failure> {
         self.answers.as_deref().map(read_answers).transpose().map(drop)
@@ -163,7 +173,7 @@ impl CourseArgs {
         events: &[Stamped],
         output: &'a mut Output,
     ) -> Result<Stage<'a>, Failure> {
-        let CourseArgs { budget, limit, answers, answer_limit, no_probe } = self;
+        let CourseArgs { budget, limit, answers, answer_limit, no_probe, recorded } = self;
         let settings = begun(id, events)?;
         let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
         let budget = budget.as_ref().or(settings.budget.as_ref());
@@ -171,6 +181,14 @@ impl CourseArgs {
         for (line, said) in &written.faults {
             output.say(&fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
         }
+        let recorded = recorded.as_deref().map(Written::read);
+        for (line, said) in recorded.iter().flat_map(|recorded| &recorded.faults) {
+            output.say(&fault(Path::new(REPLIES), *line, said));
+        }
+        let person = match recorded {
+            Some(recorded) => Person::recorded(written, recorded),
+            None => Person::new(written, *answer_limit),
+        };
         Ok(Stage {
             app,
             caller: Caller::of(settings),
@@ -183,7 +201,7 @@ impl CourseArgs {
             },
             budget: budget.and_then(|text| Cap::parse(text).ok()),
             limit: *limit,
-            person: Person::new(written, *answer_limit),
+            person,
             screen: Screen::new(app, output),
             kept: BTreeMap::new(),
             worker: self.worker(app, id),

@@ -26,11 +26,19 @@ pub(super) struct Person {
     written: Written,
     /// How long a question waits for an answer before the recommendation is taken.
     patience: Option<Duration>,
+    /// The author's answers in a rehearsal, where no person is asked.
+    recorded: Option<Written>,
 }
 
 impl Person {
     pub(super) const fn new(written: Written, patience: Option<Duration>) -> Self {
-        Self { written, patience }
+        Self { written, patience, recorded: None }
+    }
+
+    /// Makes the author of a rehearsal. Answers that were written down come before recorded ones, and
+    /// a question that has neither gets its recommendation.
+    pub(super) const fn recorded(written: Written, recorded: Written) -> Self {
+        Self { written, patience: None, recorded: Some(recorded) }
     }
 
     /// Tells whether the answer was written down.
@@ -56,8 +64,17 @@ impl Person {
             screen.say(&format!("{}: {answer}", question.title));
             return Some(taken(question, &answer, screen));
         }
+        if let Some(recorded) = &mut self.recorded {
+            screen.say(&asked(question, "Recommended"));
+            let Some((_, answer)) = recorded.answers.remove(&question.id.0) else {
+                screen.say("no recorded answer; the recommendation is taken");
+                return Some(Reply::Recommended);
+            };
+            screen.say(&format!("recorded answer: {answer}"));
+            return Some(taken(question, &answer, screen));
+        }
         loop {
-            let ask = || screen.say(&asked(question));
+            let ask = || screen.say(&asked(question, "Enter takes the recommendation"));
             let answer = match input::line(ask, self.patience, &interrupt::cancel()) {
                 input::Typed::Line(answer) => answer,
                 input::Typed::TooLate => {
@@ -145,10 +162,10 @@ fn is_of_interview(id: &str) -> bool {
     })
 }
 
-fn asked(question: &Question) -> String {
+fn asked(question: &Question, offer: &str) -> String {
     let options = (1..).zip(&question.options).map(|(at, option)| format!("  {at}. {option}"));
     let head = format!("\n[{}] {}\n{}", question.id.0, question.title, question.text);
-    let tail = format!("Enter takes the recommendation: {}", question.recommended);
+    let tail = format!("{offer}: {}", question.recommended);
     let lines: Vec<_> = std::iter::once(head).chain(options).chain([tail]).collect();
     lines.join("\n")
 }

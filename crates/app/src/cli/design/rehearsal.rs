@@ -17,7 +17,10 @@ use super::DesignError;
 use super::seats::Seats;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::rehearsal::{FEATURE, FILES, lane, parts};
+use crate::rehearsal::{self, FEATURE, FILES, lane, parts};
+
+/// The file with what the author answers, one line a question.
+pub(super) const REPLIES: &str = "replies.txt";
 
 /// Who takes part.
 const SEATS: [&str; 3] = ["cursor", "codex", "claude"];
@@ -26,6 +29,7 @@ const SEATS: [&str; 3] = ["cursor", "codex", "claude"];
 pub(super) struct Rehearsal {
     folder: TempDir,
     feature: String,
+    replies: String,
 }
 
 /// The files of a rehearsal, by their paths.
@@ -39,16 +43,25 @@ impl Rehearsal {
             Failure::new(Exit::Surroundings, DesignError::Folder { path, source })
         };
         let shipped = || FILES.map(|(path, text)| (path.to_owned(), text.to_owned())).to_vec();
-        let (files, feature) = match named {
+        let (files, feature, replies) = match named {
             Some(folder) => {
                 let feature = fs::read_to_string(folder.join("feature.txt")).map_err(failed)?;
-                (found(folder).map_err(failed)?, feature)
+                let replies = match fs::read_to_string(folder.join(REPLIES)) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+                    replies => replies.map_err(failed)?,
+                };
+                (found(folder).map_err(failed)?, feature, replies)
             }
-            None => (shipped(), FEATURE.to_owned()),
+            None => (shipped(), FEATURE.to_owned(), rehearsal::REPLIES.to_owned()),
         };
         let folder = tempfile::tempdir().map_err(failed)?;
         lay_out(folder.path(), &files).map_err(failed)?;
-        Ok(Self { folder, feature: feature.trim().to_owned() })
+        Ok(Self { folder, feature: feature.trim().to_owned(), replies })
+    }
+
+    /// Returns what the author answers.
+    pub(super) fn replies(&self) -> String {
+        self.replies.clone()
     }
 
     pub(super) fn project(&self) -> PathBuf {

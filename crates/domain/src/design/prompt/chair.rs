@@ -188,10 +188,30 @@ pub fn diagram(feature_text: &str, plan: &str) -> String {
     chair(include_str!("chair/diagram.md"), &[], &material)
 }
 
-/// Asks again, with what was wrong with the answer before.
-pub fn with_complaints(prompt: &str, complaints: &[String]) -> String {
-    let listed: Vec<_> = complaints.iter().map(|it| format!("- {}", quote::line(it))).collect();
+/// What the chair's answers look like, without a word that an answer could mean. A chair that missed
+/// the form is shown it once more.
+pub const PLAN_SKELETON: &str = include_str!("chair/plan-skeleton.md");
+/// A revision's.
+pub const REVISION_SKELETON: &str = concat!(
+    "    === plan.txt ===\n",
+    include_str!("chair/plan-skeleton.md"),
+    "\n    === resolutions ===\n    FINDING_N: …\n"
+);
+/// A synthesis'.
+pub const SYNTHESIS_SKELETON: &str = include_str!("chair/synthesis-skeleton.md");
+/// A list of questions'.
+pub const QUESTIONS_SKELETON: &str = include_str!("chair/questions-skeleton.md");
+/// Groups of findings'.
+pub const GROUPS_SKELETON: &str = "    GROUP N: R…, R…\n";
+/// A diagram's.
+pub const DIAGRAM_SKELETON: &str = "    ```mermaid\n    …\n    ```\n";
+
+/// Asks again, with one line for each defect of the answer before, and the form that was missed.
+pub fn with_complaints(prompt: &str, defects: &[String], form: &str) -> String {
+    let listed: Vec<_> =
+        defects.iter().map(|defect| format!("- {}", quote::line(defect))).collect();
     let listed = quote::delimited(Tag::Complaints, &listed.join("\n"));
-    let again = fill(include_str!("chair/complaints.md"), &[("COMPLAINTS", &listed)]);
+    let values = [("COMPLAINTS", listed.as_str()), ("FORM", form.trim_end())];
+    let again = fill(include_str!("chair/complaints.md"), &values);
     format!("{}\n\n{}", prompt.trim_end(), again.trim_start())
 }

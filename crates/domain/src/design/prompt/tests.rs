@@ -99,6 +99,8 @@ fn prompts() -> Vec<(&'static str, String)> {
         ("review_innovation", review(Personality::Innovation, FEATURE, PLAN)),
         ("review_pragmatic", review(Personality::Pragmatic, FEATURE, PLAN)),
         ("review_host", host_review(Personality::Edge, FEATURE, PLAN)),
+        ("review_again", review_again("Review the plan.\n", "| a | b |", "there is no list")),
+        ("sketch_again", sketch_again("Sketch it.\n", "sketch too thin: 3/40 words")),
         ("debate_thesis", a_debate(Side::Thesis)),
         ("debate_antithesis", a_debate(Side::Antithesis)),
         ("judge_vendor", judge(&on_ballot(dialectic, ANSWERED), Reader::Vendor)),
@@ -118,7 +120,12 @@ fn prompts() -> Vec<(&'static str, String)> {
         ),
         (
             "again",
-            with_complaints("Write a plan.\n", &["the part `plan.txt` is missing".to_owned()]),
+            with_complaints(
+                "Write a plan.\n",
+                &["the plan has no `## Approach`", "Task 1 has no `**Source:**`"]
+                    .map(str::to_owned),
+                PLAN_SKELETON,
+            ),
         ),
     ];
     all.extend(chair_prompts());
@@ -153,7 +160,10 @@ fn example(prompt: &str) -> String {
 // P-252: an answer that copies the example is understood.
 #[test]
 fn the_examples_are_what_the_parsers_read() {
-    let remarks = reviewing::remarks(&example(&review(Personality::Arch, FEATURE, "p"))).unwrap();
+    // The example itself is no finding, so words of a reviewer's own take its place.
+    let shown = example(&review(Personality::Arch, FEATURE, "p"));
+    assert!(reviewing::remarks(&shown).is_err());
+    let remarks = reviewing::remarks(&shown.replace("What is wrong, and where.", "Zero.")).unwrap();
     assert_eq!(remarks[0].focus.map(FocusArea::word), Some("correctness"));
     assert!(remarks[0].revision.is_some());
     let six = (0..6).map(|n| merging::Raised {
@@ -167,7 +177,10 @@ fn the_examples_are_what_the_parsers_read() {
     let both = prompt("chair_synthesis").replace(" ===\n", " ===\ntext\n");
     let [_, contested] =
         parts::split(&both, ["approach-synthesis.txt", "contested-decisions.md"]).unwrap();
-    assert_eq!(decision::parse(contested).decisions.len(), 1);
+    // The example itself is no decision.
+    assert_eq!(decision::parse(contested).complaints.len(), 1);
+    let contested = contested.replace("What your synthesis chose", "A file");
+    assert_eq!(decision::parse(&contested).decisions.len(), 1);
     let both = prompt("chair_revision").replace(" ===\n", " ===\ntext\n");
     assert_eq!(
         parts::split(&both, ["plan.txt", "resolutions"]).map(|[_, it]| resolutions(it).len()),
@@ -181,13 +194,22 @@ fn the_chair_is_shown_what_the_rules_read() {
     let all = chair_prompts();
     let prompt = |name: &str| example(&all.iter().find(|(it, _)| *it == name).unwrap().1);
     for name in ["chair_questions", "chair_scope", "chair_interview"] {
-        let found = Questions::parse(&prompt(name));
+        assert_eq!(Questions::parse(&prompt(name)).questions, [], "the example is no question");
+        let asked = prompt(name).replace("The question, in one or two sentences", "Is it so?");
+        let found = Questions::parse(&asked);
         assert_eq!((found.questions.len(), found.complaints.len()), (1, 0), "{name}");
         assert_eq!(found.questions[0].options.len(), 3, "{name}");
         assert!(found.questions[0].answered.is_some(), "{name}");
     }
     for name in ["chair_plan", "chair_update"] {
         let text = prompt(name).replace("## ", "Something.\n\n## ").replace("#Something.\n\n", "#");
+        let said = [
+            "A short title",
+            "What can be checked when it is done",
+            "Which part of the plan it comes from",
+            "src/one.rs",
+        ];
+        let text = said.iter().fold(text, |text, words| text.replace(words, "Approach, src/a.rs"));
         assert_eq!(planning::check(&text), [], "{name}:\n{text}");
     }
     let report = mermaid::check(&prompt("chair_diagram"), true);
@@ -229,7 +251,8 @@ proptest! {
                 merge(text),
                 synthesis(text, text, &[("A", text), (text, text)], true),
                 update(text, text),
-                with_complaints("x", &[text.to_owned()]),
+                with_complaints("x", &[text.to_owned()], PLAN_SKELETON),
+                review_again("x", text, "x"),
             ]
         };
         let text = format!("x{text}");

@@ -1,82 +1,129 @@
 //! What only the chair can write, checked before anything is built on it.
 
 use super::{Request, Walk, Walked};
+use crate::design::aside::without_asides;
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::progress::unnumbered_warning;
 use crate::design::seat::Holder;
 use crate::design::{prompt, quote};
 use crate::lane::collected::Status;
 
+/// Something that the chair writes.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    /// The word that its lanes have.
+    pub(super) word: &'a str,
+    /// How it is called in a warning.
+    pub(super) noun: &'static str,
+    /// What it looks like, shown to a chair that missed it.
+    pub(super) form: &'static str,
+}
+
+/// An answer that is not what was asked for.
+pub(super) struct Flawed<T> {
+    /// What is wrong with it, one defect each.
+    pub(super) defects: Vec<String>,
+    /// What can be used of it, if no answer is better.
+    pub(super) salvaged: Option<T>,
+}
+
+impl<T> Flawed<T> {
+    /// An answer of which nothing can be used.
+    pub(super) const fn useless(defects: Vec<String>) -> Self {
+        Self { defects, salvaged: None }
+    }
+}
+
 /// What the chair said.
-pub(super) enum Said<'f, T> {
+pub(super) enum Said<T> {
     /// What was asked for, taken apart.
     Well(T),
-    /// Something else, also when it was told what is wrong with it.
-    Badly {
-        /// The answer.
-        text: &'f str,
-        /// What is wrong with it.
-        complaint: String,
-    },
+    /// Something else, also when every agent was told what is wrong with it. This is the best of it.
+    Badly(Flawed<T>),
     /// Nothing. Nobody who could be the chair answered.
     Nothing,
 }
 
 impl<'f> Walk<'f> {
     /// Has the chair write something. `check` takes an answer apart or says what is wrong with it.
-    /// An answer that will not do is asked for once more, with what is wrong with it; so is one that
-    /// was cut off, whatever there is of it. An agent that does not answer is replaced by the next.
+    /// An answer that cannot be used is asked for once more, with its defects; so is one that was cut
+    /// off, whatever there is of it. After that, or if the agent does not answer, the next one is
+    /// asked. An agent that only missed the form keeps its seat.
     pub(super) fn chair<T>(
         &mut self,
-        task: &str,
+        task: Task<'_>,
         prompt: &dyn Fn() -> String,
-        check: &dyn Fn(&'f str) -> Result<T, String>,
-    ) -> Walked<Said<'f, T>> {
-        // A host that failed as something else is asked after all others.
-        let mut order = [Holder::Host, Holder::First, Holder::Second];
-        order.rotate_left(usize::from(self.is_host_lost));
-        for holder in order {
-            if !self.available.has(holder) || holder == Holder::Host && self.is_chair_lost {
-                continue;
-            }
+        check: &dyn Fn(&str) -> Result<T, Flawed<T>>,
+    ) -> Walked<Said<T>> {
+        let mut flawed: Vec<Flawed<T>> = Vec::new();
+        let chairs = self.chairs();
+        for (place, holder) in chairs.iter().copied().enumerate() {
             let first = self.chair_lane(task, "", holder, prompt)?;
             if first.status != Status::Ok && !first.is_cut_off() {
                 self.chair_failed(holder, first);
                 continue;
             }
-            let complaint = match checked(first, check) {
-                Ok(said) => return Ok(Said::Well(said)),
-                Err(complaint) => complaint,
+            let missed = match checked(first, check) {
+                Ok(said) => return Ok(Said::Well(self.heard(task, first, said))),
+                Err(missed) => missed,
             };
-            let complaints = std::slice::from_ref(&complaint);
-            let again = || prompt::with_complaints(&prompt(), complaints);
+            let again = || prompt::with_complaints(&prompt(), &missed.defects, task.form);
             let second = self.chair_lane(task, "/again", holder, &again)?;
             if second.status != Status::Ok && !second.is_cut_off() {
-                return Ok(Said::Badly { text: &first.answer, complaint });
+                self.chair_failed(holder, second);
+                flawed.push(missed);
+                continue;
             }
-            return Ok(match checked(second, check) {
-                Ok(said) => Said::Well(said),
-                Err(complaint) => Said::Badly { text: &second.answer, complaint },
-            });
+            match checked(second, check) {
+                Ok(said) => return Ok(Said::Well(self.heard(task, second, said))),
+                Err(again) => {
+                    if place + 1 < chairs.len() {
+                        self.chair_missed(holder, task, &again.defects);
+                    }
+                    // Of two that lack as much, the later counts.
+                    flawed.extend([again, missed]);
+                }
+            }
         }
-        Ok(Said::Nothing)
+        let lacks = |answer: &Flawed<T>| (answer.salvaged.is_none(), answer.defects.len());
+        Ok(flawed.into_iter().min_by_key(lacks).map_or(Said::Nothing, Said::Badly))
+    }
+
+    /// Returns who can be the chair, in the order in which they are asked. A host that failed as
+    /// something else is asked after all others.
+    fn chairs(&self) -> Vec<Holder> {
+        let mut order = [Holder::Host, Holder::First, Holder::Second];
+        order.rotate_left(usize::from(self.is_host_lost));
+        let is_there = |holder: &Holder| {
+            self.available.has(*holder) && !(*holder == Holder::Host && self.is_chair_lost)
+        };
+        order.into_iter().filter(is_there).collect()
+    }
+
+    /// Says what was left out of an answer before it was read.
+    fn heard<T>(&mut self, task: Task<'_>, end: &LaneEnd, said: T) -> T {
+        let words = without_asides(&end.answer).1.words();
+        if !words.is_empty() {
+            self.say(format!("**ℹ The chair's {}: left out {}.**", task.noun, words.join(", ")));
+        }
+        said
     }
 
     fn chair_lane(
         &mut self,
-        task: &str,
+        task: Task<'_>,
         again: &str,
         holder: Holder,
         prompt: &dyn Fn() -> String,
     ) -> Walked<&'f LaneEnd> {
         let word = self.settings.panel.named(holder).word();
-        let id = LaneId(format!("chair/{task}/{word}{again}"));
+        let id = LaneId(format!("chair/{}/{word}{again}", task.word));
         let request = Request {
             prompt: self.prompt_of(&id, prompt),
             id,
             holder,
             step: self.step.0,
-            kind: format!("{word}-chair-{task}"),
+            kind: format!("{word}-chair-{}", task.word),
             file: String::new(),
         };
         let ends = self.lanes(vec![request], None)?;
@@ -92,9 +139,20 @@ impl<'f> Walk<'f> {
         self.lose(holder);
     }
 
+    /// Says that an agent missed the form twice. It keeps its seat: the next thing that it writes may
+    /// well be right.
+    fn chair_missed(&mut self, holder: Holder, task: Task<'_>, defects: &[String]) {
+        let name = self.settings.panel.named(holder).name();
+        let (noun, defects) = (task.noun, in_short(defects));
+        let text = format!(
+            "{name} wrote no usable {noun} in two tries ({defects}). Asking the next agent."
+        );
+        self.warn(unnumbered_warning(&text));
+    }
+
     /// Says that the chair's answer could not be used as it is.
-    pub(super) fn chair_was_poor(&mut self, what: &str, complaint: &str) {
-        let text = format!("The chair's {what} is incomplete ({}).", quote::line(complaint));
+    pub(super) fn chair_was_poor(&mut self, task: Task<'_>, defects: &[String]) {
+        let text = format!("The chair's {} is incomplete ({}).", task.noun, in_short(defects));
         self.warn(unnumbered_warning(&text));
     }
 
@@ -109,12 +167,23 @@ impl<'f> Walk<'f> {
 }
 
 /// Takes an answer apart, or says what is wrong with it. The beginning of one may look whole.
-fn checked<'f, T>(
-    end: &'f LaneEnd,
-    check: &dyn Fn(&'f str) -> Result<T, String>,
-) -> Result<T, String> {
-    if end.is_cut_off() {
-        return Err("the answer was cut off at its longest; it must be shorter".to_owned());
+fn checked<T>(end: &LaneEnd, check: &dyn Fn(&str) -> Result<T, Flawed<T>>) -> Result<T, Flawed<T>> {
+    let found = check(&end.answer);
+    if !end.is_cut_off() {
+        return found;
     }
-    check(&end.answer)
+    let defect = "the answer was cut off at its longest; it must be shorter".to_owned();
+    let salvaged = found.map_or_else(|flawed| flawed.salvaged, Some);
+    Err(Flawed { defects: vec![defect], salvaged })
+}
+
+/// Names the first defects, and says how many more there are.
+fn in_short(defects: &[String]) -> String {
+    const NAMED: usize = 3;
+    let named: Vec<_> = defects.iter().take(NAMED).map(|defect| quote::line(defect)).collect();
+    let more = match defects.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    format!("{}{more}", named.join("; "))
 }

@@ -1,9 +1,10 @@
 //! Step 3b: a diagram that may be published, or none.
 
-use super::chair::Said;
+use super::chair::{Flawed, Said, Task};
 use super::interview::Scope;
 use super::plan::Plan;
 use super::{Walk, Walked};
+use crate::design::aside::without_asides;
 use crate::design::mermaid::{self, Report};
 use crate::design::parts;
 use crate::design::progress::{Saved, Shown, Step};
@@ -13,11 +14,13 @@ use crate::markdown::{bare, lines};
 
 const FILE: &str = "architecture-diagram.md";
 
+const DIAGRAM: Task = Task { word: "diagram", noun: "diagram", form: prompt::DIAGRAM_SKELETON };
+
 impl Walk<'_> {
     pub(super) fn diagram(&mut self, scope: &Scope, plan: &Plan) -> Walked<()> {
         self.begin(Step::Diagram);
         let prompt = || prompt::diagram(&scope.with_answers(), &plan.text);
-        match self.chair("diagram", &prompt, &safe)? {
+        match self.chair(DIAGRAM, &prompt, &safe)? {
             Said::Well(diagram) => {
                 self.file(FILE, format!("{}\n", diagram.trim_end()));
                 let body = diagram.trim_start().trim_start_matches(Shown::Diagram.header()).trim();
@@ -29,7 +32,10 @@ impl Walk<'_> {
                     self.done("generated");
                 }
             }
-            Said::Badly { text, .. } => self.no_diagram(&mermaid::check(document(text), true)),
+            Said::Badly(Flawed { salvaged, .. }) => {
+                let answer = salvaged.unwrap_or_default();
+                self.no_diagram(&mermaid::check(&answer, true));
+            }
             Said::Nothing => self.no_diagram(&Report::default()),
         }
         Ok(())
@@ -58,14 +64,20 @@ fn document(answer: &str) -> &str {
 }
 
 /// Takes one diagram that breaks nothing.
-fn safe(answer: &str) -> Result<String, String> {
-    let document = document(answer);
+fn safe(answer: &str) -> Result<String, Flawed<String>> {
+    let (spoken, _) = without_asides(answer);
+    let document = document(&spoken);
     let report = mermaid::check(document, true);
+    // What was refused is kept to say why, and shown to no one.
+    let flawed = |defect: String| {
+        let (defects, salvaged) = (vec![defect], Some(document.to_owned()));
+        Err(Flawed { defects, salvaged })
+    };
     if !report.is_safe() {
-        return Err(format!("the diagram is rejected: {}", report.tokens()));
+        return flawed(format!("the diagram is rejected: {}", report.tokens()));
     }
     if !report.is_one_diagram() {
-        return Err("there must be exactly one fence that begins with ```mermaid".to_owned());
+        return flawed("there must be exactly one fence that begins with ```mermaid".to_owned());
     }
     // Whatever is said around it is not part of the diagram.
     let mut fences = Fences::default();

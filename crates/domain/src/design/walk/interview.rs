@@ -1,10 +1,11 @@
 //! Steps 1c, 1d and 3.5: what people are asked, and what they answered.
 
-use super::chair::Said;
+use super::chair::{Flawed, Said, Task};
 use super::plan::Plan;
 use super::review::Reviewed;
 use super::sketches::Synthesis;
 use super::{Question, Walk, Walked};
+use crate::design::aside::without_asides;
 use crate::design::decision;
 use crate::design::discussion::{self, Ground, Questions, Round, Settled, render};
 use crate::design::event::{QuestionId, Reply};
@@ -53,14 +54,16 @@ impl Walk<'_> {
             self.unattended(Round::Scope);
             return Ok(scope);
         }
-        scope.cleared = self.clarify(&scope.feature)?;
+        let (cleared, left) = self.clarify(&scope.feature)?;
+        scope.cleared = cleared;
         self.begin(Step::DiscussionOne);
         let prompt = || prompt::scope(&scope.feature, &render(&scope.cleared));
-        let questions = self.questions("scope", &prompt)?;
-        if !questions.is_worth_an_interview() {
+        let mut questions = self.questions("scope", &prompt)?;
+        if left.is_empty() && !questions.is_worth_an_interview() {
             self.nothing_to_ask(Round::Scope);
             return Ok(scope);
         }
+        questions.put_first(left);
         scope.settled = self.answered_by_code(Round::Scope, &questions);
         let (open, deferred) = questions.to_ask(Round::Scope);
         for (number, question) in open.into_iter().enumerate() {
@@ -70,8 +73,9 @@ impl Walk<'_> {
         Ok(scope)
     }
 
-    /// Asks clarifying questions, all at once.
-    fn clarify(&mut self, feature: &str) -> Walked<Vec<Settled>> {
+    /// Asks clarifying questions, all at once. Those that the step has no room for are returned; the
+    /// next one asks them.
+    fn clarify(&mut self, feature: &str) -> Walked<(Vec<Settled>, Vec<discussion::Question>)> {
         let questions = self.questions("questions", &|| prompt::questions(feature))?;
         self.answered_by_code(Round::Clarifying, &questions);
         let (open, _) = questions.to_ask(Round::Clarifying);
@@ -82,7 +86,14 @@ impl Walk<'_> {
         for (number, question) in open.into_iter().enumerate() {
             cleared.push(self.interviewed(Round::Clarifying, number, question)?);
         }
-        Ok(cleared)
+        let left = questions.beyond(Round::Clarifying);
+        if !left.is_empty() {
+            let (here, next) = (Step::Questions, Step::DiscussionOne.number());
+            let text =
+                format!("ℹ {} — {} more in step {next}", self.crumbs.place(here), left.len());
+            self.say(text);
+        }
+        Ok((cleared, left))
     }
 
     /// Asks what is still open when the plan was reviewed, and has the plan changed for it.
@@ -130,22 +141,22 @@ impl Walk<'_> {
     }
 
     /// Has the chair write questions. Where it does not, there are none.
-    fn questions(&mut self, task: &str, prompt: &dyn Fn() -> String) -> Walked<Questions> {
+    fn questions(&mut self, word: &'static str, prompt: &dyn Fn() -> String) -> Walked<Questions> {
+        let task = Task { word, noun: "list of questions", form: prompt::QUESTIONS_SKELETON };
         let read = |answer: &str| {
-            let questions = Questions::parse(answer);
-            match questions.complaints.as_slice() {
-                [] => Ok(questions),
-                complaints => {
-                    let all: Vec<_> = complaints.iter().map(ToString::to_string).collect();
-                    Err(all.join("; "))
-                }
+            let questions = Questions::parse(&without_asides(answer).0);
+            if questions.complaints.is_empty() {
+                return Ok(questions);
             }
+            let defects = questions.complaints.iter().map(ToString::to_string).collect();
+            let salvaged = Some(questions).filter(|questions| !questions.questions.is_empty());
+            Err(Flawed { defects, salvaged })
         };
         Ok(match self.chair(task, prompt, &read)? {
             Said::Well(questions) => questions,
-            Said::Badly { text, complaint } => {
-                self.chair_was_poor("list of questions", &complaint);
-                Questions::parse(text)
+            Said::Badly(Flawed { salvaged, defects }) => {
+                self.chair_was_poor(task, &defects);
+                salvaged.unwrap_or_default()
             }
             Said::Nothing => Questions::default(),
         })

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::chair::Said;
+use super::chair::{Flawed, Said, Task};
 use super::interview::Scope;
 use super::sketches::Synthesis;
 use super::{Walk, Walked};
+use crate::design::aside::without_asides;
 use crate::design::finding::{Finding, FindingId};
 use crate::design::outcome;
 use crate::design::parts;
-use crate::design::plan::{check, is_begun, list};
+use crate::design::plan::{PlanReading, check, is_begun, read};
 use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
-use crate::design::prompt;
+use crate::design::prompt::{self, PLAN_SKELETON};
 use crate::design::resolution::{self, Resolution};
 
 /// A plan's file.
@@ -22,6 +23,10 @@ const NO_PLAN: &str = "nobody wrote a plan";
 
 /// The parts of a revision.
 const PARTS: [&str; 2] = [FILE, "resolutions"];
+
+const WRITE: Task = Task { word: "plan", noun: "plan", form: PLAN_SKELETON };
+const REVISE: Task = Task { word: "revision", noun: "revision", form: prompt::REVISION_SKELETON };
+const UPDATE: Task = Task { word: "update", noun: "update of the plan", form: PLAN_SKELETON };
 
 /// A plan.
 #[derive(Clone)]
@@ -45,19 +50,15 @@ impl Walk<'_> {
                 resolutions: &resolution::render(resolutions),
             })
         };
-        let text = match self.chair("plan", &prompt, &whole)? {
-            Said::Well(plan) => plan,
-            Said::Badly { text, complaint } => {
-                self.chair_was_poor("plan", &complaint);
-                let plan = parts::document(text);
-                if !is_begun(plan) {
-                    return Err(self.failed(NO_PLAN));
-                }
-                plan.to_owned()
+        let reading = match self.chair(WRITE, &prompt, &whole)? {
+            Said::Well(reading) => reading,
+            Said::Badly(Flawed { salvaged, defects }) => {
+                self.chair_was_poor(WRITE, &defects);
+                salvaged.ok_or_else(|| self.failed(NO_PLAN))?
             }
             Said::Nothing => return Err(self.failed(NO_PLAN)),
         };
-        let plan = self.keep(&text);
+        let plan = self.keep(&reading);
         self.publish(Shown::Plan, Some(Saved::Plan), &plan.text);
         Ok(plan)
     }
@@ -80,11 +81,11 @@ impl Walk<'_> {
                 findings: &outcome::listing(findings),
             })
         };
-        match self.chair("revision", &prompt, &revision)? {
-            Said::Well((text, resolutions)) => Ok((self.keep(&text), resolutions)),
+        match self.chair(REVISE, &prompt, &revision)? {
+            Said::Well((reading, resolutions)) => Ok((self.keep(&reading), resolutions)),
             // A plan that has all it needs is not given up for one that has not.
-            Said::Badly { complaint, .. } => {
-                self.chair_was_poor("revision", &complaint);
+            Said::Badly(Flawed { defects, .. }) => {
+                self.chair_was_poor(REVISE, &defects);
                 Ok((plan, not_revised(findings)))
             }
             Said::Nothing => {
@@ -98,39 +99,48 @@ impl Walk<'_> {
     /// Has the plan changed for what a person answered. An answer that will not do changes nothing.
     pub(super) fn updated(&mut self, plan: Plan, answers: &str) -> Walked<Plan> {
         let prompt = || prompt::update(&plan.text, answers);
-        match self.chair("update", &prompt, &whole)? {
-            Said::Well(text) => Ok(self.keep(&text)),
-            Said::Badly { complaint, .. } => {
-                self.chair_was_poor("update of the plan", &complaint);
+        match self.chair(UPDATE, &prompt, &whole)? {
+            Said::Well(reading) => Ok(self.keep(&reading)),
+            Said::Badly(Flawed { defects, .. }) => {
+                self.chair_was_poor(UPDATE, &defects);
                 Ok(plan)
             }
             Said::Nothing => Ok(plan),
         }
     }
 
-    pub(super) fn keep(&mut self, text: &str) -> Plan {
-        let text = format!("{}\n", text.trim_end());
+    /// Keeps a plan, and says how it differs from what the chair wrote.
+    pub(super) fn keep(&mut self, reading: &PlanReading) -> Plan {
+        if let Some(note) = reading.note() {
+            self.say(format!("**ℹ The chair's plan: {note}.**"));
+        }
+        let text = format!("{}\n", reading.text.trim_end());
         self.file(FILE, text.clone());
         Plan { text }
     }
 }
 
 /// Takes a plan that has all it needs.
-fn whole(answer: &str) -> Result<String, String> {
-    let plan = parts::document(answer);
-    let complaints = check(plan);
-    if complaints.is_empty() { Ok(plan.to_owned()) } else { Err(list(&complaints)) }
+fn whole(answer: &str) -> Result<PlanReading, Flawed<PlanReading>> {
+    let reading = read(answer);
+    let defects = check(&reading.text);
+    if defects.is_empty() {
+        return Ok(reading);
+    }
+    let defects = defects.iter().map(ToString::to_string).collect();
+    Err(Flawed { defects, salvaged: Some(reading).filter(|reading| is_begun(&reading.text)) })
 }
 
+/// A revised plan, and what was done about each finding.
+pub(super) type Revised = (PlanReading, BTreeMap<FindingId, String>);
+
 /// Takes a revision apart, if its plan has all it needs.
-pub(super) fn revision(answer: &str) -> Result<(String, BTreeMap<FindingId, String>), String> {
-    let [plan, notes] = parts::split(answer, PARTS).map_err(|error| error.to_string())?;
-    let complaints = check(plan);
-    if complaints.is_empty() {
-        Ok((plan.to_owned(), outcome::resolutions(notes)))
-    } else {
-        Err(list(&complaints))
-    }
+pub(super) fn revision(answer: &str) -> Result<Revised, Flawed<Revised>> {
+    let (spoken, _) = without_asides(answer);
+    let useless = |defect: String| Flawed::useless(vec![defect]);
+    let [plan, notes] = parts::split(&spoken, PARTS).map_err(|error| useless(error.to_string()))?;
+    let reading = whole(plan).map_err(|flawed| Flawed::useless(flawed.defects))?;
+    Ok((reading, outcome::resolutions(notes)))
 }
 
 fn not_revised(findings: &[&Finding]) -> BTreeMap<FindingId, String> {

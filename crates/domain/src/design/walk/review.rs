@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::chair::Said;
+use super::chair::{Flawed, Said, Task};
 use super::docket::Review;
 use super::interview::Scope;
 use super::plan::Plan;
 use super::seated::{Phase, Taken};
 use super::sketches::{personality, reader};
 use super::{Walk, Walked};
+use crate::design::aside::without_asides;
 use crate::design::ballot;
 use crate::design::board::Table;
 use crate::design::event::Boundary;
@@ -17,11 +18,13 @@ use crate::design::merge::{self, Raised};
 use crate::design::outcome;
 use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
-use crate::design::review::{SecondThoughts, remarks, second_thoughts};
+use crate::design::review::{self, SecondThoughts, remarks, second_thoughts};
 use crate::design::seat::Seat;
 use crate::design::tally::{self, Voter};
 use crate::lane::collected::Status;
-use crate::lane::substance::{Measure, substance};
+
+const MERGE: Task =
+    Task { word: "merge", noun: "grouping of findings", form: prompt::GROUPS_SKELETON };
 
 /// What the tally says when nobody reviewed.
 const NOBODY_REVIEWED: &str = "No reviewer answered — the plan was not reviewed.\n";
@@ -47,6 +50,9 @@ impl Walk<'_> {
             table: Table::Reviewers,
             prompt: &|seat| asked(seat, &feature, &plan.text),
             flaw: &flaw,
+            again: &|seat, answer, flaw| {
+                prompt::review_again(&asked(seat, &feature, &plan.text), answer, flaw)
+            },
             takes_beginnings: false,
         };
         let reviews = self.seated(&seats, &phase)?;
@@ -106,8 +112,10 @@ impl Walk<'_> {
             return Ok(merge::findings(groups));
         }
         let prompt = || prompt::merge(&merge::listing(&groups));
-        let said = self.chair("merge", &prompt, &|answer| {
-            merge::merged(&groups, answer).map_err(|error| error.to_string())
+        let said = self.chair(MERGE, &prompt, &|answer| {
+            let (spoken, _) = without_asides(answer);
+            let flawed = |error: merge::BadProposal| Flawed::useless(vec![error.to_string()]);
+            merge::merged(&groups, &spoken).map_err(flawed)
         })?;
         let groups = match said {
             Said::Well(merged) => {
@@ -121,8 +129,8 @@ impl Walk<'_> {
                 }
                 merged
             }
-            Said::Badly { complaint, .. } => {
-                self.chair_was_poor("grouping of findings", &complaint);
+            Said::Badly(Flawed { defects, .. }) => {
+                self.chair_was_poor(MERGE, &defects);
                 groups
             }
             Said::Nothing => groups,
@@ -189,10 +197,7 @@ impl Walk<'_> {
 
 /// Says why a review is none.
 fn flaw(answer: &str) -> Option<(Status, String)> {
-    if let Err(thin) = substance(answer, Measure::Review) {
-        return Some((Status::NotSubstantive, thin.to_string()));
-    }
-    remarks(answer).err().map(|error| (Status::NotSubstantive, error.to_string()))
+    review::flaw(answer).map(|flaw| (Status::NotSubstantive, flaw))
 }
 
 /// What a reviewer is asked. The host has a form of its own when it sits in.

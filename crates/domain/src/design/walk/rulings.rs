@@ -1,6 +1,6 @@
 //! Step 6: what a person decided after the panel, and the plan revised for it.
 
-use super::chair::Said;
+use super::chair::{Flawed, Said, Task};
 use super::interview::Scope;
 use super::plan::{Plan, revision};
 use super::{Ending, Halt, NOBODY_LOST, Need, Walk, Walked};
@@ -93,14 +93,13 @@ impl Walk<'_> {
                 findings: &task,
             })
         };
-        let said = self.chair(&format!("decided-{}", place + 1), &prompt, &revision)?;
-        let (text, notes) = match said {
+        let word = format!("decided-{}", place + 1);
+        let writing = Task { word: &word, noun: "revision", form: prompt::REVISION_SKELETON };
+        let (reading, notes) = match self.chair(writing, &prompt, &revision)? {
             Said::Well(revised) => revised,
-            Said::Badly { complaint, .. } => {
-                let complaint = quote::line(&complaint);
-                return Err(
-                    self.failed(&format!("no agent revised the plan for {id} ({complaint})"))
-                );
+            Said::Badly(Flawed { defects, .. }) => {
+                let defects = quote::line(&defects.join("; "));
+                return Err(self.failed(&format!("no agent revised the plan for {id} ({defects})")));
             }
             Said::Nothing => {
                 return Err(self.failed(&format!("no agent revised the plan for {id}")));
@@ -109,7 +108,7 @@ impl Walk<'_> {
         let note = notes.iter().find(|(noted, _)| MatterId::Finding(**noted) == id);
         self.docket.note(id, note.map_or(NOT_SAID, |(_, note)| note));
         self.review_files();
-        let plan = self.keep(&text);
+        let plan = self.keep(&reading);
         if !self.settings.nested {
             self.publish(Shown::RevisedPlan, None, &plan.text);
         }

@@ -22,6 +22,8 @@ pub(super) struct Phase<'p> {
     pub(super) prompt: &'p dyn Fn(&Seat) -> String,
     /// What is wrong with an answer, if anything is.
     pub(super) flaw: &'p dyn Fn(&str) -> Option<(Status, String)>,
+    /// What a seat is asked once more, after an answer with this flaw.
+    pub(super) again: &'p dyn Fn(&Seat, &str, &str) -> String,
     /// Whether the beginning of an answer that was cut off is worth having.
     pub(super) takes_beginnings: bool,
 }
@@ -44,17 +46,18 @@ pub(super) struct Taken<'f> {
     pub(super) answer: &'f str,
 }
 
+/// An answer that will do, or the end of the lane and why there is none.
+type Found<'f> = Result<Taken<'f>, (&'f LaneEnd, String)>;
+
 impl<'f> Walk<'f> {
     /// Asks every seat. Where an agent fails, the host is asked in its place, once, and the agent not
-    /// at all any more; a seat that has no answer even then is left empty.
+    /// at all any more; a seat that has no answer even then is left empty. An agent that answers in
+    /// another form is asked once more before that, and keeps its seat for later phases.
     pub(super) fn seated(&mut self, seats: &[Seat], phase: &Phase<'_>) -> Walked<Vec<Taken<'f>>> {
-        let requests = seats.iter().map(|seat| self.request(seat, phase, "")).collect();
         let will_do = |end: &LaneEnd| phase.refuses(end).is_none();
         let mut watched = Watched::new(phase.table, seats, &will_do);
-        let everybody: Vec<_> = (0..seats.len()).collect();
-        let ends = self.lanes(requests, Some((&mut watched, &everybody)))?;
-        let mut places: Vec<_> =
-            seats.iter().zip(ends).map(|(seat, end)| self.taken(seat, end, phase)).collect();
+        let everybody: Vec<_> = seats.iter().cloned().enumerate().collect();
+        let mut places = self.asked_twice(&everybody, phase, "", &mut watched)?;
         let mut again = Vec::new();
         for (place, seat) in seats.iter().enumerate() {
             let Err((end, reason)) = &places[place] else { continue };
@@ -63,11 +66,9 @@ impl<'f> Walk<'f> {
                 again.push((place, seat.taken_by(Holder::Host, &self.settings.panel)));
             }
         }
-        let requests = again.iter().map(|(_, seat)| self.request(seat, phase, "/host")).collect();
-        let replaced: Vec<_> = again.iter().map(|(place, _)| *place).collect();
-        let ends = self.lanes(requests, Some((&mut watched, &replaced)))?;
-        for ((place, seat), end) in again.into_iter().zip(ends) {
-            places[place] = self.taken(&seat, end, phase);
+        let replaced = self.asked_twice(&again, phase, "/host", &mut watched)?;
+        for ((place, seat), found) in again.into_iter().zip(replaced) {
+            places[place] = found;
             if let Err((_, reason)) = &places[place] {
                 let reason = quote::line(reason);
                 self.left_empty(&seat, &reason, phase);
@@ -76,10 +77,53 @@ impl<'f> Walk<'f> {
         Ok(places.into_iter().filter_map(Result::ok).collect())
     }
 
-    fn request(&self, seat: &Seat, phase: &Phase<'_>, suffix: &str) -> Request {
+    /// Asks seats, each for its place, and those once more that answered in another form.
+    fn asked_twice(
+        &mut self,
+        asked: &[(usize, Seat)],
+        phase: &Phase<'_>,
+        suffix: &str,
+        watched: &mut Watched<'_>,
+    ) -> Walked<Vec<Found<'f>>> {
+        let request =
+            |(_, seat): &(usize, Seat)| self.request(seat, phase, suffix, &|| (phase.prompt)(seat));
+        let requests = asked.iter().map(request).collect();
+        let places: Vec<_> = asked.iter().map(|(place, _)| *place).collect();
+        let ends = self.lanes(requests, Some((watched, &places)))?;
+        let mut found: Vec<Found<'f>> = Vec::new();
+        for ((_, seat), end) in asked.iter().zip(ends) {
+            found.push(self.taken(seat, end, phase));
+        }
+        if !self.settings.policy.forgives_form() {
+            return Ok(found);
+        }
+        let (mut slipped, mut requests) = (Vec::new(), Vec::new());
+        for (at, (_, seat)) in asked.iter().enumerate() {
+            let Err((end, reason)) = &found[at] else { continue };
+            if end.status == Status::Ok {
+                let prompt = || (phase.again)(seat, &end.answer, reason);
+                requests.push(self.request(seat, phase, &format!("{suffix}/again"), &prompt));
+                slipped.push(at);
+            }
+        }
+        let places: Vec<_> = slipped.iter().map(|at| asked[*at].0).collect();
+        let ends = self.lanes(requests, Some((watched, &places)))?;
+        for (at, end) in slipped.into_iter().zip(ends) {
+            found[at] = self.taken(&asked[at].1, end, phase);
+        }
+        Ok(found)
+    }
+
+    fn request(
+        &self,
+        seat: &Seat,
+        phase: &Phase<'_>,
+        suffix: &str,
+        prompt: &dyn Fn() -> String,
+    ) -> Request {
         let id = LaneId(format!("{}/{}{suffix}", phase.word, seat.label));
         Request {
-            prompt: self.prompt_of(&id, || (phase.prompt)(seat)),
+            prompt: self.prompt_of(&id, prompt),
             id,
             holder: seat.runner,
             step: self.step.0,
@@ -89,12 +133,7 @@ impl<'f> Walk<'f> {
     }
 
     /// Takes an answer that will do; else returns why not.
-    fn taken(
-        &mut self,
-        seat: &Seat,
-        end: &'f LaneEnd,
-        phase: &Phase<'_>,
-    ) -> Result<Taken<'f>, (&'f LaneEnd, String)> {
+    fn taken(&mut self, seat: &Seat, end: &'f LaneEnd, phase: &Phase<'_>) -> Found<'f> {
         self.file(&seat.file, end.answer.clone());
         if let Some(reason) = phase.refuses(end) {
             return Err((end, reason));
@@ -129,6 +168,16 @@ impl<'f> Walk<'f> {
         }
         // Nobody failed if nothing may be spent any more.
         if end.status == Status::CapHit {
+            return;
+        }
+        // An answer in another form says nothing about the next one.
+        if end.status == Status::Ok && self.settings.policy.forgives_form() {
+            let (noun, label) = (phase.noun, &seat.label);
+            let text = format!(
+                "{name} gave no usable {noun} in two tries ({label}): {reason}. {host} answers in \
+                 its place; {name} keeps its later seats."
+            );
+            self.warn(unnumbered_warning(&text));
             return;
         }
         let was_lost = !self.available.has(seat.runner);

@@ -1,9 +1,10 @@
 //! Steps 2a to 2a.4: sketches that know nothing of each other, and what they come to.
 
-use super::chair::Said;
+use super::chair::{Flawed, Said, Task};
 use super::interview::Scope;
 use super::seated::{Phase, Taken};
 use super::{Walk, Walked};
+use crate::design::aside::without_asides;
 use crate::design::board::Table;
 use crate::design::decision::{self, Decision};
 use crate::design::event::Boundary;
@@ -11,12 +12,11 @@ use crate::design::parts;
 use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
 use crate::design::seat::{Holder, Part, Personality, Seat};
+use crate::design::sketch;
 use crate::lane::collected::Status;
-use crate::markdown::fence::{FenceLine, Fences};
-use crate::markdown::{bare, lines};
 
-/// A sketch with fewer words says nothing.
-const FEWEST_WORDS: usize = 40;
+const SYNTHESIS: Task =
+    Task { word: "synthesis", noun: "synthesis", form: prompt::SYNTHESIS_SKELETON };
 
 /// The parts of the chair's answer.
 const PARTS: [&str; 2] = ["approach-synthesis.txt", "contested-decisions.md"];
@@ -42,6 +42,12 @@ impl Walk<'_> {
             table: if quick { Table::QuickSketches } else { Table::Sketches },
             prompt: &|seat| prompt::sketch(personality(seat), &feature, reader(seat)),
             flaw: &thin,
+            again: &|seat, _, flaw| {
+                prompt::sketch_again(
+                    &prompt::sketch(personality(seat), &feature, reader(seat)),
+                    flaw,
+                )
+            },
             takes_beginnings: true,
         };
         let sketches = self.seated(&seats, &phase)?;
@@ -72,13 +78,17 @@ impl Walk<'_> {
         let settings = self.settings;
         let prompt =
             || prompt::synthesis(&settings.feature, &scope.file(), &labelled, !settings.quick);
-        let said = self.chair("synthesis", &prompt, &read)?;
+        let said = self.chair(SYNTHESIS, &prompt, &read)?;
         let labels: Vec<_> = labelled.iter().map(|(label, _)| *label).collect();
         let (text, decisions) = match said {
             Said::Well(said) => said,
-            Said::Badly { text, complaint } => {
-                self.chair_was_poor("synthesis", &complaint);
-                salvaged(text)
+            Said::Badly(Flawed { salvaged: Some(salvaged), defects }) => {
+                self.chair_was_poor(SYNTHESIS, &defects);
+                salvaged
+            }
+            Said::Badly(Flawed { salvaged: None, defects }) => {
+                self.chair_was_poor(SYNTHESIS, &defects);
+                (side_by_side(&labelled), Vec::new())
             }
             Said::Nothing => {
                 let text = "There is no synthesis: nobody answered as the chair. The sketches stand \
@@ -106,23 +116,28 @@ impl Walk<'_> {
     }
 }
 
-/// Takes the chair's answer apart.
-fn read(answer: &str) -> Result<(String, Vec<Decision>), String> {
-    let [text, list] = parts::split(answer, PARTS).map_err(|error| error.to_string())?;
-    let contested = decision::parse(list);
-    if contested.complaints.is_empty() {
-        return Ok((text.to_owned(), contested.decisions));
-    }
-    let complaints: Vec<_> = contested.complaints.iter().map(ToString::to_string).collect();
-    Err(complaints.join("; "))
-}
+/// A synthesis and the decisions on its list.
+type Read = (String, Vec<Decision>);
 
-/// Takes what can be taken from an answer that is not whole.
-fn salvaged(answer: &str) -> (String, Vec<Decision>) {
-    match parts::split(answer, PARTS) {
-        Ok([text, list]) => (text.to_owned(), decision::parse(list).decisions),
-        Err(_) => (parts::document(answer).to_owned(), Vec::new()),
+/// Takes the chair's answer apart.
+fn read(answer: &str) -> Result<Read, Flawed<Read>> {
+    let (spoken, _) = without_asides(answer);
+    let [text, list] = match parts::split(&spoken, PARTS) {
+        Ok(parts) => parts,
+        Err(error) => {
+            // Words without markers are a synthesis if they could be a sketch.
+            let text = parts::document(&spoken);
+            let salvaged = sketch::flaw(text).is_none().then(|| (text.to_owned(), Vec::new()));
+            return Err(Flawed { defects: vec![error.to_string()], salvaged });
+        }
+    };
+    let contested = decision::parse(list);
+    let said = (text.to_owned(), contested.decisions);
+    if contested.complaints.is_empty() {
+        return Ok(said);
     }
+    let defects = contested.complaints.iter().map(ToString::to_string).collect();
+    Err(Flawed { defects, salvaged: Some(said) })
 }
 
 fn side_by_side(sketches: &[(&str, &str)]) -> String {
@@ -134,12 +149,7 @@ fn side_by_side(sketches: &[(&str, &str)]) -> String {
 
 /// Says why a sketch is none.
 fn thin(answer: &str) -> Option<(Status, String)> {
-    let mut fences = Fences::default();
-    let outside = |line: &&str| fences.feed(bare(line)) == FenceLine::Outside;
-    let words: usize =
-        lines(answer).filter(outside).map(|line| line.split_whitespace().count()).sum();
-    let reason = || format!("sketch too thin: {words}/{FEWEST_WORDS} words outside code");
-    (words < FEWEST_WORDS).then(|| (Status::NotSubstantive, reason()))
+    sketch::flaw(answer).map(|flaw| (Status::NotSubstantive, flaw.to_string()))
 }
 
 pub(super) fn personality(seat: &Seat) -> Personality {

@@ -40,8 +40,13 @@ fn a_chair_that_was_cut_off_is_asked_to_be_shorter() {
         .answer("review/", "NO_ISSUES_FOUND")
         .cut_off("chair/plan/claude", plan("begun"))
         .cut_off("chair/plan/claude/again", plan("begun again"))
+        .answer("chair/plan/cursor", "I'd rather not.")
+        .answer("chair/plan/codex", "I'd rather not.")
         .run();
+    never.shows(
+        "**⚠ Claude wrote no usable plan in two tries (the answer was cut off at its longest",
+    );
     never.shows("**⚠ The chair's plan is incomplete (the answer was cut off at its longest");
     assert!(never.file("plan.txt").contains("begun again"));
-    assert_eq!(never.lanes("chair/plan/cursor"), [], "the chair is there");
+    assert_eq!(never.lanes("chair/plan/cursor").len(), 2, "the next agent is asked");
 }

@@ -24,3 +24,34 @@ fn what_the_code_answers_is_reported() {
         assert_eq!(run.shown().matches(line).count(), 1, "{line}\n{}", run.shown());
     }
 }
+
+// P-168: one step has room for four; the others are asked in the next one.
+#[test]
+fn questions_that_a_step_has_no_room_for_are_asked_in_the_next() {
+    let question = |number: usize| {
+        format!(
+            "### Question {number}: Matter {number}\n- Question: Is it so?\n- Recommended: yes\n\n"
+        )
+    };
+    let six: String = (1..=6).map(question).collect();
+    let mut world = World::new().answer("chair/questions", six);
+    world.settings.auto = false;
+    world.replies.insert("1d/2", "No, not the sixth");
+    let run = world.run();
+    run.shows("ℹ 1c: questions — 2 more in step 1d\n");
+    run.shows("✅ 1d: discussion r1 — 2 decisions resolved (");
+    let file = run.file("discussion-round1.md");
+    assert!(file.starts_with("### Decision 1: Matter 5\n"), "{file}");
+    assert!(file.contains("### Decision 2: Matter 6\n"), "{file}");
+    assert!(run.prompts("sketch/").iter().all(|prompt| prompt.contains("No, not the sixth")));
+    // The chair may ask for the same again.
+    let scope = question(5).replace("Question 5", "Question 1");
+    let many = World::new()
+        .answer("chair/questions", (1..=12).map(question).collect::<String>())
+        .answer("chair/scope", scope);
+    let mut many = many;
+    many.settings.auto = false;
+    let many = many.run();
+    many.shows("⏩ Remaining scope questions deferred to implementation.\n");
+    assert_eq!(many.file("discussion-round1.md").matches("Matter 5\n").count(), 1);
+}

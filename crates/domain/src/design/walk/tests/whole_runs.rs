@@ -206,28 +206,6 @@ fn people_are_asked_and_their_answers_are_kept() {
     assert!(file.contains("- **Resolution**: yes\n"), "{file}");
 }
 
-#[test]
-fn a_poor_chair_is_told_why_and_then_done_without() {
-    let run = World::new()
-        .answer("chair/plan", "## Approach\nA plan without any tasks.")
-        .answer("review/", "NO_ISSUES_FOUND")
-        .run();
-    assert_eq!(run.lanes("chair/plan").len(), 2);
-    run.shows("**⚠ The chair's plan is incomplete (");
-    assert_eq!(run.file("plan.txt"), "## Approach\nA plan without any tasks.\n");
-    // What has no part of a plan is none.
-    let formless = World::new().answer("chair/plan", "I'd love to help!").run();
-    formless.shows("**⚠ The chair's plan is incomplete (");
-    let Ending::Failed(failed) = formless.ending else { panic!("{:?}", formless.ending) };
-    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("nobody wrote a plan", 2));
-    let other = World::new().failing("chair/plan/claude", "not logged in").run();
-    other.shows("**⚠ Claude failed as the chair — not logged in. Asking the next agent.**");
-    assert_eq!(other.lanes("chair/plan")[1], ("chair/plan/cursor", Holder::First));
-    let nobody = World::new().failing("chair/plan", "gone").run();
-    let Ending::Failed(failed) = nobody.ending else { panic!("{:?}", nobody.ending) };
-    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("nobody wrote a plan", 3));
-}
-
 // Whoever resumes a run that nobody could go on with has them asked again, and nobody else.
 #[test]
 fn a_run_that_failed_goes_on_when_it_is_resumed() {
