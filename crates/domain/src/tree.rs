@@ -78,6 +78,8 @@ pub enum Reason {
     UnknownFlag,
     /// Another commit is checked out.
     CommitChanged,
+    /// Another branch is checked out.
+    BranchChanged,
     /// Something was staged, or is not any more.
     IndexChanged,
     /// Git's own settings or hooks changed.
@@ -94,7 +96,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::CheckpointDirty,
         Self::WorkingTreeDirty,
         Self::BaselineMissing,
@@ -114,6 +116,7 @@ impl Reason {
         Self::BadBaselinePath,
         Self::UnknownFlag,
         Self::CommitChanged,
+        Self::BranchChanged,
         Self::IndexChanged,
         Self::SettingsChanged,
         Self::NotARepository,
@@ -144,6 +147,7 @@ impl Reason {
             Self::BadBaselinePath => "bad-baseline-path",
             Self::UnknownFlag => "unknown-flag",
             Self::CommitChanged => "commit-changed",
+            Self::BranchChanged => "branch-changed",
             Self::IndexChanged => "index-changed",
             Self::SettingsChanged => "git-settings-changed",
             Self::NotARepository => "not-a-repository",
@@ -173,6 +177,7 @@ impl Reason {
             Self::BadBaselinePath => "no list can be read there",
             Self::UnknownFlag => "there is no such flag",
             Self::CommitChanged => "another commit is checked out",
+            Self::BranchChanged => "another branch is checked out",
             Self::IndexChanged => "what is staged changed",
             Self::SettingsChanged => "git's settings or hooks changed",
             Self::NotARepository => "it belongs to no repository",

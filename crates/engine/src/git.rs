@@ -7,8 +7,12 @@ pub mod branch;
 pub mod diff;
 pub mod fresh;
 mod guarded;
+mod listing;
+mod pointer;
+mod repository;
 pub mod sidecar;
 pub mod snapshot;
+mod watch;
 
 use std::path::{Path, PathBuf};
 
