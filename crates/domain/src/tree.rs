@@ -242,6 +242,15 @@ impl Verdict {
         }
     }
 
+    /// Says what makes a tree suspect in which agents could only read: its status, and the reason with
+    /// what changed. `None` if all is well, or if there is nothing that could be watched.
+    pub fn suspicion(&self) -> Option<(Status, String)> {
+        let reason = self.reason.filter(|reason| *reason != Reason::NotARepository)?;
+        let named =
+            if self.paths.is_empty() { String::new() } else { format!(" ({})", self.named()) };
+        Some((self.status, format!("{}{named}", reason.name())))
+    }
+
     fn named(&self) -> String {
         let named = self.paths.iter().take(NAMED).map(String::as_str);
         let named = named.collect::<Vec<_>>().join(", ");
@@ -288,6 +297,21 @@ mod tests {
         assert_eq!(
             said(Verdict::dirty(Reason::IndexChanged, Vec::new())).unwrap(),
             format!("{changed}what is staged changed")
+        );
+    }
+
+    #[test]
+    fn a_suspicion_has_a_status_and_a_reason() {
+        let said = |verdict: Verdict| verdict.suspicion();
+        assert_eq!(said(Verdict::CLEAN), None);
+        assert_eq!(said(Verdict::unknown(Reason::NotARepository)), None);
+        let unknown = (Status::Unknown, "look-failed".to_owned());
+        assert_eq!(said(Verdict::unknown(Reason::LookFailed)), Some(unknown));
+        let hook = vec![".git/hooks/pre-commit".to_owned()];
+        let dirty = "git-settings-changed (.git/hooks/pre-commit)".to_owned();
+        assert_eq!(
+            said(Verdict::dirty(Reason::SettingsChanged, hook)),
+            Some((Status::Dirty, dirty))
         );
     }
 }

@@ -248,6 +248,7 @@ fn branch(top: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::super::diff::tests::{did, git, repository, write};
     use super::*;
@@ -363,6 +364,96 @@ mod tests {
             &[".git/hooks/pre-commit"],
         );
         check(&nothing, &writes(".git/info/exclude", "*\n"), settings, &[".git/info/exclude"]);
+        let executable = |here: &Path| {
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(here.join(".git/hooks/pre-commit"), mode).unwrap();
+        };
+        let hook = [".git/hooks/pre-commit"];
+        check(&writes(".git/hooks/pre-commit", "x"), &executable, settings, &hook);
+        let elsewhere = |here: &Path| {
+            did(here, &["config", "core.hooksPath", "tools/hooks"]);
+            did(here, &["config", "include.path", "../tools/included"]);
+            write(here, ".gitignore", "tools\n");
+            write(here, "tools/included", "[a]\nb = c\n");
+        };
+        let hook = ["tools/hooks/pre-commit"];
+        check(&elsewhere, &writes("tools/hooks/pre-commit", "x"), settings, &hook);
+        check(&elsewhere, &writes("tools/included", ""), settings, &[".git/../tools/included"]);
+    }
+
+    // Another branch is another place for what comes next, also at the same commit.
+    #[test]
+    fn a_switched_branch_is_noticed() {
+        let switches = |here: &Path| did(here, &["checkout", "--quiet", "-b", "other"]);
+        check(&nothing, &switches, Some(Reason::BranchChanged), &[".git/HEAD"]);
+        let detaches = |here: &Path| did(here, &["checkout", "--quiet", "--detach"]);
+        check(&nothing, &detaches, Some(Reason::BranchChanged), &[".git/HEAD"]);
+    }
+
+    /// What git makes of `$Id$`.
+    const IDENT: &str = "$Id: 055c8729cdcc372500a08db659c045e16c4409fb $\n";
+
+    /// A committed file that git keeps in another form than it lies there.
+    fn kept_otherwise(here: &Path, attribute: &str, committed: &str, there: &str) {
+        write(here, ".gitattributes", &format!("*.x {attribute}\n"));
+        write(here, "a.x", committed);
+        did(here, &["-c", "core.safecrlf=false", "add", "."]);
+        did(here, &["commit", "--quiet", "-m", "second"]);
+        for (key, value) in [("clean", "tr b a"), ("smudge", "tr a b")] {
+            did(here, &["config", &format!("filter.swap.{key}"), value]);
+        }
+        fs::remove_file(here.join("a.x")).unwrap();
+        did(here, &["checkout", "--quiet", "--", "a.x"]);
+        assert_eq!(fs::read_to_string(here.join("a.x")).unwrap(), there, "{attribute}");
+    }
+
+    // Bytes count: what is written again as it was is no change, and what a filter or a conversion
+    // would hide is one.
+    #[test]
+    fn bytes_count_whatever_git_makes_of_them() {
+        let dirty = Some(Reason::WorkingTreeDirty);
+        for (attribute, committed, there, hidden) in [
+            ("filter=swap", "aaa\n", "bbb\n", "aba\n"),
+            ("eol=crlf", "aaa\n", "aaa\r\n", "aaa\n"),
+            ("ident", "$Id$\n", IDENT, "$Id: x $\n"),
+            ("text", "aaa\n", "aaa\n", "aaa\r\n"),
+        ] {
+            let before = |here: &Path| kept_otherwise(here, attribute, committed, there);
+            let touches = |here: &Path| {
+                let bytes = fs::read(here.join("a.x")).unwrap();
+                fs::remove_file(here.join("a.x")).unwrap();
+                fs::write(here.join("a.x"), bytes).unwrap();
+            };
+            check(&before, &nothing, None, &[]);
+            check(&before, &touches, None, &[]);
+            check(&before, &writes("a.x", hidden), dirty, &["a.x"]);
+        }
+    }
+
+    // A file of Git LFS is as committed if it is what its pointer names.
+    #[test]
+    fn files_of_git_lfs_are_compared_with_their_pointers() {
+        let pointer = format!(
+            "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 4\n",
+            hash("big\n")
+        );
+        let checked_out = |here: &Path| {
+            write(here, ".gitattributes", "*.bin filter=lfs\n");
+            write(here, "a.bin", &pointer);
+            did(here, &["add", "."]);
+            did(here, &["commit", "--quiet", "-m", "second"]);
+            write(here, "a.bin", "big\n");
+        };
+        let dirty = Some(Reason::WorkingTreeDirty);
+        check(&checked_out, &nothing, None, &[]);
+        check(&checked_out, &writes("a.bin", "big\n"), None, &[]);
+        check(&checked_out, &writes("a.bin", "bad\n"), dirty, &["a.bin"]);
+        let folder = repository();
+        checked_out(folder.path());
+        let tree = super::super::branch::WorkTree::at(folder.path()).unwrap();
+        assert_eq!(tree.is_clean(), Some(true));
+        write(folder.path(), "a.bin", "bad\n");
+        assert_eq!(tree.is_clean(), Some(false));
     }
 
     // A folder below the top is watched with everything around it.

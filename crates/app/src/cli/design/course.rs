@@ -107,6 +107,11 @@ impl CourseArgs {
         }
         let outcome =
             run(journal, events, &mut stage).map_err(|error| again(unheard(run_failed(error))))?;
+        let is_complete = matches!(outcome, Outcome::Ended(Ending::Complete { .. }));
+        let left_behind = is_complete.then(|| stage.left_behind()).flatten();
+        if let Some(warning) = &left_behind {
+            stage.screen.say(warning);
+        }
         if stage.is_unanswered && outcome == Outcome::Interrupted {
             return Err(unanswered(id));
         }
@@ -137,10 +142,13 @@ impl CourseArgs {
             let record = recorded(workspace, &kept, &facts, &progress)?;
             hand_over(Path::new(dir), id, &progress, record, output).map_err(again)?;
         }
-        if matches!(outcome, Outcome::Ended(Ending::Complete { .. })) {
+        if is_complete {
             folders.remove(&folder, now()).map_err(held)?;
         }
-        told(app, id, &outcome, &progress, output)
+        match told(app, id, &outcome, &progress, output)? {
+            Exit::Done if left_behind.is_some() => Ok(Exit::DirtyTree),
+            exit => Ok(exit),
+        }
     }
 
     /// Sets the stage for a run that was begun.
@@ -180,7 +188,7 @@ impl CourseArgs {
             is_unanswered: false,
             forecast: None,
             is_blind: false,
-            stands_on: None,
+            watch: None,
         })
     }
 
