@@ -20,8 +20,7 @@ const ROWS: [(&str, &str, &str); 31] = [
     ),
     (
         "process",
-        "git config filter.p.process $P/process; git config filter.p.required true; \
-         attr '*.process filter=p'",
+        "git config filter.p.process $P/process; attr '*.process filter=p'",
         "git add a.process",
     ),
     ("committed", "git config filter.committed.clean $P/committed", "git add a.committed"),
@@ -38,7 +37,7 @@ const ROWS: [(&str, &str, &str); 31] = [
         "git add a.worktree",
     ),
     ("fsmonitor", "git config core.fsmonitor $P/fsmonitor", "git status"),
-    ("external", "git config diff.external $P/external", "git diff"),
+    ("external", "git config diff.external $P/external", "git diff a.plain"),
     ("driver", "git config diff.d.command $P/driver; attr '*.driver diff=d'", "git diff a.driver"),
     (
         "textconv",
@@ -48,20 +47,16 @@ const ROWS: [(&str, &str, &str); 31] = [
     (
         "merge",
         "git config merge.m.driver $P/merge; attr '*.merge merge=m'",
-        "git stash -q; git merge side; git merge --abort; git stash pop -q",
+        "git reset -q --hard; echo m > a.merge; git commit -qm m --no-gpg-sign a.merge; git merge side",
     ),
-    ("post-index-change", "hook post-index-change", "git add a.plain"),
+    ("post-index-change", "hook post-index-change", "echo y >> a.plain; git add a.plain"),
     ("reference-transaction", "hook reference-transaction", "git branch one"),
     ("post-checkout", "hook post-checkout", "git checkout -b two"),
     ("pre-commit", "hook pre-commit", "git commit --allow-empty -m x"),
     ("prepare-commit-msg", "hook prepare-commit-msg", "git commit --allow-empty -m x"),
     ("commit-msg", "hook commit-msg", "git commit --allow-empty -m x"),
     ("post-commit", "hook post-commit", "git commit --allow-empty --no-gpg-sign -m x"),
-    (
-        "pre-rebase",
-        "hook pre-rebase",
-        "git stash -q; git rebase origin/main; git rebase --abort; git stash pop -q",
-    ),
+    ("pre-rebase", "hook pre-rebase", "git reset -q --hard; git rebase origin/main"),
     ("pager", "git config core.pager $P/pager; git config pager.status $P/pager", ""),
     (
         "credential",
@@ -75,7 +70,11 @@ const ROWS: [(&str, &str, &str); 31] = [
     ),
     ("ssh", "git config core.sshCommand $P/ssh", "git ls-remote ssh://nobody.invalid/x"),
     ("editor", "git config core.editor $P/editor", "git commit --allow-empty --no-gpg-sign"),
-    ("sequence", "git config sequence.editor $P/sequence", "git rebase -i HEAD~1"),
+    (
+        "sequence",
+        "git config sequence.editor $P/sequence",
+        "git reset -q --hard; git rebase -i HEAD~1",
+    ),
     (
         "gpg",
         "git config commit.gpgSign true; git config gpg.program $P/gpg",
@@ -97,8 +96,7 @@ const ROWS: [(&str, &str, &str); 31] = [
 ];
 
 /// Programs that git would wait for.
-const TALKERS: [&str; 8] =
-    ["process", "ssh", "upload", "ext", "gpg", "editor", "sequence", "credential"];
+const TALKERS: [&str; 7] = ["ssh", "upload", "ext", "gpg", "editor", "sequence", "credential"];
 
 /// What every script here begins with. Attributes count from git's own folder, and some from a
 /// committed file; a hook is a program of git's own folder.

@@ -10,6 +10,7 @@
 )]
 
 mod cases;
+mod identities;
 mod reviews;
 
 use cases::hold;
@@ -17,4 +18,9 @@ use cases::hold;
 #[test]
 fn reviews_hold() {
     hold("reviews", reviews::verdict);
+}
+
+#[test]
+fn identities_hold() {
+    hold("identities", identities::verdict);
 }
