@@ -10,6 +10,7 @@
 )]
 
 mod cases;
+mod citations;
 mod identities;
 mod reviews;
 
@@ -23,4 +24,9 @@ fn reviews_hold() {
 #[test]
 fn identities_hold() {
     hold("identities", identities::verdict);
+}
+
+#[test]
+fn citations_hold() {
+    hold("citations", citations::verdict);
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use convoke_domain::design::citation::{Citation, Missing};
 use convoke_domain::design::event::{
     Boundary, Export, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
 };
@@ -19,6 +20,7 @@ use convoke_domain::lane::queue::Room;
 use convoke_domain::run::RunId;
 use convoke_domain::tree::sidecar::{Mode, Request as TreeRequest};
 use convoke_domain::tree::{Status as TreeStatus, Verdict};
+use convoke_engine::design::citations;
 use convoke_engine::design::run::{LaneNews, Tell, World};
 use convoke_engine::design::setup::{self, Doubt};
 use convoke_engine::git::sidecar::check;
@@ -246,6 +248,20 @@ impl World for Stage<'_> {
                 detail: note.reason.map_or_else(String::new, |reason| reason.name().to_owned()),
             },
         })
+    }
+
+    fn citations(
+        &mut self,
+        settings: &Settings,
+        cited: &[Citation],
+    ) -> Result<Vec<(Citation, Missing)>, Failure> {
+        let of_feature = settings.feature_dir.iter().map(PathBuf::from);
+        let of_documents = settings
+            .documents
+            .iter()
+            .filter_map(|document| Some(self.app.project.join(document).parent()?.to_owned()));
+        let folders: Vec<_> = of_feature.chain(of_documents).collect();
+        Ok(citations::missing(&self.app.project, &folders, cited))
     }
 
     fn recover(&mut self, boundary: Boundary, _: &str) -> Result<Option<Recovery>, Failure> {
