@@ -252,3 +252,18 @@ fn whoever_met_another_run_of_its_client_is_asked_again() {
     assert!(!outcome.stdout.contains("database is locked"), "{outcome}");
     assert!(outcome.stdout.contains("| Claude-Generic: ✅"), "{outcome}");
 }
+
+// What looks exact and does not exist is marked for the voters and for people, and told again alike.
+#[test]
+fn a_citation_that_does_not_exist_is_marked_on_the_ballot() {
+    let panel = Panel::new();
+    let outcome = panel.design(&["--no-probe"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    // The example of the rehearsal cites files that this project does not have.
+    let mark = "[`jot/export.py:15`: this citation does not exist: no such file; it is no evidence]";
+    let (run, _) = panel.run();
+    let ballot = panel.project.stdout(&["show", &run, "--artifact", "ballot.txt"]);
+    assert!(ballot.contains(mark), "{ballot}");
+    assert!(panel.project.stdout(&["replay", &run]).contains("this citation does not exist"));
+    assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
+}

@@ -136,7 +136,8 @@ fn parse(word: &str) -> Option<Citation> {
     let rest = rest.strip_prefix(['-', '\u{2013}']).map(|rest| rest.trim_start_matches('L'));
     let last = rest.and_then(number).map_or(first, |(last, _)| last);
     let path = path.strip_prefix("./").unwrap_or(path);
-    let is_name = path.contains(char::is_alphanumeric) && !path.contains([':', '#']);
+    let is_name =
+        path.contains(char::is_alphanumeric) && !path.contains([':', '#']) && !path.ends_with('/');
     let is_address =
         !path.contains('/') && extension(path).is_some_and(|it| ADDRESSES.contains(&it));
     let is_path = extension(path).is_some() || path.contains('/');

@@ -26,6 +26,7 @@ pub(crate) fn verdict(case: &Case) -> String {
     let said = found.iter().map(|citation| {
         let why = missing.iter().find(|(known, _)| known == citation).map(|(_, why)| *why);
         match why {
+            None if !citation.is_certain() => "doubtful".to_owned(),
             None => "exists".to_owned(),
             Some(Missing::NoFile) => "no file".to_owned(),
             Some(Missing::Lines(lines)) => format!("{lines} lines"),
