@@ -260,7 +260,8 @@ fn a_citation_that_does_not_exist_is_marked_on_the_ballot() {
     let outcome = panel.design(&["--no-probe"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
     // The example of the rehearsal cites files that this project does not have.
-    let mark = "[`jot/export.py:15`: this citation does not exist: no such file; it is no evidence]";
+    let mark =
+        "[`jot/export.py:15`: this citation does not exist: no such file; it is no evidence]";
     let (run, _) = panel.run();
     let ballot = panel.project.stdout(&["show", &run, "--artifact", "ballot.txt"]);
     assert!(ballot.contains(mark), "{ballot}");

@@ -118,19 +118,7 @@ impl Facts {
             Event::BudgetReached(text) => {
                 self.budget.get_or_insert((at, text));
             }
-            // Whoever resumes a run may spend again.
-            Event::Resumed => {
-                self.budget = None;
-                self.kept = None;
-                self.is_export_due = true;
-                self.is_worker_due = true;
-                let progress = walk(self);
-                if let Next::End(Ending::Failed(failed)) = progress.next
-                    && self.settings.is_some()
-                {
-                    self.begin_again(&failed, progress.lines);
-                }
-            }
+            Event::Resumed => self.resume(),
             Event::Worked { worked, folder } => {
                 let is_failed = matches!(worked, Worked::Failed(_));
                 let warnings = if is_failed { walked(self).warnings } else { Vec::new() };
@@ -143,6 +131,20 @@ impl Facts {
             }
             Event::Kept(hashes) => self.kept = Some(hashes),
             Event::Interrupted(_) => {}
+        }
+    }
+
+    /// Whoever resumes a run may spend again.
+    fn resume(&mut self) {
+        self.budget = None;
+        self.kept = None;
+        self.is_export_due = true;
+        self.is_worker_due = true;
+        let progress = walk(self);
+        if let Next::End(Ending::Failed(failed)) = progress.next
+            && self.settings.is_some()
+        {
+            self.begin_again(&failed, progress.lines);
         }
     }
 

@@ -188,7 +188,7 @@ fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitSaid> {
     let Some(said) = git(&names) else { return Ok(()) };
     let names = said.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     let names = names.map(|name| OsString::from_vec(name.to_vec())).collect();
-    match programmed(repository, Some(&index), &names).ok_or_else(failed)? {
+    match programmed(repository, Some(&index), &names).map_err(|_| failed())? {
         Some(file) => Err(GitSaid(format!("{file}, which Convoke does not start; use git for it"))),
         None => Ok(()),
     }

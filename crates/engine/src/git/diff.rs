@@ -191,9 +191,10 @@ fn committed(folder: &Path, message: &str, watched: &Watched) -> Result<Committe
     let said = |words: &[&str]| {
         let mut git = repository.git(View::Converted);
         let output = run(git.env("GIT_INDEX_FILE", &index).args(words)).ok_or_else(no_git)?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
-            false => Err(first_line(&output.stderr)),
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        } else {
+            Err(first_line(&output.stderr))
         }
     };
     let parent = head(folder);
@@ -207,7 +208,7 @@ fn committed(folder: &Path, message: &str, watched: &Watched) -> Result<Committe
     if changed.is_empty() {
         return Ok(Committed::NoChanges);
     }
-    if let Some(file) = programmed(&repository, None, &changed).ok_or_else(no_git)? {
+    if let Some(file) = programmed(&repository, None, &changed).map_err(|_| no_git())? {
         return Err(format!("{file}, which Convoke does not start"));
     }
     let tree = said(&["write-tree", "--missing-ok"])?;

@@ -120,24 +120,28 @@ pub(super) fn stored_now(repository: &Repository) -> BTreeSet<OsString> {
     stored(&repository.top, &git, &changed, &cancel).unwrap_or_default()
 }
 
+/// Git failed to answer.
+#[derive(Debug)]
+pub(super) struct GitCannotTell;
+
 /// Names a file to which a program would have to be applied, with the program's name in the settings;
-/// `Some(None)` if there is no such file, and `None` if git cannot tell.
+/// `None` if there is no such file.
 pub(super) fn programmed(
     repository: &Repository,
     index: Option<&Path>,
     paths: &BTreeSet<OsString>,
-) -> Option<Option<String>> {
+) -> Result<Option<String>, GitCannotTell> {
     let drivers = drivers(repository);
     if drivers.is_empty() {
-        return Some(None);
+        return Ok(None);
     }
-    let said = attributes(repository, index, paths, &Cancel::default())?;
+    let said = attributes(repository, index, paths, &Cancel::default()).ok_or(GitCannotTell)?;
     let mut found = said.into_iter().filter(|(_, driver)| drivers.contains(driver.as_str()));
     let words = |(name, driver): (OsString, String)| {
         let (kind, driver) = driver.split_once('.').unwrap_or_default();
         format!("`{}` has the {kind} driver `{driver}`", name.display())
     };
-    Some(found.next().map(words))
+    Ok(found.next().map(words))
 }
 
 /// Lists the files of the index that have a filter other than that of Git LFS, whose pointers tell

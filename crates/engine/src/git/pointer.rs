@@ -117,7 +117,7 @@ pub(super) fn hash_of(path: &Path, cancel: &Cancel) -> Option<String> {
         }
         hash.update(&chunk[..read]);
     }
-    Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat())
 }
 
 #[cfg(test)]

@@ -271,12 +271,14 @@ fn configuration(settings: &[Setting]) -> String {
         };
         let between = rest.strip_prefix(section).and_then(|rest| rest.strip_prefix('.'));
         match between {
-            Some(between) => text += &format!("[{section} \"{}\"]\n", quoted(between)),
-            None => text += &format!("[{section}]\n"),
+            Some(between) => {
+                text.push_str(&["[", section, " \"", &quoted(between), "\"]\n"].concat())
+            }
+            None => text.push_str(&["[", section, "]\n"].concat()),
         }
         match value {
-            Some(value) => text += &format!("\t{key} = \"{}\"\n", quoted(value)),
-            None => text += &format!("\t{key}\n"),
+            Some(value) => text.push_str(&["\t", key, " = \"", &quoted(value), "\"\n"].concat()),
+            None => text.push_str(&["\t", key, "\n"].concat()),
         }
     }
     text

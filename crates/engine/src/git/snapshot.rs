@@ -167,7 +167,7 @@ impl Snapshot {
         git.args(words).args(["--ignore-submodules=dirty", &self.tree, tree, "--"]);
         let output = run_under(&mut git, cancel).filter(|output| output.status.success())?;
         let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        let names: Vec<_> = names.map(|name| OsStr::from_bytes(name)).collect();
+        let names: Vec<_> = names.map(OsStr::from_bytes).collect();
         let is_changed = |(number, name): &(usize, &&OsStr)| {
             *number >= MOST_DOUBTS || !self.is_same(name, cancel)
         };
