@@ -272,7 +272,7 @@ fn configuration(settings: &[Setting]) -> String {
         let between = rest.strip_prefix(section).and_then(|rest| rest.strip_prefix('.'));
         match between {
             Some(between) => {
-                text.push_str(&["[", section, " \"", &quoted(between), "\"]\n"].concat())
+                text.push_str(&["[", section, " \"", &quoted(between), "\"]\n"].concat());
             }
             None => text.push_str(&["[", section, "]\n"].concat()),
         }
