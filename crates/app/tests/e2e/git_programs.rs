@@ -56,7 +56,7 @@ const ROWS: [(&str, &str, &str); 31] = [
     ("prepare-commit-msg", "hook prepare-commit-msg", "git commit --allow-empty -m x"),
     ("commit-msg", "hook commit-msg", "git commit --allow-empty -m x"),
     ("post-commit", "hook post-commit", "git commit --allow-empty --no-gpg-sign -m x"),
-    ("pre-rebase", "hook pre-rebase", "git reset -q --hard; git rebase origin/main"),
+    ("pre-rebase", "hook pre-rebase", "git reset -q --hard; git rebase --force-rebase HEAD~1"),
     ("pager", "git config core.pager $P/pager; git config pager.status $P/pager", ""),
     (
         "credential",
