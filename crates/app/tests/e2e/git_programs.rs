@@ -56,7 +56,11 @@ const ROWS: [(&str, &str, &str); 31] = [
     ("prepare-commit-msg", "hook prepare-commit-msg", "git commit --allow-empty -m x"),
     ("commit-msg", "hook commit-msg", "git commit --allow-empty -m x"),
     ("post-commit", "hook post-commit", "git commit --allow-empty --no-gpg-sign -m x"),
-    ("pre-rebase", "hook pre-rebase", "git reset -q --hard; git rebase --force-rebase HEAD~1"),
+    (
+        "pre-rebase",
+        "hook pre-rebase",
+        "git reset -q --hard; git rebase --force-rebase HEAD~1; git rebase --quit",
+    ),
     ("pager", "git config core.pager $P/pager; git config pager.status $P/pager", ""),
     (
         "credential",
@@ -73,7 +77,7 @@ const ROWS: [(&str, &str, &str); 31] = [
     (
         "sequence",
         "git config sequence.editor $P/sequence",
-        "git reset -q --hard; git rebase -i HEAD~1",
+        "rm -rf .git/rebase-merge; git reset -q --hard; git rebase -i HEAD~1",
     ),
     (
         "gpg",
