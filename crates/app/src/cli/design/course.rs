@@ -145,10 +145,9 @@ impl CourseArgs {
         if is_complete {
             folders.remove(&folder, now()).map_err(held)?;
         }
-        match told(app, id, &outcome, &progress, output)? {
-            Exit::Done if left_behind.is_some() => Ok(Exit::DirtyTree),
-            exit => Ok(exit),
-        }
+        let exit = told(app, id, &outcome, &progress, output)?;
+        let is_left = left_behind.is_some() && exit == Exit::Done;
+        Ok(if is_left { Exit::DirtyTree } else { exit })
     }
 
     /// Sets the stage for a run that was begun.
