@@ -19,6 +19,7 @@ pub mod ballot;
 mod block;
 pub mod board;
 pub mod bucket;
+pub mod citation;
 pub mod debate;
 pub mod decision;
 pub mod discussion;

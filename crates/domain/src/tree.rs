@@ -78,6 +78,8 @@ pub enum Reason {
     UnknownFlag,
     /// Another commit is checked out.
     CommitChanged,
+    /// Another branch is checked out.
+    BranchChanged,
     /// Something was staged, or is not any more.
     IndexChanged,
     /// Git's own settings or hooks changed.
@@ -94,7 +96,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::CheckpointDirty,
         Self::WorkingTreeDirty,
         Self::BaselineMissing,
@@ -114,6 +116,7 @@ impl Reason {
         Self::BadBaselinePath,
         Self::UnknownFlag,
         Self::CommitChanged,
+        Self::BranchChanged,
         Self::IndexChanged,
         Self::SettingsChanged,
         Self::NotARepository,
@@ -144,6 +147,7 @@ impl Reason {
             Self::BadBaselinePath => "bad-baseline-path",
             Self::UnknownFlag => "unknown-flag",
             Self::CommitChanged => "commit-changed",
+            Self::BranchChanged => "branch-changed",
             Self::IndexChanged => "index-changed",
             Self::SettingsChanged => "git-settings-changed",
             Self::NotARepository => "not-a-repository",
@@ -173,6 +177,7 @@ impl Reason {
             Self::BadBaselinePath => "no list can be read there",
             Self::UnknownFlag => "there is no such flag",
             Self::CommitChanged => "another commit is checked out",
+            Self::BranchChanged => "another branch is checked out",
             Self::IndexChanged => "what is staged changed",
             Self::SettingsChanged => "git's settings or hooks changed",
             Self::NotARepository => "it belongs to no repository",
@@ -237,6 +242,15 @@ impl Verdict {
         }
     }
 
+    /// Says what makes a tree suspect in which agents could only read: its status, and the reason with
+    /// what changed. `None` if all is well, or if there is nothing that could be watched.
+    pub fn suspicion(&self) -> Option<(Status, String)> {
+        let reason = self.reason.filter(|reason| *reason != Reason::NotARepository)?;
+        let named =
+            if self.paths.is_empty() { String::new() } else { format!(" ({})", self.named()) };
+        Some((self.status, format!("{}{named}", reason.name())))
+    }
+
     fn named(&self) -> String {
         let named = self.paths.iter().take(NAMED).map(String::as_str);
         let named = named.collect::<Vec<_>>().join(", ");
@@ -283,6 +297,21 @@ mod tests {
         assert_eq!(
             said(Verdict::dirty(Reason::IndexChanged, Vec::new())).unwrap(),
             format!("{changed}what is staged changed")
+        );
+    }
+
+    #[test]
+    fn a_suspicion_has_a_status_and_a_reason() {
+        let said = |verdict: Verdict| verdict.suspicion();
+        assert_eq!(said(Verdict::CLEAN), None);
+        assert_eq!(said(Verdict::unknown(Reason::NotARepository)), None);
+        let unknown = (Status::Unknown, "look-failed".to_owned());
+        assert_eq!(said(Verdict::unknown(Reason::LookFailed)), Some(unknown));
+        let hook = vec![".git/hooks/pre-commit".to_owned()];
+        let dirty = "git-settings-changed (.git/hooks/pre-commit)".to_owned();
+        assert_eq!(
+            said(Verdict::dirty(Reason::SettingsChanged, hook)),
+            Some((Status::Dirty, dirty))
         );
     }
 }

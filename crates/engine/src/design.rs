@@ -1,5 +1,6 @@
 //! Designs: where one begins, how it goes on, and where it is kept meanwhile.
 
+pub mod citations;
 pub mod codec;
 pub mod fault;
 pub mod run;

@@ -7,9 +7,15 @@ pub mod branch;
 pub mod diff;
 pub mod fresh;
 mod guarded;
+mod listing;
+mod pointer;
+mod repository;
 pub mod sidecar;
 pub mod snapshot;
+mod watch;
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::Finding;
@@ -26,6 +32,22 @@ pub struct Checkout {
     pub common_dir: PathBuf,
     /// The branch, or `None` when a commit is checked out directly.
     pub branch: Option<String>,
+}
+
+/// So many files of a repository are listed.
+const MOST_FILES: usize = 500_000;
+
+/// Lists the files of the repository that a folder lies in, below that folder, as far as git does not
+/// ignore them; none if there is no repository.
+pub fn known_files(folder: &Path) -> Vec<PathBuf> {
+    let listed = repository::Repository::at(folder).ok().and_then(|found| {
+        let mut git = found.git_in(folder, repository::View::Raw);
+        let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+        diff::run(git.args(list)).map(|output| output.stdout)
+    });
+    let listed = listed.unwrap_or_default();
+    let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.take(MOST_FILES).map(|name| PathBuf::from(OsStr::from_bytes(name))).collect()
 }
 
 /// Returns the checkout that a folder lies in, if it lies in one.

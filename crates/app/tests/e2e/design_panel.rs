@@ -296,3 +296,19 @@ fn a_plan_in_ordinary_markdown_is_a_plan() {
         assert!(read.stdout.contains(note), "{note}\n{}", read.stdout);
     }
 }
+
+// What looks exact and does not exist is marked for the voters and for people, and told again alike.
+#[test]
+fn a_citation_that_does_not_exist_is_marked_on_the_ballot() {
+    let panel = Panel::new();
+    let outcome = panel.design(&["--no-probe"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    // The example of the rehearsal cites files that this project does not have.
+    let mark =
+        "[`jot/export.py:15`: this citation does not exist: no such file; it is no evidence]";
+    let (run, _) = panel.run();
+    let ballot = panel.project.stdout(&["show", &run, "--artifact", "ballot.txt"]);
+    assert!(ballot.contains(mark), "{ballot}");
+    assert!(panel.project.stdout(&["replay", &run]).contains("this citation does not exist"));
+    assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
+}

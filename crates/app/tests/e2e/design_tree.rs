@@ -88,3 +88,63 @@ fn an_agent_that_commits_is_caught_too() {
     let after = panel.project.run(&["resume", &run, "--no-probe"]);
     assert!(after.stdout.contains("2b: full plan"), "whoever resumes has looked: {after}");
 }
+
+/// What agents plant so that git does something else later, and how it is named.
+const PLANTED: [(&str, &str, &str); 8] = [
+    (
+        "mkdir -p .git/hooks; echo 'touch x' > .git/hooks/post-checkout",
+        "git-settings-changed",
+        ".git/hooks/post-checkout",
+    ),
+    ("ln -s /bin/true .git/hooks/pre-push", "git-settings-changed", ".git/hooks/pre-push"),
+    ("git config core.fsmonitor 'touch x'", "git-settings-changed", ".git/config"),
+    (
+        "git config extensions.worktreeConfig true; git config --worktree core.pager 'touch x'",
+        "git-settings-changed",
+        ".git/config, .git/config.worktree",
+    ),
+    ("echo '*.md filter=x' > .git/info/attributes", "git-settings-changed", ".git/info/attributes"),
+    ("echo '*' > .git/info/exclude; echo x > new", "working-tree-dirty", "new, .git/info/exclude"),
+    ("git checkout --quiet -b other", "branch-changed", ".git/HEAD"),
+    ("git checkout --quiet --detach", "branch-changed", ".git/HEAD"),
+];
+
+// N-1: a design notices what `lane run` notices.
+#[test]
+fn what_agents_plant_for_git_is_caught_as_after_a_lane() {
+    for (does, reason, paths) in PLANTED {
+        let panel = panel_that(does);
+        let seats = seats(&panel);
+        let design = ["design", "--auto", "--no-probe", "--no-branch", "--seats", &seats, FEATURE];
+        let outcome = panel.project.run(&design);
+        assert_eq!(outcome.code, Some(6), "{does}: {outcome}");
+        let warning =
+            format!("the working tree is dirty after sketch-collection: {reason} ({paths})");
+        assert!(outcome.stdout.contains(&warning), "{does}: {outcome}");
+
+        let panel = panel_that(does);
+        let lane = panel.project.run(&["lane", "run", "--agent", "claude", "Which?"]);
+        assert_eq!(lane.code, Some(6), "{does}: {lane}");
+        let warning =
+            format!("warning: the working tree changed while claude could only read: {paths}\n");
+        assert!(lane.stderr.contains(&warning), "{does}: {lane}");
+    }
+}
+
+// N-1: the voters are the last who work. What they leave behind is said at the end, and the exit code
+// tells, but the plan is there.
+#[test]
+fn what_the_last_agents_leave_behind_is_told_at_the_end() {
+    let (panel, seats) = Panel::new().with_spender();
+    let program = panel.project.path("../bin/claude");
+    let script = fs::read_to_string(&program).unwrap();
+    let plants = "grep -q 'FINDING_1' && echo x > .git/hooks/post-merge || true";
+    fs::write(&program, script.replace("cat > /dev/null", plants)).unwrap();
+    let outcome =
+        panel.project.run(&["design", "--auto", "--no-probe", "--seats", &seats, FEATURE]);
+    assert_eq!(outcome.code, Some(6), "{outcome}");
+    let warning = "warning: the working tree changed while agents could only read: \
+                   .git/hooks/post-merge\n";
+    assert!(outcome.stderr.contains(warning), "{outcome}");
+    assert!(outcome.stdout.contains("## Implementation Plan"), "{outcome}");
+}

@@ -31,6 +31,7 @@ mod dispatch_loop;
 mod dispatch_rounds;
 mod dispatch_run;
 mod doctor;
+mod git_programs;
 mod harness;
 mod hook;
 mod hook_arrival;

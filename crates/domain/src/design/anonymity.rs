@@ -14,9 +14,9 @@ pub struct Hidden {
     names: Vec<String>,
 }
 
-/// A text whose author cannot be hidden without changing what it cites.
+/// A text in which a name would appear again once others are replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a cited path names an agent")]
+#[error("an agent's name cannot be hidden")]
 pub struct Leak;
 
 /// A text without names.
@@ -40,49 +40,253 @@ impl Hidden {
         Self { names }
     }
 
-    /// Takes the names out of a text. A path is evidence: if it holds the name of an agent, the
-    /// text cannot be shown at all; the name of a model may stay in one.
+    /// Takes the names out of a text. A path or an identifier is evidence and stays as it is, also
+    /// if it names an agent (`CLAUDE.md`): it tells what is discussed, not who speaks. Only where a
+    /// speaker calls itself by one, it is hidden, too.
     pub fn mask(&self, text: &str) -> Result<Masked, Leak> {
         let mut masked = text.to_owned();
         for name in self.names.iter().filter(|name| name.contains(' ')) {
             masked = replaced(&masked, name);
         }
-        let words = masked.split_inclusive(char::is_whitespace);
-        masked = words.map(|word| self.masked_word(word)).collect::<Result<_, _>>()?;
-        let lower = masked.to_ascii_lowercase();
-        if self.names.iter().any(|name| holds(&lower, name)) {
-            return Err(Leak);
-        }
-        let replaced = masked != text;
-        Ok(Masked { text: masked, replaced })
-    }
-
-    fn masked_word(&self, word: &str) -> Result<String, Leak> {
-        let path = is_path(word);
-        let lower = word.to_ascii_lowercase();
-        let agents = self.names.iter().filter(|name| holds(&lower, name));
-        let mut masked = word.to_owned();
-        for name in agents {
-            if path {
+        let words: Vec<_> = masked.split_inclusive(char::is_whitespace).collect();
+        let mut result = String::with_capacity(masked.len());
+        for (at, word) in words.iter().enumerate() {
+            let before = words[at.saturating_sub(BEFORE)..at].concat();
+            let after = words.get(at + 1).copied().unwrap_or_default();
+            let is_kept = self.is_evidence(word) && !is_self(&before, word, after);
+            let hidden = if is_kept { (*word).to_owned() } else { self.masked_word(word) };
+            if !is_kept && self.holds_name(&hidden) {
                 return Err(Leak);
             }
+            result.push_str(&hidden);
+        }
+        let replaced = result != text;
+        Ok(Masked { text: result, replaced })
+    }
+
+    fn masked_word(&self, word: &str) -> String {
+        let lower = word.to_ascii_lowercase();
+        let names = self.names.iter().map(String::as_str).chain(MODELS);
+        let mut masked = word.to_owned();
+        for name in names.filter(|name| holds(&lower, name)) {
             masked = replaced(&masked, name);
         }
-        for model in MODELS.into_iter().filter(|model| !path && holds(&lower, model)) {
-            masked = replaced(&masked, model);
+        if masked == word && self.holds_name(&folded(word)) {
+            // Letters that only look like those of a name: nothing of the word is worth keeping.
+            let blank = word.len() - word.trim_end().len();
+            masked = format!("{INSTEAD}{}", &word[word.len() - blank..]);
         }
-        Ok(masked)
+        masked
+    }
+
+    fn holds_name(&self, text: &str) -> bool {
+        let lower = text.to_ascii_lowercase();
+        self.names.iter().any(|name| holds(&lower, name))
+    }
+
+    /// Tells whether a word names something of the project: a file, a folder or an identifier.
+    fn is_evidence(&self, word: &str) -> bool {
+        // In a link, only where it leads.
+        let word = word.rsplit_once("](").map_or(word, |(_, target)| target);
+        let word = word.trim_start_matches(|c: char| !c.is_alphanumeric() && !"./~_".contains(c));
+        let word = word.trim_end_matches(|c: char| !c.is_alphanumeric() && !"/_".contains(c));
+        let word = &word[word.find(|c: char| c.is_ascii()).unwrap_or(0)..];
+        is_file(word) || self.is_folder(word) || self.is_identifier(word)
+    }
+
+    /// Tells whether a word is a path of folders; `Claude/Opus` are only two names.
+    fn is_folder(&self, word: &str) -> bool {
+        if word.starts_with(['.', '~', '/']) && word.contains('/') {
+            return word.contains(char::is_alphanumeric);
+        }
+        let parts: Vec<_> = word.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
+        let is_plain = |part: &&str| {
+            part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c))
+        };
+        let says_nothing = |part: &&str| {
+            self.names.iter().any(|name| name == part)
+                || MODELS.contains(part)
+                || SPEAKERS.contains(part)
+        };
+        parts.len() > 1 && parts.iter().all(is_plain) && !parts.iter().all(says_nothing)
+    }
+
+    /// Tells whether a word is an identifier: `codex_home`, `CodexAdapter`, `codex::run`. One that
+    /// speaks, such as `IAmCodex`, is none.
+    fn is_identifier(&self, word: &str) -> bool {
+        let is_code = |c: char| c.is_ascii_alphanumeric() || "_:.".contains(c);
+        let parts = humps(word);
+        let speaks = parts.iter().any(|part| SPEAKERS.contains(&part.as_str()));
+        let is_name = |part: &String| self.names.contains(part);
+        let is_joined = word.contains('_') || word.contains("::") || !word.contains(':');
+        word.chars().all(is_code)
+            && is_joined
+            && !speaks
+            && parts.len() > 1
+            && parts.iter().any(is_name)
+            && !parts.iter().all(is_name)
+            && !word.trim_matches('.').contains('.')
     }
 }
 
-/// Tells whether a word is a path: it has a slash, or letters around a dot.
-fn is_path(word: &str) -> bool {
-    let words = word.trim_matches(|c: char| !c.is_alphanumeric());
-    let dotted = |(at, _): (usize, &str)| {
-        let before = words[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        before && words[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic())
+/// Splits an identifier into its words, in lower case.
+fn humps(word: &str) -> Vec<String> {
+    let mut parts: Vec<String> = vec![String::new()];
+    let mut was_lower = false;
+    for c in word.chars() {
+        if !c.is_alphanumeric() || was_lower && c.is_uppercase() {
+            parts.push(String::new());
+        }
+        was_lower = c.is_lowercase() || c.is_ascii_digit();
+        if let Some(last) = parts.last_mut().filter(|_| c.is_alphanumeric()) {
+            last.extend(c.to_lowercase());
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// How many words before a name tell whether a speaker calls itself by it.
+const BEFORE: usize = 4;
+
+/// Words for a speaker, which make no path of a name.
+const SPEAKERS: [&str; 8] = ["i", "am", "im", "iam", "me", "my", "myself", "us"];
+
+/// What speakers say before their own names, in some languages.
+const CALLED: [&str; 36] = [
+    "i am",
+    "i'm",
+    "i\u{2019}m",
+    "i, ",
+    "my name is",
+    "call me",
+    "ich bin",
+    "mein name ist",
+    "ich hei\u{df}e",
+    "je suis",
+    "je m'appelle",
+    "je m\u{2019}appelle",
+    "yo soy",
+    "soy",
+    "me llamo",
+    "eu sou",
+    "meu nome \u{e9}",
+    "io sono",
+    "sono",
+    "mi chiamo",
+    "ik ben",
+    "jag \u{e4}r",
+    "jeg er",
+    "jestem",
+    "nazywam si\u{119}",
+    "\u{44f}",
+    "\u{43c}\u{435}\u{43d}\u{44f} \u{437}\u{43e}\u{432}\u{443}\u{442}",
+    "\u{6211}\u{662f}",
+    "\u{6211}\u{53eb}",
+    "\u{79c1}\u{306f}",
+    "\u{50d5}\u{306f}",
+    "\u{b098}\u{b294}",
+    "\u{c800}\u{b294}",
+    "ben",
+    "\u{645}\u{646}",
+    "\u{623}\u{646}\u{627}",
+];
+
+/// What speakers say before their own names when they go on with `I`.
+const AS: [&str; 11] = [
+    "as",
+    "speaking as",
+    "als",
+    "en tant que",
+    "como",
+    "come",
+    "jako",
+    "som",
+    "\u{43a}\u{430}\u{43a}",
+    "\u{4f5c}\u{4e3a}",
+    "olarak",
+];
+
+/// Words with which speakers go on about themselves.
+const I: [&str; 14] = [
+    "i",
+    "i'm",
+    "i\u{2019}m",
+    "my",
+    "ich",
+    "je",
+    "j'ai",
+    "yo",
+    "eu",
+    "io",
+    "ik",
+    "jag",
+    "ja",
+    "\u{44f}",
+];
+
+/// Tells whether a speaker calls itself by a word.
+fn is_self(before: &str, word: &str, after: &str) -> bool {
+    let start = word.find(|c: char| c.is_ascii_alphanumeric()).unwrap_or(word.len());
+    let quotes = ['`', '"', '\'', '*', '_', '\u{201c}', '\u{ab}', '\u{300c}'];
+    let before = format!("{before}{}", word[..start].trim_end_matches(quotes)).to_lowercase();
+    let before = before.trim_end_matches(|c: char| c.is_whitespace() || quotes.contains(&c));
+    let ends = |phrase: &str| {
+        before
+            .strip_suffix(phrase.trim_end())
+            .is_some_and(|rest| !phrase.is_ascii() || !rest.ends_with(char::is_alphanumeric))
     };
-    words.contains(['/', '\\']) || words.match_indices('.').any(dotted)
+    let goes_on = || {
+        let next = after.trim_end_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        word.trim_end().ends_with([',', '\u{ff0c}']) && I.contains(&&*next)
+    };
+    CALLED.iter().any(|phrase| ends(phrase)) || AS.iter().any(|phrase| ends(phrase)) && goes_on()
+}
+
+/// Tells whether a word is the name of a file: it ends with a dot and a few letters, and perhaps a
+/// place in it. The address of a vendor is none.
+fn is_file(word: &str) -> bool {
+    let end = word.find([':', '#', '(', '?']).unwrap_or(word.len());
+    let name = &word[..end];
+    let Some((stem, ending)) = name.rsplit_once('.') else { return false };
+    let is_ending = (1..=10).contains(&ending.len())
+        && ending.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let is_address = !stem.contains(['/', '-', '_'])
+        && ["ai", "com", "io", "dev", "org", "net", "app", "sh", "so"].contains(&ending);
+    is_ending && !stem.ends_with('.') && !is_address
+}
+
+/// Returns a text with letters that look like Latin ones replaced by those.
+fn folded(text: &str) -> String {
+    text.chars().map(look).collect()
+}
+
+fn look(c: char) -> char {
+    const ALIKE: [(char, &str); 12] = [
+        ('a', "\u{430}\u{3b1}\u{e0}\u{e1}\u{e2}\u{e3}\u{e4}\u{e5}\u{410}\u{391}"),
+        ('c', "\u{441}\u{3f2}\u{e7}\u{421}"),
+        ('d', "\u{501}"),
+        ('e', "\u{435}\u{3b5}\u{e8}\u{e9}\u{ea}\u{eb}\u{415}\u{395}\u{451}"),
+        ('i', "\u{456}\u{3b9}\u{ec}\u{ed}\u{ee}\u{ef}\u{406}"),
+        ('l', "\u{4cf}\u{142}"),
+        ('o', "\u{43e}\u{3bf}\u{f2}\u{f3}\u{f4}\u{f5}\u{f6}\u{f8}\u{41e}\u{39f}"),
+        ('r', "\u{433}"),
+        ('s', "\u{455}\u{15b}\u{161}"),
+        ('u', "\u{57d}\u{3c5}\u{f9}\u{fa}\u{fb}\u{fc}"),
+        ('x', "\u{445}\u{3c7}\u{425}\u{3a7}"),
+        ('n', "\u{578}\u{f1}"),
+    ];
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => {
+            char::from_u32(u32::from(c) - 0xfee0).map_or(c, |c| c.to_ascii_lowercase())
+        }
+        '\u{1d400}'..='\u{1d6a3}' => {
+            // Mathematical letters come in alphabets of 52.
+            let at = (u32::from(c) - 0x1d400) % 26;
+            char::from_u32(u32::from('a') + at).unwrap_or(c)
+        }
+        _ => ALIKE.iter().find(|(_, alike)| alike.contains(c)).map_or(c, |(plain, _)| *plain),
+    }
 }
 
 /// Replaces a name in any case.
@@ -140,15 +344,18 @@ mod tests {
         }
     }
 
-    // P-225: a path that would change is no evidence any more.
+    // P-225: a path tells what is discussed, not who speaks.
     #[test]
-    fn a_path_with_an_agents_name_cannot_be_hidden() {
-        for text in ["see src/cursor.rs:4", "`codex.toml`", "(.claude/settings.json)", "a\\cursor"]
+    fn a_path_with_an_agents_name_stays_as_it_is() {
+        for text in ["see src/cursor.rs:4", "`codex.toml`", "(.claude/settings.json)", "CLAUDE.md,"]
         {
-            assert_eq!(hidden().mask(text), Err(Leak), "{text}");
+            let masked = hidden().mask(text).unwrap();
+            assert_eq!((masked.text.as_str(), masked.replaced), (text, false));
         }
-        assert!(hidden().mask("the end.Cursor").is_err(), "rather too careful than too open");
-        assert!(hidden().mask("It ends with Cursor.").is_ok());
+        let masked = |text: &str| hidden().mask(text).unwrap().text;
+        assert_eq!(masked("I am claude.rs"), "I am the tool.rs");
+        assert_eq!(masked("the end.Cursor"), "the end.the tool");
+        assert_eq!(masked("It ends with Cursor."), "It ends with the tool.");
     }
 
     // P-224: the names are those of the panel.
@@ -167,12 +374,13 @@ mod tests {
     proptest! {
         // P-224
         #[test]
-        fn no_name_is_left(text in "(cur|sor|Cursor|CODEX|cla|ude|opus|the tool|[./ \na]){0,8}", wild in any::<String>()) {
+        fn a_name_is_left_only_in_evidence(text in "(cur|sor|Cursor|CODEX|cla|ude|opus|the tool|[./ \na]){0,8}", wild in any::<String>()) {
             for text in [text, wild] {
                 if let Ok(masked) = hidden().mask(&text) {
-                    let lower = masked.text.to_lowercase();
-                    for name in ["cursor", "codex", "claude"] {
-                        prop_assert!(!lower.contains(name), "{}", lower);
+                    for word in masked.text.split_whitespace() {
+                        let lower = word.to_lowercase();
+                        let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
+                        prop_assert!(!["cursor", "codex", "claude"].contains(&bare), "{}", word);
                     }
                     prop_assert_eq!(&hidden().mask(&masked.text).unwrap().text, &masked.text);
                 }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::citation::{Citation, Missing};
 use super::heavy::Worked;
 use super::matter::Ruling;
 use super::policy::Policy;
@@ -54,6 +55,8 @@ pub enum Event {
     TreeChecked(Boundary, Tree),
     /// A person said what to do about a changed tree.
     TreeDecided(Boundary, Recovery),
+    /// What reviewers cite was looked up; these citations are no evidence.
+    CitationsChecked(Vec<(Citation, Missing)>),
     /// What may be spent is spent; no lane is started any more.
     BudgetReached(String),
     /// It was stopped, and can be resumed.

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
+use super::citation::{Citation, Missing};
 use super::event::{
     Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, QuestionId, Recovery,
     Reply, Settings, Stamped, Tree,
@@ -26,6 +27,7 @@ pub struct Facts {
     replies: HashMap<QuestionId, (Millis, Reply)>,
     trees: HashMap<Boundary, Vec<(Millis, Tree)>>,
     recoveries: HashMap<Boundary, Vec<(Millis, Recovery)>>,
+    citations: Option<(Millis, Vec<(Citation, Missing)>)>,
     budget: Option<(Millis, String)>,
     workers: Vec<Worker>,
     is_worker_due: bool,
@@ -126,22 +128,13 @@ impl Facts {
             Event::TreeDecided(boundary, recovery) => {
                 self.recoveries.entry(boundary).or_default().push((at, recovery));
             }
+            Event::CitationsChecked(missing) => {
+                self.citations.get_or_insert((at, missing));
+            }
             Event::BudgetReached(text) => {
                 self.budget.get_or_insert((at, text));
             }
-            // Whoever resumes a run may spend again.
-            Event::Resumed => {
-                self.budget = None;
-                self.kept = None;
-                self.is_export_due = true;
-                self.is_worker_due = true;
-                let progress = walk(self);
-                if let Next::End(Ending::Failed(failed)) = progress.next
-                    && self.settings.is_some()
-                {
-                    self.begin_again(&failed, progress.lines);
-                }
-            }
+            Event::Resumed => self.resume(),
             Event::Worked { worked, folder } => {
                 let is_failed = matches!(worked, Worked::Failed(_));
                 let warnings = if is_failed { walked(self).warnings } else { Vec::new() };
@@ -163,6 +156,20 @@ impl Facts {
         self.rulings.push(Ruled { at, ruling, exports: self.exports.len() });
         self.kept = None;
         self.is_export_due = true;
+    }
+
+    /// Takes in that the run goes on: a run that is resumed may spend again.
+    fn resume(&mut self) {
+        self.budget = None;
+        self.kept = None;
+        self.is_export_due = true;
+        self.is_worker_due = true;
+        let progress = walk(self);
+        if let Next::End(Ending::Failed(failed)) = progress.next
+            && self.settings.is_some()
+        {
+            self.begin_again(&failed, progress.lines);
+        }
     }
 
     /// Forgets everybody who gave no answer that would do, so that they are asked again.
@@ -215,6 +222,11 @@ impl Facts {
         self.lanes.get(id)
     }
 
+    /// Tells whether a lane was started whose name begins like this.
+    pub fn is_step_asked(&self, beginning: &str) -> bool {
+        self.lanes.keys().any(|id| id.0.starts_with(beginning))
+    }
+
     /// Returns what came of every lane that is over, in the order in which they ended.
     pub fn ended(&self) -> Vec<(&LaneId, &LaneEnd)> {
         let ended = self.lanes.iter().filter_map(|(id, course)| Some((id, course.ended.as_ref()?)));
@@ -236,6 +248,11 @@ impl Facts {
     /// Returns what was decided each time that it was found changed.
     pub fn recoveries(&self, boundary: Boundary) -> &[(Millis, Recovery)] {
         self.recoveries.get(&boundary).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns which citations are no evidence, if they were looked up.
+    pub fn citations(&self) -> Option<(Millis, &[(Citation, Missing)])> {
+        self.citations.as_ref().map(|(at, missing)| (*at, missing.as_slice()))
     }
 
     /// Returns how each process ended that did the heavy part, and what folder it left.

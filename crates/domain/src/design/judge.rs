@@ -465,17 +465,14 @@ mod tests {
         ];
         let ballot = ballot(&contests, &Hidden::of(&Panel::default()));
         let text = ballot.text.clone().unwrap();
-        let lower = text.to_lowercase();
+        assert!(text.contains("\nSee src/cursor.rs:1 for it.\n"), "a path is evidence: {text}");
+        let lower = text.to_lowercase().replace("src/cursor.rs", "");
         assert!(!["cursor", "codex", "claude"].iter().any(|name| lower.contains(name)), "{text}");
         assert!(text.contains("### DECISION_1: Let the tool do it\n"), "{text}");
-        assert_eq!((ballot.renamed.as_slice(), &ballot.numbers), (&[1][..], &on(&[1, 3])));
-        assert_eq!(ballot.leaked, [(2, Leak)]);
+        assert_eq!((ballot.renamed.as_slice(), &ballot.numbers), (&[1][..], &on(&[1, 2, 3])));
         assert_eq!(
             ballot.warnings(),
-            [
-                "**⚠ An agent's name was replaced on the ballot of DECISION_1.**",
-                "**⚠ DECISION_2 cannot be judged: a cited path names an agent. Fallback to synthesis.**",
-            ]
+            ["**⚠ An agent's name was replaced on the ballot of DECISION_1.**"]
         );
     }
 

@@ -36,6 +36,7 @@ use self::docket::Docket;
 use self::independence::Answered;
 pub use self::question::{NoAnswer, Question, has_keys};
 use super::board::Board;
+use super::citation::Citation;
 use super::event::{Boundary, Health, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;
 use super::matter::Matter;
@@ -111,6 +112,8 @@ pub enum Need {
     Ask(Box<Question>),
     /// Whether the working tree is as it was.
     Tree(Boundary),
+    /// Which of these citations exist.
+    Citations(Vec<Citation>),
     /// What a person does about a tree that is not.
     Recover(Boundary, String),
     /// What comes of handing it to whoever asked.

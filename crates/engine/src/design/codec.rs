@@ -4,6 +4,7 @@
 //! wrote, so names only ever get added.
 
 mod begun;
+mod citations;
 mod kept;
 mod ruling;
 
@@ -19,6 +20,7 @@ use convoke_domain::lane::event::Usage;
 use serde::{Deserialize, Serialize};
 
 use self::begun::BegunBody;
+use self::citations::CitationsBody;
 use self::kept::KeptBody;
 use self::ruling::RulingBody;
 
@@ -62,6 +64,9 @@ pub fn encode(event: &Event) -> (&'static str, String) {
         Event::TreeDecided(boundary, recovery) => {
             ("tree_decided", body(&RecoveryBody::new(*boundary, *recovery)))
         }
+        Event::CitationsChecked(missing) => {
+            ("citations_checked", body(&CitationsBody::new(missing)))
+        }
         Event::BudgetReached(text) => ("budget_reached", body(&WordBody { name: text.clone() })),
         Event::Interrupted(text) => ("interrupted", body(&WordBody { name: text.clone() })),
         Event::Resumed => ("resumed", "{}".to_owned()),
@@ -86,6 +91,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "replied" => read.body::<ReplyBody>()?.event(),
         "tree_checked" => read.body::<TreeBody>()?.event(&read)?,
         "tree_decided" => read.body::<RecoveryBody>()?.event(&read)?,
+        "citations_checked" => read.body::<CitationsBody>()?.event(),
         "budget_reached" => Event::BudgetReached(read.body::<WordBody>()?.name),
         "interrupted" => Event::Interrupted(read.body::<WordBody>()?.name),
         "resumed" => Event::Resumed,

@@ -1,5 +1,6 @@
 //! A design under way: what is needed is found out, written to the journal, and only then shown.
 
+use convoke_domain::design::citation::{Citation, Missing};
 use convoke_domain::design::event::{
     Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, Recovery, Reply,
     Settings, Stamped, Tree,
@@ -62,6 +63,13 @@ pub trait World {
 
     /// Shows something new.
     fn show(&mut self, line: &Line) -> Result<(), Self::Error>;
+
+    /// Looks up what reviewers cite, and returns what does not exist.
+    fn citations(
+        &mut self,
+        settings: &Settings,
+        cited: &[Citation],
+    ) -> Result<Vec<(Citation, Missing)>, Self::Error>;
 
     /// Keeps artifacts where people find them.
     fn keep(&mut self, progress: &Progress) -> Result<(), Self::Error>;
@@ -343,6 +351,10 @@ impl<W: World> Course<'_, '_, W> {
             },
             Need::Tree(boundary) => {
                 Event::TreeChecked(boundary, self.world.tree(boundary).map_err(RunError::World)?)
+            }
+            Need::Citations(cited) => {
+                let missing = self.world.citations(&settings, &cited).map_err(RunError::World)?;
+                Event::CitationsChecked(missing)
             }
             Need::Export => {
                 let progress = walk(&self.facts);

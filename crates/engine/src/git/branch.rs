@@ -1,6 +1,7 @@
 //! The branches of a working tree: which there are, and making one.
 //!
-//! Git itself is asked, as its user has set it up. It never asks back: nobody may be there to answer.
+//! Git never asks back, because nobody may be there to answer, and starts no program that the
+//! repository names (see [`super::repository`]); a remote is asked with its user's own credentials.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,7 +15,9 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::diff::{asked, git, run};
+use super::diff::{asked, run};
+use super::listing::{programmed, status};
+use super::repository::{NoRepository, Repository, View, question};
 
 /// The remote that a default branch is fetched from.
 pub const REMOTE: &str = "origin";
@@ -52,7 +55,7 @@ pub struct WorkTree {
 impl WorkTree {
     /// Finds the working tree that a folder lies in.
     pub fn at(folder: &Path) -> Result<Self, NoWorkTree> {
-        let answer = git(folder).args(["rev-parse", "--show-toplevel"]).output();
+        let answer = question(folder).args(["rev-parse", "--show-toplevel"]).output();
         let mut answer = answer.map_err(NoWorkTree::NoGit)?;
         if answer.status.success() && answer.stdout.pop_if(|byte| *byte == b'\n').is_some() {
             return Ok(Self { root: OsString::from_vec(answer.stdout).into() });
@@ -66,14 +69,12 @@ impl WorkTree {
         &self.root
     }
 
-    fn git(&self, words: &[&str]) -> Command {
-        let mut git = git(&self.root);
-        git.env("GIT_TERMINAL_PROMPT", "0").env("SSH_ASKPASS_REQUIRE", "never").args(words);
-        git
+    fn answer(&self, words: &[&str]) -> Option<String> {
+        asked(question(&self.root).args(words))
     }
 
-    fn answer(&self, words: &[&str]) -> Option<String> {
-        asked(&mut self.git(words))
+    fn repository(&self) -> Result<Repository, GitSaid> {
+        Repository::at(&self.root).map_err(|error| GitSaid(words(&error)))
     }
 
     /// Returns the branch that is checked out; `None` when a commit is.
@@ -111,7 +112,8 @@ impl WorkTree {
 
     /// Tells whether there is such a reference, by its whole name.
     pub fn has(&self, reference: &str) -> bool {
-        let found = run(&mut self.git(&["show-ref", "--verify", "--quiet", reference]));
+        let mut git = question(&self.root);
+        let found = run(git.args(["show-ref", "--verify", "--quiet", reference]));
         found.is_some_and(|answer| answer.status.success())
     }
 
@@ -127,26 +129,39 @@ impl WorkTree {
 
     /// Tells whether nothing is changed or new; `None` if git cannot tell.
     pub fn is_clean(&self) -> Option<bool> {
-        let answer = run(&mut self.git(&["status", "--porcelain"]))?;
-        answer.status.success().then_some(answer.stdout.is_empty())
+        status(&self.repository().ok()?, &[]).ok().map(|lines| lines.is_empty())
     }
 
     /// Fetches a branch from the remote.
     pub fn fetch(&self, branch: &str, limit: Duration) -> Result<(), GitSaid> {
-        within(self.git(&["fetch", "--quiet", REMOTE, branch]), limit)
+        let repository = self.repository()?;
+        let mut git = repository.network();
+        git.args(["fetch", "--quiet", "--no-auto-gc", "--no-recurse-submodules", REMOTE, branch]);
+        within(git, limit)
     }
 
     /// Brings the checked-out branch up to the remote's, and leaves it as it was if that fails.
     pub fn rebase(&self, branch: &str, limit: Duration) -> Result<(), GitSaid> {
         let onto = format!("refs/remotes/{REMOTE}/{branch}");
-        within(self.git(&["rebase", "--quiet", &onto]), limit).inspect_err(|_| {
-            run(&mut self.git(&["rebase", "--abort"]));
+        let repository = self.repository()?;
+        refuse_programs(&repository, &onto)?;
+        let git = |words: &[&str]| {
+            let mut git = repository.git(View::Converted);
+            git.args(words);
+            git
+        };
+        within(git(&["rebase", "--quiet", "--no-gpg-sign", &onto]), limit).inspect_err(|_| {
+            run(&mut git(&["rebase", "--abort"]));
         })
     }
 
     /// Makes a branch that begins at a reference, and checks it out.
     pub fn create_branch(&self, name: &str, start: &str, limit: Duration) -> Result<(), GitSaid> {
-        within(self.git(&["checkout", "--quiet", "--no-track", "-b", name, start, "--"]), limit)
+        let repository = self.repository()?;
+        refuse_programs(&repository, start)?;
+        let mut git = repository.git(View::Converted);
+        git.args(["checkout", "--quiet", "--no-track", "-b", name, start, "--"]);
+        within(git, limit)
     }
 
     /// Takes a file out of git's own folder, if it is there.
@@ -157,20 +172,53 @@ impl WorkTree {
     }
 }
 
+/// Refuses to check a commit out if a file that changes with it has a filter or a merge driver: without
+/// that program the file would be wrong.
+fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitSaid> {
+    let failed = || GitSaid("git cannot tell what would change".to_owned());
+    let index = repository.scratch().join("checkout");
+    let git = |words: &[&str]| {
+        let mut git = repository.git(View::Converted);
+        git.env("GIT_INDEX_FILE", &index).args(words);
+        run(&mut git).filter(|said| said.status.success())
+    };
+    git(&["read-tree", to]).ok_or_else(failed)?;
+    let names = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "HEAD", to, "--"];
+    // Before the first commit there is nothing that could differ.
+    let Some(said) = git(&names) else { return Ok(()) };
+    let names = said.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    let names = names.map(|name| OsString::from_vec(name.to_vec())).collect();
+    match programmed(repository, Some(&index), &names).map_err(|_| failed())? {
+        Some(file) => Err(GitSaid(format!("{file}, which Convoke does not start; use git for it"))),
+        None => Ok(()),
+    }
+}
+
 /// Returns what git lists as changed or new, or how it ended and what it said.
 pub fn porcelain(folder: &Path) -> Result<String, (i32, String)> {
-    let answer = git(folder).args(["status", "--porcelain"]).output();
-    let answer = answer.map_err(|error| (127, error.to_string()))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    if answer.status.success() {
-        return Ok(text(&answer.stdout));
+    let repository = Repository::at(folder).map_err(|error| match error {
+        NoRepository::Refused(said) => (128, text(&said)),
+        NoRepository::NoGit(error) => (127, error.to_string()),
+        NoRepository::NoStandIn => (1, words(&NoRepository::NoStandIn)),
+    })?;
+    match status(&repository, &[]) {
+        Ok(lines) => Ok(text(&lines)),
+        Err(said) => Err((said.status.code().unwrap_or(-1), text(&said.stderr))),
     }
-    Err((answer.status.code().unwrap_or(-1), text(&answer.stderr)))
+}
+
+fn words(error: &NoRepository) -> String {
+    match error {
+        NoRepository::NoGit(error) => error.to_string(),
+        NoRepository::Refused(said) => first_line(said),
+        NoRepository::NoStandIn => "no temporary folder can be made".to_owned(),
+    }
 }
 
 /// Returns the remote's address.
 pub fn remote_url(folder: &Path) -> Option<String> {
-    asked(git(folder).args(["remote", "get-url", REMOTE]))
+    asked(question(folder).args(["remote", "get-url", REMOTE]))
 }
 
 /// Runs git, but not for longer than it may take.

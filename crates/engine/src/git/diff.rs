@@ -1,10 +1,10 @@
 //! What changed in a project since it was last looked at, and committing it.
 //!
-//! Git itself is asked, with everything of its user's that would change the answer switched off. A
-//! look at the project is a tree in git's own store: it holds what is not committed and what is new,
-//! too, and is thrown away by git when nobody needs it any more. Filters that the repository's own
-//! configuration names do run, as they do for any other git command.
+//! A look at the project is a tree in git's own store: it holds what is not committed and what is new,
+//! too, and is thrown away by git when nobody needs it any more. No program of the repository's has a
+//! part in it (see [`super::repository`]); a file with a filter is seen as it lies there.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -14,9 +14,9 @@ use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::listing::{Listing, New, programmed, put};
+use super::repository::{NoRepository, Repository, View, question};
 use crate::lane::cancel::Cancel;
-use crate::process::command;
-use crate::scratch;
 
 /// Files of our own that lie beside a feature; they are no part of anybody's work.
 const OURS: [&str; 2] = [".resume-state.json", ".review-history.md"];
@@ -81,32 +81,52 @@ pub enum Committed {
 
 /// Returns the commit that a checkout is on; `None` outside of a repository or before the first.
 pub fn head(folder: &Path) -> Option<String> {
-    asked(git(folder).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]))
+    asked(question(folder).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]))
 }
 
 /// Returns what git says of its own version; `None` without git.
 pub(crate) fn asked_version(folder: &Path) -> Option<String> {
-    asked(git(folder).arg("--version"))
+    asked(question(folder).arg("--version"))
 }
 
 /// Looks at a project as it is, and returns the name of what was seen.
 pub fn look(folder: &Path, watched: &Watched) -> Option<String> {
-    let scratch = scratch::look().ok()?;
-    let index = scratch.path().join("index");
+    look_in(&Repository::at(folder).ok()?, folder, watched)
+}
+
+fn look_in(repository: &Repository, folder: &Path, watched: &Watched) -> Option<String> {
+    let index = repository.scratch().join("index");
     // What git knows already need not be looked at again.
-    let known = asked(git(folder).args(["rev-parse", "--git-path", "index"]))?;
-    copy_index(&folder.join(known), &index);
-    let on_copy = || {
-        let mut git = git(folder);
-        git.env("GIT_INDEX_FILE", &index);
+    copy_index(&repository.git_dirs[0].join("index"), &index);
+    // A document that is asked for is seen, even if the repository ignores it.
+    let new = match watched {
+        Watched::Files(_) => New::All,
+        Watched::Everything => New::Visible,
+    };
+    put_changes(repository, folder, &index, watched, new)?;
+    let mut git = repository.git(View::Converted);
+    asked(git.env("GIT_INDEX_FILE", &index).args(["write-tree", "--missing-ok"]))
+}
+
+/// Puts what is watched into an index, and returns the paths that were not there like this.
+fn put_changes(
+    repository: &Repository,
+    folder: &Path,
+    index: &Path,
+    watched: &Watched,
+    new: New,
+) -> Option<BTreeSet<OsString>> {
+    let git_in = |folder: &Path| {
+        let mut git = repository.git_in(folder, View::Converted);
+        git.env("GIT_INDEX_FILE", index);
         git
     };
-    let added = run(on_copy().args(["add", "--all", "--"]).args(watched.words()))?;
-    // A file that was never there cannot be added, and has not changed either.
-    if !added.status.success() && !is_missing(&added) {
-        return None;
-    }
-    asked(on_copy().arg("write-tree"))
+    let (top, words) = (&repository.top, watched.words());
+    let listing = Listing::make(top, &|| git_in(folder), &words, new, &Cancel::default())?;
+    let mut git = git_in(top);
+    put(&mut git, &repository.scratch().join("listed"), listing.paths())?;
+    let is_put = run(&mut git)?.status.success();
+    is_put.then(|| listing.paths().map(OsString::from).collect())
 }
 
 /// Copies an index with its time: git takes a file of the same size for unchanged if it is older
@@ -118,20 +138,17 @@ pub(super) fn copy_index(from: &Path, to: &Path) -> Option<()> {
     copy.set_modified(written).ok()
 }
 
-fn is_missing(output: &Output) -> bool {
-    String::from_utf8_lossy(&output.stderr).contains("did not match any files")
-}
-
 /// Returns what changed between something that was seen, or a commit, and what is there now; `None`
 /// if that is not known any more, or there is no repository.
 pub fn changes_since(folder: &Path, seen: &str, watched: &Watched) -> Option<Changes> {
-    let now = look(folder, watched)?;
+    let repository = Repository::at(folder).ok()?;
+    let now = look_in(&repository, folder, watched)?;
     let is_name = seen.chars().all(|c| c.is_ascii_alphanumeric() || "/._-~^@{}".contains(c));
     if seen.is_empty() || seen.starts_with('-') || !is_name {
         return None;
     }
     let ask = |flags: &[&str]| {
-        let mut git = git(folder);
+        let mut git = repository.git_in(folder, View::Converted);
         git.args(["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"]);
         git.args(["--relative", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"]);
         let output = run(git.args(flags).args([seen, &now, "--"]).args(watched.words()))?;
@@ -152,25 +169,61 @@ pub(super) fn shown(name: &str) -> String {
     }
 }
 
-/// Commits what changed, and nothing else.
+/// Commits what changed, and nothing else. No hook of the repository's runs, nothing is signed, and a
+/// file that has a filter is not committed: only its filter knows what git should keep of it.
 pub fn commit(folder: &Path, message: &str, watched: &Watched) -> Committed {
-    let status = run(git(folder).args(["status", "--porcelain", "--"]).args(watched.words()));
-    let Some(status) = status else { return Committed::Failed("git could not be run".to_owned()) };
-    if !status.status.success() {
-        return Committed::Failed(first_line(&status.stderr));
-    }
-    if status.stdout.is_empty() {
-        return Committed::NoChanges;
-    }
-    let steps: [&[&str]; 2] = [&["add", "--all"], &["commit", "--quiet", "--only", "-m", message]];
-    for words in steps {
-        match run(git(folder).args(words).arg("--").args(watched.words())) {
-            Some(done) if done.status.success() => {}
-            Some(refused) => return Committed::Failed(first_line(&refused.stderr)),
-            None => return Committed::Failed("git could not be run".to_owned()),
+    committed(folder, message, watched).unwrap_or_else(Committed::Failed)
+}
+
+fn committed(folder: &Path, message: &str, watched: &Watched) -> Result<Committed, String> {
+    let no_git = || "git could not be run".to_owned();
+    let repository = Repository::at(folder).map_err(|error| match error {
+        NoRepository::Refused(said) => first_line(&said),
+        NoRepository::NoGit(_) | NoRepository::NoStandIn => no_git(),
+    })?;
+    for unfinished in ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"] {
+        if repository.git_dirs[0].join(unfinished).exists() {
+            return Err(format!("another commit is being made ({unfinished})"));
         }
     }
-    Committed::Done
+    let index = repository.scratch().join("commit");
+    copy_index(&repository.git_dirs[0].join("index"), &index);
+    let said = |words: &[&str]| {
+        let mut git = repository.git(View::Converted);
+        let output = run(git.env("GIT_INDEX_FILE", &index).args(words)).ok_or_else(no_git)?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        } else {
+            Err(first_line(&output.stderr))
+        }
+    };
+    let parent = head(folder);
+    match &parent {
+        // What else is staged is not committed, but stays staged.
+        Some(parent) => said(&["read-tree", "--reset", parent])?,
+        None => said(&["read-tree", "--empty"])?,
+    };
+    let changed = put_changes(&repository, folder, &index, watched, New::Visible);
+    let changed = changed.ok_or("git could not read what changed")?;
+    if changed.is_empty() {
+        return Ok(Committed::NoChanges);
+    }
+    if let Some(file) = programmed(&repository, None, &changed).map_err(|_| no_git())? {
+        return Err(format!("{file}, which Convoke does not start"));
+    }
+    let tree = said(&["write-tree", "--missing-ok"])?;
+    let mut words = vec!["commit-tree", &tree, "-m", message];
+    words.extend(parent.iter().flat_map(|parent| ["-p", parent]));
+    let commit = said(&words)?;
+    let note = format!("commit: {message}");
+    let before = parent.as_deref().unwrap_or("");
+    said(&["update-ref", "--create-reflog", "-m", &note, "HEAD", &commit, before])?;
+    // The index that people use learns of it, too.
+    let mut git = repository.git(View::Converted);
+    let paths = changed.iter().map(OsString::as_os_str);
+    put(&mut git, &repository.scratch().join("listed"), paths).ok_or_else(no_git)?;
+    let staged = run(&mut git).ok_or_else(no_git)?;
+    if staged.status.success() { Ok(Committed::Done) } else { Err(first_line(&staged.stderr)) }
 }
 
 fn first_line(bytes: &[u8]) -> String {
@@ -217,35 +270,18 @@ fn everything(stream: Option<impl Read>) -> Vec<u8> {
     bytes
 }
 
-/// Prepares git so that it answers alike for everybody.
-pub(super) fn git(folder: &Path) -> Command {
-    let mut git = command("git", folder);
-    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_PREFIX"] {
-        git.env_remove(name);
-    }
-    git.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
-    for setting in [
-        "core.quotePath=false",
-        "core.fsmonitor=false",
-        "status.showUntrackedFiles=normal",
-        "diff.orderFile=/dev/null",
-        "diff.algorithm=default",
-        "diff.context=3",
-        "diff.interHunkContext=0",
-        "diff.mnemonicPrefix=false",
-        "diff.noprefix=false",
-        "diff.suppressBlankEmpty=false",
-    ] {
-        git.args(["-c", setting]);
-    }
-    git
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use std::fs;
 
     use super::*;
+
+    /// Prepares git as a person would run it.
+    pub(in crate::git) fn git(folder: &Path) -> Command {
+        let mut git = crate::process::command("git", folder);
+        git.env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE");
+        git
+    }
 
     pub(in crate::git) fn did(folder: &Path, words: &[&str]) {
         let done = run(git(folder).args(words)).unwrap();

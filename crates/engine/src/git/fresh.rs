@@ -3,20 +3,26 @@
 use std::io;
 use std::path::Path;
 
-use crate::process::command;
+use super::repository::question;
 
 /// Makes a folder a repository of its own, with one commit of everything in it. Nobody's settings
-/// decide how, and nobody's name is used.
+/// decide how, and nobody's name is used. A folder that is a repository already is refused: its
+/// settings would count.
 pub fn begin_repository(folder: &Path) -> io::Result<()> {
+    if folder.join(".git").symlink_metadata().is_ok() {
+        return Err(io::Error::other("it is a repository already"));
+    }
     for arguments in [
         &["init", "--quiet", "--initial-branch=main"][..],
         &["add", "--all"],
         &["commit", "--quiet", "--message=The example project"],
     ] {
-        let mut git = command("git", folder);
+        let mut git = question(folder);
         git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        git.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_TEMPLATE_DIR", "");
         git.args(["-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost"]);
         git.args(["-c", "core.autocrlf=false", "-c", "commit.gpgsign=false"]);
+        git.args(["-c", "core.hooksPath=/dev/null", "-c", "core.attributesFile=/dev/null"]);
         let ended = git.args(arguments).output()?;
         if !ended.status.success() {
             return Err(io::Error::other(String::from_utf8_lossy(&ended.stderr).into_owned()));

@@ -13,10 +13,11 @@ use crate::lane::guardian::{end_strays, read_report};
 use crate::process::command;
 
 /// Runs git until it ends or somebody asks it to stop, and tells whether it did what it was asked;
-/// `None` if nobody knows. When we are gone, the guardian ends git with every filter that it started,
-/// and removes the folder.
+/// `None` if nobody knows. Git reads `feed`. When we are gone, the guardian ends git and removes the
+/// folder.
 pub(super) fn succeeds(
     git: &mut Command,
+    feed: &Path,
     convoke: &Path,
     folder: &Path,
     cancel: &Cancel,
@@ -26,7 +27,7 @@ pub(super) fn succeeds(
     }
     let path = folder.join("end");
     let report = create_private(&path).ok()?;
-    let Ok(mut guardian) = guardian(git, convoke, &path).spawn() else {
+    let Ok(mut guardian) = guardian(git, feed, convoke, &path).spawn() else {
         // Our program may have been replaced or removed since we started. Git works without it.
         return run_under(git, cancel).map(|output| output.status.success());
     };
@@ -44,7 +45,7 @@ pub(super) fn succeeds(
 }
 
 /// Prepares a guardian that does in git's place, with its folder and its environment, what git does.
-fn guardian(git: &Command, convoke: &Path, report: &Path) -> Command {
+fn guardian(git: &Command, feed: &Path, convoke: &Path, report: &Path) -> Command {
     let mut guardian = command(convoke, git.get_current_dir().unwrap_or(Path::new(".")));
     for (name, value) in git.get_envs() {
         match value {
@@ -53,7 +54,8 @@ fn guardian(git: &Command, convoke: &Path, report: &Path) -> Command {
         };
     }
     guardian.arg("guard").arg("--report").arg(report);
-    guardian.args(["--owner", &std::process::id().to_string(), "--grace-ms", "0", "--"]);
+    guardian.args(["--owner", &std::process::id().to_string(), "--grace-ms", "0"]);
+    guardian.arg("--feed").arg(feed).arg("--");
     guardian.arg(git.get_program()).args(git.get_args());
     guardian.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     guardian

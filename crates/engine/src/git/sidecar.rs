@@ -1,6 +1,7 @@
 //! Notes on a working tree for other programs: a list of new files before, a look after, and lists of
 //! what changed beside the note. Whatever goes wrong is in the note; nothing here fails.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -8,7 +9,9 @@ use convoke_domain::tree::paths::Paths;
 use convoke_domain::tree::sidecar::{Mode, Note, Request};
 use convoke_domain::tree::{Reason, Status};
 
-use super::diff::{git, run};
+use super::diff::run;
+use super::listing::{status, stored_now};
+use super::repository::{Repository, View};
 use crate::file;
 
 /// No note is longer.
@@ -57,13 +60,13 @@ pub fn read(path: &Path) -> Note {
 
 fn checkpoint(folder: &Path) -> Note {
     let mode = Some(Mode::Checkpoint);
-    let found = ask(folder, &["status", "--porcelain"], Reason::StatusFailed);
+    let found = Repository::at(folder).ok().and_then(|found| status(&found, &[]).ok());
     match found {
-        Err(reason) => Note::unknown(mode, Some(reason)),
-        Ok(output) if output.stdout.is_empty() => {
+        None => Note::unknown(mode, Some(Reason::StatusFailed)),
+        Some(lines) if lines.is_empty() => {
             Note { status: Status::Clean, ..Note::unknown(mode, None) }
         }
-        Ok(_) => {
+        Some(_) => {
             let reason = Some(Reason::CheckpointDirty);
             Note { status: Status::Dirty, ..Note::unknown(mode, reason) }
         }
@@ -128,21 +131,29 @@ fn read_list(path: &Path) -> Option<Paths> {
 }
 
 fn tracked(folder: &Path) -> Result<Paths, Reason> {
+    let repository = Repository::at(folder).map_err(|_| Reason::DiffFailed)?;
     let names = ["--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-relative"];
-    let unstaged = ask(folder, &[&["diff"], &names[..]].concat(), Reason::DiffFailed)?;
-    let staged =
-        ask(folder, &[&["diff", "--cached"], &names[..]].concat(), Reason::DiffCachedFailed)?;
-    let unstaged = Paths::parse(&unstaged.stdout).ok_or(Reason::DiffFailed)?;
-    Ok(unstaged.and(Paths::parse(&staged.stdout).ok_or(Reason::DiffCachedFailed)?))
+    let submodules = ["--ignore-submodules=dirty"];
+    let diff = |flags: &[&str], failed: Reason| {
+        let words = [&["diff"], flags, &names[..], &submodules[..]].concat();
+        Paths::parse(&ask(&repository, &words, failed)?.stdout).ok_or(failed)
+    };
+    let unstaged = diff(&[], Reason::DiffFailed)?;
+    let stored = stored_now(&repository);
+    let stored = stored.iter().flat_map(|name| [name.as_bytes(), b"\0"].concat());
+    let stored = Paths::parse(&stored.collect::<Vec<_>>()).unwrap_or_default();
+    Ok(unstaged.without(&stored).and(diff(&["--cached"], Reason::DiffCachedFailed)?))
 }
 
 fn untracked(folder: &Path) -> Option<Paths> {
     let words = ["ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/"];
-    Paths::parse(&ask(folder, &words, Reason::LsFilesFailed).ok()?.stdout)
+    let repository = Repository::at(folder).ok()?;
+    Paths::parse(&ask(&repository, &words, Reason::LsFilesFailed).ok()?.stdout)
 }
 
-fn ask(folder: &Path, words: &[&str], failed: Reason) -> Result<Output, Reason> {
-    run(git(folder).args(words)).filter(|output| output.status.success()).ok_or(failed)
+fn ask(repository: &Repository, words: &[&str], failed: Reason) -> Result<Output, Reason> {
+    let mut git = repository.git(View::Converted);
+    run(git.args(words)).filter(|output| output.status.success()).ok_or(failed)
 }
 
 #[cfg(test)]
@@ -150,7 +161,7 @@ mod tests {
     use std::fs;
 
     use super::super::diff::asked;
-    use super::super::diff::tests::{did, repository, write as put};
+    use super::super::diff::tests::{did, git, repository, write as put};
     use super::*;
 
     struct Watched {

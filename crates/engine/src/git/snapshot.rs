@@ -1,5 +1,6 @@
 //! A working tree before and after: contents, not only names, so that a file counts that was already
-//! changed or new before and was changed again.
+//! changed or new before and was changed again. Contents are compared byte by byte: no filter and no
+//! conversion hides a change.
 //!
 //! Nothing is left in the repository: what git must store for the comparison goes to a folder of our
 //! own that nobody else can look into. What git does not see is not seen: ignored files, empty folders,
@@ -7,28 +8,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use convoke_domain::tree::{Reason, Status, Verdict};
-use tempfile::TempDir;
 
-use super::diff::{asked, copy_index, git, head, run_under, shown};
+use super::diff::{asked, copy_index, head, run_under, shown};
 use super::guarded;
+use super::listing::{Listing, New, filtered, put};
+use super::pointer::hash_of;
+use super::repository::{NoRepository, Repository, View, question};
+use super::watch::Watch;
 use crate::lane::cancel::Cancel;
-use crate::scratch;
 use crate::skill::hash;
-
-/// Files of git's own that decide what git does and sees, and that no reader has to change.
-const SETTINGS: [&str; 4] = ["config", "config.worktree", "info/exclude", "info/attributes"];
-
-/// No settings or hooks that a person writes are larger; of a larger one the beginning is compared.
-const MAX_BYTES: u64 = 1024 * 1024;
 
 /// A file that is changed or new, and larger than this, is not read.
 const LARGE: u64 = 32 * 1024 * 1024;
+
+/// Of so many changed files it is found out whether only their form in git's store differs.
+const MOST_DOUBTS: usize = 100;
 
 /// What is known of a large file: its size, which file it is, and when it was last changed.
 type Stamp = (u64, u64, i64, i64);
@@ -36,17 +36,26 @@ type Stamp = (u64, u64, i64, i64);
 /// A working tree as it was.
 #[derive(Debug)]
 pub struct Snapshot {
-    top: PathBuf,
-    /// The repository's own folder and the one that its worktrees share.
-    git_dirs: [PathBuf; 2],
+    repository: Repository,
     /// Our own program, which is git's guardian where it takes long.
     convoke: PathBuf,
-    scratch: TempDir,
     commit: Option<String>,
+    branch: Option<String>,
     staged: String,
     tree: String,
+    /// What was changed or new then.
+    dirty: BTreeSet<OsString>,
     large: BTreeMap<OsString, Stamp>,
-    settings: BTreeMap<String, String>,
+    /// Files with filters, which git keeps in another form, and the hashes of their bytes.
+    filtered: BTreeMap<OsString, String>,
+    settings: Watch,
+}
+
+/// What one look finds.
+struct Seen {
+    tree: String,
+    dirty: BTreeSet<OsString>,
+    large: BTreeMap<OsString, Stamp>,
 }
 
 impl Snapshot {
@@ -57,50 +66,48 @@ impl Snapshot {
     }
 
     fn taken(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, Reason> {
-        let ask = |words: &[&str]| asked(git(folder).args(words)).map(PathBuf::from);
-        let top = ask(&["rev-parse", "--show-toplevel"]).ok_or(Reason::NotARepository)?;
-        let absolute = |what| ask(&["rev-parse", "--path-format=absolute", what]);
-        let git_dirs = absolute("--git-dir").zip(absolute("--git-common-dir"));
-        let git_dirs = git_dirs.ok_or(Reason::LookFailed)?;
+        let repository = Repository::at(folder).map_err(|error| match error {
+            // Settings that git cannot read are no reason to say nothing.
+            NoRepository::Refused(_) if super::checkout(folder).is_none() => Reason::NotARepository,
+            NoRepository::NoGit(_) => Reason::NotARepository,
+            NoRepository::Refused(_) | NoRepository::NoStandIn => Reason::LookFailed,
+        })?;
         let mut snapshot = Self {
-            git_dirs: git_dirs.into(),
             convoke: convoke.to_owned(),
-            scratch: scratch::look().map_err(|_| Reason::LookFailed)?,
-            commit: head(&top),
+            commit: head(&repository.top),
+            branch: branch(&repository.top),
             staged: String::new(),
             tree: String::new(),
+            dirty: BTreeSet::new(),
             large: BTreeMap::new(),
-            settings: BTreeMap::new(),
-            top,
+            filtered: BTreeMap::new(),
+            settings: Watch::begin(&repository),
+            repository,
         };
-        snapshot.settings = snapshot.settings_now();
         snapshot.staged = snapshot.staged_now(cancel).ok_or(Reason::LsFilesFailed)?;
-        let known = snapshot.git_dirs[0].join("index");
-        snapshot.large = snapshot.large_now(cancel).ok_or(Reason::LsFilesFailed)?;
-        let tree = snapshot.look(&known, "before", &snapshot.large, cancel);
-        snapshot.tree = tree.ok_or(Reason::LookFailed)?;
+        let known = snapshot.repository.git_dirs[0].join("index");
+        let seen = snapshot.look(&known, "before", cancel)?;
+        (snapshot.tree, snapshot.dirty, snapshot.large) = (seen.tree, seen.dirty, seen.large);
+        snapshot.filtered = snapshot.filtered_now(cancel).ok_or(Reason::LookFailed)?;
         Ok(snapshot)
     }
 
     /// Says what became of it, as far as that is known when somebody asks it to stop.
     pub fn compare(&self, cancel: &Cancel) -> Verdict {
-        let verdict = self.compared(cancel);
+        let verdict = self.compared(cancel).unwrap_or_else(Verdict::unknown);
         let is_stopped = cancel.is_asked() && verdict.status == Status::Unknown;
         if is_stopped { Verdict::unknown(Reason::LookStopped) } else { verdict }
     }
 
-    fn compared(&self, cancel: &Cancel) -> Verdict {
+    fn compared(&self, cancel: &Cancel) -> Result<Verdict, Reason> {
         // What was hashed before need not be hashed again, and marks in the index do not hide files.
-        let Some(large) = self.large_now(cancel) else {
-            return Verdict::unknown(Reason::LsFilesFailed);
+        let before = self.scratch().join("before");
+        let Seen { tree, large, .. } = self.look(&before, "after", cancel)?;
+        let mut paths = if tree == self.tree {
+            Vec::new()
+        } else {
+            self.changed(&tree, cancel).ok_or(Reason::DiffFailed)?
         };
-        let before = self.scratch.path().join("before");
-        let Some(tree) = self.look(&before, "after", &large, cancel) else {
-            return Verdict::unknown(Reason::LookFailed);
-        };
-        let changed =
-            if tree == self.tree { Some(Vec::new()) } else { self.changed(&tree, cancel) };
-        let Some(mut paths) = changed else { return Verdict::unknown(Reason::DiffFailed) };
         let large_names: BTreeSet<_> = self.large.keys().chain(large.keys()).collect();
         let differs = |name: &&&OsString| self.large.get(**name) != large.get(**name);
         for name in large_names.iter().filter(differs) {
@@ -110,103 +117,115 @@ impl Snapshot {
             }
         }
         let is_changed = !paths.is_empty();
-        let settings = self.changed_settings();
+        let settings = self.settings.changed();
         let has_settings = !settings.is_empty();
         paths.extend(settings);
-        let Some(staged) = self.staged_now(cancel) else {
-            return Verdict::unknown(Reason::LsFilesFailed);
-        };
+        let is_switched = branch(&self.repository.top) != self.branch;
+        paths.extend(is_switched.then(|| ".git/HEAD".to_owned()));
+        let staged = self.staged_now(cancel).ok_or(Reason::LsFilesFailed)?;
         let reasons = [
             (Reason::WorkingTreeDirty, is_changed),
             (Reason::SettingsChanged, has_settings),
-            (Reason::CommitChanged, head(&self.top) != self.commit),
+            (Reason::BranchChanged, is_switched),
+            (Reason::CommitChanged, head(&self.repository.top) != self.commit),
             (Reason::IndexChanged, staged != self.staged),
         ];
         let reason = reasons.into_iter().find(|(_, holds)| *holds);
-        reason.map_or(Verdict::CLEAN, |(reason, _)| Verdict::dirty(reason, paths))
+        Ok(reason.map_or(Verdict::CLEAN, |(reason, _)| Verdict::dirty(reason, paths)))
     }
 
     /// Puts everything there is into a tree of git's, which is the same if everything is the same.
-    fn look(
-        &self,
-        known: &Path,
-        name: &str,
-        large: &BTreeMap<OsString, Stamp>,
-        cancel: &Cancel,
-    ) -> Option<String> {
-        let mut wanted = b".\0".to_vec();
-        for file in large.keys() {
-            wanted.extend([b":(exclude,top,literal)", file.as_bytes(), b"\0"].concat());
-        }
-        let list = self.scratch.path().join("wanted");
-        std::fs::write(&list, wanted).ok()?;
-        let index = self.scratch.path().join(name);
+    fn look(&self, known: &Path, name: &str, cancel: &Cancel) -> Result<Seen, Reason> {
+        let index = self.scratch().join(name);
         copy_index(known, &index);
         let on_copy = || {
-            let mut git = self.git();
+            let mut git = self.git(View::Raw);
             git.env("GIT_INDEX_FILE", &index);
             git
         };
+        let top = &self.repository.top;
+        let listing = Listing::make(top, &on_copy, &[], New::Visible, cancel);
+        let listing = listing.ok_or(Reason::LsFilesFailed)?;
+        let stamps = listing.paths().filter_map(|name| Some((name.to_owned(), stamp(top, name)?)));
+        let large: BTreeMap<_, _> = stamps.collect();
+        let list = self.scratch().join("wanted");
+        let small = listing.paths().filter(|name| !large.contains_key(*name));
         let mut add = on_copy();
-        add.args(["add", "--all", "--pathspec-file-nul", "--pathspec-from-file"]).arg(list);
+        put(&mut add, &list, small).ok_or(Reason::LookFailed)?;
         // All else that git is asked here ends with us: it prints, and nobody reads it any more.
-        let is_added = guarded::succeeds(&mut add, &self.convoke, self.scratch.path(), cancel)?;
-        is_added.then(|| asked(on_copy().arg("write-tree")))?
+        let is_added = guarded::succeeds(&mut add, &list, &self.convoke, self.scratch(), cancel);
+        let tree = is_added
+            .filter(|is_added| *is_added)
+            .and_then(|_| asked(on_copy().args(["write-tree", "--missing-ok"])));
+        let dirty = listing.paths().map(OsString::from).collect();
+        Ok(Seen { tree: tree.ok_or(Reason::LookFailed)?, dirty, large })
     }
 
     fn changed(&self, tree: &str, cancel: &Cancel) -> Option<Vec<String>> {
         let words = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-relative"];
-        let mut git = self.git();
-        git.args(words).args([&self.tree, tree, "--"]);
-        let output = run_under(&mut git, cancel)?;
+        let mut git = self.git(View::Raw);
+        git.args(words).args(["--ignore-submodules=dirty", &self.tree, tree, "--"]);
+        let output = run_under(&mut git, cancel).filter(|output| output.status.success())?;
         let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        let names = names.map(|name| shown(&String::from_utf8_lossy(name))).collect();
-        output.status.success().then_some(names)
+        let names: Vec<_> = names.map(OsStr::from_bytes).collect();
+        let is_changed = |(number, name): &(usize, &&OsStr)| {
+            *number >= MOST_DOUBTS || !self.is_same(name, cancel)
+        };
+        let changed = names.iter().enumerate().filter(is_changed);
+        Some(changed.map(|(_, name)| shown(&name.to_string_lossy())).collect())
     }
 
-    /// Lists the large files that are changed or new.
-    fn large_now(&self, cancel: &Cancel) -> Option<BTreeMap<OsString, Stamp>> {
-        let words = ["ls-files", "-z", "--others", "--modified", "--exclude-standard"];
-        let listed =
-            run_under(self.git().args(words), cancel).filter(|listed| listed.status.success())?;
-        let names = listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        let stamp = |name: &[u8]| {
-            let found = std::fs::symlink_metadata(self.top.join(OsStr::from_bytes(name))).ok()?;
-            let stamp = (found.len(), found.ino(), found.ctime(), found.ctime_nsec());
-            let is_large = found.is_file() && found.len() > LARGE;
-            is_large.then(|| (OsString::from_vec(name.to_vec()), stamp))
-        };
-        Some(names.filter_map(stamp).collect())
+    /// Tells whether the bytes of a file are as they were, though git keeps them in another form.
+    fn is_same(&self, name: &OsStr, cancel: &Cancel) -> bool {
+        let path = self.repository.top.join(name);
+        if let Some(before) = self.filtered.get(name) {
+            return hash_of(&path, cancel).as_ref() == Some(before);
+        }
+        // What was not changed then was what git makes of its own form.
+        if self.dirty.contains(name) || stamp(&self.repository.top, name).is_some() {
+            return false;
+        }
+        let mut object = OsString::from(format!("{}:", self.tree));
+        object.push(name);
+        let mut git = self.git(View::Converted);
+        let made = run_under(git.args(["cat-file", "--filters"]).arg(object), cancel);
+        let made = made.filter(|made| made.status.success()).map(|made| hash(made.stdout));
+        made.is_some() && made == hash_of(&path, cancel)
+    }
+
+    /// Hashes the files that have a filter.
+    fn filtered_now(&self, cancel: &Cancel) -> Option<BTreeMap<OsString, String>> {
+        let top = &self.repository.top;
+        let mut found = BTreeMap::new();
+        for name in filtered(&self.repository, cancel)? {
+            if stamp(top, &name).is_none()
+                && let Some(hash) = hash_of(&top.join(&name), cancel)
+            {
+                found.insert(name, hash);
+            }
+        }
+        (!cancel.is_asked()).then_some(found)
     }
 
     /// Names everything that is staged, with its content.
     fn staged_now(&self, cancel: &Cancel) -> Option<String> {
-        let output = run_under(self.git().args(["ls-files", "--stage", "-z"]), cancel)?;
+        let mut git = self.git(View::Raw);
+        let output = run_under(git.args(["ls-files", "--stage", "-z"]), cancel)?;
         output.status.success().then(|| hash(&output.stdout))
     }
 
-    fn settings_now(&self) -> BTreeMap<String, String> {
-        let hooks = self.git_dirs[1].join("hooks");
-        let hooks = std::fs::read_dir(hooks).into_iter().flatten().flatten();
-        let hooks = hooks.map(|entry| entry.path());
-        let named = self.git_dirs.iter().flat_map(|dir| SETTINGS.map(|name| dir.join(name)));
-        let content = |path: PathBuf| Some((git_path(&path), hash(&beginning(&path)?)));
-        named.chain(hooks).filter_map(content).collect()
-    }
-
-    fn changed_settings(&self) -> Vec<String> {
-        let now = self.settings_now();
-        let names = self.settings.keys().chain(now.keys()).collect::<BTreeSet<_>>();
-        names.into_iter().filter(|it| self.settings.get(*it) != now.get(*it)).cloned().collect()
+    fn scratch(&self) -> &Path {
+        self.repository.scratch()
     }
 
     /// Prepares git so that it stores nothing in the repository.
-    fn git(&self) -> Command {
-        let mut git = git(&self.top);
-        let objects = self.scratch.path().join("objects");
+    fn git(&self, view: View) -> Command {
+        let mut git = self.repository.git(view);
+        let objects = self.scratch().join("objects");
         std::fs::create_dir_all(&objects).ok();
         git.env("GIT_OBJECT_DIRECTORY", objects);
-        git.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.git_dirs[1].join("objects"));
+        let real = self.repository.git_dirs[1].join("objects");
+        git.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", real);
         git.args(["-c", "core.compression=0", "-c", "advice.addEmbeddedRepo=false"]);
         // Whatever is larger goes into one file with all others, which is soon removed again.
         git.args(["-c", "core.bigFileThreshold=1"]);
@@ -214,26 +233,24 @@ impl Snapshot {
     }
 }
 
-fn beginning(path: &Path) -> Option<Vec<u8>> {
-    use std::io::Read;
-
-    let mut bytes = Vec::new();
-    crate::file::open_regular(path)?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+/// Returns what is known of a file that is too large to be read; `None` for every other.
+fn stamp(top: &Path, name: &OsStr) -> Option<Stamp> {
+    let found = std::fs::symlink_metadata(top.join(name)).ok()?;
+    let stamp = (found.len(), found.ino(), found.ctime(), found.ctime_nsec());
+    (found.is_file() && found.len() > LARGE).then_some(stamp)
 }
 
-/// Names a file of git's own folder as people know it.
-fn git_path(path: &Path) -> String {
-    let text = path.display().to_string();
-    let start = text.rfind("/.git/").map_or(0, |at| at + 1);
-    shown(&text[start..])
+/// Returns the branch that is checked out; `None` when a commit is.
+fn branch(top: &Path) -> Option<String> {
+    asked(question(top).args(["symbolic-ref", "--quiet", "HEAD"]))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
-    use super::super::diff::tests::{did, repository, write};
+    use super::super::diff::tests::{did, git, repository, write};
     use super::*;
 
     // P-354: what is too large to be read is noticed all the same.
@@ -347,6 +364,96 @@ mod tests {
             &[".git/hooks/pre-commit"],
         );
         check(&nothing, &writes(".git/info/exclude", "*\n"), settings, &[".git/info/exclude"]);
+        let executable = |here: &Path| {
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(here.join(".git/hooks/pre-commit"), mode).unwrap();
+        };
+        let hook = [".git/hooks/pre-commit"];
+        check(&writes(".git/hooks/pre-commit", "x"), &executable, settings, &hook);
+        let elsewhere = |here: &Path| {
+            did(here, &["config", "core.hooksPath", "tools/hooks"]);
+            did(here, &["config", "include.path", "../tools/included"]);
+            write(here, ".gitignore", "tools\n");
+            write(here, "tools/included", "[a]\nb = c\n");
+        };
+        let hook = ["tools/hooks/pre-commit"];
+        check(&elsewhere, &writes("tools/hooks/pre-commit", "x"), settings, &hook);
+        check(&elsewhere, &writes("tools/included", ""), settings, &[".git/../tools/included"]);
+    }
+
+    // Another branch is another place for what comes next, also at the same commit.
+    #[test]
+    fn a_switched_branch_is_noticed() {
+        let switches = |here: &Path| did(here, &["checkout", "--quiet", "-b", "other"]);
+        check(&nothing, &switches, Some(Reason::BranchChanged), &[".git/HEAD"]);
+        let detaches = |here: &Path| did(here, &["checkout", "--quiet", "--detach"]);
+        check(&nothing, &detaches, Some(Reason::BranchChanged), &[".git/HEAD"]);
+    }
+
+    /// What git makes of `$Id$`.
+    const IDENT: &str = "$Id: 055c8729cdcc372500a08db659c045e16c4409fb $\n";
+
+    /// A committed file that git keeps in another form than it lies there.
+    fn kept_otherwise(here: &Path, attribute: &str, committed: &str, there: &str) {
+        write(here, ".gitattributes", &format!("*.x {attribute}\n"));
+        write(here, "a.x", committed);
+        did(here, &["-c", "core.safecrlf=false", "add", "."]);
+        did(here, &["commit", "--quiet", "-m", "second"]);
+        for (key, value) in [("clean", "tr b a"), ("smudge", "tr a b")] {
+            did(here, &["config", &format!("filter.swap.{key}"), value]);
+        }
+        fs::remove_file(here.join("a.x")).unwrap();
+        did(here, &["checkout", "--quiet", "--", "a.x"]);
+        assert_eq!(fs::read_to_string(here.join("a.x")).unwrap(), there, "{attribute}");
+    }
+
+    // Bytes count: what is written again as it was is no change, and what a filter or a conversion
+    // would hide is one.
+    #[test]
+    fn bytes_count_whatever_git_makes_of_them() {
+        let dirty = Some(Reason::WorkingTreeDirty);
+        for (attribute, committed, there, hidden) in [
+            ("filter=swap", "aaa\n", "bbb\n", "aba\n"),
+            ("eol=crlf", "aaa\n", "aaa\r\n", "aaa\n"),
+            ("ident", "$Id$\n", IDENT, "$Id: x $\n"),
+            ("text", "aaa\n", "aaa\n", "aaa\r\n"),
+        ] {
+            let before = |here: &Path| kept_otherwise(here, attribute, committed, there);
+            let touches = |here: &Path| {
+                let bytes = fs::read(here.join("a.x")).unwrap();
+                fs::remove_file(here.join("a.x")).unwrap();
+                fs::write(here.join("a.x"), bytes).unwrap();
+            };
+            check(&before, &nothing, None, &[]);
+            check(&before, &touches, None, &[]);
+            check(&before, &writes("a.x", hidden), dirty, &["a.x"]);
+        }
+    }
+
+    // A file of Git LFS is as committed if it is what its pointer names.
+    #[test]
+    fn files_of_git_lfs_are_compared_with_their_pointers() {
+        let pointer = format!(
+            "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 4\n",
+            hash("big\n")
+        );
+        let checked_out = |here: &Path| {
+            write(here, ".gitattributes", "*.bin filter=lfs\n");
+            write(here, "a.bin", &pointer);
+            did(here, &["add", "."]);
+            did(here, &["commit", "--quiet", "-m", "second"]);
+            write(here, "a.bin", "big\n");
+        };
+        let dirty = Some(Reason::WorkingTreeDirty);
+        check(&checked_out, &nothing, None, &[]);
+        check(&checked_out, &writes("a.bin", "big\n"), None, &[]);
+        check(&checked_out, &writes("a.bin", "bad\n"), dirty, &["a.bin"]);
+        let folder = repository();
+        checked_out(folder.path());
+        let tree = super::super::branch::WorkTree::at(folder.path()).unwrap();
+        assert_eq!(tree.is_clean(), Some(true));
+        write(folder.path(), "a.bin", "bad\n");
+        assert_eq!(tree.is_clean(), Some(false));
     }
 
     // A folder below the top is watched with everything around it.

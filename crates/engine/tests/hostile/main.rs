@@ -10,7 +10,9 @@
 )]
 
 mod cases;
+mod citations;
 mod confirmations;
+mod identities;
 mod judges;
 mod plan_reviews;
 mod plans;
@@ -33,4 +35,4 @@ macro_rules! kinds {
     };
 }
 
-kinds! { confirmations judges plan_reviews plans reviews sketches transcripts votes }
+kinds! { citations confirmations identities judges plan_reviews plans reviews sketches transcripts votes }

@@ -119,6 +119,11 @@ impl CourseArgs {
         }
         let outcome =
             run(journal, events, &mut stage).map_err(|error| again(unheard(run_failed(error))))?;
+        let is_complete = matches!(outcome, Outcome::Ended(Ending::Complete { .. }));
+        let left_behind = is_complete.then(|| stage.left_behind()).flatten();
+        if let Some(warning) = &left_behind {
+            stage.screen.say(warning);
+        }
         if stage.is_unanswered && outcome == Outcome::Interrupted {
             return Err(unanswered(id));
         }
@@ -150,7 +155,7 @@ impl CourseArgs {
             let record = recorded(workspace, &kept, &facts, &progress)?;
             hand_over(Path::new(dir), id, &progress, record, &earlier, output).map_err(again)?;
         }
-        if matches!(outcome, Outcome::Ended(Ending::Complete { .. })) {
+        if is_complete {
             folders.remove(&folder, now()).map_err(held)?;
         }
         let withheld = withheld(id, &progress).filter(|_| !settings.is_rehearsal);
@@ -162,7 +167,9 @@ impl CourseArgs {
                 None
             }
         });
-        told(app, id, &outcome, &progress, withheld.as_deref(), output)
+        let exit = told(app, id, &outcome, &progress, withheld.as_deref(), output)?;
+        let is_left = left_behind.is_some() && exit == Exit::Done;
+        Ok(if is_left { Exit::DirtyTree } else { exit })
     }
 
     /// Sets the stage for a run that was begun.
@@ -210,7 +217,7 @@ impl CourseArgs {
             is_unanswered: false,
             forecast: None,
             is_blind: false,
-            stands_on: None,
+            watch: None,
         })
     }
 

@@ -95,6 +95,10 @@ fn found(folder: &Path) -> io::Result<Files> {
         for entry in fs::read_dir(folder.join(&path))? {
             let entry = entry?;
             let inner = format!("{path}/{}", entry.file_name().to_string_lossy());
+            // The copy gets a repository of its own; settings and hooks of another are not wanted.
+            if entry.file_name() == ".git" {
+                continue;
+            }
             if entry.file_type()?.is_dir() {
                 open.push(inner);
             } else {

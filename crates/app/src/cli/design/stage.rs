@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use convoke_domain::design::citation::{Citation, Missing};
 use convoke_domain::design::event::{
     Boundary, Export, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
 };
@@ -17,12 +18,13 @@ use convoke_domain::lane::collected::Status;
 use convoke_domain::lane::event::Event;
 use convoke_domain::lane::queue::Room;
 use convoke_domain::run::RunId;
-use convoke_domain::tree::Status as TreeStatus;
 use convoke_domain::tree::sidecar::{Mode, Request as TreeRequest};
+use convoke_domain::tree::{Status as TreeStatus, Verdict};
+use convoke_engine::design::citations;
 use convoke_engine::design::run::{LaneNews, Tell, World};
 use convoke_engine::design::setup::{self, Doubt};
-use convoke_engine::git::diff::head;
 use convoke_engine::git::sidecar::check;
+use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::many::{self, Enough, News, Waiting};
 use jiff::Timestamp;
 
@@ -33,11 +35,13 @@ use super::probe::probe;
 use super::screen::Screen;
 use super::{DesignError, cost, lane_limits, question, worker};
 use crate::app::{App, Format};
+use crate::cli::lane::{Look, TreeWatch};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::interrupt::{self, Held};
+use crate::output::Voice;
 use crate::workspace::Workspace;
 
 /// How many lanes run at the same time.
@@ -83,8 +87,8 @@ pub(super) struct Stage<'a> {
     pub(super) forecast: Option<String>,
     /// Whether it was said that the budget does not know of everything.
     pub(super) is_blind: bool,
-    /// The commit on which agents began to work.
-    pub(super) stands_on: Option<String>,
+    /// The working tree as it was when agents began to work.
+    pub(super) watch: Option<TreeWatch>,
 }
 
 impl Stage<'_> {
@@ -106,6 +110,17 @@ impl Stage<'_> {
 }
 
 impl Stage<'_> {
+    /// Tells how the working tree is looked at, before and after agents work.
+    fn look<'l>(&'l self, voice: &'l Voice) -> Look<'l> {
+        Look { app: self.app, voice, limit: self.limit }
+    }
+
+    /// Says what agents changed that worked after the last boundary.
+    pub(super) fn left_behind(&self) -> Option<String> {
+        let verdict = self.watch.as_ref()?.end(&self.look(&Voice::default()))?;
+        verdict.warning("agents").filter(|_| verdict.status == TreeStatus::Dirty)
+    }
+
     /// Says once that the budget cannot be held against some lanes.
     fn blindness(&mut self) -> Option<String> {
         let cap = self.budget.filter(|_| !self.is_blind && !self.is_worker)?;
@@ -149,8 +164,8 @@ impl World for Stage<'_> {
         if let Some(blindness) = self.blindness() {
             self.screen.say(&blindness);
         }
-        if self.stands_on.is_none() {
-            self.stands_on = head(&self.app.project);
+        if self.watch.is_none() {
+            self.watch = Some(TreeWatch::begin(Rights::ReadOnly, &self.look(&Voice::default())));
         }
         // What agents do meanwhile is not part of what a design shows.
         let quiet = App { format: Format::Json, ..self.app.clone() };
@@ -216,21 +231,37 @@ impl World for Stage<'_> {
     }
 
     fn tree(&mut self, _: Boundary) -> Result<Tree, Failure> {
+        // What agents changed, as after any lane; a commit, a hook or a branch leaves no change that
+        // is not committed.
+        let watched =
+            self.watch.as_ref().and_then(|watch| watch.end(&self.look(&Voice::default())));
+        let suspicion = watched.as_ref().and_then(Verdict::suspicion);
+        if let Some((status, detail)) = suspicion {
+            return Ok(Tree::Suspect { status: status.name().to_owned(), detail });
+        }
         let request = TreeRequest { mode: Mode::Checkpoint, baseline: None, sidecar: None };
         let note = check(&self.app.project, &request);
-        // What was committed meanwhile looks clean, too.
-        let is_moved = self.stands_on.is_some() && head(&self.app.project) != self.stands_on;
         Ok(match note.status {
-            TreeStatus::Clean if is_moved => Tree::Suspect {
-                status: TreeStatus::Dirty.name().to_owned(),
-                detail: "other-commit".to_owned(),
-            },
             TreeStatus::Clean => Tree::Clean,
             TreeStatus::Dirty | TreeStatus::Unknown => Tree::Suspect {
                 status: note.status.name().to_owned(),
                 detail: note.reason.map_or_else(String::new, |reason| reason.name().to_owned()),
             },
         })
+    }
+
+    fn citations(
+        &mut self,
+        settings: &Settings,
+        cited: &[Citation],
+    ) -> Result<Vec<(Citation, Missing)>, Failure> {
+        let of_feature = settings.feature_dir.iter().map(PathBuf::from);
+        let of_documents = settings
+            .documents
+            .iter()
+            .filter_map(|document| Some(self.app.project.join(document).parent()?.to_owned()));
+        let folders: Vec<_> = of_feature.chain(of_documents).collect();
+        Ok(citations::missing(&self.app.project, &folders, cited))
     }
 
     fn recover(&mut self, boundary: Boundary, _: &str) -> Result<Option<Recovery>, Failure> {
@@ -248,8 +279,8 @@ impl World for Stage<'_> {
         keep_file(&self.folder, &guard, "")?;
         Ok(match self.ask(&question)? {
             Some(Reply::Words(words)) if words == question.options[0] => {
-                // Who looked at it says which commit is right.
-                self.stands_on = head(&self.app.project);
+                // Who looked at it says that it is right.
+                self.watch = None;
                 Some(Recovery::Restored)
             }
             Some(_) => Some(Recovery::Cancelled),

@@ -8,10 +8,11 @@ use super::interview::Scope;
 use super::plan::Plan;
 use super::seated::{Phase, Taken};
 use super::sketches::{personality, reader};
-use super::{Walk, Walked};
+use super::{Halt, Need, Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::ballot;
 use crate::design::board::Table;
+use crate::design::citation;
 use crate::design::event::Boundary;
 use crate::design::finding::Finding;
 use crate::design::merge::{self, Raised};
@@ -57,12 +58,13 @@ impl Walk<'_> {
         };
         let reviews = self.seated(&seats, &phase)?;
         self.tree(Boundary::Reviews)?;
-        let findings = self.findings(&reviews)?;
+        let mut findings = self.findings(&reviews)?;
         if findings.is_empty() {
             let nobody = reviews.is_empty();
             self.nothing_found(nobody);
             return Ok(Reviewed { plan, accepted: String::new(), accepted_numbers: Vec::new() });
         }
+        self.mark_citations(&mut findings)?;
         let ballot = ballot::render(&findings, self.settings.policy.layout());
         self.file("ballot.txt", ballot.clone());
         self.file("proposer-map.tsv", ballot::proposer_map(&findings));
@@ -70,6 +72,22 @@ impl Walk<'_> {
         let reviewers: Vec<_> =
             reviews.iter().map(|it| self.settings.panel.attribution(&it.seat)).collect();
         self.decided(scope, plan, &findings, &voters, &reviewers)
+    }
+
+    /// Marks what findings cite and what does not exist. A run of an earlier version, in which voters
+    /// were asked without, is told as it was.
+    fn mark_citations(&mut self, findings: &mut [Finding]) -> Walked<()> {
+        if let Some((at, missing)) = self.facts.citations() {
+            self.at(at);
+            citation::mark(findings, missing);
+            return Ok(());
+        }
+        let cited = citation::of_findings(findings);
+        let is_told = self.facts.is_step_asked("vote/") || self.facts.budget().is_some();
+        if cited.is_empty() || is_told {
+            return Ok(());
+        }
+        Err(Halt::Need(Need::Citations(cited)))
     }
 
     fn nothing_found(&mut self, nobody: bool) {

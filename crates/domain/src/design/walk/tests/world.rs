@@ -278,6 +278,7 @@ impl World {
                 let tree = self.trees.get(boundary.name()).and_then(|trees| trees.get(round));
                 vec![Event::TreeChecked(boundary, tree.cloned().unwrap_or(Tree::Clean))]
             }
+            Need::Citations(_) => vec![Event::CitationsChecked(Vec::new())],
             Need::Export => {
                 let export = self.exports.get(facts.exports().len()).cloned();
                 let manifest = "/parent/design-export/manifest.env".to_owned();
