@@ -9,6 +9,7 @@ pub mod fresh;
 mod guarded;
 pub mod sidecar;
 pub mod snapshot;
+pub mod tracked;
 
 use std::path::{Path, PathBuf};
 

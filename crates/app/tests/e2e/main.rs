@@ -13,6 +13,7 @@ mod brief_init;
 mod brief_rest;
 mod cli;
 mod config;
+mod config_trust;
 mod design;
 mod design_cost;
 mod design_heavy;
