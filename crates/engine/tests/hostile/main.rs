@@ -11,10 +11,16 @@
 
 mod cases;
 mod reviews;
+mod task_lists;
 
 use cases::hold;
 
 #[test]
 fn reviews_hold() {
     hold("reviews", reviews::verdict);
+}
+
+#[test]
+fn task_lists_hold() {
+    hold("task_lists", task_lists::verdict);
 }
