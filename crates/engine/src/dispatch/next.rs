@@ -122,7 +122,8 @@ pub fn next(
     let state = before.as_ref().map(|round| &round.state);
     let first = state.map_or(chars(&fresh.prompt), |state| state.iteration1_prompt_length);
     let base_chars = request.guard_base.chars(first, fresh.artifact_chars);
-    let delta_chars = changes.as_ref().map(|changes| sent_chars(changes, order.role));
+    let delta_chars =
+        changes.as_ref().map(|changes| sent_chars(changes, order.role, request.summary));
     let decision = decide(&Situation {
         iteration,
         is_final: request.is_final,
@@ -182,8 +183,11 @@ fn sent_stat<'a>(changes: &'a Changes, role: &Role) -> &'a str {
     if role.takes_files { &changes.stat } else { "" }
 }
 
-fn sent_chars(changes: &Changes, role: &Role) -> u64 {
-    chars(sent_stat(changes, role)) + chars(&changes.diff)
+/// Counts all that a resumed prompt tells a session it has not seen: what changed, and what was done
+/// about the issues. An implementer is sent no summary of its own work.
+fn sent_chars(changes: &Changes, role: &Role, summary: &str) -> u64 {
+    let summary = if role.form == Form::Fix { "" } else { summary.trim_matches(['\r', '\n']) };
+    chars(sent_stat(changes, role)) + chars(&changes.diff) + chars(summary)
 }
 
 fn chars(text: &str) -> u64 {

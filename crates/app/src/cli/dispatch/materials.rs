@@ -83,6 +83,13 @@ struct NoChanges {
     commit: String,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("cannot begin iteration {iteration}: the last one is {max}")]
+struct BeyondLast {
+    iteration: u32,
+    max: u32,
+}
+
 impl MaterialArgs {
     /// Returns what a round of a loop is made of.
     pub(super) fn of_round(
@@ -120,6 +127,11 @@ impl MaterialArgs {
         };
         let text = |path: &Option<PathBuf>| path.as_ref().map(|path| read(path)).transpose();
         let max = self.max.unwrap_or(settings.max_iterations);
+        if self.iteration > max {
+            let error = BeyondLast { iteration: self.iteration, max };
+            let hint = format!("let there be more with `--max {}`", self.iteration);
+            return Err(Failure::new(Exit::Usage, error).hint(hint));
+        }
         Ok(Materials {
             profile: self.profile.unwrap_or(settings.profile),
             rubric: own(&self.rubric, settings.rubrics.get(&role.name), texts::rubric(role))?,

@@ -16,7 +16,7 @@ use super::{check, gate, next};
 use crate::app::{App, Format};
 use crate::cli::lane::{
     self, Account, AgentWord, Allowance, LaneOrder, Purse, lane_failed, model_name, overdrawn,
-    sentence,
+    sentence, why,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -101,7 +101,9 @@ impl Assignment<'_> {
         let was_resumed = matches!(decision, Decision::Resume { .. });
         if was_resumed && !is_final(ran.driven.outcome) {
             let mut again = self.next.clone();
-            again.resume_failed = Some(ran.driven.outcome.name().to_owned());
+            let (outcome, why) = (ran.driven.outcome.name(), why(&ran.driven));
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            again.resume_failed = Some(format!("{outcome}{why}"));
             (ran, _) = self.round(app, &again, scratch.path(), voice)?;
         }
         let is_answered = ran.driven.outcome == Outcome::Answered;
