@@ -158,8 +158,17 @@ fn read_section<L: Default>(
             let known: Vec<_> = keys.iter().map(|key| key.name).collect();
             return Err(unknown(&format!("{section}.{name}"), path, "key", &known));
         };
-        (key.set)(&mut layer, value)
-            .ok_or_else(|| wrong(place(&format!("{section}.{name}")), key.expected))?;
+        (key.set)(&mut layer, value).ok_or_else(|| {
+            let explained = match (section, key.name) {
+                (dispatch::SECTION, "roles") => dispatch::explain_roles(value),
+                _ => None,
+            };
+            let (inside, expected) = explained
+                .map_or((String::new(), key.expected.into()), |(inside, expected)| {
+                    (inside, Cow::Owned(expected))
+                });
+            wrong(place(&format!("{section}.{name}{inside}")), expected)
+        })?;
     }
     Ok(layer)
 }

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use convoke_domain::dispatch::artifact::Artifact;
 use convoke_domain::dispatch::confirmation::Level;
 use convoke_domain::dispatch::extract::{EndRule, MatchRule, Rules};
+use convoke_domain::dispatch::pattern::PathPattern;
 use convoke_domain::dispatch::resume::GuardBase;
 use convoke_domain::dispatch::resumed_prompt::Wording;
 use convoke_domain::dispatch::role::{Form, Noun, Profile, Role, RoleName, Roles};
 use convoke_domain::dispatch::task_prompt::TaskOrder;
 use toml::Value;
 
-use super::{Key, number, read_layers, text, whole};
+use super::{Key, number, read_layers, text, truth, whole};
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -40,6 +41,8 @@ pub struct Settings {
     pub task_order: TaskOrder,
     /// Whether a task is given two sections of the PRD instead of being sent to it.
     pub prd_sections: bool,
+    /// Whether a copy of what the store knows of a feature's rounds is written beside it.
+    pub state_file: bool,
     /// The roles.
     pub roles: Roles,
     /// Files with what some roles are asked, relative to the project.
@@ -61,6 +64,7 @@ pub struct Layer {
     resume_text: Option<Wording>,
     task_order: Option<TaskOrder>,
     prd_sections: Option<bool>,
+    state_file: Option<bool>,
     roles: BTreeMap<RoleName, RoleChange>,
 }
 
@@ -68,6 +72,8 @@ pub struct Layer {
 #[derive(Debug, Clone, Default)]
 struct RoleChange {
     artifacts: Option<Vec<Artifact>>,
+    required: Option<Vec<PathPattern>>,
+    diff: Option<bool>,
     target: Option<Artifact>,
     noun: Option<Noun>,
     form: Option<Form>,
@@ -78,7 +84,7 @@ struct RoleChange {
 }
 
 /// Every setting of dispatches.
-pub const KEYS: [Key<Layer>; 11] = [
+pub const KEYS: [Key<Layer>; 12] = [
     Key {
         name: "artifacts_root",
         expected: "a folder, relative to the project",
@@ -175,16 +181,29 @@ pub const KEYS: [Key<Layer>; 11] = [
         },
     },
     Key {
+        name: "state_file",
+        expected: "true or false",
+        default: "false",
+        meaning: "also write `.resume-state.json` beside a feature, as the original workflow does; \
+                  what counts is in the store",
+        from_text: truth,
+        set: |layer, value| {
+            layer.state_file = Some(value.as_bool()?);
+            Some(())
+        },
+    },
+    Key {
         name: "roles",
         expected: "a table of roles such as `[dispatch.roles.\"implement/ux-reviewer\"]`, each with \
-                   any of artifacts, target, noun, form, files, resumes, rubric, returns",
+                   any of artifacts, required, diff, target, noun, form, files, resumes, rubric, \
+                   returns",
         default: "the built-in roles",
         meaning: "roles that are added or changed; see docs/reference/dispatch.md",
         from_text: |_| None,
         set: |layer, value| {
             for (name, value) in value.as_table()? {
                 let name = RoleName::parse(name).ok()?;
-                layer.roles.insert(name, RoleChange::read(value)?);
+                layer.roles.insert(name, RoleChange::read(value).ok()?);
             }
             Some(())
         },
@@ -196,27 +215,93 @@ fn one<T>(value: &Value, parse: fn(&str) -> Option<T>, place: &mut Option<T>) ->
     Some(())
 }
 
-impl RoleChange {
-    fn read(value: &Value) -> Option<Self> {
-        let mut change = Self::default();
-        for (name, value) in value.as_table()? {
-            match name.as_str() {
-                "artifacts" => {
-                    let names = value.as_array()?.iter();
-                    let parse = |name: &Value| Artifact::parse(name.as_str()?).ok();
-                    change.artifacts = Some(names.map(parse).collect::<Option<_>>()?);
-                }
-                "target" => change.target = Some(Artifact::parse(value.as_str()?).ok()?),
-                "noun" => one(value, Noun::parse, &mut change.noun)?,
-                "form" => one(value, form, &mut change.form)?,
-                "files" => change.files = Some(value.as_bool()?),
-                "resumes" => change.resumes = Some(value.as_bool()?),
-                "rubric" => change.rubric = Some(PathBuf::from(value.as_str()?)),
-                "returns" => change.returns = Some(PathBuf::from(value.as_str()?)),
-                _ => return None,
-            }
+/// What is wrong with a role: the key, if one is, and what it must be.
+struct RoleMistake {
+    key: Option<String>,
+    expected: String,
+}
+
+/// Says which role, which key of it and why, for a table of roles that cannot be used: the place
+/// below `dispatch.roles`, and what is expected there.
+pub(super) fn explain_roles(value: &Value) -> Option<(String, String)> {
+    let Some(roles) = value.as_table() else { return Some((String::new(), "a table".to_owned())) };
+    roles.iter().find_map(|(name, value)| {
+        let place = format!(".\"{}\"", name.escape_debug());
+        if RoleName::parse(name).is_err() {
+            let expected = "named `command/role`, in small letters".to_owned();
+            return Some((place, expected));
         }
-        Some(change)
+        let mistake = RoleChange::read(value).err()?;
+        let key = mistake.key.map_or(String::new(), |key| format!(".{}", key.escape_debug()));
+        Some((place + &key, mistake.expected))
+    })
+}
+
+impl RoleChange {
+    const KEYS: [&str; 10] = [
+        "artifacts",
+        "required",
+        "diff",
+        "target",
+        "noun",
+        "form",
+        "files",
+        "resumes",
+        "rubric",
+        "returns",
+    ];
+
+    fn read(value: &Value) -> Result<Self, RoleMistake> {
+        let Some(values) = value.as_table() else {
+            return Err(RoleMistake { key: None, expected: "a table".to_owned() });
+        };
+        let mut change = Self::default();
+        for (name, value) in values {
+            change
+                .set(name, value)
+                .map_err(|expected| RoleMistake { key: Some(name.clone()), expected })?;
+        }
+        Ok(change)
+    }
+
+    /// Takes one key, or says what its value must be.
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        let expects = |expected: &str| expected.to_owned();
+        let truth = || value.as_bool().ok_or_else(|| expects("true or false"));
+        let path = || {
+            let path = value.as_str().map(PathBuf::from);
+            path.ok_or_else(|| expects("a file in the project"))
+        };
+        match name {
+            "artifacts" => {
+                let parse = |name: &str| Artifact::parse(name).map_err(|error| error.to_string());
+                self.artifacts = Some(each(value, parse)?);
+            }
+            "required" => {
+                let parse = |given: &str| {
+                    PathPattern::parse(given).map_err(|why| format!("`{given}`: {why}"))
+                };
+                self.required = Some(each(value, parse)?);
+            }
+            "diff" => self.diff = Some(truth()?),
+            "target" => {
+                let target = value.as_str().and_then(|name| Artifact::parse(name).ok());
+                self.target =
+                    Some(target.ok_or_else(|| expects("one artifact, such as `design`"))?);
+            }
+            "noun" => {
+                one(value, Noun::parse, &mut self.noun).ok_or_else(|| expects("review or work"))?
+            }
+            "form" => {
+                one(value, form, &mut self.form).ok_or_else(|| expects("review, phase or fix"))?;
+            }
+            "files" => self.files = Some(truth()?),
+            "resumes" => self.resumes = Some(truth()?),
+            "rubric" => self.rubric = Some(path()?),
+            "returns" => self.returns = Some(path()?),
+            _ => return Err(format!("one of {}", Self::KEYS.join(", "))),
+        }
+        Ok(())
     }
 
     /// Changes a role that is known, or makes one of a reviewer of files.
@@ -224,6 +309,8 @@ impl RoleChange {
         let made = || Role {
             name: name.clone(),
             reads: Vec::new(),
+            required: Vec::new(),
+            reads_diff: false,
             target: None,
             form: Form::Review,
             noun: Noun::Review,
@@ -241,6 +328,8 @@ impl RoleChange {
         Role {
             name: role.name,
             reads,
+            required: self.required.unwrap_or(role.required),
+            reads_diff: self.diff.unwrap_or(role.reads_diff),
             target,
             form: self.form.unwrap_or(role.form),
             noun: self.noun.unwrap_or(role.noun),
@@ -249,6 +338,16 @@ impl RoleChange {
             pasted_before,
         }
     }
+}
+
+/// Reads a list of words; the first that is wrong is named with the reason.
+fn each<T>(value: &Value, parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+    let list = value.as_array().ok_or("a list")?;
+    let read = |entry: &Value| {
+        let word = entry.as_str().ok_or_else(|| "a list of texts".to_owned())?;
+        parse(word).map_err(|why| format!("a list in which each entry can be used; {why}"))
+    };
+    list.iter().map(read).collect()
 }
 
 fn form(word: &str) -> Option<Form> {
@@ -277,6 +376,7 @@ pub fn settings(app: &App) -> Result<Settings, Failure> {
         resume_text: all.resume_text.unwrap_or_default(),
         task_order: all.task_order.unwrap_or_default(),
         prd_sections: all.prd_sections.unwrap_or(false),
+        state_file: all.state_file.unwrap_or(false),
         roles: Roles::default(),
         rubrics: BTreeMap::new(),
         returns: BTreeMap::new(),
@@ -305,6 +405,7 @@ impl Layer {
             resume_text: self.resume_text.or(weaker.resume_text),
             task_order: self.task_order.or(weaker.task_order),
             prd_sections: self.prd_sections.or(weaker.prd_sections),
+            state_file: self.state_file.or(weaker.state_file),
             roles,
         }
     }

@@ -20,6 +20,7 @@ pub(crate) fn repository() -> Project {
     let project = Project::new();
     git(&project, &["init", "-q", "-b", "main", "."]);
     let project = project
+        .variable("CONVOKE_DISPATCH_STATE_FILE", "true")
         .file(
             &format!("{FEATURE}/spec.md"),
             format!("# Spec\n\n{}", "R: a rule of it.\n".repeat(60)),

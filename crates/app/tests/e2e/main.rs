@@ -27,6 +27,7 @@ mod design_tree;
 mod dispatch;
 mod dispatch_evidence;
 mod dispatch_loop;
+mod dispatch_roles;
 mod dispatch_rounds;
 mod dispatch_run;
 mod doctor;

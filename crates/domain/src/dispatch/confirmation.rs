@@ -51,7 +51,9 @@ const MARK: &str = "Files read:";
 
 /// Judges an answer. `expected` are the file names of what had to be read.
 pub fn confirmation(answer: &str, expected: &[&str], level: Level) -> Confirmation {
-    let genuine = answer.split('\n').filter_map(said).find(|rest| names_any(rest));
+    let is_expected = |word: &str| expected.iter().any(|file| means(word, file));
+    let names_one = |rest: &&str| names_any(rest) || words(rest).any(is_expected);
+    let genuine = answer.split('\n').filter_map(said).find(names_one);
     let confirmed = match level {
         Level::Seed => genuine.is_some(),
         Level::Loose => answer.contains(MARK),

@@ -30,12 +30,67 @@ pub fn tracking(folder: &Path, name: &str) -> Tracking {
     }
 }
 
+/// Without a repository at most this many files are looked at.
+const MOST: usize = 100_000;
+
+/// Returns the files of a project, relative to its folder, in order: those that git tracks or would
+/// add, or, without a repository, all of them.
+pub fn files(folder: &Path) -> Vec<String> {
+    let words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "."];
+    let listed = run(git(folder).args(words)).filter(|answer| answer.status.success());
+    let mut files: Vec<_> = match listed {
+        Some(answer) => {
+            let names = answer.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+            names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect()
+        }
+        None => walk(folder),
+    };
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// Lists every file below a folder; links to folders are not followed.
+fn walk(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut folders = vec![String::new()];
+    while let Some(prefix) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(folder.join(&prefix)) else { continue };
+        for entry in entries.filter_map(Result::ok) {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let path = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && path != ".git" => folders.push(path),
+                Ok(kind) if !kind.is_dir() => files.push(path),
+                Ok(_) | Err(_) => {}
+            }
+            if files.len() + folders.len() > MOST {
+                return files;
+            }
+        }
+    }
+    files
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::diff::tests::{did, repository, write};
     use super::*;
 
     const NAME: &str = "convoke.local.toml";
+
+    #[test]
+    fn files_are_listed_as_git_knows_them() {
+        let folder = repository();
+        write(folder.path(), "src/new.rs", "");
+        write(folder.path(), ".gitignore", "target/\n");
+        write(folder.path(), "target/x.rs", "");
+        assert_eq!(files(folder.path()), [".gitignore", "other.md", "spec.md", "src/new.rs"]);
+        let plain = tempfile::tempdir().unwrap();
+        write(plain.path(), "a/b/c.txt", "");
+        write(plain.path(), "x", "");
+        assert_eq!(files(plain.path()), ["a/b/c.txt", "x"]);
+    }
 
     #[test]
     fn a_file_is_tracked_from_the_moment_it_is_added() {

@@ -16,12 +16,14 @@ use convoke_engine::dispatch::answer::review;
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
+use convoke_engine::dispatch::role_files::demanded;
 use convoke_engine::dispatch::{references, review_history};
 use convoke_store::dispatch::{DispatchStore, Post, Round};
 use serde::Serialize;
 
+use super::materials::ChangedArgs;
 use super::proof::{QuotationReport, ReceiptReport};
-use super::{PostArgs, next_failed, profile, read};
+use super::{PostArgs, next_failed, no_files, profile, read};
 use crate::app::{App, Format};
 use crate::cli::hook::client;
 use crate::cli::lane::{LaneReport, Ran};
@@ -64,6 +66,10 @@ pub(super) struct Args {
     /// The session that answered, so that the next round can resume it
     #[arg(long, value_name = "ID")]
     pub(super) agent: Option<String>,
+
+    /// What was changed, for a role that must read that
+    #[command(flatten)]
+    pub(super) changed: ChangedArgs,
 
     /// How many tokens the answer cost; none at all means that nothing was resumed
     #[arg(long, value_name = "N")]
@@ -176,11 +182,14 @@ impl Args {
     ) -> Result<Judged, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
-        let reads = match &self.task {
-            Some(_) => vec![&Artifact::PRD, &Artifact::SPEC],
-            None => role.reads(self.profile.unwrap_or(settings.profile)),
+        let (references, _) = match &self.task {
+            Some(_) => references(&feature, &app.project, &[&Artifact::PRD, &Artifact::SPEC]),
+            None => {
+                let profile = self.profile.unwrap_or(settings.profile);
+                let changed = self.changed.files(app)?;
+                demanded(&feature, &app.project, &role, profile, &changed).map_err(no_files)?
+            }
         };
-        let (references, _) = references(&feature, &app.project, &reads);
         let (evidence, reading_unknown) = match self.evidence(app, &references) {
             Err(failure) if no_proof == NoProof::Told => {
                 let why = with_causes(failure.error.as_ref());
@@ -309,7 +318,7 @@ impl Args {
         let Workspace { store, scope } = workspace;
         store.record_dispatch(scope, entry).map_err(refused)?;
         if entry.confirmed == Some(false)
-            && let Err(error) = review_history::append(&feature.dir, &unconfirmed(&entry.role))
+            && let Err(error) = review_history::append(feature, &unconfirmed(&entry.role))
         {
             voice.say(&format!("note: the review history could not be written: {error}"));
         }

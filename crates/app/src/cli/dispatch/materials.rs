@@ -21,6 +21,17 @@ use crate::failure::Failure;
 /// No rubric a person writes is larger.
 const MAX_RUBRIC: u64 = 1024 * 1024;
 
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(super) struct ChangedArgs {
+    /// Files that were changed
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "changed_since")]
+    files: Vec<String>,
+
+    /// List the files that changed since a commit
+    #[arg(long, value_name = "REV")]
+    changed_since: Option<String>,
+}
+
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct MaterialArgs {
     /// Which generation of prompts [default: seed]
@@ -39,13 +50,8 @@ pub(super) struct MaterialArgs {
     #[arg(long, value_name = "FILE")]
     issues: Option<PathBuf>,
 
-    /// Files that were changed
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "changed_since")]
-    files: Vec<String>,
-
-    /// List the files that changed since a commit
-    #[arg(long, value_name = "REV")]
-    changed_since: Option<String>,
+    #[command(flatten)]
+    pub(super) changed: ChangedArgs,
 
     /// What the role is asked, instead of the built-in text
     #[arg(long, value_name = "FILE")]
@@ -103,8 +109,7 @@ impl MaterialArgs {
             iteration,
             max: Some(max),
             issues,
-            files: Vec::new(),
-            changed_since,
+            changed: ChangedArgs { files: Vec::new(), changed_since },
             rubric: None,
             returns: None,
             outcome: None,
@@ -136,7 +141,7 @@ impl MaterialArgs {
             profile: self.profile.unwrap_or(settings.profile),
             rubric: own(&self.rubric, settings.rubrics.get(&role.name), texts::rubric(role))?,
             returns: own(&self.returns, settings.returns.get(&role.name), texts::returns(role))?,
-            files: self.files(app)?,
+            files: self.changed.files(app)?,
             outcome: text(&self.outcome)?
                 .map(|text| outcome_text(&text, before(settings, role), max)),
             next_phase: text(&self.next_phase)?.map(|text| text.trim().to_owned()),
@@ -144,16 +149,6 @@ impl MaterialArgs {
             iteration: self.iteration,
             max,
         })
-    }
-
-    fn files(&self, app: &App) -> Result<Vec<String>, Failure> {
-        let Some(commit) = &self.changed_since else { return Ok(self.files.clone()) };
-        let changes =
-            changes_since(&app.project, commit, &Watched::Everything).ok_or_else(|| {
-                let error = NoChanges { commit: commit.clone() };
-                Failure::new(Exit::Surroundings, error).hint("name a commit of this repository")
-            })?;
-        Ok(changes.files)
     }
 
     fn issues(&self, role: &Role) -> Result<Vec<Issue>, Failure> {
@@ -171,6 +166,19 @@ impl MaterialArgs {
                 reviews.into_iter().flat_map(|review| review.issues).collect()
             }
         })
+    }
+}
+
+impl ChangedArgs {
+    /// Returns the files that were changed, relative to the project.
+    pub(super) fn files(&self, app: &App) -> Result<Vec<String>, Failure> {
+        let Some(commit) = &self.changed_since else { return Ok(self.files.clone()) };
+        let changes =
+            changes_since(&app.project, commit, &Watched::Everything).ok_or_else(|| {
+                let error = NoChanges { commit: commit.clone() };
+                Failure::new(Exit::Surroundings, error).hint("name a commit of this repository")
+            })?;
+        Ok(changes.files)
     }
 }
 

@@ -179,6 +179,7 @@ impl Assignment<'_> {
             iteration: self.next.materials.iteration,
             agent: ran.driven.heard.session.clone(),
             tokens: ran.spent.map(|usage| usage.output),
+            changed: self.next.materials.changed.clone(),
             dry_run: false,
         };
         check.judge(app, voice, check::NoProof::Told)
