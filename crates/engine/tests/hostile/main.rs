@@ -10,6 +10,7 @@
 )]
 
 mod cases;
+mod documents;
 mod reviews;
 mod task_lists;
 
@@ -23,4 +24,9 @@ fn reviews_hold() {
 #[test]
 fn task_lists_hold() {
     hold("task_lists", task_lists::verdict);
+}
+
+#[test]
+fn documents_hold() {
+    hold("documents", documents::verdict);
 }
