@@ -75,11 +75,11 @@ impl Files<'_> {
         for pattern in &role.required {
             if let Some(path) = pattern.path() {
                 // As a document of a feature, it is demanded although it is missing.
-                if !self.project.join(&path).is_file() {
+                if self.project.join(&path).is_file() {
+                    self.add([path], all, remarks);
+                } else {
                     remarks.push(format!("artifact_missing:{path}"));
                     push(all, self.reference(path));
-                } else {
-                    self.add([path], all, remarks);
                 }
                 continue;
             }
