@@ -152,7 +152,9 @@ impl Cli {
             return;
         }
         let Ok(app) = self.app() else { return };
-        remarks(&app, told).iter().for_each(|line| output.say(line));
+        for line in remarks(&app, told) {
+            output.say(&line);
+        }
     }
 
     /// Tells whether a client called.

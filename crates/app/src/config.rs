@@ -11,6 +11,7 @@ pub mod endpoint;
 pub mod health;
 pub mod lane;
 pub mod remark;
+mod role;
 pub mod store;
 mod trust;
 pub mod wake;
@@ -160,7 +161,7 @@ fn read_section<L: Default>(
         };
         (key.set)(&mut layer, value).ok_or_else(|| {
             let explained = match (section, key.name) {
-                (dispatch::SECTION, "roles") => dispatch::explain_roles(value),
+                (dispatch::SECTION, "roles") => role::explain_roles(value),
                 _ => None,
             };
             let (inside, expected) = explained

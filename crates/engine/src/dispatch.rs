@@ -20,7 +20,8 @@ use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::text::Text;
 
 use self::feature::{Feature, MAX_BYTES};
-use self::role_files::{RoleFilesError, demanded};
+use self::role_files::RoleFilesError;
+pub use self::role_files::demanded;
 use crate::file;
 
 /// What a dispatch is made of, beside the feature.

@@ -72,7 +72,11 @@ impl PassEnv {
                     Self::extend(&mut all, Some(Agent::parse(client)?), names.as_array()?)?;
                 }
             }
-            _ => return None,
+            Value::String(_)
+            | Value::Integer(_)
+            | Value::Float(_)
+            | Value::Boolean(_)
+            | Value::Datetime(_) => return None,
         }
         Some(Self(all))
     }

@@ -1,7 +1,7 @@
 //! What a file that came with a repository may set, and where the user learns what is wrong.
 
 use std::fs;
-use std::process::Command;
+use std::path::Path;
 
 use insta::assert_snapshot;
 
@@ -24,7 +24,7 @@ fn seen(project: &Project) -> (Outcome, String) {
 }
 
 fn git(project: &Project, words: &[&str]) {
-    let done = Command::new("git").arg("-C").arg(project.root()).args(words).output().unwrap();
+    let done = project.command(Path::new("git"), words).output().unwrap();
     assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
@@ -150,7 +150,7 @@ fn mistakes_are_told_by_every_command() {
 
 #[test]
 fn a_flood_of_mistakes_and_a_forged_line_stay_remarks() {
-    let flood: String = (0..5000).map(|at| format!("x{at} = 1\n")).collect();
+    let flood = (0..5000).map(|at| format!("x{at} = 1\n")).collect::<Vec<_>>().concat();
     let outcome = Project::new().on_branch("main").file("convoke.toml", flood).run(&["runs"]);
     assert!(outcome.stderr.lines().count() < 20, "{outcome}");
     assert!(outcome.stderr.contains("more remarks on the configuration"), "{outcome}");

@@ -112,7 +112,7 @@ fn transcript(project: &Project, files: &[&str], answer: &str) -> String {
         "id": "z", "content": [{ "type": "text", "text": answer }], "stop_reason": "end_turn" } }));
     lines.push(json!({ "type": "result", "subtype": "success", "is_error": false, "uuid": "y",
         "result": answer, "session_id": "s" }));
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
 }
 
 // Receipts are for changed files too, by their paths: two files may have one name.
@@ -212,11 +212,8 @@ fn a_mistake_in_a_role_is_named() {
             "diff = 'yes'",
             r#"`dispatch.roles."ship/x".diff` in `./convoke.toml`: it must be true or false"#,
         ),
-        (
-            "target = 3",
-            r#".target` in `./convoke.toml`: it must be one artifact, such as `design`"#,
-        ),
-        ("rubrik = 'x'", r#".rubrik` in `./convoke.toml`: it must be one of artifacts, required,"#),
+        ("target = 3", ".target` in `./convoke.toml`: it must be one artifact, such as `design`"),
+        ("rubrik = 'x'", ".rubrik` in `./convoke.toml`: it must be one of artifacts, required,"),
     ] {
         let text = format!("[dispatch.roles.\"ship/x\"]\n{line}\n");
         let outcome =

@@ -16,8 +16,7 @@ use convoke_engine::dispatch::answer::review;
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
-use convoke_engine::dispatch::role_files::demanded;
-use convoke_engine::dispatch::{references, review_history};
+use convoke_engine::dispatch::{demanded, references, review_history};
 use convoke_store::dispatch::{DispatchStore, Post, Round};
 use serde::Serialize;
 
@@ -67,7 +66,6 @@ pub(super) struct Args {
     #[arg(long, value_name = "ID")]
     pub(super) agent: Option<String>,
 
-    /// What was changed, for a role that must read that
     #[command(flatten)]
     pub(super) changed: ChangedArgs,
 
@@ -182,13 +180,12 @@ impl Args {
     ) -> Result<Judged, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
-        let (references, _) = match &self.task {
-            Some(_) => references(&feature, &app.project, &[&Artifact::PRD, &Artifact::SPEC]),
-            None => {
-                let profile = self.profile.unwrap_or(settings.profile);
-                let changed = self.changed.files(app)?;
-                demanded(&feature, &app.project, &role, profile, &changed).map_err(no_files)?
-            }
+        let (references, _) = if self.task.is_some() {
+            references(&feature, &app.project, &[&Artifact::PRD, &Artifact::SPEC])
+        } else {
+            let profile = self.profile.unwrap_or(settings.profile);
+            let changed = self.changed.files(app)?;
+            demanded(&feature, &app.project, &role, profile, &changed).map_err(no_files)?
         };
         let (evidence, reading_unknown) = match self.evidence(app, &references) {
             Err(failure) if no_proof == NoProof::Told => {

@@ -4,8 +4,7 @@ use convoke_domain::dispatch::required::{Reference, block};
 use convoke_domain::dispatch::role::Profile;
 use convoke_domain::text::Text;
 use convoke_domain::token::{Estimate, Tokenizer};
-use convoke_engine::dispatch::role_files::demanded;
-use convoke_engine::dispatch::{Dispatch, assemble};
+use convoke_engine::dispatch::{Dispatch, assemble, demanded};
 use serde::Serialize;
 
 use super::materials::{ChangedArgs, MaterialArgs};
