@@ -55,16 +55,33 @@ fn configuration() -> String {
         tools own\n\
         6. `$XDG_CONFIG_HOME/convoke/config.toml`, or `~/.config/convoke/config.toml`\n\
         7. the default\n\n\
-        A mistake in a file or variable of Convoke's own is an error (exit 2).\n\
+        A mistake in a file or variable of Convoke's own is an error (exit 2) of each command that \
+        reads that section. Every other command, except hooks, tells it on stderr as a warning. \
+        Convoke never prints a value.\n\
         A mistake in `design.yaml` is only remarked on, with `-v` or in `--json`, and the default \
-        is used.\n\n";
+        is used.\n\n\
+        ## Files that come with a repository\n\n\
+        The author of `convoke.toml` need not be you. Convoke treats it, and a `convoke.local.toml` \
+        that git tracks, as *committed*. In a repository that git cannot read, the local file counts \
+        as committed too; in a folder without a repository it counts as yours.\n\n\
+        - A committed file can lower a limit, never raise it above the value in your own \
+        `config.toml`, or else the default: `brief.token_budget`, `brief.max_file_bytes`, \
+        `wake.wake_budget`, `dispatch.max_iterations`, `health.remember_minutes`, \
+        `health.pause_seconds`, `lane.budget_per_day`. A `design.yaml` cannot raise the \
+        `token_budget` that you set.\n\
+        - A committed file cannot set `wake.agent` (which binds your sessions to an agent) nor \
+        `lane.pass_env` (which passes your variables to clients).\n\
+        - No file of a project can set `[lane.http.NAME]` or `[store]`.\n\n\
+        Convoke ignores such a key and says so on stderr, with the file, the key and the reason.\n\n";
     let brief = config::reference(config::brief::SECTION, &config::brief::KEYS);
     let wake = config::reference(config::wake::SECTION, &config::wake::KEYS);
     let dispatch = config::reference(config::dispatch::SECTION, &config::dispatch::KEYS);
     let lane = config::reference(config::lane::SECTION, &config::lane::KEYS);
     let lane = format!(
-        "{lane}\nOnly the environment and the user's `config.toml` may set these: a project must not \
-        choose what its user spends.\n"
+        "{lane}\n`pass_env` is for a provider whose key Convoke does not know as the client's own. As a \
+        table it names clients: `pass_env = {{ opencode = [\"OPENROUTER_API_KEY\"] }}`. It takes no \
+        name that begins with `CONVOKE_`, `LD_` or `DYLD_`. A budget of `convoke.toml` holds \
+        beside yours; a variable or your own `convoke.local.toml` overrules both.\n"
     );
     let health = config::reference(config::health::SECTION, &config::health::KEYS);
     let store = "## `[store]`\n\n\

@@ -35,6 +35,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::app::{App, Format, Verbosity, project};
+use crate::config::remark::remarks;
 use crate::env::Environment;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -143,6 +144,19 @@ impl Cli {
             Command::Guard(args) => args.run(),
             // The client says which project it is in, and nothing here may fail.
             Command::Hook(args) => args.run(self.verbosity(), output),
+        }
+    }
+
+    /// Tells the user what is wrong with the configuration files, whether or not the command reads
+    /// that part of them. A client that calls a hook shows its agent what it prints; the guardian
+    /// has no reader; the doctor has a check of its own.
+    pub fn remark_on_configuration(&self, told: Option<&Failure>, output: &Output) {
+        if matches!(self.command, Command::Hook(_) | Command::Guard(_) | Command::Doctor(_)) {
+            return;
+        }
+        let Ok(app) = self.app() else { return };
+        for line in remarks(&app, told) {
+            output.say(&line);
         }
     }
 

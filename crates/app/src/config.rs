@@ -10,9 +10,13 @@ pub mod dispatch;
 pub mod endpoint;
 pub mod health;
 pub mod lane;
+pub mod remark;
+mod role;
 pub mod store;
+mod trust;
 pub mod wake;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::{Finding, Unreadable};
@@ -23,6 +27,8 @@ use crate::app::App;
 use crate::env::{Environment, setting_name};
 use crate::exit::Exit;
 use crate::failure::{Failure, did_you_mean};
+
+use self::trust::{Author, local_author, sift};
 
 /// The file for a project, committed with it.
 pub const PROJECT_FILE: &str = "convoke.toml";
@@ -54,18 +60,35 @@ pub struct Key<L> {
 enum ConfigError {
     #[error("cannot read configuration `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
-    #[error("cannot read configuration `{}`", path.display())]
-    Syntax { path: PathBuf, source: toml::de::Error },
+    // The line itself may hold a key that was pasted into the wrong place.
+    #[error("cannot read configuration `{}`: line {line}: {why}", path.display())]
+    Syntax { path: PathBuf, line: usize, why: String },
     #[error("cannot use `{place}`: it must be {expected}")]
-    Value { place: String, expected: &'static str },
-    #[error("cannot use `{key}` in `{}`: a project may not set it", path.display())]
-    UsersOwn { key: &'static str, path: PathBuf },
-    #[error("cannot use `{key}` in `{}`: there is no such {kind}", path.display())]
+    Value { place: String, expected: Cow<'static, str> },
+    #[error("cannot use `{}` in `{}`: there is no such {kind}", key.escape_debug(), path.display())]
     Unknown { key: String, path: PathBuf, kind: &'static str },
 }
 
+/// Every section that a file may have.
+const SECTIONS: [&str; 6] = [
+    brief::SECTION,
+    wake::SECTION,
+    dispatch::SECTION,
+    lane::SECTION,
+    health::SECTION,
+    store::SECTION,
+];
+
 /// Reads one configuration file; a missing file is an empty one.
 fn read_file(path: &Path) -> Result<Table, Failure> {
+    let table = parse_file(path)?;
+    match table.keys().find(|name| !SECTIONS.contains(&name.as_str())) {
+        Some(name) => Err(unknown(name, path, "section", &SECTIONS)),
+        None => Ok(table),
+    }
+}
+
+fn parse_file(path: &Path) -> Result<Table, Failure> {
     let text = match file::read(path, MAX_BYTES) {
         Finding::Absent => return Ok(Table::new()),
         Finding::Text(text) => text,
@@ -74,50 +97,42 @@ fn read_file(path: &Path) -> Result<Table, Failure> {
             return Err(Failure::new(Exit::Usage, error));
         }
     };
-    let table: Table = text.parse().map_err(|source| {
-        Failure::new(Exit::Usage, ConfigError::Syntax { path: path.to_owned(), source })
-    })?;
-    let sections = [
-        brief::SECTION,
-        wake::SECTION,
-        dispatch::SECTION,
-        lane::SECTION,
-        health::SECTION,
-        store::SECTION,
-    ];
-    match table.keys().find(|name| !sections.contains(&name.as_str())) {
-        Some(name) => Err(unknown(name, path, "section", &sections)),
-        None => Ok(table),
-    }
-}
-
-/// Reads a project's configuration file, which may not have what is the user's to say.
-fn read_project_file(path: &Path) -> Result<Table, Failure> {
-    let table = read_file(path)?;
-    let users_own = [store::SECTION, lane::SECTION];
-    let Some(key) = users_own.into_iter().find(|section| table.contains_key(*section)) else {
-        return Ok(table);
-    };
-    let error = ConfigError::UsersOwn { key, path: path.to_owned() };
-    Err(Failure::new(Exit::Usage, error).hint("put it into your own config.toml"))
+    text.parse().map_err(|error: toml::de::Error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let why = error.message().lines().next().unwrap_or("it is no TOML").to_owned();
+        Failure::new(Exit::Usage, ConfigError::Syntax { path: path.to_owned(), line, why })
+    })
 }
 
 /// Reads one section from everywhere, strongest first: environment, local, project, user.
 ///
-/// A user's file out of reach counts as missing: agents run in sandboxes that hide it.
+/// A user's file out of reach counts as missing: agents run in sandboxes that hide it. What a
+/// project's file may not set is left out; [`remark::remarks`] tells the user so.
 pub fn read_layers<L: Default>(
     app: &App,
     section: &str,
     keys: &[Key<L>],
 ) -> Result<[L; 4], Failure> {
-    let read = |path: &Path| read_section(&read_file(path)?, path, section, keys);
-    let read_project = |path: &Path| read_section(&read_project_file(path)?, path, section, keys);
-    let user = app.environment.user_config().filter(|path| !is_out_of_reach(path));
+    let user_path = app.environment.user_config().filter(|path| !is_out_of_reach(path));
+    let mut user = user_path.as_deref().map(read_file).transpose()?.unwrap_or_default();
+    let local_path = app.project.join(LOCAL_FILE);
+    let mut local = read_file(&local_path)?;
+    let author = local_author(&app.project, &local);
+    sift(&mut local, author, &user);
+    let project_path = app.project.join(PROJECT_FILE);
+    let mut project = read_file(&project_path)?;
+    sift(&mut project, Author::Committer, &user);
+    // The APIs below it are read by themselves.
+    if let Some(Value::Table(lane)) = user.get_mut(lane::SECTION) {
+        lane.remove(endpoint::HTTP);
+    }
+    let user_path = user_path.unwrap_or_default();
     Ok([
         read_environment(app.environment, section, keys)?,
-        read_project(&app.project.join(LOCAL_FILE))?,
-        read_project(&app.project.join(PROJECT_FILE))?,
-        user.map(|path| read(&path)).transpose()?.unwrap_or_default(),
+        read_section(&local, &local_path, section, keys)?,
+        read_section(&project, &project_path, section, keys)?,
+        read_section(&user, &user_path, section, keys)?,
     ])
 }
 
@@ -142,10 +157,19 @@ fn read_section<L: Default>(
     for (name, value) in values {
         let Some(key) = keys.iter().find(|key| key.name == name) else {
             let known: Vec<_> = keys.iter().map(|key| key.name).collect();
-            return Err(unknown(name, path, "key", &known));
+            return Err(unknown(&format!("{section}.{name}"), path, "key", &known));
         };
-        (key.set)(&mut layer, value)
-            .ok_or_else(|| wrong(place(&format!("{section}.{name}")), key.expected))?;
+        (key.set)(&mut layer, value).ok_or_else(|| {
+            let explained = match (section, key.name) {
+                (dispatch::SECTION, "roles") => role::explain_roles(value),
+                _ => None,
+            };
+            let (inside, expected) = explained
+                .map_or((String::new(), key.expected.into()), |(inside, expected)| {
+                    (inside, Cow::Owned(expected))
+                });
+            wrong(place(&format!("{section}.{name}{inside}")), expected)
+        })?;
     }
     Ok(layer)
 }
@@ -167,14 +191,16 @@ fn read_environment<L: Default>(
     Ok(layer)
 }
 
-fn wrong(place: String, expected: &'static str) -> Failure {
-    Failure::new(Exit::Usage, ConfigError::Value { place, expected })
+fn wrong(place: String, expected: impl Into<Cow<'static, str>>) -> Failure {
+    Failure::new(Exit::Usage, ConfigError::Value { place, expected: expected.into() })
 }
 
 fn unknown(key: &str, path: &Path, kind: &'static str, known: &[&str]) -> Failure {
     let error = ConfigError::Unknown { key: key.to_owned(), path: path.to_owned(), kind };
     let list = format!("known {kind}s: {}", known.join(", "));
-    Failure::new(Exit::Usage, error).maybe_hint(did_you_mean(key, known.iter().copied())).hint(list)
+    let word = key.rsplit('.').next().unwrap_or(key);
+    let nearest = did_you_mean(word, known.iter().copied());
+    Failure::new(Exit::Usage, error).maybe_hint(nearest).hint(list)
 }
 
 /// Renders a section's part of the reference page.

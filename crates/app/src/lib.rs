@@ -55,6 +55,7 @@ fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
         }
     };
     let result = cli.run(output).and_then(|exit| output.flush().map(|()| exit));
+    cli.remark_on_configuration(result.as_ref().err(), output);
     let exit = result.unwrap_or_else(|failure| output.failure(&failure));
     // Whatever went wrong, even if nobody could be told: it is no reason to stop a client.
     if cli.is_hook() { Exit::Done } else { exit }

@@ -13,6 +13,7 @@ pub mod extract;
 pub mod gate;
 pub mod history;
 pub mod issue_list;
+pub mod pattern;
 pub mod project_context;
 pub mod prompt;
 pub mod rate;

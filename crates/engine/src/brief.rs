@@ -64,7 +64,8 @@ pub struct Resolved {
 /// Reads the foreign `design.yaml` and puts all opinions in order: the call's over the project's,
 /// over `design.yaml`, over the user's.
 pub fn resolve(project: &Path, layers: Layers) -> Resolved {
-    let foreign = design_yaml::read(project);
+    let mut foreign = design_yaml::read(project);
+    foreign.hold_to(&layers.user);
     let configured = if foreign.present
         || layers.project.configures_design_docs()
         || layers.user.configures_design_docs()

@@ -6,6 +6,7 @@ pub mod feature;
 pub mod next;
 pub mod project;
 pub mod review_history;
+pub mod role_files;
 pub mod savings;
 pub mod task;
 
@@ -19,6 +20,8 @@ use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::text::Text;
 
 use self::feature::{Feature, MAX_BYTES};
+use self::role_files::RoleFilesError;
+pub use self::role_files::demanded;
 use crate::file;
 
 /// What a dispatch is made of, beside the feature.
@@ -76,6 +79,9 @@ pub enum DispatchError {
         /// Why.
         reason: Unreadable,
     },
+    /// The role demands files that cannot be demanded.
+    #[error(transparent)]
+    Files(#[from] RoleFilesError),
 }
 
 /// Resolves what a role must read, with remarks about what is not there.
@@ -111,7 +117,8 @@ pub fn assemble(
     project: &Path,
     order: &Order<'_>,
 ) -> Result<Dispatch, DispatchError> {
-    let (references, diagnostics) = references(feature, project, &order.role.reads(order.profile));
+    let (references, diagnostics) =
+        demanded(feature, project, order.role, order.profile, order.files)?;
     let target = match order.role.pasted(order.profile) {
         Some(artifact) => Some(text(feature, artifact)?),
         None => None,

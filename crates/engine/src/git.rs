@@ -12,6 +12,7 @@ mod pointer;
 mod repository;
 pub mod sidecar;
 pub mod snapshot;
+pub mod tracked;
 mod watch;
 
 use std::ffi::OsStr;
@@ -40,14 +41,19 @@ const MOST_FILES: usize = 500_000;
 /// Lists the files of the repository that a folder lies in, below that folder, as far as git does not
 /// ignore them; none if there is no repository.
 pub fn known_files(folder: &Path) -> Vec<PathBuf> {
-    let listed = repository::Repository::at(folder).ok().and_then(|found| {
-        let mut git = found.git_in(folder, repository::View::Raw);
-        let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-        diff::run(git.args(list)).map(|output| output.stdout)
-    });
+    let listed = ls_files(folder, &["--cached", "--others", "--exclude-standard"]);
     let listed = listed.unwrap_or_default();
     let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     names.take(MOST_FILES).map(|name| PathBuf::from(OsStr::from_bytes(name))).collect()
+}
+
+/// Asks git which files it knows below a folder: their names, each with a NUL behind it; nothing if
+/// there is no repository, or git fails.
+fn ls_files(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
+    let repository = repository::Repository::at(folder).ok()?;
+    let mut git = repository.git_in(folder, repository::View::Raw);
+    let answer = diff::run(git.args(["ls-files", "-z"]).args(words))?;
+    answer.status.success().then_some(answer.stdout)
 }
 
 /// Returns the checkout that a folder lies in, if it lies in one.

@@ -102,13 +102,11 @@ impl Args {
             found.iter().filter_map(|(agent, it)| Some((*agent, it.as_ref()?))).collect();
         let programs: Vec<_> = there
             .iter()
-            .map(|(agent, program)| Program {
-                agent: *agent,
-                program,
-                convoke: &convoke,
-                variables: seen_by(*agent, app),
+            .map(|(agent, program)| {
+                let variables = seen_by(*agent, app)?;
+                Ok(Program { agent: *agent, program, convoke: &convoke, variables })
             })
-            .collect();
+            .collect::<Result<_, Failure>>()?;
         let mut said = versions(&programs, &interrupt::cancel()).into_iter();
         let mut healths = self.healths(app, &programs, settings, output).into_iter();
         // Who was cut off is not sick, and nobody wants to read on.
@@ -303,8 +301,8 @@ pub(super) fn healths_of(
         };
         let known = remembered.get(agent.name(), &path, now(), settings.remember);
         let known = known.filter(|_| probing != Probing::Afresh);
-        let program =
-            Program { agent, program: &path, convoke: &convoke, variables: seen_by(agent, app) };
+        let variables = seen_by(agent, app)?;
+        let program = Program { agent, program: &path, convoke: &convoke, variables };
         let health = match known {
             Some(health) => health,
             None if probing != Probing::Never => {

@@ -22,8 +22,9 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::dispatch::role::{Profile, Role, RoleName};
 use convoke_domain::finding::{Finding, Unreadable};
-use convoke_engine::dispatch::feature::{Feature, NoFeature};
+use convoke_engine::dispatch::feature::{Beside, Feature, NoFeature};
 use convoke_engine::dispatch::next::{NextError, write_state};
+use convoke_engine::dispatch::role_files::RoleFilesError;
 use convoke_engine::file;
 use convoke_store::dispatch::DispatchStore;
 use serde::Serialize;
@@ -68,7 +69,7 @@ enum Command {
     /// Run all reviewers of a command until they approve, with fixes in between
     Loop(review_loop::Args),
     /// Forget every round of a feature, so that all roles begin afresh
-    Reset(FeatureArg),
+    Reset(MaybeFeature),
     /// Count how often roles did not confirm, or did not prove, that they read
     Rate(rate::Args),
     /// Measure what references save over a tree of features, for dispatcher and agents
@@ -94,7 +95,22 @@ struct PostArgs {
     role: RoleName,
 
     #[command(flatten)]
-    feature: FeatureArg,
+    feature: MaybeFeature,
+}
+
+/// A feature, for roles that have to do with one.
+#[derive(Debug, Clone, clap::Args)]
+struct MaybeFeature {
+    /// The feature's folder, or the name or number of one below `docs/features`; a role without
+    /// documents of a feature needs none
+    #[arg(long, value_name = "DIR")]
+    feature: Option<PathBuf>,
+}
+
+impl From<FeatureArg> for MaybeFeature {
+    fn from(FeatureArg { feature }: FeatureArg) -> Self {
+        Self { feature: Some(feature) }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -103,6 +119,8 @@ enum DispatchFailure {
     UnknownRole { name: RoleName },
     #[error("cannot dispatch `{name}`: unknown command")]
     UnknownCommand { name: RoleName },
+    #[error("cannot dispatch `{name}`: it reads documents of a feature, and none is named")]
+    NoFeature { name: RoleName },
     #[error("cannot read `{}`: there is no such file", path.display())]
     Absent { path: PathBuf },
     #[error("cannot read `{}`: {reason}", path.display())]
@@ -138,7 +156,21 @@ impl FeatureArg {
     fn find(&self, app: &App, settings: &Settings) -> Result<Feature, Failure> {
         let from = app.environment.current_dir().unwrap_or_else(|_| app.project.clone());
         let features = app.project.join(&settings.artifacts_root).join("features");
-        Feature::find(&self.feature, &from, &features).map_err(no_feature)
+        let mut feature = Feature::find(&self.feature, &from, &features).map_err(no_feature)?;
+        if settings.state_file {
+            feature.beside = Beside::HistoryAndState;
+        }
+        Ok(feature)
+    }
+}
+
+impl MaybeFeature {
+    /// Finds the feature that is named, else takes the whole project.
+    fn find(&self, app: &App, settings: &Settings) -> Result<Feature, Failure> {
+        match &self.feature {
+            Some(feature) => FeatureArg { feature: feature.clone() }.find(app, settings),
+            None => Ok(Feature::of_project(&app.project)),
+        }
     }
 
     fn reset(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -159,6 +191,10 @@ impl PostArgs {
     fn find(&self, app: &App, settings: &Settings) -> Result<(Role, Feature), Failure> {
         let role = settings.roles.find(&self.role).cloned();
         let role = role.ok_or_else(|| unknown(&self.role, settings))?;
+        if self.feature.feature.is_none() && role.needs_feature() {
+            let error = DispatchFailure::NoFeature { name: self.role.clone() };
+            return Err(Failure::new(Exit::Usage, error).hint("name one with `--feature DIR`"));
+        }
         Ok((role, self.feature.find(app, settings)?))
     }
 }
@@ -205,6 +241,11 @@ fn read(path: &std::path::Path) -> Result<String, Failure> {
     Err(Failure::new(Exit::Surroundings, error))
 }
 
+/// A role that demands what is not there is a mistake in the configuration or on the command line.
+fn no_files(error: RoleFilesError) -> Failure {
+    Failure::new(Exit::Usage, error).hint("`convoke dispatch roles` lists what each role reads")
+}
+
 fn next_failed(error: NextError) -> Failure {
     match error {
         NextError::Store(error) => refused(error),
@@ -223,6 +264,8 @@ fn profile() -> impl TypedValueParser<Value = Profile> {
 struct RoleReport {
     role: String,
     reads: Vec<String>,
+    required: Vec<String>,
+    diff: bool,
     target: Option<String>,
     noun: &'static str,
     takes_files: bool,
@@ -234,6 +277,8 @@ fn roles(app: &App, output: &mut Output) -> Result<Exit, Failure> {
     let report = |role: &Role| RoleReport {
         role: role.name.to_string(),
         reads: role.reads.iter().map(ToString::to_string).collect(),
+        required: role.required.iter().map(ToString::to_string).collect(),
+        diff: role.reads_diff,
         target: role.target.as_ref().map(ToString::to_string),
         noun: role.noun.word(),
         takes_files: role.takes_files,
@@ -243,7 +288,9 @@ fn roles(app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match app.format {
         Format::Json => output.json(&all)?,
         Format::Text => {
-            for RoleReport { role, reads, target, .. } in &all {
+            for RoleReport { role, reads, required, diff, target, .. } in &all {
+                let diff = diff.then(|| "(changed files)".to_owned());
+                let reads: Vec<_> = reads.iter().chain(required).cloned().chain(diff).collect();
                 let target = target.as_ref().map_or(String::new(), |it| format!("  reviews {it}"));
                 output.data(&format!("{role:<34} {}{target}\n", reads.join(" ")))?;
             }

@@ -18,7 +18,8 @@ use serde::Serialize;
 
 use crate::app::{App, Format};
 use crate::clock::now;
-use crate::config::{brief, dispatch, health, store, wake};
+use crate::config::remark::refusals;
+use crate::config::{brief, dispatch, health, lane, store, wake};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -159,6 +160,7 @@ fn configuration(app: &App) -> Vec<Check> {
         wake::settings(app).map(drop),
         dispatch::settings(app).map(drop),
         health::settings(app).map(drop),
+        lane::settings(app).map(drop),
         store::path(app).map(drop),
     ];
     let mut wrong: Vec<Check> = Vec::new();
@@ -169,6 +171,8 @@ fn configuration(app: &App) -> Vec<Check> {
             wrong.push(check);
         }
     }
+    let ignored = |line| Check::warn("configuration", line, "take it out of that file");
+    wrong.extend(refusals(app).into_iter().map(ignored));
     if wrong.is_empty() {
         vec![Check::ok("configuration", "everything can be read")]
     } else {

@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use convoke_domain::dispatch::artifact::Artifact;
 use convoke_domain::dispatch::confirmation::Level;
 use convoke_domain::dispatch::extract::{EndRule, MatchRule, Rules};
 use convoke_domain::dispatch::resume::GuardBase;
 use convoke_domain::dispatch::resumed_prompt::Wording;
-use convoke_domain::dispatch::role::{Form, Noun, Profile, Role, RoleName, Roles};
+use convoke_domain::dispatch::role::{Profile, RoleName, Roles};
 use convoke_domain::dispatch::task_prompt::TaskOrder;
-use toml::Value;
 
-use super::{Key, number, read_layers, text, whole};
+use super::role::{RoleChange, one};
+use super::{Key, number, read_layers, text, truth, whole};
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -40,6 +39,8 @@ pub struct Settings {
     pub task_order: TaskOrder,
     /// Whether a task is given two sections of the PRD instead of being sent to it.
     pub prd_sections: bool,
+    /// Whether a copy of what the store knows of a feature's rounds is written beside it.
+    pub state_file: bool,
     /// The roles.
     pub roles: Roles,
     /// Files with what some roles are asked, relative to the project.
@@ -61,25 +62,12 @@ pub struct Layer {
     resume_text: Option<Wording>,
     task_order: Option<TaskOrder>,
     prd_sections: Option<bool>,
+    state_file: Option<bool>,
     roles: BTreeMap<RoleName, RoleChange>,
 }
 
-/// What a place says about one role.
-#[derive(Debug, Clone, Default)]
-struct RoleChange {
-    artifacts: Option<Vec<Artifact>>,
-    target: Option<Artifact>,
-    noun: Option<Noun>,
-    form: Option<Form>,
-    files: Option<bool>,
-    resumes: Option<bool>,
-    require_proof: Option<bool>,
-    rubric: Option<PathBuf>,
-    returns: Option<PathBuf>,
-}
-
 /// Every setting of dispatches.
-pub const KEYS: [Key<Layer>; 11] = [
+pub const KEYS: [Key<Layer>; 12] = [
     Key {
         name: "artifacts_root",
         expected: "a folder, relative to the project",
@@ -176,93 +164,34 @@ pub const KEYS: [Key<Layer>; 11] = [
         },
     },
     Key {
+        name: "state_file",
+        expected: "true or false",
+        default: "false",
+        meaning: "also write `.resume-state.json` beside a feature, as the original workflow does; \
+                  what counts is in the store",
+        from_text: truth,
+        set: |layer, value| {
+            layer.state_file = Some(value.as_bool()?);
+            Some(())
+        },
+    },
+    Key {
         name: "roles",
         expected: "a table of roles such as `[dispatch.roles.\"implement/ux-reviewer\"]`, each with \
-                   any of artifacts, target, noun, form, files, resumes, rubric, returns",
+                   any of artifacts, required, diff, target, noun, form, files, resumes, rubric, \
+                   returns",
         default: "the built-in roles",
         meaning: "roles that are added or changed; see docs/reference/dispatch.md",
         from_text: |_| None,
         set: |layer, value| {
             for (name, value) in value.as_table()? {
                 let name = RoleName::parse(name).ok()?;
-                layer.roles.insert(name, RoleChange::read(value)?);
+                layer.roles.insert(name, RoleChange::read(value).ok()?);
             }
             Some(())
         },
     },
 ];
-
-fn one<T>(value: &Value, parse: fn(&str) -> Option<T>, place: &mut Option<T>) -> Option<()> {
-    *place = Some(parse(value.as_str()?)?);
-    Some(())
-}
-
-impl RoleChange {
-    fn read(value: &Value) -> Option<Self> {
-        let mut change = Self::default();
-        for (name, value) in value.as_table()? {
-            match name.as_str() {
-                "artifacts" => {
-                    let names = value.as_array()?.iter();
-                    let parse = |name: &Value| Artifact::parse(name.as_str()?).ok();
-                    change.artifacts = Some(names.map(parse).collect::<Option<_>>()?);
-                }
-                "target" => change.target = Some(Artifact::parse(value.as_str()?).ok()?),
-                "noun" => one(value, Noun::parse, &mut change.noun)?,
-                "form" => one(value, form, &mut change.form)?,
-                "files" => change.files = Some(value.as_bool()?),
-                "resumes" => change.resumes = Some(value.as_bool()?),
-                "require_proof" => change.require_proof = Some(value.as_bool()?),
-                "rubric" => change.rubric = Some(PathBuf::from(value.as_str()?)),
-                "returns" => change.returns = Some(PathBuf::from(value.as_str()?)),
-                _ => return None,
-            }
-        }
-        Some(change)
-    }
-
-    /// Changes a role that is known, or makes one of a reviewer of files.
-    fn applied(self, name: &RoleName, known: Option<&Role>) -> Role {
-        let made = || Role {
-            name: name.clone(),
-            reads: Vec::new(),
-            target: None,
-            form: Form::Review,
-            noun: Noun::Review,
-            takes_files: name.command == "implement",
-            resumes: true,
-            requires_proof: false,
-            pasted_before: Vec::new(),
-        };
-        let role = known.cloned().unwrap_or_else(made);
-        let reads = self.artifacts.unwrap_or(role.reads);
-        let target = self.target.or(role.target);
-        let pasted_before = match known {
-            Some(_) => role.pasted_before,
-            None => reads.iter().chain(&target).cloned().collect(),
-        };
-        Role {
-            name: role.name,
-            reads,
-            target,
-            form: self.form.unwrap_or(role.form),
-            noun: self.noun.unwrap_or(role.noun),
-            takes_files: self.files.unwrap_or(role.takes_files),
-            resumes: self.resumes.unwrap_or(role.resumes),
-            requires_proof: self.require_proof.unwrap_or(role.requires_proof),
-            pasted_before,
-        }
-    }
-}
-
-fn form(word: &str) -> Option<Form> {
-    match word {
-        "review" => Some(Form::Review),
-        "phase" => Some(Form::PhaseReview),
-        "fix" => Some(Form::Fix),
-        _ => None,
-    }
-}
 
 /// Collects what environment and files say about dispatches.
 pub fn settings(app: &App) -> Result<Settings, Failure> {
@@ -281,6 +210,7 @@ pub fn settings(app: &App) -> Result<Settings, Failure> {
         resume_text: all.resume_text.unwrap_or_default(),
         task_order: all.task_order.unwrap_or_default(),
         prd_sections: all.prd_sections.unwrap_or(false),
+        state_file: all.state_file.unwrap_or(false),
         roles: Roles::default(),
         rubrics: BTreeMap::new(),
         returns: BTreeMap::new(),
@@ -309,6 +239,7 @@ impl Layer {
             resume_text: self.resume_text.or(weaker.resume_text),
             task_order: self.task_order.or(weaker.task_order),
             prd_sections: self.prd_sections.or(weaker.prd_sections),
+            state_file: self.state_file.or(weaker.state_file),
             roles,
         }
     }

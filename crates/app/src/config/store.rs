@@ -28,7 +28,7 @@ fn configured(app: &App) -> Result<Option<PathBuf>, Failure> {
     let place = |name: &str| format!("{name}` in `{}", file.display());
     let Value::Table(values) = section else { return Err(wrong(place(SECTION), "a table")) };
     if let Some(name) = values.keys().find(|name| *name != "path") {
-        return Err(super::unknown(name, &file, "key", &["path"]));
+        return Err(super::unknown(&format!("{SECTION}.{name}"), &file, "key", &["path"]));
     }
     let Some(value) = values.get("path") else { return Ok(None) };
     let path = value.as_str().map(PathBuf::from).filter(|path| path.is_absolute());

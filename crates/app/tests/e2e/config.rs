@@ -14,17 +14,37 @@ fn the_nearest_place_wins() {
     let project = Project::new();
     assert_eq!(budget(&project, &[]), 20_000);
     let project =
-        project.file("../home/.config/convoke/config.toml", "[brief]\ntoken_budget = 1\n");
-    assert_eq!(budget(&project, &[]), 1);
-    let project = project.design_yaml("{token_budget: 2}");
-    assert_eq!(budget(&project, &[]), 2);
+        project.file("../home/.config/convoke/config.toml", "[brief]\ntoken_budget = 9\n");
+    assert_eq!(budget(&project, &[]), 9);
+    let project = project.design_yaml("{token_budget: 8}");
+    assert_eq!(budget(&project, &[]), 8);
     let project = project.file("convoke.toml", "[brief]\ntoken_budget = 3\n");
     assert_eq!(budget(&project, &[]), 3);
-    let project = project.file("convoke.local.toml", "[brief]\ntoken_budget = 4\n");
-    assert_eq!(budget(&project, &[]), 4);
-    let project = project.variable("CONVOKE_BRIEF_TOKEN_BUDGET", "5");
-    assert_eq!(budget(&project, &[]), 5);
-    assert_eq!(budget(&project, &["--budget", "6"]), 6);
+    let project = project.file("convoke.local.toml", "[brief]\ntoken_budget = 14\n");
+    assert_eq!(budget(&project, &[]), 14, "this file is the user's own");
+    let project = project.variable("CONVOKE_BRIEF_TOKEN_BUDGET", "15");
+    assert_eq!(budget(&project, &[]), 15);
+    assert_eq!(budget(&project, &["--budget", "16"]), 16);
+}
+
+// A project's files lower the user's budget and never raise it.
+#[test]
+fn a_budget_of_a_project_is_held_to_the_users() {
+    let user = "../home/.config/convoke/config.toml";
+    let project =
+        Project::new().file(user, "brief.token_budget = 9").design_yaml("{token_budget: 10}");
+    assert_eq!(budget(&project, &[]), 9);
+    let codes = project.json(&[])["diagnostics"].to_string();
+    assert!(codes.contains("config_raises:token_budget"), "{codes}");
+    let held = |project: &Project| {
+        let outcome = project.run(&["brief", "--json"]);
+        assert!(outcome.stderr.contains("`brief.token_budget` in `"), "{outcome}");
+        let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+        document["budget"].as_u64().unwrap()
+    };
+    assert_eq!(held(&project.file("convoke.toml", "brief.token_budget = 10")), 9);
+    let plain = Project::new().file("convoke.toml", "brief.token_budget = 20001");
+    assert_eq!(held(&plain), 20_000);
 }
 
 #[test]
@@ -114,7 +134,7 @@ fn a_mistake_in_a_file_of_ours_is_an_error_with_its_place() {
     exit: 2
     --- stdout
     --- stderr
-    error: cannot use `token_bugdet` in `./convoke.toml`: there is no such key
+    error: cannot use `brief.token_bugdet` in `./convoke.toml`: there is no such key
     hint: did you mean `token_budget`?
     hint: known keys: dir, auto_load_on_design_command, token_budget, priority, policy, tokenizer, literal_source, max_file_bytes
     ");
@@ -142,12 +162,7 @@ fn a_mistake_in_a_file_of_ours_is_an_error_with_its_place() {
     exit: 2
     --- stdout
     --- stderr
-    error: cannot read configuration `./convoke.toml`
-    cause: TOML parse error at line 1, column 7
-      |
-    1 | [brief
-      |       ^
-    unclosed table, expected `]`
+    error: cannot read configuration `./convoke.toml`: line 1: unclosed table, expected `]`
     ");
     let variable = Project::new().variable("CONVOKE_BRIEF_POLICY", "lenient").run(&["brief"]);
     assert_snapshot!(variable, @"

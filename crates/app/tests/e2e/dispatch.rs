@@ -297,14 +297,26 @@ fn a_pass_can_require_proof() {
 fn histories_are_counted() {
     let history = "## Spec Review - Iteration 1 - 2026-02-28T10:00:00Z\n**Decision:** x\n---\n\
         - LAZY-LOAD-WARNING: spec-reviewer did not confirm artifact reads (iteration 1)\n\
-        The LAZY-LOAD-WARNING count is one.\n## Iteration 2 - 2026-02-28T11:00:00Z [FINAL VALIDATION]\n";
+        The LAZY-LOAD-WARNING count is one.\n## Iteration 2 - 2026-02-28T11:00:00Z [FINAL VALIDATION]\n\
+        ## Task Review Iteration 1 - 2026-02-28T12:00:00Z\n**Reviewer:** task-reviewer (skeptic)\n\
+        RESUME-FALLBACK: task-reviewer iteration 2 \u{2014} HTTP 400\n";
     let project = project();
     assert_eq!(project.stdout(&["dispatch", "rate", "--histories"]), "No review histories.");
     let project = project.file(&format!("{FEATURE}/.review-history.md"), history);
     assert_snapshot!(project.stdout(&["dispatch", "rate", "--histories"]), @"
-    feature                          rounds  unconfirmed
-    031-login                             2            1
+    role                                     rounds  unconfirmed    share  fallbacks
+    spec-reviewer                                 0            1        -          0
+    task-reviewer                                 1            0    0.0 %          1
+
+    feature                                  rounds  unconfirmed    share  fallbacks
+    031-login                                     3            1   33.3 %          1
+
+    all                                           3            1   33.3 %          1
     ");
+    let report = project.stdout(&["dispatch", "rate", "--histories", "--json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!((&report["all"]["rounds"], &report["all"]["fallbacks"]), (&json!(3), &json!(1)));
+    assert_eq!(report["all"]["warning_per_mille"], 333);
 }
 
 // A history that cannot be written stops nothing; an answer of any size is judged.
@@ -369,6 +381,14 @@ fn savings_tell_both_sums() {
         (&report["features"], &report["skipped"]),
         (&json!(["001-a", "002-b"]), &json!(["003-c"]))
     );
+    // Without the frame only documents and lists of paths are left.
+    let bare = project.stdout(&["dispatch", "savings", "--bare", "--json"]);
+    let bare: Value = serde_json::from_str(&bare).unwrap();
+    let of =
+        |report: &Value, kind: &str| report["all"][kind]["prompt_tokens_x10"].as_u64().unwrap();
+    assert!(of(&bare, "pasted") < of(&report, "pasted"), "{bare}");
+    let references = of(&bare, "all_reference") / 2 / 14 / 10;
+    assert!((50..250).contains(&references), "a list of paths: {references} tokens");
     let none = Project::new().run(&["dispatch", "savings"]);
     assert_eq!(none.code, Some(1), "{none}");
 }

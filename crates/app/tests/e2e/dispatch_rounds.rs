@@ -20,6 +20,7 @@ pub(crate) fn repository() -> Project {
     let project = Project::new();
     git(&project, &["init", "-q", "-b", "main", "."]);
     let project = project
+        .variable("CONVOKE_DISPATCH_STATE_FILE", "true")
         .file(
             &format!("{FEATURE}/spec.md"),
             format!("# Spec\n\n{}", "R: a rule of it.\n".repeat(60)),
@@ -107,6 +108,38 @@ fn what_cannot_be_resumed_begins_afresh() {
     );
     assert!(!project.path(&format!("{FEATURE}/.resume-state.json")).exists());
     assert_eq!(reason(&[]), "no_state");
+}
+
+// D-63: what a resumed prompt tells counts in full: a short diff with a long summary is no delta.
+#[test]
+fn the_guard_counts_the_fix_summary() {
+    let project = repository().file("summary.md", "I explain it at length. ".repeat(200));
+    next(&project, &[]);
+    revise(&project, "R: 100 ms.");
+    let short = next(&project, &["--iteration", "2", "--agent", "a-1"]);
+    assert_eq!(short["reason"], "within_guard");
+    next(&project, &[]);
+    revise(&project, "R: 200 ms.");
+    let long = next(&project, &["--iteration", "2", "--agent", "a-1", "--summary", "summary.md"]);
+    assert_eq!(long["reason"], "delta_over_guard", "{long}");
+    assert!(long["delta_chars"].as_u64().unwrap() > 4_800, "{long}");
+}
+
+// D-23: the last round is the last.
+#[test]
+fn no_round_follows_the_last() {
+    let project = repository();
+    for (more, hint) in [
+        (&["--iteration", "12", "--max", "5"][..], "`--max 12`"),
+        (&["--iteration", "6"], "`--max 6`"),
+    ] {
+        let words = ["dispatch", "next", "specify/spec-reviewer", "--feature", "031"];
+        let outcome = project.run(&[&words, more].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome}");
+        assert!(outcome.stderr.contains("cannot begin iteration "), "{outcome}");
+        assert!(outcome.stderr.contains(hint), "{outcome}");
+    }
+    assert_eq!(next(&project, &["--iteration", "5"])["iteration"], 5);
 }
 
 // A rewritten history leaves nothing to compare with.

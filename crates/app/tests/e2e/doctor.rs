@@ -57,7 +57,7 @@ fn broken_files_are_named() {
     let project = healthy().file("convoke.toml", "[brief\n");
     check(&project, "configuration", "fail", "convoke.toml", "mend the file");
     let project = healthy().file("convoke.toml", "[brief]\nbudjet = 1\n");
-    check(&project, "configuration", "fail", "`budjet`", "known keys");
+    check(&project, "configuration", "fail", "`brief.budjet`", "known keys");
     let project = healthy().file("../home/.local/state/convoke/store.db", "no database at all\n");
     check(&project, "store", "fail", "cannot", "");
     let project = healthy().variable("CONVOKE_STORE", "/proc/nowhere/store.db");

@@ -10,7 +10,10 @@ pub(crate) fn project(skill_lines: usize) -> Project {
     let project = Project::new()
         .on_branch("main")
         .file(".claude/skills/test-driven-development.md", format!("# TDD\n\n{skill}"))
-        .file("convoke.toml", "[wake]\nagent = 'june'\nwake_budget = 100000\n");
+        .file(
+            "../home/.config/convoke/config.toml",
+            "[wake]\nagent = 'june'\nwake_budget = 100000\n",
+        );
     project.run(&["task", "add", "Build the parser"]);
     project
 }

@@ -341,16 +341,23 @@ fn a_lane_that_goes_on_over_its_budget_is_stopped() {
     assert_eq!(entry["spent"]["micro_dollars"], 500_000);
 }
 
-// What a user may spend is not a project's to say.
+// A project may ask its users to spend less, never let them spend more.
 #[test]
-fn only_a_user_sets_the_budget_of_a_day() {
-    let section = "[lane]\nbudget_per_day = \"$0.10\"\n";
-    let project = with_agents(&[("claude", &claude("s-1", 0.25))])
-        .file("../home/.config/convoke/config.toml", section);
-    assert_eq!([0, 1].map(|_| run(&project, "claude", &[]).code), [Some(0), Some(5)]);
-    let project = project.file("convoke.toml", section);
-    let refused = project.run(&["wake", "june"]);
-    assert!(refused.stderr.contains("a project may not set it"), "{refused}");
+fn a_committed_file_lowers_the_budget_of_a_day_and_never_raises_it() {
+    let day = |cap: &str| format!("[lane]\nbudget_per_day = \"{cap}\"\n");
+    let user = "../home/.config/convoke/config.toml";
+    let twice = |project: &Project| [0, 1].map(|_| run(project, "claude", &[]).code);
+    let agent = || with_agents(&[("claude", &claude("s-1", 0.25))]);
+    let lowered = agent().file(user, day("$9")).file("convoke.toml", day("$0.10"));
+    assert_eq!(twice(&lowered), [Some(0), Some(5)]);
+    for (own, committed) in [("$0.10", "$999999"), ("$0.10", "999999M"), ("10", "999999M")] {
+        let raised = agent().file(user, day(own)).file("convoke.toml", day(committed));
+        assert_eq!(twice(&raised), [Some(0), Some(5)], "{committed} over {own}");
+    }
+    let alone = agent().file("convoke.toml", day("$0.10"));
+    assert_eq!(twice(&alone), [Some(0), Some(5)], "the default is no limit, so this one is lower");
+    let overruled = alone.variable("CONVOKE_LANE_BUDGET_PER_DAY", "$9");
+    assert_eq!(twice(&overruled), [Some(0); 2], "the user says so for this call");
 }
 
 #[test]

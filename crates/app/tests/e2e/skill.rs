@@ -24,7 +24,8 @@ fn a_pinned_skill_that_is_gone_is_said() {
 #[test]
 fn a_version_stays_with_its_agent() {
     let versions = ["4.0.0", "4.1.0", "4.2.0"];
-    let mut project = working().file("convoke.toml", "[wake]\nagent = 'june'\n");
+    let mut project =
+        working().file("../home/.config/convoke/config.toml", "[wake]\nagent = 'june'\n");
     for version in versions {
         project = project.file(&collection(version, "SKILL.md"), format!("# SDD {version}\n"));
     }
@@ -55,7 +56,7 @@ fn a_version_stays_with_its_agent() {
 // W-52: the version that was injected is kept until somebody changes it.
 #[test]
 fn a_version_once_injected_is_kept() {
-    let project = working().file("convoke.toml", "wake.agent = 'june'");
+    let project = working().file("../home/.config/convoke/config.toml", "wake.agent = 'june'");
     let cwd = project.root().display().to_string();
     let input =
         serde_json::json!({ "session_id": "s", "cwd": cwd, "source": "startup" }).to_string();

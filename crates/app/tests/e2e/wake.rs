@@ -150,7 +150,7 @@ fn the_plan_that_is_worked_on_stays_active() {
 // W-21: what is too old to be shown is counted, and can still be read afterwards.
 #[test]
 fn unread_messages_that_do_not_fit_are_counted() {
-    let project = working().file("convoke.toml", "wake.agent = 'june'");
+    let project = working().file("../home/.config/convoke/config.toml", "wake.agent = 'june'");
     for number in 1..=15 {
         project.stdout(&["say", &format!("number {number} @june"), "--as", "ana"]);
     }
@@ -251,7 +251,8 @@ fn a_blocked_agent_blocks_its_task() {
 // W-24: with `v0` an agent that remembers is told only the news; a compaction changes that.
 #[test]
 fn an_agent_that_remembers_is_told_the_news() {
-    let project = working().file("convoke.toml", "[wake]\nmode = 'v0'\nagent = 'june'\n");
+    let project = working()
+        .file("../home/.config/convoke/config.toml", "[wake]\nmode = 'v0'\nagent = 'june'\n");
     let first = project.stdout(&["wake", "june"]);
     assert!(first.starts_with("# Orchestrator Wake-up Context"), "{first}");
     hear(&project, "SessionStart", "startup");

@@ -17,6 +17,11 @@ pub enum Diagnostic {
         /// What it should hold.
         expected: &'static str,
     },
+    /// A project's file asks for more than the user allows, so the user's value is used.
+    ConfigRaises {
+        /// The key.
+        key: &'static str,
+    },
     /// An entry of the priority list is not a bare name.
     PriorityRejected {
         /// The entry as it was written.
@@ -42,6 +47,7 @@ impl Diagnostic {
         match self {
             Self::ConfigError { .. } => "config_error".to_owned(),
             Self::ConfigInvalid { key, .. } => format!("config_invalid:{key}"),
+            Self::ConfigRaises { key } => format!("config_raises:{key}"),
             Self::PriorityRejected { .. } => "priority_rejected".to_owned(),
             Self::PriorityCustom => "priority_custom".to_owned(),
             Self::DirUnreadable { .. } => "dir_unreadable".to_owned(),
@@ -55,6 +61,9 @@ impl Diagnostic {
             Self::ConfigError { detail } => format!("cannot use the configuration: {detail}"),
             Self::ConfigInvalid { key, expected } => {
                 format!("`{key}` must be {expected}; using its default")
+            }
+            Self::ConfigRaises { key } => {
+                format!("`{key}` is above your own limit; using yours")
             }
             Self::PriorityRejected { entry } => {
                 format!("`{}` in `priority` is not a bare name; left out", entry.escape_debug())

@@ -39,13 +39,26 @@ impl Artifact {
         Ok(Self(Cow::Owned(format!("{stem}.md"))))
     }
 
-    /// Returns the file name.
+    /// Takes any file of a project by its path, relative to that.
+    pub const fn in_project(path: String) -> Self {
+        Self(Cow::Owned(path))
+    }
+
+    /// Tells whether it is a file of the project instead of a document of a feature.
+    pub fn is_in_project(&self) -> bool {
+        self.0.contains('/') || !self.0.ends_with(".md")
+    }
+
+    /// Returns the file name, or the path of a file of the project.
     pub fn file(&self) -> &str {
         &self.0
     }
 
-    /// Returns what prompts call it: `PRD`, `Spec`, `Design`.
+    /// Returns what prompts call it: `PRD`, `Spec`, `Design`, or the path of a file of the project.
     pub fn label(&self) -> String {
+        if self.is_in_project() {
+            return self.0.clone().into_owned();
+        }
         let stem = self.0.strip_suffix(".md").unwrap_or(&self.0);
         if *self == Self::PRD {
             return "PRD".to_owned();

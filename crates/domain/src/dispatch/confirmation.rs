@@ -61,7 +61,10 @@ pub fn confirmation(answer: &str, expected: &[&str], level: Level) -> Confirmati
         let entries = lists.into_iter().find(|entries| !entries.is_empty()).unwrap_or_default();
         return sorted(!entries.is_empty(), entries, expected);
     }
-    let genuine = answer.split('\n').filter_map(said).find(|rest| names_any(rest));
+    let names_one = |rest: &&str| {
+        names_any(rest) || words(rest).any(|word| meant_file(word, expected).is_some())
+    };
+    let genuine = answer.split('\n').filter_map(said).find(names_one);
     let confirmed = match level {
         Level::Strict | Level::Seed => genuine.is_some(),
         Level::Loose => answer.contains(MARK),

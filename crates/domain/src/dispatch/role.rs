@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::artifact::Artifact;
+use super::pattern::PathPattern;
 
 /// A role within a command: `implement/security-reviewer`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,6 +123,10 @@ pub struct Role {
     pub name: RoleName,
     /// What it must read, in order, beside its target.
     pub reads: Vec<Artifact>,
+    /// Which files of the project it must read beside those.
+    pub required: Vec<PathPattern>,
+    /// Whether it must read every file that was changed.
+    pub reads_diff: bool,
     /// The artifact that it reviews.
     pub target: Option<Artifact>,
     /// How its prompt is laid out.
@@ -144,6 +149,11 @@ impl Role {
         let target = self.target.as_ref().filter(|_| profile == Profile::AllReference);
         let listed = target.filter(|target| !self.reads.contains(target));
         self.reads.iter().chain(listed).collect()
+    }
+
+    /// Tells whether it has to do with documents of a feature.
+    pub const fn needs_feature(&self) -> bool {
+        !self.reads.is_empty() || self.target.is_some()
     }
 
     /// Returns the artifact that is pasted under a profile.
@@ -227,6 +237,8 @@ fn review(command: &str, role: &str, reads: &[Artifact]) -> Role {
     Role {
         name: RoleName { command: command.to_owned(), role: role.to_owned() },
         reads: reads.to_vec(),
+        required: Vec::new(),
+        reads_diff: false,
         target: None,
         form: Form::Review,
         noun: Noun::Review,

@@ -1,6 +1,6 @@
 //! The tasks of a `tasks.md`, and what each refers to.
 
-use crate::markdown::fence::{FenceLine, Fences};
+use crate::markdown::fence::{self, FenceLine, Fences};
 use crate::markdown::heading::Heading;
 use crate::markdown::{bare, lines};
 
@@ -23,13 +23,24 @@ pub struct NoTasks {
 }
 
 /// Reads the list.
+///
+/// A heading in a fenced example is no task, but a fence that its author forgot to close must not
+/// swallow the tasks behind it; [`Chunks::example_up_to`] tells the two apart.
 pub fn tasks(document: &str) -> Result<Vec<ListedTask<'_>>, NoTasks> {
+    let chunks = Chunks::of(document);
     let mut fences = Fences::default();
     let mut offset = 0;
     let mut places = Vec::new();
+    let mut example_end = 0;
     for line in lines(document) {
         let visible = bare(line);
-        // What stands in code is an example, and ends nothing.
+        if fences.inside() && offset >= example_end && numbered(visible).is_some() {
+            match chunks.example_up_to(offset, fences) {
+                Some(end) => example_end = end,
+                None => fences = Fences::default(),
+            }
+        }
+        // What is written in code is an example, and ends nothing.
         let outside = fences.feed(visible) == FenceLine::Outside;
         if let Some(heading) = Heading::parse(visible).filter(|_| outside) {
             places.push((offset, heading.level, numbered(visible)));
@@ -47,17 +58,87 @@ pub fn tasks(document: &str) -> Result<Vec<ListedTask<'_>>, NoTasks> {
     if found.is_empty() { Err(NoTasks { cause: cause(document) }) } else { Ok(found) }
 }
 
-/// Reads `### Task 2.1: Title`, at level 3 or 4.
+/// A list cut before each line that looks like a task, whether or not that is in a fence.
+struct Chunks<'a> {
+    document: &'a str,
+    /// Where each begins.
+    starts: Vec<usize>,
+}
+
+impl<'a> Chunks<'a> {
+    fn of(document: &'a str) -> Self {
+        let mut offset = 0;
+        let mut starts = Vec::new();
+        for line in lines(document) {
+            starts.extend(numbered(bare(line)).map(|_| offset));
+            offset += line.len();
+        }
+        Self { document, starts }
+    }
+
+    /// Returns how far the example goes that an open fence makes of the task at an offset; `None`
+    /// if the fence was left open by mistake. It is an example if the first fences behind it close
+    /// the open one and, read without it, are no pairs.
+    fn example_up_to(&self, offset: usize, open: Fences) -> Option<usize> {
+        let first = self.starts.partition_point(|start| *start < offset);
+        let ends = self.starts[first..].iter().skip(1).copied().chain([self.document.len()]);
+        let mut chunks = self.starts[first..].iter().zip(ends);
+        let has_fence = |chunk: &str| lines(chunk).any(|line| fence::opens(bare(line)));
+        let (start, end) = chunks.find(|(start, end)| has_fence(&self.document[**start..*end]))?;
+        let chunk = &self.document[*start..end];
+        let closes = follow(chunk, open).any(|line| line == FenceLine::Closes);
+        let last = follow(chunk, Fences::default()).last();
+        let is_open = matches!(last, Some(FenceLine::Opens | FenceLine::Body));
+        (closes && is_open).then_some(end)
+    }
+}
+
+/// Tells what each line of a chunk is, if it begins like this.
+fn follow(chunk: &str, mut fences: Fences) -> impl Iterator<Item = FenceLine> {
+    lines(chunk).map(move |line| fences.feed(bare(line)))
+}
+
+/// Reads `### Task 2.1: Title`, at level 3 or 4. Letters may belong to the number: `1.1b`, `2a`,
+/// `1A.1`, `1a.docs`.
 fn numbered(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix("####").or_else(|| line.strip_prefix("###"))?;
     let rest = after_blanks(rest)?.strip_prefix("Task")?;
     let rest = after_blanks(rest)?;
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-    let number = rest[..end].trim_end_matches('.');
-    let whole = number.split('.').all(|part| !part.is_empty());
+    let number = closed_by_colon(rest).or_else(|| lettered(rest)).or_else(|| digits(rest))?;
     let rest = &rest[number.len()..];
-    let title = rest.strip_prefix(':').unwrap_or(rest).trim();
-    (whole && !title.is_empty()).then_some((number, title))
+    let title = rest.strip_prefix([':', '\u{ff1a}']).unwrap_or(rest).trim();
+    (!title.is_empty()).then_some((number, title))
+}
+
+/// Reads `2.1` and leaves letters behind it to the title.
+fn digits(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number = text[..end].trim_end_matches('.');
+    number.split('.').all(|part| !part.is_empty()).then_some(number)
+}
+
+/// Reads everything up to a colon, if it begins with a digit and has no blank.
+fn closed_by_colon(text: &str) -> Option<&str> {
+    let (number, _) = text.split_once([':', '\u{ff1a}'])?;
+    let is_plain = number.chars().all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
+    let is_whole = number.split('.').all(|part| !part.is_empty());
+    (is_plain && is_whole && number.starts_with(|c: char| c.is_ascii_digit())).then_some(number)
+}
+
+/// Reads a number in which letters belong to it: at most two behind digits, or one alone behind a
+/// dot. More letters are a word of the title.
+fn lettered(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '.').unwrap_or(text.len());
+    let number = text[..end].trim_end_matches('.');
+    let is_part = |part: &str| {
+        let letters = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        let most = if letters.len() < part.len() { 2 } else { 1 };
+        !part.is_empty()
+            && letters.len() <= most
+            && letters.chars().all(|c| c.is_ascii_alphabetic())
+    };
+    let begins_with_digit = number.starts_with(|c: char| c.is_ascii_digit());
+    (begins_with_digit && number.split('.').all(is_part)).then_some(number)
 }
 
 fn after_blanks(text: &str) -> Option<&str> {
@@ -238,6 +319,50 @@ after
             assert_eq!(numbered(line), None, "{line}");
         }
         assert_eq!(numbered("###\tTask\t2.10:   x y "), Some(("2.10", "x y")));
+    }
+
+    // D-30: a fence that its author forgot to close swallows no task; an example is no task.
+    #[test]
+    fn an_open_fence_swallows_no_task() {
+        let numbers = |document: &str| {
+            let found = tasks(document)
+                .map(|found| found.iter().map(|task| task.number).collect::<Vec<_>>().join(" "));
+            found.unwrap_or_default()
+        };
+        for (document, expected) in [
+            ("### Task 1: x\n```\na\n### Task 2: y\nb\n### Task 3: z\n", "1 2 3"),
+            ("### Task 1: x\n```\na\n### Task 2: y\n```\nb\n```\n### Task 3: z\n", "1 2 3"),
+            ("### Task 1: x\n```rust\n### Task 2: y\n```rust\n### Task 3: z\n", "1 2 3"),
+            ("### Task 1: x\n~~~\n### Task 2: y\n```\nb\n```\n### Task 3: z\n", "1 2 3"),
+            ("### Task 1: x\n```\n### Task 2: y\n### Task 3: z\n```\n### Task 4: w\n", "1 4"),
+            ("### Task 1: x\n~~~\n### Task 2: y\n```\n~~~\n### Task 3: z\n", "1 3"),
+        ] {
+            assert_eq!(numbers(document), expected, "{document}");
+        }
+    }
+
+    // D-30: letters belong to the number, words to the title.
+    #[test]
+    fn a_number_may_have_letters() {
+        for (line, number, title) in [
+            ("### Task 1.1b: Split", "1.1b", "Split"),
+            ("#### Task 2a Second", "2a", "Second"),
+            ("### Task 1A.1: Map", "1A.1", "Map"),
+            ("### Task 3.b: Part", "3.b", "Part"),
+            ("### Task 12ab: x", "12ab", "x"),
+            ("### Task 2\u{ff1a}第二", "2", "第二"),
+            ("### Task 1st: x", "1st", "x"),
+            ("### Task 1a.docs: x", "1a.docs", "x"),
+            ("### Task 3.1-3.4: x", "3.1-3.4", "x"),
+            ("### Task 4Setup x", "4", "Setup x"),
+            ("### Task 5.Setup x", "5", ".Setup x"),
+            ("### Task 6第二: x", "6", "第二: x"),
+        ] {
+            assert_eq!(numbered(line), Some((number, title)), "{line}");
+        }
+        for line in ["### Task T001: x", "### Task b: x", "### Task .1: x", "### Task 1b:"] {
+            assert_eq!(numbered(line), None, "{line}");
+        }
     }
 
     // D-31

@@ -73,6 +73,14 @@ impl DesignYaml {
         Self { diagnostics: vec![Diagnostic::ConfigError { detail }], ..Self::default() }
     }
 
+    /// Leaves out a budget above the one that the user set: this file comes with the project.
+    pub fn hold_to(&mut self, user: &Layer) {
+        if self.layer.budget.zip(user.budget).is_some_and(|(asked, most)| asked > most) {
+            self.layer.budget = None;
+            self.diagnostics.push(Diagnostic::ConfigRaises { key: "token_budget" });
+        }
+    }
+
     fn of(section: &Map<String, Value>) -> Self {
         let mut result = Self { present: true, ..Self::default() };
         result.layer = Layer {

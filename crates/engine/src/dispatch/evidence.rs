@@ -112,7 +112,10 @@ impl Demand {
     /// Returns what a role's references demand.
     pub fn of_references(references: &[Reference]) -> Vec<Self> {
         let demand = |it: &Reference| {
-            let (name, path) = (it.expected_name()?.to_owned(), it.path.clone()?);
+            // Two files of a project may have one name.
+            let name =
+                if it.artifact.is_in_project() { it.artifact.file() } else { it.expected_name()? };
+            let (name, path) = (name.to_owned(), it.path.clone()?);
             Some(Self { name, path })
         };
         references.iter().filter_map(demand).collect()

@@ -24,6 +24,19 @@ pub struct Feature {
     pub meta: Meta,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
+    /// What Convoke writes beside its documents.
+    pub beside: Beside,
+}
+
+/// What Convoke writes into a feature's folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// Nothing: it is no feature, but the whole project.
+    Nothing,
+    /// Its review history.
+    History,
+    /// Its review history, and a copy of what the store knows of its rounds.
+    HistoryAndState,
 }
 
 /// What a feature's notes say.
@@ -76,11 +89,21 @@ impl Feature {
     pub fn at(dir: &Path) -> Self {
         let dir = PathBuf::from(path::normal(&dir.display().to_string()));
         let (meta, diagnostics) = Meta::read(&dir.join(".meta.json"));
-        Self { dir, meta, diagnostics }
+        Self { dir, meta, diagnostics, beside: Beside::History }
     }
 
-    /// Returns the folder's name.
+    /// Takes the whole project, for a role that has to do with no feature.
+    pub fn of_project(project: &Path) -> Self {
+        let dir = std::path::absolute(project).unwrap_or_else(|_| project.to_owned());
+        let dir = PathBuf::from(path::normal(&dir.display().to_string()));
+        Self { dir, meta: Meta::default(), diagnostics: Vec::new(), beside: Beside::Nothing }
+    }
+
+    /// Returns the folder's name. That of a whole project is no folder's.
     pub fn name(&self) -> String {
+        if self.beside == Beside::Nothing {
+            return "(project)".to_owned();
+        }
         self.dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 

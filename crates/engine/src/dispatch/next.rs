@@ -23,7 +23,7 @@ use convoke_store::dispatch::{Post, Round};
 use convoke_store::error::StoreError;
 use serde_json::{Map, json};
 
-use super::feature::Feature;
+use super::feature::{Beside, Feature};
 use super::{Dispatch, DispatchError, Order, assemble, review_history};
 use crate::file;
 use crate::git::diff::{Changes, Committed, Watched, changes_since, commit, head, look};
@@ -113,7 +113,7 @@ pub fn next(
     let before = store.round_before(scope, post, iteration)?;
     // Whatever can fail has failed before anything is changed.
     let fresh = assemble(feature, project, order)?;
-    let watched = watched(feature, order.role);
+    let watched = watched(feature, order.role, &fresh);
     let committed = request.commits.then(|| {
         let message = format!("{name}: {role} after round {}", iteration.saturating_sub(1));
         commit(project, &message, &watched)
@@ -122,7 +122,8 @@ pub fn next(
     let state = before.as_ref().map(|round| &round.state);
     let first = state.map_or(chars(&fresh.prompt), |state| state.iteration1_prompt_length);
     let base_chars = request.guard_base.chars(first, fresh.artifact_chars);
-    let delta_chars = changes.as_ref().map(|changes| sent_chars(changes, order.role));
+    let delta_chars =
+        changes.as_ref().map(|changes| sent_chars(changes, order.role, request.summary));
     let decision = decide(&Situation {
         iteration,
         is_final: request.is_final,
@@ -153,12 +154,16 @@ pub fn next(
 }
 
 /// What a role looks at: its document, all that it reads of the feature, or the whole project.
-fn watched(feature: &Feature, role: &Role) -> Watched {
+fn watched(feature: &Feature, role: &Role, fresh: &Dispatch) -> Watched {
     let at = |artifact: &Artifact| feature.dir.join(artifact.file());
-    match (&role.target, role.takes_files) {
-        (Some(target), _) => Watched::Files(vec![at(target)]),
-        (None, true) => Watched::Everything,
-        (None, false) => Watched::Files(role.reads.iter().map(at).collect()),
+    let required = || {
+        let of_project = fresh.references.iter().filter(|it| !role.reads.contains(&it.artifact));
+        of_project.filter_map(|reference| reference.path.as_ref()).map(PathBuf::from)
+    };
+    match (&role.target, role.takes_files || role.reads_diff) {
+        (_, true) if role.target.is_none() || role.reads_diff => Watched::Everything,
+        (Some(target), _) => Watched::Files([at(target)].into_iter().chain(required()).collect()),
+        (None, _) => Watched::Files(role.reads.iter().map(at).chain(required()).collect()),
     }
 }
 
@@ -182,8 +187,11 @@ fn sent_stat<'a>(changes: &'a Changes, role: &Role) -> &'a str {
     if role.takes_files { &changes.stat } else { "" }
 }
 
-fn sent_chars(changes: &Changes, role: &Role) -> u64 {
-    chars(sent_stat(changes, role)) + chars(&changes.diff)
+/// Counts all that a resumed prompt tells a session it has not seen: what changed, and what was done
+/// about the issues. An implementer is sent no summary of its own work.
+fn sent_chars(changes: &Changes, role: &Role, summary: &str) -> u64 {
+    let summary = if role.form == Form::Fix { "" } else { summary.trim_matches(['\r', '\n']) };
+    chars(sent_stat(changes, role)) + chars(&changes.diff) + chars(summary)
 }
 
 fn chars(text: &str) -> u64 {
@@ -254,14 +262,18 @@ fn remembered(
 fn log(feature: &Feature, role: &str, iteration: u32, decision: &Decision) -> io::Result<()> {
     match decision {
         Decision::Fresh { log: Some(reason), .. } => {
-            review_history::append(&feature.dir, &fallback(role, iteration, reason))
+            review_history::append(feature, &fallback(role, iteration, reason))
         }
         Decision::Fresh { log: None, .. } | Decision::Resume { .. } => Ok(()),
     }
 }
 
-/// Writes what is remembered of a feature's roles beside it; nothing remembered is no file.
+/// Writes what is remembered of a feature's roles beside it, if its user wants a copy there; nothing
+/// remembered is no file.
 pub fn write_state(store: &dyn Store, scope: &Scope, feature: &Feature) -> Result<(), NextError> {
+    if feature.beside != Beside::HistoryAndState {
+        return Ok(());
+    }
     let path = feature.dir.join(STATE_FILE);
     let mut rounds = store.rounds(scope, &feature.name())?;
     // Others may write at the same time; whoever is last must have seen everything.

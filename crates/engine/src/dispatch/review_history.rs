@@ -6,11 +6,15 @@ use std::path::Path;
 
 use convoke_domain::dispatch::history::FILE;
 
-use super::feature::{MAX_BYTES, folders};
+use super::feature::{Beside, Feature, MAX_BYTES, folders};
 use crate::file;
 
-/// Adds one line. Several may do so at once; each line stays whole.
-pub fn append(feature: &Path, line: &str) -> io::Result<()> {
+/// Adds one line to a feature's history; a whole project has none. Several may do so at once; each
+/// line stays whole.
+pub fn append(feature: &Feature, line: &str) -> io::Result<()> {
+    if feature.beside == Beside::Nothing {
+        return Ok(());
+    }
     let mut options = OpenOptions::new();
     options.create(true).read(true).append(true);
     // A feature may come from anywhere; its history does not lead us anywhere else.
@@ -23,7 +27,7 @@ pub fn append(feature: &Path, line: &str) -> io::Result<()> {
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         options.custom_flags(flags.bits().cast_signed());
     }
-    let mut file = options.open(feature.join(FILE))?;
+    let mut file = options.open(feature.dir.join(FILE))?;
     let open_ended = ends_open(&mut file)?;
     let text = if open_ended { format!("\n{line}") } else { line.to_owned() };
     file.write_all(text.as_bytes())
@@ -60,13 +64,14 @@ mod tests {
     fn a_line_is_added_on_its_own() {
         let feature = tempfile::tempdir().unwrap();
         let path = feature.path().join(FILE);
-        append(feature.path(), "one\n").unwrap();
-        append(feature.path(), "two\n").unwrap();
+        let add = |line: &str| append(&Feature::at(feature.path()), line);
+        add("one\n").unwrap();
+        add("two\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
         fs::write(&path, "## Notes").unwrap();
-        append(feature.path(), "three\n").unwrap();
+        add("three\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "## Notes\nthree\n");
-        assert!(append(&feature.path().join("gone"), "x\n").is_err());
+        assert!(append(&Feature::at(&feature.path().join("gone")), "x\n").is_err());
     }
 
     #[cfg(unix)]
@@ -76,7 +81,7 @@ mod tests {
         let elsewhere = feature.path().join("bashrc");
         fs::write(&elsewhere, "mine\n").unwrap();
         std::os::unix::fs::symlink(&elsewhere, feature.path().join(FILE)).unwrap();
-        assert!(append(feature.path(), "x\n").is_err());
+        assert!(append(&Feature::at(feature.path()), "x\n").is_err());
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine\n");
     }
 }

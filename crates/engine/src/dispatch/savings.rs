@@ -4,7 +4,7 @@ use std::path::Path;
 
 use convoke_domain::dispatch::artifact::Artifact;
 use convoke_domain::dispatch::prompt::{Iteration, Parts, prompt};
-use convoke_domain::dispatch::required::{Prd, Reference};
+use convoke_domain::dispatch::required::{Prd, Reference, block};
 use convoke_domain::dispatch::role::{Profile, Role, Roles};
 use convoke_domain::dispatch::savings::{Costs, FeatureSizes, Frame, costs};
 use convoke_domain::dispatch::texts::{returns, rubric};
@@ -28,8 +28,17 @@ pub struct Savings {
     pub all: Costs,
 }
 
+/// What of a prompt is measured beside documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Everything: rubric, references, iteration, return format.
+    Whole,
+    /// The references alone.
+    Bare,
+}
+
 /// Measures every feature below a folder.
-pub fn measure(features: &Path, project: &Path, roles: &Roles) -> Savings {
+pub fn measure(features: &Path, project: &Path, roles: &Roles, framing: Framing) -> Savings {
     let mut savings = Savings {
         measured: Vec::new(),
         skipped: Vec::new(),
@@ -47,7 +56,7 @@ pub fn measure(features: &Path, project: &Path, roles: &Roles) -> Savings {
             let costs = costs(
                 role,
                 &sizes,
-                frame(role, &feature, sizes.chars.contains_key(&Artifact::PRD)),
+                frame(role, &feature, sizes.chars.contains_key(&Artifact::PRD), framing),
             );
             *sum = sum.plus(costs);
             savings.all = savings.all.plus(costs);
@@ -80,7 +89,7 @@ fn sizes(feature: &Feature, project: &Path) -> Option<FeatureSizes> {
 }
 
 /// Measures a role's prompt without any document in it.
-fn frame(role: &Role, feature: &Feature, has_prd: bool) -> Frame {
+fn frame(role: &Role, feature: &Feature, has_prd: bool, framing: Framing) -> Frame {
     let dir = feature.dir.display().to_string();
     let prd = if has_prd { Prd::InFeature } else { Prd::None };
     let length = |profile: Profile, listed: bool| {
@@ -99,9 +108,13 @@ fn frame(role: &Role, feature: &Feature, has_prd: bool) -> Frame {
             iteration: Iteration { number: 1, max: 5, issues: &[], note: None },
             returns: returns(role),
         });
-        let block = convoke_domain::dispatch::required::block(&references, role.noun);
-        let without = if listed { 0 } else { Text::new(&block).chars() };
-        Text::new(&text).chars() - without
+        let block = Text::new(&block(&references, role.noun)).chars();
+        match (framing, listed) {
+            (Framing::Whole, true) => Text::new(&text).chars(),
+            (Framing::Whole, false) => Text::new(&text).chars() - block,
+            (Framing::Bare, true) => block,
+            (Framing::Bare, false) => 0,
+        }
     };
     Frame {
         pasted: length(Profile::Seed, false),
@@ -136,7 +149,8 @@ mod tests {
         let top = features(&["001-a", "002-b", "003-c"]);
         fs::remove_file(top.path().join("features/002-b/plan.md")).unwrap();
         fs::write(top.path().join("features/003-c/spec.md"), b"\xff").unwrap();
-        let found = measure(&top.path().join("features"), top.path(), &Roles::default());
+        let found =
+            measure(&top.path().join("features"), top.path(), &Roles::default(), Framing::Whole);
         assert_eq!(
             (found.measured, found.skipped),
             (vec!["001-a".to_owned()], vec!["002-b".to_owned(), "003-c".to_owned()])

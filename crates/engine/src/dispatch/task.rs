@@ -113,7 +113,7 @@ pub fn assemble(
     let mut scoped = |artifact: Artifact, ids: &[String]| {
         let document = match text(feature, &artifact) {
             Ok(document) => document,
-            Err(DispatchError::NoTarget { .. }) => {
+            Err(DispatchError::NoTarget { .. } | DispatchError::Files(_)) => {
                 diagnostics.push(format!("artifact_missing:{artifact}"));
                 return None;
             }

@@ -12,12 +12,14 @@
 mod cases;
 mod citations;
 mod confirmations;
+mod documents;
 mod identities;
 mod judges;
 mod plan_reviews;
 mod plans;
 mod reviews;
 mod sketches;
+mod task_lists;
 mod transcripts;
 mod votes;
 
@@ -35,4 +37,4 @@ macro_rules! kinds {
     };
 }
 
-kinds! { citations confirmations identities judges plan_reviews plans reviews sketches transcripts votes }
+kinds! { citations confirmations documents identities judges plan_reviews plans reviews sketches task_lists transcripts votes }

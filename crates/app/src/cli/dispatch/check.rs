@@ -6,6 +6,7 @@ use convoke_domain::dispatch::role::Profile;
 use convoke_domain::hook::Client;
 
 use super::judge::{Kind, NoProof, Proof, Submission};
+use super::materials::ChangedArgs;
 use super::{PostArgs, profile, read};
 use crate::app::App;
 use crate::cli::hook::client;
@@ -52,6 +53,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
 
+    #[command(flatten)]
+    changed: ChangedArgs,
+
     /// How many tokens the answer cost; 0 means that nothing was resumed
     #[arg(long, value_name = "N")]
     tokens: Option<u64>,
@@ -78,6 +82,7 @@ impl Args {
             answer: answer.as_deref(),
             again: None,
             tokens: self.tokens,
+            changed: &self.changed,
             proof: Proof::of(self.require_proof),
         };
         let judged = submission.judge(app, &Voice::default())?;

@@ -15,12 +15,13 @@ use convoke_engine::dispatch::answer::review;
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
-use convoke_engine::dispatch::{references, review_history};
+use convoke_engine::dispatch::{demanded, references, review_history};
 use convoke_store::dispatch::{DispatchStore, Post, Round};
 
+use super::materials::ChangedArgs;
 use super::reading::Reading;
 use super::report::{AmbiguityReport, CheckReport, IssueReport, issues};
-use super::{PostArgs, next_failed};
+use super::{PostArgs, next_failed, no_files};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::dispatch::settings;
@@ -46,6 +47,8 @@ pub(super) struct Submission<'a> {
     pub(super) again: Option<&'a str>,
     /// How many tokens the answer cost.
     pub(super) tokens: Option<u64>,
+    /// The files that the role was told were changed; it may have to read them.
+    pub(super) changed: &'a ChangedArgs,
     /// Whether the caller demands proof of reading; a role may demand it, too.
     pub(super) proof: Proof,
 }
@@ -141,7 +144,7 @@ impl Judged {
         let Self { entry, feature, .. } = self;
         store.record_dispatch(&scope, entry).map_err(refused)?;
         if entry.confirmed == Some(false)
-            && let Err(error) = review_history::append(&feature.dir, &unconfirmed(&entry.role))
+            && let Err(error) = review_history::append(feature, &unconfirmed(&entry.role))
         {
             voice.say(&format!("note: the review history could not be written: {error}"));
         }
@@ -168,11 +171,14 @@ impl Submission<'_> {
     pub(super) fn judge(&self, app: &App, voice: &Voice) -> Result<Judged, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
-        let reads = match self.kind {
-            Kind::Task => vec![&Artifact::PRD, &Artifact::SPEC],
-            Kind::Round => role.reads(self.profile.unwrap_or(settings.profile)),
+        let (references, _) = match self.kind {
+            Kind::Task => references(&feature, &app.project, &[&Artifact::PRD, &Artifact::SPEC]),
+            Kind::Round => {
+                let profile = self.profile.unwrap_or(settings.profile);
+                let changed = self.changed.files(app)?;
+                demanded(&feature, &app.project, &role, profile, &changed).map_err(no_files)?
+            }
         };
-        let (references, _) = references(&feature, &app.project, &reads);
         let (evidence, unknown) = self.evidence(app, &references, voice)?;
         let recorded = evidence.as_ref().and_then(|found| found.answer.as_deref());
         let answer = self.answer.or(recorded).unwrap_or_default();

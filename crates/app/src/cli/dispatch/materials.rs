@@ -21,6 +21,17 @@ use crate::failure::Failure;
 /// No rubric a person writes is larger.
 const MAX_RUBRIC: u64 = 1024 * 1024;
 
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(super) struct ChangedArgs {
+    /// Files that were changed
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "changed_since")]
+    files: Vec<String>,
+
+    /// List the files that changed since a commit
+    #[arg(long, value_name = "REV")]
+    changed_since: Option<String>,
+}
+
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct MaterialArgs {
     /// Which generation of prompts [default: seed]
@@ -39,13 +50,8 @@ pub(super) struct MaterialArgs {
     #[arg(long, value_name = "FILE")]
     issues: Option<PathBuf>,
 
-    /// Files that were changed
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "changed_since")]
-    files: Vec<String>,
-
-    /// List the files that changed since a commit
-    #[arg(long, value_name = "REV")]
-    changed_since: Option<String>,
+    #[command(flatten)]
+    pub(super) changed: ChangedArgs,
 
     /// What the role is asked, instead of the built-in text
     #[arg(long, value_name = "FILE")]
@@ -83,6 +89,13 @@ struct NoChanges {
     commit: String,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("cannot begin iteration {iteration}: the last one is {max}")]
+struct BeyondLast {
+    iteration: u32,
+    max: u32,
+}
+
 impl MaterialArgs {
     /// Returns what a round of a loop is made of.
     pub(super) fn of_round(
@@ -96,8 +109,7 @@ impl MaterialArgs {
             iteration,
             max: Some(max),
             issues,
-            files: Vec::new(),
-            changed_since,
+            changed: ChangedArgs { files: Vec::new(), changed_since },
             rubric: None,
             returns: None,
             outcome: None,
@@ -120,11 +132,16 @@ impl MaterialArgs {
         };
         let text = |path: &Option<PathBuf>| path.as_ref().map(|path| read(path)).transpose();
         let max = self.max.unwrap_or(settings.max_iterations);
+        if self.iteration > max {
+            let error = BeyondLast { iteration: self.iteration, max };
+            let hint = format!("let there be more with `--max {}`", self.iteration);
+            return Err(Failure::new(Exit::Usage, error).hint(hint));
+        }
         Ok(Materials {
             profile: self.profile.unwrap_or(settings.profile),
             rubric: own(&self.rubric, settings.rubrics.get(&role.name), texts::rubric(role))?,
             returns: own(&self.returns, settings.returns.get(&role.name), texts::returns(role))?,
-            files: self.files(app)?,
+            files: self.changed.files(app)?,
             outcome: text(&self.outcome)?
                 .map(|text| outcome_text(&text, before(settings, role), max)),
             next_phase: text(&self.next_phase)?.map(|text| text.trim().to_owned()),
@@ -132,16 +149,6 @@ impl MaterialArgs {
             iteration: self.iteration,
             max,
         })
-    }
-
-    fn files(&self, app: &App) -> Result<Vec<String>, Failure> {
-        let Some(commit) = &self.changed_since else { return Ok(self.files.clone()) };
-        let changes =
-            changes_since(&app.project, commit, &Watched::Everything).ok_or_else(|| {
-                let error = NoChanges { commit: commit.clone() };
-                Failure::new(Exit::Surroundings, error).hint("name a commit of this repository")
-            })?;
-        Ok(changes.files)
     }
 
     fn issues(&self, role: &Role) -> Result<Vec<Issue>, Failure> {
@@ -159,6 +166,19 @@ impl MaterialArgs {
                 reviews.into_iter().flat_map(|review| review.issues).collect()
             }
         })
+    }
+}
+
+impl ChangedArgs {
+    /// Returns the files that were changed, relative to the project.
+    pub(super) fn files(&self, app: &App) -> Result<Vec<String>, Failure> {
+        let Some(commit) = &self.changed_since else { return Ok(self.files.clone()) };
+        let changes =
+            changes_since(&app.project, commit, &Watched::Everything).ok_or_else(|| {
+                let error = NoChanges { commit: commit.clone() };
+                Failure::new(Exit::Surroundings, error).hint("name a commit of this repository")
+            })?;
+        Ok(changes.files)
     }
 }
 

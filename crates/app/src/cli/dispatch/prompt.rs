@@ -4,11 +4,11 @@ use convoke_domain::dispatch::required::{Reference, block};
 use convoke_domain::dispatch::role::Profile;
 use convoke_domain::text::Text;
 use convoke_domain::token::{Estimate, Tokenizer};
-use convoke_engine::dispatch::{Dispatch, assemble, references};
+use convoke_engine::dispatch::{Dispatch, assemble, demanded};
 use serde::Serialize;
 
-use super::materials::MaterialArgs;
-use super::{PostArgs, profile};
+use super::materials::{ChangedArgs, MaterialArgs};
+use super::{PostArgs, no_files, profile};
 use crate::app::{App, Format, Verbosity};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
@@ -32,6 +32,9 @@ pub(super) struct ArtifactsArgs {
     /// Which generation of prompts [default: seed]
     #[arg(long, value_parser = profile())]
     profile: Option<Profile>,
+
+    #[command(flatten)]
+    changed: ChangedArgs,
 }
 
 #[derive(Serialize)]
@@ -90,8 +93,10 @@ impl ArtifactsArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
-        let reads = role.reads(self.profile.unwrap_or(settings.profile));
-        let (references, diagnostics) = references(&feature, &app.project, &reads);
+        let profile = self.profile.unwrap_or(settings.profile);
+        let changed = self.changed.files(app)?;
+        let (references, diagnostics) =
+            demanded(&feature, &app.project, &role, profile, &changed).map_err(no_files)?;
         say_remarks(app, &diagnostics, output);
         match app.format {
             Format::Text => output.data(&format!("{}\n", block(&references, role.noun)))?,

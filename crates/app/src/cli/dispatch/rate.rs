@@ -1,6 +1,8 @@
 //! `convoke dispatch rate`.
 
-use convoke_domain::dispatch::history::{entries, warnings};
+use std::collections::BTreeMap;
+
+use convoke_domain::dispatch::history::{HistoryCounts, count};
 use convoke_domain::dispatch::rate::{Rate, rates};
 use convoke_engine::dispatch::review_history::histories;
 use convoke_store::dispatch::DispatchStore;
@@ -26,10 +28,39 @@ pub(super) struct Args {
 }
 
 #[derive(Serialize)]
+struct HistoryReport {
+    features: Vec<HistoryRow>,
+    roles: Vec<HistoryRow>,
+    all: HistoryRow,
+}
+
+#[derive(Serialize)]
 struct HistoryRow {
-    feature: String,
-    rounds: usize,
-    warnings: usize,
+    name: String,
+    rounds: u64,
+    warnings: u64,
+    /// At most this share: rounds that passed were often not logged.
+    warning_per_mille: Option<u64>,
+    fallbacks: u64,
+}
+
+impl HistoryRow {
+    fn new(name: impl Into<String>, counts: HistoryCounts) -> Self {
+        let HistoryCounts { rounds, warnings, fallbacks } = counts;
+        let warning_per_mille = counts.per_mille();
+        Self { name: name.into(), rounds, warnings, warning_per_mille, fallbacks }
+    }
+
+    fn line(&self) -> String {
+        let Self { name, rounds, warnings, warning_per_mille, fallbacks } = self;
+        let share = share(*warning_per_mille);
+        format!("{name:<40} {rounds:>6} {warnings:>12} {share:>8} {fallbacks:>10}\n")
+    }
+}
+
+/// Shows tenths of a percent.
+fn share(per_mille: Option<u64>) -> String {
+    per_mille.map_or("-".to_owned(), |share| format!("{}.{} %", share / 10, share % 10))
 }
 
 #[derive(Serialize)]
@@ -72,9 +103,7 @@ impl Row {
     }
 
     fn line(&self) -> String {
-        let share = self
-            .warning_per_mille
-            .map_or("-".to_owned(), |it| format!("{}.{} %", it / 10, it % 10));
+        let share = share(self.warning_per_mille);
         let Self { name, dispatches, warnings, recorded, unproven, .. } = self;
         format!(
             "{name:<32} {dispatches:>10} {warnings:>12} {share:>8} {unproven:>9} of {recorded}\n"
@@ -114,24 +143,40 @@ impl Args {
 
 /// Counts what the features' own histories say.
 fn count_histories(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let features = app.project.join(settings(app)?.artifacts_root).join("features");
-    let counted = histories(&features).into_iter().map(|(feature, text)| HistoryRow {
-        feature,
-        rounds: entries(&text).len(),
-        warnings: warnings(&text).len(),
-    });
-    let counted: Vec<_> = counted.collect();
-    match app.format {
-        Format::Json => output.json(&counted)?,
-        Format::Text if counted.is_empty() => output.data("No review histories.\n")?,
-        Format::Text => {
-            output.data(&format!("{:<32} rounds  unconfirmed\n", "feature"))?;
-            for HistoryRow { feature, rounds, warnings } in &counted {
-                output.data(&format!("{feature:<32} {rounds:>6} {warnings:>12}\n"))?;
-            }
+    let folder = app.project.join(settings(app)?.artifacts_root).join("features");
+    let mut features = Vec::new();
+    let mut by_role: BTreeMap<String, HistoryCounts> = BTreeMap::new();
+    let mut all = HistoryCounts::default();
+    for (feature, text) in histories(&folder) {
+        let (counts, roles) = count(&text);
+        features.push(HistoryRow::new(feature, counts));
+        all = all.plus(counts);
+        for (role, counts) in roles {
+            let sum = by_role.entry(role).or_default();
+            *sum = sum.plus(counts);
         }
     }
+    let roles = by_role.into_iter().map(|(role, counts)| HistoryRow::new(role, counts)).collect();
+    let report = HistoryReport { features, roles, all: HistoryRow::new("all", all) };
+    match app.format {
+        Format::Json => output.json(&report)?,
+        Format::Text if report.features.is_empty() => output.data("No review histories.\n")?,
+        Format::Text => output.data(&history_table(&report))?,
+    }
     Ok(Exit::Done)
+}
+
+fn history_table(report: &HistoryReport) -> String {
+    let head = |name: &str| format!("{name:<40} rounds  unconfirmed    share  fallbacks\n");
+    let rows = |rows: &[HistoryRow]| rows.iter().map(HistoryRow::line).collect::<String>();
+    format!(
+        "{}{}\n{}{}\n{}",
+        head("role"),
+        rows(&report.roles),
+        head("feature"),
+        rows(&report.features),
+        report.all.line()
+    )
 }
 
 fn table(report: &Report) -> String {

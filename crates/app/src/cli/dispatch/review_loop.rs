@@ -307,7 +307,7 @@ impl Course<'_> {
         let issues = issues.map(|text| written(scratch, "issues.json", text)).transpose()?;
         let changed_since = self.args.changed_since.clone();
         Ok(NextArgs {
-            post: PostArgs { role, feature: self.args.feature.clone() },
+            post: PostArgs { role, feature: self.args.feature.clone().into() },
             materials: MaterialArgs::of_round(iteration, self.max, issues, changed_since),
             agent: None,
             summary: None,

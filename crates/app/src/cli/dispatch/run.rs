@@ -19,7 +19,7 @@ use super::report::RoundReport;
 use crate::app::{App, Format};
 use crate::cli::lane::{
     Account, AgentWord, Allowance, LaneOrder, Purse, Ran, lane_failed, model_name, overdrawn,
-    sentence,
+    sentence, why,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -167,6 +167,7 @@ impl Assignment<'_> {
             answer: Some(answer),
             again,
             tokens: ran.spent.map(|usage| usage.output),
+            changed: &next.materials.changed,
             proof: self.proof,
         };
         let judged = submission(None).judge(app, voice)?;
@@ -263,7 +264,9 @@ impl Judgement {
     /// is not tried again.
     fn resume_failure(&self) -> Option<String> {
         if self.judged.is_none() && !is_final(self.ran.driven.outcome) {
-            return Some(self.ran.driven.outcome.name().to_owned());
+            let (outcome, why) = (self.ran.driven.outcome.name(), why(&self.ran.driven));
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            return Some(format!("{outcome}{why}"));
         }
         self.judged.as_ref().and_then(Judged::resume_failure)
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use convoke_domain::dispatch::savings::{Cost, Costs, change_per_mille};
 use convoke_domain::token::Tokens;
-use convoke_engine::dispatch::savings::{Savings, measure};
+use convoke_engine::dispatch::savings::{Framing, Savings, measure};
 use serde::Serialize;
 
 use crate::app::{App, Format};
@@ -21,6 +21,10 @@ pub(super) struct Args {
     /// A folder of feature folders [default: `docs/features`]
     #[arg(long, value_name = "DIR")]
     features: Option<PathBuf>,
+
+    /// Count the documents and the lists of references alone, without rubrics and return formats
+    #[arg(long)]
+    bare: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +79,8 @@ impl Args {
         let settings = settings(app)?;
         let default = app.project.join(&settings.artifacts_root).join("features");
         let path = self.features.clone().unwrap_or(default);
-        let savings = measure(&path, &app.project, &settings.roles);
+        let framing = if self.bare { Framing::Bare } else { Framing::Whole };
+        let savings = measure(&path, &app.project, &settings.roles, framing);
         if savings.measured.is_empty() {
             let hint = "name a folder of feature folders with `--features`";
             let is_there = path.is_dir();

@@ -234,15 +234,21 @@ impl LaneOrder<'_> {
             return Ok(Admission::default());
         }
         let Some(books) = books else {
-            let is_capped = settings.budget_per_day.is_some() || self.account.budget.is_some();
+            let is_capped = !settings.budgets_per_day.is_empty() || self.account.budget.is_some();
             let why = "what was spent cannot be looked up, and there is a budget";
             return Ok(Admission { refusal: is_capped.then(|| why.to_owned()), uncounted: 0 });
         };
         let mut budgets = Vec::new();
-        if let Some(cap) = settings.budget_per_day {
+        if !settings.budgets_per_day.is_empty() {
             let since = day(now(), app)?;
             let sum = kept(voice, books.sum(LaneQuery { since, ..LaneQuery::default() }));
-            budgets.extend(sum.map(|sum| (cap, sum, "the budget of the day is used up")));
+            let of_day = |sum| {
+                settings
+                    .budgets_per_day
+                    .iter()
+                    .map(move |cap| (*cap, sum, "the budget of the day is used up"))
+            };
+            budgets.extend(sum.into_iter().flat_map(of_day));
         }
         if let Some(cap) = self.account.budget {
             let sum = kept(voice, self.sum_of_run(books)).unwrap_or_default();
@@ -275,9 +281,13 @@ impl LaneOrder<'_> {
             cap.overdraft(Whose::Own, usage)
         });
         of_run.or_else(|| {
-            let cap = lane::settings(app).ok()?.budget_per_day?;
+            let caps = lane::settings(app).ok()?.budgets_per_day;
+            if caps.is_empty() {
+                return None;
+            }
             let query = LaneQuery { since: day(now(), app).ok()?, ..LaneQuery::default() };
-            cap.overdraft(Whose::Day, kept(voice, books.sum(query))?.usage)
+            let usage = kept(voice, books.sum(query))?.usage;
+            caps.iter().find_map(|cap| cap.overdraft(Whose::Day, usage))
         })
     }
 

@@ -23,6 +23,7 @@ use super::{LaneError, lane_failed};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::endpoint::{Configured, endpoint};
+use crate::config::lane::passed_variables;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -163,7 +164,7 @@ impl LaneOrder<'_> {
                     agent: *agent,
                     program: &program(*agent, app)?,
                     convoke: &app.environment.program(),
-                    variables: variables(*agent, app, &scratch),
+                    variables: variables(*agent, app, &scratch)?,
                 };
                 run(Runner::Program(program), errand)
             }
@@ -228,7 +229,7 @@ fn cassette_failed(path: &Path, source: TapeError) -> Failure {
 /// Asks a client which version of it is installed.
 pub(in crate::cli) fn version_of(agent: Agent, app: &App) -> Result<Option<String>, Failure> {
     let (program, convoke) = (program(agent, app)?, app.environment.program());
-    let variables = seen_by(agent, app);
+    let variables = seen_by(agent, app)?;
     let asked = Program { agent, program: &program, convoke: &convoke, variables };
     Ok(versions(&[asked], &interrupt::cancel()).pop().flatten())
 }
@@ -243,15 +244,20 @@ fn program(agent: Agent, app: &App) -> Result<PathBuf, Failure> {
 }
 
 /// Returns what a client may see of the environment.
-pub(in crate::cli) fn seen_by(agent: Agent, app: &App) -> Vec<(OsString, OsString)> {
-    app.environment.only(COMMON.iter().chain(agent.variables()).copied())
+pub(in crate::cli) fn seen_by(
+    agent: Agent,
+    app: &App,
+) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut variables = app.environment.only(COMMON.iter().chain(agent.variables()).copied());
+    variables.extend(passed_variables(app, agent)?);
+    Ok(variables)
 }
 
 /// Files for a moment are the lane's own, so that two clients do not meet there.
-fn variables(agent: Agent, app: &App, scratch: &str) -> Vec<(OsString, OsString)> {
-    let mut variables = seen_by(agent, app);
+fn variables(agent: Agent, app: &App, scratch: &str) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut variables = seen_by(agent, app)?;
     variables.push(("TMPDIR".into(), scratch.into()));
-    variables
+    Ok(variables)
 }
 
 /// Reads a name, such as a model's or a session's. One that is blank or holds what nobody can see is a

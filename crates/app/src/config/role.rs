@@ -1,0 +1,182 @@
+//! One role of the `[dispatch.roles]` tables.
+
+use std::path::PathBuf;
+
+use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::pattern::PathPattern;
+use convoke_domain::dispatch::role::{Form, Noun, Role, RoleName};
+use toml::Value;
+
+/// What a place says about one role.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RoleChange {
+    artifacts: Option<Vec<Artifact>>,
+    required: Option<Vec<PathPattern>>,
+    diff: Option<bool>,
+    target: Option<Artifact>,
+    noun: Option<Noun>,
+    form: Option<Form>,
+    files: Option<bool>,
+    resumes: Option<bool>,
+    require_proof: Option<bool>,
+    pub(super) rubric: Option<PathBuf>,
+    pub(super) returns: Option<PathBuf>,
+}
+
+/// What is wrong with a role: the key, if one is, and what it must be.
+pub(super) struct RoleMistake {
+    key: Option<String>,
+    expected: String,
+}
+
+/// Says which role, which key of it and why, for a table of roles that cannot be used: the place
+/// below `dispatch.roles`, and what is expected there.
+pub(super) fn explain_roles(value: &Value) -> Option<(String, String)> {
+    let Some(roles) = value.as_table() else { return Some((String::new(), "a table".to_owned())) };
+    roles.iter().find_map(|(name, value)| {
+        let place = format!(".\"{}\"", name.escape_debug());
+        if RoleName::parse(name).is_err() {
+            let expected = "named `command/role`, in small letters".to_owned();
+            return Some((place, expected));
+        }
+        let mistake = RoleChange::read(value).err()?;
+        let key = mistake.key.map_or(String::new(), |key| format!(".{}", key.escape_debug()));
+        Some((place + &key, mistake.expected))
+    })
+}
+
+impl RoleChange {
+    const KEYS: [&str; 11] = [
+        "artifacts",
+        "required",
+        "diff",
+        "target",
+        "noun",
+        "form",
+        "files",
+        "resumes",
+        "require_proof",
+        "rubric",
+        "returns",
+    ];
+
+    pub(super) fn read(value: &Value) -> Result<Self, RoleMistake> {
+        let Some(values) = value.as_table() else {
+            return Err(RoleMistake { key: None, expected: "a table".to_owned() });
+        };
+        let mut change = Self::default();
+        for (name, value) in values {
+            change
+                .set(name, value)
+                .map_err(|expected| RoleMistake { key: Some(name.clone()), expected })?;
+        }
+        Ok(change)
+    }
+
+    /// Takes one key, or says what its value must be.
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        let expects = |expected: &str| expected.to_owned();
+        let truth = || value.as_bool().ok_or_else(|| expects("true or false"));
+        let path = || {
+            let path = value.as_str().map(PathBuf::from);
+            path.ok_or_else(|| expects("a file in the project"))
+        };
+        match name {
+            "artifacts" => {
+                let parse = |name: &str| Artifact::parse(name).map_err(|error| error.to_string());
+                self.artifacts = Some(each(value, parse)?);
+            }
+            "required" => {
+                let parse = |given: &str| {
+                    PathPattern::parse(given).map_err(|why| format!("`{given}`: {why}"))
+                };
+                self.required = Some(each(value, parse)?);
+            }
+            "diff" => self.diff = Some(truth()?),
+            "target" => {
+                let target = value.as_str().and_then(|name| Artifact::parse(name).ok());
+                self.target =
+                    Some(target.ok_or_else(|| expects("one artifact, such as `design`"))?);
+            }
+            "noun" => {
+                one(value, Noun::parse, &mut self.noun).ok_or_else(|| expects("review or work"))?;
+            }
+            "form" => {
+                one(value, form, &mut self.form).ok_or_else(|| expects("review, phase or fix"))?;
+            }
+            "files" => self.files = Some(truth()?),
+            "resumes" => self.resumes = Some(truth()?),
+            "require_proof" => self.require_proof = Some(truth()?),
+            "rubric" => self.rubric = Some(path()?),
+            "returns" => self.returns = Some(path()?),
+            _ => return Err(format!("one of {}", Self::KEYS.join(", "))),
+        }
+        Ok(())
+    }
+
+    /// Changes a role that is known, or makes one of a reviewer of files.
+    pub(super) fn applied(self, name: &RoleName, known: Option<&Role>) -> Role {
+        let made = || Role {
+            name: name.clone(),
+            reads: Vec::new(),
+            required: Vec::new(),
+            reads_diff: false,
+            target: None,
+            form: Form::Review,
+            noun: Noun::Review,
+            takes_files: name.command == "implement",
+            resumes: true,
+            requires_proof: false,
+            pasted_before: Vec::new(),
+        };
+        let role = known.cloned().unwrap_or_else(made);
+        let reads = self.artifacts.unwrap_or(role.reads);
+        let target = self.target.or(role.target);
+        let pasted_before = match known {
+            Some(_) => role.pasted_before,
+            None => reads.iter().chain(&target).cloned().collect(),
+        };
+        Role {
+            name: role.name,
+            reads,
+            required: self.required.unwrap_or(role.required),
+            reads_diff: self.diff.unwrap_or(role.reads_diff),
+            target,
+            form: self.form.unwrap_or(role.form),
+            noun: self.noun.unwrap_or(role.noun),
+            takes_files: self.files.unwrap_or(role.takes_files),
+            resumes: self.resumes.unwrap_or(role.resumes),
+            requires_proof: self.require_proof.unwrap_or(role.requires_proof),
+            pasted_before,
+        }
+    }
+}
+
+/// Reads a list of words; the first that is wrong is named with the reason.
+fn each<T>(value: &Value, parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+    let list = value.as_array().ok_or("a list")?;
+    let read = |entry: &Value| {
+        let word = entry.as_str().ok_or_else(|| "a list of texts".to_owned())?;
+        parse(word).map_err(|why| format!("a list in which each entry can be used; {why}"))
+    };
+    list.iter().map(read).collect()
+}
+
+fn form(word: &str) -> Option<Form> {
+    match word {
+        "review" => Some(Form::Review),
+        "phase" => Some(Form::PhaseReview),
+        "fix" => Some(Form::Fix),
+        _ => None,
+    }
+}
+
+/// Reads one word.
+pub(super) fn one<T>(
+    value: &Value,
+    parse: fn(&str) -> Option<T>,
+    place: &mut Option<T>,
+) -> Option<()> {
+    *place = Some(parse(value.as_str()?)?);
+    Some(())
+}

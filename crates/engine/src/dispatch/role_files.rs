@@ -1,0 +1,215 @@
+//! Everything that a role must read: documents of a feature, files of the project, changed files.
+
+use std::path::Path;
+
+use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::required::Reference;
+use convoke_domain::dispatch::role::{Profile, Role};
+
+use super::feature::Feature;
+use super::references;
+use crate::git::tracked;
+
+/// No reader gets through more, and every path is a line of the prompt.
+const MOST_FILES: usize = 500;
+
+/// A role's key that demands what cannot be demanded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot dispatch `{role}`: `{key}`: {reason}")]
+pub struct RoleFilesError {
+    /// The role.
+    pub role: String,
+    /// The key of its configuration.
+    pub key: &'static str,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// Resolves what a role must read, with remarks about what is not there. `changed` are paths
+/// relative to the project.
+pub fn demanded(
+    feature: &Feature,
+    project: &Path,
+    role: &Role,
+    profile: Profile,
+    changed: &[String],
+) -> Result<(Vec<Reference>, Vec<String>), RoleFilesError> {
+    let (mut all, mut remarks) = references(feature, project, &role.reads(profile));
+    let refuse = |key, reason| Err(RoleFilesError { role: role.name.to_string(), key, reason });
+    let files = Files { project };
+    if !role.required.is_empty() {
+        let before = all.len();
+        files.required(role, &mut all, &mut remarks);
+        if all.len() == before && !role.needs_feature() && !role.reads_diff {
+            let patterns: Vec<_> = role.required.iter().map(|it| format!("`{it}`")).collect();
+            return refuse("required", format!("no file fits {}", patterns.join(", ")));
+        }
+        if all.len() > before + MOST_FILES {
+            let reason = format!("more than {MOST_FILES} files fit; name fewer");
+            return refuse("required", reason);
+        }
+    }
+    if role.reads_diff {
+        let before = all.len();
+        files.add(changed.iter().cloned(), &mut all, &mut remarks);
+        if all.len() == before {
+            let reason = "no changed file is left to read; name a commit with `--changed-since`";
+            return refuse("diff", reason.to_owned());
+        }
+        if all.len() > before + MOST_FILES {
+            let reason = format!("more than {MOST_FILES} files changed; name a later commit");
+            return refuse("diff", reason);
+        }
+    }
+    Ok((all, remarks))
+}
+
+/// The files of a project.
+struct Files<'a> {
+    project: &'a Path,
+}
+
+impl Files<'_> {
+    fn required(&self, role: &Role, all: &mut Vec<Reference>, remarks: &mut Vec<String>) {
+        let mut listed: Option<Vec<String>> = None;
+        for pattern in &role.required {
+            if let Some(path) = pattern.path() {
+                // As a document of a feature, it is demanded although it is missing.
+                if self.project.join(&path).is_file() {
+                    self.add([path], all, remarks);
+                } else {
+                    remarks.push(format!("artifact_missing:{path}"));
+                    push(all, self.reference(path));
+                }
+                continue;
+            }
+            let listed = listed.get_or_insert_with(|| tracked::files(self.project));
+            let fitting: Vec<_> =
+                listed.iter().filter(|path| pattern.matches(path)).cloned().collect();
+            if fitting.is_empty() {
+                remarks.push(format!("required_no_match:{pattern}"));
+            }
+            self.add(fitting, all, remarks);
+        }
+    }
+
+    /// Adds what is a file and lies in the project; a link may lead elsewhere.
+    fn add(
+        &self,
+        paths: impl IntoIterator<Item = String>,
+        all: &mut Vec<Reference>,
+        remarks: &mut Vec<String>,
+    ) {
+        let root = self.project.canonicalize().unwrap_or_else(|_| self.project.to_owned());
+        for path in paths {
+            let real = self.project.join(&path).canonicalize();
+            match real {
+                Ok(real) if !real.starts_with(&root) => {
+                    remarks.push(format!("outside_project:{path}"));
+                }
+                Ok(real) if real.is_file() && !path.chars().any(char::is_control) => {
+                    push(all, self.reference(path));
+                }
+                // What was deleted, and folders, cannot be read.
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+
+    fn reference(&self, path: String) -> Reference {
+        let absolute = std::path::absolute(self.project.join(&path));
+        let absolute = absolute.unwrap_or_else(|_| self.project.join(&path));
+        Reference {
+            artifact: Artifact::in_project(path),
+            path: Some(absolute.display().to_string()),
+        }
+    }
+}
+
+/// A file is demanded once.
+fn push(all: &mut Vec<Reference>, reference: Reference) {
+    if all.iter().all(|known| known.path != reference.path) {
+        all.push(reference);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use convoke_domain::dispatch::pattern::PathPattern;
+    use convoke_domain::dispatch::role::{RoleName, Roles};
+
+    use super::*;
+
+    fn role(required: &[&str], reads_diff: bool) -> Role {
+        let name = RoleName::parse("implement/code-simplifier").unwrap();
+        let known = Roles::default().find(&name).cloned().unwrap();
+        let required = required.iter().map(|it| PathPattern::parse(it).unwrap()).collect();
+        Role { reads: Vec::new(), required, reads_diff, ..known }
+    }
+
+    fn project() -> tempfile::TempDir {
+        let top = tempfile::tempdir().unwrap();
+        for path in ["src/a.rs", "src/deep/b.rs", "docs/adr/1.txt", "README.md"] {
+            let path = top.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x\n").unwrap();
+        }
+        top
+    }
+
+    fn shown(top: &Path, role: &Role, changed: &[&str]) -> String {
+        let feature = Feature::of_project(top);
+        let changed: Vec<_> = changed.iter().map(ToString::to_string).collect();
+        match demanded(&feature, top, role, Profile::Seed, &changed) {
+            Ok((found, remarks)) => {
+                let names = found.iter().map(|it| it.artifact.file().to_owned());
+                names.chain(remarks).collect::<Vec<_>>().join(" ")
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn files_are_demanded_by_path_and_by_pattern() {
+        let top = project();
+        for (required, expected) in [
+            (&["src/**/*.rs"][..], "src/a.rs src/deep/b.rs"),
+            (&["docs/adr/*", "README.md", "src/a.rs"], "docs/adr/1.txt README.md src/a.rs"),
+            (&["src/a.rs", "src/*.rs"], "src/a.rs"),
+            (&["src/gone.rs"], "src/gone.rs artifact_missing:src/gone.rs"),
+            (&["src/a.rs", "*.py"], "src/a.rs required_no_match:*.py"),
+            (
+                &["*.py"],
+                "cannot dispatch `implement/code-simplifier`: `required`: no file fits `*.py`",
+            ),
+        ] {
+            assert_eq!(shown(top.path(), &role(required, false), &[]), expected, "{required:?}");
+        }
+    }
+
+    #[test]
+    fn changed_files_are_demanded_unless_they_are_gone() {
+        let top = project();
+        let both = role(&["README.md"], true);
+        assert_eq!(shown(top.path(), &both, &["src/a.rs", "src/gone.rs"]), "README.md src/a.rs");
+        let none = shown(top.path(), &role(&[], true), &["src/gone.rs"]);
+        assert!(
+            none.starts_with("cannot dispatch `implement/code-simplifier`: `diff`: "),
+            "{none}"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_project_is_not_demanded() {
+        let top = project();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("key"), "secret").unwrap();
+        std::os::unix::fs::symlink(outside.path().join("key"), top.path().join("src/key.rs"))
+            .unwrap();
+        let found = shown(top.path(), &role(&["src/*.rs"], false), &[]);
+        assert_eq!(found, "src/a.rs outside_project:src/key.rs");
+    }
+}

@@ -1,0 +1,117 @@
+//! Whether a repository's history delivers a file, or its user wrote it.
+
+use std::path::Path;
+
+use super::{checkout, ls_files};
+
+/// Whose a file in a project is, as git sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tracking {
+    /// The file is in git's index, or git cannot be asked although there is a repository: it may
+    /// have come with a clone.
+    Tracked,
+    /// The file is in no index, or the folder is in no repository.
+    Untracked,
+}
+
+/// Returns whether git tracks the file called `name` in `folder`. Case does not matter, because some
+/// filesystems open `A.toml` for `a.toml`.
+pub fn tracking(folder: &Path, name: &str) -> Tracking {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    if checkout(&absolute).is_none() {
+        return Tracking::Untracked;
+    }
+    let pattern = format!(":(icase){name}");
+    match ls_files(folder, &["--", &pattern]) {
+        Some(names) if names.is_empty() => Tracking::Untracked,
+        Some(_) | None => Tracking::Tracked,
+    }
+}
+
+/// Without a repository at most this many files are looked at.
+const MOST: usize = 100_000;
+
+/// Returns the files of a project, relative to its folder, in order: those that git tracks or would
+/// add, or, without a repository, all of them.
+pub fn files(folder: &Path) -> Vec<String> {
+    let words = ["--cached", "--others", "--exclude-standard", "--", "."];
+    let mut files: Vec<_> = match ls_files(folder, &words) {
+        Some(listed) => {
+            let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+            names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect()
+        }
+        None => walk(folder),
+    };
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// Lists every file below a folder; links to folders are not followed.
+fn walk(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut folders = vec![String::new()];
+    while let Some(prefix) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(folder.join(&prefix)) else { continue };
+        for entry in entries.filter_map(Result::ok) {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let path = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && path != ".git" => folders.push(path),
+                Ok(kind) if !kind.is_dir() => files.push(path),
+                Ok(_) | Err(_) => {}
+            }
+            if files.len() + folders.len() > MOST {
+                return files;
+            }
+        }
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::diff::tests::{did, repository, write};
+    use super::*;
+
+    const NAME: &str = "convoke.local.toml";
+
+    #[test]
+    fn files_are_listed_as_git_knows_them() {
+        let folder = repository();
+        write(folder.path(), "src/new.rs", "");
+        write(folder.path(), ".gitignore", "target/\n");
+        write(folder.path(), "target/x.rs", "");
+        assert_eq!(files(folder.path()), [".gitignore", "other.md", "spec.md", "src/new.rs"]);
+        let plain = tempfile::tempdir().unwrap();
+        write(plain.path(), "a/b/c.txt", "");
+        write(plain.path(), "x", "");
+        assert_eq!(files(plain.path()), ["a/b/c.txt", "x"]);
+    }
+
+    #[test]
+    fn a_file_is_tracked_from_the_moment_it_is_added() {
+        let folder = repository();
+        write(folder.path(), NAME, "");
+        assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+        did(folder.path(), &["add", NAME]);
+        assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
+    }
+
+    #[test]
+    fn another_case_of_the_name_and_a_subfolder_count() {
+        let folder = repository();
+        write(folder.path(), "app/Convoke.Local.toml", "");
+        did(folder.path(), &["add", "app"]);
+        assert_eq!(tracking(&folder.path().join("app"), NAME), Tracking::Tracked);
+        assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+    }
+
+    #[test]
+    fn a_folder_without_repository_tracks_nothing_and_a_broken_one_may() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+        write(folder.path(), ".git/HEAD", "ref: refs/heads/main\n");
+        assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
+    }
+}

@@ -1,0 +1,43 @@
+//! Documents of a design folder: what becomes of one that is the only one there.
+//!
+//! `budget:` is in tokens. A cut is told by the first line behind it.
+
+use std::fs;
+
+use convoke_domain::brief::Fate;
+use convoke_domain::brief::settings::Layer;
+use convoke_domain::text::Text;
+use convoke_domain::token::{Budget, Estimate};
+use convoke_engine::brief::{Layers, Mode, load, resolve};
+
+use super::cases::Case;
+
+pub(crate) fn verdict(case: &Case) -> String {
+    let project = tempfile::tempdir().unwrap();
+    let folder = project.path().join(".moai/design");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("spec.md"), &case.payload).unwrap();
+    let budget = case.keys.get("budget").map(|tokens| tokens.parse().unwrap());
+    let call = Layer { budget: budget.and_then(Budget::new), ..Layer::default() };
+    let resolved = resolve(project.path(), Layers { call, ..Layers::default() });
+    let loaded = load(project.path(), Mode::Standalone, resolved);
+    let brief = loaded.brief(&Estimate);
+    let entries = brief.entries().iter().filter(|entry| entry.fate != Fate::Absent);
+    entries.map(|entry| shown(&entry.fate)).collect::<Vec<_>>().join("; ")
+}
+
+fn shown(fate: &Fate<'_>) -> String {
+    match fate {
+        Fate::Absent => "absent".to_owned(),
+        Fate::Unreadable(reason) => format!("unreadable: {reason}"),
+        Fate::Scaffold(_) => "scaffold".to_owned(),
+        Fate::Whole(_) => "whole".to_owned(),
+        Fate::Cut(text, cut) => format!("cut before: {}", first_line(text.after(cut.at))),
+        Fate::Dropped(..) => "dropped".to_owned(),
+    }
+}
+
+fn first_line(text: Text<'_>) -> String {
+    let line = text.as_str().lines().next().unwrap_or_default();
+    line.trim_end().to_owned()
+}
