@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use convoke_domain::dispatch::artifact::Artifact;
 use convoke_domain::dispatch::pattern::PathPattern;
-use convoke_domain::dispatch::role::{Form, Noun, Role, RoleName};
+use convoke_domain::dispatch::role::{Form, Noun, Proof, Role, RoleName};
 use toml::Value;
 
 /// What a place says about one role.
@@ -126,7 +126,7 @@ impl RoleChange {
             noun: Noun::Review,
             takes_files: name.command == "implement",
             resumes: true,
-            requires_proof: false,
+            proof: Proof::Reported,
             pasted_before: Vec::new(),
         };
         let role = known.cloned().unwrap_or_else(made);
@@ -146,7 +146,7 @@ impl RoleChange {
             noun: self.noun.unwrap_or(role.noun),
             takes_files: self.files.unwrap_or(role.takes_files),
             resumes: self.resumes.unwrap_or(role.resumes),
-            requires_proof: self.require_proof.unwrap_or(role.requires_proof),
+            proof: self.require_proof.map_or(role.proof, Proof::of),
             pasted_before,
         }
     }

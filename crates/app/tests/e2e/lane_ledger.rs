@@ -12,14 +12,13 @@ use crate::lane::until;
 
 /// A project with scripts in place of clients.
 fn with_agents(agents: &[(&str, &str)]) -> Project {
-    let project =
-        agents.iter().fold(Project::new().on_branch("main"), |project, (name, script)| {
-            let file = format!("../home/bin/{name}");
-            let project = project.file(&file, format!("#!/bin/sh\n{script}\n"));
-            let path = project.path(&file);
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-            project
-        });
+    let project = agents.iter().fold(Project::new(), |project, (name, script)| {
+        let file = format!("../home/bin/{name}");
+        let project = project.file(&file, format!("#!/bin/sh\n{script}\n"));
+        let path = project.path(&file);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        project
+    });
     let bin = project.path("../home/bin").display().to_string();
     project.variable("PATH", &format!("{bin}:/usr/bin:/bin"))
 }

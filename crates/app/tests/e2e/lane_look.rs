@@ -16,7 +16,7 @@ use crate::tree::repository;
 fn with_git(claude: &str, endless: u32) -> Project {
     let script = format!(
         "#!/bin/sh\n\
-         case \" $* \" in *' add --all '*)\n\
+         case \" $* \" in *' update-index '*)\n\
          echo x >> ../looks\n\
          [ $(wc -l < ../looks) = {endless} ] && {{ echo $$ > ../git; exec sleep 300; }}\n\
          esac\n\

@@ -39,7 +39,7 @@ fn a_run_leaves_its_files_with_a_record() {
     assert_eq!(record["run"], run);
     assert_eq!((&record["ending"], &record["rehearsal"]), (&"complete".into(), &true.into()));
     let files = record["files"].as_array().unwrap();
-    assert_eq!(files.len(), 33);
+    assert_eq!(files.len(), 35);
     for file in files {
         let path = project.path("out/here").join(file["name"].as_str().unwrap());
         assert_eq!(file["sha256"], sha256(&path, &project));
@@ -54,10 +54,10 @@ fn a_run_leaves_its_files_with_a_record() {
         record["seats"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!(seats, ["Cursor", "Codex", "Claude"]);
     assert_ne!(record["seats"][0]["answered"], Value::Array(Vec::new()), "{record:#}");
-    assert_eq!(record["lanes"].as_array().unwrap().len(), 23);
+    assert_eq!(record["lanes"].as_array().unwrap().len(), 27);
     assert_eq!(record["journal"]["chain"].as_str().unwrap().len(), 64);
     let same = verified(&project, "out/here");
-    let said = format!("33 files of run {run}: as they were\n");
+    let said = format!("35 files of run {run}: as they were\n");
     assert_eq!((same.code, same.stdout), (Some(0), said));
 }
 

@@ -84,6 +84,22 @@ impl Noun {
     }
 }
 
+/// Whether an answer needs proof that everything was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// It does.
+    Required,
+    /// What is missing is only reported.
+    Reported,
+}
+
+impl Proof {
+    /// Reads a switch.
+    pub const fn of(is_required: bool) -> Self {
+        if is_required { Self::Required } else { Self::Reported }
+    }
+}
+
 /// Which generation of prompts is wanted. It decides order and membership of sections, never the
 /// text of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -138,7 +154,7 @@ pub struct Role {
     /// Whether its session is ever resumed.
     pub resumes: bool,
     /// Whether its answer passes only if its client's record shows that it read everything.
-    pub requires_proof: bool,
+    pub proof: Proof,
     /// What used to be pasted into its prompt before there were references.
     pub pasted_before: Vec<Artifact>,
 }
@@ -244,7 +260,7 @@ fn review(command: &str, role: &str, reads: &[Artifact]) -> Role {
         noun: Noun::Review,
         takes_files: true,
         resumes: true,
-        requires_proof: false,
+        proof: Proof::Reported,
         pasted_before: reads.to_vec(),
     }
 }

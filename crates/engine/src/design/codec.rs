@@ -7,13 +7,13 @@ mod begun;
 mod citations;
 mod kept;
 mod ruling;
+mod set_up;
 
 use convoke_domain::design::event::{
     Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply, Tree,
 };
 use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::seat::Available;
-use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
 use convoke_domain::design::voting_block::{MarkerWord, Poll};
 use convoke_domain::lane::collected::Status;
 use convoke_domain::lane::event::Usage;
@@ -23,6 +23,7 @@ use self::begun::BegunBody;
 use self::citations::CitationsBody;
 use self::kept::KeptBody;
 use self::ruling::RulingBody;
+use self::set_up::SetUpBody;
 
 /// An entry that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -171,61 +172,6 @@ impl From<ExportBody> for Export {
 #[derive(Serialize, Deserialize)]
 struct WordBody {
     name: String,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
-enum SetUpBody {
-    Ready(ReadyBody),
-    Undecided { branch: String },
-    Refused { lines: Vec<String>, code: u8 },
-}
-
-#[derive(Serialize, Deserialize)]
-struct ReadyBody {
-    branch: String,
-    is_new: bool,
-    base: String,
-    setup_lines: Vec<String>,
-    begins_with: Option<String>,
-    branch_lines: Vec<String>,
-}
-
-impl From<SetUp> for SetUpBody {
-    fn from(set_up: SetUp) -> Self {
-        match set_up {
-            SetUp::Ready(ready) => Self::Ready(ReadyBody {
-                branch: ready.branch,
-                is_new: ready.is_new,
-                base: ready.base,
-                setup_lines: ready.setup_lines,
-                begins_with: match ready.begins {
-                    Begins::Plain => None,
-                    Begins::With(payload) => Some(payload),
-                },
-                branch_lines: ready.branch_lines,
-            }),
-            SetUp::Undecided { branch } => Self::Undecided { branch },
-            SetUp::Refused(Refusal { lines, code }) => Self::Refused { lines, code },
-        }
-    }
-}
-
-impl From<SetUpBody> for SetUp {
-    fn from(body: SetUpBody) -> Self {
-        match body {
-            SetUpBody::Ready(ready) => Self::Ready(Ready {
-                branch: ready.branch,
-                is_new: ready.is_new,
-                base: ready.base,
-                setup_lines: ready.setup_lines,
-                begins: ready.begins_with.map_or(Begins::Plain, Begins::With),
-                branch_lines: ready.branch_lines,
-            }),
-            SetUpBody::Undecided { branch } => Self::Undecided { branch },
-            SetUpBody::Refused { lines, code } => Self::Refused(Refusal { lines, code }),
-        }
-    }
 }
 
 #[derive(Serialize, Deserialize)]

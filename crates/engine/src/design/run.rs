@@ -1,20 +1,24 @@
 //! A design under way: what is needed is found out, written to the journal, and only then shown.
 
+mod journal;
+
+pub use journal::Journal;
+
 use convoke_domain::design::citation::{Citation, Missing};
 use convoke_domain::design::event::{
-    Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, Recovery, Reply,
-    Settings, Stamped, Tree,
+    Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Occasion, Recovery, Reply, Settings,
+    Stamped, Tree,
 };
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::heavy::{Reason, Worked};
 use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{Ending, Line, Need, Next, Progress, Question, Request, walk};
-use convoke_domain::run::{RunId, RunState};
+use convoke_domain::run::RunState;
 use convoke_store::error::StoreError;
-use convoke_store::journal::{Entry, JournalStore, NewEvent};
 use jiff::Timestamp;
 
-use super::codec::{CodecError, decode, encode};
+use self::journal::stamped;
+use super::codec::CodecError;
 use super::word::marker_word;
 use crate::skill::hash;
 
@@ -126,47 +130,6 @@ enum Part {
     Whole,
     /// The heavy part.
     Heavy,
-}
-
-/// A run's journal, held by one process.
-pub struct Journal<'s> {
-    store: &'s dyn JournalStore,
-    run: RunId,
-    next: u64,
-}
-
-impl<'s> Journal<'s> {
-    /// Opens a journal, and returns what stands in it.
-    pub fn open(
-        store: &'s dyn JournalStore,
-        run: RunId,
-    ) -> Result<(Self, Vec<Stamped>), RunError<std::convert::Infallible>> {
-        let mut next = 1;
-        let mut stamped = Vec::new();
-        // One at a time: answers are long, and nobody needs them twice.
-        store.replay(&run, 0, &mut |entry| {
-            next = entry.seq + 1;
-            let event = decode(&entry.kind, &entry.body);
-            stamped.push(event.map(|event| Stamped { at: entry.at_ms, event }));
-        })?;
-        let stamped = stamped.into_iter().collect::<Result<_, CodecError>>()?;
-        Ok((Self { store, run, next }, stamped))
-    }
-
-    /// Writes an event down.
-    pub fn append(&mut self, at: Millis, event: &Event) -> Result<(), StoreError> {
-        let (kind, body) = encode(event);
-        self.store.append(&self.run, self.next, &[NewEvent { at_ms: at, kind, body: &body }])?;
-        self.next += 1;
-        super::fault::point();
-        Ok(())
-    }
-}
-
-fn stamped(entries: &[Entry]) -> Result<Vec<Stamped>, CodecError> {
-    let read =
-        |entry: &Entry| Ok(Stamped { at: entry.at_ms, event: decode(&entry.kind, &entry.body)? });
-    entries.iter().map(read).collect()
 }
 
 /// A design that is under way.

@@ -62,6 +62,22 @@ pub(in crate::cli) struct CourseArgs {
     recorded: Option<String>,
 }
 
+/// Keeps what is withheld from publication in a private file, and returns where that is.
+fn keep_withheld(
+    folders: &RunFolders,
+    id: &RunId,
+    text: &str,
+    output: &mut Output,
+) -> Option<PathBuf> {
+    match folders.keep_withheld(id, text) {
+        Ok(path) => Some(path),
+        Err(error) => {
+            output.say(&format!("warning: {error}; `convoke show {id}` lists what is withheld"));
+            None
+        }
+    }
+}
+
 impl CourseArgs {
     /// Has questions answered from what was recorded.
     pub(super) fn with_recorded(&self, replies: String) -> Self {
@@ -159,14 +175,7 @@ impl CourseArgs {
             folders.remove(&folder, now()).map_err(held)?;
         }
         let withheld = withheld(id, &progress).filter(|_| !settings.is_rehearsal);
-        let withheld = withheld.and_then(|text| match folders.keep_withheld(id, &text) {
-            Ok(path) => Some(path),
-            Err(error) => {
-                output
-                    .say(&format!("warning: {error}; `convoke show {id}` lists what is withheld"));
-                None
-            }
-        });
+        let withheld = withheld.and_then(|text| keep_withheld(&folders, id, &text, output));
         let exit = told(app, id, &outcome, &progress, withheld.as_deref(), output)?;
         let is_left = left_behind.is_some() && exit == Exit::Done;
         Ok(if is_left { Exit::DirtyTree } else { exit })

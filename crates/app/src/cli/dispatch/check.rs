@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::dispatch::role::Profile;
+use convoke_domain::dispatch::role::{Profile, Proof};
 use convoke_domain::hook::Client;
 
-use super::judge::{Kind, NoProof, Proof, Submission};
+use super::judge::{Kind, NoProof, Submission};
 use super::materials::ChangedArgs;
 use super::{PostArgs, profile, read};
 use crate::app::App;

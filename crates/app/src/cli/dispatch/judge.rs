@@ -9,7 +9,7 @@ use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
-use convoke_domain::dispatch::role::{Noun, Profile, Role};
+use convoke_domain::dispatch::role::{Noun, Profile, Proof, Role};
 use convoke_domain::hook::Client;
 use convoke_engine::dispatch::answer::review;
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
@@ -70,21 +70,6 @@ pub(super) enum NoProof {
     /// Convoke judges it and says that what was read is unknown: the answer was paid for, and there
     /// is no other record.
     Told,
-}
-
-/// Whether an approval needs proof that everything was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Proof {
-    /// It does.
-    Required,
-    /// What is missing is only reported.
-    Reported,
-}
-
-impl Proof {
-    pub(super) const fn of(required: bool) -> Self {
-        if required { Self::Required } else { Self::Reported }
-    }
 }
 
 /// An answer that was judged. Nothing is written down before [`Judged::keep`].
@@ -196,7 +181,7 @@ impl Submission<'_> {
         let resume_error = (mode == Mode::Resume)
             .then(|| unusable(answer, self.tokens, ambiguity.is_none()))
             .flatten();
-        let requires_proof = role.requires_proof || self.proof == Proof::Required;
+        let requires_proof = [role.proof, self.proof].contains(&Proof::Required);
         let unreviewed = role.noun != Noun::Review && resume_error.is_none();
         let would_pass = review.as_ref().map_or(unreviewed, Review::passes) && ambiguity.is_none();
         let lacks_proof = would_pass && requires_proof && !reading.not_proven.is_empty();

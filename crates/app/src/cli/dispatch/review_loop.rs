@@ -9,7 +9,7 @@ use std::thread;
 
 use convoke_domain::dispatch::history;
 use convoke_domain::dispatch::review_loop::{Step, Stop, next_step};
-use convoke_domain::dispatch::role::{Form, Noun, RoleName};
+use convoke_domain::dispatch::role::{Form, Noun, Proof, RoleName};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::tree::Verdict;
 use convoke_engine::dispatch::feature::Feature;
@@ -21,7 +21,7 @@ use convoke_store::review_loop::{LoopEntry, LoopName, LoopStore, Spent};
 
 use self::entry::{answers, review_text, spent};
 use self::summary::Summary;
-use super::judge::{Judged, Proof};
+use super::judge::Judged;
 use super::materials::MaterialArgs;
 use super::next::NextArgs;
 use super::run::{Assignment, Judgement, Watch};

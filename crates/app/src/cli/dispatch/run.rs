@@ -5,7 +5,7 @@ use std::path::Path;
 use convoke_domain::dispatch::ambiguity::{Ambiguity, ask_again};
 use convoke_domain::dispatch::rate::Mode;
 use convoke_domain::dispatch::resume::{Decision, Fresh};
-use convoke_domain::dispatch::role::{Noun, Role};
+use convoke_domain::dispatch::role::{Noun, Proof, Role};
 use convoke_domain::hook::Client;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::lane::adapter::{Agent, Rights};
@@ -13,7 +13,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
 
 use super::gate;
-use super::judge::{Judged, Kind, NoProof, Proof, Submission};
+use super::judge::{Judged, Kind, NoProof, Submission};
 use super::next::{Decided, NextArgs};
 use super::report::RoundReport;
 use crate::app::{App, Format};

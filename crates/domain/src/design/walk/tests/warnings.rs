@@ -90,7 +90,9 @@ fn a_judge_that_fails_is_a_warning_and_the_run_is_degraded() {
         assert_eq!(run.shown().matches(warning).count(), 2, "{}", run.shown());
     }
     let Ending::Complete { degraded } = run.ending else { panic!("{:?}", run.ending) };
-    assert_eq!(degraded, [silent, refusing]);
+    let said =
+        "**⚠ Claude judge: 1 line looks like a vote and is none: \"DECISION_1: THESIS — x\"**";
+    assert_eq!(degraded, [silent, refusing, said]);
 }
 
 // P-218: the probe of that moment decides on judges, and says so where the run counted on an agent.
