@@ -118,12 +118,20 @@ struct Mark {
 const COMMENT: &str = "<!--";
 const COMMENT_END: &str = "-->";
 
-/// The names that models give to what they think.
-const NAMES: [&str; 7] =
-    ["think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection"];
+/// The names of the tags that models think in.
+pub(super) const THINKING: [&str; 8] = [
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reasoning",
+    "reflection",
+    "scratchpad",
+    "analysis",
+];
 
-/// The brackets that such a name stands in, by model family.
-const BRACKETS: [(char, char); 3] = [('<', '>'), ('[', ']'), ('\u{25c1}', '\u{25b7}')];
+/// The brackets around such a name, by model family.
+pub(super) const BRACKETS: [(char, char); 3] = [('<', '>'), ('[', ']'), ('\u{25c1}', '\u{25b7}')];
 
 /// Finds where an aside begins or ends on a line, unless that is code.
 fn first_mark(line: &str) -> Option<Mark> {
@@ -156,7 +164,7 @@ fn thought_tag(text: &str) -> Option<(bool, usize)> {
     let inner = &text[opened.len_utf8()..];
     let name = inner.strip_prefix('/').unwrap_or(inner);
     let end = name.find(|c: char| !c.is_ascii_alphabetic())?;
-    let is_known = NAMES.iter().any(|known| known.eq_ignore_ascii_case(&name[..end]));
+    let is_known = THINKING.iter().any(|known| known.eq_ignore_ascii_case(&name[..end]));
     (is_known && name[end..].starts_with(closed)).then(|| {
         let length = text.len() - name.len() + end + closed.len_utf8();
         (name.len() < inner.len(), length)

@@ -4,12 +4,13 @@
 //! answer, so a vote in there is no vote. Where it is unclear how far such a passage goes, more is
 //! taken away and not less: an abstention is noticed, a vote that was guessed is not.
 
+use super::aside::{BRACKETS, THINKING};
 use super::quote::visible;
 use super::vote::after_decoration;
 
-/// What encloses passages that are not said aloud: the tags that models think in, and comments.
-const PASSAGES: [&str; 8] =
-    ["think", "thinking", "thought", "reasoning", "reflection", "scratchpad", "analysis", COMMENT];
+/// The kinds of passages that are not said aloud: one for each tag that models think in, and one for
+/// comments, which comes last.
+const KINDS: usize = THINKING.len() + 1;
 
 const COMMENT: &str = "<!--";
 
@@ -19,7 +20,7 @@ const IDS: [&str; 3] = ["FINDING_", "OOS_", "DECISION_"];
 /// A place at which a passage begins or ends.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
-    /// What encloses the passage, as a place in [`PASSAGES`].
+    /// What encloses the passage, as a place among [`THINKING`], or behind it for a comment.
     kind: usize,
     is_closing: bool,
     /// Where the edge itself begins and ends, in bytes.
@@ -43,7 +44,7 @@ enum Place {
 
 impl Edge {
     const fn is_thinking(self) -> bool {
-        self.kind < PASSAGES.len() - 1
+        self.kind < THINKING.len()
     }
 
     /// Returns what takes the place of the passage that ends here. What follows on the line did not
@@ -73,7 +74,7 @@ impl Edge {
 pub fn spoken(answer: &str) -> String {
     let shown = visible(answer);
     let edges = edges(&shown);
-    let mut last_closing = [0; PASSAGES.len()];
+    let mut last_closing = [0; KINDS];
     for edge in edges.iter().filter(|edge| edge.is_closing && edge.is_meant()) {
         last_closing[edge.kind] = edge.start;
     }
@@ -153,26 +154,27 @@ fn has_id(line: &str) -> bool {
 /// Reads an edge that a text begins with: `<!--`, `-->`, `<think …>`, `</think>`, `[THINK]` or
 /// `[/THINK]`. Returns its kind, whether it closes, and its length.
 fn edge_at(text: &str) -> Option<(usize, bool, usize)> {
-    let comment = PASSAGES.len() - 1;
+    let comment = THINKING.len();
     if text.starts_with(COMMENT) {
         return Some((comment, false, COMMENT.len()));
     }
     if text.starts_with("-->") {
         return Some((comment, true, "-->".len()));
     }
-    let close = match text.chars().next()? {
-        '<' => '>',
-        '[' => ']',
-        _ => return None,
-    };
-    let inner = &text[1..];
+    let open = text.chars().next()?;
+    let (_, close) = BRACKETS.into_iter().find(|(bracket, _)| *bracket == open)?;
+    let inner = &text[open.len_utf8()..];
     let name = inner.strip_prefix('/').unwrap_or(inner);
     let length = name.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(name.len());
     let (word, behind) = name.split_at(length);
-    let kind = PASSAGES.iter().position(|tag| tag.eq_ignore_ascii_case(word))?;
+    let kind = THINKING.iter().position(|tag| tag.eq_ignore_ascii_case(word))?;
     let end = behind.char_indices().take(LONGEST_ATTRIBUTES).find(|(_, c)| *c == close)?.0;
     let is_tag = end == 0 || behind.starts_with(char::is_whitespace);
-    is_tag.then_some((kind, name.len() < inner.len(), text.len() - behind.len() + end + 1))
+    is_tag.then_some((
+        kind,
+        name.len() < inner.len(),
+        text.len() - behind.len() + end + close.len_utf8(),
+    ))
 }
 
 /// More characters than these between a tag's name and its end are not looked at.

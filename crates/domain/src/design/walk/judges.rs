@@ -106,6 +106,6 @@ fn judge_lane(seat: &Seat) -> LaneId {
 
 /// Says that a judge gave no answer.
 fn judge_failed(judge: &str, reason: &str) -> String {
-    let reason = if reason.is_empty() { "its answer is none" } else { reason };
+    let reason = if reason.is_empty() { "it gave no readable answer" } else { reason };
     unnumbered_warning(&format!("{judge} judge failed — {reason}. It casts no vote."))
 }

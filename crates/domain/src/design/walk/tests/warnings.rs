@@ -81,7 +81,7 @@ fn how_many_models_decided_is_said_at_the_end() {
 fn a_judge_that_fails_is_a_warning_and_the_run_is_degraded() {
     let contested = || World::new().answer("chair/synthesis", synthesis(&block(1, "Where")));
     let silent = "**⚠ Codex judge failed — timed out. It casts no vote.**";
-    let refusing = "**⚠ Claude judge failed — its answer is none. It casts no vote.**";
+    let refusing = "**⚠ Claude judge failed — it gave no readable answer. It casts no vote.**";
     let run = contested()
         .failing("judge/Codex", "timed out")
         .answer("judge/Claude", "STATUS=FAILED\nDECISION_1: THESIS — x")
