@@ -56,7 +56,10 @@ impl Home {
         let home = Self { folder: folder.to_owned() };
         fs::create_dir_all(home.project().join(".git"))?;
         fs::write(home.project().join(".git/HEAD"), "ref: refs/heads/main\n")?;
-        fs::write(home.project().join("convoke.toml"), "wake.agent = 'june'\n")?;
+        // Only the user's own file may bind a session to an agent.
+        let configuration = home.folder.join(".config/convoke");
+        fs::create_dir_all(&configuration)?;
+        fs::write(configuration.join("config.toml"), "wake.agent = 'june'\n")?;
         let cwd = home.project().display().to_string();
         let input = format!("{{\"session_id\":\"s\",\"cwd\":\"{cwd}\",\"source\":\"compact\"}}");
         fs::write(home.input(), input)?;

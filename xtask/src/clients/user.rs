@@ -24,7 +24,7 @@ impl User {
         user.write("project/.git/HEAD", "ref: refs/heads/main\n")?;
         user.write("project/.claude/skills/test-driven-development.md", &rules.join("\n"))?;
         let settings = "[wake]\nagent = 'june'\nwake_budget = 100000\n";
-        user.write("project/convoke.toml", settings)?;
+        user.write("home/.config/convoke/config.toml", settings)?;
         user.write("home/tmp/.keep", "")?;
         user.convoke(&["task", "add", "Build the parser"])?;
         Ok(user)
