@@ -371,3 +371,24 @@ fn what_an_api_cannot_do_is_refused() {
         assert!(outcome.stderr.contains(words), "{outcome}");
     }
 }
+
+// An API keeps no session, so a reviewer that is asked for its verdict again is shown its answer.
+#[test]
+fn an_api_is_shown_its_ambiguous_answer() {
+    let unclear = "I do not approve.\n{\"approved\": true, \"issues\": []}";
+    let clear = "{\"approved\": false, \"issues\": []}";
+    let replies = [unclear, clear].map(|text| Reply::Says(stream(&[chunk(text), stop()])));
+    let server = Server::start(replies.into());
+    let feature = "docs/features/031-login";
+    let project = with_api("chat", &server.url())
+        .file(&format!("{feature}/spec.md"), "# Spec\n")
+        .file(&format!("{feature}/design.md"), "# Design\n");
+    let role = "implement/security-reviewer";
+    let outcome =
+        project.run(&["dispatch", "run", role, "--feature", "031", "--client", "http:it"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(outcome.stdout.ends_with("\nverdict       FAIL\n"), "{outcome}");
+    assert!(!server.asked().contains("## Your last answer"));
+    let again = server.asked();
+    assert!(again.contains("## Your last answer\\n```\\nI do not approve."), "{again}");
+}
