@@ -281,7 +281,7 @@ fn a_pass_can_require_proof() {
     exit: 1
     --- stdout
     confirmation  confirmed
-    proof         confirmed, but not read: design.md, spec.md
+    proof         confirmed, but no record shows it: design.md, spec.md
     verdict       PASS, but without the required proof of reading
     --- stderr
     ");
@@ -290,6 +290,9 @@ fn a_pass_can_require_proof() {
         "[dispatch.roles.\"implement/security-reviewer\"]\nrequire_proof = true\n",
     );
     assert_eq!(check(&project, role, &[], APPROVED).code, Some(1));
+    let nothing = "[dispatch.roles.\"ship/a\"]\nrequire_proof = true\n";
+    let refused = check(&project.file("convoke.toml", nothing), "ship/a", &[], APPROVED);
+    assert_eq!(refused.code, Some(2), "what nobody had to read cannot be proven: {refused}");
 }
 
 // D-51, D-54: what was logged before there was a ledger can be counted, too.

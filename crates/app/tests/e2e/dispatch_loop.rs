@@ -127,8 +127,20 @@ fn a_loop_ends_when_all_approve() {
     assert_eq!(asked(&project), [2, 3, 1]);
     assert_eq!(report(&project, &["--write"])["stop"], "approved");
     assert_eq!(asked(&project), [2, 3, 1], "what is approved is not asked again");
+    // An approval is of what was reviewed.
+    fs::write(project.path("new.rs"), "fn main() {}\n").unwrap();
+    let outdated = run(&project, &["--write"]);
+    assert_eq!(outdated.code, Some(1), "{outdated}");
+    assert!(outdated.stdout.ends_with("outdated after 3 rounds\n"), "{outdated}");
+    assert!(outdated.stderr.contains("hint: files changed since the reviewers approved"));
+    fs::remove_file(project.path("new.rs")).unwrap();
+    assert_eq!(run(&project, &["--write"]).code, Some(0), "it is what was reviewed again");
+    // A pass without proof does not count where proof is required: that reviewer is asked again.
+    let unread = run(&project, &["--write", "--require-proof", "--max", "1"]);
+    assert_ne!(unread.code, Some(0), "{unread}");
+    assert_eq!(asked(&project), [3, 3, 1]);
     project.run(&["dispatch", "reset", "--feature", "031"]);
-    ready(&project, "a-3", FAIL);
+    ready(&project, "a-4", FAIL);
     ready(&project, "b-4", PASS);
     assert_eq!(report(&project, &["--write", "--max", "1"])["stop"], "capped");
     assert!(project.path(FEATURE).join("spec.md").exists());
@@ -202,6 +214,8 @@ fn a_loop_ends_at_an_answer_without_a_verdict() {
     let ended = run(&project, &[]);
     assert_eq!(ended.code, Some(4), "{ended}");
     assert!(ended.stdout.ends_with("ambiguous after 1 round\n"), "{ended}");
+    let row = "1      b-reviewer                 none        200\n";
+    assert!(ended.stdout.contains(row), "what does not count was paid for: {ended}");
     assert!(ended.stderr.contains("verdict       AMBIGUOUS: `verdict` contradicts"), "{ended}");
     assert!(ended.stderr.contains("\"verdict\": \"REJECT\""), "{ended}");
     for name in ["b-3", "b-4", "a-2"] {
@@ -219,7 +233,7 @@ fn a_loop_counts_every_lane_and_can_require_proof() {
     ready_in(&project, "b-1", "b-2", FAIL);
     let report = report(&project, &[]);
     assert_eq!(report["answers"][1]["input_tokens"], 180, "{report}");
-    ready(&project, "b-3", PASS);
+    ready(&project, "a-2", PASS);
     let unread = run(&project, &["--require-proof"]);
     assert_eq!(unread.code, Some(1), "{unread}");
     assert!(unread.stdout.ends_with("unproven after 1 round\n"), "{unread}");

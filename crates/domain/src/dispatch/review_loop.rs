@@ -58,6 +58,8 @@ pub enum Stop {
     Ambiguous,
     /// A reviewer approved without having read what it had to read.
     Unproven,
+    /// An earlier call ended approved, and files changed since.
+    Outdated,
     /// An agent cost more than it may.
     OverBudget,
     /// Somebody stopped it.
@@ -66,7 +68,7 @@ pub enum Stop {
 
 impl Stop {
     /// Every reason.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Approved,
         Self::Capped,
         Self::NoProgress,
@@ -74,6 +76,7 @@ impl Stop {
         Self::LaneFailed,
         Self::Ambiguous,
         Self::Unproven,
+        Self::Outdated,
         Self::OverBudget,
         Self::Cancelled,
     ];
@@ -88,6 +91,7 @@ impl Stop {
             Self::LaneFailed => "lane_failed",
             Self::Ambiguous => "ambiguous",
             Self::Unproven => "unproven",
+            Self::Outdated => "outdated",
             Self::OverBudget => "over_budget",
             Self::Cancelled => "cancelled",
         }

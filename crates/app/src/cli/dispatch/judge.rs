@@ -9,7 +9,7 @@ use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
-use convoke_domain::dispatch::role::{Noun, Profile, Proof, Role};
+use convoke_domain::dispatch::role::{Noun, Profile, Proof, Role, RoleName};
 use convoke_domain::hook::Client;
 use convoke_engine::dispatch::answer::review;
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
@@ -89,7 +89,7 @@ impl Judged {
     pub(super) fn show(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match app.format {
             Format::Json => output.json(&self.report)?,
-            Format::Text => output.data(&self.report.lines())?,
+            Format::Text => output.data(&(self.report.lines().join("\n") + "\n"))?,
         }
         Ok(self.exit())
     }
@@ -178,10 +178,13 @@ impl Submission<'_> {
         let level = (mode != Mode::Resume).then_some(settings.confirmation);
         let reading = Reading::new(answer, level, &references, evidence.as_ref(), &read_before);
         let Ruling { review, ambiguity, first } = self.ruling(&role, answer);
+        let requires_proof = [role.proof, self.proof].contains(&Proof::Required);
+        if requires_proof && references.iter().all(|it| it.expected_name().is_none()) {
+            return Err(nothing_to_prove(&role));
+        }
         let resume_error = (mode == Mode::Resume)
             .then(|| unusable(answer, self.tokens, ambiguity.is_none()))
             .flatten();
-        let requires_proof = [role.proof, self.proof].contains(&Proof::Required);
         let unreviewed = role.noun != Noun::Review && resume_error.is_none();
         let would_pass = review.as_ref().map_or(unreviewed, Review::passes) && ambiguity.is_none();
         let lacks_proof = would_pass && requires_proof && !reading.not_proven.is_empty();
@@ -236,8 +239,12 @@ impl Submission<'_> {
         references: &[Reference],
         voice: &Voice,
     ) -> Result<(Option<Evidence>, Option<String>), Failure> {
-        let Some((client, path)) = self.record else { return Ok((None, None)) };
         let demands = Demand::of_references(references);
+        let Some((client, path)) = self.record else {
+            let why = "the agent leaves no record that Convoke understands".to_owned();
+            let is_unknown = self.no_proof == NoProof::Told && !demands.is_empty();
+            return Ok((None, is_unknown.then_some(why)));
+        };
         let homes = app.environment.client_homes();
         let record = Record { client, path, project: &app.project, homes: &homes };
         match evidence(&record, &demands) {
@@ -319,6 +326,17 @@ impl Submission<'_> {
             at: now(),
         }
     }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot require proof of `{role}`: it has nothing to read")]
+struct NothingToProve {
+    role: RoleName,
+}
+
+fn nothing_to_prove(role: &Role) -> Failure {
+    Failure::new(Exit::Usage, NothingToProve { role: role.name.clone() })
+        .hint("name files in `required` or `artifacts` of the role, or leave proof out")
 }
 
 /// The verdict of an answer.

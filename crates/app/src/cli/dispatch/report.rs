@@ -132,8 +132,8 @@ pub(super) fn issues(review: Option<&Review>, quoted: Vec<Vec<Quotation>>) -> Ve
 }
 
 impl CheckReport {
-    /// Renders the report for people.
-    pub(super) fn lines(&self) -> String {
+    /// Renders the report for people, line by line.
+    pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = self.reading_lines();
         lines.extend(self.verdict_lines());
         if let Some(error) = self.resume_error {
@@ -142,7 +142,7 @@ impl CheckReport {
             ));
         }
         lines.extend(self.diagnostics.iter().map(|remark| format!("note          {remark}")));
-        lines.join("\n") + "\n"
+        lines
     }
 
     fn reading_lines(&self) -> Vec<String> {
@@ -163,7 +163,9 @@ impl CheckReport {
         let confirmed = if is_confirmed { "confirmed, but " } else { "" };
         if self.requires_proof && !self.not_proven.is_empty() {
             let files = self.not_proven.join(", ");
-            lines.push(format!("proof         {confirmed}not read: {files}"));
+            // Without a record, the agent may well have read everything.
+            let word = if self.receipts.is_some() { "not read" } else { "no record shows it" };
+            lines.push(format!("proof         {confirmed}{word}: {files}"));
         } else if is_confirmed && !self.unproven.is_empty() {
             let files = self.unproven.join(", ");
             lines.push(format!("unproven      {confirmed}not read: {files}"));

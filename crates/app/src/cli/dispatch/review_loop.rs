@@ -1,16 +1,17 @@
 //! `convoke dispatch loop`: all reviewers of a command, until they approve or it must end.
 
 mod entry;
+mod ground;
 mod summary;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use convoke_domain::dispatch::history;
 use convoke_domain::dispatch::review_loop::{Step, Stop, next_step};
 use convoke_domain::dispatch::role::{Form, Noun, Proof, RoleName};
-use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::tree::Verdict;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::STATE_FILE;
@@ -19,9 +20,8 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
 use convoke_store::review_loop::{LoopEntry, LoopName, LoopStore, Spent};
 
-use self::entry::{answers, review_text, spent};
+use self::entry::{Grounds, answers, review_text, spent, stop_of, without_verdict};
 use self::summary::Summary;
-use super::judge::Judged;
 use super::materials::MaterialArgs;
 use super::next::NextArgs;
 use super::run::{Assignment, Judgement, Watch};
@@ -92,22 +92,29 @@ struct Course<'a> {
     app: &'a App,
     feature: Feature,
     reviewers: Vec<String>,
+    /// The documents under review, where that is all there is to review.
+    documents: Option<Vec<PathBuf>>,
     fixer: Option<String>,
     max: u32,
     purse: Purse,
+    /// Answers of this call that do not count, for what they cost.
+    void: Mutex<Vec<LoopEntry>>,
 }
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let settings = settings(app)?;
+        let feature = self.feature.find(app, &settings)?;
         let course = Course {
             args: self,
             app,
-            feature: self.feature.find(app, &settings)?,
+            documents: ground::documents(&self.command, &settings, &feature),
+            feature,
             reviewers: self.reviewers(&settings)?,
             fixer: self.fixer(&settings).filter(|_| self.write && !self.no_fix),
             max: self.max.unwrap_or(settings.max_iterations),
             purse: self.allowance.settle("dispatch loop"),
+            void: Mutex::default(),
         };
         course.take_up()?;
         let stop = course.go()?;
@@ -116,7 +123,8 @@ impl Args {
             .keep_stop(&scope, course.name(&course.feature.name()), stop, now())
             .map_err(refused)?;
         let entries = course.entries()?;
-        Summary::new(stop, &entries, &answers(&entries)).show(app, output)
+        let void = course.void.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Summary::new(stop, &entries, &answers(&entries), &void).show(app, output)
     }
 
     fn reviewers(&self, settings: &Settings) -> Result<Vec<String>, Failure> {
@@ -183,14 +191,25 @@ impl Course<'_> {
     fn step(&self, entries: &[LoopEntry]) -> Step {
         let without_verdict = entries.iter().filter(|it| it.passed.is_none());
         let fixed: Vec<_> = without_verdict.map(|it| it.iteration).collect();
-        next_step(&self.reviewers, &answers(entries), &fixed, self.max)
+        // A pass without proof does not count where proof is required, so that reviewer is asked.
+        let counts = |entry: &&LoopEntry| {
+            entry.passed != Some(true) || !self.args.require_proof || Grounds::of(entry).proven
+        };
+        let counted: Vec<_> = entries.iter().filter(counts).cloned().collect();
+        next_step(&self.reviewers, &answers(&counted), &fixed, self.max)
     }
 
     /// Goes on step by step until it ends.
     fn go(&self) -> Result<Stop, Failure> {
+        let mut has_asked = false;
         loop {
             let entries = self.entries()?;
-            let stop = match self.step(&entries) {
+            let due = self.step(&entries);
+            if due == Step::Stop(Stop::Approved) && !has_asked {
+                return Ok(self.still_approved(&entries));
+            }
+            has_asked = true;
+            let stop = match due {
                 Step::Stop(stop) => Some(stop),
                 Step::Review { iteration, is_final, roles } => {
                     let word = if is_final { "final round" } else { "round" };
@@ -227,18 +246,31 @@ impl Course<'_> {
             let assigned = self.assigned(next, &self.args.client);
             let voice = Voice::named(role);
             let Judgement { ran, earlier, judged } = assigned.run(self.app, &voice)?;
-            let Some(judged) = judged else { return Ok(Some(stop_of(ran.driven.outcome))) };
-            if let Some(stop) = without_verdict(&judged) {
-                voice.say(judged.report.lines().trim_end());
-                return Ok(Some(stop));
-            }
-            let entry = LoopEntry {
+            let void = LoopEntry {
                 iteration,
                 role: role.clone(),
-                passed: Some(judged.report.passes),
-                text: review_text(role, judged.review.as_ref()).to_string(),
+                passed: None,
+                text: String::new(),
                 spent: spent(&ran, &earlier),
                 at: now(),
+            };
+            let stop = match &judged {
+                Some(judged) => without_verdict(judged, ran.driven.outcome),
+                None => Some(stop_of(ran.driven.outcome)),
+            };
+            let (Some(judged), None) = (&judged, stop) else {
+                for line in judged.iter().flat_map(|judged| judged.report.lines()) {
+                    voice.say(&line);
+                }
+                self.void.lock().unwrap_or_else(PoisonError::into_inner).push(void);
+                return Ok(stop);
+            };
+            let grounds =
+                Grounds { tree: self.tree(), proven: judged.report.not_proven.is_empty() };
+            let entry = LoopEntry {
+                passed: Some(judged.report.passes),
+                text: review_text(role, judged.review.as_ref(), &grounds).to_string(),
+                ..void
             };
             self.keep(&entry)?;
             voice.say(if judged.report.passes { "passes" } else { "does not pass" });
@@ -341,25 +373,4 @@ fn written(scratch: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> {
     let path = scratch.join(name);
     fs::write(&path, text).map_err(lane_failed)?;
     Ok(path)
-}
-
-/// Returns why it ends when an agent gave no answer.
-fn stop_of(outcome: Outcome) -> Stop {
-    if outcome == Outcome::Cancelled {
-        Stop::Cancelled
-    } else if outcome == Outcome::OverBudget {
-        Stop::OverBudget
-    } else {
-        Stop::LaneFailed
-    }
-}
-
-/// Returns why a loop ends at a reviewer's answer that counts neither way. It is not kept, so the
-/// next call asks that reviewer again.
-const fn without_verdict(judged: &Judged) -> Option<Stop> {
-    match (&judged.ambiguity, judged.lacks_proof) {
-        (Some(_), _) => Some(Stop::Ambiguous),
-        (None, true) => Some(Stop::Unproven),
-        (None, false) => None,
-    }
 }

@@ -67,15 +67,14 @@ impl RunArgs {
             purse: &self.allowance.settle("dispatch run"),
             proof: Proof::of(self.require_proof),
         };
-        let Judgement { ran, earlier, judged } = assignment.run(app, &Voice::default())?;
-        match (app.format, &judged) {
-            (Format::Json, _) => {
-                output.json(&RoundReport::new(&ran, &earlier, judged.as_ref()))?;
-            }
-            (Format::Text, Some(judged)) => return judged.show(app, output),
+        let judgement = assignment.run(app, &Voice::default())?;
+        let Judgement { ran, earlier, judged } = &judgement;
+        match (app.format, judged) {
+            (Format::Json, _) => output.json(&RoundReport::new(ran, earlier, judged.as_ref()))?,
+            (Format::Text, Some(judged)) => drop(judged.show(app, output)?),
             (Format::Text, None) => {}
         }
-        Ok(judged.map_or(Exit::of_lane(ran.driven.outcome), |judged| judged.exit()))
+        Ok(judgement.exit())
     }
 }
 
@@ -260,6 +259,16 @@ struct Request<'a> {
 }
 
 impl Judgement {
+    /// Returns the exit code: of the judgement, or of the last lane where there is none. A lane that
+    /// the user or a budget stopped while it was asked again says why there is no verdict.
+    fn exit(&self) -> Exit {
+        let of_lane = Exit::of_lane(self.ran.driven.outcome);
+        match &self.judged {
+            Some(judged) if judged.ambiguity.is_none() || of_lane == Exit::Done => judged.exit(),
+            Some(_) | None => of_lane,
+        }
+    }
+
     /// Says why a resumed session gave no usable answer; a lane that the user or a budget stopped
     /// is not tried again.
     fn resume_failure(&self) -> Option<String> {

@@ -1,13 +1,16 @@
 //! What a loop keeps of an answer, and how it is read again.
 
 use convoke_domain::dispatch::review::{Issue, Review};
-use convoke_domain::dispatch::review_loop::{Answer, identity};
+use convoke_domain::dispatch::review_loop::{Answer, Stop, identity};
 use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::dispatch::answer::kept;
 use convoke_engine::skill::hash;
 use convoke_store::review_loop::{LoopEntry, Spent};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::cli::dispatch::judge::Judged;
 use crate::cli::lane::Ran;
 
 /// Sums up what an answer cost, with the lanes that led to it; unknown if one of them did not say.
@@ -24,8 +27,25 @@ pub(super) fn spent(ran: &Ran, earlier: &[Ran]) -> Spent {
     }
 }
 
+/// What a pass is worth later: it holds for these files, and only as far as it was proven.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Grounds {
+    /// The reviewed files as a tree in git's own store, if git could tell.
+    pub(super) tree: Option<String>,
+    /// Whether the record proves that everything was read.
+    pub(super) proven: bool,
+}
+
+impl Grounds {
+    /// Reads what was kept of an answer; an entry of an earlier version proves nothing.
+    pub(super) fn of(entry: &LoopEntry) -> Self {
+        serde_json::from_str(&entry.text).unwrap_or_default()
+    }
+}
+
 /// A review in the form that is read again.
-pub(super) fn review_text(role: &str, review: Option<&Review>) -> Value {
+pub(super) fn review_text(role: &str, review: Option<&Review>, grounds: &Grounds) -> Value {
     let issues = review.map(|it| it.issues.as_slice()).unwrap_or_default();
     let issues: Vec<_> = issues
         .iter()
@@ -39,7 +59,13 @@ pub(super) fn review_text(role: &str, review: Option<&Review>) -> Value {
             })
         })
         .collect();
-    json!({ "reviewer": role, "approved": review.is_some_and(|it| it.approved), "issues": issues })
+    json!({
+        "reviewer": role,
+        "approved": review.is_some_and(|it| it.approved),
+        "issues": issues,
+        "tree": grounds.tree,
+        "proven": grounds.proven,
+    })
 }
 
 /// Reads what was kept of reviewers.
@@ -58,4 +84,29 @@ pub(super) fn findings(entry: &LoopEntry) -> Vec<(String, Issue)> {
     let issues = reviews.into_iter().flat_map(|review| review.issues);
     let counted = issues.filter(|issue| issue.severity.counts());
     counted.map(|it| (hash(identity(&entry.role, &it))[..12].to_owned(), it)).collect()
+}
+
+/// Returns why it ends when an agent gave no answer.
+pub(super) fn stop_of(outcome: Outcome) -> Stop {
+    if outcome == Outcome::Cancelled {
+        Stop::Cancelled
+    } else if outcome == Outcome::OverBudget {
+        Stop::OverBudget
+    } else {
+        Stop::LaneFailed
+    }
+}
+
+/// Returns why a loop ends at a reviewer's answer that counts neither way. It is not kept, so the
+/// next call asks that reviewer again. `outcome` is of the lane that ran last: Convoke may have been
+/// stopped while it asked for the verdict alone.
+pub(super) fn without_verdict(judged: &Judged, outcome: Outcome) -> Option<Stop> {
+    match (&judged.ambiguity, judged.lacks_proof) {
+        (Some(_), _) if matches!(outcome, Outcome::OverBudget | Outcome::Cancelled) => {
+            Some(stop_of(outcome))
+        }
+        (Some(_), _) => Some(Stop::Ambiguous),
+        (None, true) => Some(Stop::Unproven),
+        (None, false) => None,
+    }
 }

@@ -36,6 +36,8 @@ struct AnswerReport {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     micro_dollars: Option<u64>,
+    /// Whether the answer does not count: it has no verdict, or no proof.
+    is_void: bool,
     #[serde(skip)]
     is_by_hand: bool,
 }
@@ -62,17 +64,27 @@ struct Cost {
 }
 
 impl Summary {
-    pub(super) fn new(stop: Stop, entries: &[LoopEntry], answers: &[Answer]) -> Self {
+    pub(super) fn new(
+        stop: Stop,
+        entries: &[LoopEntry],
+        answers: &[Answer],
+        void: &[LoopEntry],
+    ) -> Self {
         let fates = fates(answers);
+        let all = || entries.iter().chain(void);
         let accepted = fates.values().filter(|it| **it == Fate::Gone).count();
         Self {
             reason: stop,
             stop: stop.name(),
-            rounds: entries.iter().map(|it| it.iteration).max().unwrap_or_default(),
-            answers: entries.iter().map(answer_report).collect(),
+            rounds: all().map(|entry| entry.iteration).max().unwrap_or_default(),
+            answers: entries
+                .iter()
+                .map(answer_report)
+                .chain(void.iter().map(void_report))
+                .collect(),
             findings: finding_reports(entries, &fates),
             accepted,
-            cost: cost(entries, accepted),
+            cost: cost(all(), accepted),
         }
     }
 
@@ -84,9 +96,14 @@ impl Summary {
         if self.reason == Stop::ByHand || self.reason == Stop::NoProgress {
             output.say("hint: fix what is open, and call this again");
         }
+        if self.reason == Stop::Outdated {
+            output.say("hint: files changed since the reviewers approved; `convoke dispatch reset --feature DIR` begins again");
+        }
         Ok(match self.reason {
             Stop::Approved => Exit::Done,
-            Stop::Capped | Stop::NoProgress | Stop::ByHand | Stop::Unproven => Exit::No,
+            Stop::Capped | Stop::NoProgress | Stop::ByHand | Stop::Unproven | Stop::Outdated => {
+                Exit::No
+            }
             Stop::LaneFailed | Stop::Ambiguous => Exit::LaneFailed,
             Stop::OverBudget => Exit::Budget,
             Stop::Cancelled => Exit::Interrupted,
@@ -99,6 +116,7 @@ impl Summary {
             let verdict = match it.passed {
                 Some(true) => "PASS",
                 Some(false) => "FAIL",
+                None if it.is_void => "none",
                 // It was called again; nobody knows what was done meanwhile.
                 None if it.is_by_hand => "again",
                 None => "fixed",
@@ -143,8 +161,14 @@ fn answer_report(entry: &LoopEntry) -> AnswerReport {
         input_tokens: entry.spent.input,
         output_tokens: entry.spent.output,
         micro_dollars: entry.spent.micro_dollars,
+        is_void: false,
         is_by_hand: is_by_hand(entry),
     }
+}
+
+/// Reports an answer that does not count, for what it cost.
+fn void_report(entry: &LoopEntry) -> AnswerReport {
+    AnswerReport { is_void: true, is_by_hand: false, ..answer_report(entry) }
 }
 
 /// Tells whether it stands for a person, who spends no tokens.
@@ -177,17 +201,18 @@ fn finding_reports(
     reports
 }
 
-fn cost(entries: &[LoopEntry], accepted: usize) -> Cost {
+fn cost<'e>(entries: impl Iterator<Item = &'e LoopEntry>, accepted: usize) -> Cost {
+    let entries: Vec<_> = entries.collect();
     let told =
         |it: &LoopEntry| is_by_hand(it) || (it.spent.input.is_some() && it.spent.output.is_some());
     let of = |it: &LoopEntry| it.spent.input.unwrap_or(0) + it.spent.output.unwrap_or(0);
-    let tokens: u64 = entries.iter().map(of).sum();
+    let tokens: u64 = entries.iter().map(|entry| of(entry)).sum();
     let micro_dollars: u64 = entries.iter().filter_map(|it| it.spent.micro_dollars).sum();
     let each = |sum: u64| (accepted > 0 && sum > 0).then(|| sum / accepted as u64);
     Cost {
         tokens,
         micro_dollars,
-        is_complete: entries.iter().all(told),
+        is_complete: entries.iter().all(|entry| told(entry)),
         tokens_per_accepted: each(tokens),
         micro_dollars_per_accepted: each(micro_dollars),
     }

@@ -1,0 +1,55 @@
+//! What a loop reviews, and whether that is still what its reviewers approved.
+
+use std::path::PathBuf;
+
+use convoke_domain::dispatch::review_loop::Stop;
+use convoke_domain::dispatch::role::{Form, Noun, Role};
+use convoke_engine::dispatch::feature::Feature;
+use convoke_engine::git::diff::{Watched, look};
+use convoke_store::review_loop::LoopEntry;
+
+use super::Course;
+use super::entry::Grounds;
+use crate::config::dispatch::Settings;
+use crate::output::Voice;
+
+/// Returns the documents that a command's reviewers review, if each reviews one and no files.
+pub(super) fn documents(
+    command: &str,
+    settings: &Settings,
+    feature: &Feature,
+) -> Option<Vec<PathBuf>> {
+    let roles = settings.roles.all().iter().filter(|role| role.name.command == command);
+    let reviewers = roles.filter(|role| role.noun == Noun::Review && role.form == Form::Review);
+    let document = |role: &Role| {
+        let target = role.target.as_ref().filter(|_| !role.takes_files && !role.reads_diff)?;
+        Some(feature.dir.join(target.file()))
+    };
+    reviewers.map(document).collect()
+}
+
+impl Course<'_> {
+    /// Returns the reviewed files as they are now: all of them, or only the documents where every
+    /// reviewer reviews one.
+    pub(super) fn tree(&self) -> Option<String> {
+        let watched = self.documents.clone().map_or(Watched::Everything, Watched::Files);
+        look(&self.app.project, &watched)
+    }
+
+    /// Says whether what an earlier call found approved is still what was reviewed.
+    pub(super) fn still_approved(&self, entries: &[LoopEntry]) -> Stop {
+        let last = entries.iter().filter(|entry| entry.passed.is_some());
+        let last = last.max_by_key(|entry| (entry.iteration, entry.at));
+        let reviewed = last.and_then(|entry| Grounds::of(entry).tree);
+        match (reviewed, self.tree()) {
+            (Some(reviewed), Some(now)) if reviewed == now => Stop::Approved,
+            (Some(_), Some(_)) => Stop::Outdated,
+            (None, _) | (_, None) => {
+                let note = "note: approved by an earlier call; Convoke cannot tell whether files \
+                            changed since";
+                Voice::default().say(note);
+                Stop::Approved
+            }
+        }
+    }
+}
