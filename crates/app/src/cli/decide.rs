@@ -12,7 +12,7 @@ use convoke_store::journal::JournalStore;
 use serde::Serialize;
 
 use super::design::{CourseArgs, hold, opened};
-use super::runs::matters::{self, MattersReport};
+use super::runs::matters::{self, MattersReport, RunKind};
 use super::runs::{Known, integrity, last, must_be_real, must_be_sound, worked_on};
 use crate::app::{App, Format};
 use crate::clock::now;
@@ -206,7 +206,9 @@ fn listed(app: &App, known: &Known, output: &mut Output) -> Result<Exit, Failure
         text => output.data(&text)?,
     }
     if let Some(matter) = matters::open(&known.progress).first() {
-        output.say(&format!("hint: {}", matters::command(run, matter)));
+        let kind =
+            known.facts.settings().map_or(RunKind::Real, |(_, settings)| RunKind::of(settings));
+        output.say(&format!("hint: {}", matters::way_out(run, matter, kind)));
     }
     Ok(Exit::Done)
 }

@@ -125,7 +125,8 @@ impl Known {
         Ok(Self { workspace, run, integrity, facts, progress })
     }
 
-    fn is_rehearsal(&self) -> bool {
+    /// Tells whether every answer of the run was recorded.
+    pub(super) fn is_rehearsal(&self) -> bool {
         self.facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal)
     }
 

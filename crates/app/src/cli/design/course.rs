@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::walk::{Ending, walk};
+use convoke_domain::design::walk::{Ending, Progress, walk};
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::run::{RunId, RunState};
 use convoke_engine::design::run::{Outcome, RunError, run};
@@ -26,6 +26,7 @@ use super::{DesignError, cost, ground, opened, worker};
 use crate::app::{App, Format};
 use crate::cli::lane::seconds;
 use crate::cli::manifest::recorded;
+use crate::cli::runs::matters::RunKind;
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -62,20 +63,30 @@ pub(in crate::cli) struct CourseArgs {
     recorded: Option<String>,
 }
 
-/// Keeps what is withheld from publication in a private file, and returns where that is.
+/// Tells the workflow that asked for the design how it ended.
+fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Progress) {
+    let Some(caller) = Caller::of(settings) else { return };
+    caller.ends(settings, progress.available);
+    let is_failed = matches!(outcome, Outcome::Ended(Ending::HeavyFailed(_) | Ending::Failed(_)));
+    if settings.subagent && is_failed {
+        caller.withdraw(progress);
+    }
+}
+
+/// Keeps what a run withholds from publication in a private file, and returns where that is.
 fn keep_withheld(
     folders: &RunFolders,
     id: &RunId,
-    text: &str,
-    output: &mut Output,
+    progress: &Progress,
+    kind: RunKind,
+    output: &Output,
 ) -> Option<PathBuf> {
-    match folders.keep_withheld(id, text) {
-        Ok(path) => Some(path),
-        Err(error) => {
-            output.say(&format!("warning: {error}; `convoke show {id}` lists what is withheld"));
-            None
-        }
+    let text = withheld(id, progress).filter(|_| kind == RunKind::Real)?;
+    let kept = folders.keep_withheld(id, &text);
+    if let Err(error) = &kept {
+        output.say(&format!("warning: {error}; `convoke show {id}` lists what is withheld"));
     }
+    kept.ok()
 }
 
 impl CourseArgs {
@@ -156,13 +167,8 @@ impl CourseArgs {
                 stage.screen.say(&fault(file, line, &said));
             }
         }
-        if let Some(caller) = Caller::of(&settings).filter(|_| facts.set_up().is_some()) {
-            caller.ends(&settings, progress.available);
-            let is_failed =
-                matches!(outcome, Outcome::Ended(Ending::HeavyFailed(_) | Ending::Failed(_)));
-            if settings.subagent && is_failed {
-                caller.withdraw(&progress);
-            }
+        if facts.set_up().is_some() {
+            tell_caller(&settings, &outcome, &progress);
         }
         if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) =
             (&outcome, &settings.feature_dir)
@@ -174,9 +180,9 @@ impl CourseArgs {
         if is_complete {
             folders.remove(&folder, now()).map_err(held)?;
         }
-        let withheld = withheld(id, &progress).filter(|_| !settings.is_rehearsal);
-        let withheld = withheld.and_then(|text| keep_withheld(&folders, id, &text, output));
-        let exit = told(app, id, &outcome, &progress, withheld.as_deref(), output)?;
+        let kind = RunKind::of(&settings);
+        let withheld = keep_withheld(&folders, id, &progress, kind, output);
+        let exit = told(app, id, &outcome, &progress, withheld.as_deref(), kind, output)?;
         let is_left = left_behind.is_some() && exit == Exit::Done;
         Ok(if is_left { Exit::DirtyTree } else { exit })
     }

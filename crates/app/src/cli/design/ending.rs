@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::DesignError;
 use crate::app::{App, Format};
-use crate::cli::runs::matters::{self, MattersReport};
+use crate::cli::runs::matters::{self, MattersReport, RunKind};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -56,6 +56,7 @@ pub(super) fn told(
     outcome: &Outcome,
     progress: &Progress,
     withheld: Option<&Path>,
+    kind: RunKind,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let (exit, ending, degraded, hint) = summary(id, outcome);
@@ -78,7 +79,7 @@ pub(super) fn told(
         output.say(&format!("run {id}: {ending}, DEGRADED ({warnings})"));
     }
     if matches!(outcome, Outcome::Ended(Ending::Complete { .. } | Ending::NotExported(_))) {
-        left_to_people(id, progress, withheld, output);
+        left_to_people(id, progress, withheld, kind, output);
     }
     if !hint.is_empty() {
         output.say(&format!("hint: {hint}"));
@@ -137,7 +138,13 @@ fn summary<'o>(id: &RunId, outcome: &'o Outcome) -> (Exit, String, &'o [String],
 }
 
 /// Says what a person has still to look at: what is withheld, and what is undecided.
-fn left_to_people(id: &RunId, progress: &Progress, withheld: Option<&Path>, output: &Output) {
+fn left_to_people(
+    id: &RunId,
+    progress: &Progress,
+    withheld: Option<&Path>,
+    kind: RunKind,
+    output: &Output,
+) {
     let held: Vec<_> = progress.matters.iter().filter(|matter| matter.is_withheld).collect();
     if !held.is_empty() {
         let accepted = held.iter().filter(|matter| matter.is_accepted()).count();
@@ -154,7 +161,7 @@ fn left_to_people(id: &RunId, progress: &Progress, withheld: Option<&Path>, outp
     let listed: Vec<_> =
         open.iter().map(|matter| format!("{} ({})", matter.id, matter.panel)).collect();
     output.say(&format!("undecided: {}", listed.join(", ")));
-    output.say(&format!("hint: {}", matters::command(id, first)));
+    output.say(&format!("hint: {}", matters::way_out(id, first, kind)));
 }
 
 fn findings(count: usize) -> String {

@@ -1,5 +1,6 @@
 //! What a panel left to people, and what people decided: for terminals and for programs.
 
+use convoke_domain::design::event::Settings;
 use convoke_domain::design::matter::{Matter, Ruling};
 use convoke_domain::design::quote::line;
 use convoke_domain::design::walk::Progress;
@@ -119,7 +120,29 @@ pub(in crate::cli) fn decisions(progress: &Progress) -> Vec<String> {
     progress.matters.iter().filter_map(said).collect()
 }
 
-/// Returns the command that decides a matter.
-pub(in crate::cli) fn command(run: &RunId, matter: &Matter) -> String {
-    format!("convoke decide {run} {} accept --because \"REASON\" (or `reject`)", matter.id)
+/// Whether agents worked in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum RunKind {
+    /// They did.
+    Real,
+    /// Their answers were recorded.
+    Rehearsal,
+}
+
+impl RunKind {
+    pub(in crate::cli) const fn of(settings: &Settings) -> Self {
+        if settings.is_rehearsal { Self::Rehearsal } else { Self::Real }
+    }
+}
+
+/// Says how a matter can be decided.
+pub(in crate::cli) fn way_out(run: &RunId, matter: &Matter, kind: RunKind) -> String {
+    match kind {
+        RunKind::Real => {
+            format!("convoke decide {run} {} accept --because \"REASON\" (or `reject`)", matter.id)
+        }
+        RunKind::Rehearsal => "a rehearsal cannot be decided; change the votes in the folder that \
+                               you play with `--rehearse=DIR`"
+            .to_owned(),
+    }
 }

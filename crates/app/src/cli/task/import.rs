@@ -68,7 +68,7 @@ impl Args {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let (plan_file, text) = match (&self.run, &self.plan) {
-            (Some(run), _) => designed(app, run)?,
+            (Some(run), _) => designed(app, run, output)?,
             (None, Some(path)) if is_database(path) => {
                 return adopt(path, workspace, app, output);
             }
@@ -98,8 +98,11 @@ impl Args {
 }
 
 /// Returns the plan of a finished design, and where agents find it in the project.
-fn designed(app: &App, id: &RunId) -> Result<(String, String), Failure> {
+fn designed(app: &App, id: &RunId, output: &Output) -> Result<(String, String), Failure> {
     let known = Known::open(app, id)?;
+    if known.is_rehearsal() {
+        output.say("warning: the run is a rehearsal; its tasks are about its example project");
+    }
     let run = known.run.id.clone();
     let (why, hint) = match &known.progress.next {
         Next::End(Ending::Complete { .. }) => ("it has none", format!("convoke show {run}")),
