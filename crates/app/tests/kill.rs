@@ -205,7 +205,7 @@ fn a_decision_on_a_stopped_run_is_acted_on_at_its_end() {
     let ground = Ground::new();
     divided(&ground);
     // All voters have ended, and the plan is not revised yet.
-    assert!(!ground.design(50).status.success());
+    assert!(!ground.design(54).status.success());
     let runs = ground.convoke(&["runs", "--json"], 0);
     let runs: Value = serde_json::from_slice(&runs.stdout).unwrap();
     let run = runs[0]["run"].as_str().unwrap();

@@ -1,7 +1,7 @@
 //! The `[dispatch]` section.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Component, PathBuf};
 
 use convoke_domain::dispatch::confirmation::Level;
 use convoke_domain::dispatch::extract::{EndRule, MatchRule, Rules};
@@ -70,13 +70,15 @@ pub struct Layer {
 pub const KEYS: [Key<Layer>; 12] = [
     Key {
         name: "artifacts_root",
-        expected: "a folder, relative to the project",
+        expected: "a folder in the project, relative to it",
         default: "docs",
         meaning: "where `features/` and `projects/` are",
         from_text: text,
         set: |layer, value| {
-            layer.artifacts_root =
-                Some(PathBuf::from(value.as_str()?)).filter(|it| it.is_relative());
+            let root = PathBuf::from(value.as_str()?);
+            let is_inside =
+                |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+            layer.artifacts_root = Some(root).filter(|root| root.components().all(is_inside));
             layer.artifacts_root.is_some().then_some(())
         },
     },

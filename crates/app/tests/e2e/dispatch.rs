@@ -282,7 +282,7 @@ fn a_pass_can_require_proof() {
     --- stdout
     confirmation  confirmed
     proof         confirmed, but no record shows it: design.md, spec.md
-    verdict       PASS, but without the required proof of reading
+    verdict       UNPROVEN: approved, but without the required proof of reading
     --- stderr
     ");
     let project = project.file(

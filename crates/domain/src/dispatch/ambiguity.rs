@@ -93,10 +93,13 @@ impl Ambiguity {
 }
 
 /// What the line before an approving object says if the object is only an example or a condition.
-const HYPOTHETICAL: [&str; 30] = [
+const HYPOTHETICAL: [&str; 36] = [
     "example",
     "e.g.",
     "for instance",
+    "sample",
+    "template",
+    "instructs",
     "would ",
     "once ",
     "becomes",
@@ -106,6 +109,7 @@ const HYPOTHETICAL: [&str; 30] = [
     "instead of",
     "beispiel",
     "z.b.",
+    "vorlage",
     "sobald",
     "wenn ",
     "falls ",
@@ -120,67 +124,160 @@ const HYPOTHETICAL: [&str; 30] = [
     "cuando",
     "sería",
     "esempio",
+    "exemplo",
     "如果",
     "示例",
     "例如",
     "もし",
+    "예시",
 ];
 
-/// What refuses an approval wherever a reviewer writes it.
-const REFUSALS: [&str; 40] = [
-    "do not approve",
-    "don't approve",
-    "don\u{2019}t approve",
+/// What refuses an approval wherever a reviewer writes it. The list cannot be complete: it only
+/// turns approvals into questions.
+const REFUSALS: [&str; 108] = [
+    "not approve",
+    "n't approve",
     "cannot approve",
-    "can't approve",
-    "can\u{2019}t approve",
-    "can not approve",
     "not approving",
-    "not approved",
-    "won't approve",
-    "won\u{2019}t approve",
-    "will not approve",
+    "not be approved",
     "unable to approve",
-    "must not be approved",
-    "should not be approved",
+    "disapprove",
     "i reject",
+    "reject this",
     "verdict: reject",
     "decision: reject",
     "rejected.",
+    "is rejected",
     "request changes",
     "requesting changes",
     "changes requested",
+    "changes required",
+    "do not merge",
+    "don't merge",
+    "not ready to",
+    "not ready for",
+    "verdict: fail",
+    "verdict: no",
+    "blocker:",
+    "not read the",
+    "n't read the",
+    "could not read",
+    "could not open",
+    "withdraw",
     "nicht genehmig",
+    "genehmige das nicht",
+    "genehmige nicht",
     "nicht freigegeben",
+    "nicht frei",
     "nicht zustimmen",
+    "stimme nicht zu",
     "lehne ",
     "abgelehnt",
+    "ablehnung",
     "n'approuve pas",
-    "n\u{2019}approuve pas",
+    "pas approuver",
     "je rejette",
+    "je refuse",
     "refusé",
+    "rejeté",
     "no apruebo",
+    "no puedo aprobar",
     "rechazo",
     "rechazado",
     "non approvo",
-    "не одобряю",
-    "отклоняю",
+    "rifiuto",
+    "respinto",
+    "não aprovo",
+    "reprovado",
+    "rejeito",
+    "keur niet goed",
+    "afgekeurd",
+    "afgewezen",
+    "godkänner inte",
+    "godkender ikke",
+    "godkjenner ikke",
+    "avvisar",
+    "avviser",
+    "avslår",
+    "en hyväksy",
+    "nie zatwierdzam",
+    "odrzucam",
+    "odrzucone",
+    "neschvaluji",
+    "zamítám",
+    "zamítnuto",
+    "elutasítom",
+    "onaylamıyorum",
+    "reddediyorum",
+    "reddedildi",
+    "δεν εγκρίνω",
+    "απορρίπτω",
+    "не одобр",
+    "не утвержда",
+    "отклон",
+    "не схвалю",
+    "відхиля",
+    "لا أوافق",
+    "أرفض",
+    "مرفوض",
+    "לא מאשר",
+    "דוחה",
+    "नहीं करता",
+    "अस्वीकार",
+    "ไม่อนุมัติ",
+    "ปฏิเสธ",
+    "không phê duyệt",
+    "từ chối",
+    "tidak menyetujui",
+    "ditolak",
     "不批准",
+    "不同意",
+    "不通过",
     "拒绝",
+    "拒絕",
+    "驳回",
     "承認しません",
+    "承認できません",
+    "却下",
+    "승인하지",
+    "승인할 수 없",
+    "거부",
+    "반려",
 ];
 
-/// Returns the line that makes an approving object worthless: one that refuses the approval, or
+/// Returns the words that make an approving object worthless: those that refuse the approval, or
 /// the line before the object if that calls it an example or names a condition.
-pub fn disclaimer(before: &str) -> Option<&str> {
-    let is_text = |line: &&str| !line.is_empty() && !fence::opens(line);
-    let lines = || before.lines().map(str::trim).filter(is_text);
-    let has = |line: &str, phrases: &[&str]| {
+pub fn disclaimer(before: &str) -> Option<String> {
+    if let Some(words) = refusal(before) {
+        return Some(words);
+    }
+    let last = before.lines().map(str::trim).rfind(|line| !line.is_empty() && !is_bare_fence(line));
+    let last = last.filter(|line| {
         let line = line.to_lowercase();
-        phrases.iter().any(|phrase| line.contains(phrase))
-    };
-    let refusal = lines().find(|line| has(line, &REFUSALS));
-    refusal.or_else(|| lines().next_back().filter(|line| has(line, &HYPOTHETICAL)))
+        HYPOTHETICAL.iter().any(|phrase| line.contains(phrase))
+    });
+    last.map(str::to_owned)
+}
+
+/// Tells whether a line opens a fence and names at most a language.
+fn is_bare_fence(line: &str) -> bool {
+    let info = line.trim_start_matches(['`', '~']).trim();
+    fence::opens(line) && !info.contains(' ') && info != "example"
+}
+
+/// Finds words that refuse an approval, whatever emphasis and line breaks are between them.
+pub fn refusal(text: &str) -> Option<String> {
+    let marks = |c: char| "*_~`".contains(c);
+    let plain: String = text.chars().filter(|c| !marks(*c)).collect();
+    let plain = plain.replace('\u{2019}', "'").to_lowercase().replace("can not", "cannot");
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let at = REFUSALS.iter().filter_map(|phrase| plain.find(phrase)).min();
+    // A verdict that is one word of its own line needs no other words.
+    let alone = || text.lines().map(|line| line.trim_matches(|c: char| !c.is_alphanumeric()));
+    let refused = ["reject", "rejected", "fail", "failed", "denied", "blocked"];
+    let word = alone().find(|line| refused.contains(&line.to_lowercase().as_str()));
+    at.map(|at| plain[plain.floor_char_boundary(at.saturating_sub(40))..].to_owned())
+        .or_else(|| word.map(str::to_owned))
 }
 
 /// Renders the request for the verdict alone. An agent that is asked in its own session knows its
@@ -212,14 +309,19 @@ mod tests {
         for (before, found) in [
             ("I read all of it.\nMy verdict:", None),
             ("The earlier blockers are fixed.", None),
-            ("I do NOT approve.\n\nMy verdict:", Some("I do NOT approve.")),
+            ("I do **NOT**\napprove.\n\nMy verdict:", Some("i do not approve. my verdict:")),
+            ("REJECTED\n", Some("REJECTED")),
+            ("```json title=\"an example\"", Some("```json title=\"an example\"")),
             ("Fine.\nOnce fixed, my answer becomes:\n\n", Some("Once fixed, my answer becomes:")),
             ("For example, if it were fine.\nMy verdict:", None),
-            ("Ich lehne den Entwurf ab.\nDas Ergebnis:", Some("Ich lehne den Entwurf ab.")),
+            (
+                "Ich lehne den Entwurf ab.\nDas Ergebnis:",
+                Some("ich lehne den entwurf ab. das ergebnis:"),
+            ),
             ("Un exemple :", Some("Un exemple :")),
             ("This is an example:\n```json\n", Some("This is an example:")),
         ] {
-            assert_eq!(disclaimer(before), found, "{before}");
+            assert_eq!(disclaimer(before).as_deref(), found, "{before}");
         }
     }
 

@@ -4,13 +4,15 @@
 //! else in it speaks of approval; everything else is ambiguous.
 
 mod block;
+mod contradiction;
 mod tree;
 
-use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt, disclaimer};
+use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt, disclaimer, refusal};
 use convoke_domain::dispatch::review::{Issue, Review, Severity};
 
-use self::block::{Block, last_block, verdict_keys};
-use self::tree::{Tree, folded};
+use self::block::{Block, is_set_apart, last_block, verdict_keys};
+use self::contradiction::{contradiction, judging_keys};
+use self::tree::Tree;
 
 /// Reads a reviewer's answer.
 pub fn review(answer: &str) -> Result<Review, Ambiguity> {
@@ -39,8 +41,8 @@ pub fn review(answer: &str) -> Result<Review, Ambiguity> {
     if let Some(key) = contradiction(value, approved) {
         return Err(doubt(Doubt::Contradiction(key.to_owned())));
     }
-    if let Some(line) = disclaimer(before).filter(|_| approved) {
-        return Err(Ambiguity::new(Doubt::Disclaimed, line));
+    if approved {
+        undisclaimed(&block)?;
     }
     Ok(Review {
         reviewer: value.get("reviewer").and_then(Tree::words),
@@ -49,110 +51,23 @@ pub fn review(answer: &str) -> Result<Review, Ambiguity> {
     })
 }
 
-/// Keys that state the verdict in a word.
-const VERDICTS: [&str; 9] = [
-    "verdict",
-    "decision",
-    "recommendation",
-    "conclusion",
-    "approval",
-    "status",
-    "result",
-    "outcome",
-    "assessment",
-];
-
-/// Beginnings of words that approve.
-const APPROVING: [&str; 10] =
-    ["approv", "accept", "pass", "ok", "lgtm", "yes", "true", "ship", "merge", "ready"];
-
-/// Beginnings of words that refuse.
-const REFUSING: [&str; 16] = [
-    "reject",
-    "fail",
-    "block",
-    "refus",
-    "deny",
-    "denied",
-    "declin",
-    "disapprov",
-    "not",
-    "no",
-    "needs",
-    "request",
-    "change",
-    "unapprov",
-    "revis",
-    "false",
-];
-
-/// Keys that refuse by being true, or by listing something.
-const REFUSALS: [&str; 14] = [
-    "rejected",
-    "reject",
-    "blocked",
-    "blocking",
-    "failed",
-    "disapproved",
-    "notapproved",
-    "needschanges",
-    "needswork",
-    "changesrequested",
-    "requestchanges",
-    "blockers",
-    "blockingissues",
-    "warnings",
-];
-
-/// Returns the first key beside `approved` that says the opposite, or might.
-fn contradiction(review: &Tree, approved: bool) -> Option<&str> {
-    let contradicts = |(key, value): &&(String, Tree)| {
-        let key = folded(key);
-        if key == "approved" || key == "issues" {
-            return false;
-        }
-        if VERDICTS.contains(&key.as_str()) {
-            return opposes(value, approved);
-        }
-        if REFUSALS.contains(&key.as_str()) {
-            return approved && !is_nothing(value);
-        }
-        // Under an approval, whatever else is switched off or weighs something speaks against it.
-        approved && (*value == Tree::Bool(false) || holds_weight(value))
-    };
-    review.pairs().iter().find(contradicts).map(|(key, _)| key.as_str())
-}
-
-/// Tells whether a verdict in words says the opposite of `approved`. Under an approval, a word
-/// that Convoke does not know does not say the same.
-fn opposes(value: &Tree, approved: bool) -> bool {
-    let word = match value {
-        Tree::Bool(same) => return *same != approved,
-        Tree::Null => return false,
-        Tree::Number(_) | Tree::List(_) | Tree::Object(_) => return approved,
-        Tree::Text(text) => text.trim().to_lowercase(),
-    };
-    let begins = |words: &[&str]| words.iter().any(|begin| word.starts_with(begin));
-    if approved { !begins(&APPROVING) || begins(&REFUSING) } else { begins(&APPROVING) }
-}
-
-/// Tells whether a value is empty, zero, false or null.
-fn is_nothing(value: &Tree) -> bool {
-    match value {
-        Tree::Null | Tree::Bool(false) => true,
-        Tree::Bool(true) => false,
-        Tree::Number(number) => number == "0",
-        Tree::Text(text) => matches!(text.trim().to_lowercase().as_str(), "" | "none" | "no" | "0"),
-        Tree::List(values) => values.is_empty(),
-        Tree::Object(pairs) => pairs.is_empty(),
+/// Checks that nothing around an approving object, and no words in it, take the approval back.
+fn undisclaimed(block: &Block<'_>) -> Result<(), Ambiguity> {
+    let disclaimed = |text: &str| Ambiguity::new(Doubt::Disclaimed, text);
+    if let Some(words) = disclaimer(block.before) {
+        return Err(disclaimed(&words));
     }
-}
-
-/// Tells whether something in a value has a severity that stands against a pass: findings under
-/// another name than `issues`.
-fn holds_weight(value: &Tree) -> bool {
-    let severities = value.all().into_iter().filter_map(|value| value.get("severity"));
-    severities.into_iter().any(|it| it.words().is_none_or(|it| Severity::parse(&it).counts()))
+    if is_set_apart(block) {
+        return Err(disclaimed(block.text));
+    }
+    if let Some(at) = judging_keys(block.before) {
+        return Err(disclaimed(&block.before[at..]));
+    }
+    let mut texts = block.value.pairs().iter().filter_map(|(_, value)| value.words());
+    match texts.find_map(|text| refusal(&text)) {
+        Some(words) => Err(disclaimed(&words)),
+        None => Ok(()),
+    }
 }
 
 /// Reads reviews or issues that a person or an earlier round wrote down: a review, a list of

@@ -79,6 +79,12 @@ impl Evidence {
         self.names_of(|weight| weight == Weight::Proven)
     }
 
+    /// Returns the files that are not proven to have been read whole before the answer, whether that
+    /// is known or in doubt.
+    pub fn without_proof(&self) -> Vec<String> {
+        self.names_of(|weight| weight != Weight::Proven)
+    }
+
     fn names_of(&self, is_meant: fn(Weight) -> bool) -> Vec<String> {
         let receipts = self.receipts.iter().map(|(receipt, _)| receipt);
         let meant = receipts.filter(|receipt| is_meant(receipt.standing.weight()));

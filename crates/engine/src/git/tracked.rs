@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{checkout, ls_files};
+use super::ls_files;
 
 /// Whose a file in a project is, as git sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,18 +14,25 @@ pub enum Tracking {
     Untracked,
 }
 
-/// Returns whether git tracks the file called `name` in `folder`. Case does not matter, because some
+/// Returns whether git tracks the file called `name` in `folder`: in any repository around it, because
+/// a committed folder can look like a repository of its own. Case does not matter, because some
 /// filesystems open `A.toml` for `a.toml`.
 pub fn tracking(folder: &Path, name: &str) -> Tracking {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    if checkout(&absolute).is_none() {
-        return Tracking::Untracked;
+    let is_bare =
+        |folder: &Path| ["HEAD", "objects", "refs"].iter().all(|it| folder.join(it).exists());
+    if absolute.ancestors().any(is_bare) {
+        return Tracking::Tracked;
     }
-    let pattern = format!(":(icase){name}");
-    match ls_files(folder, &["--", &pattern]) {
-        Some(names) if names.is_empty() => Tracking::Untracked,
-        Some(_) | None => Tracking::Tracked,
-    }
+    let is_untracked = |root: &Path| {
+        let inside = absolute.strip_prefix(root).ok().and_then(Path::to_str);
+        let inside = inside.map(|inside| Path::new(inside).join(name).display().to_string());
+        let listed = inside.and_then(|path| ls_files(root, &["--", &format!(":(icase){path}")]));
+        listed.is_some_and(|names| names.is_empty())
+    };
+    let mut roots =
+        absolute.ancestors().filter(|root| root.join(".git").symlink_metadata().is_ok());
+    if roots.all(is_untracked) { Tracking::Untracked } else { Tracking::Tracked }
 }
 
 /// Without a repository at most this many files are looked at.
@@ -105,6 +112,23 @@ mod tests {
         did(folder.path(), &["add", "app"]);
         assert_eq!(tracking(&folder.path().join("app"), NAME), Tracking::Tracked);
         assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+    }
+
+    // What a clone brings along may look like a repository in which nothing is tracked.
+    #[test]
+    fn a_repository_inside_another_hides_nothing() {
+        let folder = repository();
+        let inner = folder.path().join("inner");
+        write(&inner, NAME, "");
+        did(folder.path(), &["add", "inner"]);
+        for (name, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", ""), ("refs/x", "")]
+        {
+            write(&inner, name, text);
+        }
+        assert_eq!(tracking(&inner, NAME), Tracking::Tracked, "it looks like one");
+        std::fs::remove_file(inner.join("HEAD")).unwrap();
+        did(&inner, &["init", "--quiet"]);
+        assert_eq!(tracking(&inner, NAME), Tracking::Tracked, "it is one");
     }
 
     #[test]

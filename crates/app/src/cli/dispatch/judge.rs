@@ -189,7 +189,6 @@ impl Submission<'_> {
         let would_pass = review.as_ref().map_or(unreviewed, Review::passes) && ambiguity.is_none();
         let lacks_proof = would_pass && requires_proof && !reading.not_proven.is_empty();
         let entry = self.entry(&feature, &references, &reading, round.as_ref());
-        let verdict = review.as_ref().map(|it| if it.passes() { "PASS" } else { "FAIL" });
         let last = self.again.unwrap_or(answer);
         let report = CheckReport {
             role: role.name.to_string(),
@@ -202,7 +201,7 @@ impl Submission<'_> {
             not_proven: reading.not_proven,
             requires_proof,
             is_review: role.noun == Noun::Review,
-            verdict: verdict.or(ambiguity.as_ref().map(|_| "AMBIGUOUS")),
+            verdict: verdict_word(review.as_ref(), ambiguity.as_ref(), lacks_proof),
             passes: would_pass && !lacks_proof,
             approved: review.as_ref().map(|it| it.approved),
             issues: quoted_issues(app, &role, &feature, &references, review.as_ref()),
@@ -326,6 +325,20 @@ impl Submission<'_> {
             at: now(),
         }
     }
+}
+
+/// Returns the word for a verdict; nothing where there is no review and none was expected.
+fn verdict_word(
+    review: Option<&Review>,
+    ambiguity: Option<&Ambiguity>,
+    lacks_proof: bool,
+) -> Option<&'static str> {
+    let of_review = review.map(|review| match (review.passes(), lacks_proof) {
+        (true, false) => "PASS",
+        (true, true) => "UNPROVEN",
+        (false, _) => "FAIL",
+    });
+    of_review.or(ambiguity.map(|_| "AMBIGUOUS"))
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use convoke_domain::dispatch::confirmation::{Confirmation, Level, confirmation};
 use convoke_domain::dispatch::required::Reference;
-use convoke_engine::dispatch::evidence::{Evidence, miscounted};
+use convoke_engine::dispatch::evidence::{Demand, Evidence, miscounted};
 
 use super::proof::ReceiptReport;
 
@@ -15,7 +15,7 @@ pub(super) struct Reading {
     pub(super) unproven: Option<Vec<String>>,
     /// Files that were read whole.
     pub(super) proven: Vec<String>,
-    /// Required files that are not known to have been read whole, now or in an earlier round.
+    /// Required files that the record does not show to have been read whole.
     pub(super) not_proven: Vec<String>,
     pub(super) remarks: Vec<String>,
 }
@@ -33,10 +33,11 @@ impl Reading {
         let expected: Vec<_> = references.iter().filter_map(Reference::expected_name).collect();
         let level = level.filter(|_| !expected.is_empty());
         let confirmation = level.map(|level| confirmation(answer, &expected, level));
-        let proven = evidence.map(Evidence::proven).unwrap_or_default();
-        let is_proven = |name: &&&str| {
-            let before = read_before.iter().map(|(file, _)| file);
-            proven.iter().chain(before).any(|file| file == **name)
+        // What was read in an earlier round counts if this round's record still shows it: a session
+        // may have been compacted or replaced, and the file changed, since then.
+        let not_proven = match evidence {
+            Some(found) => found.without_proof(),
+            None => Demand::of_references(references).into_iter().map(|it| it.name).collect(),
         };
         let counts = confirmation.as_ref().map(|found| found.line_counts.as_slice());
         let mut remarks = evidence.map(|found| found.diagnostics.clone()).unwrap_or_default();
@@ -44,13 +45,9 @@ impl Reading {
         Self {
             receipts: evidence.map(|found| receipts(found, read_before)),
             unproven: evidence.filter(|_| level.is_some()).map(Evidence::unproven),
-            not_proven: expected
-                .iter()
-                .filter(|name| !is_proven(name))
-                .map(|name| (*name).to_owned())
-                .collect(),
+            not_proven,
             confirmation,
-            proven,
+            proven: evidence.map(Evidence::proven).unwrap_or_default(),
             remarks,
         }
     }

@@ -27,7 +27,7 @@ pub(super) struct CheckReport {
     pub(super) requires_proof: bool,
     /// Whether a review is expected at all.
     pub(super) is_review: bool,
-    /// `PASS`, `FAIL` or `AMBIGUOUS`; nothing where no review is expected.
+    /// `PASS`, `FAIL`, `UNPROVEN` or `AMBIGUOUS`; nothing where no review is expected.
     pub(super) verdict: Option<&'static str>,
     /// Whether the check passes: the verdict, and the proof where it is required.
     pub(super) passes: bool,
@@ -193,9 +193,11 @@ impl CheckReport {
             lines.push(format!("              {shown}"));
             lines.extend(answer.trim().lines().map(|line| format!("  | {line}")));
         } else if let Some(verdict) = self.verdict {
-            let lacking = verdict == "PASS" && !self.passes;
-            let but = if lacking { ", but without the required proof of reading" } else { "" };
-            lines.push(format!("verdict       {verdict}{but}"));
+            let why = match verdict {
+                "UNPROVEN" => ": approved, but without the required proof of reading",
+                _ => "",
+            };
+            lines.push(format!("verdict       {verdict}{why}"));
         }
         for issue in &self.issues {
             let place =

@@ -1,8 +1,9 @@
 //! The last block of an answer, and other places that speak of approval.
 
+use convoke_domain::design::aside::without_asides;
 use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt};
 use convoke_domain::dispatch::confirmation::is_confirmation;
-use convoke_domain::markdown::fence::{FenceLine, Fences};
+use convoke_domain::markdown::fence::{self, FenceLine, Fences};
 use convoke_domain::markdown::{bare, lines};
 
 use super::tree::Tree;
@@ -35,7 +36,7 @@ pub(super) fn last_block(answer: &str) -> Result<Block<'_>, Ambiguity> {
 /// Says why an answer ends with no block that can be read.
 fn no_block(body: &str) -> Ambiguity {
     let keys = verdict_keys(body);
-    let Some(at) = keys.last() else {
+    let Some(at) = keys.last().filter(|_| body.contains('{')) else {
         return Ambiguity::new(Doubt::NoObject, last_line(body));
     };
     let line = &body[body[..*at].rfind('\n').map_or(0, |line| line + 1)..];
@@ -116,21 +117,35 @@ fn suffix(body: &str) -> Option<(usize, Tree)> {
     None
 }
 
-/// Finds where a text has `approved` as a key: in quotation marks, in back-ticks, or behind a brace
-/// or a comma, and with a colon after it. Escapes do not hide it.
+/// Finds where a text has `approved` as a key in any notation: JSON, YAML, a table, a tag, a line of
+/// prose. Quotation marks, emphasis and escapes do not hide it.
 pub(super) fn verdict_keys(text: &str) -> Vec<usize> {
     const WORD: &str = "approved";
+    const ENTITIES: [&str; 3] = ["&quot;", "&#34;", "&apos;"];
     let lower = unescaped(text).to_ascii_lowercase();
-    let quotes = |c: char| "\"'`\u{201c}\u{201d}\u{2018}\u{2019}\\*".contains(c);
+    let marks =
+        |c: char| c.is_whitespace() || "\"'`\u{201c}\u{201d}\u{2018}\u{2019}\\*_".contains(c);
     let is_key = |at: &usize| {
-        let before = lower[..*at].trim_end_matches(|c: char| quotes(c) || c.is_whitespace());
-        let is_quoted = lower[..*at].ends_with(quotes);
-        let after = lower[at + WORD.len()..].trim_start_matches(quotes).trim_start();
-        after.starts_with([':', '=']) && (is_quoted || before.ends_with(['{', ',']))
+        let mut after = lower[at + WORD.len()..].trim_start_matches(marks);
+        while let Some(rest) = ENTITIES.iter().find_map(|entity| after.strip_prefix(entity)) {
+            after = rest.trim_start_matches(marks);
+        }
+        after.starts_with([':', '=', '|', '>', '\u{ff1a}'])
     };
     let found = lower.match_indices(WORD).map(|(at, _)| at).filter(is_key);
     // Unescaping moves places only in texts that hide their key; there the exact place is no loss.
     found.map(|at| text.floor_char_boundary(at.min(text.len()))).collect()
+}
+
+/// Tells whether a block is set apart from what the agent says: indented as code, or inside thinking
+/// or a comment that the agent never ended.
+pub(super) fn is_set_apart(block: &Block<'_>) -> bool {
+    let indent = block.text.len() - block.text.trim_start_matches([' ', '\t']).len();
+    let is_fenced = block.before.lines().next_back().is_some_and(fence::opens);
+    let (_, asides) = without_asides(block.before);
+    let is_open = asides.unended.is_some()
+        || block.before.matches("<!--").count() > block.before.matches("-->").count();
+    (indent >= 4 && !is_fenced) || is_open
 }
 
 /// Writes out `\u0061`, so that no key is hidden by its spelling.
