@@ -55,7 +55,7 @@ pub(super) fn check(
     for line in [
         "design.md: all of it",
         "spec.md: not read",
-        "unproven      confirmed, and not read: spec.md",
+        "unproven      confirmed, but not read: spec.md",
     ] {
         if !judged.contains(line) {
             return Err(format!("`{line}` is not in:\n{judged}").into());
