@@ -100,9 +100,6 @@ impl Args {
 /// Returns the plan of a finished design, and where agents find it in the project.
 fn designed(app: &App, id: &RunId, output: &Output) -> Result<(String, String), Failure> {
     let known = Known::open(app, id)?;
-    if known.is_rehearsal() {
-        output.say("warning: the run is a rehearsal; its tasks are about its example project");
-    }
     let run = known.run.id.clone();
     let (why, hint) = match &known.progress.next {
         Next::End(Ending::Complete { .. }) => ("it has none", format!("convoke show {run}")),
@@ -131,6 +128,9 @@ fn designed(app: &App, id: &RunId, output: &Output) -> Result<(String, String), 
         Some(place) => place,
         None => left(app, &run, text)?,
     };
+    if known.is_rehearsal() {
+        output.say("warning: the run is a rehearsal; its tasks are about its example project");
+    }
     Ok((place, text.to_string()))
 }
 
