@@ -25,7 +25,7 @@ pub struct NoTasks {
 /// Reads the list.
 ///
 /// A heading in a fenced example is no task, but a fence that its author forgot to close must not
-/// swallow the tasks behind it; [`Chunks::example_up_to`] tells the two apart.
+/// swallow the tasks behind it; `Chunks::example_up_to` tells the two apart.
 pub fn tasks(document: &str) -> Result<Vec<ListedTask<'_>>, NoTasks> {
     let chunks = Chunks::of(document);
     let mut fences = Fences::default();

@@ -1,7 +1,7 @@
 //! The branches of a working tree: which there are, and making one.
 //!
 //! Git never asks back, because nobody may be there to answer, and starts no program that the
-//! repository names (see [`super::repository`]); a remote is asked with its user's own credentials.
+//! repository names (see `repository.rs`); a remote is asked with its user's own credentials.
 
 use std::ffi::OsString;
 use std::fs::File;

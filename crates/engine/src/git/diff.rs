@@ -2,7 +2,7 @@
 //!
 //! A look at the project is a tree in git's own store: it holds what is not committed and what is new,
 //! too, and is thrown away by git when nobody needs it any more. No program of the repository's has a
-//! part in it (see [`super::repository`]); a file with a filter is seen as it lies there.
+//! part in it (see `repository.rs`); a file with a filter is seen as it lies there.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
