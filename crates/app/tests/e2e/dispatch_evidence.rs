@@ -131,3 +131,26 @@ fn quotations_are_looked_up() {
         "{outcome}"
     );
 }
+
+// Two files of one name are two files: reading the one proves nothing about the other.
+#[test]
+fn proof_is_of_a_file_and_not_of_its_name() {
+    let role = "[dispatch.roles.\"ship/reader\"]\nrequired = [\"one/f.md\", \"two/f.md\"]\n\
+                require_proof = true\n";
+    let project = Project::new()
+        .file("convoke.toml", role)
+        .file("one/f.md", "# One\n\nThe first document says this and no more.\n")
+        .file("two/f.md", "# Two\n\nThe second document says something else.\n");
+    let check = |reads: &[(&str, Option<(usize, usize)>)]| {
+        let path =
+            record(&project, reads, "Files read: f.md\n{\"approved\": true, \"issues\": []}");
+        let judge = ["dispatch", "check", "ship/reader", "--json", "--client", "claude"];
+        let outcome = project.run(&[&judge[..], &["--transcript", &path]].concat());
+        let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        (outcome.code, report["verdict"].clone(), report["not_proven"].clone())
+    };
+    let one = check(&[("one/f.md", None)]);
+    assert_eq!(one, (Some(1), json!("UNPROVEN"), json!(["two/f.md"])));
+    let both = check(&[("one/f.md", None), ("two/f.md", None)]);
+    assert_eq!(both, (Some(0), json!("PASS"), json!([])));
+}
