@@ -9,6 +9,7 @@ mod cursor;
 mod gemini;
 mod opencode;
 mod recorder;
+mod thread;
 mod tool;
 
 use std::borrow::Cow;
