@@ -69,6 +69,14 @@ pub struct Answer {
     pub text: String,
 }
 
+impl Answer {
+    /// Tells whether it is the same answer, but for white space.
+    pub fn is_same(&self, other: &str) -> bool {
+        let other = other.trim_start_matches('\u{feff}');
+        self.text.split_whitespace().eq(other.split_whitespace())
+    }
+}
+
 /// How many lines of a record were understood; empty ones do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LineCount {

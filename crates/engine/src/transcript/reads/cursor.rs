@@ -153,7 +153,11 @@ fn returned(id: &str, used: &Used<'_>, recorder: &mut Recorder<'_>) {
                 let shown = text.as_deref().unwrap_or_default();
                 recorder.returns(id, &Outcome::cut_file(Some(Lines::Some), shown));
             }
-            Some(false) | None => recorder.returns(id, &Outcome::file(None, text.as_deref())),
+            Some(false) | None => {
+                // Without its text, nothing says that the file was shown.
+                let lines = text.is_none().then_some(Lines::Some);
+                recorder.returns(id, &Outcome::file(lines, text.as_deref()));
+            }
         };
     }
     let ended = match success.exit_code {

@@ -254,7 +254,7 @@ impl<'a> Recorder<'a> {
     /// The agent's turn is over: what it said last is its answer.
     pub(super) fn ends_turn(&mut self) {
         if let Some((_, answer)) = self.said.take() {
-            let is_judged = |it: &Answer| self.wanted.answer == Some(it.text.as_str());
+            let is_judged = |it: &Answer| self.wanted.answer.is_some_and(|text| it.is_same(text));
             if is_judged(&answer) || !self.answer.as_ref().is_some_and(is_judged) {
                 self.answer = Some(answer);
                 self.answered_in.clone_from(&self.said_in);
