@@ -12,8 +12,11 @@ pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     command
 }
 
+/// Where the system itself looks without a PATH.
+const USUAL_PATH: &str = "/usr/bin:/bin";
+
 /// Returns the PATH that programs are looked for on.
 #[expect(clippy::disallowed_methods, reason = "where a program lies decides which one is started")]
 pub(crate) fn search_path() -> OsString {
-    std::env::var_os("PATH").unwrap_or_default()
+    std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into())
 }

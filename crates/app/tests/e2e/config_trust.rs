@@ -182,7 +182,9 @@ fn features_lie_in_the_project() {
         let said = outcome.stderr.lines().find(|line| line.contains("artifacts_root"));
         assert!(said.is_some_and(|line| line.contains("in the project")), "{root}: {outcome}");
     };
-    ["../outside", "OUTSIDE", "docs/../../outside", "docs/keep/../../../outside"].map(outside);
+    for root in ["../outside", "OUTSIDE", "docs/../../outside", "docs/keep/../../../outside"] {
+        outside(root);
+    }
     let inside = Project::new()
         .on_branch("main")
         .file("convoke.toml", "[dispatch]\nartifacts_root = \"./notes\"\n")

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use super::diff::run_under;
 use super::pointer::stored;
-use super::repository::{Repository, View, question};
+use super::repository::{Repository, View, not_started, question};
 use crate::lane::cancel::Cancel;
 
 /// Files that are not as an index has them, by their paths from the uppermost folder.
@@ -91,7 +91,7 @@ pub(super) fn status(repository: &Repository, words: &[OsString]) -> Result<Vec<
     let failed = |error: std::io::Error| Output {
         status: std::process::ExitStatus::default(),
         stdout: Vec::new(),
-        stderr: error.to_string().into_bytes(),
+        stderr: not_started(error, Some(&repository.top)).to_string().into_bytes(),
     };
     let mut git = repository.git(View::Converted);
     git.args(["status", "--porcelain", "--ignore-submodules=dirty", "--untracked-files=normal"]);
