@@ -227,3 +227,65 @@ fn staged(entry: &[u8]) -> Option<(OsString, String)> {
 fn succeeded(output: Output) -> Option<Vec<u8>> {
     output.status.success().then_some(output.stdout)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::diff::tests::{did, repository, write};
+    use super::*;
+    use crate::skill::hash;
+
+    // No filter runs, so git takes every file of Git LFS for changed.
+    #[test]
+    fn a_file_that_its_pointer_names_does_not_differ() {
+        let folder = repository();
+        let here = folder.path();
+        let oid = hash("big\n");
+        let pointer =
+            format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 4\n");
+        write(here, ".gitattributes", "*.bin filter=lfs\n");
+        write(here, "a.bin", &pointer);
+        did(here, &["add", "."]);
+        did(here, &["commit", "--quiet", "-m", "second"]);
+        let listed = || {
+            let repository = Repository::at(here).ok().unwrap();
+            let git = || repository.git(View::Raw);
+            let listing =
+                Listing::make(&repository.top, &git, &[], New::Visible, &Cancel::default());
+            listing.unwrap().paths().map(OsStr::to_os_string).collect::<Vec<_>>()
+        };
+        write(here, "a.bin", "big\n");
+        assert_eq!(listed(), [""; 0]);
+        write(here, "a.bin", "bad\n");
+        write(here, "new", "");
+        assert_eq!(listed(), ["a.bin", "new"]);
+    }
+
+    // A repository inside of another is listed with a slash, which git does not take.
+    #[test]
+    fn a_repository_inside_of_another_can_be_put_into_the_index() {
+        let folder = repository();
+        let here = folder.path();
+        let inner = here.join("inner");
+        write(&inner, "x", "");
+        did(&inner, &["init", "--quiet"]);
+        did(
+            &inner,
+            &[
+                "-c",
+                "user.name=A",
+                "-c",
+                "user.email=a@b",
+                "commit",
+                "--quiet",
+                "--allow-empty",
+                "-m",
+                "x",
+            ],
+        );
+        let repository = Repository::at(here).ok().unwrap();
+        let mut git = repository.git(View::Raw);
+        let list = repository.scratch().join("list");
+        put(&mut git, &list, [OsStr::new("inner/")].into_iter()).unwrap();
+        assert!(git.status().unwrap().success());
+    }
+}

@@ -192,7 +192,6 @@ fn is_prompt(text: &str) -> bool {
 /// The conversation is replaced by a summary and what is kept beside it.
 fn compacted(payload: &RawValue, recorder: &mut Recorder<'_>) {
     recorder.forgets(|_| true);
-    recorder.forgets_turns();
     let kept = parse::<Compacted<'_>>(Some(payload)).and_then(|it| it.replacement_history);
     for item in kept.unwrap_or_default() {
         let Some(item) = parse::<Payload<'_>>(Some(item)) else { continue };

@@ -47,11 +47,6 @@ impl Recorder<'_> {
         self.turns.push(self.step);
     }
 
-    /// The conversation is another one from now on, without a turn of the user's yet.
-    pub(in super::super) fn forgets_turns(&mut self) {
-        self.turns.clear();
-    }
-
     /// The client takes the user's last turns out of the conversation, with all that came of them.
     pub(in super::super) fn drops_turns(&mut self, count: usize) {
         if count == 0 {
