@@ -102,9 +102,10 @@ fn is_within(path: &Path, roots: &[PathBuf]) -> bool {
 fn names(path: &Path) -> Vec<PathBuf> {
     let mut written = PathBuf::new();
     for part in path.components() {
-        match part {
-            Component::ParentDir => drop(written.pop()),
-            part => written.push(part),
+        if part == Component::ParentDir {
+            written.pop();
+        } else {
+            written.push(part);
         }
     }
     [Some(written), path.canonicalize().ok()].into_iter().flatten().collect()

@@ -259,33 +259,4 @@ mod tests {
         write(here, "new", "");
         assert_eq!(listed(), ["a.bin", "new"]);
     }
-
-    // A repository inside of another is listed with a slash, which git does not take.
-    #[test]
-    fn a_repository_inside_of_another_can_be_put_into_the_index() {
-        let folder = repository();
-        let here = folder.path();
-        let inner = here.join("inner");
-        write(&inner, "x", "");
-        did(&inner, &["init", "--quiet"]);
-        did(
-            &inner,
-            &[
-                "-c",
-                "user.name=A",
-                "-c",
-                "user.email=a@b",
-                "commit",
-                "--quiet",
-                "--allow-empty",
-                "-m",
-                "x",
-            ],
-        );
-        let repository = Repository::at(here).ok().unwrap();
-        let mut git = repository.git(View::Raw);
-        let list = repository.scratch().join("list");
-        put(&mut git, &list, [OsStr::new("inner/")].into_iter()).unwrap();
-        assert!(git.status().unwrap().success());
-    }
 }

@@ -25,8 +25,8 @@ struct Line<'a> {
     #[serde(borrow)]
     uuid: Option<Cow<'a, str>>,
     /// `null` where a conversation begins; absent in what is printed.
-    #[serde(borrow, default, rename = "parentUuid", deserialize_with = "present")]
-    parent: Option<Option<Cow<'a, str>>>,
+    #[serde(default, rename = "parentUuid", deserialize_with = "follows")]
+    parent: Follows,
     /// What a compaction follows.
     #[serde(borrow, rename = "logicalParentUuid")]
     logical_parent: Option<Cow<'a, str>>,
@@ -137,10 +137,9 @@ struct Attachment<'a> {
     content: Option<&'a RawValue>,
 }
 
-fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    value: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(value).map(Some)
+fn follows<'de, D: Deserializer<'de>>(value: D) -> Result<Follows, D::Error> {
+    let parent = Option::<String>::deserialize(value)?;
+    Ok(parent.map_or(Follows::Nothing, Follows::Named))
 }
 
 impl Line<'_> {
@@ -152,10 +151,11 @@ impl Line<'_> {
     fn follows(&self) -> Follows {
         let is_boundary = self.subtype.as_deref() == Some("compact_boundary");
         match (&self.parent, &self.logical_parent) {
-            (Some(Some(parent)), _) => Follows::Named(parent.clone().into_owned()),
-            (_, Some(parent)) if is_boundary => Follows::Named(parent.clone().into_owned()),
-            (Some(None), _) if !is_boundary => Follows::Nothing,
-            (Some(None) | None, _) => Follows::LineBefore,
+            (Follows::Nothing | Follows::LineBefore, Some(parent)) if is_boundary => {
+                Follows::Named(parent.clone().into_owned())
+            }
+            (Follows::Nothing, None) if is_boundary => Follows::LineBefore,
+            (parent, _) => parent.clone(),
         }
     }
 

@@ -23,12 +23,14 @@ struct Message {
 }
 
 /// What a message follows.
+#[derive(Clone, Default)]
 pub(super) enum Follows {
     /// A message of this name.
     Named(String),
     /// Nothing: a conversation begins.
     Nothing,
     /// The record does not say: it is the line before.
+    #[default]
     LineBefore,
 }
 
