@@ -58,7 +58,9 @@ impl Stage<'_> {
                     .to_owned(),
             ],
         };
-        said.iter().for_each(|line| self.screen.say(line));
+        for line in &said {
+            self.screen.say(line);
+        }
         Ok(())
     }
 
