@@ -3,9 +3,10 @@
 use std::env;
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::ledger::place::Named;
+use convoke_engine::program::{Search, absolute, search};
 use convoke_engine::transcript::own::Homes;
 
 /// What the process was started with.
@@ -27,9 +28,14 @@ impl Environment {
         env::current_exe().unwrap_or_else(|_| PathBuf::from("convoke"))
     }
 
-    /// Returns these variables and no others, as far as they are set.
+    /// Returns these variables and no others, as far as they are set. A PATH is without entries that
+    /// mean another folder wherever a program runs.
     pub fn only<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
-        names.into_iter().filter_map(|name| Some((name.into(), variable(name)?))).collect()
+        let value = |name: &str| {
+            let value = variable(name)?;
+            Some(if name == "PATH" { absolute(&value) } else { value })
+        };
+        names.into_iter().filter_map(|name| Some((name.into(), value(name)?))).collect()
     }
 
     /// Returns all variables, for another process of ours.
@@ -37,12 +43,14 @@ impl Environment {
         env::vars_os().collect()
     }
 
-    /// Finds the first of some programs on the PATH.
-    pub fn find_program(self, names: &[&str]) -> Option<PathBuf> {
-        let path = variable("PATH")?;
-        let folders: Vec<_> = env::split_paths(&path).filter(|it| it.is_absolute()).collect();
-        let places = names.iter().flat_map(|name| folders.iter().map(move |it| it.join(name)));
-        places.into_iter().find(|place| place.is_file())
+    /// Looks for the first of some programs on the PATH, but for none of the project's own.
+    pub fn search_program(self, names: &[&str], project: &Path) -> Search {
+        search(&variable("PATH").unwrap_or_default(), names, &[project])
+    }
+
+    /// Finds the first of some programs on the PATH that is none of the project's own.
+    pub fn find_program(self, names: &[&str], project: &Path) -> Option<PathBuf> {
+        self.search_program(names, project).found
     }
 
     /// Returns the user's own folder.

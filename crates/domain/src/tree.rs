@@ -4,6 +4,7 @@
 //! never counts as proof that it left none. [`sidecar`] is that note as other programs read it, and
 //! [`paths`] the list of files that goes with it.
 
+pub mod kept;
 pub mod paths;
 pub mod sidecar;
 

@@ -56,6 +56,11 @@ fn ls_files(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
     answer.status.success().then_some(answer.stdout)
 }
 
+/// Says which folders of the PATH were skipped, if that is why git is not found.
+pub(crate) fn skipped(folder: &Path) -> Option<String> {
+    repository::search_for_git(folder).remark()
+}
+
 /// Returns the checkout that a folder lies in, if it lies in one.
 pub fn checkout(folder: &Path) -> Option<Checkout> {
     folder.ancestors().find_map(checkout_at)

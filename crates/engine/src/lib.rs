@@ -20,6 +20,7 @@ pub mod manifest;
 pub mod mermaid;
 pub mod owner;
 mod process;
+pub mod program;
 pub mod project;
 pub mod scratch;
 pub mod skill;

@@ -1,6 +1,6 @@
 //! The engine's door to other programs.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -10,4 +10,13 @@ pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null());
     command
+}
+
+/// Where the system itself looks without a PATH.
+const USUAL_PATH: &str = "/usr/bin:/bin";
+
+/// Returns the PATH that programs are looked for on.
+#[expect(clippy::disallowed_methods, reason = "where a program lies decides which one is started")]
+pub(crate) fn search_path() -> OsString {
+    std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into())
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use crate::git;
 use crate::git::diff::asked_version;
 
 /// Returns how many bytes are free where a folder is, or where it would be made.
@@ -33,6 +34,11 @@ pub fn inherits_orphans() -> bool {
 #[cfg(not(target_os = "linux"))]
 pub fn inherits_orphans() -> bool {
     false
+}
+
+/// Says which folders of the PATH were skipped, if that is why there is no git.
+pub fn skipped_git(folder: &Path) -> Option<String> {
+    git::skipped(folder)
 }
 
 /// Returns git's version as it says it, and its two first numbers; `None` without git.

@@ -95,7 +95,8 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let settings = health::settings(app)?;
-        let found = |agent: Agent| (agent, app.environment.find_program(agent.programs()));
+        let found =
+            |agent: Agent| (agent, app.environment.find_program(agent.programs(), &app.project));
         let found: Vec<_> = Agent::ALL.into_iter().map(found).collect();
         let convoke = app.environment.program();
         let there: Vec<_> =
@@ -295,7 +296,7 @@ pub(super) fn healths_of(
             found.push(None);
             continue;
         };
-        let Some(path) = app.environment.find_program(agent.programs()) else {
+        let Some(path) = app.environment.find_program(agent.programs(), &app.project) else {
             found.push(Some(Health::Missing));
             continue;
         };

@@ -13,6 +13,7 @@ mod rehearsal;
 mod screen;
 mod seats;
 mod stage;
+mod watched;
 mod worker;
 
 use std::ffi::OsString;

@@ -11,7 +11,7 @@ use convoke_engine::lane::health::Remembered;
 use convoke_engine::lane::version::is_supervised;
 use convoke_engine::project::find_above;
 use convoke_engine::surroundings::{
-    free_bytes, git_version, inherits_orphans, try_opening, try_writing,
+    free_bytes, git_version, inherits_orphans, skipped_git, try_opening, try_writing,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -267,11 +267,12 @@ fn clock(_: &App) -> Vec<Check> {
 
 fn git(app: &App) -> Vec<Check> {
     vec![match git_version(&app.project) {
-        None => Check::warn(
-            "git",
-            "it is not there, so changes of a tree are not noticed",
-            "install git",
-        ),
+        None => {
+            let skipped = skipped_git(&app.project).map(|why| format!(" ({why})"));
+            let skipped = skipped.unwrap_or_default();
+            let why = format!("it is not there, so changes of a tree are not noticed{skipped}");
+            Check::warn("git", why, "install git")
+        }
         Some((said, Some(numbers))) if numbers < OLDEST_GIT => {
             let (major, minor) = OLDEST_GIT;
             Check::warn("git", format!("{said} is old"), format!("update to {major}.{minor}"))
@@ -281,7 +282,8 @@ fn git(app: &App) -> Vec<Check> {
 }
 
 fn agents(app: &App) -> Vec<Check> {
-    let is_there = |agent: &Agent| app.environment.find_program(agent.programs()).is_some();
+    let is_there =
+        |agent: &Agent| app.environment.find_program(agent.programs(), &app.project).is_some();
     let there: Vec<_> = Agent::ALL.into_iter().filter(is_there).map(Agent::name).collect();
     vec![if there.is_empty() && endpoints::are_there(app) {
         Check::ok("agents", "no client is on the PATH, but models' APIs are configured")
@@ -315,7 +317,7 @@ fn keys(app: &App) -> Vec<Check> {
 }
 
 fn supervision(app: &App) -> Vec<Check> {
-    let Some(program) = app.environment.find_program(&["true"]) else {
+    let Some(program) = app.environment.find_program(&["true"], &app.project) else {
         return vec![Check::warn("guardian", "there is no `true` to try it with", "mend the PATH")];
     };
     let works = is_supervised(&app.environment.program(), &program, &interrupt::cancel());

@@ -160,3 +160,36 @@ fn a_flood_of_mistakes_and_a_forged_line_stay_remarks() {
     let outcome = forged.run(&["runs"]);
     assert!(!outcome.stderr.lines().any(|line| line.starts_with("error")), "{outcome}");
 }
+
+// A cloned repository does not send agents to read what lies outside of it.
+#[test]
+fn features_lie_in_the_project() {
+    let secret = "# A design\n\nThis is not the project's.\n";
+    let outside = |root: &str| {
+        let project = Project::new()
+            .on_branch("main")
+            .file("../outside/features/031-login/design.md", secret)
+            .file("../outside/features/031-login/spec.md", secret);
+        let outside = project.path("../outside").canonicalize().unwrap();
+        let root = root.replace("OUTSIDE", &outside.display().to_string());
+        let project = project
+            .file("docs/keep/x", "")
+            .file("convoke.toml", format!("[dispatch]\nartifacts_root = \"{root}\"\n"));
+        let words = ["dispatch", "prompt", "implement/security-reviewer", "--feature", "031"];
+        let outcome = project.run(&words);
+        assert_ne!(outcome.code, Some(0), "{root}: {outcome}");
+        assert_eq!(outcome.stdout, "", "{root}");
+        let said = outcome.stderr.lines().find(|line| line.contains("artifacts_root"));
+        assert!(said.is_some_and(|line| line.contains("in the project")), "{root}: {outcome}");
+    };
+    for root in ["../outside", "OUTSIDE", "docs/../../outside", "docs/keep/../../../outside"] {
+        outside(root);
+    }
+    let inside = Project::new()
+        .on_branch("main")
+        .file("convoke.toml", "[dispatch]\nartifacts_root = \"./notes\"\n")
+        .file("notes/features/031-login/design.md", secret)
+        .file("notes/features/031-login/spec.md", secret);
+    let words = ["dispatch", "prompt", "implement/security-reviewer", "--feature", "031"];
+    assert_eq!(inside.run(&words).code, Some(0));
+}

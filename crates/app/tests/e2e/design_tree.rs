@@ -1,7 +1,7 @@
 //! Designs whose agents write where they may only read.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -132,19 +132,78 @@ fn what_agents_plant_for_git_is_caught_as_after_a_lane() {
 }
 
 // N-1: the voters are the last who work. What they leave behind is said at the end, and the exit code
-// tells, but the plan is there.
+// tells, but the plan is there. A worker of its own changes nothing in that.
 #[test]
 fn what_the_last_agents_leave_behind_is_told_at_the_end() {
-    let (panel, seats) = Panel::new().with_spender();
-    let program = panel.project.path("../bin/claude");
-    let script = fs::read_to_string(&program).unwrap();
-    let plants = "grep -q 'FINDING_1' && echo x > .git/hooks/post-merge || true";
-    fs::write(&program, script.replace("cat > /dev/null", plants)).unwrap();
-    let outcome =
-        panel.project.run(&["design", "--auto", "--no-probe", "--seats", &seats, FEATURE]);
-    assert_eq!(outcome.code, Some(6), "{outcome}");
-    let warning = "warning: the working tree changed while agents could only read: \
-                   .git/hooks/post-merge\n";
-    assert!(outcome.stderr.contains(warning), "{outcome}");
-    assert!(outcome.stdout.contains("## Implementation Plan"), "{outcome}");
+    for flags in [&[][..], &["--subagent"]] {
+        let (panel, seats) = Panel::new().with_spender();
+        let program = panel.project.path("../bin/claude");
+        let script = fs::read_to_string(&program).unwrap();
+        let plants = "grep -q 'FINDING_1' && echo x > .git/hooks/post-merge || true";
+        fs::write(&program, script.replace("cat > /dev/null", plants)).unwrap();
+        let design = ["design", "--auto", "--no-probe", "--seats", &seats, FEATURE];
+        let outcome = panel.project.run(&[&design[..], flags].concat());
+        assert_eq!(outcome.code, Some(6), "{outcome}");
+        let warning = "warning: the working tree changed while agents could only read: \
+                       .git/hooks/post-merge\n";
+        assert_eq!(outcome.stderr.matches(warning).count(), 1, "{outcome}");
+        assert!(outcome.stdout.contains("## Implementation Plan"), "{outcome}");
+    }
+}
+
+/// Kills the process that works on the design. Who looks after an agent is a child of it.
+const KILLS: &str = "kill -9 $(sed -n 's/^PPid:[^0-9]*//p' /proc/$PPID/status); exec sleep 600";
+
+/// Runs a design whose process is killed while its first agent works.
+fn killed(does: &str, flags: &[&str]) -> (Panel, String) {
+    let panel = panel_that(&format!("{does}{KILLS}"));
+    let seats = seats(&panel);
+    let design = ["design", "--auto", "--no-probe", "--no-branch", "--seats", &seats, FEATURE];
+    let outcome = panel.project.run(&[&design[..], flags].concat());
+    assert_ne!(outcome.code, Some(0), "{outcome}");
+    let (run, _) = panel.run();
+    (panel, run)
+}
+
+// N-1: a process that was killed compares nothing any more. Whoever resumes the run is told.
+#[test]
+fn what_was_planted_before_a_kill_is_told_when_the_run_is_resumed() {
+    for flags in [&[][..], &["--subagent"]] {
+        let (panel, run) = killed("echo 'touch x' > .git/hooks/post-checkout; ", flags);
+        let again = panel.project.run(&["resume", &run, "--no-probe"]);
+        let warning = "warning: changed since the run was interrupted, by an agent or a person: \
+                       .git/hooks/post-checkout\n";
+        assert_eq!(again.stderr.matches(warning).count(), 1, "{again}");
+        assert!(again.stdout.contains("2b: full plan"), "it goes on: {again}");
+        assert!(!again.stderr.contains("note: files of the working tree changed"), "{again}");
+    }
+}
+
+// A person who commits between two processes of a run is no reason to stop it, or to warn.
+#[test]
+fn what_a_person_commits_before_a_run_is_resumed_stops_nothing() {
+    let (panel, run) = killed("", &[]);
+    let commit = "echo more >> README.md; git add README.md\n\
+                  git -c user.name=a -c user.email=a@b commit -qm more";
+    let done = panel.project.command(Path::new("/bin/sh"), &["-ec", commit]).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let again = panel.project.run(&["resume", &run, "--no-probe"]);
+    let note = "note: files of the working tree changed since the run was interrupted\n";
+    assert_eq!(again.stderr.matches(note).count(), 1, "{again}");
+    assert!(!again.stderr.contains("warning: changed"), "{again}");
+    assert!(again.stdout.contains("2b: full plan"), "{again}");
+}
+
+// Half a note is no note, and a tree that cannot be compared is not called unchanged.
+#[test]
+fn a_tree_that_cannot_be_compared_is_not_called_unchanged() {
+    let (panel, run) = killed("", &[]);
+    fs::write(folder(&panel).join("tree-before-agents"), "files=1\n").unwrap();
+    let again = panel.project.run(&["resume", &run, "--no-probe"]);
+    let warning = "warning: Convoke cannot tell what changed in the working tree since the run was \
+                   interrupted\n";
+    assert_eq!(again.stderr.matches(warning).count(), 1, "{again}");
+    let (panel, run) = killed("", &[]);
+    let again = panel.project.run(&["resume", &run, "--no-probe"]);
+    assert!(!again.stderr.contains("since the run was interrupted"), "{again}");
 }

@@ -154,3 +154,43 @@ fn proof_is_of_a_file_and_not_of_its_name() {
     let both = check(&[("one/f.md", None), ("two/f.md", None)]);
     assert_eq!(both, (Some(0), json!("PASS"), json!([])));
 }
+
+// What an agent read before another answer proves nothing about this one.
+#[test]
+fn a_record_of_another_answer_proves_nothing() {
+    let project = project();
+    let (design, spec) = (format!("{FEATURE}/design.md"), format!("{FEATURE}/spec.md"));
+    let reads: [(&str, Option<(usize, usize)>); 2] = [(&design, None), (&spec, None)];
+    let record = record(&project, &reads, APPROVED);
+    let check = |response: &str, more: &[&str]| {
+        fs::write(project.path("response"), response).unwrap();
+        let response = project.path("response").display().to_string();
+        let role = "implement/security-reviewer";
+        let judge = ["dispatch", "check", role, "--feature", "031", "--client", "claude"];
+        let files = ["--transcript", &record, "--response", &response];
+        project.run(&[&judge[..], &files, more].concat())
+    };
+    let same = check(&format!("\n{}\r\n\n", APPROVED.replace('\n', "\r\n")), &[]);
+    assert!(same.stdout.contains("read          design.md: all of it"), "{same}");
+    let other = APPROVED.replace("Files read:", "I am done.\nFiles read:");
+    assert_snapshot!(check(&other, &[]), @"
+    exit: 0
+    --- stdout
+    confirmation  confirmed
+    read          unknown: the record's last answer differs from --response
+    verdict       PASS
+    --- stderr
+    ");
+    assert_snapshot!(check(&other, &["--require-proof"]), @"
+    exit: 1
+    --- stdout
+    confirmation  confirmed
+    read          unknown: the record's last answer differs from --response
+    proof         confirmed, but no record shows it: design.md, spec.md
+    verdict       UNPROVEN: approved, but without the required proof of reading
+    --- stderr
+    ");
+    let report: Value = serde_json::from_str(&check(&other, &["--json"]).stdout).unwrap();
+    assert_eq!(report["receipts"], json!(null));
+    assert_eq!(report["reading_unknown"], "the record's last answer differs from --response");
+}

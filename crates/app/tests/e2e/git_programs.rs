@@ -246,6 +246,44 @@ const ON_CHANGED: [&str; 12] = [
     "plumbing dirty-tree --mode checkpoint",
 ];
 
+/// Entries of a PATH that lead to programs of the project, each below the folder of the project.
+const PLANTED_ENTRIES: [&str; 5] = [".", "", "bin", "PROJECT/bin", "PROJECT/../linked"];
+
+// What lies in a repository is not run, by whatever name the PATH leads to it.
+#[test]
+fn convoke_starts_no_program_of_the_project() {
+    for entry in PLANTED_ENTRIES {
+        let project = planted(paths()[0]);
+        let root = project.path(".").canonicalize().unwrap().display().to_string();
+        let plant = "mkdir bin; ln -s \"$PWD/bin\" ../linked; for name in git claude ssh node; do\n\
+            printf '#!/bin/sh\\ntouch %s/ran/%s\\nexit 1\\n' \"$(cd .. && pwd)\" $name > bin/$name\n\
+            chmod +x bin/$name; cp bin/$name .; echo \"/$name\" >> .git/info/exclude; done\n\
+            echo bin >> .git/info/exclude\n";
+        sh(&project, plant, "planting");
+        forget(&project);
+        let entry = entry.replace("PROJECT", &root);
+        let home = project.path("../home/bin").canonicalize().unwrap().display().to_string();
+        let project = project.variable("PATH", &format!("{entry}:{home}:/usr/bin:/bin"));
+        for line in ON_CLEAN.iter().chain(&ON_CHANGED) {
+            let outcome = project.run(&line.split(' ').collect::<Vec<_>>());
+            assert_eq!(ran(&project), [""; 0], "`{entry}`: {line}: {outcome}");
+        }
+        let project = project.variable("PATH", &entry);
+        let lane = project.run(&["lane", "run", "--agent", "claude", "Which?"]);
+        let design = project.run(&["plumbing", "preflight"]);
+        let doctor = project.run(&["doctor"]);
+        assert_eq!(ran(&project), [""; 0], "`{entry}`");
+        let named =
+            if entry.is_empty() { "an empty entry".to_owned() } else { format!("`{entry}`") };
+        for outcome in [&lane, &doctor] {
+            let said = format!("{}{}", outcome.stdout, outcome.stderr);
+            assert!(said.contains(&format!("Convoke skipped {named} of the PATH")), "{outcome}");
+        }
+        assert_eq!(lane.code, Some(3), "{lane}");
+        assert_ne!(design.code, Some(0), "{design}");
+    }
+}
+
 // N-1: what an agent plants is not executed by what is to find it.
 #[test]
 fn convoke_starts_no_program_that_a_repository_names() {

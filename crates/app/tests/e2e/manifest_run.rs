@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::harness::{Outcome, Project};
+use crate::panel::Panel;
 
 /// Rehearses a design, and returns its run.
 fn rehearsed(project: &Project, more: &[&str]) -> String {
@@ -219,6 +220,22 @@ fn the_plan_of_a_run_becomes_tasks() {
     );
     assert!(fs::read_to_string(&file).unwrap().ends_with("more\n"));
     assert_eq!(fs::read_to_string(project.path(".convoke/.gitignore")).unwrap(), "*\n");
+}
+
+// The tasks of a rehearsal are about a project that does not exist.
+#[test]
+fn the_tasks_of_a_rehearsal_come_with_a_warning() {
+    let warning = "warning: the run is a rehearsal; its tasks are about its example project\n";
+    let project = Project::new();
+    let run = rehearsed(&project, &[]);
+    let imported = project.run(&["task", "import", "--run", &run]);
+    assert_eq!(imported.code, Some(0), "{imported}");
+    assert_eq!(imported.stderr.matches(warning).count(), 1, "{imported}");
+    let panel = Panel::new();
+    let designed = panel.design(&[]);
+    assert_eq!(designed.code, Some(0), "{designed}");
+    let imported = panel.project.run(&["task", "import", "--run", &panel.run().0]);
+    assert!(imported.code == Some(0) && !imported.stderr.contains("rehearsal"), "{imported}");
 }
 
 // A plan that lies with its feature is not copied.

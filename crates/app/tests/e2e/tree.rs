@@ -94,6 +94,26 @@ fn more_rights_than_were_asked_for_are_noticed() {
     }
 }
 
+// What a shell or a hook of git's has in its environment leads Convoke to no other repository.
+#[test]
+fn variables_of_git_lead_to_no_other_tree() {
+    let project = repository(Project::new().variable("PATH", "/usr/bin:/bin"));
+    fs::remove_file(project.path("mine.md")).unwrap();
+    let other = project.path("../other").display().to_string();
+    let making =
+        format!("git init -q '{other}' && touch '{other}/new' && cd '{other}' && git add new");
+    let sh = std::path::Path::new("/bin/sh");
+    assert!(project.command(sh, &["-ec", &making]).status().unwrap().success());
+    let project = project
+        .variable("GIT_DIR", &format!("{other}/.git"))
+        .variable("GIT_WORK_TREE", &other)
+        .variable("GIT_INDEX_FILE", &format!("{other}/.git/index"));
+    let check = ["tree", "check", "--mode", "checkpoint"];
+    assert_eq!(project.stdout(&check), "STATUS=clean\nMODE=checkpoint");
+    let project = project.file("spec.md", "two\n");
+    assert!(project.stdout(&check).starts_with("STATUS=dirty\n"));
+}
+
 // P-350, P-351, P-353, P-358: for programs, nothing is an error.
 #[test]
 fn a_tree_can_be_checked_from_outside() {

@@ -53,6 +53,12 @@ pub enum NoEvidence {
         /// The client it was taken for.
         client: &'static str,
     },
+    /// It is the record of another answer.
+    #[error("the record's last answer differs from --response")]
+    OtherAnswer,
+    /// Nothing in it says which reads came before the answer.
+    #[error("the record has no answer to compare with --response")]
+    NoAnswer,
 }
 
 /// What a record proves.
@@ -139,6 +145,9 @@ pub struct Record<'a> {
     pub project: &'a Path,
     /// Where clients keep their own records: one of printed events is judged by those, if found.
     pub homes: &'a Homes,
+    /// The answer that is judged, if it came by another way than the record: what was read before
+    /// another answer proves nothing about this one.
+    pub answer: Option<&'a str>,
 }
 
 /// Reads a client's record for what it proves about the files that had to be read.
@@ -149,9 +158,13 @@ pub fn evidence(record: &Record<'_>, demands: &[Demand]) -> Result<Evidence, NoE
         folder: Some(record.project),
         names: &names,
         texts: &demanded.sought,
-        answer: None,
+        answer: record.answer,
     };
     let session = usable(record.client, record.path, &wanted)?;
+    if let Some(given) = record.answer {
+        let recorded = session.answer.as_ref().ok_or(NoEvidence::NoAnswer)?;
+        recorded.is_same(given).then_some(()).ok_or(NoEvidence::OtherAnswer)?;
+    }
     let id = session.printed.as_deref();
     let own = id.and_then(|id| own_record(record.client, id, record.homes));
     let answer = session.answer.as_ref().map(|answer| answer.text.as_str());

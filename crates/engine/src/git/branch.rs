@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::diff::{asked, run};
 use super::listing::{programmed, status};
-use super::repository::{NoRepository, Repository, View, question};
+use super::repository::{NoRepository, Repository, View, not_started, question};
 
 /// The remote that a default branch is fetched from.
 pub const REMOTE: &str = "origin";
@@ -56,7 +56,8 @@ impl WorkTree {
     /// Finds the working tree that a folder lies in.
     pub fn at(folder: &Path) -> Result<Self, NoWorkTree> {
         let answer = question(folder).args(["rev-parse", "--show-toplevel"]).output();
-        let mut answer = answer.map_err(NoWorkTree::NoGit)?;
+        let no_git = |error| NoWorkTree::NoGit(not_started(error, Some(folder)));
+        let mut answer = answer.map_err(no_git)?;
         if answer.status.success() && answer.stdout.pop_if(|byte| *byte == b'\n').is_some() {
             return Ok(Self { root: OsString::from_vec(answer.stdout).into() });
         }

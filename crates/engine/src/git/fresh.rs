@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::repository::question;
+use super::repository::{not_started, question};
 
 /// Makes a folder a repository of its own, with one commit of everything in it. Nobody's settings
 /// decide how, and nobody's name is used. A folder that is a repository already is refused: its
@@ -23,7 +23,8 @@ pub fn begin_repository(folder: &Path) -> io::Result<()> {
         git.args(["-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost"]);
         git.args(["-c", "core.autocrlf=false", "-c", "commit.gpgsign=false"]);
         git.args(["-c", "core.hooksPath=/dev/null", "-c", "core.attributesFile=/dev/null"]);
-        let ended = git.args(arguments).output()?;
+        let ended = git.args(arguments).output();
+        let ended = ended.map_err(|error| not_started(error, Some(folder)))?;
         if !ended.status.success() {
             return Err(io::Error::other(String::from_utf8_lossy(&ended.stderr).into_owned()));
         }

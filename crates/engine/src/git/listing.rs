@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use super::diff::run_under;
 use super::pointer::stored;
-use super::repository::{Repository, View, question};
+use super::repository::{Repository, View, not_started, question};
 use crate::lane::cancel::Cancel;
 
 /// Files that are not as an index has them, by their paths from the uppermost folder.
@@ -91,7 +91,7 @@ pub(super) fn status(repository: &Repository, words: &[OsString]) -> Result<Vec<
     let failed = |error: std::io::Error| Output {
         status: std::process::ExitStatus::default(),
         stdout: Vec::new(),
-        stderr: error.to_string().into_bytes(),
+        stderr: not_started(error, Some(&repository.top)).to_string().into_bytes(),
     };
     let mut git = repository.git(View::Converted);
     git.args(["status", "--porcelain", "--ignore-submodules=dirty", "--untracked-files=normal"]);
@@ -226,4 +226,37 @@ fn staged(entry: &[u8]) -> Option<(OsString, String)> {
 
 fn succeeded(output: Output) -> Option<Vec<u8>> {
     output.status.success().then_some(output.stdout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::diff::tests::{did, repository, write};
+    use super::*;
+    use crate::skill::hash;
+
+    // No filter runs, so git takes every file of Git LFS for changed.
+    #[test]
+    fn a_file_that_its_pointer_names_does_not_differ() {
+        let folder = repository();
+        let here = folder.path();
+        let oid = hash("big\n");
+        let pointer =
+            format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 4\n");
+        write(here, ".gitattributes", "*.bin filter=lfs\n");
+        write(here, "a.bin", &pointer);
+        did(here, &["add", "."]);
+        did(here, &["commit", "--quiet", "-m", "second"]);
+        let listed = || {
+            let repository = Repository::at(here).ok().unwrap();
+            let git = || repository.git(View::Raw);
+            let listing =
+                Listing::make(&repository.top, &git, &[], New::Visible, &Cancel::default());
+            listing.unwrap().paths().map(OsStr::to_os_string).collect::<Vec<_>>()
+        };
+        write(here, "a.bin", "big\n");
+        assert_eq!(listed(), [""; 0]);
+        write(here, "a.bin", "bad\n");
+        write(here, "new", "");
+        assert_eq!(listed(), ["a.bin", "new"]);
+    }
 }

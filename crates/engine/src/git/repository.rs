@@ -16,7 +16,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::process::command;
+use crate::process::{command, search_path};
+use crate::program::{self, Search};
 use crate::scratch;
 
 /// What a stand-in shares with the folder that it stands in for. None of it names a program.
@@ -222,7 +223,9 @@ fn path(bytes: &[u8]) -> PathBuf {
 }
 
 fn answer(git: &mut Command) -> Result<Vec<u8>, NoRepository> {
-    let output = git.output().map_err(NoRepository::NoGit)?;
+    let output = git.output();
+    let folder = git.get_current_dir();
+    let output = output.map_err(|error| NoRepository::NoGit(not_started(error, folder)))?;
     if output.status.success() {
         Ok(output.stdout)
     } else {
@@ -288,10 +291,38 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
+/// A path at which there can be no program.
+const NO_GIT: &str = "/dev/null/git";
+
+/// Looks for git, but for none that the working tree of a folder contains.
+pub(super) fn search_for_git(folder: &Path) -> Search {
+    without_projects(folder, |folders| program::search(&search_path(), &["git"], folders))
+}
+
+/// Git also works in folders of the moment, far from the project that Convoke was started in.
+fn without_projects<T>(folder: &Path, search: impl FnOnce(&[&Path]) -> T) -> T {
+    match program::starting_folder() {
+        Some(start) => search(&[folder, &start]),
+        None => search(&[folder]),
+    }
+}
+
+/// Says why git did not start: it was not found, or what the system says.
+pub(super) fn not_started(error: io::Error, folder: Option<&Path>) -> io::Error {
+    let Some(search) = folder.map(search_for_git).filter(|search| search.found.is_none()) else {
+        return error;
+    };
+    let why = search.remark().unwrap_or_else(|| "it is not on the PATH".to_owned());
+    io::Error::new(io::ErrorKind::NotFound, why)
+}
+
 /// Prepares git for a question that no program of the repository's can have a part in: about its own
 /// version, settings, attributes, references and folders. Everything else is a [`Repository`]'s.
 pub(super) fn question(folder: &Path) -> Command {
-    let mut git = command("git", folder);
+    let git = search_for_git(folder).found.unwrap_or_else(|| PathBuf::from(NO_GIT));
+    let mut git = command(git, folder);
+    // Git itself starts others, such as ssh.
+    git.env("PATH", without_projects(folder, |folders| program::outside(&search_path(), folders)));
     for name in STRAY {
         git.env_remove(name);
     }

@@ -13,6 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use convoke_domain::tree::kept::KeptTree;
 use convoke_domain::tree::{Reason, Status, Verdict};
 
 use super::diff::{asked, copy_index, head, run_under, shown};
@@ -90,6 +91,15 @@ impl Snapshot {
         (snapshot.tree, snapshot.dirty, snapshot.large) = (seen.tree, seen.dirty, seen.large);
         snapshot.filtered = snapshot.filtered_now(cancel).ok_or(Reason::LookFailed)?;
         Ok(snapshot)
+    }
+
+    /// Returns what another process can compare with a snapshot of its own.
+    pub fn kept(&self) -> KeptTree {
+        let Self { tree, staged, large, filtered, commit, .. } = self;
+        let files = hash(format!("{commit:?} {tree} {staged} {large:?} {filtered:?}"));
+        let branch = self.branch.as_deref();
+        let branch = branch.map(|name| shown(name.strip_prefix("refs/heads/").unwrap_or(name)));
+        KeptTree { branch, files, settings: self.settings.before().clone() }
     }
 
     /// Says what became of it, as far as that is known when somebody asks it to stop.

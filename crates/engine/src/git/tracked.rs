@@ -138,4 +138,15 @@ mod tests {
         write(folder.path(), ".git/HEAD", "ref: refs/heads/main\n");
         assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
     }
+
+    // Git takes such a folder for a repository, although it has no `.git`.
+    #[test]
+    fn what_only_looks_like_a_repository_may_track_anything() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["HEAD", "objects/x", "refs/x"] {
+            write(folder.path(), name, "");
+        }
+        assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
+        assert_eq!(tracking(&folder.path().join("refs"), NAME), Tracking::Tracked);
+    }
 }

@@ -60,6 +60,11 @@ impl Watch {
         watch
     }
 
+    /// Returns every file as it can be shown, with a digest of it.
+    pub(super) const fn before(&self) -> &BTreeMap<String, String> {
+        &self.before
+    }
+
     /// Names what is new, changed or gone, as it can be shown.
     pub(super) fn changed(&self) -> Vec<String> {
         let now = self.now();

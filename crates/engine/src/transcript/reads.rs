@@ -9,6 +9,7 @@ mod cursor;
 mod gemini;
 mod opencode;
 mod recorder;
+mod thread;
 mod tool;
 
 use std::borrow::Cow;
@@ -66,6 +67,14 @@ pub struct Answer {
     pub step: usize,
     /// What it says, up to a limit.
     pub text: String,
+}
+
+impl Answer {
+    /// Tells whether it is the same answer, but for white space.
+    pub fn is_same(&self, other: &str) -> bool {
+        let other = other.trim_start_matches('\u{feff}');
+        self.text.split_whitespace().eq(other.split_whitespace())
+    }
 }
 
 /// How many lines of a record were understood; empty ones do not count.

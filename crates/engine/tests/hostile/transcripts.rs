@@ -7,7 +7,7 @@
 //! `client` is whose record it is. `text` is what `design.md` says: `6 rules` (so many lines),
 //! `6 rules in latin-1`, `6 rules in utf-16`, `picture`, `empty`, or the text itself with `\n` for
 //! the ends of lines. `want` is the standing as `--json` names it; of a part, also its lines where
-//! they are known.
+//! they are known. `response` is the answer that is judged, where it does not come from the record.
 //!
 //! In a record these stand for the file's text, or a part of it, within a JSON string:
 //! `<<text>>`, `<<first>>` and `<<last>>` (halves), `<<all-but-one>>`, `<<lossy>>` (with replacement
@@ -42,8 +42,9 @@ pub(crate) fn verdict(case: &Case) -> String {
     if !own.is_empty() {
         keep(client, &project, own);
     }
+    let answer = case.keys.get("response").map(String::as_str);
     let homes = Homes { claude: Some(project.clone()), codex: Some(project.clone()) };
-    let record = Record { client, path: &record, project: &project, homes: &homes };
+    let record = Record { client, path: &record, project: &project, homes: &homes, answer };
     let demand = Demand { name: "design".to_owned(), path: path.display().to_string() };
     match evidence(&record, &[demand]) {
         Ok(found) => word(&found.receipts[0].0.standing),

@@ -142,6 +142,7 @@ impl CourseArgs {
             stage.forecast = Some(cost::prospect(workspace, id, stage.budget)?);
         }
         if events.len() > 1 {
+            stage.tell_changes()?;
             ground::check(&mut stage, &Facts::fold(events.iter().cloned()))?;
         }
         let outcome =

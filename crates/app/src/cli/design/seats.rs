@@ -68,7 +68,8 @@ impl Seats {
     /// Seats whoever is installed. The host is one that is, so that there is always somebody; the
     /// other two are there if they can be.
     pub(super) fn found(app: &App) -> Option<Self> {
-        let installed = |agent: &Agent| app.environment.find_program(agent.programs()).is_some();
+        let installed =
+            |agent: &Agent| app.environment.find_program(agent.programs(), &app.project).is_some();
         let host = HOSTS.into_iter().find(installed)?;
         let mut others: Vec<_> = USUAL.into_iter().filter(|it| *it != host).collect();
         let rest = HOSTS.into_iter().rev().filter(|it| *it != host && !USUAL.contains(it));

@@ -24,7 +24,6 @@ use convoke_engine::design::citations;
 use convoke_engine::design::run::{LaneNews, Tell, World};
 use convoke_engine::design::setup::{self, Doubt};
 use convoke_engine::git::sidecar::check;
-use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::many::{self, Enough, News, Waiting};
 use jiff::Timestamp;
 
@@ -35,7 +34,7 @@ use super::probe::probe;
 use super::screen::Screen;
 use super::{DesignError, cost, lane_limits, question, worker};
 use crate::app::{App, Format};
-use crate::cli::lane::{Look, TreeWatch};
+use crate::cli::lane::TreeWatch;
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -110,17 +109,6 @@ impl Stage<'_> {
 }
 
 impl Stage<'_> {
-    /// Tells how the working tree is looked at, before and after agents work.
-    fn look<'l>(&'l self, voice: &'l Voice) -> Look<'l> {
-        Look { app: self.app, voice, limit: self.limit }
-    }
-
-    /// Says what agents changed that worked after the last boundary.
-    pub(super) fn left_behind(&self) -> Option<String> {
-        let verdict = self.watch.as_ref()?.end(&self.look(&Voice::default()))?;
-        verdict.warning("agents").filter(|_| verdict.status == TreeStatus::Dirty)
-    }
-
     /// Says once that the budget cannot be held against some lanes.
     fn blindness(&mut self) -> Option<String> {
         let cap = self.budget.filter(|_| !self.is_blind && !self.is_worker)?;
@@ -164,9 +152,7 @@ impl World for Stage<'_> {
         if let Some(blindness) = self.blindness() {
             self.screen.say(&blindness);
         }
-        if self.watch.is_none() {
-            self.watch = Some(TreeWatch::begin(Rights::ReadOnly, &self.look(&Voice::default())));
-        }
+        self.begin_watch()?;
         // What agents do meanwhile is not part of what a design shows.
         let quiet = App { format: Format::Json, ..self.app.clone() };
         let run = self.run.clone();
@@ -237,6 +223,8 @@ impl World for Stage<'_> {
             self.watch.as_ref().and_then(|watch| watch.end(&self.look(&Voice::default())));
         let suspicion = watched.as_ref().and_then(Verdict::suspicion);
         if let Some((status, detail)) = suspicion {
+            // This is told now, and not again when the run is resumed.
+            self.forget_tree();
             return Ok(Tree::Suspect { status: status.name().to_owned(), detail });
         }
         let request = TreeRequest { mode: Mode::Checkpoint, baseline: None, sidecar: None };
@@ -301,6 +289,8 @@ impl World for Stage<'_> {
     }
 
     fn work(&mut self) -> Result<Option<Worked>, Failure> {
+        // What the worker's agents leave behind at the end is told here, with the exit code.
+        self.begin_watch()?;
         worker::started(self)
     }
 
@@ -359,7 +349,7 @@ pub(super) fn stopped(run: &RunId) -> Failure {
     failure.hint(format!("convoke resume {run}"))
 }
 
-fn keep_file(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+pub(super) fn keep_file(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = folder.join(name);
     fs::write(&path, text).map_err(|source| {
         Failure::new(Exit::Surroundings, DesignError::Folder { path: path.clone(), source })

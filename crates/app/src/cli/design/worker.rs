@@ -64,12 +64,7 @@ impl WorkerArgs {
         let (journal, events) = opened(&workspace, &self.run)?;
         let mut stage = self.course.stage(app, &self.run, &events, output)?;
         stage.is_worker = true;
-        let worked = work(journal, events, &mut stage).map_err(super::course::run_failed)?;
-        let left_behind = Some(&worked).filter(|worked| **worked == Worked::Complete);
-        if let Some(warning) = left_behind.and_then(|_| stage.left_behind()) {
-            stage.screen.say(&warning);
-        }
-        Ok(worked)
+        work(journal, events, &mut stage).map_err(super::course::run_failed)
     }
 }
 

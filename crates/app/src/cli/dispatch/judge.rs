@@ -245,9 +245,14 @@ impl Submission<'_> {
             return Ok((None, is_unknown.then_some(why)));
         };
         let homes = app.environment.client_homes();
-        let record = Record { client, path, project: &app.project, homes: &homes };
+        // What Convoke itself started wrote both the answer and the record.
+        let answer = self.answer.filter(|_| self.no_proof == NoProof::Refused);
+        let record = Record { client, path, project: &app.project, homes: &homes, answer };
         match evidence(&record, &demands) {
             Ok(found) => Ok((Some(found), None)),
+            Err(error @ (NoEvidence::OtherAnswer | NoEvidence::NoAnswer)) => {
+                Ok((None, Some(error.to_string())))
+            }
             Err(error) if self.no_proof == NoProof::Told => {
                 let why = with_causes(&error);
                 voice.say(&format!("note: Convoke cannot tell what was read: {why}"));
@@ -260,6 +265,8 @@ impl Submission<'_> {
                     }
                     NoEvidence::NoFile { .. }
                     | NoEvidence::Unreadable { .. }
+                    | NoEvidence::OtherAnswer
+                    | NoEvidence::NoAnswer
                     | NoEvidence::Empty { .. } => None,
                 };
                 Err(Failure::new(Exit::Surroundings, error).maybe_hint(hint))

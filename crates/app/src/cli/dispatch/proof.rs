@@ -76,7 +76,10 @@ impl ReceiptReport {
                 format!("all of it, in round {}", self.earlier_round.unwrap_or_default())
             }
             ("unsure", _) => "perhaps".to_owned(),
-            ("forgotten", _) => "forgotten: read before the conversation was compacted".to_owned(),
+            ("forgotten", _) => {
+                "forgotten: the client removed it from the conversation before the answer"
+                    .to_owned()
+            }
             ("only_subagent", _) => "only by an agent that it sent".to_owned(),
             ("only_after_answer", _) => "only after the answer".to_owned(),
             ("only_namesake", _) => {

@@ -79,7 +79,7 @@ fn is_there(program: &Path, app: &App) -> bool {
     if name.contains('/') {
         program.is_file()
     } else {
-        app.environment.find_program(&[&name]).is_some()
+        app.environment.find_program(&[&name], &app.project).is_some()
     }
 }
 

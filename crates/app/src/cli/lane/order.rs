@@ -236,10 +236,12 @@ pub(in crate::cli) fn version_of(agent: Agent, app: &App) -> Result<Option<Strin
 
 fn program(agent: Agent, app: &App) -> Result<PathBuf, Failure> {
     let names = agent.programs();
-    app.environment.find_program(names).ok_or_else(|| {
+    let search = app.environment.search_program(names, &app.project);
+    let remark = search.remark();
+    search.found.ok_or_else(|| {
         let error = LaneError::NotInstalled { program: names[0] };
-        Failure::new(Exit::Surroundings, error)
-            .hint(format!("install {agent}, or put it on the PATH"))
+        let failure = Failure::new(Exit::Surroundings, error).maybe_hint(remark);
+        failure.hint(format!("install {agent}, or put it on the PATH"))
     })
 }
 

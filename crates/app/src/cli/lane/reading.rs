@@ -82,7 +82,8 @@ impl Reading {
             return Some(unknown("it leaves no record that convoke understands".to_owned()));
         };
         let (path, homes) = (scratch.join("stdout"), app.environment.client_homes());
-        let record = Record { client, path: &path, project: &app.project, homes: &homes };
+        let project = app.project.as_path();
+        let record = Record { client, path: &path, project, homes: &homes, answer: None };
         Some(match evidence(&record, &self.demands) {
             Ok(found) => Proof {
                 unproven: found.unproven(),

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+use convoke_domain::tree::kept::KeptTree;
 use convoke_domain::tree::{Reason, Status, Verdict};
 use convoke_engine::git::snapshot::Snapshot;
 use convoke_engine::lane::adapter::Rights;
@@ -56,6 +57,14 @@ impl TreeWatch {
             // Whoever asked to stop it wants no lane any more either, so nobody will have worked.
             (Err(Reason::LookStopped), false) => Self::Off,
             (Err(reason), is_late) => Self::Blind(named(reason, is_late)),
+        }
+    }
+
+    /// Returns what another process can compare with a snapshot of its own.
+    pub(in crate::cli) fn kept(&self) -> Option<KeptTree> {
+        match self {
+            Self::Off | Self::Blind(_) => None,
+            Self::Began(snapshot) => Some(snapshot.kept()),
         }
     }
 

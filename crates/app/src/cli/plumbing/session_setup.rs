@@ -138,7 +138,11 @@ impl Session<'_> {
                 Err(failure) => (Vec::new(), Some(failure.error.to_string())),
             };
         let of = |at: usize| {
-            let is_available = self.app.environment.find_program(agents[at].programs()).is_some();
+            let is_available = self
+                .app
+                .environment
+                .find_program(agents[at].programs(), &self.app.project)
+                .is_some();
             let place = asked.iter().position(|name| *name == agents[at].name());
             let health = place.and_then(|place| found.get(place).cloned().flatten());
             match (told[at], health) {

@@ -7,11 +7,12 @@ use std::path::Path;
 
 use convoke_domain::receipt::shell::{Ended, Output};
 use convoke_domain::receipt::{Lines, Reader};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use self::file::{File, FileResult, Shown, lines_of};
 use super::recorder::{Recorder, Shell};
+use super::thread::{Follows, Role, Side};
 use super::tool::{Outcome, Tool, asked, foreign};
 use crate::json::{content_text, number, parse, string};
 
@@ -23,6 +24,16 @@ struct Line<'a> {
     subtype: Option<Cow<'a, str>>,
     #[serde(borrow)]
     uuid: Option<Cow<'a, str>>,
+    /// `null` where a conversation begins; absent in what is printed.
+    #[serde(default, rename = "parentUuid", deserialize_with = "follows")]
+    parent: Follows,
+    /// What a compaction follows.
+    #[serde(borrow, rename = "logicalParentUuid")]
+    logical_parent: Option<Cow<'a, str>>,
+    #[serde(rename = "isMeta")]
+    is_meta: Option<bool>,
+    #[serde(rename = "isCompactSummary")]
+    is_summary: Option<bool>,
     /// Only what is printed writes it so.
     #[serde(borrow)]
     session_id: Option<Cow<'a, str>>,
@@ -126,9 +137,55 @@ struct Attachment<'a> {
     content: Option<&'a RawValue>,
 }
 
+fn follows<'de, D: Deserializer<'de>>(value: D) -> Result<Follows, D::Error> {
+    let parent = Option::<String>::deserialize(value)?;
+    Ok(parent.map_or(Follows::Nothing, Follows::Named))
+}
+
+impl Line<'_> {
+    fn side(&self) -> Side {
+        let is_sent = self.is_sidechain == Some(true) || self.parent_tool_use_id.is_some();
+        if is_sent { Side::Subagent } else { Side::Main }
+    }
+
+    fn follows(&self) -> Follows {
+        let is_boundary = self.subtype.as_deref() == Some("compact_boundary");
+        match (&self.parent, &self.logical_parent) {
+            (Follows::Nothing | Follows::LineBefore, Some(parent)) if is_boundary => {
+                Follows::Named(parent.clone().into_owned())
+            }
+            (Follows::Nothing, None) if is_boundary => Follows::LineBefore,
+            (parent, _) => parent.clone(),
+        }
+    }
+
+    fn role(&self) -> Role {
+        let is_result = || {
+            let has_result = |it: &RawValue| it.get().contains("\"type\":\"tool_result\"");
+            self.result.is_some() || self.message.is_some_and(has_result)
+        };
+        match self.kind.as_ref() {
+            "user"
+                if self.is_meta != Some(true) && self.is_summary != Some(true) && !is_result() =>
+            {
+                Role::Prompt
+            }
+            "assistant" => {
+                let name = parse::<Message<'_>>(self.message).and_then(|message| message.id);
+                Role::Reply(name.map(Cow::into_owned))
+            }
+            _ => Role::Aside,
+        }
+    }
+}
+
 /// Takes in a line; `None` if it is none of this client's.
 pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     let line: Line<'_> = serde_json::from_str(text).ok()?;
+    // Messages also follow lines of kinds that say nothing here.
+    if let Some(name) = &line.uuid {
+        recorder.thread().add(name, line.follows(), line.role(), line.side());
+    }
     // Others print lines of the same kinds, but none of theirs has a number of its own.
     line.uuid.as_ref().filter(|_| {
         matches!(line.kind.as_ref(), "user" | "assistant" | "attachment" | "system" | "result")
@@ -175,8 +232,10 @@ fn system(line: &Line<'_>, recorder: &mut Recorder<'_>) {
 }
 
 fn reader(line: &Line<'_>, recorder: &mut Recorder<'_>) -> Reader {
-    let is_sent = line.is_sidechain == Some(true) || line.parent_tool_use_id.is_some();
-    let reader = if is_sent { Reader::Subagent } else { Reader::Answerer };
+    let reader = match line.side() {
+        Side::Main => Reader::Answerer,
+        Side::Subagent => Reader::Subagent,
+    };
     recorder.line_of(reader);
     reader
 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::recorder::Recorder;
 use super::tool::{Outcome, Tool, foreign};
-use crate::json::{content_text, parse, string};
+use crate::json::{content_text, number, parse, string};
 
 /// The events have a command's whole output. The agent is shown about ten thousand tokens of it.
 const MOST_SHOWN_BYTES: usize = 40_000;
@@ -17,6 +17,9 @@ const MOST_SHOWN_BYTES: usize = 40_000;
 /// The agent itself may ask for fewer, and the events do not tell. For less than a hundred tokens
 /// it does not.
 const SURELY_SHOWN_BYTES: usize = 400;
+
+/// Events that say what no item says.
+const WANTED_EVENTS: [&str; 3] = ["task_complete\"", "turn_complete\"", "thread_rolled_back\""];
 
 #[derive(Deserialize)]
 struct Line<'a> {
@@ -66,6 +69,8 @@ struct Payload<'a> {
     call_id: Option<Cow<'a, str>>,
     #[serde(borrow)]
     output: Option<&'a RawValue>,
+    #[serde(borrow)]
+    num_turns: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -129,8 +134,8 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
 /// Half of a rollout are events that repeat what its items say. They are long, and told by their
 /// bytes: in a text that quotes such a line, the quotation marks are escaped.
 fn is_mere_event(text: &str) -> bool {
-    let ends_turn = || text.contains("task_complete\"") || text.contains("turn_complete\"");
-    text.contains("\"type\":\"event_msg\"") && !ends_turn()
+    let is_wanted = || WANTED_EVENTS.iter().any(|kind| text.contains(kind));
+    text.contains("\"type\":\"event_msg\"") && !is_wanted()
 }
 
 fn rollout(kind: &str, payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
@@ -143,6 +148,10 @@ fn rollout(kind: &str, payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
         }
         ("turn_context", _) => payload.cwd.iter().for_each(|folder| recorder.enter(folder)),
         ("event_msg", Some("task_complete" | "turn_complete")) => recorder.ends_turn(),
+        // A count that makes no sense may mean everything.
+        ("event_msg", Some("thread_rolled_back")) => {
+            recorder.drops_turns(number(payload.num_turns).unwrap_or(usize::MAX));
+        }
         ("response_item", Some("function_call" | "local_shell_call")) => called(payload, recorder),
         ("response_item", Some("custom_tool_call")) => {
             let id = payload.call_id.as_deref().unwrap_or_default();
@@ -161,9 +170,23 @@ fn message(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     let text = || content_text(payload.content).unwrap_or_default();
     match payload.role.as_deref() {
         Some("assistant") if !is_aside => recorder.says(None, &text()),
-        Some("user" | "developer") => recorder.given(Reader::Answerer, &text()),
+        Some(role @ ("user" | "developer")) => {
+            let text = text();
+            if role == "user" && is_prompt(&text) {
+                recorder.begins_turn();
+            }
+            recorder.given(Reader::Answerer, &text);
+        }
         _ => {}
     }
+}
+
+/// The client also writes in the user's name what surrounds a prompt, between tags or under a
+/// heading of its own. A prompt that looks like that is not counted: then a rollback takes away more
+/// than it did, and never less.
+fn is_prompt(text: &str) -> bool {
+    let text = text.trim_start();
+    !text.starts_with('<') && !text.starts_with("# AGENTS.md instructions")
 }
 
 /// The conversation is replaced by a summary and what is kept beside it.
@@ -173,6 +196,10 @@ fn compacted(payload: &RawValue, recorder: &mut Recorder<'_>) {
     for item in kept.unwrap_or_default() {
         let Some(item) = parse::<Payload<'_>>(Some(item)) else { continue };
         let texts = [content_text(item.content), content_text(item.output)];
+        let is_users = item.role.as_deref() == Some("user");
+        if is_users && texts.iter().flatten().any(|text| is_prompt(text)) {
+            recorder.begins_turn();
+        }
         texts.iter().flatten().for_each(|text| recorder.given(Reader::Answerer, text));
     }
 }

@@ -148,13 +148,13 @@ fn returned(id: &str, used: &Used<'_>, recorder: &mut Recorder<'_>) {
     };
     if matches!(recorder.called(id), Some(Tool::File { .. })) {
         let text = string(success.content);
-        return match success.exceeded_limit {
-            Some(true) => {
-                let shown = text.as_deref().unwrap_or_default();
-                recorder.returns(id, &Outcome::cut_file(Some(Lines::Some), shown));
-            }
-            Some(false) | None => recorder.returns(id, &Outcome::file(None, text.as_deref())),
+        let outcome = if success.exceeded_limit == Some(true) {
+            Outcome::cut_file(Some(Lines::Some), text.as_deref().unwrap_or_default())
+        } else {
+            // Without its text, nothing says that the file was shown.
+            Outcome::file(text.is_none().then_some(Lines::Some), text.as_deref())
         };
+        return recorder.returns(id, &outcome);
     }
     let ended = match success.exit_code {
         Some(0) => Ended::Well,

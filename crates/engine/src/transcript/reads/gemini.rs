@@ -219,7 +219,12 @@ fn printed_result(line: &Line<'_>, id: &str, recorder: &mut Recorder<'_>) {
             Outcome::file(Some(Lines::Some), None)
         }
         Some(Tool::File { .. }) if text.starts_with("Read image") => Outcome::IMAGE,
-        Some(Tool::File { .. }) => Outcome::file(range_in(&text, "Read lines "), None),
+        Some(Tool::File { .. }) if text.is_empty() => Outcome::file(None, None),
+        Some(Tool::File { .. }) => match range_in(&text, "Read lines ") {
+            Some(lines) => Outcome::file(Some(lines), None),
+            // Any other words are the file's own, or it was not read.
+            None => Outcome::file(None, Some(&text)),
+        },
         _ if text.len() > MOST_SHOWN_BYTES => Outcome::of(Ended::Unknown, Output::Printed(&text)),
         _ => framed(&text),
     };

@@ -1,5 +1,7 @@
 //! What a session did, while its record is read.
 
+mod conversation;
+
 use std::collections::HashMap;
 
 use convoke_domain::receipt::path::{base_name, within};
@@ -8,6 +10,8 @@ use convoke_domain::receipt::sought::{About, Sought};
 use convoke_domain::receipt::{Lines, Read, Reader, Seen, Text};
 use serde_json::Value;
 
+use self::conversation::Place;
+use super::thread::Thread;
 use super::tool::{Call, Outcome, Tool, files_found};
 use super::{Answer, Ending, LineCount, Session, Wanted};
 
@@ -35,24 +39,24 @@ pub(super) struct Recorder<'a> {
     message: Option<String>,
     /// The step before each message, where a client may go back to one.
     begun: HashMap<String, usize>,
+    /// The step before each turn of the user's that the conversation has, where a client counts
+    /// those when it goes back.
+    turns: Vec<usize>,
+    /// Which message follows which, where a client says.
+    thread: Thread,
     step: usize,
     last_call: usize,
     kept_bytes: usize,
     answer: Option<Answer>,
     /// What was said last, and in which message; not known to be the answer yet.
     said: Option<(Option<String>, Answer)>,
+    /// The line of the record that has what was said last, and the one that has the answer.
+    said_in: Option<String>,
+    answered_in: Option<String>,
     has_main: bool,
     has_side: bool,
     shell: Shell,
     printed: Option<String>,
-}
-
-/// Where a read stands in a record.
-pub(super) struct Place {
-    /// The message that has it.
-    pub(super) message: Option<String>,
-    /// The call that it came of.
-    pub(super) call: Option<String>,
 }
 
 /// What becomes of a shell after a command.
@@ -75,11 +79,15 @@ impl<'a> Recorder<'a> {
             places: Vec::new(),
             message: None,
             begun: HashMap::new(),
+            turns: Vec::new(),
+            thread: Thread::default(),
             step: 0,
             last_call: 0,
             kept_bytes: 0,
             answer: None,
             said: None,
+            said_in: None,
+            answered_in: None,
             has_main: false,
             has_side: false,
             shell: Shell::IsNew,
@@ -92,35 +100,6 @@ impl<'a> Recorder<'a> {
         if self.printed.is_none() {
             self.printed = Some(session.to_owned());
         }
-    }
-
-    /// Takes note of which message is read.
-    pub(super) fn message_is(&mut self, message: Option<&str>) {
-        self.message = message.map(str::to_owned);
-    }
-
-    /// The client takes out of the conversation what it was shown, but for some of it.
-    pub(super) fn forgets(&mut self, is_lost: impl Fn(&Place) -> bool) {
-        self.step += 1;
-        for (read, place) in self.reads.iter_mut().zip(&self.places) {
-            if read.by == Reader::Answerer && read.forgotten.is_none() && is_lost(place) {
-                read.forgotten = Some(self.step);
-            }
-        }
-    }
-
-    /// Takes note of which message is read, to be found again when the client goes back to it.
-    pub(super) fn begins_message(&mut self, message: &str) {
-        self.message = Some(message.to_owned());
-        self.begun.entry(message.to_owned()).or_insert(self.step);
-    }
-
-    /// The client takes everything out of the conversation from a message on.
-    pub(super) fn rewinds(&mut self, message: &str) {
-        let Some(begun) = self.begun.get(message).copied() else { return };
-        self.step += 1;
-        let is_later = |read: &&mut Read| read.step > begun && read.forgotten.is_none();
-        self.reads.iter_mut().filter(is_later).for_each(|read| read.forgotten = Some(self.step));
     }
 
     /// Takes note of what becomes of shells.
@@ -264,6 +243,7 @@ impl<'a> Recorder<'a> {
         let end = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         said.push_str(text.get(..end).unwrap_or_default());
         self.said = Some((message.map(str::to_owned), Answer { step: self.step, text: said }));
+        self.said_in.clone_from(&self.message);
     }
 
     /// Tells whether the agent has said anything that may be its answer.
@@ -274,9 +254,10 @@ impl<'a> Recorder<'a> {
     /// The agent's turn is over: what it said last is its answer.
     pub(super) fn ends_turn(&mut self) {
         if let Some((_, answer)) = self.said.take() {
-            let is_judged = |it: &Answer| self.wanted.answer == Some(it.text.as_str());
+            let is_judged = |it: &Answer| self.wanted.answer.is_some_and(|text| it.is_same(text));
             if is_judged(&answer) || !self.answer.as_ref().is_some_and(is_judged) {
                 self.answer = Some(answer);
+                self.answered_in.clone_from(&self.said_in);
             }
         }
     }
@@ -286,6 +267,7 @@ impl<'a> Recorder<'a> {
         if self.said.as_ref().is_some_and(|(_, said)| said.step > self.last_call) {
             self.ends_turn();
         }
+        self.leaves_branches();
         let is_sent = self.has_side && !self.has_main;
         if is_sent {
             self.reads.iter_mut().for_each(|read| read.by = Reader::Answerer);

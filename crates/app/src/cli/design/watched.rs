@@ -1,0 +1,77 @@
+//! The working tree of a design while its agents work, and since another process of it was killed.
+
+use std::fs;
+
+use convoke_domain::tree::Status;
+use convoke_domain::tree::kept::KeptTree;
+use convoke_engine::file;
+use convoke_engine::lane::adapter::Rights;
+
+use super::stage::{Stage, keep_file};
+use crate::cli::lane::{Look, TreeWatch};
+use crate::failure::Failure;
+use crate::output::Voice;
+
+/// The working tree as it was when agents began to work.
+const KEPT_TREE: &str = "tree-before-agents";
+
+/// No tree has so many hooks and settings that more is needed.
+const MOST_KEPT_BYTES: u64 = 4 * 1024 * 1024;
+
+impl Stage<'_> {
+    /// Tells how the working tree is looked at, before and after agents work.
+    pub(super) fn look<'l>(&'l self, voice: &'l Voice) -> Look<'l> {
+        Look { app: self.app, voice, limit: self.limit }
+    }
+
+    /// Takes a snapshot of the working tree, unless there is one, and keeps what the next process
+    /// needs to know of it if this one is killed.
+    pub(super) fn begin_watch(&mut self) -> Result<(), Failure> {
+        if self.watch.is_some() {
+            return Ok(());
+        }
+        let watch = TreeWatch::begin(Rights::ReadOnly, &self.look(&Voice::default()));
+        let kept = watch.kept();
+        self.watch = Some(watch);
+        match kept.filter(|_| !self.folder.join(KEPT_TREE).exists()) {
+            Some(kept) => keep_file(&self.folder, KEPT_TREE, &kept.text()),
+            None => Ok(()),
+        }
+    }
+
+    /// Says what changed in the working tree since a process was interrupted while agents worked.
+    pub(super) fn tell_changes(&mut self) -> Result<(), Failure> {
+        let path = self.folder.join(KEPT_TREE);
+        if !path.exists() {
+            return Ok(());
+        }
+        let before =
+            file::text(&path, MOST_KEPT_BYTES).and_then(|text: String| KeptTree::parse(&text));
+        self.forget_tree();
+        self.begin_watch()?;
+        let now = self.watch.as_ref().and_then(TreeWatch::kept);
+        let said = match before.zip(now) {
+            Some((before, now)) => before.differences(&now),
+            None => vec![
+                "warning: Convoke cannot tell what changed in the working tree since the run was \
+                 interrupted"
+                    .to_owned(),
+            ],
+        };
+        for line in &said {
+            self.screen.say(line);
+        }
+        Ok(())
+    }
+
+    /// Says what agents changed that worked after the last boundary.
+    pub(super) fn left_behind(&self) -> Option<String> {
+        let verdict = self.watch.as_ref()?.end(&self.look(&Voice::default()))?;
+        verdict.warning("agents").filter(|_| verdict.status == Status::Dirty)
+    }
+
+    /// What was told is not told again when the run is resumed.
+    pub(super) fn forget_tree(&self) {
+        fs::remove_file(self.folder.join(KEPT_TREE)).ok();
+    }
+}

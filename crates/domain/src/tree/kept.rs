@@ -1,0 +1,136 @@
+//! A working tree as it was when agents began to work, kept for whoever goes on with that work.
+//!
+//! A process that is killed compares nothing any more. What it knew is in a file, so that the next
+//! one can tell what is different; who made the difference, it cannot tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is kept of a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KeptTree {
+    /// The branch, if one was checked out.
+    pub branch: Option<String>,
+    /// A digest of all that is in the tree, committed or not.
+    pub files: String,
+    /// Git's settings and hooks by their names, each with a digest.
+    pub settings: BTreeMap<String, String>,
+}
+
+impl KeptTree {
+    /// Returns it as a file. Names are without line breaks.
+    pub fn text(&self) -> String {
+        let files = Some(format!("files={}\n", self.files));
+        let branch = self.branch.as_ref().map(|branch| format!("branch={branch}\n"));
+        let setting = |(name, digest): (&String, &String)| format!("setting={digest} {name}\n");
+        let settings = self.settings.iter().map(setting);
+        let lines = files.into_iter().chain(branch).chain(settings);
+        lines.chain(["end\n".to_owned()]).collect()
+    }
+
+    /// Reads the file; `None` if it is not whole.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut kept = Self::default();
+        for line in text.strip_suffix("end\n")?.lines() {
+            match line.split_once('=')? {
+                ("files", digest) => digest.clone_into(&mut kept.files),
+                ("branch", name) => kept.branch = Some(name.to_owned()),
+                ("setting", setting) => {
+                    let (digest, name) = setting.split_once(' ')?;
+                    kept.settings.insert(name.to_owned(), digest.to_owned());
+                }
+                _ => return None,
+            }
+        }
+        (!kept.files.is_empty()).then_some(kept)
+    }
+
+    /// Says what is different now. Settings, hooks and another branch decide what git does next, so
+    /// they are a warning; files change whenever a person works.
+    pub fn differences(&self, now: &Self) -> Vec<String> {
+        let names: BTreeSet<_> = self.settings.keys().chain(now.settings.keys()).collect();
+        let differs = |name: &&&String| self.settings.get(**name) != now.settings.get(**name);
+        let mut changed: Vec<_> =
+            names.iter().filter(differs).map(|name| (*name).clone()).collect();
+        if self.branch != now.branch {
+            let name = |branch: &Option<String>| {
+                branch.clone().unwrap_or_else(|| "a commit without a branch".to_owned())
+            };
+            changed.push(format!(
+                ".git/HEAD (from {} to {})",
+                name(&self.branch),
+                name(&now.branch)
+            ));
+        }
+        let mut said = Vec::new();
+        if !changed.is_empty() {
+            said.push(format!(
+                "warning: changed since the run was interrupted, by an agent or a person: {}",
+                changed.join(", ")
+            ));
+        }
+        if self.files != now.files {
+            said.push(
+                "note: files of the working tree changed since the run was interrupted".to_owned(),
+            );
+        }
+        said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tree(branch: Option<&str>, files: &str, settings: &[(&str, &str)]) -> KeptTree {
+        let pair = |(name, digest): &(&str, &str)| ((*name).to_owned(), (*digest).to_owned());
+        KeptTree {
+            branch: branch.map(str::to_owned),
+            files: files.to_owned(),
+            settings: settings.iter().map(pair).collect(),
+        }
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let before = tree(Some("main"), "1", &[(".git/config", "a"), (".git/hooks/old", "b")]);
+        assert_eq!(before.differences(&before), [""; 0]);
+        let after = tree(None, "2", &[(".git/config", "c"), (".git/hooks/new hook", "d")]);
+        assert_eq!(
+            before.differences(&after),
+            [
+                "warning: changed since the run was interrupted, by an agent or a person: \
+                 .git/config, .git/hooks/new hook, .git/hooks/old, .git/HEAD (from main to a \
+                 commit without a branch)",
+                "note: files of the working tree changed since the run was interrupted",
+            ]
+        );
+        let committed = KeptTree { files: "2".to_owned(), ..before.clone() };
+        let said = before.differences(&committed);
+        assert!(said.len() == 1 && said[0].starts_with("note: "), "{said:?}");
+    }
+
+    #[test]
+    fn half_a_file_says_nothing() {
+        let whole = tree(Some("main"), "1", &[(".git/config", "a")]).text();
+        assert!(KeptTree::parse(&whole).is_some());
+        for end in 0..whole.len() {
+            assert_eq!(KeptTree::parse(&whole[..end]), None, "{}", &whole[..end]);
+        }
+        assert_eq!(KeptTree::parse("files=1\nwhat=2\nend\n"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_read_again(
+            branch in proptest::option::of("[a-z/=]{1,8}"),
+            settings in proptest::collection::btree_map("[a-z /=.]{1,8}", "[0-9a-f]{4}", 0..4),
+            wild in any::<String>(),
+        ) {
+            let kept = KeptTree { branch, files: "1f".to_owned(), settings };
+            prop_assert_eq!(KeptTree::parse(&kept.text()), Some(kept));
+            prop_assert!(KeptTree::parse(&wild).is_none_or(|kept| !kept.files.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What the client takes out of the conversation again.
+
+use convoke_domain::receipt::{Read, Reader};
+
+use super::Recorder;
+use crate::transcript::reads::thread::Thread;
+
+/// Where a read stands in a record.
+pub(in super::super) struct Place {
+    /// The message that has it.
+    pub(in super::super) message: Option<String>,
+    /// The call that it came of.
+    pub(in super::super) call: Option<String>,
+}
+
+impl Recorder<'_> {
+    /// Takes note of which message is read.
+    pub(in super::super) fn message_is(&mut self, message: Option<&str>) {
+        self.message = message.map(str::to_owned);
+    }
+
+    /// The client takes out of the conversation what it was shown, but for some of it.
+    pub(in super::super) fn forgets(&mut self, is_lost: impl Fn(&Place) -> bool) {
+        self.step += 1;
+        for (read, place) in self.reads.iter_mut().zip(&self.places) {
+            if read.by == Reader::Answerer && read.forgotten.is_none() && is_lost(place) {
+                read.forgotten = Some(self.step);
+            }
+        }
+    }
+
+    /// Takes note of which message is read, to be found again when the client goes back to it.
+    pub(in super::super) fn begins_message(&mut self, message: &str) {
+        self.message = Some(message.to_owned());
+        self.begun.entry(message.to_owned()).or_insert(self.step);
+    }
+
+    /// The client takes everything out of the conversation from a message on.
+    pub(in super::super) fn rewinds(&mut self, message: &str) {
+        if let Some(begun) = self.begun.get(message).copied() {
+            self.goes_back_to(begun);
+        }
+    }
+
+    /// The user's next turn begins.
+    pub(in super::super) fn begins_turn(&mut self) {
+        self.turns.push(self.step);
+    }
+
+    /// The client takes the user's last turns out of the conversation, with all that came of them.
+    pub(in super::super) fn drops_turns(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        // With more turns than were recognised as such, nothing is known to be kept.
+        let kept = self.turns.len().checked_sub(count);
+        let begun = kept.and_then(|kept| self.turns.get(kept).copied()).unwrap_or(0);
+        self.turns.truncate(kept.unwrap_or(0));
+        self.goes_back_to(begun);
+    }
+
+    fn goes_back_to(&mut self, begun: usize) {
+        self.step += 1;
+        let is_later = |read: &&mut Read| read.step > begun && read.forgotten.is_none();
+        self.reads.iter_mut().filter(is_later).for_each(|read| read.forgotten = Some(self.step));
+    }
+
+    /// Returns the messages so far, to add one.
+    pub(in super::super) fn thread(&mut self) -> &mut Thread {
+        &mut self.thread
+    }
+
+    /// What lies on a branch of the conversation that does not lead to the answer was gone by then.
+    pub(super) fn leaves_branches(&mut self) {
+        let at = self.answer.as_ref().map_or(self.step, |answer| answer.step);
+        let branch = self.thread.branch(self.answered_in.as_deref());
+        for (read, place) in self.reads.iter_mut().zip(&self.places) {
+            let is_left = place.message.as_deref().is_some_and(|it| branch.is_left(it));
+            if is_left && read.forgotten.is_none() {
+                read.forgotten = Some(at);
+            }
+        }
+    }
+}
