@@ -346,6 +346,7 @@ impl World {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Run {
     pub(super) facts: Facts,
     pub(super) progress: Progress,
