@@ -45,6 +45,7 @@ pub mod quote;
 pub mod resolution;
 pub mod review;
 pub mod seat;
+mod security;
 pub mod session_env;
 pub mod setup;
 pub mod sketch;

@@ -7,6 +7,7 @@
 //! doubt. What is thought aloud, quoted, fenced as an example, repeated in a summary or copied from
 //! the prompt is no remark. Everything else is no review, and is asked for once more.
 
+mod concern;
 mod heading;
 mod table;
 mod tags;
@@ -16,6 +17,7 @@ use self::tags::Tags;
 use super::aside::without_asides;
 use super::finding::{FocusArea, Remark, Scope};
 use super::parts::document;
+use super::policy::Policy;
 use super::quote;
 use crate::lane::substance::{Measure, NO_ISSUES, substance};
 use crate::markdown::fence::{FenceLine, Fences};
@@ -23,7 +25,7 @@ use crate::markdown::heading::Heading;
 use crate::markdown::{bare, lines};
 
 /// An answer that is no review.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAReview {
     /// Nothing in it is a finding.
     #[error("the answer holds no numbered finding, and does not say `{NO_ISSUES}`")]
@@ -31,6 +33,9 @@ pub enum NotAReview {
     /// It says that there is nothing below a list that is not marked as one of findings.
     #[error("the answer says `{NO_ISSUES}` beside a list without focus areas")]
     Contradiction,
+    /// It says that there is nothing, and raises something in plain words.
+    #[error("the answer says `{NO_ISSUES}` and raises a concern: \"{0}\"")]
+    Concern(String),
     /// A table holds more than the list.
     #[error("the answer holds {listed} findings in a list and {rows} in a table")]
     Mixed {
@@ -53,14 +58,36 @@ pub struct SecondThoughts {
     pub passed_over: usize,
 }
 
-/// Says why an answer cannot be used as a review: it has no substance, or cannot be read.
-pub fn flaw(answer: &str) -> Option<String> {
+/// Says why an answer cannot be used as a review: it has no substance, or cannot be read. By the
+/// original's rules every list of findings needs substance, and words behind the word for nothing
+/// mean nothing. By the safe rules findings in the wanted form are complete at any length.
+pub fn flaw(answer: &str, policy: Policy) -> Option<String> {
     let (spoken, _) = without_asides(answer);
     let text = document(&spoken);
+    let read = remarks(text);
     // P-161: where nothing is to be reported, no more has to be said.
-    let measured = || substance(text, Measure::Review).err().map(|thin| thin.to_string());
-    let thin = if matches!(says_none(text), Some(Said::First)) { None } else { measured() };
-    thin.or_else(|| remarks(text).err().map(|error| error.to_string()))
+    let is_whole = match (says_none(text), policy) {
+        (Some(Said::First), _) | (Some(Said::Later), Policy::Safe) => true,
+        (Some(Said::Later) | None, Policy::Seed) => false,
+        (None, Policy::Safe) => read.as_ref().is_ok_and(|found| is_in_form(found)),
+    };
+    let thin = if is_whole { None } else { substance(text, Measure::Review).err() };
+    if let Some(thin) = thin {
+        return Some(thin.to_string());
+    }
+    match read {
+        Err(error) => Some(error.to_string()),
+        Ok(found) if found.is_empty() && policy == Policy::Safe => {
+            let words = concern::concern(beside_none(text))?;
+            Some(NotAReview::Concern(quote::line(words)).to_string())
+        }
+        Ok(_) => None,
+    }
+}
+
+/// Tells whether findings have the form that reviewers are asked for: each has its tag.
+fn is_in_form(found: &[Remark]) -> bool {
+    !found.is_empty() && found.iter().all(is_marked)
 }
 
 /// Reads a reviewer's answer. No remarks at all means that it has nothing to report.
@@ -106,12 +133,26 @@ enum Said {
     Later,
 }
 
+/// Returns the lines outside of code that say something.
+fn filled(answer: &str) -> impl Iterator<Item = &str> {
+    let mut fences = Fences::default();
+    let outside = move |line: &&str| fences.feed(line) == FenceLine::Outside;
+    lines(answer).map(bare).filter(outside).filter(|line| !plain(line).is_empty())
+}
+
+/// Tells whether a line is the word for nothing.
+fn is_none(line: &str) -> bool {
+    plain(plain(line).trim_end_matches('.')) == NO_ISSUES
+}
+
+/// Returns what else an answer says that holds the word for nothing.
+fn beside_none(answer: &str) -> impl Iterator<Item = &str> {
+    filled(answer).filter(|line| !is_none(line))
+}
+
 /// Finds the word for nothing, alone on a line outside of code.
 fn says_none(answer: &str) -> Option<Said> {
-    let mut fences = Fences::default();
-    let outside = |line: &&str| fences.feed(line) == FenceLine::Outside;
-    let filled = lines(answer).map(bare).filter(outside).filter(|line| !plain(line).is_empty());
-    let mut said = filled.map(|line| plain(plain(line).trim_end_matches('.')) == NO_ISSUES);
+    let mut said = filled(answer).map(is_none);
     match said.next() {
         Some(true) => Some(Said::First),
         _ => said.any(|is_none| is_none).then_some(Said::Later),
