@@ -44,6 +44,7 @@ pub mod prompt;
 pub mod quote;
 pub mod resolution;
 pub mod review;
+pub mod rules;
 pub mod seat;
 mod security;
 pub mod session_env;
