@@ -62,13 +62,17 @@ pub(super) fn words(reason: &str) -> Vec<Said<'_>> {
         let is_broken_off = breaks(marks);
         let last = words.last_mut();
         if word.is_empty() {
-            last.into_iter().for_each(|last| last.is_last |= is_broken_off);
+            if let Some(last) = last {
+                last.is_last |= is_broken_off;
+            }
             continue;
         }
         let (before, is_set_off) = last.map_or(("", false), |last| (last.word, last.is_last));
         words.push(Said { word, before, is_set_off, is_last: is_broken_off });
     }
-    words.last_mut().into_iter().for_each(|last| last.is_last = true);
+    if let Some(last) = words.last_mut() {
+        last.is_last = true;
+    }
     words
 }
 

@@ -231,13 +231,14 @@ fn blocks<'s>(said: &'s str, word: &MarkerWord) -> Blocks<'s> {
                     None => found.owned.push(block),
                 }
             }
-            None => match &mut open {
-                Some(block) => block.push(line),
-                None => {
+            None => {
+                if let Some(block) = &mut open {
+                    block.push(line);
+                } else {
                     between.push(line);
                     found.rest.push(line);
                 }
-            },
+            }
         }
     }
     found.withdraw(&between);

@@ -139,10 +139,11 @@ pub fn calls_example(words: &str) -> bool {
 /// Tells whether words imagine something under a condition: "if it were fixed, I would say".
 pub fn imagines(words: &str) -> bool {
     let words = format!(" {}", words.to_lowercase());
-    let is_condition = |phrase: &&str| {
-        words.find(*phrase).is_some_and(|at| !phrase.is_ascii() || words[..at].ends_with(' '))
+    let is_condition = |phrase: &str| {
+        let mut places = words.match_indices(phrase);
+        places.any(|(at, _)| !phrase.is_ascii() || words[..at].ends_with(' '))
     };
-    CONDITIONS.iter().any(|phrase| is_condition(&phrase))
+    CONDITIONS.iter().any(|phrase| is_condition(phrase))
         && IMAGININGS.iter().any(|phrase| words.contains(phrase))
 }
 

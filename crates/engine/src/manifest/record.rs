@@ -353,6 +353,7 @@ mod tests {
             ending: "complete".to_owned(),
             degraded: Vec::new(),
             rehearsal: false,
+            rules: Some(2),
             feature: Feature { text: "f".to_owned(), sha256: hash("f") },
             brief: Some(digest("brief")),
             documents: Vec::new(),

@@ -138,7 +138,9 @@ fn a_later_decision_replaces_one_that_no_agent_acted_on() {
     for waiting in [&waiting, &twice] {
         for last in [None, Some(budget.clone()), Some(stopped.clone()), Some(Event::Resumed)] {
             let mut waiting = waiting.clone();
-            last.into_iter().for_each(|event| waiting.facts.take(Stamped { at: 0, event }));
+            if let Some(event) = last {
+                waiting.facts.take(Stamped { at: 0, event });
+            }
             let decided = silent.decide(&waiting, "FINDING_1", Reject, "it does not");
             assert!(is_complete(&decided), "{:?}", decided.ending);
             assert!(decided.lanes("").is_empty(), "the plan was never revised for it");
