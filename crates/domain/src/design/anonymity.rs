@@ -378,6 +378,15 @@ mod tests {
         assert_eq!(hidden.mask("beslocal").map(|it| it.text), Err(Leak));
     }
 
+    // P-224: letters of another script that look the same are read the same.
+    #[test]
+    fn a_name_in_letters_that_look_alike_is_hidden() {
+        for text in ["Cl\u{430}ude", "\u{421}ursor", "C\u{43e}dex"] {
+            let masked = hidden().mask(&format!("by {text} alone")).unwrap();
+            assert_eq!(masked.text, "by the tool alone", "{text}");
+        }
+    }
+
     proptest! {
         // P-224
         #[test]
