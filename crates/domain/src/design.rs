@@ -13,6 +13,7 @@
 //! other programs parse are exact to the byte. Whether a design may begin, and on which branch, is
 //! decided in [`setup`].
 
+mod afterthought;
 pub mod anonymity;
 pub mod aside;
 pub mod ballot;
@@ -23,6 +24,7 @@ pub mod citation;
 pub mod debate;
 pub mod decision;
 pub mod discussion;
+mod disowned;
 pub mod event;
 pub mod facts;
 pub mod finding;
@@ -42,7 +44,9 @@ pub mod prompt;
 pub mod quote;
 pub mod resolution;
 pub mod review;
+pub mod rules;
 pub mod seat;
+mod security;
 pub mod session_env;
 pub mod setup;
 pub mod sketch;

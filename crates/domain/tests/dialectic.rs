@@ -104,7 +104,7 @@ fn complaints(folder: &Folder) -> Vec<String> {
                 Judgement::Votes(votes) => {
                     votes.votes.get(&number).is_some_and(|vote| vote.side == side)
                 }
-                Judgement::Ineligible | Judgement::Unparseable => false,
+                Judgement::Ineligible | Judgement::Unparseable | Judgement::Disowned(_) => false,
             };
             judges.iter().filter(on).count()
         };

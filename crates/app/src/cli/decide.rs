@@ -162,9 +162,12 @@ impl Args {
             return Err(Failure::new(Exit::No, DecideError::NoPlan(run.id)));
         }
         let revisiting = if self.again { Revisiting::Allowed } else { Revisiting::Refused };
-        decidable(&progress.matters, ruling.matter, revisiting)
+        let matter = decidable(&progress.matters, ruling.matter, revisiting)
             .map_err(|error| undecidable(error, &run.id, &progress))?;
-        let said = format!("decided: {} {}", ruling.matter, ruling.choice.past());
+        let mut said = format!("decided: {} {}", ruling.matter, ruling.choice.past());
+        if let Some(earlier) = matter.ruling.as_ref().filter(|_| matter.is_pending) {
+            said = format!("{said}\n{}", earlier.changed_to(&ruling));
+        }
         journal.append(now().as_millisecond(), &Event::Decided(ruling)).map_err(refused)?;
         workspace.store.mark_run(&run.id, RunState::Stopped, now()).map_err(refused)?;
         output.say(&said);

@@ -38,6 +38,7 @@ use crate::workspace::{Workspace, refused};
 use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::walk::{NoAnswer, has_keys};
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::Journal;
@@ -220,6 +221,7 @@ impl Args {
             panel: seats.panel,
             agents: seats.agents,
             policy: self.policy,
+            rules: RulesVersion::PRESENT,
             brief: if self.brief { block_of(app)? } else { None },
             documents: self.feature_dir.as_deref().map(documents).unwrap_or_default(),
             is_rehearsal,

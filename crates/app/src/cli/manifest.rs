@@ -169,7 +169,9 @@ pub(super) fn recorded(
     Record::of_run(run, facts, progress).map_err(|error| {
         let hint = match &error {
             NoRecord::Unfinished { run } => format!("go on with it: `convoke resume {run}`"),
-            NoRecord::Differs { run, .. } => format!("look closer: `convoke recount {run}`"),
+            NoRecord::Differs { run, .. } | NoRecord::OtherRules { run, .. } => {
+                format!("look closer: `convoke recount {run}`")
+            }
         };
         Failure::new(Exit::No, error).hint(hint)
     })

@@ -23,7 +23,8 @@ use self::artifact::artifact;
 pub(super) use self::integrity::{integrity, must_be_sound};
 use self::matters::MattersReport;
 use self::report::{
-    Conclusion, LaneReport, LineReport, RecountReport, ReplayReport, RunReport, ShowReport,
+    Conclusion, LaneReport, LineReport, RecountReport, ReplayReport, RulesReport, RunReport,
+    ShowReport,
 };
 use self::spending::Spending;
 use super::design::{CourseArgs, hold, opened, texts, warnings};
@@ -74,7 +75,9 @@ pub struct ReplayArgs {
 
 /// Count a design again from the recorded answers, and compare
 ///
-/// Exit 0 means that the journal is whole and gives the same artifacts, 1 that it does not.
+/// Exit 0 means that the journal is whole and gives the same artifacts, 1 that it does not. A run that
+/// began under other rules is counted by the present ones; `rules:` says so, and artifacts that differ
+/// only for that reason do not fail the check.
 #[derive(Debug, clap::Args)]
 pub struct RecountArgs {
     /// The run, or the beginning of its name
@@ -251,6 +254,7 @@ impl ShowArgs {
                 state: state.name(),
                 feature: &known.run.feature,
                 ending: known.ending(state),
+                rules: RulesReport::new(&known.facts),
                 degraded: known.degraded(),
                 independence: known.progress.independence.as_deref(),
                 matters: MattersReport::new(&known.progress),
@@ -320,6 +324,7 @@ impl ReplayArgs {
             }
             Format::Json => output.json(&ReplayReport {
                 run: known.run.id.as_str(),
+                rules: RulesReport::new(&known.facts),
                 lines: lines.iter().map(LineReport::new).collect(),
             })?,
         }
@@ -347,15 +352,22 @@ impl RecountArgs {
             })
             .cloned()
             .collect();
-        let is_same = differing.is_empty() && integrity == Integrity::Sound;
+        // In a sound journal nothing but the rules can have changed what follows from it.
+        let difference = known.facts.rules().difference();
+        let is_explained = differing.is_empty() || difference.is_some();
+        let is_same = is_explained && integrity == Integrity::Sound;
         match app.format {
             Format::Json => {
                 let run = known.run.id.to_string();
                 let decided = matters::decisions(&known.progress);
-                output.json(&RecountReport { run, journal, differing, decided })?;
+                let rules = RulesReport::new(&known.facts);
+                output.json(&RecountReport { run, journal, rules, differing, decided })?;
             }
             Format::Text => {
                 output.data(&format!("journal: {journal}\n"))?;
+                if let Some(difference) = &difference {
+                    output.data(&format!("rules: {difference}\n"))?;
+                }
                 for name in &differing {
                     output.data(&format!("differs: {name}\n"))?;
                 }
@@ -364,7 +376,7 @@ impl RecountArgs {
                 }
                 if known.facts.kept().is_none() {
                     output.say("note: the run is not at its end; there is nothing to compare with");
-                } else if is_same {
+                } else if is_same && differing.is_empty() {
                     output.data(&format!("{} artifacts: the same\n", counted.len()))?;
                 }
             }

@@ -50,6 +50,11 @@ fn json(panel: &Panel, words: &[&str]) -> Value {
     serde_json::from_str(&panel.project.stdout(words)).unwrap()
 }
 
+/// Returns the first matter that is undecided.
+fn first_matter(panel: &Panel, run: &str) -> Value {
+    json(panel, &["decide", run, "--json"])["undecided"][0].clone()
+}
+
 fn ids(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|matter| matter["id"].as_str().unwrap()).collect()
 }
@@ -75,6 +80,13 @@ fn a_run_names_what_is_undecided_and_how_to_decide_it() {
     assert_eq!(ids(&shown["undecided"]), ["FINDING_2", "FINDING_4", "OOS_1"]);
     let listed = decide(&panel, &[]);
     assert!(listed.stdout.starts_with("undecided:\n  FINDING_2 (tied; YES=1, NO=1"), "{listed}");
+    // Each matter once: its text begins with its title.
+    let second = &first_matter(&panel, &run);
+    let title = second["title"].as_str().unwrap().trim_end_matches('\u{2026}');
+    let text = second["text"].as_str().unwrap();
+    assert!(text.starts_with(title), "{second}");
+    assert_eq!(listed.stdout.matches(title).count(), 1, "{listed}");
+    assert!(listed.stdout.contains(&format!(")\n    {text}\n")), "{listed}");
     assert_eq!(ids(&json(&panel, &["decide", &run, "--json"])["undecided"]).len(), 3);
     // Nothing was decided by looking.
     assert_eq!(panel.run().1, "ended");
@@ -177,6 +189,32 @@ fn a_decision_without_an_agent_waits_for_the_next_resume() {
         assert_eq!(plan.matches("### Task 9:").count(), 1);
         assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
     }
+}
+
+// A decision that waits for an agent does not keep a person from deciding otherwise.
+#[test]
+fn a_decision_that_waits_is_replaced_by_a_later_one() {
+    let panel = divided();
+    let (run, before) = designed(&panel, &[]);
+    panel.recorded("claude", &answers());
+    let waiting = decide(&panel, &["FINDING_2", "accept", "--because", "it matters"]);
+    assert_eq!(waiting.code, Some(4), "{waiting}");
+    let changed = "decision changed: FINDING_2 rejected instead of accepted; no agent had acted on \
+                   the earlier decision";
+    let decided = decide(&panel, &["FINDING_2", "reject", "--again", "--because", "it does not"]);
+    assert_eq!(decided.code, Some(0), "{decided}");
+    let said = format!("decided: FINDING_2 rejected\n{changed}\n");
+    assert!(decided.stderr.starts_with(&said), "{decided}");
+    assert!(decided.stdout.contains(&format!("**ℹ {changed}**\n")), "{decided}");
+    assert_eq!(panel.run().1, "ended");
+    let shown = panel.shown(&run);
+    assert_eq!(shown["decided"][0]["decision"]["choice"], "reject");
+    assert_eq!(shown["decided"][0]["decision"]["pending"], false);
+    assert!(!shown["artifacts"]["voting-tally.md"].as_str().unwrap().contains("it matters"));
+    assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
+    let replayed = panel.project.stdout(&["replay", &run]);
+    let told = [&before.stdout, &waiting.stdout, &decided.stdout].map(String::as_str).concat();
+    assert_eq!(replayed, told.trim_end());
 }
 
 // The plan belongs to the run's branch. The decision is kept also where the plan cannot be revised.

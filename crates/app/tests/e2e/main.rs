@@ -24,6 +24,7 @@ mod design_output;
 mod design_panel;
 mod design_parent;
 mod design_resume;
+mod design_rules;
 mod design_terminal;
 mod design_tree;
 mod dispatch;

@@ -96,19 +96,26 @@ impl Hidden {
 
     /// Tells whether a word is a path of folders; `Claude/Opus` are only two names.
     fn is_folder(&self, word: &str) -> bool {
-        if word.starts_with(['.', '~', '/']) && word.contains('/') {
-            return word.contains(char::is_alphanumeric);
-        }
         let parts: Vec<_> = word.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
         let is_plain = |part: &&str| {
             part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c))
         };
+        // `.claude` is a folder; `..claude`, `/Claude` and `~/Claude` are only a name with marks.
         let says_nothing = |part: &&str| {
-            self.names.iter().any(|name| name == part)
-                || MODELS.contains(part)
-                || SPEAKERS.contains(part)
+            let part = part.strip_prefix("..").map_or(*part, |rest| rest.trim_start_matches('.'));
+            let part = part.to_ascii_lowercase();
+            ["", ".", "~"].contains(&part.as_str())
+                || self.names.contains(&part)
+                || MODELS.contains(&part.as_str())
+                || SPEAKERS.contains(&part.as_str())
         };
-        parts.len() > 1 && parts.iter().all(is_plain) && !parts.iter().all(says_nothing)
+        if parts.iter().all(says_nothing) {
+            return false;
+        }
+        if word.starts_with(['.', '~', '/']) && word.contains('/') {
+            return word.contains(char::is_alphanumeric);
+        }
+        parts.len() > 1 && parts.iter().all(is_plain)
     }
 
     /// Tells whether a word is an identifier: `codex_home`, `CodexAdapter`, `codex::run`. One that
@@ -371,13 +378,25 @@ mod tests {
         assert_eq!(hidden.mask("beslocal").map(|it| it.text), Err(Leak));
     }
 
+    // P-224: letters of another script that look the same are read the same.
+    #[test]
+    fn a_name_in_letters_that_look_alike_is_hidden() {
+        for text in ["Cl\u{430}ude", "\u{421}ursor", "C\u{43e}dex"] {
+            let masked = hidden().mask(&format!("by {text} alone")).unwrap();
+            assert_eq!(masked.text, "by the tool alone", "{text}");
+        }
+    }
+
     proptest! {
         // P-224
         #[test]
         fn a_name_is_left_only_in_evidence(text in "(cur|sor|Cursor|CODEX|cla|ude|opus|the tool|[./ \na]){0,8}", wild in any::<String>()) {
             for text in [text, wild] {
                 if let Ok(masked) = hidden().mask(&text) {
-                    for word in masked.text.split_whitespace() {
+                    // A hidden folder such as `.claude/` is evidence.
+                    let is_hidden = |part: &str| part.starts_with('.') && !part.starts_with("..");
+                    let words = masked.text.split_whitespace();
+                    for word in words.filter(|word| !word.split('/').any(is_hidden)) {
                         let lower = word.to_lowercase();
                         let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
                         prop_assert!(!["cursor", "codex", "claude"].contains(&bare), "{}", word);

@@ -222,4 +222,28 @@ mod tests {
             prop_assert_eq!(added.matches(']').count(), missing.len().min(MOST_MARKS));
         }
     }
+
+    // What was put together with a finding is marked like the finding itself.
+    #[test]
+    fn citations_of_merged_remarks_are_marked_too() {
+        let remark = |concern: &str| Remark {
+            scope: Scope::In,
+            focus: None,
+            title: "t".to_owned(),
+            concern: concern.to_owned(),
+            revision: None,
+        };
+        let mut findings = [Finding {
+            id: FindingId { scope: Scope::In, number: 1 },
+            focus: None,
+            remark: remark("see a.rs:1"),
+            others: vec![remark("see b.rs:9")],
+            proposers: Vec::new(),
+        }];
+        let missing = (find("b.rs:9").remove(0), Missing::NoFile);
+        mark(&mut findings, &[missing]);
+        assert_eq!(findings[0].remark.concern, "see a.rs:1");
+        let other = &findings[0].others[0].concern;
+        assert!(other.contains("`b.rs:9`: this citation does not exist"), "{other}");
+    }
 }

@@ -10,6 +10,7 @@ use super::heavy::Worked;
 use super::matter::Ruling;
 use super::policy::Policy;
 use super::progress::{Prefix, Step};
+use super::rules::RulesVersion;
 use super::seat::{Available, Holder, Panel};
 use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
@@ -128,8 +129,10 @@ pub struct Settings {
     pub panel: Panel,
     /// The agents behind the names, as a lane is told: of the first, the second and the host.
     pub agents: [Chosen; 3],
-    /// Which rules hold where they have changed over time.
+    /// Which rules hold where they differ from the original's.
     pub policy: Policy,
+    /// The version of the rules that the run began under.
+    pub rules: RulesVersion,
     /// A block of design documents, for the agents that sketch.
     pub brief: Option<String>,
     /// Documents about the feature, by path.

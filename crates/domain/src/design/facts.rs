@@ -12,6 +12,7 @@ use super::event::{
 use super::heavy::Worked;
 use super::matter::Ruling;
 use super::progress::Step;
+use super::rules::RulesVersion;
 use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
 use super::walk::{Ending, Failed, Line, Next, walk, walked};
@@ -200,6 +201,11 @@ impl Facts {
     /// Returns what was asked for, and when.
     pub fn settings(&self) -> Option<(Millis, &Settings)> {
         self.settings.as_ref().map(|(at, settings)| (*at, settings.as_ref()))
+    }
+
+    /// Returns the rules that the run began under.
+    pub fn rules(&self) -> RulesVersion {
+        self.settings().map_or(RulesVersion::PRESENT, |(_, settings)| settings.rules)
     }
 
     /// Returns how the beginning went.

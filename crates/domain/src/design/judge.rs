@@ -5,6 +5,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::afterthought::is_correction;
 use super::anonymity::{Hidden, Leak};
 use super::debate::Defense;
 use super::decision::Decision;
@@ -13,8 +14,8 @@ use super::progress::unnumbered_warning;
 use super::quote::{self, EMPHASIS, Tag};
 use super::seat::Side;
 use super::vote::{
-    after_decoration, contradicted_warning, holds_one_of, in_cell, near_votes_warning, reason,
-    unmarked_warning, unwrapped, without_mark,
+    after_decoration, contradicted_warning, disowned_warning, holds_one_of, in_cell,
+    near_votes_warning, reason, unmarked_warning, unwrapped, without_mark,
 };
 use super::voting_block::{Form, Reading, counted, uncounted};
 use crate::markdown::lines;
@@ -131,6 +132,14 @@ pub struct Vote {
     pub rationale: String,
 }
 
+impl Vote {
+    /// Tells whether the rationale takes the vote back: `THESIS — no wait, ANTI_THESIS`.
+    fn is_taken_back(&self) -> bool {
+        let others = Side::BOTH.into_iter().filter(|side| *side != self.side);
+        others.into_iter().any(|side| is_correction(&self.rationale, side.token()))
+    }
+}
+
 /// All that one judge voted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Votes {
@@ -151,6 +160,8 @@ pub enum Judgement {
     Ineligible,
     /// Nothing in the answer is a vote: an abstention on everything.
     Unparseable,
+    /// The judge disowned its block of votes with these words: an abstention, too.
+    Disowned(String),
     /// The judge voted.
     Votes(Votes),
 }
@@ -178,6 +189,9 @@ pub fn read(answer: Option<&str>, asked: Asked<'_>) -> Judgement {
         if !asked.on_ballot.contains(&number) {
             continue;
         }
+        if asked.reading != Reading::Plain && vote.is_taken_back() {
+            votes.contradicted.insert(number);
+        }
         match votes.votes.entry(number) {
             Entry::Vacant(place) => {
                 place.insert(vote);
@@ -194,7 +208,11 @@ pub fn read(answer: Option<&str>, asked: Asked<'_>) -> Judgement {
         votes.repeated.remove(number);
     }
     let is_nothing = votes.votes.is_empty() && votes.contradicted.is_empty();
-    if is_nothing { Judgement::Unparseable } else { Judgement::Votes(votes) }
+    match counted.disowned {
+        Some(words) if is_nothing => Judgement::Disowned(words),
+        _ if is_nothing => Judgement::Unparseable,
+        _ => Judgement::Votes(votes),
+    }
 }
 
 /// Returns what these rules take for a vote.
@@ -228,6 +246,7 @@ impl Judgement {
                 "{judge} judge output unparseable — treated as abstention for all decisions on \
                  this ballot."
             ))],
+            Self::Disowned(words) => vec![disowned_warning(&format!("{judge} judge"), words)],
             Self::Votes(votes) => {
                 let who = format!("{judge} judge");
                 let repeated = votes.repeated.iter().map(|number| {
@@ -236,8 +255,9 @@ impl Judgement {
                     unnumbered_warning(&text)
                 });
                 let contradicted = votes.contradicted.iter();
+                let sides = Side::BOTH.map(Side::token);
                 let contradicted = contradicted
-                    .map(|number| contradicted_warning(&who, &format!("DECISION_{number}")));
+                    .map(|number| contradicted_warning(&who, &format!("DECISION_{number}"), sides));
                 let unmarked = unmarked_warning(&who, votes.form);
                 unmarked.into_iter().chain(repeated).chain(contradicted).collect()
             }
@@ -250,14 +270,14 @@ impl Judgement {
             Self::Votes(votes) => {
                 votes.votes.contains_key(&number) || votes.contradicted.contains(&number)
             }
-            Self::Ineligible | Self::Unparseable => false,
+            Self::Ineligible | Self::Unparseable | Self::Disowned(_) => false,
         }
     }
 
     fn on(&self, number: usize) -> Option<&Vote> {
         match self {
             Self::Votes(votes) => votes.votes.get(&number),
-            Self::Ineligible | Self::Unparseable => None,
+            Self::Ineligible | Self::Unparseable | Self::Disowned(_) => None,
         }
     }
 }
@@ -598,11 +618,22 @@ mod tests {
             judgement.warnings("Codex"),
             [
                 "**⚠ Codex judge voted on DECISION_2 twice; the first vote counts.**",
-                "**⚠ Codex judge voted on DECISION_1 in different ways; Convoke counts that as an \
-                 abstention.**",
+                "**⚠ Codex judge voted THESIS and ANTI_THESIS on DECISION_1; Convoke counts that as \
+                 an abstention.**",
             ]
         );
         assert_eq!(near_votes("Codex", &both, asked), None);
+        let blocks = [block("DECISION_1: THESIS — a"), block("DECISION_1: ANTI_THESIS — b")];
+        for both in [blocks.join("\n"), block("DECISION_1: THESIS — no wait, ANTI_THESIS")] {
+            assert_eq!(read(Some(&both), asked).on(1), None, "{both}");
+            assert_eq!(read(Some(&both), asked).warnings("Codex").len(), 1);
+        }
+        let disowned = format!("The format is:\n{}", blocks[0]);
+        assert_eq!(
+            read(Some(&disowned), asked).warnings("Codex"),
+            ["**⚠ Codex judge disowned its block of votes (\"The format is:\"); Convoke does not \
+                 count it.**"]
+        );
         let outside = "DECISION_1: THESIS — a";
         assert_eq!(
             read(Some(outside), asked).warnings("Codex"),

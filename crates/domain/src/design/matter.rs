@@ -90,6 +90,17 @@ impl Ruling {
     pub fn line(&self) -> String {
         format!("{} by a person: {}", self.choice.past(), quote::line(&self.because))
     }
+
+    /// Says that a person changed this decision before a run acted on it.
+    pub fn changed_to(&self, later: &Self) -> String {
+        let (id, now) = (self.matter, later.choice.past());
+        let how = if self.choice == later.choice {
+            format!("{now} for another reason")
+        } else {
+            format!("{now} instead of {}", self.choice.past())
+        };
+        format!("decision changed: {id} {how}; no agent had acted on the earlier decision")
+    }
 }
 
 /// Something that a person can decide.

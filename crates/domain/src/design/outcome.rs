@@ -3,14 +3,13 @@
 //! Other programs read these files and people publish them. So every text from outside stands on
 //! one line behind its key, and an observation that may be about security is kept out of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::finding::{Finding, FindingId, FocusArea, Remark, Scope};
 use super::merge::description;
 use super::quote;
+use super::security::may_be_about_security;
 use super::tally::{Counted, Tally, Verdict, Voter};
-use crate::markdown::fence::{FenceLine, Fences};
-use crate::markdown::{bare, lines};
 
 /// Said when the panel accepted nothing that is in scope.
 pub const ALL_REJECTED: &str =
@@ -196,86 +195,17 @@ fn observation((finding, counted): Decided<'_>) -> String {
     )
 }
 
-/// Words that make an observation a matter of security when nobody tagged it as one. Better one
-/// too many held back than one hole published.
-const SUSPECT: [&str; 17] = [
-    "security",
-    "vulnerab",
-    "exploit",
-    "injection",
-    "xss",
-    "csrf",
-    "ssrf",
-    "traversal",
-    "credential",
-    "secret",
-    "password",
-    "api key",
-    "privilege",
-    "bypass",
-    "code execution",
-    "cve-",
-    "deseriali",
-];
-
-/// Tells whether an observation may be about security: by its focus area, by the words
-/// `focus-area=security` outside code, or by what it talks of outside code.
+/// Tells whether an observation may be about security: by its focus area, or by what it talks of.
 pub fn is_held_back(finding: &Finding) -> bool {
     let suspect = |remark: &Remark| {
         let texts = [Some(&remark.title), Some(&remark.concern), remark.revision.as_ref()];
-        texts.into_iter().flatten().any(|text| {
-            let prose = without_code(text).to_lowercase();
-            SUSPECT.iter().any(|word| prose.contains(word))
-        })
+        let texts: Vec<_> = texts.into_iter().flatten().map(String::as_str).collect();
+        may_be_about_security(&texts.join("\n\n"))
     };
     finding.id.scope == Scope::Out
         && (finding.focus == Some(FocusArea::Security)
             || suspect(&finding.remark)
             || finding.others.iter().any(suspect))
-}
-
-/// Takes out fenced code and code within a line. Code that runs over a line's end, and a fence that
-/// is never closed, are not trusted to be code: whoever wants to hide a word would write it so.
-fn without_code(text: &str) -> String {
-    let mut fences = Fences::default();
-    let mut prose = String::with_capacity(text.len());
-    let mut code = String::new();
-    for line in lines(text) {
-        match fences.feed(bare(line)) {
-            FenceLine::Outside => push_prose(line, &mut prose),
-            FenceLine::Opens | FenceLine::Body => code.push_str(line),
-            FenceLine::Closes => code.clear(),
-        }
-    }
-    // What is left stands in a fence that nobody closed.
-    prose + &code
-}
-
-fn push_prose(line: &str, prose: &mut String) {
-    let mut runs = Vec::new();
-    let mut at = 0;
-    while let Some(found) = line[at..].find('`') {
-        let start = at + found;
-        let length = line[start..].len() - line[start..].trim_start_matches('`').len();
-        runs.push((start, length));
-        at = start + length;
-    }
-    // A span ends at the next run of the same length.
-    let mut later = HashMap::new();
-    let mut ends = vec![None; runs.len()];
-    for (index, (_, length)) in runs.iter().enumerate().rev() {
-        ends[index] = later.insert(*length, index);
-    }
-    let (mut index, mut copied) = (0, 0);
-    while index < runs.len() {
-        if let Some(end) = ends[index] {
-            prose.push_str(&line[copied..runs[index].0]);
-            copied = runs[end].0 + runs[end].1;
-            index = end;
-        }
-        index += 1;
-    }
-    prose.push_str(&line[copied..]);
 }
 
 #[cfg(test)]

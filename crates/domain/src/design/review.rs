@@ -7,15 +7,19 @@
 //! doubt. What is thought aloud, quoted, fenced as an example, repeated in a summary or copied from
 //! the prompt is no remark. Everything else is no review, and is asked for once more.
 
+mod concern;
 mod heading;
+mod label;
 mod table;
 mod tags;
 
 use self::heading::{Chapter, Chapters};
+use self::label::{Part, labelled, split_at_revision, title, without_emphasis};
 use self::tags::Tags;
 use super::aside::without_asides;
 use super::finding::{FocusArea, Remark, Scope};
 use super::parts::document;
+use super::policy::Policy;
 use super::quote;
 use crate::lane::substance::{Measure, NO_ISSUES, substance};
 use crate::markdown::fence::{FenceLine, Fences};
@@ -23,7 +27,7 @@ use crate::markdown::heading::Heading;
 use crate::markdown::{bare, lines};
 
 /// An answer that is no review.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAReview {
     /// Nothing in it is a finding.
     #[error("the answer holds no numbered finding, and does not say `{NO_ISSUES}`")]
@@ -31,6 +35,9 @@ pub enum NotAReview {
     /// It says that there is nothing below a list that is not marked as one of findings.
     #[error("the answer says `{NO_ISSUES}` beside a list without focus areas")]
     Contradiction,
+    /// It says that there is nothing, and raises something in plain words.
+    #[error("the answer says `{NO_ISSUES}` and raises a concern: \"{0}\"")]
+    Concern(String),
     /// A table holds more than the list.
     #[error("the answer holds {listed} findings in a list and {rows} in a table")]
     Mixed {
@@ -53,14 +60,36 @@ pub struct SecondThoughts {
     pub passed_over: usize,
 }
 
-/// Says why an answer cannot be used as a review: it has no substance, or cannot be read.
-pub fn flaw(answer: &str) -> Option<String> {
+/// Says why an answer cannot be used as a review: it has no substance, or cannot be read. By the
+/// original's rules every list of findings needs substance, and words behind the word for nothing
+/// mean nothing. By the safe rules findings in the wanted form are complete at any length.
+pub fn flaw(answer: &str, policy: Policy) -> Option<String> {
     let (spoken, _) = without_asides(answer);
     let text = document(&spoken);
+    let read = remarks(text);
     // P-161: where nothing is to be reported, no more has to be said.
-    let measured = || substance(text, Measure::Review).err().map(|thin| thin.to_string());
-    let thin = if matches!(says_none(text), Some(Said::First)) { None } else { measured() };
-    thin.or_else(|| remarks(text).err().map(|error| error.to_string()))
+    let is_whole = match (says_none(text), policy) {
+        (Some(Said::First), _) | (Some(Said::Later), Policy::Safe) => true,
+        (Some(Said::Later) | None, Policy::Seed) => false,
+        (None, Policy::Safe) => read.as_ref().is_ok_and(|found| is_in_form(found)),
+    };
+    let thin = if is_whole { None } else { substance(text, Measure::Review).err() };
+    if let Some(thin) = thin {
+        return Some(thin.to_string());
+    }
+    match read {
+        Err(error) => Some(error.to_string()),
+        Ok(found) if found.is_empty() && policy == Policy::Safe => {
+            let words = concern::concern(beside_none(text))?;
+            Some(NotAReview::Concern(quote::line(words)).to_string())
+        }
+        Ok(_) => None,
+    }
+}
+
+/// Tells whether findings have the form that reviewers are asked for: each has its tag.
+fn is_in_form(found: &[Remark]) -> bool {
+    !found.is_empty() && found.iter().all(is_marked)
 }
 
 /// Reads a reviewer's answer. No remarks at all means that it has nothing to report.
@@ -106,12 +135,26 @@ enum Said {
     Later,
 }
 
+/// Returns the lines outside of code that say something.
+fn filled(answer: &str) -> impl Iterator<Item = &str> {
+    let mut fences = Fences::default();
+    let outside = move |line: &&str| fences.feed(line) == FenceLine::Outside;
+    lines(answer).map(bare).filter(outside).filter(|line| !plain(line).is_empty())
+}
+
+/// Tells whether a line is the word for nothing.
+fn is_none(line: &str) -> bool {
+    plain(plain(line).trim_end_matches('.')) == NO_ISSUES
+}
+
+/// Returns what else an answer says that holds the word for nothing.
+fn beside_none(answer: &str) -> impl Iterator<Item = &str> {
+    filled(answer).filter(|line| !is_none(line))
+}
+
 /// Finds the word for nothing, alone on a line outside of code.
 fn says_none(answer: &str) -> Option<Said> {
-    let mut fences = Fences::default();
-    let outside = |line: &&str| fences.feed(line) == FenceLine::Outside;
-    let filled = lines(answer).map(bare).filter(outside).filter(|line| !plain(line).is_empty());
-    let mut said = filled.map(|line| plain(plain(line).trim_end_matches('.')) == NO_ISSUES);
+    let mut said = filled(answer).map(is_none);
     match said.next() {
         Some(true) => Some(Said::First),
         _ => said.any(|is_none| is_none).then_some(Said::Later),
@@ -279,50 +322,6 @@ fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     start.eq_ignore_ascii_case(word).then(|| &text[word.len()..])
 }
 
-/// The parts of a remark that a label can begin.
-#[derive(Clone, Copy)]
-enum Part {
-    Focus,
-    Concern,
-    Revision,
-}
-
-const LABELS: [(&str, Part); 9] = [
-    ("focus area", Part::Focus),
-    ("focus-area", Part::Focus),
-    ("concern", Part::Concern),
-    ("suggested revision", Part::Revision),
-    ("suggested change", Part::Revision),
-    ("suggested fix", Part::Revision),
-    ("suggestion", Part::Revision),
-    ("recommendation", Part::Revision),
-    ("revision", Part::Revision),
-];
-
-/// Reads a label at the start of a line, as a bullet, in bold or bare.
-fn labelled(line: &str) -> Option<(Part, &str)> {
-    let text = line.trim_start();
-    let text = text.strip_prefix(['-', '*', '+']).filter(|it| it.starts_with(' ')).unwrap_or(text);
-    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_'));
-    LABELS.iter().find_map(|(label, part)| {
-        let rest = after_word(text, label)?.trim_start_matches(['*', '_', ' ']);
-        let rest = rest.strip_prefix(':')?.trim_start_matches(['*', '_', ' ']);
-        Some((*part, rest))
-    })
-}
-
-/// Splits a line at a label in its middle, which reviewers write when they keep to one line.
-fn split_at_revision(line: &str) -> (&str, Option<&str>) {
-    const LABEL: &str = "suggested revision";
-    let Some(at) = line.to_ascii_lowercase().find(LABEL).filter(|at| *at > 0) else {
-        return (line, None);
-    };
-    let rest = line[at + LABEL.len()..].trim_start_matches(['*', '_', ' ']);
-    let Some(rest) = rest.strip_prefix(':') else { return (line, None) };
-    let before = line[..at].trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_'));
-    (before, Some(rest.trim_start_matches(['*', '_', ' '])))
-}
-
 impl Item<'_> {
     /// Puts the lines where their labels say. An entry without words says nothing.
     fn remark(&self) -> Option<Remark> {
@@ -368,26 +367,6 @@ impl Item<'_> {
         let revision = Some(revision).filter(|text| !plain(text).is_empty());
         said.then_some(Remark { scope, focus, title, concern, revision })
     }
-}
-
-/// Makes a title of the first words: those in bold, the first sentence, or as many as fit.
-fn title(text: &str) -> String {
-    const MOST: usize = 80;
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let bold = line.strip_prefix("**").and_then(|rest| rest.split_once("**"));
-    let line = without_emphasis(bold.map_or(line, |(words, _)| words));
-    let sentence = line.split_once(". ").map_or(&*line, |(first, _)| first);
-    let sentence = sentence.trim_end_matches([':', '.']);
-    if sentence.chars().count() <= MOST {
-        return sentence.to_owned();
-    }
-    let end = sentence.char_indices().nth(MOST).map_or(sentence.len(), |(at, _)| at);
-    let cut = sentence[..end].rfind(' ').unwrap_or(end);
-    format!("{}\u{2026}", &sentence[..cut])
-}
-
-fn without_emphasis(text: &str) -> String {
-    text.replace("**", "").trim().to_owned()
 }
 
 #[cfg(test)]

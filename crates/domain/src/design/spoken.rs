@@ -191,33 +191,6 @@ pub fn is_indented(line: &str) -> bool {
     columns.map(|c| if c == '\t' { 4 } else { 1 }).sum::<usize>() >= 4
 }
 
-/// Words that say that what follows is an example, in the languages that agents answer in.
-const EXAMPLE: [&str; 17] = [
-    "example",
-    "format",
-    "e.g.",
-    "sample",
-    "template",
-    "placeholder",
-    "beispiel",
-    "muster",
-    "vorlage",
-    "exemple",
-    "modèle",
-    "ejemplo",
-    "plantilla",
-    "esempio",
-    "例",
-    "格式",
-    "пример",
-];
-
-/// Tells whether a line says that an example follows.
-pub fn says_example(line: &str) -> bool {
-    let line = line.to_lowercase();
-    EXAMPLE.iter().any(|word| line.contains(word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,10 +232,9 @@ mod tests {
     }
 
     #[test]
-    fn quotations_code_and_examples_are_recognised() {
+    fn quotations_and_code_are_recognised() {
         assert!(is_quoted("  > a") && !is_quoted("a > b"));
         assert!(is_indented("    a") && is_indented("\ta") && is_indented("  \ta"));
         assert!(!is_indented("   a"));
-        assert!(says_example("For EXAMPLE:") && says_example("格式如下") && !says_example("votes"));
     }
 }

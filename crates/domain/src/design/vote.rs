@@ -5,8 +5,9 @@
 //! abstention is noticed, a vote that was guessed is not. Which lines of an answer count is decided
 //! in [`voting_block`](super::voting_block).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::afterthought;
 use super::finding::FindingId;
 use super::progress::unnumbered_warning;
 use super::quote::{self, EMPHASIS, after_list_mark};
@@ -46,6 +47,20 @@ pub struct Cast {
     pub reason: String,
 }
 
+impl Cast {
+    /// Returns the other vote that the reason ends or breaks off with: `YES — no wait, NO`. Within a
+    /// sentence the word is only a word: `YES — there is NO lock`.
+    /// Neither a quotation nor a vote on another item changes this one.
+    fn other(&self, id: FindingId) -> Option<Vote> {
+        let said = afterthought::without_quotations(&self.reason);
+        let is_elsewhere = |before| FindingId::split(before).is_some_and(|(named, _)| named != id);
+        let words = afterthought::words(&said).into_iter();
+        let last = words.filter(|said| said.is_last && !is_elsewhere(said.before));
+        let votes = last.map(|said| Vote::ALL.into_iter().find(|vote| vote.word() == said.word));
+        votes.flatten().find(|vote| *vote != self.vote)
+    }
+}
+
 /// Everything that one voter said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Votes {
@@ -53,10 +68,12 @@ pub struct Votes {
     cast: Vec<(FindingId, Cast)>,
     /// Items that were voted on again; the first vote counts.
     pub repeated: Vec<FindingId>,
-    /// Items on which different votes were cast, so that none of them counts.
-    pub contradicted: Vec<FindingId>,
+    /// Items on which different votes were cast, so that none of them counts; with the first two.
+    pub contradicted: BTreeMap<FindingId, [Vote; 2]>,
     /// How the answer was written.
     pub form: Form,
+    /// The words with which the voter disowns its block of votes, so that the block does not count.
+    pub disowned: Option<String>,
 }
 
 impl Votes {
@@ -67,21 +84,25 @@ impl Votes {
         let mut cast = counted.votes;
         // Votes on one item stay in their order.
         cast.sort_by_key(|(id, _)| *id);
-        let (mut repeated, mut contradicted) = (Vec::new(), Vec::new());
+        let (mut repeated, mut contradicted) = (Vec::new(), BTreeMap::new());
+        if reading != Reading::Plain {
+            let changed =
+                cast.iter().filter_map(|(id, cast)| Some((*id, [cast.vote, cast.other(*id)?])));
+            contradicted.extend(changed);
+        }
         cast.dedup_by(|(again, other), (id, cast)| {
             let is_again = again == id;
             let is_other = other.vote != cast.vote && reading != Reading::Plain;
             if is_again && is_other {
-                contradicted.push(*id);
+                contradicted.entry(*id).or_insert([cast.vote, other.vote]);
             } else if is_again {
                 repeated.push(*id);
             }
             is_again
         });
-        contradicted.dedup();
-        cast.retain(|(id, _)| contradicted.binary_search(id).is_err());
-        repeated.retain(|id| contradicted.binary_search(id).is_err());
-        Self { cast, repeated, contradicted, form: counted.form }
+        cast.retain(|(id, _)| !contradicted.contains_key(id));
+        repeated.retain(|id| !contradicted.contains_key(id));
+        Self { cast, repeated, contradicted, form: counted.form, disowned: counted.disowned }
     }
 
     /// Returns the vote on an item; none is an abstention.
@@ -124,7 +145,7 @@ pub fn near_votes(
     on_ballot: impl Iterator<Item = FindingId>,
 ) -> Vec<String> {
     let votes = Votes::parse(answer, reading);
-    let is_settled = |id| votes.on(id).is_some() || votes.contradicted.binary_search(&id).is_ok();
+    let is_settled = |id| votes.on(id).is_some() || votes.contradicted.contains_key(&id);
     let open: BTreeSet<_> = on_ballot.filter(|id| !is_settled(*id)).collect();
     uncounted(answer, reading, |line| {
         let named = FindingId::split(after_decoration(in_cell(line, reading)));
@@ -162,22 +183,33 @@ pub(super) fn unmarked_warning(who: &str, form: Form) -> Option<String> {
 }
 
 /// Warns that different votes were cast on one item.
-pub(super) fn contradicted_warning(who: &str, item: &str) -> String {
+pub(super) fn contradicted_warning(who: &str, item: &str, [first, other]: [&str; 2]) -> String {
     unnumbered_warning(&format!(
-        "{who} voted on {item} in different ways; Convoke counts that as an abstention."
+        "{who} voted {first} and {other} on {item}; Convoke counts that as an abstention."
     ))
+}
+
+/// Warns that a block of votes does not count because of the words around it.
+pub(super) fn disowned_warning(who: &str, words: &str) -> String {
+    unnumbered_warning(&format!(
+        "{who} disowned its block of votes ({}); Convoke does not count it.",
+        excerpt(words)
+    ))
+}
+
+/// Puts the beginning of an answer's words between quotation marks.
+fn excerpt(words: &str) -> String {
+    const MOST: usize = 60;
+    let line = quote::line(words);
+    let cut: String = line.chars().take(MOST).collect();
+    let dots = if cut.len() < line.len() { "\u{2026}" } else { "" };
+    quote::phrase(&format!("{cut}{dots}"))
 }
 
 /// Returns the warning for lines that look like votes, of which the first few are shown.
 pub(super) fn near_votes_warning(voter: &str, lines: &[String]) -> Option<String> {
     const SHOWN: usize = 3;
-    const MOST: usize = 60;
-    let shown = lines.iter().take(SHOWN).map(|line| {
-        let line = quote::line(line);
-        let cut: String = line.chars().take(MOST).collect();
-        let dots = if cut.len() < line.len() { "\u{2026}" } else { "" };
-        quote::phrase(&format!("{cut}{dots}"))
-    });
+    let shown = lines.iter().take(SHOWN).map(|line| excerpt(line));
     let shown = shown.collect::<Vec<_>>().join(", ");
     let more = if lines.len() > SHOWN { ", \u{2026}" } else { "" };
     let count = match lines.len() {
@@ -271,13 +303,7 @@ mod tests {
             ("- **FINDING_1**: **YES** \u{2014} right", "FINDING_1", Vote::Yes, "right"),
             ("1. FINDING_1: NO \u{2014} wrong", "FINDING_1", Vote::No, "wrong"),
             ("FINDING_1: `NO`: wrong", "FINDING_1", Vote::No, "wrong"),
-            // What the reason says changes nothing.
-            (
-                "FINDING_1: NO \u{2014} not YES, rather EXONERATE",
-                "FINDING_1",
-                Vote::No,
-                "not YES, rather EXONERATE",
-            ),
+            ("FINDING_1: NO \u{2014} rather EXONERATE", "FINDING_1", Vote::No, "rather EXONERATE"),
             ("FINDING_1: YES \u{2014} FINDING_2: NO", "FINDING_1", Vote::Yes, "FINDING_2: NO"),
         ] {
             assert_eq!(read(line), Some((id.to_owned(), vote, reason.to_owned())), "{line}");
@@ -330,7 +356,8 @@ mod tests {
                      FINDING_1: NO — e\n";
         for answer in [votes.to_owned(), format!("{}\n{votes}{}", word.begin(), word.end())] {
             let read = Votes::parse(&answer, Reading::Marked(&word));
-            assert_eq!((read.on(id(1)), &read.contradicted), (None, &vec![id(1)]));
+            assert_eq!(read.on(id(1)), None);
+            assert_eq!(read.contradicted, [(id(1), [Vote::No, Vote::Yes])].into());
             let second = read.on(id(2)).map(|cast| (cast.vote, cast.reason.as_str()));
             assert_eq!((second, &read.repeated), (Some((Vote::No, "b")), &vec![id(2)]));
             let near = near_votes(&answer, Reading::Marked(&word), [id(1), id(2)].into_iter());
@@ -338,6 +365,35 @@ mod tests {
         }
         let plain = Votes::parse(votes, Reading::Plain);
         assert_eq!(plain.on(id(1)).map(|cast| cast.vote), Some(Vote::No));
+    }
+
+    // A word of a vote that ends a reason, or breaks it off, is a second vote.
+    #[test]
+    fn a_vote_that_its_reason_takes_back_is_an_abstention() {
+        let word = MarkerWord::from_random(1);
+        let id = FindingId { scope: In, number: 1 };
+        let read = |line: &str| {
+            let votes = Votes::parse(line, Reading::Marked(&word));
+            (votes.on(id).map(|cast| cast.vote), votes.contradicted.get(&id).copied())
+        };
+        for line in [
+            "FINDING_1: YES \u{2014} no wait, NO",
+            "FINDING_1: YES \u{2014} hm\u{2014}**NO**.",
+            "FINDING_1: YES (actually NO)",
+            "FINDING_1: YES \u{2014} doch NO, es fehlt nichts",
+        ] {
+            assert_eq!(read(line), (None, Some([Vote::Yes, Vote::No])), "{line}");
+        }
+        for line in [
+            "FINDING_1: YES \u{2014} there is NO lock here",
+            "FINDING_1: YES \u{2014} a NO-OP.",
+            "FINDING_1: YES \u{2014} no.",
+            "FINDING_1: YES \u{2014} as said: YES.",
+        ] {
+            assert_eq!(read(line), (Some(Vote::Yes), None), "{line}");
+        }
+        let votes = Votes::parse("FINDING_1: YES \u{2014} no wait, NO", Reading::Plain);
+        assert_eq!(votes.on(id).map(|cast| cast.vote), Some(Vote::Yes));
     }
 
     // An abstention that was perhaps none is told of, and whoever voted is not bothered.

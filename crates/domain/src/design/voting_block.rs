@@ -4,8 +4,9 @@
 //! ballot. What they say before and after, what they quote and what they think cannot become a vote
 //! then, and neither can a text that they were given: it was written before the word was drawn.
 
+use super::disowned::{self, Extent};
 use super::quote::visible;
-use super::spoken::{is_indented, is_quoted, says_example, spoken};
+use super::spoken::{is_indented, is_quoted, spoken};
 use super::vote::after_decoration;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
@@ -124,25 +125,27 @@ pub enum Form {
 pub(super) struct Counted<T> {
     pub(super) votes: Vec<T>,
     pub(super) form: Form,
+    /// The words with which the answerer disowns its block, if no other block counts.
+    pub(super) disowned: Option<String>,
 }
 
-/// Reads the votes that count. Between marker lines it is the last complete block that does; without
-/// such a block it is what the answer says aloud.
+/// Reads the votes that count. Between marker lines these are the votes of all complete blocks that
+/// the answerer does not disown; without such a block it is what the answer says aloud.
 pub(super) fn counted<T>(
     answer: &str,
     reading: Reading<'_>,
     read: impl Fn(&str) -> Option<T>,
 ) -> Counted<T> {
     let Reading::Marked(word) = reading else {
-        return Counted { votes: plain(answer, read), form: Form::Plain };
+        return Counted { votes: plain(answer, read), form: Form::Plain, disowned: None };
     };
     let said = spoken(answer);
-    match last_block(&said, word) {
-        Some(block) => {
-            Counted { votes: block.into_iter().filter_map(read).collect(), form: Form::Marked }
-        }
-        None => Counted { votes: unmarked(&said, word, read), form: Form::Unmarked },
+    let Blocks { owned, disowned, rest } = blocks(&said, word);
+    if owned.is_empty() {
+        return Counted { votes: unmarked(&rest, word, read), form: Form::Unmarked, disowned };
     }
+    let votes = owned.into_iter().flatten().filter_map(read).collect();
+    Counted { votes, form: Form::Marked, disowned: None }
 }
 
 /// Finds lines that the answerer may have meant as votes although they do not count. Those that were
@@ -193,22 +196,69 @@ fn marker(line: &str, word: &MarkerWord) -> Option<Marker> {
     is_marker.then_some(Marker { is_begin, is_ours })
 }
 
-/// Returns the lines of the last complete block. An answer that repeats the question repeats its
-/// block, too: one in which no line begins with an id.
-fn last_block<'s>(said: &'s str, word: &MarkerWord) -> Option<Vec<&'s str>> {
-    let mut last = None;
+/// The complete blocks of an answer.
+struct Blocks<'s> {
+    /// The lines of those that count.
+    owned: Vec<Vec<&'s str>>,
+    /// The words that disown the last of the others.
+    disowned: Option<String>,
+    /// Every line of the answer that is in no complete block and is said aloud.
+    rest: Vec<&'s str>,
+}
+
+/// Finds the complete blocks, and which of them the answerer disowns: by the line above, or by a
+/// sentence before the next block. An answer that repeats the question repeats its block, too: one in
+/// which no line begins with an id.
+fn blocks<'s>(said: &'s str, word: &MarkerWord) -> Blocks<'s> {
+    let mut found = Blocks { owned: Vec::new(), disowned: None, rest: Vec::new() };
     let mut open: Option<Vec<&str>> = None;
+    // The lines since the last complete block.
+    let mut between = Vec::new();
+    let mut introduction = None;
     for line in said.lines().filter(|line| !is_quoted(line) && !is_indented(line)) {
         match marker(line, word).filter(|marker| marker.is_ours) {
-            Some(Marker { is_begin: true, .. }) => open = Some(Vec::new()),
-            Some(_) => {
-                let block = open.take().filter(|block| block.iter().any(|line| names_item(line)));
-                last = block.or(last);
+            Some(Marker { is_begin: true, .. }) => {
+                found.rest.extend(open.replace(Vec::new()).unwrap_or_default());
+                introduction = disowned::introduction(&between);
             }
-            None => open.iter_mut().for_each(|block| block.push(line)),
+            Some(_) => {
+                let is_ours = |block: &Vec<&str>| block.iter().any(|line| names_item(line));
+                let Some(block) = open.take().filter(is_ours) else { continue };
+                found.withdraw(&between);
+                between.clear();
+                match introduction {
+                    Some(words) => found.disowned = Some(words.to_owned()),
+                    None => found.owned.push(block),
+                }
+            }
+            None => {
+                if let Some(block) = &mut open {
+                    block.push(line);
+                } else {
+                    between.push(line);
+                    found.rest.push(line);
+                }
+            }
         }
     }
-    last
+    found.withdraw(&between);
+    found.rest.extend(open.unwrap_or_default());
+    found
+}
+
+impl Blocks<'_> {
+    /// Takes back what the words below the blocks so far take back.
+    fn withdraw(&mut self, below: &[&str]) {
+        let Some((words, extent)) = disowned::withdrawal(below) else { return };
+        let kept = match extent {
+            Extent::Block => self.owned.len().saturating_sub(1),
+            Extent::Votes => 0,
+        };
+        if kept < self.owned.len() {
+            self.owned.truncate(kept);
+            self.disowned = Some(words);
+        }
+    }
 }
 
 /// Tells whether a line begins with an id and its number.
@@ -218,21 +268,21 @@ fn names_item(line: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Reads what an answer without a block says aloud. Quotations, indented text and blocks with
-/// another ballot's word are left out. Votes in a fence count only if one fence holds all of them, and
+/// Reads what an answer without a block says aloud. Blocks with another ballot's word are left
+/// out. Votes in a fence count only if one fence holds all of them, and
 /// nothing before it says that it is an example.
-fn unmarked<T>(said: &str, word: &MarkerWord, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
+fn unmarked<T>(said: &[&str], word: &MarkerWord, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
     let mut fences = Fences::default();
     let (mut outside, mut inside) = (Vec::new(), Vec::new());
     let (mut is_foreign, mut is_example) = (false, false);
-    for line in said.lines().filter(|line| !is_quoted(line) && !is_indented(line)) {
+    for &line in said {
         if let Some(Marker { is_begin, is_ours }) = marker(line, word) {
             is_foreign = is_begin && !is_ours;
             continue;
         }
         let place = fences.feed(line);
         if place != FenceLine::Body {
-            is_example |= says_example(line);
+            is_example |= disowned::is_example(line);
         }
         if place == FenceLine::Opens {
             inside.push((is_example, Vec::new()));
@@ -299,11 +349,17 @@ mod tests {
 
     // P-268
     #[test]
-    fn the_last_complete_block_counts() {
+    fn complete_blocks_count_where_they_agree() {
         let (yes, no) = (block("FINDING_1: YES"), block("FINDING_1: NO"));
         for (answer, expected) in [
             (yes.clone(), "Y--"),
-            (format!("{yes}{no}"), "N--"),
+            (format!("{yes}{no}"), "---"),
+            (format!("{yes}{yes}"), "Y--"),
+            (format!("{yes}{}", block("FINDING_1: NO\nFINDING_2: NO")), "-N-"),
+            (format!("For example:\n{no}My votes:\n{yes}"), "Y--"),
+            (format!("{no}Ignore the block above.\n{yes}"), "Y--"),
+            (format!("{yes}A wrong ballot, for example:\n{no}"), "Y--"),
+            (format!("Here are my votes:\n\n{yes}\nI hope that helps!"), "Y--"),
             (format!("{yes}{}\nFINDING_1: NO\n", word().begin()), "Y--"),
             (format!("{}\nFINDING_1: NO\n{yes}", word().begin()), "Y--"),
             (format!("{yes}FINDING_2: NO\n"), "Y--"),
@@ -338,7 +394,16 @@ mod tests {
             ("BEGIN VOTES qqqqqqqqqq\nFINDING_1: YES\nFINDING_2: NO", "---"),
             ("Begin votes below\nFINDING_1: YES", "Y--"),
             ("BEGIN VOTES\nFINDING_1: YES\nEND VOTES", "Y--"),
+            ("END VOTES WORD\nFINDING_1: YES\nBEGIN VOTES WORD", "Y--"),
+            // A block that its writer disowns.
+            ("The format is:\nBEGIN VOTES WORD\nFINDING_1: YES\nEND VOTES WORD", "---"),
+            ("BEGIN VOTES WORD\nFINDING_1: YES\nEND VOTES WORD\nI withdraw these votes.", "---"),
+            (
+                "For example:\nBEGIN VOTES WORD\nFINDING_1: YES\nEND VOTES WORD\nFINDING_2: NO",
+                "-N-",
+            ),
         ] {
+            let answer = &answer.replace("WORD", word().as_str());
             assert_eq!(read(answer), (expected.to_owned(), Form::Unmarked), "{answer}");
         }
     }
@@ -423,11 +488,17 @@ mod tests {
 
     #[test]
     fn a_long_answer_costs_its_length() {
-        for piece in
-            ["FINDING_1: <think> ", "FINDING_1: x <!--\n", "`<think>", "<think ", "</think>\n"]
-        {
+        for piece in [
+            "FINDING_1: <think> ",
+            "FINDING_1: x <!--\n",
+            "`<think>",
+            "<think ",
+            "</think>\n",
+            "„NO ",
+        ] {
             let answer = piece.repeat(500_000 / piece.len());
             read(&answer);
+            read(&format!("FINDING_1: YES \u{2014} {answer}"));
         }
     }
 }

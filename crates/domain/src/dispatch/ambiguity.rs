@@ -92,45 +92,67 @@ impl Ambiguity {
     }
 }
 
-/// What the line before an approving object says if the object is only an example or a condition.
-const HYPOTHETICAL: [&str; 36] = [
+/// Words that call what follows an example.
+const EXAMPLES: [&str; 25] = [
     "example",
     "e.g.",
     "for instance",
     "sample",
     "template",
+    "placeholder",
     "instructs",
-    "would ",
-    "once ",
-    "becomes",
-    "if ",
-    "unless",
-    "until",
     "instead of",
     "beispiel",
     "z.b.",
     "vorlage",
-    "sobald",
-    "wenn ",
-    "falls ",
-    "würde",
-    "wäre",
+    "muster",
     "exemple",
-    "une fois",
-    "serait",
-    "si ",
+    "modèle",
     "ejemplo",
-    "una vez",
-    "cuando",
-    "sería",
+    "plantilla",
     "esempio",
     "exemplo",
-    "如果",
+    "voorbeeld",
+    "пример",
     "示例",
     "例如",
-    "もし",
+    "例:",
+    "例：",
     "예시",
 ];
+
+/// Words that name a condition.
+const CONDITIONS: [&str; 14] = [
+    "once ", "if ", "unless", "until", "sobald", "wenn ", "falls ", "une fois", "si ", "una vez",
+    "cuando", "если", "如果", "もし",
+];
+
+/// Words that imagine what is not so.
+const IMAGININGS: [&str; 7] = ["would ", "becomes", "würde", "wäre", "serait", "sería", "бы "];
+
+/// Tells whether words call what follows an example.
+pub fn calls_example(words: &str) -> bool {
+    let words = words.to_lowercase();
+    EXAMPLES.iter().any(|phrase| words.contains(phrase))
+}
+
+/// Tells whether words imagine something under a condition: "if it were fixed, I would say".
+pub fn imagines(words: &str) -> bool {
+    let words = format!(" {}", words.to_lowercase());
+    let is_condition = |phrase: &str| {
+        let mut places = words.match_indices(phrase);
+        places.any(|(at, _)| !phrase.is_ascii() || words[..at].ends_with(' '))
+    };
+    CONDITIONS.iter().any(|phrase| is_condition(phrase))
+        && IMAGININGS.iter().any(|phrase| words.contains(phrase))
+}
+
+/// Tells whether a line says that an approval below it is an example or depends on something.
+fn is_hypothetical(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let mut phrases = EXAMPLES.iter().chain(&CONDITIONS).chain(&IMAGININGS);
+    phrases.any(|phrase| line.contains(phrase))
+}
 
 /// What refuses an approval wherever a reviewer writes it. The list cannot be complete: it only
 /// turns approvals into questions.
@@ -252,15 +274,11 @@ pub fn disclaimer(before: &str) -> Option<String> {
         return Some(words);
     }
     let last = before.lines().map(str::trim).rfind(|line| !line.is_empty() && !is_bare_fence(line));
-    let last = last.filter(|line| {
-        let line = line.to_lowercase();
-        HYPOTHETICAL.iter().any(|phrase| line.contains(phrase))
-    });
-    last.map(str::to_owned)
+    last.filter(|line| is_hypothetical(line)).map(str::to_owned)
 }
 
-/// Tells whether a line opens a fence and names at most a language.
-fn is_bare_fence(line: &str) -> bool {
+/// Tells whether a line opens or closes a fence and names at most a language.
+pub fn is_bare_fence(line: &str) -> bool {
     let info = line.trim_start_matches(['`', '~']).trim();
     fence::opens(line) && !info.contains(' ') && info != "example"
 }

@@ -85,7 +85,7 @@ const LONG: [&str; 44] = [
 const SHORT: [&str; 7] = ["lock", "env", "txt", "c", "h", "m", "r"];
 
 /// Tells whether a word is an address, a build file, or a path.
-fn is_provenance(word: &str) -> bool {
+pub(crate) fn is_provenance(word: &str) -> bool {
     let is_address = ["http://", "https://"]
         .iter()
         .any(|start| word.find(start).is_some_and(|at| word.len() > at + start.len()));

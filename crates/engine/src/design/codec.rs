@@ -373,4 +373,25 @@ mod tests {
             assert!(decode("word_drawn", body).is_err(), "{body}");
         }
     }
+
+    // A run of an earlier program has no number, and is written again as it was: byte for byte.
+    #[test]
+    fn a_beginning_names_its_rules_unless_it_is_older_than_they_are() {
+        let agent = |word: &str| {
+            format!(r#"{{"word":"{word}","name":"{word}","agent":"{word}","model":null}}"#)
+        };
+        let agents = ["cursor", "codex", "claude"].map(agent).join(",");
+        let begun = |rules: &str| {
+            format!(
+                r#"{{"feature":"x","auto":true,"quick":false,"subagent":false,"nested":false,"session_env":null,"number_prefix":"","path_prefix":"","agents":[{agents}],"policy":"safe",{rules}"brief":null,"documents":[],"is_rehearsal":false,"no_branch":false,"branch_info":null,"feature_dir":null,"budget":null}}"#
+            )
+        };
+        for (rules, version) in [("", 1), (r#""rules":2,"#, 2), (r#""rules":99,"#, 99)] {
+            let text = begun(rules);
+            let event = decode("begun", &text).unwrap();
+            let Event::Begun(settings) = &event else { panic!("{event:?}") };
+            assert_eq!(settings.rules.number(), version);
+            assert_eq!(encode(&event), ("begun", text));
+        }
+    }
 }

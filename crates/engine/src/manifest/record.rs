@@ -43,6 +43,9 @@ pub struct Record {
     pub degraded: Vec<String>,
     /// Whether every answer was recorded.
     pub rehearsal: bool,
+    /// The version of the rules that the run began under; earlier records have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<u32>,
     /// What was asked for.
     pub feature: Feature,
     /// The design documents that it was made from, as one block.
@@ -158,6 +161,18 @@ pub enum NoRecord {
         /// The first of them.
         file: String,
     },
+    /// Its files are what they were only by the rules of another version.
+    #[error(
+        "cannot vouch for the files of `{run}`: `{file}` changed with the rules ({difference})"
+    )]
+    OtherRules {
+        /// The run.
+        run: RunId,
+        /// The first of them.
+        file: String,
+        /// Which rules are meant.
+        difference: String,
+    },
 }
 
 /// A text that is no record.
@@ -185,7 +200,11 @@ impl Record {
         let then: BTreeMap<_, _> = kept.iter().cloned().collect();
         let names: BTreeSet<_> = now.keys().chain(then.keys()).collect();
         if let Some(file) = names.into_iter().find(|name| now.get(*name) != then.get(*name)) {
-            return Err(NoRecord::Differs { run: run.id.clone(), file: file.clone() });
+            let (run, file) = (run.id.clone(), file.clone());
+            return Err(match settings.rules.difference() {
+                Some(difference) => NoRecord::OtherRules { run, file, difference },
+                None => NoRecord::Differs { run, file },
+            });
         }
         Ok(Self {
             manifest: VERSION,
@@ -197,6 +216,7 @@ impl Record {
             ending,
             degraded,
             rehearsal: settings.is_rehearsal,
+            rules: Some(settings.rules.number()),
             feature: Feature { text: settings.feature.clone(), sha256: hash(&settings.feature) },
             brief: settings.brief.as_ref().map(|text| digest(text)),
             documents: settings.documents.clone(),
@@ -333,6 +353,7 @@ mod tests {
             ending: "complete".to_owned(),
             degraded: Vec::new(),
             rehearsal: false,
+            rules: Some(2),
             feature: Feature { text: "f".to_owned(), sha256: hash("f") },
             brief: Some(digest("brief")),
             documents: Vec::new(),

@@ -19,6 +19,7 @@ pub(crate) fn verdict(case: &Case) -> String {
     let near = near_votes("A", &answer, asked).map(|_| "+near".to_owned());
     let votes = match read(Some(&answer), asked) {
         Judgement::Ineligible => return "ineligible".to_owned(),
+        Judgement::Disowned(_) => return "disowned".to_owned(),
         Judgement::Unparseable => return near.unwrap_or_else(|| "nothing".to_owned()),
         Judgement::Votes(votes) => votes,
     };

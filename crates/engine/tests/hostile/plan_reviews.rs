@@ -1,13 +1,18 @@
-//! Reviews of a plan: how many findings are in scope and out of it, or why they are asked for again.
+//! Reviews of a plan: how many findings are in scope and out of it, and how many of these Convoke
+//! withholds from published files because they may be about security; or why it asks for the review
+//! again. With `policy: seed` the original's rules hold.
 
 use convoke_domain::design::finding::Scope;
+use convoke_domain::design::merge::{Raised, distinct, findings};
+use convoke_domain::design::outcome::is_held_back;
+use convoke_domain::design::policy::Policy;
 use convoke_domain::design::review::{flaw, remarks};
 
 use super::cases::Case;
 
 pub(crate) fn verdict(case: &Case) -> String {
     let answer = case.text();
-    if let Some(flaw) = flaw(&answer) {
+    if let Some(flaw) = flaw(&answer, policy(case)) {
         return format!("again: {flaw}");
     }
     let found = remarks(&answer).unwrap_or_default();
@@ -15,5 +20,18 @@ pub(crate) fn verdict(case: &Case) -> String {
     if found.is_empty() {
         return "nothing".to_owned();
     }
-    format!("{} in, {out} out", found.len() - out)
+    let said = format!("{} in, {out} out", found.len() - out);
+    let raised = found.into_iter().map(|remark| Raised { proposer: "A".to_owned(), remark });
+    let findings = findings(distinct(raised.collect()));
+    match findings.iter().filter(|finding| is_held_back(finding)).count() {
+        0 => said,
+        withheld => format!("{said}, {withheld} withheld"),
+    }
+}
+
+fn policy(case: &Case) -> Policy {
+    match case.keys.get("policy").map(String::as_str) {
+        Some("seed") => Policy::Seed,
+        _ => Policy::Safe,
+    }
 }

@@ -22,13 +22,16 @@ pub(crate) fn verdict(case: &Case) -> String {
     let votes = Votes::parse(&answer, reading);
     let ids = BALLOT.map(|(scope, number)| FindingId { scope, number });
     let said = ids.iter().filter_map(|id| {
-        if votes.contradicted.contains(id) {
+        if votes.contradicted.contains_key(id) {
             return Some(format!("{id}=both"));
         }
         votes.on(*id).map(|cast| format!("{id}={}", cast.vote.word()))
     });
     let said: Vec<_> = said.collect();
     let near = near_votes(&answer, reading, ids.into_iter()).len();
+    if votes.disowned.is_some() && said.is_empty() {
+        return "disowned".to_owned();
+    }
     told(&said, votes.form, (near > 0).then(|| format!("+{near} near")))
 }
 

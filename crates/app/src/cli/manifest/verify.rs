@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::manifest::{MANIFEST_FILE, Rejection};
 use convoke_engine::manifest::read::read_export;
 use convoke_engine::manifest::record::RECORD_FILE;
@@ -29,6 +30,10 @@ struct Report<'a> {
     /// Whether contents were compared.
     compared: bool,
     run: Option<&'a str>,
+    /// The version of the rules that this program counts by.
+    rules: u32,
+    /// The version that the run began under.
+    written_under: Option<u32>,
     files: usize,
     changed: &'a [String],
     missing: &'a [String],
@@ -51,6 +56,14 @@ impl Args {
                 output.data(&found.lines())?;
                 if found.verdict.is_none() {
                     output.say("note: there is no `manifest.json`, so contents cannot be compared");
+                }
+                let rules = found.written_under().filter(|rules| *rules != RulesVersion::PRESENT);
+                if let Some(rules) = rules {
+                    output.say(&format!(
+                        "note: the run was written under rules {rules}, and this program counts by \
+                         rules {}; Convoke compared the files alone",
+                        RulesVersion::PRESENT
+                    ));
                 }
             }
         }
@@ -83,6 +96,12 @@ impl Found {
     fn is_ok(&self) -> bool {
         self.bundle.as_ref().is_none_or(Result::is_ok)
             && self.verdict.as_ref().is_none_or(Verdict::is_same)
+    }
+
+    /// Returns the rules that the run began under.
+    fn written_under(&self) -> Option<RulesVersion> {
+        let rules = self.verdict.as_ref()?.record.rules;
+        Some(rules.map_or(RulesVersion::UNNUMBERED, RulesVersion::new))
     }
 
     fn files(&self) -> usize {
@@ -120,6 +139,8 @@ impl Found {
             refused: self.bundle.as_ref().and_then(|it| it.as_ref().err()).map(ToString::to_string),
             compared: verdict.is_some(),
             run: verdict.map(|it| it.record.run.as_str()),
+            rules: RulesVersion::PRESENT.number(),
+            written_under: self.written_under().map(RulesVersion::number),
             files: self.files(),
             changed: verdict.map_or(&[], |it| &it.changed),
             missing: verdict.map_or(&[], |it| &it.missing),

@@ -48,8 +48,11 @@ pub(in crate::cli) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<
 }
 
 impl Known {
-    /// Warns whoever looks at a run whose journal was changed.
+    /// Warns that the run's journal was changed, or that other rules count it now.
     pub(in crate::cli) fn warn_if_changed(&self, output: &Output) {
+        if let Some(difference) = self.facts.rules().difference() {
+            output.say(&format!("note: {difference}"));
+        }
         if let Integrity::BrokenAt(event) = self.integrity {
             let run = &self.run.id;
             output.say(&format!(

@@ -87,16 +87,23 @@ pub(in crate::cli) fn text(progress: &Progress) -> String {
             let items: Vec<_> = items.map(|matter| format!("  {}\n", item(matter))).collect();
             if items.is_empty() { String::new() } else { format!("{head}:\n{}", items.concat()) }
         };
-    let whole = |matter: &Matter| {
-        let Matter { id, title, text, panel, votes, .. } = matter;
-        format!("{id} ({panel}; {}): {}. {}", line(votes), line(title), line(text))
-    };
     [
         section("undecided", &Matter::is_open, &whole),
         section("withheld, perhaps about security", &|matter| matter.is_withheld, &whole),
         section("decided by a person", &|matter| matter.ruling.is_some(), &decision),
     ]
     .concat()
+}
+
+/// Says what a matter is about: its id and votes, and its text below. A title that only repeats the
+/// beginning of the text is left out.
+fn whole(matter: &Matter) -> String {
+    let Matter { id, title, text, panel, votes, .. } = matter;
+    let (title, text) = (line(title), line(text));
+    let plain = |text: &str| text.replace(['*', '`', '_'], "").to_lowercase();
+    let is_repeated = plain(&text).starts_with(plain(&title).trim_end_matches('\u{2026}'));
+    let title = if is_repeated { String::new() } else { format!(": {title}") };
+    format!("{id} ({panel}; {}){title}\n    {text}", line(votes))
 }
 
 /// Says what a person decided, on one line.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use convoke_domain::design::event::{Event, Kept, LaneEnd};
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::walk::Line;
 use convoke_domain::run::RunState;
 use convoke_engine::design::codec::decode;
@@ -71,6 +73,8 @@ pub(super) struct ShowReport<'a> {
     pub(super) state: &'static str,
     pub(super) feature: &'a str,
     pub(super) ending: String,
+    #[serde(flatten)]
+    pub(super) rules: RulesReport,
     /// The warnings of a run that came to its end.
     pub(super) degraded: &'a [String],
     /// How many different models decided, and who answered for whom.
@@ -80,6 +84,21 @@ pub(super) struct ShowReport<'a> {
     pub(super) artifacts: BTreeMap<&'a str, &'a str>,
     pub(super) lanes: Vec<LaneReport<'a>>,
     pub(super) cost: Spending,
+}
+
+/// By which rules a run was counted.
+#[derive(Serialize)]
+pub(super) struct RulesReport {
+    /// The version that this program counts by.
+    rules: u32,
+    /// The version that the run began under.
+    written_under: u32,
+}
+
+impl RulesReport {
+    pub(super) fn new(facts: &Facts) -> Self {
+        Self { rules: RulesVersion::PRESENT.number(), written_under: facts.rules().number() }
+    }
 }
 
 #[derive(Serialize)]
@@ -104,6 +123,8 @@ pub(super) struct ArtifactReport<'a> {
 #[derive(Serialize)]
 pub(super) struct ReplayReport<'a> {
     pub(super) run: &'a str,
+    #[serde(flatten)]
+    pub(super) rules: RulesReport,
     pub(super) lines: Vec<LineReport<'a>>,
 }
 
@@ -128,6 +149,9 @@ impl<'a> LineReport<'a> {
 pub(super) struct RecountReport {
     pub(super) run: String,
     pub(super) journal: String,
+    #[serde(flatten)]
+    pub(super) rules: RulesReport,
+    /// Artifacts that are not as they were at the end of the run.
     pub(super) differing: Vec<String>,
     /// What people decided, a line each.
     pub(super) decided: Vec<String>,

@@ -26,6 +26,13 @@ pub(super) struct Docket {
     done: usize,
 }
 
+/// What holds of a matter before a decision on it.
+pub(super) struct Standing {
+    ruling: Option<Ruling>,
+    /// How the plan was revised for it.
+    note: Option<String>,
+}
+
 /// A review that came to votes.
 pub(super) struct Review {
     pub(super) findings: Vec<Finding>,
@@ -86,6 +93,30 @@ impl Docket {
             }
         }
         self.ruled.insert(ruling.matter, ruling.clone())
+    }
+
+    /// Returns what holds of a matter now.
+    pub(super) fn standing(&self, id: MatterId) -> Standing {
+        let note = match (id, &self.review) {
+            (MatterId::Finding(id), Some(review)) => review.notes.get(&id).cloned(),
+            _ => None,
+        };
+        Standing { ruling: self.ruled.get(&id).cloned(), note }
+    }
+
+    /// Forgets a decision that the run could not act on. The decision that changes it says what
+    /// counts instead.
+    pub(super) fn reinstate(&mut self, id: MatterId, before: Standing) {
+        match before.ruling {
+            Some(ruling) => self.ruled.insert(id, ruling),
+            None => self.ruled.remove(&id),
+        };
+        if let (MatterId::Finding(id), Some(review)) = (id, &mut self.review) {
+            match before.note {
+                Some(note) => review.notes.insert(id, note),
+                None => review.notes.remove(&id),
+            };
+        }
     }
 
     /// Keeps how the plan is revised for a finding.

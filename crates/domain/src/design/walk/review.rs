@@ -17,6 +17,7 @@ use crate::design::event::Boundary;
 use crate::design::finding::Finding;
 use crate::design::merge::{self, Raised};
 use crate::design::outcome;
+use crate::design::policy::Policy;
 use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
 use crate::design::review::{self, SecondThoughts, remarks, second_thoughts};
@@ -45,12 +46,13 @@ impl Walk<'_> {
         self.begin(Step::Review);
         let seats = self.settings.panel.reviewers(self.available);
         let feature = scope.with_answers();
+        let policy = self.settings.policy;
         let phase = Phase {
             word: "review",
             noun: "review",
             table: Table::Reviewers,
             prompt: &|seat| asked(seat, &feature, &plan.text),
-            flaw: &flaw,
+            flaw: &|answer| flaw(answer, policy),
             again: &|seat, answer, flaw| {
                 prompt::review_again(&asked(seat, &feature, &plan.text), answer, flaw)
             },
@@ -214,8 +216,8 @@ impl Walk<'_> {
 }
 
 /// Says why a review is none.
-fn flaw(answer: &str) -> Option<(Status, String)> {
-    review::flaw(answer).map(|flaw| (Status::NotSubstantive, flaw))
+fn flaw(answer: &str, policy: Policy) -> Option<(Status, String)> {
+    review::flaw(answer, policy).map(|flaw| (Status::NotSubstantive, flaw))
 }
 
 /// What a reviewer is asked. The host has a form of its own when it sits in.

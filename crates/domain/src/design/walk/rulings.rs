@@ -43,7 +43,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Acts on what people decided, in order. A decision that no agent can act on now waits.
+    /// Acts on what people decided, in order. A decision that no agent can act on now waits, unless
+    /// a person has changed it since: then it is left as if it had never been made.
     pub(super) fn rulings(&mut self, scope: &Scope, mut plan: Plan) -> Walked<()> {
         let rulings = self.facts.rulings();
         if rulings.is_empty() {
@@ -54,7 +55,17 @@ impl Walk<'_> {
         self.begin(Step::Decisions);
         for (place, Ruled { at, ruling, exports }) in rulings.iter().enumerate() {
             self.at(*at);
-            plan = self.ruled(scope, plan, place, ruling)?;
+            let later = rulings[place + 1..].iter().map(|later| &later.ruling);
+            let changed = later.into_iter().find(|later| later.matter == ruling.matter);
+            let before = self.docket.standing(ruling.matter);
+            match (self.ruled(scope, &plan, place, ruling), changed) {
+                (Ok(revised), _) => plan = revised.unwrap_or(plan),
+                (Err(_), Some(changed)) => {
+                    self.docket.reinstate(ruling.matter, before);
+                    self.say(format!("**ℹ {}**", ruling.changed_to(changed)));
+                }
+                (Err(halt), None) => return Err(halt),
+            }
             self.docket.close();
             let next = rulings.get(place + 1).map(|next| next.exports);
             if self.settings.session_env.is_some() {
@@ -65,7 +76,14 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn ruled(&mut self, scope: &Scope, plan: Plan, place: usize, ruling: &Ruling) -> Walked<Plan> {
+    /// Acts on a decision. Returns the plan if it was revised.
+    fn ruled(
+        &mut self,
+        scope: &Scope,
+        plan: &Plan,
+        place: usize,
+        ruling: &Ruling,
+    ) -> Walked<Option<Plan>> {
         // An agent that failed long ago may be back.
         (self.available, self.is_host_lost, self.is_chair_lost) = (NOBODY_LOST, false, false);
         self.asked.clear();
@@ -83,7 +101,7 @@ impl Walk<'_> {
         self.file("dialectic-resolutions.md", resolution::render(&self.docket.resolutions));
         let Some(task) = task else {
             self.done(&format!("{id} {}; the plan is unchanged", ruling.choice.past()));
-            return Ok(plan);
+            return Ok(None);
         };
         let prompt = || {
             prompt::ruling(&prompt::Revision {
@@ -113,7 +131,7 @@ impl Walk<'_> {
             self.publish(Shown::RevisedPlan, None, &plan.text);
         }
         self.done(&format!("plan revised for {id}"));
-        Ok(plan)
+        Ok(Some(plan))
     }
 
     /// Hands the changed files to the workflow that asked. `first` is the first attempt since the

@@ -11,7 +11,8 @@ use crate::design::prompt::{self, Decided, VoterRole};
 use crate::design::seat::{Holder, Seat};
 use crate::design::tally::{Voter, voter_failed};
 use crate::design::vote::{
-    Votes, contradicted_warning, near_votes, near_votes_warning, unmarked_warning,
+    Vote, Votes, contradicted_warning, disowned_warning, near_votes, near_votes_warning,
+    unmarked_warning,
 };
 use crate::design::voting_block::{Poll, Reading};
 use crate::lane::collected::Status;
@@ -85,10 +86,14 @@ impl<'f> Walk<'f> {
             let text = format!("{who} voted on {id} twice; the first vote counts.");
             self.warn(unnumbered_warning(&text));
         }
-        for id in
-            cast.contradicted.iter().filter(|id| findings.iter().any(|finding| finding.id == **id))
-        {
-            self.warn(contradicted_warning(&who, &id.to_string()));
+        for finding in findings {
+            if let Some(votes) = cast.contradicted.get(&finding.id) {
+                let item = finding.id.to_string();
+                self.warn(contradicted_warning(&who, &item, votes.map(Vote::word)));
+            }
+        }
+        if let Some(words) = &cast.disowned {
+            self.warn(disowned_warning(&who, words));
         }
         if !votes_on_any {
             let text = format!("{who} output holds no vote — treated as abstention on everything.");

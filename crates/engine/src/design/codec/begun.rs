@@ -3,6 +3,7 @@
 use convoke_domain::design::event::{Chosen, Settings};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::seat::{Holder, Named, Panel};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,9 @@ pub(super) struct BegunBody {
     /// The first, the second and the host.
     agents: [AgentBody; 3],
     policy: String,
+    /// Earlier programs wrote none, and a run under their rules stays without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rules: Option<u32>,
     brief: Option<String>,
     documents: Vec<String>,
     is_rehearsal: bool,
@@ -61,6 +65,9 @@ impl From<&Settings> for BegunBody {
             path_prefix: settings.prefix.path.clone(),
             agents: HOLDERS.map(agent),
             policy: settings.policy.word().to_owned(),
+            rules: Some(settings.rules)
+                .filter(|rules| *rules != RulesVersion::UNNUMBERED)
+                .map(RulesVersion::number),
             brief: settings.brief.clone(),
             documents: settings.documents.clone(),
             is_rehearsal: settings.is_rehearsal,
@@ -90,6 +97,7 @@ impl BegunBody {
             panel,
             agents: self.agents.map(|it| Chosen { agent: it.agent, model: it.model }),
             policy,
+            rules: self.rules.map_or(RulesVersion::UNNUMBERED, RulesVersion::new),
             brief: self.brief,
             documents: self.documents,
             is_rehearsal: self.is_rehearsal,

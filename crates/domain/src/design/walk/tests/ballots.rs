@@ -47,7 +47,8 @@ fn voters_and_judges_see_what_they_decide_on() {
 // P-268: what is said outside of the marker lines, or between those of another ballot, is no vote.
 #[test]
 fn only_votes_between_the_marker_lines_count() {
-    let echo = format!("```\n{}```\n\n{}", votes("YES", "YES"), votes("NO", "NO"));
+    let block = |vote| format!("{}\nFINDING_1: {vote}\n{}\n", word().begin(), word().end());
+    let echo = format!("For example:\n```\n{}```\nMy votes:\n{}", block("YES"), block("NO"));
     let run = World::new().answer("vote/", echo).run();
     run.shows("| FINDING_1 | NO | NO | NO | 0 | 3 | 0 | rejected |");
     assert_eq!(run.ending, Ending::Complete { degraded: Vec::new() });
@@ -58,8 +59,21 @@ fn only_votes_between_the_marker_lines_count() {
     let run = World::new().answer("vote/Codex", both).run();
     run.shows("| FINDING_1 | YES | — | YES | 2 | 0 | 0 | accepted |");
     run.shows(
-        "**⚠ Codex voter voted on FINDING_1 in different ways; Convoke counts that as an \
-         abstention.**",
+        "**⚠ Codex voter voted NO and YES on FINDING_1; Convoke counts that as an abstention.**",
+    );
+    // A counter-example after the real block takes no vote's place.
+    let both = format!("{}\nAnd so not:\n\n{}", votes("YES", "YES"), votes("NO", "YES"));
+    let run = World::new().answer("vote/Codex", both).run();
+    run.shows("| FINDING_1 | YES | — | YES | 2 | 0 | 0 | accepted |");
+    run.shows(
+        "**⚠ Codex voter voted YES and NO on FINDING_1; Convoke counts that as an abstention.**",
+    );
+    let disowned = format!("{}\nI withdraw these votes.\n", votes("NO", "NO"));
+    let run = World::new().answer("vote/Codex", disowned).run();
+    run.shows("| FINDING_1 | YES | — | YES | 2 | 0 | 0 | accepted |");
+    run.shows(
+        "**⚠ Codex voter disowned its block of votes (\"I withdraw these votes\"); Convoke does not \
+         count it.**",
     );
 }
 

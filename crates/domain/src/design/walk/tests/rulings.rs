@@ -126,6 +126,62 @@ fn a_decision_that_no_agent_can_act_on_waits() {
     assert_eq!(once.file("plan.txt"), done.file("plan.txt"));
 }
 
+// A decision that waits can be changed: the later one takes its place, and the run goes on.
+#[test]
+fn a_later_decision_replaces_one_that_no_agent_acted_on() {
+    let run = tied().run();
+    let silent = tied().failing("chair/decided-", "no quota");
+    let waiting = silent.decide(&run, "FINDING_1", Accept, "it matters");
+    let twice = silent.resume(&waiting);
+    let budget = Event::BudgetReached("used 2 of 1 tokens".to_owned());
+    let stopped = Event::Interrupted("killed".to_owned());
+    for waiting in [&waiting, &twice] {
+        for last in [None, Some(budget.clone()), Some(stopped.clone()), Some(Event::Resumed)] {
+            let mut waiting = waiting.clone();
+            if let Some(event) = last {
+                waiting.facts.take(Stamped { at: 0, event });
+            }
+            let decided = silent.decide(&waiting, "FINDING_1", Reject, "it does not");
+            assert!(is_complete(&decided), "{:?}", decided.ending);
+            assert!(decided.lanes("").is_empty(), "the plan was never revised for it");
+            decided.shows(
+                "**ℹ decision changed: FINDING_1 rejected instead of accepted; no agent had acted \
+                 on the earlier decision**\n**ℹ A person rejected FINDING_1: it does not**\n",
+            );
+            assert_eq!(decided.file("plan.txt"), run.file("plan.txt"));
+            assert_eq!(decided.file("accepted-plan-findings.md"), "");
+            let tally = decided.file("voting-tally.md");
+            assert!(tally.contains("- FINDING_1: rejected by a person: it does not\n"), "{tally}");
+            assert!(!tally.contains("it matters"), "{tally}");
+            let matter = standing(&decided, "FINDING_1");
+            assert!(!matter.is_pending && !matter.is_accepted());
+        }
+    }
+    // The plan is revised once, for the reason that holds.
+    let again = tied().decide(&waiting, "FINDING_1", Accept, "it matters much");
+    assert!(is_complete(&again));
+    let asked: Vec<_> = again.lanes("").iter().map(|(lane, _)| *lane).collect();
+    assert_eq!(asked, ["chair/decided-2/claude"]);
+    again.shows("decision changed: FINDING_1 accepted for another reason; no agent");
+}
+
+// What the plan was revised for stays, where only a change of it could not be acted on.
+#[test]
+fn a_decision_that_was_acted_on_holds_again_when_its_change_is_taken_back() {
+    let run = tied().run();
+    let accepted = tied().decide(&run, "FINDING_1", Accept, "it matters");
+    let silent = tied().failing("chair/decided-", "no quota");
+    let waiting = silent.decide(&accepted, "FINDING_1", Reject, "it does not");
+    assert!(matches!(waiting.ending, Ending::Failed(_)));
+    let done = silent.decide(&waiting, "FINDING_1", Accept, "it does");
+    assert!(is_complete(&done) && done.lanes("").is_empty());
+    assert_eq!(done.file("plan.txt"), accepted.file("plan.txt"));
+    assert!(done.file("accepted-plan-findings.md").contains("**Resolution**: It is synced at"));
+    // A decision on something else changes nothing about one that waits.
+    let other = silent.decide(&waiting, "OOS_1", Accept, "file it");
+    assert!(matches!(other.ending, Ending::Failed(_)));
+}
+
 // Files that were written down before a decision say nothing about those after it.
 #[test]
 fn a_decision_makes_an_ended_run_unfinished() {

@@ -8,6 +8,7 @@ use crate::design::heavy::Worked;
 use crate::design::matter::{Choice, MatterId, Ruling};
 use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
+use crate::design::rules::RulesVersion;
 use crate::design::seat::Panel;
 use crate::design::setup::{Begins, Ready, SetUp};
 use crate::design::voting_block::MarkerWord;
@@ -50,6 +51,7 @@ pub(super) fn settings() -> Settings {
         panel: Panel::default(),
         agents: ["cursor", "codex", "claude"].map(chosen),
         policy: Policy::Safe,
+        rules: RulesVersion::PRESENT,
         brief: None,
         documents: Vec::new(),
         is_rehearsal: false,
@@ -346,6 +348,7 @@ impl World {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Run {
     pub(super) facts: Facts,
     pub(super) progress: Progress,
