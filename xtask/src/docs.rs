@@ -69,6 +69,14 @@ fn configuration() -> String {
         `wake.wake_budget`, `dispatch.max_iterations`, `health.remember_minutes`, \
         `health.pause_seconds`, `lane.budget_per_day`. A `design.yaml` cannot raise the \
         `token_budget` that you set.\n\
+        - A committed file can make a check stricter, never looser than the value in your own \
+        `config.toml`, or else the default: `dispatch.confirmation`, `wake.namespace_strict`, and \
+        `require_proof` of a role. It cannot change the `noun` or `form` of a role that is built in or \
+        yours, so a reviewer stays a reviewer. What your file says of a role holds key by key, also \
+        where the project has a table for the same role.\n\
+        - `brief.dir` of a committed file, and `dir` in `design.yaml`, must lie in the project: no \
+        absolute path, no way out by `..` or by a link. A `.moai/design` that is a link out of the \
+        project is not read, either.\n\
         - A committed file cannot set `wake.agent` (which binds your sessions to an agent) nor \
         `lane.pass_env` (which passes your variables to clients).\n\
         - No file of a project can set `[lane.http.NAME]` or `[store]`.\n\n\
