@@ -24,6 +24,22 @@ pub fn fitting(text: &str, columns: usize) -> String {
     text.chars().take_while(fits).chain(['…'].into_iter().take(columns)).collect()
 }
 
+/// Breaks a text at spaces into lines of at most so many columns. A word that is longer, such as a
+/// path, stays whole on a line of its own.
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// Returns how many columns a terminal gives to a line of ours.
 pub fn width(text: &str) -> usize {
     text.chars().map(columns_of).sum()

@@ -224,6 +224,25 @@ fn a_loop_ends_at_an_answer_without_a_verdict() {
     assert_eq!(report(&project, &[])["stop"], "approved");
 }
 
+// A pass is shown with what its reviewer wrote beside it: when it comes, and in the summary of every
+// later call.
+#[test]
+fn a_loop_keeps_what_reviewers_wrote_beside_their_verdicts() {
+    let odd = format!("Over my dead body goes this live.\n{PASS}");
+    let project = project(&[("a-1", PASS), ("b-1", PASS), ("a-2", PASS), ("b-2", &odd)]);
+    let first = run(&project, &[]);
+    assert_eq!(first.code, Some(0), "{first}");
+    let words = "the reviewer also wrote: Over my dead body goes this live.\n";
+    assert!(first.stderr.contains(&format!("b-reviewer: {words}")), "{first}");
+    let row = format!("2      b-reviewer                 PASS        100\n              {words}");
+    assert!(first.stdout.contains(&row), "{first}");
+    assert!(run(&project, &[]).stdout.contains(&row), "an earlier call's words are kept");
+    let report = report(&project, &[]);
+    let of = |at: usize| report["answers"][at]["also_wrote"].as_str();
+    assert_eq!(of(0), None, "{report}");
+    assert_eq!(of(3), Some("Over my dead body goes this live."), "{report}");
+}
+
 // The cost of asking once more is part of the answer's, and an approval without reading is none
 // where proof is required.
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use convoke_domain::dispatch::also_wrote::said;
 use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt};
 use convoke_domain::dispatch::artifact::Artifact;
 use convoke_domain::dispatch::history::unconfirmed;
@@ -11,7 +12,7 @@ use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
 use convoke_domain::dispatch::role::{Noun, Profile, Proof, Role, RoleName};
 use convoke_domain::hook::Client;
-use convoke_engine::dispatch::answer::review;
+use convoke_engine::dispatch::answer::{beside, review};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
@@ -204,6 +205,7 @@ impl Submission<'_> {
             verdict: verdict_word(review.as_ref(), ambiguity.as_ref(), lacks_proof),
             passes: would_pass && !lacks_proof,
             approved: review.as_ref().map(|it| it.approved),
+            also_wrote: self.also_wrote(&role, answer, review.as_ref(), first.as_ref()),
             issues: quoted_issues(app, &role, &feature, &references, review.as_ref()),
             ambiguity: ambiguity.as_ref().map(|found| AmbiguityReport::new(found, last)),
             first_ambiguity: first.as_ref().map(|found| AmbiguityReport::new(found, answer)),
@@ -229,6 +231,23 @@ impl Submission<'_> {
                 Ruling { review, ambiguity, first: Some(first) }
             }
         }
+    }
+
+    /// Returns what a reviewer wrote beside its verdict. Where Convoke asked once more, the whole
+    /// first answer is among it: the verdict alone cannot take back what that said.
+    fn also_wrote(
+        &self,
+        role: &Role,
+        answer: &str,
+        review: Option<&Review>,
+        first: Option<&Ambiguity>,
+    ) -> Option<String> {
+        review.filter(|_| role.noun == Noun::Review)?;
+        let words = match (self.again, first) {
+            (Some(again), Some(_)) => format!("{}\n\n{}", said(answer), beside(again)),
+            (Some(_) | None, _) => beside(answer),
+        };
+        Some(words.trim().to_owned()).filter(|words| !words.is_empty())
     }
 
     /// Reads the client's record, if one is named; else says why what was read is unknown.

@@ -1,9 +1,11 @@
 //! How a judged answer is shown, to people and to programs.
 
+use convoke_domain::dispatch::also_wrote::excerpt;
 use convoke_domain::dispatch::ambiguity::Ambiguity;
 use convoke_domain::dispatch::confirmation::Confirmation;
 use convoke_domain::dispatch::review::{Issue, Review};
 use convoke_domain::receipt::quotation::Quotation;
+use convoke_domain::text::{one_line, wrapped};
 use serde::Serialize;
 
 use super::judge::Judged;
@@ -32,6 +34,10 @@ pub(super) struct CheckReport {
     /// Whether the check passes: the verdict, and the proof where it is required.
     pub(super) passes: bool,
     pub(super) approved: Option<bool>,
+    /// Everything that the reviewer wrote beside its verdict and its issues, without thinking and the
+    /// confirmation: a refusal in words that Convoke does not know is in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) also_wrote: Option<String>,
     pub(super) issues: Vec<IssueReport>,
     /// Why the answer is neither an approval nor a rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,6 +137,17 @@ pub(super) fn issues(review: Option<&Review>, quoted: Vec<Vec<Quotation>>) -> Ve
     issues.zip(quoted).map(report).collect()
 }
 
+/// The columns that a line of a report has, and how many of them its label takes.
+const COLUMNS: usize = 80;
+const LABEL: usize = 14;
+
+/// Shows what a reviewer wrote beside its verdict: the beginning and the end, and how much more.
+pub(super) fn also_wrote_lines(words: &str) -> Vec<String> {
+    let sentence = format!("the reviewer also wrote: {}", excerpt(&one_line(words)));
+    let lines = wrapped(&sentence, COLUMNS - LABEL);
+    lines.into_iter().map(|line| format!("{:LABEL$}{line}", "")).collect()
+}
+
 impl CheckReport {
     /// Renders the report for people, line by line.
     pub(super) fn lines(&self) -> Vec<String> {
@@ -198,6 +215,7 @@ impl CheckReport {
                 _ => "",
             };
             lines.push(format!("verdict       {verdict}{why}"));
+            lines.extend(self.also_wrote.iter().flat_map(|words| also_wrote_lines(words)));
         }
         for issue in &self.issues {
             let place =

@@ -24,6 +24,7 @@ use self::entry::{Grounds, answers, review_text, spent, stop_of, without_verdict
 use self::summary::Summary;
 use super::materials::MaterialArgs;
 use super::next::NextArgs;
+use super::report::also_wrote_lines;
 use super::run::{Assignment, Judgement, Watch};
 use super::{FeatureArg, PostArgs, unknown};
 use crate::app::App;
@@ -265,8 +266,11 @@ impl Course<'_> {
                 self.void.lock().unwrap_or_else(PoisonError::into_inner).push(void);
                 return Ok(stop);
             };
-            let grounds =
-                Grounds { tree: self.tree(), proven: judged.report.not_proven.is_empty() };
+            let grounds = Grounds {
+                tree: self.tree(),
+                proven: judged.report.not_proven.is_empty(),
+                also_wrote: judged.report.also_wrote.clone(),
+            };
             let entry = LoopEntry {
                 passed: Some(judged.report.passes),
                 text: review_text(role, judged.review.as_ref(), &grounds).to_string(),
@@ -274,6 +278,9 @@ impl Course<'_> {
             };
             self.keep(&entry)?;
             voice.say(if judged.report.passes { "passes" } else { "does not pass" });
+            for line in grounds.also_wrote.iter().flat_map(|words| also_wrote_lines(words)) {
+                voice.say(line.trim_start());
+            }
             Ok(None)
         };
         let voice = Voice::default();

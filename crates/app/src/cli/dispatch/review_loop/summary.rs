@@ -7,8 +7,9 @@ use convoke_store::review_loop::LoopEntry;
 use serde::Serialize;
 
 use super::BY_HAND;
-use super::entry::findings;
+use super::entry::{Grounds, findings};
 use crate::app::{App, Format};
+use crate::cli::dispatch::report::also_wrote_lines;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -36,6 +37,9 @@ struct AnswerReport {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     micro_dollars: Option<u64>,
+    /// What the reviewer wrote beside its verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    also_wrote: Option<String>,
     /// Whether the answer does not count: it has no verdict, or no proof.
     is_void: bool,
     #[serde(skip)]
@@ -112,7 +116,7 @@ impl Summary {
 
     fn lines(&self) -> String {
         let mut lines = vec![format!("{:<6} {:<26} {:<6} {:>8}", "round", "role", "", "tokens")];
-        for it in &self.answers {
+        for (at, it) in self.answers.iter().enumerate() {
             let verdict = match it.passed {
                 Some(true) => "PASS",
                 Some(false) => "FAIL",
@@ -125,6 +129,9 @@ impl Summary {
             let unknown = if it.is_by_hand { "-" } else { "?" };
             let tokens = tokens.map_or(unknown.to_owned(), |it| it.to_string());
             lines.push(format!("{:<6} {:<26} {verdict:<6} {tokens:>8}", it.round, it.role));
+            let is_last = !self.answers[at + 1..].iter().any(|later| later.role == it.role);
+            let words = it.also_wrote.as_deref().filter(|_| is_last);
+            lines.extend(words.into_iter().flat_map(also_wrote_lines));
         }
         for it in &self.findings {
             let place = it.location.as_ref().map_or(String::new(), |it| format!("  ({it})"));
@@ -161,6 +168,7 @@ fn answer_report(entry: &LoopEntry) -> AnswerReport {
         input_tokens: entry.spent.input,
         output_tokens: entry.spent.output,
         micro_dollars: entry.spent.micro_dollars,
+        also_wrote: entry.passed.and_then(|_| Grounds::of(entry).also_wrote),
         is_void: false,
         is_by_hand: is_by_hand(entry),
     }
