@@ -252,11 +252,13 @@ pub fn disclaimer(before: &str) -> Option<String> {
         return Some(words);
     }
     let last = before.lines().map(str::trim).rfind(|line| !line.is_empty() && !is_bare_fence(line));
-    let last = last.filter(|line| {
-        let line = line.to_lowercase();
-        HYPOTHETICAL.iter().any(|phrase| line.contains(phrase))
-    });
-    last.map(str::to_owned)
+    last.filter(|line| is_hypothetical(line)).map(str::to_owned)
+}
+
+/// Tells whether a line calls what follows it an example, or names a condition for it.
+pub fn is_hypothetical(line: &str) -> bool {
+    let line = line.to_lowercase();
+    HYPOTHETICAL.iter().any(|phrase| line.contains(phrase))
 }
 
 /// Tells whether a line opens a fence and names at most a language.

@@ -30,7 +30,7 @@ impl Reading {
         evidence: Option<&Evidence>,
         read_before: &[(String, u32)],
     ) -> Self {
-        let expected: Vec<_> = references.iter().filter_map(Reference::expected_name).collect();
+        let expected: Vec<_> = references.iter().filter_map(Reference::expected).collect();
         let level = level.filter(|_| !expected.is_empty());
         let confirmation = level.map(|level| confirmation(answer, &expected, level));
         // What was read in an earlier round counts if this round's record still shows it: a session
@@ -42,6 +42,7 @@ impl Reading {
         let counts = confirmation.as_ref().map(|found| found.line_counts.as_slice());
         let mut remarks = evidence.map(|found| found.diagnostics.clone()).unwrap_or_default();
         remarks.extend(miscounted(counts.unwrap_or_default(), references));
+        remarks.extend(confirmation.iter().flat_map(confirmation_remarks));
         Self {
             receipts: evidence.map(|found| receipts(found, read_before)),
             unproven: evidence.filter(|_| level.is_some()).map(Evidence::unproven),
@@ -63,4 +64,15 @@ fn receipts(found: &Evidence, read_before: &[(String, u32)]) -> Vec<ReceiptRepor
         }
     };
     found.receipts.iter().map(report).collect()
+}
+
+/// Says why files that an answer names are not confirmed.
+fn confirmation_remarks(found: &Confirmation) -> Vec<String> {
+    let disputed = found.disputed.join(", ");
+    let disagree = format!("the lines `Files read:` of the answer disagree about {disputed}");
+    let unclear = found.unclear.iter().map(|name| {
+        format!("`{name}` in the answer fits several required files; a path would be clear")
+    });
+    let disagree = (!found.disputed.is_empty()).then_some(disagree);
+    disagree.into_iter().chain(unclear).collect()
 }

@@ -82,12 +82,17 @@ pub(super) struct ConfirmationReport {
     missing: Vec<String>,
     unexpected: Vec<String>,
     line_counts: Vec<(String, u64)>,
+    /// Files about which two lines of the answer disagree.
+    disputed: Vec<String>,
+    /// Names that fit several required files.
+    unclear: Vec<String>,
 }
 
 impl From<Confirmation> for ConfirmationReport {
     fn from(found: Confirmation) -> Self {
-        let Confirmation { confirmed, named, missing, unexpected, line_counts } = found;
-        Self { confirmed, named, missing, unexpected, line_counts }
+        let Confirmation { confirmed, named, missing, unexpected, line_counts, disputed, unclear } =
+            found;
+        Self { confirmed, named, missing, unexpected, line_counts, disputed, unclear }
     }
 }
 
