@@ -107,12 +107,6 @@ struct MaybeFeature {
     feature: Option<PathBuf>,
 }
 
-impl From<FeatureArg> for MaybeFeature {
-    fn from(FeatureArg { feature }: FeatureArg) -> Self {
-        Self { feature: Some(feature) }
-    }
-}
-
 #[derive(Debug, thiserror::Error)]
 enum DispatchFailure {
     #[error("cannot dispatch `{name}`: unknown role")]

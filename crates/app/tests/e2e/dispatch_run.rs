@@ -210,14 +210,19 @@ fn an_answer_is_judged_although_its_record_is_not_understood() {
     fs::write(project.path("../stream"), strange).unwrap();
     let outcome = run(&project, &[]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let note = "note: Convoke cannot tell what was read: cannot understand the record ";
+    let note = "note: Convoke cannot tell what was read: cannot use the record ";
     assert!(outcome.stderr.contains(note), "{outcome}");
-    let begin = "confirmation  confirmed\nread          unknown: cannot understand the record ";
+    let begin = "confirmation  confirmed\nread          unknown: cannot use the record ";
     assert!(outcome.stdout.starts_with(begin), "{outcome}");
     assert!(outcome.stdout.ends_with("\nverdict       PASS\n"), "{outcome}");
     let report: Value = serde_json::from_str(&run(&project, &["--json"]).stdout).unwrap();
     assert_eq!([&report["verdict"], &report["receipts"]], [&json!("PASS"), &Value::Null]);
-    assert!(report["reading_unknown"].as_str().unwrap().contains("it is none of claude"));
+    assert!(
+        report["reading_unknown"]
+            .as_str()
+            .unwrap()
+            .contains("it is not a transcript or event log of claude")
+    );
     let rate: Value =
         serde_json::from_str(&project.stdout(&["dispatch", "rate", "--json"])).unwrap();
     assert_eq!(rate["all"]["unproven"], 0, "nobody is accused");

@@ -46,8 +46,8 @@ pub enum NoEvidence {
         /// The record.
         path: PathBuf,
     },
-    /// Nothing in it makes sense.
-    #[error("cannot understand the record `{}`: it is none of {client}", path.display())]
+    /// No line of it is one that the client writes.
+    #[error("cannot use the record `{}`: it is not a transcript or event log of {client}", path.display())]
     Foreign {
         /// The record.
         path: PathBuf,

@@ -10,7 +10,7 @@ use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
-use convoke_domain::dispatch::role::{Noun, Profile, Proof, Role, RoleName};
+use convoke_domain::dispatch::role::{Noun, Profile, Proof, Role};
 use convoke_domain::hook::Client;
 use convoke_engine::dispatch::answer::{beside, review};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
@@ -20,7 +20,7 @@ use convoke_engine::dispatch::{demanded, references, review_history};
 use convoke_store::dispatch::{DispatchStore, Post, Round};
 
 use super::materials::ChangedArgs;
-use super::reading::Reading;
+use super::reading::{Reading, requires_proof};
 use super::report::{AmbiguityReport, CheckReport, IssueReport, issues};
 use super::{PostArgs, next_failed, no_files};
 use crate::app::{App, Format};
@@ -179,10 +179,7 @@ impl Submission<'_> {
         let level = (mode != Mode::Resume).then_some(settings.confirmation);
         let reading = Reading::new(answer, level, &references, evidence.as_ref(), &read_before);
         let Ruling { review, ambiguity, first } = self.ruling(&role, answer);
-        let requires_proof = [role.proof, self.proof].contains(&Proof::Required);
-        if requires_proof && references.iter().all(|it| it.expected_name().is_none()) {
-            return Err(nothing_to_prove(&role));
-        }
+        let requires_proof = requires_proof(&role, self.proof, &references)?;
         let resume_error = (mode == Mode::Resume)
             .then(|| unusable(answer, self.tokens, ambiguity.is_none()))
             .flatten();
@@ -275,7 +272,8 @@ impl Submission<'_> {
             Err(error) => {
                 let hint = match error {
                     NoEvidence::Foreign { .. } => {
-                        Some("name its client with `--client`".to_owned())
+                        let clients = Client::ALL.map(Client::name).join(", ");
+                        Some(format!("name the client that wrote it with `--client`: {clients}"))
                     }
                     NoEvidence::NoFile { .. }
                     | NoEvidence::Unreadable { .. }
@@ -358,17 +356,6 @@ fn verdict_word(
         (false, _) => "FAIL",
     });
     of_review.or(ambiguity.map(|_| "AMBIGUOUS"))
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("cannot require proof of `{role}`: it has nothing to read")]
-struct NothingToProve {
-    role: RoleName,
-}
-
-fn nothing_to_prove(role: &Role) -> Failure {
-    Failure::new(Exit::Usage, NothingToProve { role: role.name.clone() })
-        .hint("name files in `required` or `artifacts` of the role, or leave proof out")
 }
 
 /// The verdict of an answer.

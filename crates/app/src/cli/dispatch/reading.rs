@@ -2,9 +2,12 @@
 
 use convoke_domain::dispatch::confirmation::{Confirmation, Level, confirmation};
 use convoke_domain::dispatch::required::Reference;
+use convoke_domain::dispatch::role::{Proof, Role, RoleName};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, miscounted};
 
 use super::proof::ReceiptReport;
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// What an answer says about reading, and what is known about it.
 pub(super) struct Reading {
@@ -75,4 +78,26 @@ fn confirmation_remarks(found: &Confirmation) -> Vec<String> {
     });
     let disagree = (!found.disputed.is_empty()).then_some(disagree);
     disagree.into_iter().chain(unclear).collect()
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot require proof of `{role}`: it has nothing to read")]
+struct NothingToProve {
+    role: RoleName,
+}
+
+/// Tells whether an answer passes only with proof of reading: the caller or the role may demand it. A
+/// role that has nothing to read cannot give any.
+pub(super) fn requires_proof(
+    role: &Role,
+    proof: Proof,
+    references: &[Reference],
+) -> Result<bool, Failure> {
+    let is_required = [role.proof, proof].contains(&Proof::Required);
+    if is_required && references.iter().all(|reference| reference.expected_name().is_none()) {
+        let error = NothingToProve { role: role.name.clone() };
+        return Err(Failure::new(Exit::Usage, error)
+            .hint("name files in `required` or `artifacts` of the role, or leave proof out"));
+    }
+    Ok(is_required)
 }

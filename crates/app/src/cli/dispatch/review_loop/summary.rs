@@ -97,12 +97,6 @@ impl Summary {
             Format::Json => output.json(self)?,
             Format::Text => output.data(&self.lines())?,
         }
-        if self.reason == Stop::ByHand || self.reason == Stop::NoProgress {
-            output.say("hint: fix what is open, and call this again");
-        }
-        if self.reason == Stop::Outdated {
-            output.say("hint: files changed since the reviewers approved; `convoke dispatch reset --feature DIR` begins again");
-        }
         Ok(match self.reason {
             Stop::Approved => Exit::Done,
             Stop::Capped | Stop::NoProgress | Stop::ByHand | Stop::Unproven | Stop::Outdated => {
@@ -180,7 +174,7 @@ fn void_report(entry: &LoopEntry) -> AnswerReport {
 }
 
 /// Tells whether it stands for a person, who spends no tokens.
-fn is_by_hand(entry: &LoopEntry) -> bool {
+pub(super) fn is_by_hand(entry: &LoopEntry) -> bool {
     entry.passed.is_none() && entry.role == BY_HAND && entry.text.is_empty()
 }
 
