@@ -115,7 +115,7 @@ fn a_loop_ends_when_all_approve() {
          2      b-reviewer                 PASS        100\n\
          3      a-reviewer                 PASS        100\n\
          3      b-reviewer                 PASS        100\n\
-         12a8c5579daa gone     [blocker] No number.  (spec.md:3)\n\
+         12a8c5579daa gone     [blocker] No number. (spec.md:3)\n\
          600 tokens, 0.0060 $; 600 tokens for each of 1 accepted\n\
          approved after 3 rounds\n",
         "{done}"

@@ -5,7 +5,7 @@ use convoke_domain::dispatch::ambiguity::Ambiguity;
 use convoke_domain::dispatch::confirmation::Confirmation;
 use convoke_domain::dispatch::review::{Issue, Review};
 use convoke_domain::receipt::quotation::Quotation;
-use convoke_domain::text::{one_line, wrapped};
+use convoke_domain::text::{hanging, one_line, wrapped};
 use serde::Serialize;
 
 use super::judge::Judged;
@@ -143,13 +143,13 @@ pub(super) fn issues(review: Option<&Review>, quoted: Vec<Vec<Quotation>>) -> Ve
 }
 
 /// The columns that a line of a report has, and how many of them its label takes.
-const COLUMNS: usize = 80;
+pub(super) const COLUMNS: usize = 80;
 const LABEL: usize = 14;
 
 /// Shows what a reviewer wrote beside its verdict: the beginning and the end, and how much more.
 pub(super) fn also_wrote_lines(words: &str) -> Vec<String> {
-    let sentence = format!("the reviewer also wrote: {}", excerpt(&one_line(words)));
-    let lines = wrapped(&sentence, COLUMNS - LABEL);
+    let sentence = format!("the reviewer also wrote: {}", excerpt(words));
+    let lines = wrapped(&one_line(&sentence), COLUMNS - LABEL);
     lines.into_iter().map(|line| format!("{:LABEL$}{line}", "")).collect()
 }
 
@@ -179,7 +179,8 @@ impl CheckReport {
             lines.push(format!("confirmation  {word}{missing}"));
         }
         let receipts = self.receipts.iter().flatten();
-        lines.extend(receipts.map(|receipt| format!("read          {}", receipt.line())));
+        lines
+            .extend(receipts.map(|receipt| format!("read          {}", one_line(&receipt.line()))));
         lines
             .extend(self.reading_unknown.iter().map(|why| format!("read          unknown: {why}")));
         let confirmed = if is_confirmed { "confirmed, but " } else { "" };
@@ -224,9 +225,12 @@ impl CheckReport {
         }
         for issue in &self.issues {
             let place =
-                issue.location.as_ref().map_or(String::new(), |place| format!("  ({place})"));
-            lines.push(format!("  [{}] {}{place}", issue.severity, issue.description));
-            lines.extend(issue.quotations.iter().map(|quoted| format!("      {}", quoted.line())));
+                issue.location.as_ref().map_or(String::new(), |place| format!(" ({place})"));
+            let text = format!("[{}] {}{place}", issue.severity, issue.description);
+            lines.push(format!("  {}", hanging(&text, COLUMNS - 2, 4)));
+            lines.extend(
+                issue.quotations.iter().map(|quoted| format!("      {}", one_line(&quoted.line()))),
+            );
         }
         lines
     }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use convoke_domain::dispatch::review_loop::{Answer, Fate, Stop, fates};
+use convoke_domain::text::hanging;
 use convoke_store::review_loop::LoopEntry;
 use serde::Serialize;
 
 use super::BY_HAND;
 use super::entry::{Grounds, findings};
 use crate::app::{App, Format};
-use crate::cli::dispatch::report::also_wrote_lines;
+use crate::cli::dispatch::report::{COLUMNS, also_wrote_lines};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -128,9 +129,13 @@ impl Summary {
             lines.extend(words.into_iter().flat_map(also_wrote_lines));
         }
         for it in &self.findings {
-            let place = it.location.as_ref().map_or(String::new(), |it| format!("  ({it})"));
+            let place = it.location.as_ref().map_or(String::new(), |it| format!(" ({it})"));
             let FindingReport { id, fate, severity, description, .. } = it;
-            lines.push(format!("{id} {fate:<8} [{severity}] {description}{place}"));
+            let text = format!("{id} {fate:<8} ");
+            let room = COLUMNS - text.len();
+            lines.push(
+                text.clone() + &hanging(&format!("[{severity}] {description}{place}"), room, 2),
+            );
         }
         lines.push(self.cost_line());
         let s = if self.rounds == 1 { "" } else { "s" };
