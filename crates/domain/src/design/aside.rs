@@ -91,14 +91,10 @@ fn taken_out(answer: &str, which: Which) -> (Cow<'_, str>, Asides) {
                 asides.thoughts += 1;
                 at = after;
             }
-            (Kind::Thought, Some(stop)) => {
+            (kind, Some(stop)) => {
                 kept.push_str(&line[..start]);
-                asides.thoughts += 1;
-                at = stop;
-            }
-            (Kind::Comment, Some(stop)) => {
-                kept.push_str(&line[..start]);
-                asides.comments += 1;
+                let is_comment = kind == Kind::Comment;
+                *(if is_comment { &mut asides.comments } else { &mut asides.thoughts }) += 1;
                 at = stop;
             }
             (Kind::Thought, None) => {

@@ -144,8 +144,8 @@ pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[Fixed], max:
             Round::Failed => {
                 let failed = latest.values().filter(|it| !it.passed);
                 let found: BTreeSet<_> = failed.flat_map(|it| &it.findings).collect();
-                let fixes: Vec<_> = fixed.iter().filter(|fix| fix.after == iteration).collect();
-                if fixes.is_empty() {
+                let attempts: Vec<_> = fixed.iter().filter(|fix| fix.after == iteration).collect();
+                if attempts.is_empty() {
                     let is_same = !found.is_empty() && before.as_ref() == Some(&found);
                     return match (iteration == max, is_same) {
                         (_, true) => Step::Stop(Stop::NoProgress),
@@ -154,7 +154,7 @@ pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[Fixed], max:
                     };
                 }
                 // Only an agent's fix can have failed: a person may not have tried.
-                let is_agents = fixes.iter().all(|fix| fix.by == FixedBy::Agent);
+                let is_agents = attempts.iter().all(|fix| fix.by == FixedBy::Agent);
                 before = is_agents.then_some(found);
                 asked = reviewers.iter().filter(|role| !has_passed(role)).cloned().collect();
                 is_final = false;

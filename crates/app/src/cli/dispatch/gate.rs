@@ -153,8 +153,7 @@ impl Args {
     fn try_out(&self, client: &AgentRef, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         if let AgentRef::Http(_) = client {
             let error = GateError::NoSessions { name: client.to_string() };
-            let hint =
-                "use it as it is: every round of an API begins afresh, with its whole prompt";
+            let hint = "every round of an API begins afresh, so it needs no gate";
             return Err(Failure::new(Exit::Usage, error).hint(hint));
         }
         let version = version(client, app)?;

@@ -197,12 +197,12 @@ impl Course<'_> {
     }
 
     fn step(&self, entries: &[LoopEntry]) -> Step {
-        let fixes = entries.iter().filter(|entry| entry.passed.is_none());
+        let attempts = entries.iter().filter(|entry| entry.passed.is_none());
         let by = |entry: &LoopEntry| {
             if is_by_hand(entry) { FixedBy::Person } else { FixedBy::Agent }
         };
         let fixed: Vec<_> =
-            fixes.map(|entry| Fixed { after: entry.iteration, by: by(entry) }).collect();
+            attempts.map(|entry| Fixed { after: entry.iteration, by: by(entry) }).collect();
         // A pass without proof does not count where proof is required, so that reviewer is asked.
         let counts = |entry: &&LoopEntry| {
             entry.passed != Some(true) || !self.args.require_proof || Grounds::of(entry).proven
