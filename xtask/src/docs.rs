@@ -44,35 +44,45 @@ fn help(command: &Command, name: &str) -> String {
     below.fold(own, |page, it| page + &help(it, &format!("{name} {}", it.get_name())))
 }
 
+/// Where a setting comes from, and what a committed file may set.
+const PLACES: &str = "# Configuration\n\n\
+    A setting is taken from the first of these places that has it:\n\n\
+    1. a flag of the command\n\
+    2. its variable; an empty one counts as not set\n\
+    3. `convoke.local.toml` in the project, for one person's copy of it\n\
+    4. `convoke.toml` in the project, committed with it\n\
+    5. for `[brief]`: `design.design_docs` in `.moai/config/sections/design.yaml`, which other \
+    tools own\n\
+    6. `$XDG_CONFIG_HOME/convoke/config.toml`, or `~/.config/convoke/config.toml`\n\
+    7. the default\n\n\
+    A mistake in a file or variable of Convoke's own is an error (exit 2) of each command that \
+    reads that section. Every other command, except hooks, tells it on stderr as a warning. \
+    Convoke never prints a value.\n\
+    A mistake in `design.yaml` is only remarked on, with `-v` or in `--json`, and the default \
+    is used.\n\n\
+    ## Files that come with a repository\n\n\
+    The author of `convoke.toml` need not be you. Convoke treats it, and a `convoke.local.toml` \
+    that git tracks, as *committed*. In a repository that git cannot read, the local file counts \
+    as committed too; in a folder without a repository it counts as yours.\n\n\
+    - A committed file can lower a limit, never raise it above the value in your own \
+    `config.toml`, or else the default: `brief.token_budget`, `brief.max_file_bytes`, \
+    `wake.wake_budget`, `dispatch.max_iterations`, `health.remember_minutes`, \
+    `health.pause_seconds`, `lane.budget_per_day`. A `design.yaml` cannot raise the \
+    `token_budget` that you set.\n\
+    - A committed file can make a check stricter, never looser than the value in your own \
+    `config.toml`, or else the default: `dispatch.confirmation`, `wake.namespace_strict`, and \
+    `require_proof` of a role. It cannot change the `noun` or `form` of a role that is built in or \
+    yours, so a reviewer stays a reviewer. What your file says of a role holds key by key, also \
+    where the project has a table for the same role.\n\
+    - `brief.dir` of a committed file, and `dir` in `design.yaml`, must lie in the project: no \
+    absolute path, no way out by `..` or by a link. A `.moai/design` that is a link out of the \
+    project is not read, either.\n\
+    - A committed file cannot set `wake.agent` (which binds your sessions to an agent) nor \
+    `lane.pass_env` (which passes your variables to clients).\n\
+    - No file of a project can set `[lane.http.NAME]` or `[store]`.\n\n\
+    Convoke ignores such a key and says so on stderr, with the file, the key and the reason.\n\n";
+
 fn configuration() -> String {
-    let places = "# Configuration\n\n\
-        A setting is taken from the first of these places that has it:\n\n\
-        1. a flag of the command\n\
-        2. its variable; an empty one counts as not set\n\
-        3. `convoke.local.toml` in the project, for one person's copy of it\n\
-        4. `convoke.toml` in the project, committed with it\n\
-        5. for `[brief]`: `design.design_docs` in `.moai/config/sections/design.yaml`, which other \
-        tools own\n\
-        6. `$XDG_CONFIG_HOME/convoke/config.toml`, or `~/.config/convoke/config.toml`\n\
-        7. the default\n\n\
-        A mistake in a file or variable of Convoke's own is an error (exit 2) of each command that \
-        reads that section. Every other command, except hooks, tells it on stderr as a warning. \
-        Convoke never prints a value.\n\
-        A mistake in `design.yaml` is only remarked on, with `-v` or in `--json`, and the default \
-        is used.\n\n\
-        ## Files that come with a repository\n\n\
-        The author of `convoke.toml` need not be you. Convoke treats it, and a `convoke.local.toml` \
-        that git tracks, as *committed*. In a repository that git cannot read, the local file counts \
-        as committed too; in a folder without a repository it counts as yours.\n\n\
-        - A committed file can lower a limit, never raise it above the value in your own \
-        `config.toml`, or else the default: `brief.token_budget`, `brief.max_file_bytes`, \
-        `wake.wake_budget`, `dispatch.max_iterations`, `health.remember_minutes`, \
-        `health.pause_seconds`, `lane.budget_per_day`. A `design.yaml` cannot raise the \
-        `token_budget` that you set.\n\
-        - A committed file cannot set `wake.agent` (which binds your sessions to an agent) nor \
-        `lane.pass_env` (which passes your variables to clients).\n\
-        - No file of a project can set `[lane.http.NAME]` or `[store]`.\n\n\
-        Convoke ignores such a key and says so on stderr, with the file, the key and the reason.\n\n";
     let brief = config::reference(config::brief::SECTION, &config::brief::KEYS);
     let wake = config::reference(config::wake::SECTION, &config::wake::KEYS);
     let dispatch = config::reference(config::dispatch::SECTION, &config::dispatch::KEYS);
@@ -96,7 +106,7 @@ fn configuration() -> String {
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
         | `NO_COLOR` | never use colors |\n";
     format!(
-        "{NOTICE}{places}{brief}\n{wake}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"
+        "{NOTICE}{PLACES}{brief}\n{wake}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"
     )
 }
 

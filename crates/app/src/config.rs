@@ -28,7 +28,7 @@ use crate::env::{Environment, setting_name};
 use crate::exit::Exit;
 use crate::failure::{Failure, did_you_mean};
 
-use self::trust::{Author, local_author, sift};
+use self::trust::{Author, Origin, local_author, sift};
 
 /// The file for a project, committed with it.
 pub const PROJECT_FILE: &str = "convoke.toml";
@@ -119,10 +119,11 @@ pub fn read_layers<L: Default>(
     let local_path = app.project.join(LOCAL_FILE);
     let mut local = read_file(&local_path)?;
     let author = local_author(&app.project, &local);
-    sift(&mut local, author, &user);
+    let origin = |author| Origin { author, project: &app.project, user: &user };
+    sift(&mut local, origin(author));
     let project_path = app.project.join(PROJECT_FILE);
     let mut project = read_file(&project_path)?;
-    sift(&mut project, Author::Committer, &user);
+    sift(&mut project, origin(Author::Committer));
     // The APIs below it are read by themselves.
     if let Some(Value::Table(lane)) = user.get_mut(lane::SECTION) {
         lane.remove(endpoint::HTTP);

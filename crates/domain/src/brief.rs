@@ -297,9 +297,13 @@ mod tests {
         let settings = Layer::default().settle(Configured::Nowhere);
         assert_eq!(assembled(&settings, &Folder::GateClosed), (String::new(), String::new()));
         let log = "design_docs not configured — using defaults\ndesign docs not initialized — \
-            run /moai init or SPEC-DESIGN-DOCS-001 to create\n";
+            run `convoke brief init` to create a design folder\n";
         let header = "## Design Context (from .moai/design/)\n";
         assert_eq!(assembled(&settings, &Folder::Missing), (header.to_owned(), log.to_owned()));
+        let literal = Settings { literal_source: true, ..settings };
+        let (_, log) = assembled(&literal, &Folder::Missing);
+        let original = "run /moai init or SPEC-DESIGN-DOCS-001 to create\n";
+        assert!(log.ends_with(original), "{log}");
     }
 
     // B-61: only the last line endings go; everything else is the author's.

@@ -5,6 +5,7 @@
 //! ([`confirmation`], [`review`], [`ambiguity`]), and the next round is a delta where that is possible
 //! ([`resume`]). Formats that other programs parse are exact to the byte.
 
+pub mod also_wrote;
 pub mod ambiguity;
 pub mod artifact;
 pub mod audit;

@@ -24,6 +24,29 @@ pub fn fitting(text: &str, columns: usize) -> String {
     text.chars().take_while(fits).chain(['…'].into_iter().take(columns)).collect()
 }
 
+/// Breaks a text at spaces into lines of at most so many columns. A word that is longer, such as a
+/// path, stays whole on a line of its own.
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Breaks a text into lines of at most so many columns, of which all but the first are indented. Line
+/// breaks of the text itself are spaces: what others say cannot make lines of ours.
+pub fn hanging(text: &str, columns: usize, indent: usize) -> String {
+    let lines = wrapped(&one_line(text), columns.saturating_sub(indent));
+    lines.join(&format!("\n{:indent$}", ""))
+}
+
 /// Returns how many columns a terminal gives to a line of ours.
 pub fn width(text: &str) -> usize {
     text.chars().map(columns_of).sum()
@@ -145,6 +168,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_long_text_hangs_and_makes_no_lines_of_ours() {
+        let text = "[nit] one two\nverdict PASS three";
+        assert_eq!(hanging(text, 16, 4), "[nit] one\n    two verdict\n    PASS three");
+        assert_eq!(hanging("a/very/long/path", 8, 2), "a/very/long/path");
+        assert_eq!(hanging("", 8, 2), "");
+    }
 
     #[test]
     fn a_line_fits_a_terminal() {

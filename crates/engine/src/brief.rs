@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::brief::candidate::Candidate;
 use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::name::{BriefName, Priority};
-use convoke_domain::brief::settings::{Configured, Layer, Settings};
+use convoke_domain::brief::settings::{Configured, DesignDir, Layer, Settings};
 use convoke_domain::brief::{Brief, Folder};
 use convoke_domain::finding::Finding;
 use convoke_domain::token::Tokenizer;
@@ -65,7 +65,7 @@ pub struct Resolved {
 /// over `design.yaml`, over the user's.
 pub fn resolve(project: &Path, layers: Layers) -> Resolved {
     let mut foreign = design_yaml::read(project);
-    foreign.hold_to(&layers.user);
+    foreign.hold_to(&layers.user, project);
     let configured = if foreign.present
         || layers.project.configures_design_docs()
         || layers.user.configures_design_docs()
@@ -124,8 +124,21 @@ pub fn load(project: &Path, mode: Mode, resolved: Resolved) -> Loaded {
     if mode == Mode::Auto && !loaded.settings.auto_load {
         return loaded;
     }
+    if leads_out(project, &loaded.settings) {
+        loaded.diagnostics.push(Diagnostic::ConfigOutside { key: "dir" });
+        loaded.folder = Folder::Missing;
+        return loaded;
+    }
     loaded.folder = if loaded.has_folder() { loaded.search() } else { Folder::Missing };
     loaded
+}
+
+/// Tells whether the default folder is a link out of the project: one in a cloned repository must not
+/// bring other documents of its user into a prompt. A folder of another name was chosen by the user,
+/// or was checked before.
+pub fn leads_out(project: &Path, settings: &Settings) -> bool {
+    settings.dir == DesignDir::default()
+        && !file::stays_inside(project, Path::new(DesignDir::DEFAULT))
 }
 
 impl Loaded {
@@ -178,7 +191,6 @@ fn nul_remark(candidate: &Candidate) -> Option<Diagnostic> {
 
 #[cfg(test)]
 mod tests {
-    use convoke_domain::brief::settings::DesignDir;
     use convoke_domain::token::{Budget, Estimate};
 
     use super::*;

@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use convoke_domain::finding::{Finding, Unreadable};
 
@@ -35,6 +35,27 @@ pub fn read(path: &Path, max_bytes: u64) -> Finding {
 pub fn read_below(dir: &Path, path: &Path, max_bytes: u64) -> Finding {
     let named = fs::symlink_metadata(path).map_err(Refusal::from);
     finding(named.and_then(|_| read_regular(&inside(dir, path)?, max_bytes)))
+}
+
+/// Tells whether a path, relative to `dir`, stays inside `dir`: it neither begins at a root, nor leads
+/// out by `..`, nor by a link. What is not there yet is judged by the folders that are.
+pub fn stays_inside(dir: &Path, path: &Path) -> bool {
+    let mut depth = 0_usize;
+    for part in path.components() {
+        match part {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::ParentDir if depth > 0 => depth -= 1,
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return false,
+        }
+    }
+    let Ok(root) = fs::canonicalize(dir) else { return false };
+    let full = dir.join(path);
+    // A link to nothing is there, and where it leads is unknown.
+    let there = full.ancestors().find(|folder| fs::symlink_metadata(folder).is_ok());
+    there
+        .and_then(|folder| fs::canonicalize(folder).ok())
+        .is_some_and(|real| real.starts_with(root))
 }
 
 /// Reads a file wherever it lies, if it gives a text.

@@ -186,12 +186,16 @@ pub(super) fn block_of(app: &App) -> Result<Option<String>, Failure> {
     Ok(Some(loaded.brief(&*tokenizer).block().pieces().collect()))
 }
 
-/// Says remarks if they were asked for.
+/// Says remarks if they were asked for, and always which folder Convoke refuses to read.
 fn say_diagnostics(app: &App, diagnostics: &[Diagnostic], output: &Output) {
-    if app.verbosity == Verbosity::Normal {
-        return;
-    }
     for diagnostic in diagnostics {
+        if let Diagnostic::ConfigOutside { .. } = diagnostic {
+            output.say(&format!("warning: {}", diagnostic.message()));
+            continue;
+        }
+        if app.verbosity == Verbosity::Normal {
+            continue;
+        }
         output.say(&format!("note: {}: {}", diagnostic.code(), diagnostic.message()));
     }
 }

@@ -22,6 +22,7 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::dispatch::role::{Profile, Role, RoleName};
 use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::text::hanging;
 use convoke_engine::dispatch::feature::{Beside, Feature, NoFeature};
 use convoke_engine::dispatch::next::{NextError, write_state};
 use convoke_engine::dispatch::role_files::RoleFilesError;
@@ -105,12 +106,6 @@ struct MaybeFeature {
     /// documents of a feature needs none
     #[arg(long, value_name = "DIR")]
     feature: Option<PathBuf>,
-}
-
-impl From<FeatureArg> for MaybeFeature {
-    fn from(FeatureArg { feature }: FeatureArg) -> Self {
-        Self { feature: Some(feature) }
-    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -291,8 +286,9 @@ fn roles(app: &App, output: &mut Output) -> Result<Exit, Failure> {
             for RoleReport { role, reads, required, diff, target, .. } in &all {
                 let diff = diff.then(|| "(changed files)".to_owned());
                 let reads: Vec<_> = reads.iter().chain(required).cloned().chain(diff).collect();
-                let target = target.as_ref().map_or(String::new(), |it| format!("  reviews {it}"));
-                output.data(&format!("{role:<34} {}{target}\n", reads.join(" ")))?;
+                let target = target.as_ref().map_or(String::new(), |it| format!(" reviews {it}"));
+                let reads = hanging(&format!("{}{target}", reads.join(" ")), 80, 35);
+                output.data(&format!("{role:<34} {reads}\n"))?;
             }
         }
     }

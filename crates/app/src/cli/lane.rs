@@ -40,7 +40,9 @@ use self::events::Line;
 use self::keep::{keep, make_ready};
 use self::live::Live;
 use self::order::Told;
-pub(super) use self::order::{AgentWord, LaneOrder, USUAL_LIMITS, model_name, seen_by, version_of};
+pub(super) use self::order::{
+    AgentWord, LaneOrder, USUAL_LIMITS, check_agent, model_name, seen_by, version_of,
+};
 use self::reading::{Proof, Reading};
 pub(super) use self::report::{LaneReport, OverReport, overdrawn, sentence, why};
 use self::report::{Report, unanswered, warnings};

@@ -13,6 +13,7 @@ use convoke_domain::design::quote::line;
 use convoke_domain::design::walk::{Ending, Next, Progress, walk};
 use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
+use convoke_domain::text::{fitting, hanging, width};
 use convoke_engine::design::run::hashes;
 use convoke_engine::design::run_folder::RunFolders;
 use convoke_engine::manifest::record::RECORD_FILE;
@@ -204,9 +205,13 @@ impl RunsArgs {
         match app.format {
             Format::Json => output.json(&reports)?,
             Format::Text => {
-                let rows = reports.iter().map(|it| {
-                    let feature: String = line(&it.feature).chars().take(60).collect();
-                    [it.run.clone(), it.standing(), feature]
+                let widest = |column: fn(&RunReport) -> String| {
+                    reports.iter().map(|run| width(&column(run))).max().unwrap_or_default()
+                };
+                let taken = widest(|run| run.run.clone()) + widest(RunReport::standing) + 4;
+                let room = COLUMNS.saturating_sub(taken).max(LEAST_FEATURE);
+                let rows = reports.iter().map(|run| {
+                    [run.run.clone(), run.standing(), fitting(&line(&run.feature), room)]
                 });
                 output.data(&render(["run", "state", "feature"], rows, &[]))?;
             }
@@ -214,6 +219,10 @@ impl RunsArgs {
         Ok(Exit::Done)
     }
 }
+
+/// How many columns a line has, and how many of them a feature gets at least in a list.
+const COLUMNS: usize = 80;
+const LEAST_FEATURE: usize = 20;
 
 /// Returns the runs that somebody works on now.
 pub(super) fn worked_on(app: &App) -> HashSet<RunId> {
@@ -273,8 +282,11 @@ fn shown(known: &Known, state: RunState, spending: &Spending) -> String {
         if known.is_rehearsal() { " (a rehearsal: every answer was recorded)" } else { "" };
     let head = (&known.run.id, known.ending(state), line(&known.run.feature));
     let independence = known.progress.independence.as_ref();
-    let independence = independence.map_or(String::new(), |it| format!("independence: {it}\n\n"));
-    let mut text = format!("run {}: {}{recorded}\n{}\n\n{independence}", head.0, head.1, head.2);
+    let independence = independence.map_or(String::new(), |words| {
+        hanging(&format!("independence: {words}"), COLUMNS, 2) + "\n\n"
+    });
+    let feature = hanging(&head.2, COLUMNS, 0);
+    let mut text = format!("run {}: {}{recorded}\n{feature}\n\n{independence}", head.0, head.1);
     let lanes = known.facts.ended();
     let rows = lanes.iter().map(|(id, end)| {
         let usage = end.usage.unwrap_or_default();
@@ -293,7 +305,8 @@ fn shown(known: &Known, state: RunState, spending: &Spending) -> String {
     let matters = if matters.is_empty() { matters } else { format!("\n\n{}", matters.trim_end()) };
     text += &matters;
     let names: Vec<_> = known.progress.files.keys().map(String::as_str).collect();
-    text + &format!("\n\nartifacts: {}\n", names.join(", "))
+    let artifacts = hanging(&format!("artifacts: {}", names.join(", ")), COLUMNS, 2);
+    text + &format!("\n\n{artifacts}\n")
 }
 
 impl ResumeArgs {

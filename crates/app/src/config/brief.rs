@@ -23,7 +23,8 @@ pub const KEYS: [Key<Layer>; 8] = [
         name: "dir",
         expected: "a folder, on one line",
         default: ".moai/design",
-        meaning: "the design folder, relative to the project or absolute; `~` is not expanded",
+        meaning: "the design folder, relative to the project or absolute (in a committed file: inside \
+                  the project); `~` is not expanded",
         from_text: text,
         set: |layer, value| put(&mut layer.dir, DesignDir::parse(value.as_str()?)),
     },
@@ -71,7 +72,8 @@ pub const KEYS: [Key<Layer>; 8] = [
         name: "literal_source",
         expected: "true or false",
         default: "false",
-        meaning: "cite `.moai/design/` even when another folder was read",
+        meaning: "cite `.moai/design/` even when another folder was read, and use the original's line \
+                  for a missing folder",
         from_text: truth,
         set: |layer, value| put(&mut layer.literal_source, value.as_bool()),
     },

@@ -180,8 +180,8 @@ pub const KEYS: [Key<Layer>; 12] = [
     Key {
         name: "roles",
         expected: "a table of roles such as `[dispatch.roles.\"implement/ux-reviewer\"]`, each with \
-                   any of artifacts, required, diff, target, noun, form, files, resumes, rubric, \
-                   returns",
+                   any of artifacts, required, diff, target, noun, form, files, resumes, \
+                   require_proof, rubric, returns",
         default: "the built-in roles",
         meaning: "roles that are added or changed; see docs/reference/dispatch.md",
         from_text: |_| None,
@@ -229,7 +229,10 @@ pub fn settings(app: &App) -> Result<Settings, Failure> {
 impl Layer {
     fn over(self, weaker: Self) -> Self {
         let mut roles = weaker.roles;
-        roles.extend(self.roles);
+        for (name, change) in self.roles {
+            let below = roles.remove(&name).unwrap_or_default();
+            roles.insert(name, change.over(below));
+        }
         Self {
             artifacts_root: self.artifacts_root.or(weaker.artifacts_root),
             profile: self.profile.or(weaker.profile),
@@ -243,6 +246,20 @@ impl Layer {
             prd_sections: self.prd_sections.or(weaker.prd_sections),
             state_file: self.state_file.or(weaker.state_file),
             roles,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The reference page lists the keys in words.
+    #[test]
+    fn every_key_of_a_role_is_named_in_what_is_expected() {
+        let expected = KEYS.iter().find(|key| key.name == "roles").map(|key| key.expected);
+        for key in RoleChange::KEYS {
+            assert!(expected.is_some_and(|words| words.contains(key)), "{key}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::trust::{Author, Refused, local_author, sift};
+use super::trust::{Author, Origin, Refused, local_author, sift};
 use super::{
     Key, LOCAL_FILE, PROJECT_FILE, SECTIONS, brief, dispatch, endpoint, health, is_out_of_reach,
     lane, parse_file, read_section, store, unknown, wake,
@@ -75,7 +75,8 @@ fn refused(app: &App, path: &Path, name: &str, mut table: Table, user: &Table) -
         let (file, key, reason) = (path.display(), refused.key, refused.reason);
         format!("`{key}` in `{file}` is ignored: {reason}{tracked}; set it in your own config.toml")
     };
-    sift(&mut table, author, user).into_iter().map(line).collect()
+    let origin = Origin { author, project: &app.project, user };
+    sift(&mut table, origin).into_iter().map(line).collect()
 }
 
 fn mistakes(table: &Table, path: &Path) -> Vec<String> {

@@ -46,7 +46,7 @@ pub(super) fn explain_roles(value: &Value) -> Option<(String, String)> {
 }
 
 impl RoleChange {
-    const KEYS: [&str; 11] = [
+    pub(super) const KEYS: [&str; 11] = [
         "artifacts",
         "required",
         "diff",
@@ -102,7 +102,8 @@ impl RoleChange {
                 one(value, Noun::parse, &mut self.noun).ok_or_else(|| expects("review or work"))?;
             }
             "form" => {
-                one(value, form, &mut self.form).ok_or_else(|| expects("review, phase or fix"))?;
+                one(value, Form::parse, &mut self.form)
+                    .ok_or_else(|| expects("review, phase or fix"))?;
             }
             "files" => self.files = Some(truth()?),
             "resumes" => self.resumes = Some(truth()?),
@@ -112,6 +113,23 @@ impl RoleChange {
             _ => return Err(format!("one of {}", Self::KEYS.join(", "))),
         }
         Ok(())
+    }
+
+    /// Lays what a stronger place says of the role over what a weaker one says, key by key.
+    pub(super) fn over(self, weaker: Self) -> Self {
+        Self {
+            artifacts: self.artifacts.or(weaker.artifacts),
+            required: self.required.or(weaker.required),
+            diff: self.diff.or(weaker.diff),
+            target: self.target.or(weaker.target),
+            noun: self.noun.or(weaker.noun),
+            form: self.form.or(weaker.form),
+            files: self.files.or(weaker.files),
+            resumes: self.resumes.or(weaker.resumes),
+            require_proof: self.require_proof.or(weaker.require_proof),
+            rubric: self.rubric.or(weaker.rubric),
+            returns: self.returns.or(weaker.returns),
+        }
     }
 
     /// Changes a role that is known, or makes one of a reviewer of files.
@@ -160,15 +178,6 @@ fn each<T>(value: &Value, parse: impl Fn(&str) -> Result<T, String>) -> Result<V
         parse(word).map_err(|why| format!("a list in which each entry can be used; {why}"))
     };
     list.iter().map(read).collect()
-}
-
-fn form(word: &str) -> Option<Form> {
-    match word {
-        "review" => Some(Form::Review),
-        "phase" => Some(Form::PhaseReview),
-        "fix" => Some(Form::Fix),
-        _ => None,
-    }
 }
 
 /// Reads one word.

@@ -1,13 +1,17 @@
 //! What a file that came with a repository may set.
 //!
-//! `convoke.toml` is committed, so its author need not be the user: it may lower the user's limits,
-//! never raise them, and has no say in the user's sessions, keys and addresses. `convoke.local.toml`
-//! is the user's own unless git tracks it. A value that a file may not set is left out, with a
+//! `convoke.toml` is committed, so its author need not be the user: it may lower the user's limits and
+//! make checks stricter, never the opposite, it may not lead out of the project, and it has no say in
+//! the user's sessions, keys and addresses. `convoke.local.toml` is the user's own unless git tracks
+//! it. A value that a file may not set is left out, with a
 //! remark that names the file, the key and the reason, never the value.
 
 use std::path::Path;
 
+use convoke_domain::dispatch::confirmation::Level;
+use convoke_domain::dispatch::role::{RoleName, Roles};
 use convoke_domain::lane::cap::Cap;
+use convoke_engine::file::stays_inside;
 use convoke_engine::git::tracked::{Tracking, tracking};
 use toml::{Table, Value};
 
@@ -29,6 +33,15 @@ enum Rule {
     Lower(u64),
     /// A committed file may set at most what the user set; by default there is no limit.
     LowerCap,
+    /// A committed file may set a level of confirmation at least as strict as the user's, or else
+    /// the default.
+    Level,
+    /// A committed file may switch it on, and off only where the user did not switch it on.
+    On,
+    /// A committed file may name a folder of the project.
+    Inside,
+    /// A committed file may add roles, and change known ones as far as that weakens no check.
+    Roles,
     /// A committed file may not set it, for this reason.
     Own(&'static str),
     /// No file of a project may set it, for this reason.
@@ -36,12 +49,16 @@ enum Rule {
 }
 
 /// Every key that a committed file may not set freely.
-const RULES: [(&str, &str, Rule); 10] = [
+const RULES: [(&str, &str, Rule); 14] = [
+    ("brief", "dir", Rule::Inside),
     ("brief", "token_budget", Rule::Lower(20_000)),
     ("brief", "max_file_bytes", Rule::Lower(67_108_864)),
     ("wake", "wake_budget", Rule::Lower(8_000)),
     ("wake", "agent", Rule::Own("a committed file cannot bind your sessions to an agent")),
+    ("wake", "namespace_strict", Rule::On),
     ("dispatch", "max_iterations", Rule::Lower(5)),
+    ("dispatch", "confirmation", Rule::Level),
+    ("dispatch", "roles", Rule::Roles),
     ("health", "remember_minutes", Rule::Lower(10)),
     ("health", "pause_seconds", Rule::Lower(10)),
     ("lane", "budget_per_day", Rule::LowerCap),
@@ -55,6 +72,10 @@ const RULES: [(&str, &str, Rule); 10] = [
 
 /// Where a user's data lies is never a project's to say.
 const STORE: &str = "a project cannot choose where your data is kept";
+
+const LOOSER: &str = "a committed file can make this check stricter, not looser";
+const OUTSIDE: &str = "a committed file cannot name a folder outside the project";
+const KIND: &str = "a committed file cannot turn a known reviewer into another kind of role";
 
 /// A key that was left out, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,19 +95,68 @@ pub(super) fn local_author(project: &Path, table: &Table) -> Author {
     }
 }
 
-/// Takes out of a project's file what its author may not set, given the user's own file.
-pub(super) fn sift(table: &mut Table, author: Author, user: &Table) -> Vec<Refused> {
+/// A project's file, and what its values are judged against.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin<'a> {
+    /// Who wrote the file.
+    pub(super) author: Author,
+    /// The project's folder.
+    pub(super) project: &'a Path,
+    /// The user's own file.
+    pub(super) user: &'a Table,
+}
+
+/// Takes out of a project's file what its author may not set.
+pub(super) fn sift(table: &mut Table, origin: Origin<'_>) -> Vec<Refused> {
     let mut refused = Vec::new();
     if table.remove("store").is_some() {
         refused.push(Refused { key: "store".to_owned(), reason: STORE });
     }
     for (section, key, rule) in RULES {
-        let Some(value) = at(table, section, key) else { continue };
-        let Some(reason) = rule.refuses(value, at(user, section, key), author) else { continue };
-        if let Some(Value::Table(section)) = table.get_mut(section) {
-            section.remove(key);
+        let user = at(origin.user, section, key);
+        let Some(Value::Table(values)) = table.get_mut(section) else { continue };
+        if matches!((rule, origin.author), (Rule::Roles, Author::Committer)) {
+            refused.extend(
+                values.get_mut(key).map(|roles| sift_roles(roles, user)).into_iter().flatten(),
+            );
+            continue;
         }
+        let Some(value) = values.get(key) else { continue };
+        let Some(reason) = rule.refuses(value, user, origin) else { continue };
+        values.remove(key);
         refused.push(Refused { key: format!("{section}.{key}"), reason });
+    }
+    refused
+}
+
+/// Takes out of a committed table of roles what weakens a role that the user knows: what proves its
+/// reading, and what makes it a reviewer at all.
+fn sift_roles(roles: &mut Value, user: Option<&Value>) -> Vec<Refused> {
+    let known = Roles::default();
+    let mut refused = Vec::new();
+    for (name, role) in roles.as_table_mut().into_iter().flatten() {
+        let Some(keys) = role.as_table_mut() else { continue };
+        let own = |key: &str| user?.get(name)?.get(key);
+        let built_in = RoleName::parse(name).ok().and_then(|name| known.find(&name));
+        let is_known = built_in.is_some() || user.is_some_and(|roles| roles.get(name).is_some());
+        let noun = || own("noun").and_then(Value::as_str).or(built_in.map(|role| role.noun.word()));
+        let form = || own("form").and_then(Value::as_str).or(built_in.map(|role| role.form.name()));
+        let differs = |key: &str, known: Option<&str>| {
+            let given = keys.get(key).and_then(Value::as_str);
+            is_known && given.is_some_and(|given| given != known.unwrap_or("review"))
+        };
+        let unproves = keys.get("require_proof") == Some(&Value::Boolean(false))
+            && own("require_proof") == Some(&Value::Boolean(true));
+        let found = [
+            ("noun", differs("noun", noun()), KIND),
+            ("form", differs("form", form()), KIND),
+            ("require_proof", unproves, LOOSER),
+        ];
+        for (key, _, reason) in found.into_iter().filter(|(_, is_refused, _)| *is_refused) {
+            keys.remove(key);
+            let name = name.escape_debug();
+            refused.push(Refused { key: format!("dispatch.roles.\"{name}\".{key}"), reason });
+        }
     }
     refused
 }
@@ -97,18 +167,44 @@ fn at<'a>(table: &'a Table, section: &str, key: &str) -> Option<&'a Value> {
 
 impl Rule {
     /// Returns why a value may not be set. What is no value of its kind at all is an error later.
-    fn refuses(self, value: &Value, user: Option<&Value>, author: Author) -> Option<&'static str> {
+    fn refuses(
+        self,
+        value: &Value,
+        user: Option<&Value>,
+        origin: Origin<'_>,
+    ) -> Option<&'static str> {
         let raises = || "a committed file can lower this limit, not raise it";
-        match (self, author) {
+        match (self, origin.author) {
             (Self::UsersFile(reason), _) | (Self::Own(reason), Author::Committer) => Some(reason),
-            (_, Author::User) => None,
+            (_, Author::User) | (Self::Roles, Author::Committer) => None,
             (Self::Lower(default), Author::Committer) => {
                 let most = user.and_then(whole).unwrap_or(default);
                 (whole(value)? > most).then(raises)
             }
             (Self::LowerCap, Author::Committer) => is_higher(cap(value)?, cap(user?)?).then(raises),
+            (Self::Level, Author::Committer) => {
+                let least = user.and_then(level).unwrap_or_default();
+                is_looser(level(value)?, least).then_some(LOOSER)
+            }
+            (Self::On, Author::Committer) => {
+                (!value.as_bool()? && user?.as_bool()?).then_some(LOOSER)
+            }
+            (Self::Inside, Author::Committer) => {
+                let folder = Path::new(value.as_str()?);
+                (!stays_inside(origin.project, folder)).then_some(OUTSIDE)
+            }
         }
     }
+}
+
+fn level(value: &Value) -> Option<Level> {
+    Level::parse(value.as_str()?)
+}
+
+/// Levels are listed from the strictest on.
+fn is_looser(level: Level, than: Level) -> bool {
+    let place = |level| Level::ALL.iter().position(|known| *known == level);
+    place(level) > place(than)
 }
 
 fn cap(value: &Value) -> Option<Cap> {
@@ -131,7 +227,11 @@ mod tests {
 
     fn sifted(file: &str, author: Author, user: &str) -> (Table, String) {
         let mut table: Table = file.parse().unwrap();
-        let refused = sift(&mut table, author, &user.parse().unwrap());
+        let (project, user) = (tempfile::tempdir().unwrap(), user.parse().unwrap());
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("/", project.path().join("out")).unwrap();
+        let origin = Origin { author, project: project.path(), user: &user };
+        let refused = sift(&mut table, origin);
         let keys: Vec<_> = refused.into_iter().map(|refused| refused.key).collect();
         (table, keys.join(" "))
     }
@@ -158,6 +258,82 @@ mod tests {
             ("lane.budget_per_day = '999999M'", "", ""),
         ] {
             assert_eq!(committed(file, user), refused, "{file} over {user}");
+        }
+    }
+
+    #[test]
+    fn a_committed_file_makes_checks_stricter_and_never_looser() {
+        let role =
+            |keys: &str| format!("dispatch.roles.'implement/security-reviewer' = {{ {keys} }}");
+        let own = |keys: &str| format!("dispatch.roles.'x/y' = {{ {keys} }}");
+        let security = |key: &str| format!("dispatch.roles.\"implement/security-reviewer\".{key}");
+        let committed = |file: &str, user: &str| sifted(file, Author::Committer, user).1;
+        for (file, user, refused) in [
+            (
+                "dispatch.confirmation = 'loose'".into(),
+                String::new(),
+                "dispatch.confirmation".into(),
+            ),
+            (
+                "dispatch.confirmation = 'seed'".into(),
+                String::new(),
+                "dispatch.confirmation".into(),
+            ),
+            ("dispatch.confirmation = 'strict'".into(), String::new(), String::new()),
+            (
+                "dispatch.confirmation = 'loose'".into(),
+                "dispatch.confirmation = 'seed'".into(),
+                "dispatch.confirmation".into(),
+            ),
+            (
+                "dispatch.confirmation = 'strict'".into(),
+                "dispatch.confirmation = 'loose'".into(),
+                String::new(),
+            ),
+            (
+                "wake.namespace_strict = false".into(),
+                "wake.namespace_strict = true".into(),
+                "wake.namespace_strict".into(),
+            ),
+            ("wake.namespace_strict = true".into(), String::new(), String::new()),
+            (
+                role("require_proof = false"),
+                role("require_proof = true"),
+                security("require_proof"),
+            ),
+            (role("require_proof = false"), String::new(), String::new()),
+            (role("require_proof = true"), String::new(), String::new()),
+            (role("noun = 'work'"), String::new(), security("noun")),
+            (role("form = 'phase'"), String::new(), security("form")),
+            (role("form = 'review', noun = 'review'"), String::new(), String::new()),
+            (own("noun = 'work', form = 'fix'"), String::new(), String::new()),
+            (own("noun = 'work'"), own("diff = true"), "dispatch.roles.\"x/y\".noun".into()),
+            (own("noun = 'work'"), own("noun = 'work'"), String::new()),
+        ] {
+            assert_eq!(committed(&file, &user), refused, "{file} over {user}");
+            assert_eq!(sifted(&file, Author::User, &user).1, "", "{file} is the user's own");
+        }
+    }
+
+    #[test]
+    fn a_committed_file_names_no_folder_outside_the_project() {
+        for (dir, is_refused) in [
+            ("docs/design", false),
+            ("./a/../b", false),
+            ("/etc", true),
+            ("..", true),
+            ("../notes", true),
+            ("a/../../notes", true),
+            ("a/b/../../../notes/deep", true),
+            #[cfg(unix)]
+            ("out", true),
+            #[cfg(unix)]
+            ("out/home/notes", true),
+        ] {
+            let file = format!("brief.dir = '{dir}'");
+            let refused = if is_refused { "brief.dir" } else { "" };
+            assert_eq!(sifted(&file, Author::Committer, "").1, refused, "{dir}");
+            assert_eq!(sifted(&file, Author::User, "").1, "", "{dir}");
         }
     }
 

@@ -102,8 +102,11 @@ fn a_missing_folder_is_logged_and_an_empty_one_is_not() {
     ## Design Context (from .moai/design/)
     --- stderr
     design_docs not configured — using defaults
-    design docs not initialized — run /moai init or SPEC-DESIGN-DOCS-001 to create
+    design docs not initialized — run `convoke brief init` to create a design folder
     ");
+    let literal = project.run(&["brief", "--literal-source"]);
+    let original = "design docs not initialized — run /moai init or SPEC-DESIGN-DOCS-001 to create";
+    assert!(literal.stderr.lines().any(|line| line == original), "{literal}");
     let project = project.design_yaml("{}").file(".moai/design/assets/logo.md", "x");
     assert_snapshot!(project.run(&["brief"]), @"
     exit: 0

@@ -89,6 +89,20 @@ fn a_committed_file_cannot_take_over() {
         ("[dispatch]\nmax_iterations = 1000", "dispatch.max_iterations", "1000"),
         ("[health]\npause_seconds = 86400", "health.pause_seconds", "86400"),
         ("[health]\nremember_minutes = 525600", "health.remember_minutes", "525600"),
+        ("[dispatch]\nconfirmation = 'loose'", "dispatch.confirmation", "'loose'"),
+        ("dispatch = { confirmation = 'seed' }", "dispatch.confirmation", "seed"),
+        ("[brief]\ndir = '/etc'", "brief.dir", "/etc"),
+        ("brief.dir = 'a/../../notes'", "brief.dir", "notes"),
+        (
+            "[dispatch.roles.'implement/security-reviewer']\nnoun = 'work'",
+            "dispatch.roles.\"implement/security-reviewer\".noun",
+            "work'",
+        ),
+        (
+            "dispatch.roles.'implement/security-reviewer'.form = 'phase'",
+            "dispatch.roles.\"implement/security-reviewer\".form",
+            "phase",
+        ),
         ("\"lane\".\"pass_env\" = ['HOME']", "lane.pass_env", "HOME"),
     ] {
         let project = Project::new().on_branch("main").file("convoke.toml", toml);
@@ -101,6 +115,58 @@ fn a_committed_file_cannot_take_over() {
         let words = line.replace(&project.root().display().to_string(), "");
         assert!(!words.contains(secret), "a value is shown: {line}");
     }
+}
+
+// A user's demand for proof survives a committed table of the same role, whatever that table says.
+#[test]
+fn a_committed_file_takes_back_no_proof_that_its_user_requires() {
+    let role = "[dispatch.roles.'implement/security-reviewer']";
+    for committed in ["require_proof = false", "files = true"] {
+        let project = Project::new()
+            .on_branch("main")
+            .file("docs/features/031-x/design.md", "d\n")
+            .file("docs/features/031-x/spec.md", "s\n")
+            .file(USER, format!("{role}\nrequire_proof = true\n"))
+            .file("convoke.toml", format!("{role}\n{committed}\n"));
+        let words = ["dispatch", "check", "implement/security-reviewer", "--feature", "031"];
+        let answer = b"Files read: design.md, spec.md\n{\"approved\": true, \"issues\": []}";
+        let outcome = project.run_with_input(&words, answer);
+        assert_eq!(outcome.code, Some(1), "{committed}\n{outcome}");
+        assert!(outcome.stdout.contains("UNPROVEN"), "{outcome}");
+    }
+}
+
+// A cloned repository brings no document from elsewhere into a prompt: not by a path, not by `..`, not
+// by a link, and not by the files of other tools.
+#[cfg(unix)]
+#[test]
+fn a_committed_folder_stays_in_the_project() {
+    use std::os::unix::fs::symlink;
+
+    let elsewhere = |project: Project| project.file("../notes/spec.md", "the user's diary\n");
+    let project = || elsewhere(Project::new().on_branch("main"));
+    let linked = |name: &str, project: Project| {
+        fs::create_dir_all(project.path(name).parent().unwrap()).unwrap();
+        symlink(project.path("../notes"), project.path(name)).unwrap();
+        project
+    };
+    for (project, warns) in [
+        (project().file("convoke.toml", "brief.dir = '../notes'"), "`brief.dir` in `"),
+        (
+            linked("docs/out", project().file("convoke.toml", "brief.dir = 'docs/out'")),
+            "`brief.dir` in `",
+        ),
+        (project().design_yaml("{dir: ../notes}"), "`dir` leads out of the project"),
+        (linked(".moai/design", project()), "`dir` leads out of the project"),
+    ] {
+        let outcome = project.run(&["brief"]);
+        assert!(!outcome.stdout.contains("diary"), "{outcome}");
+        assert!(outcome.stderr.contains(&format!("warning: {warns}")), "{outcome}");
+        let rest = project.run(&["brief", "rest", "spec", "--from", "0"]);
+        assert!(!rest.stdout.contains("diary"), "{rest}");
+    }
+    let own = project().file(USER, "brief.dir = '../notes'").run(&["brief"]);
+    assert!(own.stdout.contains("diary"), "the user may name any folder: {own}");
 }
 
 #[test]

@@ -103,8 +103,8 @@ fn a_confirmation_without_a_read_is_unproven() {
     exit: 3
     --- stdout
     --- stderr
-    error: cannot understand the record `TOP/project/record.jsonl`: it is none of codex
-    hint: name its client with `--client`
+    error: cannot use the record `TOP/project/record.jsonl`: it is not a transcript or event log of codex
+    hint: name the client that wrote it with `--client`: claude, codex, gemini, cursor, opencode
     ");
 }
 

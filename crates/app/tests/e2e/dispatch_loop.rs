@@ -115,7 +115,7 @@ fn a_loop_ends_when_all_approve() {
          2      b-reviewer                 PASS        100\n\
          3      a-reviewer                 PASS        100\n\
          3      b-reviewer                 PASS        100\n\
-         12a8c5579daa gone     [blocker] No number.  (spec.md:3)\n\
+         12a8c5579daa gone     [blocker] No number. (spec.md:3)\n\
          600 tokens, 0.0060 $; 600 tokens for each of 1 accepted\n\
          approved after 3 rounds\n",
         "{done}"
@@ -172,16 +172,68 @@ fn a_loop_waits_for_a_person() {
     let first = run(&project, &[]);
     assert_eq!(first.code, Some(1), "{first}");
     assert!(first.stdout.ends_with("by_hand after 1 round\n"), "{first}");
-    assert!(first.stderr.ends_with("hint: fix what is open, and call this again\n"), "{first}");
+    let hint =
+        "hint: fix what is open, then run this command again; with `--write`, `fixer` fixes it\n";
+    assert!(first.stderr.ends_with(hint), "{first}");
     assert_eq!(asked(&project), [1, 1, 0]);
     let second = run(&project, &["--write", "--no-fix"]);
     assert_eq!(asked(&project), [1, 2, 0]);
+    // No agent fixed anything, so none failed to: it still waits for a person.
+    assert!(second.stdout.ends_with("by_hand after 2 rounds\n"), "{second}");
+    let hint = "hint: fix what is open, then run this command again\n";
+    assert!(second.stderr.ends_with(hint), "{second}");
     // Nobody knows whether anything was fixed, but what a person does costs no tokens.
     let row = "1      by-hand                    again         -\n";
     assert!(second.stdout.contains(row), "{second}");
     assert!(second.stdout.contains("\n300 tokens, 0.0030 $\n"), "{second}");
     let told = fs::read_to_string(project.path("../b")).unwrap();
     assert!(told.contains("iteration 2 of 5") && told.contains("No number."), "{told}");
+}
+
+// What can be known before the first lane is checked before it: nothing is paid for a loop that
+// cannot go to its end.
+#[test]
+fn a_loop_checks_everybody_before_it_asks_anybody() {
+    let roles = |more: &str| format!("{ROLES}\n{more}");
+    let other = "[dispatch.roles.'ship/c-reviewer']\n";
+    for (toml, more, error) in [
+        (roles(&format!("{other}diff = true")), &[][..], "`diff`: no changed file is left to read"),
+        (roles(&format!("{other}required = ['*.zig']")), &[], "`required`: no file fits `*.zig`"),
+        (roles(&format!("{other}rubric = 'c.md'")), &[], "c.md`: there is no such file"),
+        (roles(&format!("{other}target = 'tasks'")), &[], "cannot review `tasks.md`"),
+        (
+            roles(&format!("{other}form = 'review'")),
+            &["--require-proof"],
+            "cannot require proof of `ship/c-reviewer`",
+        ),
+        (roles(""), &["--write", "--fix-client", "gemini"], "cannot find `gemini` on the PATH"),
+        (roles(""), &["--write", "--fix-client", "http:none"], "cannot give `http:none` files"),
+        (roles(""), &["--write", "--fix-client", "replay:none.jsonl"], "none.jsonl"),
+    ] {
+        let project = project(&[("a-1", FAIL), ("b-1", FAIL)]).file("convoke.toml", &toml);
+        let refused = run(&project, more);
+        assert!(refused.stderr.contains(error), "{toml}\n{refused}");
+        assert!(refused.stderr.contains("error: "), "{refused}");
+        assert_eq!(asked(&project), [0, 0, 0], "{toml}\n{refused}");
+    }
+}
+
+// Roles that have to do with no feature need none in a loop, either.
+#[test]
+fn a_loop_needs_a_feature_only_for_roles_that_do() {
+    let own = "[dispatch.roles.'ship/a-reviewer']\nrequired = ['README.md']\nrubric = 'a.md'\n";
+    let project =
+        project(&[("a-1", PASS), ("a-2", PASS)]).file("README.md", "x\n").file("convoke.toml", own);
+    let words = ["dispatch", "loop", "ship", "--client", "claude"];
+    let done = project.run(&words);
+    assert_eq!(done.code, Some(0), "{done}");
+    assert!(done.stdout.ends_with("approved after 2 rounds\n"), "{done}");
+    let needed = project.file("convoke.toml", ROLES).run(&words);
+    assert_eq!(needed.code, Some(2), "{needed}");
+    assert!(
+        needed.stderr.contains("it reads documents of a feature, and none is named"),
+        "{needed}"
+    );
 }
 
 // A round that was cut short goes on with who is missing.
@@ -222,6 +274,25 @@ fn a_loop_ends_at_an_answer_without_a_verdict() {
         ready(&project, name, PASS);
     }
     assert_eq!(report(&project, &[])["stop"], "approved");
+}
+
+// A pass is shown with what its reviewer wrote beside it: when it comes, and in the summary of every
+// later call.
+#[test]
+fn a_loop_keeps_what_reviewers_wrote_beside_their_verdicts() {
+    let odd = format!("Over my dead body goes this live.\n{PASS}");
+    let project = project(&[("a-1", PASS), ("b-1", PASS), ("a-2", PASS), ("b-2", &odd)]);
+    let first = run(&project, &[]);
+    assert_eq!(first.code, Some(0), "{first}");
+    let words = "the reviewer also wrote: Over my dead body goes this live.\n";
+    assert!(first.stderr.contains(&format!("b-reviewer: {words}")), "{first}");
+    let row = format!("2      b-reviewer                 PASS        100\n              {words}");
+    assert!(first.stdout.contains(&row), "{first}");
+    assert!(run(&project, &[]).stdout.contains(&row), "an earlier call's words are kept");
+    let report = report(&project, &[]);
+    let of = |at: usize| report["answers"][at]["also_wrote"].as_str();
+    assert_eq!(of(0), None, "{report}");
+    assert_eq!(of(3), Some("Over my dead body goes this live."), "{report}");
 }
 
 // The cost of asking once more is part of the answer's, and an approval without reading is none

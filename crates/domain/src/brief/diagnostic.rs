@@ -22,6 +22,11 @@ pub enum Diagnostic {
         /// The key.
         key: &'static str,
     },
+    /// A project names a folder outside itself, which only the user may do.
+    ConfigOutside {
+        /// The key.
+        key: &'static str,
+    },
     /// An entry of the priority list is not a bare name.
     PriorityRejected {
         /// The entry as it was written.
@@ -48,6 +53,7 @@ impl Diagnostic {
             Self::ConfigError { .. } => "config_error".to_owned(),
             Self::ConfigInvalid { key, .. } => format!("config_invalid:{key}"),
             Self::ConfigRaises { key } => format!("config_raises:{key}"),
+            Self::ConfigOutside { key } => format!("config_outside:{key}"),
             Self::PriorityRejected { .. } => "priority_rejected".to_owned(),
             Self::PriorityCustom => "priority_custom".to_owned(),
             Self::DirUnreadable { .. } => "dir_unreadable".to_owned(),
@@ -64,6 +70,11 @@ impl Diagnostic {
             }
             Self::ConfigRaises { key } => {
                 format!("`{key}` is above your own limit; using yours")
+            }
+            Self::ConfigOutside { key } => {
+                format!(
+                    "`{key}` leads out of the project and is ignored; set it in your own config.toml"
+                )
             }
             Self::PriorityRejected { entry } => {
                 format!("`{}` in `priority` is not a bare name; left out", entry.escape_debug())

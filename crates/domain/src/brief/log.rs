@@ -13,6 +13,8 @@ pub enum LogLine<'a> {
     NotConfigured,
     /// There is no design folder.
     NotInitialized,
+    /// The same in the original's words, which name another tool's command.
+    NotInitializedLiteral,
     /// A document is still its scaffold.
     Skipped(&'a BriefName),
     /// Every document that could be read is still its scaffold.
@@ -26,6 +28,9 @@ impl fmt::Display for LogLine<'_> {
         match self {
             Self::NotConfigured => f.write_str("design_docs not configured — using defaults"),
             Self::NotInitialized => f.write_str(
+                "design docs not initialized — run `convoke brief init` to create a design folder",
+            ),
+            Self::NotInitializedLiteral => f.write_str(
                 "design docs not initialized — run /moai init or SPEC-DESIGN-DOCS-001 to create",
             ),
             Self::Skipped(name) => write!(f, "skip: {name} — _TBD_ only"),
@@ -50,7 +55,11 @@ pub(super) fn lines<'a>(
         lines.push(LogLine::NotConfigured);
     }
     if *folder == Folder::Missing {
-        lines.push(LogLine::NotInitialized);
+        lines.push(if settings.literal_source {
+            LogLine::NotInitializedLiteral
+        } else {
+            LogLine::NotInitialized
+        });
     }
     let scaffolds = entries.iter().filter(|entry| matches!(entry.fate, Fate::Scaffold(_)));
     let before = lines.len();

@@ -35,8 +35,27 @@ impl Asides {
     }
 }
 
+/// Which asides are taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// Thoughts and comments. All before an end whose beginning was lost is a thought.
+    All,
+    /// Thoughts whose beginning is there.
+    Thoughts,
+}
+
 /// Returns an answer without its asides.
 pub fn without_asides(answer: &str) -> (Cow<'_, str>, Asides) {
+    taken_out(answer, Which::All)
+}
+
+/// Returns an answer without its thoughts, for people to see: comments stay, and so does everything
+/// before the end of a thought that began nowhere.
+pub fn without_thoughts(answer: &str) -> Cow<'_, str> {
+    taken_out(answer, Which::Thoughts).0
+}
+
+fn taken_out(answer: &str, which: Which) -> (Cow<'_, str>, Asides) {
     let mut asides = Asides::default();
     let mut kept = String::new();
     let (mut fences, mut at) = (Fences::default(), 0);
@@ -50,7 +69,7 @@ pub fn without_asides(answer: &str) -> (Cow<'_, str>, Asides) {
             at += end;
             continue;
         }
-        let Some(mark) = first_mark(line) else {
+        let Some(mark) = first_mark(line, which) else {
             kept.push_str(line);
             at += end;
             continue;
@@ -62,20 +81,20 @@ pub fn without_asides(answer: &str) -> (Cow<'_, str>, Asides) {
             Kind::Thought | Kind::ThoughtEnd | Kind::Comment => end_of(answer, after, mark.kind),
         };
         match (mark.kind, stop) {
+            (Kind::ThoughtEnd, _) if which == Which::Thoughts => {
+                kept.push_str(&line[..start + mark.length]);
+                at = after;
+            }
             // The beginning of the thought was lost on the way; all before its end belongs to it.
             (Kind::ThoughtEnd, _) => {
                 kept.clear();
                 asides.thoughts += 1;
                 at = after;
             }
-            (Kind::Thought, Some(stop)) => {
+            (kind, Some(stop)) => {
                 kept.push_str(&line[..start]);
-                asides.thoughts += 1;
-                at = stop;
-            }
-            (Kind::Comment, Some(stop)) => {
-                kept.push_str(&line[..start]);
-                asides.comments += 1;
+                let is_comment = kind == Kind::Comment;
+                *(if is_comment { &mut asides.comments } else { &mut asides.thoughts }) += 1;
                 at = stop;
             }
             (Kind::Thought, None) => {
@@ -134,7 +153,7 @@ pub(super) const THINKING: [&str; 8] = [
 pub(super) const BRACKETS: [(char, char); 3] = [('<', '>'), ('[', ']'), ('\u{25c1}', '\u{25b7}')];
 
 /// Finds where an aside begins or ends on a line, unless that is code.
-fn first_mark(line: &str) -> Option<Mark> {
+fn first_mark(line: &str, which: Which) -> Option<Mark> {
     let mut is_code = false;
     for (at, c) in line.char_indices() {
         let rest = &line[at..];
@@ -142,7 +161,7 @@ fn first_mark(line: &str) -> Option<Mark> {
         if is_code {
             continue;
         }
-        if rest.starts_with(COMMENT) {
+        if which == Which::All && rest.starts_with(COMMENT) {
             return Some(Mark { kind: Kind::Comment, at, length: COMMENT.len() });
         }
         if let Some((is_end, length)) = thought_tag(rest) {

@@ -148,7 +148,7 @@ pub fn imagines(words: &str) -> bool {
 }
 
 /// Tells whether a line says that an approval below it is an example or depends on something.
-fn is_hypothetical(line: &str) -> bool {
+pub fn is_hypothetical(line: &str) -> bool {
     let line = line.to_lowercase();
     let mut phrases = EXAMPLES.iter().chain(&CONDITIONS).chain(&IMAGININGS);
     phrases.any(|phrase| line.contains(phrase))

@@ -2,7 +2,13 @@
 //!
 //! This is the reader's word and no more; what it is worth, receipts tell. It never stops anything.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ambiguity::is_hypothetical;
 use super::artifact::Artifact;
+use crate::design::aside::without_asides;
+use crate::markdown::bare;
+use crate::markdown::fence::{FenceLine, Fences};
 
 /// How an answer is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,6 +43,15 @@ impl Level {
     }
 }
 
+/// A file that had to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expected<'a> {
+    /// What reports call it: the name of a feature's document, or a path relative to the project.
+    pub name: &'a str,
+    /// Its absolute path.
+    pub path: &'a str,
+}
+
 /// What an answer says about reading.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Confirmation {
@@ -50,19 +65,21 @@ pub struct Confirmation {
     pub unexpected: Vec<String>,
     /// How many lines it says each named file has.
     pub line_counts: Vec<(String, u64)>,
+    /// Files about which two lines of it disagree: whether they were read, or how long they are.
+    pub disputed: Vec<String>,
+    /// Names that fit several files.
+    pub unclear: Vec<String>,
 }
 
 const MARK: &str = "Files read:";
 
-/// Judges an answer. `expected` are the file names of what had to be read.
-pub fn confirmation(answer: &str, expected: &[&str], level: Level) -> Confirmation {
+/// Judges an answer by what had to be read.
+pub fn confirmation(answer: &str, expected: &[Expected<'_>], level: Level) -> Confirmation {
     if level == Level::Strict {
-        let lists = answer.split('\n').filter_map(listed).map(|rest| list(rest, expected).entries);
-        let entries = lists.into_iter().find(|entries| !entries.is_empty()).unwrap_or_default();
-        return sorted(!entries.is_empty(), entries, expected);
+        return strict(answer, expected);
     }
     let names_one = |rest: &&str| {
-        names_any(rest) || words(rest).any(|word| meant_file(word, expected).is_some())
+        names_any(rest) || words(rest).any(|word| meant(word, expected) != Meant::Nothing)
     };
     let genuine = answer.split('\n').filter_map(said).find(names_one);
     let confirmed = match level {
@@ -70,10 +87,82 @@ pub fn confirmation(answer: &str, expected: &[&str], level: Level) -> Confirmati
         Level::Loose => answer.contains(MARK),
     };
     let entries = genuine.map(entries).unwrap_or_default();
-    let also_named =
-        genuine.into_iter().flat_map(words).filter_map(|name| meant_file(name, expected));
-    let entries = entries.into_iter().chain(also_named.map(|name| (name, None))).collect();
-    sorted(confirmed, entries, expected)
+    let also_named = genuine.into_iter().flat_map(words);
+    let also_named = also_named.filter(|name| meant(name, expected) != Meant::Nothing);
+    let entries: Vec<_> = entries.into_iter().chain(also_named.map(|name| (name, None))).collect();
+    Confirmation { confirmed, ..sorted(&entries, expected) }
+}
+
+/// Judges an answer by the lists that it gives to its reader. What two lists do not agree about is
+/// not confirmed.
+fn strict(answer: &str, expected: &[Expected<'_>]) -> Confirmation {
+    let (spoken, _) = without_asides(answer);
+    let lists: Vec<_> = statements(&spoken).map(|rest| list(rest, expected).entries).collect();
+    let lists: Vec<_> = lists.iter().map(|entries| named(entries, expected)).collect();
+    let claims: Vec<BTreeMap<_, _>> =
+        lists.iter().map(|entries| entries.iter().copied().collect()).collect();
+    let is_agreed = |name: &str, lines: Option<u64>| {
+        claims.iter().all(|claims| match (claims.get(name), lines) {
+            (None, _) => false,
+            (Some(Some(other)), Some(lines)) => *other == lines,
+            (Some(_), _) => true,
+        })
+    };
+    let (agreed, disputed): (Vec<_>, Vec<_>) =
+        lists.iter().flatten().copied().partition(|(name, lines)| is_agreed(name, *lines));
+    // A file whose length is disputed is also among the agreed ones where it has no length.
+    let disputed: BTreeSet<&str> = disputed.into_iter().map(|(place, _)| place).collect();
+    let agreed: Vec<_> =
+        agreed.into_iter().filter(|(place, _)| !disputed.contains(place)).collect();
+    let found = sorted(&agreed, expected);
+    let name = |place: &str| match meant(place, expected) {
+        Meant::File(file) => file.name.to_owned(),
+        Meant::Several | Meant::Nothing => place.to_owned(),
+    };
+    let disputed = disputed.into_iter().map(name).collect();
+    Confirmation { confirmed: !found.named.is_empty(), disputed, ..found }
+}
+
+/// Returns what one line claims: each file that had to be read by its path, so that all its names are
+/// one, with its length if the line says one.
+fn named<'a>(
+    entries: &[(&'a str, Option<u64>)],
+    expected: &[Expected<'a>],
+) -> Vec<(&'a str, Option<u64>)> {
+    let place = |given: &'a str| match meant(given, expected) {
+        Meant::File(file) => file.path,
+        Meant::Several | Meant::Nothing => given,
+    };
+    entries.iter().map(|(given, lines)| (place(given), *lines)).collect()
+}
+
+/// Returns what follows the mark in the lines in which an answer speaks to its reader of what it
+/// read: not in a fence or in code, not as an example, and not as an echo of the instruction.
+fn statements(spoken: &str) -> impl Iterator<Item = &str> {
+    let mut fences = Fences::default();
+    let mut before = "";
+    spoken.split('\n').filter_map(move |line| {
+        let is_outside = fences.feed(bare(line)) == FenceLine::Outside;
+        let is_code = line.starts_with('\t') || line.starts_with("    ");
+        let introduced = before;
+        if !line.trim().is_empty() {
+            before = line;
+        }
+        let rest =
+            listed(line).filter(|_| is_outside && !is_code && !introduces_example(introduced));
+        rest.filter(|rest| !rest.is_empty() && !is_echo(rest))
+    })
+}
+
+/// Tells whether a line says that what follows it is only an example or a condition.
+fn introduces_example(line: &str) -> bool {
+    let line = line.trim_end_matches(|c: char| c.is_whitespace() || DECORATION.contains(c));
+    let leads_on = line.ends_with([':', '\u{ff1a}', ',', '-', '\u{2013}', '\u{2014}']);
+    (leads_on || line.split_whitespace().count() <= 3) && is_hypothetical(line)
+}
+
+fn is_echo(rest: &str) -> bool {
+    rest.starts_with(['{', '<'])
 }
 
 /// Tells whether a line is a confirmation and nothing else.
@@ -83,24 +172,69 @@ pub fn is_confirmation(line: &str) -> bool {
 }
 
 /// Sorts what an answer names by whether it had to be read.
-fn sorted(confirmed: bool, entries: Vec<(&str, Option<u64>)>, expected: &[&str]) -> Confirmation {
-    let mut found = Confirmation { confirmed, ..Confirmation::default() };
-    for (name, lines) in entries {
-        let known = meant_file(name, expected);
-        let list = if known.is_some() { &mut found.named } else { &mut found.unexpected };
-        let name = known.unwrap_or(name).to_owned();
-        found.line_counts.extend(lines.map(|lines| (name.clone(), lines)));
-        if !list.contains(&name) {
-            list.push(name);
+fn sorted(entries: &[(&str, Option<u64>)], expected: &[Expected<'_>]) -> Confirmation {
+    let mut found = Confirmation::default();
+    for (given, lines) in entries {
+        let (name, list) = match meant(given, expected) {
+            Meant::File(file) => (file.name, &mut found.named),
+            Meant::Several => (*given, &mut found.unclear),
+            Meant::Nothing => (*given, &mut found.unexpected),
+        };
+        if !list.iter().any(|known| known == name) {
+            list.push(name.to_owned());
         }
+        let count = lines.map(|lines| (name.to_owned(), lines));
+        found.line_counts.extend(count.filter(|count| !found.line_counts.contains(count)));
     }
-    let is_missing = |file: &&&str| !found.named.iter().any(|name| name == *file);
-    found.missing = expected.iter().filter(is_missing).map(|file| (*file).to_owned()).collect();
+    let is_missing = |file: &&Expected<'_>| !found.named.iter().any(|name| name == file.name);
+    found.missing = expected.iter().filter(is_missing).map(|file| file.name.to_owned()).collect();
     found
 }
 
-fn meant_file<'a>(name: &str, expected: &[&'a str]) -> Option<&'a str> {
-    expected.iter().find(|file| means(name, file)).copied()
+/// What a name in an answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meant<'a> {
+    File(Expected<'a>),
+    /// It fits several files.
+    Several,
+    /// No file that had to be read.
+    Nothing,
+}
+
+/// Finds the file that a name in an answer means: by its path, by the end of its path, or, without a
+/// folder, by its base name or an artifact's label.
+fn meant<'a>(given: &str, expected: &[Expected<'a>]) -> Meant<'a> {
+    let in_project = given.strip_prefix("./");
+    let exact = |file: &&Expected<'_>| file.path == given || in_project == Some(file.name);
+    if let Some(file) = expected.iter().find(exact) {
+        return Meant::File(*file);
+    }
+    let name = in_project.unwrap_or(given);
+    if name.contains('/')
+        && let Some(file) = expected.iter().find(|file| file.name == name)
+    {
+        return Meant::File(*file);
+    }
+    let mut fitting = expected.iter().filter(|file| fits(name, file));
+    match (fitting.next(), fitting.next()) {
+        (Some(file), None) => Meant::File(*file),
+        (Some(_), Some(_)) => Meant::Several,
+        (None, _) => Meant::Nothing,
+    }
+}
+
+fn fits(name: &str, file: &Expected<'_>) -> bool {
+    let base = file.path.rsplit('/').next().unwrap_or(file.path);
+    if name.starts_with('/') {
+        // The same place below another name for the root, such as `/private/tmp` for `/tmp`.
+        return name.ends_with(file.path);
+    }
+    if name.contains('/') {
+        return file.path.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'));
+    }
+    let labelled =
+        Artifact::ALL.iter().find(|artifact| artifact.label().eq_ignore_ascii_case(name));
+    base == name || labelled.is_some_and(|it| it.file() == base || is_prd(it, base))
 }
 
 /// Marks that people and models put around words.
@@ -123,7 +257,7 @@ struct List<'a> {
 
 /// Reads `name (N lines)` entries up to the end of the first sentence. A piece that says anything
 /// else, such as "design.md (not found)", is no entry.
-fn list<'a>(rest: &'a str, expected: &[&str]) -> List<'a> {
+fn list<'a>(rest: &'a str, expected: &[Expected<'_>]) -> List<'a> {
     let (sentence, after) = rest.split_once(". ").unwrap_or((rest, ""));
     let mut found = List { entries: Vec::new(), is_pure: after.trim().is_empty() };
     for piece in pieces(sentence) {
@@ -155,7 +289,7 @@ fn pieces(sentence: &str) -> Vec<&str> {
 }
 
 /// Reads one entry: a file's name, or an artifact's label, and perhaps how many lines it has.
-fn entry<'a>(piece: &'a str, expected: &[&str]) -> Option<(&'a str, Option<u64>)> {
+fn entry<'a>(piece: &'a str, expected: &[Expected<'_>]) -> Option<(&'a str, Option<u64>)> {
     let decoration = |c: char| DECORATION.contains(c);
     let piece = piece.trim_matches(decoration).trim_end_matches('.').trim_end_matches(decoration);
     let piece = piece.strip_prefix("and ").unwrap_or(piece);
@@ -174,7 +308,7 @@ fn entry<'a>(piece: &'a str, expected: &[&str]) -> Option<(&'a str, Option<u64>)
     let is_file = name.rsplit_once('.').is_some_and(|(stem, ending)| {
         !stem.is_empty() && !ending.is_empty() && ending.chars().all(char::is_alphanumeric)
     });
-    let is_known = || is_label(name) || meant_file(name, expected).is_some();
+    let is_known = || is_label(name) || meant(name, expected) != Meant::Nothing;
     (is_name && (is_file || is_known())).then_some((name, lines))
 }
 
@@ -220,14 +354,6 @@ fn line_count(piece: &str) -> Option<u64> {
     number.parse().ok().filter(|_| unit.trim_start().starts_with("line"))
 }
 
-/// Tells whether a name in an answer means a file: its name, its path, or an artifact's label.
-fn means(name: &str, file: &str) -> bool {
-    let base = name.rsplit('/').next().unwrap_or(name);
-    let labelled =
-        Artifact::ALL.iter().find(|artifact| artifact.label().eq_ignore_ascii_case(base));
-    base == file || labelled.is_some_and(|it| it.file() == file || is_prd(it, file))
-}
-
 /// A PRD may be a file of another name.
 fn is_prd(artifact: &Artifact, file: &str) -> bool {
     *artifact == Artifact::PRD && file.ends_with("prd.md")
@@ -239,7 +365,11 @@ mod tests {
 
     use super::*;
 
-    const EXPECTED: [&str; 2] = ["design.md", "spec.md"];
+    const NAMES: [&str; 2] = ["design.md", "spec.md"];
+    const EXPECTED: [Expected<'_>; 2] = [
+        Expected { name: "design.md", path: "/repo/x/design.md" },
+        Expected { name: "spec.md", path: "/repo/x/spec.md" },
+    ];
 
     fn judged(answer: &str) -> Confirmation {
         confirmation(answer, &EXPECTED, Level::Strict)
@@ -267,21 +397,22 @@ mod tests {
                 ("Files read: spec.md. I could not open design.md.", true, &["design.md"]),
                 ("Files read: spec.md (2 lines), design.md (not found)", true, &["design.md"]),
                 ("\"Files read: {name} ({N} lines)\"\nFiles read: spec.md", true, &["design.md"]),
-                ("After reading, confirm: \"Files read: spec.md\"", false, &EXPECTED),
-                ("Files read: {name} ({N} lines), ...", false, &EXPECTED),
-                ("Files read: I could not open design.md", false, &EXPECTED),
-                ("Files read: design.md could not be opened", false, &EXPECTED),
-                ("Files read: design.md (0 bytes, unreadable)", false, &EXPECTED),
-                ("Files read: none", false, &EXPECTED),
-                ("Files read:\nspec.md", false, &EXPECTED),
-                ("files read: spec.md", false, &EXPECTED),
-                ("> Files read: spec.md", false, &EXPECTED),
-                ("Files read: .md", false, &EXPECTED),
-                ("", false, &EXPECTED),
+                ("After reading, confirm: \"Files read: spec.md\"", false, &NAMES),
+                ("Files read: {name} ({N} lines), ...", false, &NAMES),
+                ("Files read: I could not open design.md", false, &NAMES),
+                ("Files read: design.md could not be opened", false, &NAMES),
+                ("Files read: design.md (0 bytes, unreadable)", false, &NAMES),
+                ("Files read: none", false, &NAMES),
+                ("Files read:\nspec.md", false, &NAMES),
+                ("files read: spec.md", false, &NAMES),
+                ("> Files read: spec.md", false, &NAMES),
+                ("Files read: .md", false, &NAMES),
+                ("", false, &NAMES),
             ],
         );
+        let makefile = Expected { name: "Makefile", path: "/repo/Makefile" };
         let files =
-            confirmation("Files read: Makefile, a.toml (3 lines)", &["Makefile"], Level::Strict);
+            confirmation("Files read: Makefile, a.toml (3 lines)", &[makefile], Level::Strict);
         assert_eq!((files.confirmed, files.missing.len()), (true, 0));
     }
 
@@ -306,16 +437,12 @@ mod tests {
             Level::Seed,
             &[
                 ("Files read: spec.md (212 lines), design.md (380 lines)", true, &[]),
-                (
-                    "After reading, confirm: \"Files read: {name} ({N} lines), ...\"",
-                    false,
-                    &EXPECTED,
-                ),
-                ("Files read: none", false, &EXPECTED),
-                ("files read: spec.md", false, &EXPECTED),
-                ("Files read:\nspec.md", false, &EXPECTED),
-                ("Files read: .md", false, &EXPECTED),
-                ("no word of it", false, &EXPECTED),
+                ("After reading, confirm: \"Files read: {name} ({N} lines), ...\"", false, &NAMES),
+                ("Files read: none", false, &NAMES),
+                ("files read: spec.md", false, &NAMES),
+                ("Files read:\nspec.md", false, &NAMES),
+                ("Files read: .md", false, &NAMES),
+                ("no word of it", false, &NAMES),
                 ("Files read: I read spec.md, all of it", true, &["design.md"]),
                 ("Files read: I could not open design.md", true, &["spec.md"]),
                 // An echo does not spoil what comes after it.
@@ -336,7 +463,8 @@ mod tests {
         assert_eq!(found.unexpected, ["notes.md", "PRD"]);
         let counts = [("spec.md", 212), ("notes.md", 3), ("PRD", 7)];
         assert_eq!(found.line_counts, counts.map(|(name, lines)| (name.to_owned(), lines)));
-        let source = confirmation("Files read: PRD (7 lines)", &["x.prd.md"], Level::Seed);
+        let prd = Expected { name: "x.prd.md", path: "/repo/x.prd.md" };
+        let source = confirmation("Files read: PRD (7 lines)", &[prd], Level::Seed);
         assert_eq!((source.named, source.missing), (vec!["x.prd.md".to_owned()], vec![]));
     }
 

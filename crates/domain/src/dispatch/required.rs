@@ -1,6 +1,7 @@
 //! The block that tells a role what it must read. Its bytes are a contract.
 
 use super::artifact::Artifact;
+use super::confirmation::Expected;
 use super::role::Noun;
 
 /// Where a feature's PRD is.
@@ -35,9 +36,18 @@ impl Reference {
         Self { artifact: artifact.clone(), path }
     }
 
+    /// Returns what a reader is expected to confirm. Two files of a project may have one base name,
+    /// so those are called by their paths.
+    pub fn expected(&self) -> Option<Expected<'_>> {
+        let path = self.path.as_deref()?;
+        let base = path.rsplit('/').next().unwrap_or(path);
+        let name = if self.artifact.is_in_project() { self.artifact.file() } else { base };
+        Some(Expected { name, path })
+    }
+
     /// Returns the name that a reader is expected to confirm.
     pub fn expected_name(&self) -> Option<&str> {
-        self.path.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path))
+        self.expected().map(|expected| expected.name)
     }
 
     fn line(&self) -> String {

@@ -48,9 +48,9 @@ pub enum Stop {
     Approved,
     /// There may be no further round.
     Capped,
-    /// The same was found twice in a row, with a fix in between.
+    /// The same was found twice in a row, with an agent's fix in between.
     NoProgress,
-    /// Somebody has to fix it by hand.
+    /// A person has to fix what was found.
     ByHand,
     /// An agent gave no answer.
     LaneFailed,
@@ -103,9 +103,27 @@ impl Stop {
     }
 }
 
+/// A round after which the loop went on to the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fixed {
+    /// The round.
+    pub after: u32,
+    /// Who was to fix what it found.
+    pub by: FixedBy,
+}
+
+/// Who was to fix what was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixedBy {
+    /// An agent, which said that it did.
+    Agent,
+    /// A person. Convoke does not know whether anything was fixed.
+    Person,
+}
+
 /// Decides the next step of a loop with these reviewers. `fixed` are the rounds after which
-/// something was fixed, and `max` is the last round that there may be.
-pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[u32], max: u32) -> Step {
+/// something was to be fixed, and `max` is the last round that there may be.
+pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[Fixed], max: u32) -> Step {
     let mut latest: BTreeMap<&str, &Answer> = BTreeMap::new();
     let (mut asked, mut is_final) = (reviewers.to_vec(), false);
     let mut before: Option<BTreeSet<&String>> = None;
@@ -126,7 +144,8 @@ pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[u32], max: u
             Round::Failed => {
                 let failed = latest.values().filter(|it| !it.passed);
                 let found: BTreeSet<_> = failed.flat_map(|it| &it.findings).collect();
-                if !fixed.contains(&iteration) {
+                let attempts: Vec<_> = fixed.iter().filter(|fix| fix.after == iteration).collect();
+                if attempts.is_empty() {
                     let is_same = !found.is_empty() && before.as_ref() == Some(&found);
                     return match (iteration == max, is_same) {
                         (_, true) => Step::Stop(Stop::NoProgress),
@@ -134,7 +153,9 @@ pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[u32], max: u
                         (false, false) => Step::Fix { after: iteration },
                     };
                 }
-                before = Some(found);
+                // Only an agent's fix can have failed: a person may not have tried.
+                let is_agents = attempts.iter().all(|fix| fix.by == FixedBy::Agent);
+                before = is_agents.then_some(found);
                 asked = reviewers.iter().filter(|role| !has_passed(role)).cloned().collect();
                 is_final = false;
             }
@@ -218,7 +239,12 @@ mod tests {
     }
 
     fn shown(answers: &[Answer], fixed: &[u32], max: u32) -> String {
-        match next_step(&["a".to_owned(), "b".to_owned()], answers, fixed, max) {
+        shown_by(FixedBy::Agent, answers, fixed, max)
+    }
+
+    fn shown_by(by: FixedBy, answers: &[Answer], fixed: &[u32], max: u32) -> String {
+        let fixed: Vec<_> = fixed.iter().map(|after| Fixed { after: *after, by }).collect();
+        match next_step(&["a".to_owned(), "b".to_owned()], answers, &fixed, max) {
             Step::Review { iteration, is_final, roles } => {
                 let word = if is_final { "final" } else { "review" };
                 format!("{word} {iteration} {}", roles.join(""))
@@ -269,6 +295,9 @@ mod tests {
         let twice = [answers[0].clone(), answers[1].clone(), answer(2, "b", &["x"])];
         assert_eq!(shown(&twice, &[1], 5), "no_progress");
         assert_eq!(shown(&twice, &[1, 2], 5), "review 3 b", "it was fixed by hand");
+        // Where a person was to fix, nothing says that a fix failed.
+        assert_eq!(shown_by(FixedBy::Person, &twice, &[1], 5), "fix 2");
+        assert_eq!(shown_by(FixedBy::Person, &twice, &[1], 2), "capped");
         let other = [answers[0].clone(), answers[1].clone(), answer(2, "b", &["z"])];
         assert_eq!(shown(&other, &[1], 5), "fix 2");
         let fates: Vec<_> = fates(&twice).into_values().map(Fate::name).collect();
@@ -308,7 +337,7 @@ mod tests {
         #[test]
         fn there_is_always_a_next_step(
             answers in prop::collection::vec((0_u32..7, "[abc]", prop::bool::ANY, "[xy]?"), 0..12),
-            fixed in prop::collection::vec(0_u32..7, 0..4),
+            fixed in prop::collection::vec((0_u32..7, prop::bool::ANY), 0..4),
             max in 0_u32..6,
         ) {
             let answers: Vec<_> = answers
@@ -318,6 +347,9 @@ mod tests {
                 })
                 .collect();
             let reviewers = ["a".to_owned(), "b".to_owned()];
+            let by = |is_agent| if is_agent { FixedBy::Agent } else { FixedBy::Person };
+            let fixed: Vec<_> =
+                fixed.into_iter().map(|(after, it)| Fixed { after, by: by(it) }).collect();
             match next_step(&reviewers, &answers, &fixed, max) {
                 Step::Review { iteration, roles, .. } => {
                     prop_assert!((1..=max).contains(&iteration) && !roles.is_empty());

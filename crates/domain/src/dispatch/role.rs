@@ -57,6 +57,25 @@ pub enum Form {
     Fix,
 }
 
+impl Form {
+    /// Every form.
+    pub const ALL: [Self; 3] = [Self::Review, Self::PhaseReview, Self::Fix];
+
+    /// Returns the word that users configure.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Review => "review",
+            Self::PhaseReview => "phase",
+            Self::Fix => "fix",
+        }
+    }
+
+    /// Returns the form that users call `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.name() == name)
+    }
+}
+
 /// What a role does after reading, in the block that tells it to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noun {

@@ -73,8 +73,14 @@ impl DesignYaml {
         Self { diagnostics: vec![Diagnostic::ConfigError { detail }], ..Self::default() }
     }
 
-    /// Leaves out a budget above the one that the user set: this file comes with the project.
-    pub fn hold_to(&mut self, user: &Layer) {
+    /// Leaves out a budget above the one that the user set, and a folder outside the project: this
+    /// file comes with the project.
+    pub fn hold_to(&mut self, user: &Layer, project: &Path) {
+        let leads_out = |dir: &DesignDir| !file::stays_inside(project, Path::new(dir.as_str()));
+        if self.layer.dir.as_ref().is_some_and(leads_out) {
+            self.layer.dir = None;
+            self.diagnostics.push(Diagnostic::ConfigOutside { key: "dir" });
+        }
         if self.layer.budget.zip(user.budget).is_some_and(|(asked, most)| asked > most) {
             self.layer.budget = None;
             self.diagnostics.push(Diagnostic::ConfigRaises { key: "token_budget" });

@@ -3,6 +3,7 @@
 //! An answer is a verdict only if it ends with one JSON object that says so completely and nothing
 //! else in it speaks of approval; everything else is ambiguous.
 
+mod beside;
 mod block;
 mod contradiction;
 mod tree;
@@ -10,6 +11,7 @@ mod tree;
 use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt, disclaimer, refusal};
 use convoke_domain::dispatch::review::{Issue, Review, Severity};
 
+pub use self::beside::beside;
 use self::block::{Block, is_set_apart, last_block, verdict_keys};
 use self::contradiction::{contradiction, judging_keys};
 use self::tree::Tree;

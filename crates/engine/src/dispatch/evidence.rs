@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
+use convoke_domain::dispatch::confirmation::Expected;
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::review::Review;
 use convoke_domain::hook::Client;
@@ -45,8 +46,8 @@ pub enum NoEvidence {
         /// The record.
         path: PathBuf,
     },
-    /// Nothing in it makes sense.
-    #[error("cannot understand the record `{}`: it is none of {client}", path.display())]
+    /// No line of it is one that the client writes.
+    #[error("cannot use the record `{}`: it is not a transcript or event log of {client}", path.display())]
     Foreign {
         /// The record.
         path: PathBuf,
@@ -124,11 +125,8 @@ impl Demand {
     /// Returns what a role's references demand.
     pub fn of_references(references: &[Reference]) -> Vec<Self> {
         let demand = |it: &Reference| {
-            // Two files of a project may have one name.
-            let name =
-                if it.artifact.is_in_project() { it.artifact.file() } else { it.expected_name()? };
-            let (name, path) = (name.to_owned(), it.path.clone()?);
-            Some(Self { name, path })
+            let Expected { name, path } = it.expected()?;
+            Some(Self { name: name.to_owned(), path: path.to_owned() })
         };
         references.iter().filter_map(demand).collect()
     }

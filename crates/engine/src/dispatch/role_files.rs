@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::pattern::PathPattern;
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::role::{Profile, Role};
 
@@ -38,6 +39,11 @@ pub fn demanded(
     let refuse = |key, reason| Err(RoleFilesError { role: role.name.to_string(), key, reason });
     let files = Files { project };
     if !role.required.is_empty() {
+        if let Some(folder) = files.folder(role) {
+            let reason =
+                format!("`{folder}` is a folder; name its files with a pattern: `{folder}/**/*`");
+            return refuse("required", reason);
+        }
         let before = all.len();
         files.required(role, &mut all, &mut remarks);
         if all.len() == before && !role.needs_feature() && !role.reads_diff {
@@ -70,6 +76,12 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
+    /// Returns a path of a role that is a folder, which no agent can read.
+    fn folder(&self, role: &Role) -> Option<String> {
+        let mut paths = role.required.iter().filter_map(PathPattern::path);
+        paths.find(|path| self.project.join(path).is_dir())
+    }
+
     fn required(&self, role: &Role, all: &mut Vec<Reference>, remarks: &mut Vec<String>) {
         let mut listed: Option<Vec<String>> = None;
         for pattern in &role.required {
@@ -137,7 +149,6 @@ fn push(all: &mut Vec<Reference>, reference: Reference) {
 mod tests {
     use std::fs;
 
-    use convoke_domain::dispatch::pattern::PathPattern;
     use convoke_domain::dispatch::role::{RoleName, Roles};
 
     use super::*;
@@ -184,6 +195,12 @@ mod tests {
                 &["*.py"],
                 "cannot dispatch `implement/code-simplifier`: `required`: no file fits `*.py`",
             ),
+            (
+                &["README.md", "src/deep"],
+                "cannot dispatch `implement/code-simplifier`: `required`: `src/deep` is a folder; \
+                 name its files with a pattern: `src/deep/**/*`",
+            ),
+            (&["src/deep/**/*"], "src/deep/b.rs"),
         ] {
             assert_eq!(shown(top.path(), &role(required, false), &[]), expected, "{required:?}");
         }

@@ -105,7 +105,7 @@ impl Agent {
     pub const fn resuming(self) -> &'static str {
         match self {
             Self::Claude | Self::Codex | Self::Cursor | Self::Opencode | Self::Qwen => "by id",
-            Self::Gemini => "by id, tool results repeat",
+            Self::Gemini => "by id, repeats tools",
         }
     }
 

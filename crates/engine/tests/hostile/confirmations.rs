@@ -1,13 +1,27 @@
-//! What agents say about the files they read. Every agent had to read `design.md` and `spec.md`.
+//! What agents say about the files they read. An agent had to read `design.md` and `spec.md` in
+//! `/repo/docs`, or, with `files:`, these files of `/repo`.
 
-use convoke_domain::dispatch::confirmation::{Level, confirmation};
+use convoke_domain::dispatch::confirmation::{Expected, Level, confirmation};
 
 use super::cases::Case;
 
 pub(crate) fn verdict(case: &Case) -> String {
-    let found = confirmation(&case.text(), &["design.md", "spec.md"], Level::Strict);
+    let files: Vec<(String, String)> = match case.keys.get("files") {
+        Some(files) => {
+            files.split(' ').map(|file| (file.to_owned(), format!("/repo/{file}"))).collect()
+        }
+        None => ["design.md", "spec.md"]
+            .map(|file| (file.to_owned(), format!("/repo/docs/{file}")))
+            .to_vec(),
+    };
+    let expected: Vec<_> = files.iter().map(|(name, path)| Expected { name, path }).collect();
+    let found = confirmation(&case.text(), &expected, Level::Strict);
+    let disputed = match found.disputed.as_slice() {
+        [] => String::new(),
+        disputed => format!("; disputed: {}", disputed.join(", ")),
+    };
     if !found.confirmed {
-        return "not confirmed".to_owned();
+        return format!("not confirmed{disputed}");
     }
     let named = match found.named.as_slice() {
         [] => "nothing expected".to_owned(),
@@ -19,5 +33,5 @@ pub(crate) fn verdict(case: &Case) -> String {
     };
     let (missing, unexpected) =
         (list("missing", &found.missing), list("unexpected", &found.unexpected));
-    format!("confirmed: {named}{missing}{unexpected}")
+    format!("confirmed: {named}{missing}{unexpected}{disputed}")
 }

@@ -9,6 +9,7 @@
     reason = "a case that breaks the format should stop the test"
 )]
 
+mod also_wrote;
 mod cases;
 mod citations;
 mod confirmations;
@@ -37,4 +38,4 @@ macro_rules! kinds {
     };
 }
 
-kinds! { citations confirmations documents identities judges plan_reviews plans reviews sketches task_lists transcripts votes }
+kinds! { also_wrote citations confirmations documents identities judges plan_reviews plans reviews sketches task_lists transcripts votes }

@@ -7,7 +7,7 @@ use convoke_domain::brief::rest::{Rest, RestError};
 use convoke_domain::brief::settings::Settings;
 use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::text::{CharOffset, Text};
-use convoke_engine::brief::{Resolved, read, resolve};
+use convoke_engine::brief::{Resolved, leads_out, read, resolve};
 use serde::Serialize;
 
 use super::{BriefOptions, open_tokenizer, say_diagnostics};
@@ -100,7 +100,12 @@ impl Args {
 fn document(project: &Path, name: &BriefName, settings: &Settings) -> Result<String, Failure> {
     let dir = project.join(settings.dir.as_str());
     let name = name.clone();
-    match read(&dir, &name, settings) {
+    let found = if leads_out(project, settings) {
+        Finding::Unreadable(Unreadable::OutsideDir)
+    } else {
+        read(&dir, &name, settings)
+    };
+    match found {
         Finding::Text(content) => Ok(content),
         Finding::Absent => {
             let dir = dir.display().to_string();

@@ -29,7 +29,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", requires = "client")]
     transcript: Option<PathBuf>,
 
-    /// The client that wrote the record
+    /// The client that wrote the record. Answers of `http:NAME` and `replay:FILE` have none: leave it
+    /// out with `--transcript`
     #[arg(long, requires = "transcript", value_parser = client())]
     client: Option<Client>,
 

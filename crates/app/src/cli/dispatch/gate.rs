@@ -71,6 +71,8 @@ pub(super) struct Args {
 enum GateError {
     #[error("cannot try `{name}`: it is no client")]
     NoClient { name: String },
+    #[error("cannot try `{name}`: a model's API keeps no sessions to resume")]
+    NoSessions { name: String },
 }
 
 /// Tells whether a client has passed in the version that is installed.
@@ -83,9 +85,16 @@ pub(super) fn is_passed(
     Ok(is_open(Some(&tried), version(client, app)?.as_deref()))
 }
 
-/// Says how a client passes.
+/// Says how a client passes, or that an agent never does.
 pub(super) fn to_pass(client: &AgentRef) -> String {
-    format!("hint: nothing is resumed before `convoke dispatch gate --client {client}` has passed")
+    match client {
+        AgentRef::Client(_) | AgentRef::Replay(_) => format!(
+            "hint: nothing is resumed before `convoke dispatch gate --client {client}` has passed"
+        ),
+        AgentRef::Http(_) => {
+            format!("note: `{client}` keeps no sessions, so every round begins afresh")
+        }
+    }
 }
 
 fn version(client: &AgentRef, app: &App) -> Result<Option<String>, Failure> {
@@ -142,6 +151,11 @@ impl Args {
 
     /// Tries a client with two lanes, and keeps what came of it.
     fn try_out(&self, client: &AgentRef, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        if let AgentRef::Http(_) = client {
+            let error = GateError::NoSessions { name: client.to_string() };
+            let hint = "every round of an API begins afresh, so it needs no gate";
+            return Err(Failure::new(Exit::Usage, error).hint(hint));
+        }
         let version = version(client, app)?;
         // Clients may read only what is in the project. Nobody can guess the file's first line.
         let made = tempfile::Builder::new()

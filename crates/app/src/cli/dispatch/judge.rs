@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use convoke_domain::dispatch::also_wrote::said;
 use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt};
 use convoke_domain::dispatch::artifact::Artifact;
 use convoke_domain::dispatch::history::unconfirmed;
@@ -9,9 +10,9 @@ use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
-use convoke_domain::dispatch::role::{Noun, Profile, Proof, Role, RoleName};
+use convoke_domain::dispatch::role::{Noun, Profile, Proof, Role};
 use convoke_domain::hook::Client;
-use convoke_engine::dispatch::answer::review;
+use convoke_engine::dispatch::answer::{beside, review};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
@@ -19,7 +20,7 @@ use convoke_engine::dispatch::{demanded, references, review_history};
 use convoke_store::dispatch::{DispatchStore, Post, Round};
 
 use super::materials::ChangedArgs;
-use super::reading::Reading;
+use super::reading::{Reading, requires_proof};
 use super::report::{AmbiguityReport, CheckReport, IssueReport, issues};
 use super::{PostArgs, next_failed, no_files};
 use crate::app::{App, Format};
@@ -178,10 +179,7 @@ impl Submission<'_> {
         let level = (mode != Mode::Resume).then_some(settings.confirmation);
         let reading = Reading::new(answer, level, &references, evidence.as_ref(), &read_before);
         let Ruling { review, ambiguity, first } = self.ruling(&role, answer);
-        let requires_proof = [role.proof, self.proof].contains(&Proof::Required);
-        if requires_proof && references.iter().all(|it| it.expected_name().is_none()) {
-            return Err(nothing_to_prove(&role));
-        }
+        let requires_proof = requires_proof(&role, self.proof, &references)?;
         let resume_error = (mode == Mode::Resume)
             .then(|| unusable(answer, self.tokens, ambiguity.is_none()))
             .flatten();
@@ -204,6 +202,7 @@ impl Submission<'_> {
             verdict: verdict_word(review.as_ref(), ambiguity.as_ref(), lacks_proof),
             passes: would_pass && !lacks_proof,
             approved: review.as_ref().map(|it| it.approved),
+            also_wrote: self.also_wrote(&role, answer, review.as_ref(), first.as_ref()),
             issues: quoted_issues(app, &role, &feature, &references, review.as_ref()),
             ambiguity: ambiguity.as_ref().map(|found| AmbiguityReport::new(found, last)),
             first_ambiguity: first.as_ref().map(|found| AmbiguityReport::new(found, answer)),
@@ -229,6 +228,23 @@ impl Submission<'_> {
                 Ruling { review, ambiguity, first: Some(first) }
             }
         }
+    }
+
+    /// Returns what a reviewer wrote beside its verdict. Where Convoke asked once more, the whole
+    /// first answer is among it: the verdict alone cannot take back what that said.
+    fn also_wrote(
+        &self,
+        role: &Role,
+        answer: &str,
+        review: Option<&Review>,
+        first: Option<&Ambiguity>,
+    ) -> Option<String> {
+        review.filter(|_| role.noun == Noun::Review)?;
+        let words = match (self.again, first) {
+            (Some(again), Some(_)) => format!("{}\n\n{}", said(answer), beside(again)),
+            (Some(_) | None, _) => beside(answer),
+        };
+        Some(words.trim().to_owned()).filter(|words| !words.is_empty())
     }
 
     /// Reads the client's record, if one is named; else says why what was read is unknown.
@@ -261,7 +277,8 @@ impl Submission<'_> {
             Err(error) => {
                 let hint = match error {
                     NoEvidence::Foreign { .. } => {
-                        Some("name its client with `--client`".to_owned())
+                        let clients = Client::ALL.map(Client::name).join(", ");
+                        Some(format!("name the client that wrote it with `--client`: {clients}"))
                     }
                     NoEvidence::NoFile { .. }
                     | NoEvidence::Unreadable { .. }
@@ -346,17 +363,6 @@ fn verdict_word(
         (false, _) => "FAIL",
     });
     of_review.or(ambiguity.map(|_| "AMBIGUOUS"))
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("cannot require proof of `{role}`: it has nothing to read")]
-struct NothingToProve {
-    role: RoleName,
-}
-
-fn nothing_to_prove(role: &Role) -> Failure {
-    Failure::new(Exit::Usage, NothingToProve { role: role.name.clone() })
-        .hint("name files in `required` or `artifacts` of the role, or leave proof out")
 }
 
 /// The verdict of an answer.

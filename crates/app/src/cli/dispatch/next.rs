@@ -3,18 +3,20 @@
 use std::path::PathBuf;
 
 use convoke_domain::dispatch::resume::Decision;
-use convoke_domain::dispatch::role::Role;
+use convoke_domain::dispatch::role::{Proof, Role};
 use convoke_domain::dispatch::savings::resumed_loop_per_mille;
 use convoke_domain::text::Text;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::{Next, NextRequest, next};
+use convoke_engine::dispatch::{DispatchError, assemble};
 use convoke_engine::git::diff::Committed;
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
 use super::materials::MaterialArgs;
 use super::prompt::say_remarks;
-use super::{PostArgs, gate, next_failed, read};
+use super::reading::requires_proof;
+use super::{PostArgs, gate, next_failed, no_files, read};
 use crate::app::{App, Format};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
@@ -110,6 +112,18 @@ impl NextArgs {
         Ok(Decided { role, feature, made, returns: materials.returns })
     }
 
+    /// Checks everything that can be checked before an agent is paid: the role, its feature, every
+    /// file that its prompt is made of or names, and that its reading can be proven if it must be.
+    pub(super) fn check(&self, app: &App, proof: Proof) -> Result<Role, Failure> {
+        let settings = settings(app)?;
+        let (role, feature) = self.post.find(app, &settings)?;
+        let materials = self.materials.read(app, &settings, &role)?;
+        let made = assemble(&feature, &app.project, &materials.order(&role));
+        let references = made.map_err(not_assembled)?.references;
+        requires_proof(&role, proof, &references)?;
+        Ok(role)
+    }
+
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Decided { role, feature, made, .. } = self.decide(app, None)?;
         let chars = Text::new(&made.prompt).chars();
@@ -140,6 +154,15 @@ impl NextArgs {
             }
         }
         Ok(Exit::Done)
+    }
+}
+
+fn not_assembled(error: DispatchError) -> Failure {
+    match error {
+        DispatchError::Files(error) => no_files(error),
+        error @ (DispatchError::NoTarget { .. } | DispatchError::Unreadable { .. }) => {
+            Failure::new(Exit::Surroundings, error)
+        }
     }
 }
 

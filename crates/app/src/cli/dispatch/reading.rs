@@ -2,9 +2,12 @@
 
 use convoke_domain::dispatch::confirmation::{Confirmation, Level, confirmation};
 use convoke_domain::dispatch::required::Reference;
+use convoke_domain::dispatch::role::{Proof, Role, RoleName};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, miscounted};
 
 use super::proof::ReceiptReport;
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// What an answer says about reading, and what is known about it.
 pub(super) struct Reading {
@@ -30,7 +33,7 @@ impl Reading {
         evidence: Option<&Evidence>,
         read_before: &[(String, u32)],
     ) -> Self {
-        let expected: Vec<_> = references.iter().filter_map(Reference::expected_name).collect();
+        let expected: Vec<_> = references.iter().filter_map(Reference::expected).collect();
         let level = level.filter(|_| !expected.is_empty());
         let confirmation = level.map(|level| confirmation(answer, &expected, level));
         // What was read in an earlier round counts if this round's record still shows it: a session
@@ -42,6 +45,7 @@ impl Reading {
         let counts = confirmation.as_ref().map(|found| found.line_counts.as_slice());
         let mut remarks = evidence.map(|found| found.diagnostics.clone()).unwrap_or_default();
         remarks.extend(miscounted(counts.unwrap_or_default(), references));
+        remarks.extend(confirmation.iter().flat_map(confirmation_remarks));
         Self {
             receipts: evidence.map(|found| receipts(found, read_before)),
             unproven: evidence.filter(|_| level.is_some()).map(Evidence::unproven),
@@ -63,4 +67,37 @@ fn receipts(found: &Evidence, read_before: &[(String, u32)]) -> Vec<ReceiptRepor
         }
     };
     found.receipts.iter().map(report).collect()
+}
+
+/// Says why files that an answer names are not confirmed.
+fn confirmation_remarks(found: &Confirmation) -> Vec<String> {
+    let disputed = found.disputed.join(", ");
+    let disagree = format!("the lines `Files read:` of the answer disagree about {disputed}");
+    let unclear = found.unclear.iter().map(|name| {
+        format!("`{name}` in the answer fits several required files; a path would be clear")
+    });
+    let disagree = (!found.disputed.is_empty()).then_some(disagree);
+    disagree.into_iter().chain(unclear).collect()
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot require proof of `{role}`: it has nothing to read")]
+struct NothingToProve {
+    role: RoleName,
+}
+
+/// Tells whether an answer passes only with proof of reading: the caller or the role may demand it. A
+/// role that has nothing to read cannot give any.
+pub(super) fn requires_proof(
+    role: &Role,
+    proof: Proof,
+    references: &[Reference],
+) -> Result<bool, Failure> {
+    let is_required = [role.proof, proof].contains(&Proof::Required);
+    if is_required && references.iter().all(|reference| reference.expected_name().is_none()) {
+        let error = NothingToProve { role: role.name.clone() };
+        return Err(Failure::new(Exit::Usage, error)
+            .hint("name files in `required` or `artifacts` of the role, or leave proof out"));
+    }
+    Ok(is_required)
 }

@@ -1,9 +1,11 @@
 //! How a judged answer is shown, to people and to programs.
 
+use convoke_domain::dispatch::also_wrote::excerpt;
 use convoke_domain::dispatch::ambiguity::Ambiguity;
 use convoke_domain::dispatch::confirmation::Confirmation;
 use convoke_domain::dispatch::review::{Issue, Review};
 use convoke_domain::receipt::quotation::Quotation;
+use convoke_domain::text::{hanging, one_line, wrapped};
 use serde::Serialize;
 
 use super::judge::Judged;
@@ -32,6 +34,10 @@ pub(super) struct CheckReport {
     /// Whether the check passes: the verdict, and the proof where it is required.
     pub(super) passes: bool,
     pub(super) approved: Option<bool>,
+    /// Everything that the reviewer wrote beside its verdict and its issues, without thinking and the
+    /// confirmation: a refusal in words that Convoke does not know is in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) also_wrote: Option<String>,
     pub(super) issues: Vec<IssueReport>,
     /// Why the answer is neither an approval nor a rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,12 +82,17 @@ pub(super) struct ConfirmationReport {
     missing: Vec<String>,
     unexpected: Vec<String>,
     line_counts: Vec<(String, u64)>,
+    /// Files about which two lines of the answer disagree.
+    disputed: Vec<String>,
+    /// Names that fit several required files.
+    unclear: Vec<String>,
 }
 
 impl From<Confirmation> for ConfirmationReport {
     fn from(found: Confirmation) -> Self {
-        let Confirmation { confirmed, named, missing, unexpected, line_counts } = found;
-        Self { confirmed, named, missing, unexpected, line_counts }
+        let Confirmation { confirmed, named, missing, unexpected, line_counts, disputed, unclear } =
+            found;
+        Self { confirmed, named, missing, unexpected, line_counts, disputed, unclear }
     }
 }
 
@@ -131,6 +142,17 @@ pub(super) fn issues(review: Option<&Review>, quoted: Vec<Vec<Quotation>>) -> Ve
     issues.zip(quoted).map(report).collect()
 }
 
+/// The columns that a line of a report has, and how many of them its label takes.
+pub(super) const COLUMNS: usize = 80;
+const LABEL: usize = 14;
+
+/// Shows what a reviewer wrote beside its verdict: the beginning and the end, and how much more.
+pub(super) fn also_wrote_lines(words: &str) -> Vec<String> {
+    let sentence = format!("the reviewer also wrote: {}", excerpt(words));
+    let lines = wrapped(&one_line(&sentence), COLUMNS - LABEL);
+    lines.into_iter().map(|line| format!("{:LABEL$}{line}", "")).collect()
+}
+
 impl CheckReport {
     /// Renders the report for people, line by line.
     pub(super) fn lines(&self) -> Vec<String> {
@@ -157,7 +179,8 @@ impl CheckReport {
             lines.push(format!("confirmation  {word}{missing}"));
         }
         let receipts = self.receipts.iter().flatten();
-        lines.extend(receipts.map(|receipt| format!("read          {}", receipt.line())));
+        lines
+            .extend(receipts.map(|receipt| format!("read          {}", one_line(&receipt.line()))));
         lines
             .extend(self.reading_unknown.iter().map(|why| format!("read          unknown: {why}")));
         let confirmed = if is_confirmed { "confirmed, but " } else { "" };
@@ -198,12 +221,16 @@ impl CheckReport {
                 _ => "",
             };
             lines.push(format!("verdict       {verdict}{why}"));
+            lines.extend(self.also_wrote.iter().flat_map(|words| also_wrote_lines(words)));
         }
         for issue in &self.issues {
             let place =
-                issue.location.as_ref().map_or(String::new(), |place| format!("  ({place})"));
-            lines.push(format!("  [{}] {}{place}", issue.severity, issue.description));
-            lines.extend(issue.quotations.iter().map(|quoted| format!("      {}", quoted.line())));
+                issue.location.as_ref().map_or(String::new(), |place| format!(" ({place})"));
+            let text = format!("[{}] {}{place}", issue.severity, issue.description);
+            lines.push(format!("  {}", hanging(&text, COLUMNS - 2, 4)));
+            lines.extend(
+                issue.quotations.iter().map(|quoted| format!("      {}", one_line(&quoted.line()))),
+            );
         }
         lines
     }

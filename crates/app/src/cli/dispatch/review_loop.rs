@@ -2,6 +2,7 @@
 
 mod entry;
 mod ground;
+mod guidance;
 mod summary;
 
 use std::fs;
@@ -10,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use convoke_domain::dispatch::history;
-use convoke_domain::dispatch::review_loop::{Step, Stop, next_step};
+use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, Step, Stop, next_step};
 use convoke_domain::dispatch::role::{Form, Noun, Proof, RoleName};
 use convoke_domain::tree::Verdict;
 use convoke_engine::dispatch::feature::Feature;
@@ -21,11 +22,12 @@ use convoke_engine::scratch;
 use convoke_store::review_loop::{LoopEntry, LoopName, LoopStore, Spent};
 
 use self::entry::{Grounds, answers, review_text, spent, stop_of, without_verdict};
-use self::summary::Summary;
+use self::summary::{Summary, is_by_hand};
 use super::materials::MaterialArgs;
 use super::next::NextArgs;
+use super::report::also_wrote_lines;
 use super::run::{Assignment, Judgement, Watch};
-use super::{FeatureArg, PostArgs, unknown};
+use super::{MaybeFeature, PostArgs, unknown};
 use crate::app::App;
 use crate::cli::lane::{AgentWord, Allowance, Look, Purse, TreeWatch, lane_failed, model_name};
 use crate::clock::now;
@@ -35,22 +37,23 @@ use crate::failure::Failure;
 use crate::output::{Output, Voice};
 use crate::workspace::{Workspace, refused};
 
-/// Who was to fix what no agent did. Whether anybody has, nobody looks.
+/// The name under which a loop keeps that a person was to fix what was found.
 const BY_HAND: &str = "by-hand";
 
-/// All reviewers are asked at the same time, then only those that failed; when each has passed, all
-/// are asked once more. In between whoever works for the command fixes what was found, with
-/// `--write`; else it stops for a person to do so, and the next call goes on. So does the next call
-/// after it was cut short. `dispatch reset` begins afresh.
+/// Convoke asks all reviewers in parallel, then only those that failed; when each has passed, it asks
+/// all of them once more. In between, with `--write`, the command's fixer fixes what was found;
+/// without it the loop stops for a person to do so, and the next call goes on. So does the next call
+/// after an interruption. `dispatch reset` begins afresh.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The command, such as `implement`
     command: String,
 
     #[command(flatten)]
-    feature: FeatureArg,
+    feature: MaybeFeature,
 
-    /// The reviewers' client
+    /// Who reviews: a client, `http:NAME` for a model's API of your configuration, or `replay:FILE`
+    /// for recorded lanes
     #[arg(long, value_parser = AgentWord)]
     client: AgentRef,
 
@@ -58,7 +61,7 @@ pub(super) struct Args {
     #[arg(long, value_parser = model_name)]
     model: Option<String>,
 
-    /// The client that fixes [default: the reviewers']
+    /// Who fixes: a client, or `replay:FILE` for recorded lanes [default: the reviewers' client]
     #[arg(long, value_name = "CLIENT", value_parser = AgentWord)]
     fix_client: Option<AgentRef>,
 
@@ -70,7 +73,7 @@ pub(super) struct Args {
     #[arg(long)]
     no_fix: bool,
 
-    /// Let whoever fixes change files, as far as its client's own settings allow
+    /// Let the command's fixer change files, as far as its client's own settings allow
     #[arg(long)]
     write: bool,
 
@@ -116,15 +119,20 @@ impl Args {
             purse: self.allowance.settle("dispatch loop"),
             void: Mutex::default(),
         };
+        course.check()?;
         course.take_up()?;
         let stop = course.go()?;
         let Workspace { store, scope } = course.workspace()?;
         store
             .keep_stop(&scope, course.name(&course.feature.name()), stop, now())
             .map_err(refused)?;
-        let entries = course.entries()?;
+        let (entries, hint) = (course.entries()?, course.hint(stop, &settings));
         let void = course.void.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Summary::new(stop, &entries, &answers(&entries), &void).show(app, output)
+        let exit = Summary::new(stop, &entries, &answers(&entries), &void).show(app, output)?;
+        if let Some(hint) = hint {
+            output.say(&format!("hint: {hint}"));
+        }
+        Ok(exit)
     }
 
     fn reviewers(&self, settings: &Settings) -> Result<Vec<String>, Failure> {
@@ -165,7 +173,7 @@ impl Course<'_> {
         store.keep_answer(&scope, self.name(&self.feature.name()), entry).map_err(refused)
     }
 
-    /// Whoever calls again after it stopped for a person wants what was found looked at again.
+    /// Who calls again after the loop stopped for a person wants the reviewers to look again.
     fn take_up(&self) -> Result<(), Failure> {
         let Workspace { store, scope } = self.workspace()?;
         let name = self.feature.name();
@@ -189,8 +197,12 @@ impl Course<'_> {
     }
 
     fn step(&self, entries: &[LoopEntry]) -> Step {
-        let without_verdict = entries.iter().filter(|it| it.passed.is_none());
-        let fixed: Vec<_> = without_verdict.map(|it| it.iteration).collect();
+        let attempts = entries.iter().filter(|entry| entry.passed.is_none());
+        let by = |entry: &LoopEntry| {
+            if is_by_hand(entry) { FixedBy::Person } else { FixedBy::Agent }
+        };
+        let fixed: Vec<_> =
+            attempts.map(|entry| Fixed { after: entry.iteration, by: by(entry) }).collect();
         // A pass without proof does not count where proof is required, so that reviewer is asked.
         let counts = |entry: &&LoopEntry| {
             entry.passed != Some(true) || !self.args.require_proof || Grounds::of(entry).proven
@@ -265,8 +277,11 @@ impl Course<'_> {
                 self.void.lock().unwrap_or_else(PoisonError::into_inner).push(void);
                 return Ok(stop);
             };
-            let grounds =
-                Grounds { tree: self.tree(), proven: judged.report.not_proven.is_empty() };
+            let grounds = Grounds {
+                tree: self.tree(),
+                proven: judged.report.not_proven.is_empty(),
+                also_wrote: judged.report.also_wrote.clone(),
+            };
             let entry = LoopEntry {
                 passed: Some(judged.report.passes),
                 text: review_text(role, judged.review.as_ref(), &grounds).to_string(),
@@ -274,6 +289,9 @@ impl Course<'_> {
             };
             self.keep(&entry)?;
             voice.say(if judged.report.passes { "passes" } else { "does not pass" });
+            for line in grounds.also_wrote.iter().flat_map(|words| also_wrote_lines(words)) {
+                voice.say(line.trim_start());
+            }
             Ok(None)
         };
         let voice = Voice::default();
@@ -339,7 +357,7 @@ impl Course<'_> {
         let issues = issues.map(|text| written(scratch, "issues.json", text)).transpose()?;
         let changed_since = self.args.changed_since.clone();
         Ok(NextArgs {
-            post: PostArgs { role, feature: self.args.feature.clone().into() },
+            post: PostArgs { role, feature: self.args.feature.clone() },
             materials: MaterialArgs::of_round(iteration, self.max, issues, changed_since),
             agent: None,
             summary: None,

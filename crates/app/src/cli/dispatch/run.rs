@@ -18,8 +18,8 @@ use super::next::{Decided, NextArgs};
 use super::report::RoundReport;
 use crate::app::{App, Format};
 use crate::cli::lane::{
-    Account, AgentWord, Allowance, LaneOrder, Purse, Ran, lane_failed, model_name, overdrawn,
-    sentence, why,
+    Account, AgentWord, Allowance, LaneOrder, Purse, Ran, check_agent, lane_failed, model_name,
+    overdrawn, sentence, why,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -36,7 +36,8 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     next: NextArgs,
 
-    /// The client to run
+    /// Who answers: a client, `http:NAME` for a model's API of your configuration, or `replay:FILE`
+    /// for recorded lanes
     #[arg(long, value_parser = AgentWord)]
     client: AgentRef,
 
@@ -67,6 +68,7 @@ impl RunArgs {
             purse: &self.allowance.settle("dispatch run"),
             proof: Proof::of(self.require_proof),
         };
+        assignment.check(app)?;
         let judgement = assignment.run(app, &Voice::default())?;
         let Judgement { ran, earlier, judged } = &judgement;
         match (app.format, judged) {
@@ -112,6 +114,17 @@ pub(super) struct Judgement {
 }
 
 impl Assignment<'_> {
+    /// Checks everything that can be checked before the agent is paid.
+    pub(super) fn check(&self, app: &App) -> Result<(), Failure> {
+        let role = self.next.check(app, self.proof)?;
+        check_agent(self.client, self.rights(&role), app)
+    }
+
+    /// Only a role that works may write.
+    fn rights(&self, role: &Role) -> Rights {
+        if self.write && role.noun == Noun::Work { Rights::Write } else { Rights::ReadOnly }
+    }
+
     /// Goes from decision to verdict.
     pub(super) fn run(&self, app: &App, voice: &Voice) -> Result<Judgement, Failure> {
         let (mut judgement, mode) = self.attempt(app, &self.next, voice)?;
@@ -224,7 +237,6 @@ impl Assignment<'_> {
         scratch: &Path,
         voice: &Voice,
     ) -> Result<Ran, Failure> {
-        let writes = self.write && request.role.noun == Noun::Work;
         let role = request.role.name.to_string();
         let order = LaneOrder {
             agent: self.client,
@@ -234,7 +246,7 @@ impl Assignment<'_> {
             model: self.model,
             effort: None,
             resume: request.resume,
-            rights: if writes { Rights::Write } else { Rights::ReadOnly },
+            rights: self.rights(request.role),
             limits: self.purse.limits,
             account: Account { foresees: true, ..self.purse.account(role) },
         };

@@ -193,13 +193,11 @@ impl LaneOrder<'_> {
 
     /// An API keeps no session and has no tools; to say nothing would look like success.
     fn refuse_tools(&self) -> Result<(), Failure> {
-        let what = match (self.resume, self.rights) {
-            (Some(_), _) => "a session to go on with: it keeps none",
-            (None, Rights::Write) => "files to change: it has no tools",
-            (None, Rights::ReadOnly) => return Ok(()),
-        };
-        let error = LaneError::Unable { agent: self.agent.clone(), what };
-        Err(Failure::new(Exit::Usage, error).hint("leave out `--resume` and `--write`"))
+        match (self.resume, self.rights) {
+            (Some(_), _) => Err(unable(self.agent, "a session to go on with: it keeps none")),
+            (None, Rights::Write) => Err(unable(self.agent, NO_TOOLS)),
+            (None, Rights::ReadOnly) => Ok(()),
+        }
     }
 
     fn identity(&self, app: &App) -> Identity {
@@ -218,6 +216,30 @@ impl LaneOrder<'_> {
             model: self.model.map(str::to_owned),
             prompt: shown(self.prompt),
             recorded_at: now().to_string(),
+        }
+    }
+}
+
+const NO_TOOLS: &str = "files to change: it has no tools";
+
+fn unable(agent: &AgentRef, what: &'static str) -> Failure {
+    let error = LaneError::Unable { agent: agent.clone(), what };
+    Failure::new(Exit::Usage, error).hint("leave out `--resume` and `--write`")
+}
+
+/// Checks everything about an agent that can be checked before it is asked anything: that its client
+/// is installed, its API configured, its recording readable, and that it can use the rights.
+pub(in crate::cli) fn check_agent(
+    agent: &AgentRef,
+    rights: Rights,
+    app: &App,
+) -> Result<(), Failure> {
+    match agent {
+        AgentRef::Client(client) => program(*client, app).map(drop),
+        AgentRef::Http(_) if rights == Rights::Write => Err(unable(agent, NO_TOOLS)),
+        AgentRef::Http(name) => endpoint(app, name).map(drop),
+        AgentRef::Replay(path) => {
+            load(path).map(drop).map_err(|source| cassette_failed(path, source))
         }
     }
 }

@@ -27,7 +27,8 @@ pub(super) fn spent(ran: &Ran, earlier: &[Ran]) -> Spent {
     }
 }
 
-/// What a pass is worth later: it holds for these files, and only as far as it was proven.
+/// What a pass is worth later: it holds for these files, only as far as it was proven, and beside
+/// these words.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Grounds {
@@ -35,6 +36,8 @@ pub(super) struct Grounds {
     pub(super) tree: Option<String>,
     /// Whether the record proves that everything was read.
     pub(super) proven: bool,
+    /// What the reviewer wrote beside its verdict.
+    pub(super) also_wrote: Option<String>,
 }
 
 impl Grounds {
@@ -65,6 +68,7 @@ pub(super) fn review_text(role: &str, review: Option<&Review>, grounds: &Grounds
         "issues": issues,
         "tree": grounds.tree,
         "proven": grounds.proven,
+        "also_wrote": grounds.also_wrote,
     })
 }
 

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use convoke_domain::dispatch::review_loop::{Answer, Fate, Stop, fates};
+use convoke_domain::text::hanging;
 use convoke_store::review_loop::LoopEntry;
 use serde::Serialize;
 
 use super::BY_HAND;
-use super::entry::findings;
+use super::entry::{Grounds, findings};
 use crate::app::{App, Format};
+use crate::cli::dispatch::report::{COLUMNS, also_wrote_lines};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -36,6 +38,9 @@ struct AnswerReport {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     micro_dollars: Option<u64>,
+    /// What the reviewer wrote beside its verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    also_wrote: Option<String>,
     /// Whether the answer does not count: it has no verdict, or no proof.
     is_void: bool,
     #[serde(skip)]
@@ -93,12 +98,6 @@ impl Summary {
             Format::Json => output.json(self)?,
             Format::Text => output.data(&self.lines())?,
         }
-        if self.reason == Stop::ByHand || self.reason == Stop::NoProgress {
-            output.say("hint: fix what is open, and call this again");
-        }
-        if self.reason == Stop::Outdated {
-            output.say("hint: files changed since the reviewers approved; `convoke dispatch reset --feature DIR` begins again");
-        }
         Ok(match self.reason {
             Stop::Approved => Exit::Done,
             Stop::Capped | Stop::NoProgress | Stop::ByHand | Stop::Unproven | Stop::Outdated => {
@@ -112,7 +111,7 @@ impl Summary {
 
     fn lines(&self) -> String {
         let mut lines = vec![format!("{:<6} {:<26} {:<6} {:>8}", "round", "role", "", "tokens")];
-        for it in &self.answers {
+        for (at, it) in self.answers.iter().enumerate() {
             let verdict = match it.passed {
                 Some(true) => "PASS",
                 Some(false) => "FAIL",
@@ -125,11 +124,18 @@ impl Summary {
             let unknown = if it.is_by_hand { "-" } else { "?" };
             let tokens = tokens.map_or(unknown.to_owned(), |it| it.to_string());
             lines.push(format!("{:<6} {:<26} {verdict:<6} {tokens:>8}", it.round, it.role));
+            let is_last = !self.answers[at + 1..].iter().any(|later| later.role == it.role);
+            let words = it.also_wrote.as_deref().filter(|_| is_last);
+            lines.extend(words.into_iter().flat_map(also_wrote_lines));
         }
         for it in &self.findings {
-            let place = it.location.as_ref().map_or(String::new(), |it| format!("  ({it})"));
+            let place = it.location.as_ref().map_or(String::new(), |it| format!(" ({it})"));
             let FindingReport { id, fate, severity, description, .. } = it;
-            lines.push(format!("{id} {fate:<8} [{severity}] {description}{place}"));
+            let text = format!("{id} {fate:<8} ");
+            let room = COLUMNS - text.len();
+            lines.push(
+                text.clone() + &hanging(&format!("[{severity}] {description}{place}"), room, 2),
+            );
         }
         lines.push(self.cost_line());
         let s = if self.rounds == 1 { "" } else { "s" };
@@ -161,6 +167,7 @@ fn answer_report(entry: &LoopEntry) -> AnswerReport {
         input_tokens: entry.spent.input,
         output_tokens: entry.spent.output,
         micro_dollars: entry.spent.micro_dollars,
+        also_wrote: entry.passed.and_then(|_| Grounds::of(entry).also_wrote),
         is_void: false,
         is_by_hand: is_by_hand(entry),
     }
@@ -172,7 +179,7 @@ fn void_report(entry: &LoopEntry) -> AnswerReport {
 }
 
 /// Tells whether it stands for a person, who spends no tokens.
-fn is_by_hand(entry: &LoopEntry) -> bool {
+pub(super) fn is_by_hand(entry: &LoopEntry) -> bool {
     entry.passed.is_none() && entry.role == BY_HAND && entry.text.is_empty()
 }
 

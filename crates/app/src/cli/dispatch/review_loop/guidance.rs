@@ -1,0 +1,62 @@
+//! What a loop checks before it spends anything, and what it advises at its end.
+
+use std::path::Path;
+
+use convoke_domain::dispatch::review_loop::Stop;
+
+use super::Course;
+use crate::config::dispatch::Settings;
+use crate::failure::Failure;
+
+impl Course<'_> {
+    /// Checks every reviewer, and the fixer if there is one, as far as that needs no agent. One that
+    /// cannot be asked must not be found out after others were paid.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let fix_client = self.args.fix_client.as_ref().unwrap_or(&self.args.client);
+        let reviewers = self.reviewers.iter().map(|role| (role, &self.args.client));
+        let fixer = self.fixer.iter().map(|role| (role, fix_client));
+        for (role, client) in reviewers.chain(fixer) {
+            let next = self.next(role, 1, None, Path::new(""))?;
+            self.assigned(next, client).check(self.app)?;
+        }
+        Ok(())
+    }
+
+    /// Says what to do after a loop that ended without an approval.
+    pub(super) fn hint(&self, stop: Stop, settings: &Settings) -> Option<String> {
+        let reset = match &self.args.feature.feature {
+            Some(feature) => format!("convoke dispatch reset --feature {}", feature.display()),
+            None => "convoke dispatch reset".to_owned(),
+        };
+        match stop {
+            Stop::ByHand if !self.args.write && !self.args.no_fix => Some(self.unwritten(settings)),
+            Stop::ByHand => Some("fix what is open, then run this command again".to_owned()),
+            Stop::NoProgress => Some(
+                "the fix left the same findings; fix what is open by hand, then run this command \
+                 again"
+                    .to_owned(),
+            ),
+            Stop::Capped => Some(format!(
+                "allow another round with `--max {}`, or begin again with `{reset}`",
+                self.max.saturating_add(1)
+            )),
+            Stop::Outdated => {
+                Some(format!("files changed since the reviewers approved; `{reset}` begins again"))
+            }
+            Stop::Ambiguous | Stop::Unproven => {
+                Some("run this command again to ask that reviewer again".to_owned())
+            }
+            Stop::Approved | Stop::LaneFailed | Stop::OverBudget | Stop::Cancelled => None,
+        }
+    }
+
+    /// Names the fixer that would have worked with `--write`.
+    fn unwritten(&self, settings: &Settings) -> String {
+        match self.args.fixer(settings) {
+            Some(fixer) => format!(
+                "fix what is open, then run this command again; with `--write`, `{fixer}` fixes it"
+            ),
+            None => "fix what is open, then run this command again".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What an answer says beside its verdict and its issues.
+
+use convoke_domain::dispatch::also_wrote::said;
+use convoke_domain::markdown::fence;
+
+use super::block::last_block;
+use super::read_issue;
+use super::tree::{Tree, folded};
+
+/// Keys of a review that a report shows by themselves.
+const OF_REVIEW: [&str; 3] = ["approved", "issues", "reviewer"];
+
+/// Keys of an issue that a report shows by themselves, beside its description.
+const OF_ISSUE: [&str; 4] = ["severity", "category", "location", "suggestion"];
+
+/// Returns everything that a reviewer wrote beside its verdict: the words around its object, without
+/// thinking and the confirmation, and what the object and its issues hold under other keys. An
+/// answer without such an object is returned as it was said.
+pub fn beside(answer: &str) -> String {
+    let Ok(block) = last_block(answer.trim_start_matches('\u{feff}')) else {
+        return said(answer);
+    };
+    let words = said(without_opening(block.before));
+    let issues = match block.value.get("issues") {
+        Some(Tree::List(issues)) => issues.as_slice(),
+        _ => &[],
+    };
+    let around = Some(words).filter(|words| !words.is_empty());
+    let of_review = others(&block.value, |key, _| OF_REVIEW.contains(&key));
+    let of_issues = issues.iter().flat_map(|issue| {
+        let description = read_issue(issue).description;
+        others(issue, move |key, value| {
+            OF_ISSUE.contains(&key) || value.words().as_ref() == Some(&description)
+        })
+    });
+    around.into_iter().chain(of_review).chain(of_issues).collect::<Vec<_>>().join("\n")
+}
+
+/// Renders the pairs of an object that no report shows.
+fn others(object: &Tree, is_shown: impl Fn(&str, &Tree) -> bool) -> Vec<String> {
+    let pairs = object.pairs().iter().filter(|(key, value)| !is_shown(&folded(key), value));
+    pairs.map(|(key, value)| format!("{key}: {value}")).collect()
+}
+
+/// Cuts off the line that opens the object's fence, if it says nothing more than a language.
+fn without_opening(before: &str) -> &str {
+    let end = before.trim_end_matches(['\r', '\n']);
+    let begin = end.rfind('\n').map_or(0, |at| at + 1);
+    let line = end[begin..].trim();
+    let info = line.trim_start_matches(['`', '~']).trim();
+    if fence::opens(line) && !info.contains(char::is_whitespace) {
+        &before[..begin]
+    } else {
+        before
+    }
+}
