@@ -73,7 +73,8 @@ const PLACES: &str = "# Configuration\n\n\
     `config.toml`, or else the default: `dispatch.confirmation`, `wake.namespace_strict`, and \
     `require_proof` of a role. It cannot change the `noun` or `form` of a role that is built in or \
     yours, so a reviewer stays a reviewer. What your file says of a role holds key by key, also \
-    where the project has a table for the same role.\n\
+    where the project has a table for the same role. It can give a role another `rubric` and other \
+    documents: `convoke dispatch prompt` shows what the agent is told.\n\
     - `brief.dir` of a committed file, and `dir` in `design.yaml`, must lie in the project: no \
     absolute path, no way out by `..` or by a link. A `.moai/design` that is a link out of the \
     project is not read, either.\n\

@@ -11,6 +11,7 @@ use convoke_domain::receipt::path;
 use serde_json::Value;
 
 use crate::file;
+use crate::project::find_above;
 
 /// No document a person writes is larger.
 pub(super) const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -107,9 +108,12 @@ impl Feature {
         self.dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
-    /// Reads a document.
+    /// Reads a document. Its text goes into prompts, so a link in a cloned repository must not lead
+    /// to the user's other files.
     pub fn read(&self, artifact: &Artifact) -> Finding {
-        file::read(&self.dir.join(artifact.file()), MAX_BYTES)
+        let dir = fs::canonicalize(&self.dir).unwrap_or_else(|_| self.dir.clone());
+        let project = find_above(&dir, None).unwrap_or(dir);
+        file::read_inside(&project, &self.dir.join(artifact.file()), MAX_BYTES)
     }
 
     /// Tells where the PRD is, with remarks about that.
@@ -247,6 +251,22 @@ mod tests {
         assert_eq!(malformed.diagnostics, ["meta_malformed"]);
         let (_top, list) = project(Some(r#"{"depends_on_features":["a",1],"status":5}"#), &[]);
         assert_eq!((list.meta.depends_on, list.meta.status), (vec!["a".to_owned()], None));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_document_that_is_a_link_out_of_the_project_is_not_read() {
+        let (top, feature) = project(None, &["docs/shared.md"]);
+        fs::create_dir(top.path().join(".git")).unwrap();
+        let outside = tempfile::NamedTempFile::new().unwrap();
+        let link = |target: &Path, name: &str| {
+            std::os::unix::fs::symlink(target, feature.dir.join(name)).unwrap();
+        };
+        link(outside.path(), "design.md");
+        link(Path::new("../../shared.md"), "spec.md");
+        let read = |name: &str| feature.read(&Artifact::parse(name).unwrap());
+        assert_eq!(read("design"), Finding::Unreadable(Unreadable::OutsideDir));
+        assert_eq!(read("spec"), Finding::Text(String::new()));
     }
 
     // D-1: by folder, by name, by number.
