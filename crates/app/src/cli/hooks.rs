@@ -7,7 +7,7 @@ use clap::Subcommand;
 use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::hook::Client;
 use convoke_engine::file;
-use convoke_engine::hooks::claude_plugin::enabled_plugin;
+use convoke_engine::hooks::claude_plugin::{PluginSwitch, plugin_switch};
 use convoke_engine::hooks::trust::{Trust, trust};
 use convoke_engine::hooks::{Level, SettingsError, count, install, original, settings_file};
 use convoke_store::delivery::{Activity, DeliveryStore};
@@ -121,16 +121,17 @@ impl InstallArgs {
         let target = &self.target;
         let path = target.path(app)?;
         let current = read(&path)?;
+        let store = open_store(app)?;
+        let original = target.original(&store, &path, current.as_deref())?;
         let program = app.environment.program();
-        let installed = install(current.as_deref(), target.client, &program, self.entries.into());
+        let (client, entries) = (target.client, self.entries.into());
+        let installed = install(current.as_deref(), original.as_deref(), client, &program, entries);
         let installed = installed.map_err(|source| malformed(&path, source))?;
         if self.dry_run {
             output.data(&installed)?;
             return Ok(Exit::Done);
         }
-        let store = open_store(app)?;
         let known = path.display().to_string();
-        let original = target.original(&store, &path, current.as_deref())?;
         // What the file was is safe before the file changes.
         let install = Install { original, installed, installed_at: now() };
         store.remember_install(&known, target.client, &install).map_err(refused)?;
@@ -247,7 +248,11 @@ pub(super) fn plugin(app: &App, only_user: bool) -> Option<String> {
     let local = app.project.join(".claude/settings.local.json");
     let project = (!only_user).then(|| [local, app.project.join(".claude/settings.json")]);
     let mut places = project.into_iter().flatten().chain(user);
-    places.find_map(|path| enabled_plugin(&file::text(&path, MAX_BYTES)?))
+    // The strongest settings that name it decide.
+    match places.find_map(|path| plugin_switch(&file::text(&path, MAX_BYTES)?))? {
+        PluginSwitch::On(name) => Some(name),
+        PluginSwitch::Off => None,
+    }
 }
 
 /// Says what is known, from the settings to the agent.

@@ -10,7 +10,7 @@ use convoke_domain::hook::Client;
 use serde_json::{Value, json};
 use toml::Table;
 
-use super::is_ours;
+use super::command::is_ours;
 use crate::skill::hash;
 
 /// What Codex makes of our entries, from the worst to the best.
