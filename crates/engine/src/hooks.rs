@@ -128,7 +128,7 @@ impl Wanted<'_> {
             of_event.map(|(_, command)| *command).eq(self.commands(event))
         };
         let events = events(self.client);
-        Ok(present.len() == events.len() * self.entries && events.iter().all(|it| is_right(it)))
+        Ok(present.len() == events.len() * self.entries && events.iter().all(is_right))
     }
 
     fn put_into(&self, text: &str) -> Result<String, SettingsError> {
@@ -220,29 +220,44 @@ pub fn original(
             Ok(before.map(str::to_owned))
         }
         (Some(current), remembered) if count(current, client)? > 0 => {
-            uninstall(current, remembered.map(|(before, _)| before), client)
+            let former = match remembered {
+                None => FormerFile::Unknown,
+                Some((None, _)) => FormerFile::Absent,
+                Some((Some(before), _)) => FormerFile::Text(before),
+            };
+            uninstall(current, former, client)
         }
         (current, _) => Ok(current.map(str::to_owned)),
     }
 }
 
+/// What a file was before our entries came into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormerFile<'a> {
+    /// That was not remembered.
+    Unknown,
+    /// There was no file.
+    Absent,
+    /// It held this.
+    Text(&'a str),
+}
+
 /// Takes our entries out, and nothing else. What is empty without them goes too, unless it was
-/// empty `before` we came, as far as that is known. `None` if nothing is left of a file that was
-/// all ours.
+/// empty before, as far as that is known. `None` if nothing is left of a file that was all ours.
 pub fn uninstall(
     settings: &str,
-    before: Option<Option<&str>>,
+    former: FormerFile<'_>,
     client: Client,
 ) -> Result<Option<String>, SettingsError> {
     if client == Client::Opencode {
         return Ok((!is_our_plugin(settings)).then(|| settings.to_owned()));
     }
-    let (text, is_bare) = entries::take_out(settings, before, client)?;
-    Ok(match before {
-        Some(None) if is_bare => None,
+    let (text, is_bare) = entries::take_out(settings, former, client)?;
+    Ok(match former {
+        FormerFile::Absent if is_bare => None,
         // A file without a value is made into one by us.
-        Some(Some(before)) if is_bare && object(before)?.is_none() => Some(before.to_owned()),
-        Some(_) | None => Some(text),
+        FormerFile::Text(former) if is_bare && object(former)?.is_none() => Some(former.to_owned()),
+        FormerFile::Absent | FormerFile::Text(_) | FormerFile::Unknown => Some(text),
     })
 }
 
@@ -320,7 +335,10 @@ mod tests {
         assert_eq!(value["hooks"]["preCompact"][0]["command"], command);
         let gemini = installed(Some(""), Client::Gemini, 1);
         assert_eq!(count(&gemini, Client::Gemini).unwrap(), 1);
-        assert_eq!(uninstall(&gemini, None, Client::Gemini).unwrap().unwrap(), "{}\n");
+        assert_eq!(
+            uninstall(&gemini, FormerFile::Unknown, Client::Gemini).unwrap().unwrap(),
+            "{}\n"
+        );
     }
 
     #[test]
@@ -329,7 +347,7 @@ mod tests {
             let done = install(Some(text), Some(text), Client::Claude, Path::new(CONVOKE), 1);
             assert!(done.is_err(), "{text}");
         }
-        assert!(uninstall("{\"a\": 1 \"b\"}", None, Client::Claude).is_err());
+        assert!(uninstall("{\"a\": 1 \"b\"}", FormerFile::Unknown, Client::Claude).is_err());
     }
 
     // What a user added since the last install is never lost.
@@ -358,7 +376,7 @@ mod tests {
         root["hooks"]["SessionStart"].as_array_mut().unwrap().push(group);
         let theirs_behind = root.to_string();
         assert_eq!(installed(Some(&theirs_behind), Client::Codex, 2), theirs_behind);
-        let bare = uninstall(&theirs_behind, None, Client::Codex).unwrap();
+        let bare = uninstall(&theirs_behind, FormerFile::Unknown, Client::Codex).unwrap();
         let convoke = Path::new(CONVOKE);
         let moved =
             install(Some(&theirs_behind), bare.as_deref(), Client::Codex, convoke, 3).unwrap();

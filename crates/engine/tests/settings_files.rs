@@ -2,12 +2,13 @@
 //! not ours stays, also when the user edited the file in between.
 //!
 //! The files are in `settings/`, one case each.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use std::fs;
 use std::path::Path;
 
 use convoke_domain::hook::Client;
-use convoke_engine::hooks::{count, install, original, uninstall};
+use convoke_engine::hooks::{FormerFile, count, install, original, uninstall};
 use proptest::prelude::*;
 
 const CLIENTS: [Client; 4] = [Client::Claude, Client::Codex, Client::Gemini, Client::Cursor];
@@ -25,7 +26,7 @@ fn installed(text: &str, client: Client) -> String {
 
 /// Takes a client's entries out of a file that changed since `before`.
 fn taken_out(text: &str, before: &str, client: Client) -> String {
-    uninstall(text, Some(Some(before)), client).unwrap().unwrap()
+    uninstall(text, FormerFile::Text(before), client).unwrap().unwrap()
 }
 
 /// Edits that a user could make to a file, whether our entries are in it or not.
@@ -109,7 +110,9 @@ fn entries_of_others_behind_ours_stay() {
 fn without_a_memory_of_the_file_nothing_but_empty_lists_goes() {
     for (name, before) in files() {
         for client in CLIENTS {
-            let left = uninstall(&installed(&before, client), None, client).unwrap().unwrap();
+            let left = uninstall(&installed(&before, client), FormerFile::Unknown, client)
+                .unwrap()
+                .unwrap();
             assert_eq!(count(&left, client).unwrap(), 0, "{name}");
             let words = |text: &str| {
                 let has_letters = |word: &&str| word.contains(|c: char| c.is_alphanumeric());

@@ -54,6 +54,7 @@ pub(super) fn check_claude(user: &User, bin: &Path, server: &ModelServer) -> Res
 pub(super) fn check_codex(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
     codex::configure(user, server)?;
     begin(user, "codex")?;
+    trust_folder(user)?;
     let ask = |words: &[&str]| finished(codex::command(user, bin).args(words));
     ask(&["hello"])?;
     woken_as_me(server)?;
@@ -71,6 +72,16 @@ pub(super) fn check_codex(user: &User, bin: &Path, server: &ModelServer) -> Resu
     let printed = ask(&["resume", "--last", "who are you"])?;
     let thread = printed.split("\"thread_id\":\"").nth(1).and_then(|rest| rest.split('"').next());
     holds(server, &format!("in thread {}.", thread.ok_or("there is no thread")?))
+}
+
+/// Answers the question that Codex asks in a folder that is new to it; until then it reads no settings
+/// there.
+fn trust_folder(user: &User) -> Result<(), Error> {
+    let path = user.home().join(".codex/config.toml");
+    let config = std::fs::read_to_string(&path)?;
+    let project = user.project();
+    let trusted = format!("[projects.\"{}\"]\ntrust_level = \"trusted\"\n", project.display());
+    Ok(std::fs::write(path, format!("{config}{trusted}"))?)
 }
 
 /// Checks that the newest prompt has the wake-up of the default agent, once.

@@ -11,8 +11,9 @@ use clap::Subcommand;
 use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::hook::Client;
 use convoke_engine::file;
+use convoke_engine::git::checkout;
 use convoke_engine::hooks::claude_plugin::{PluginSwitch, plugin_switch};
-use convoke_engine::hooks::trust::{Trust, trust};
+use convoke_engine::hooks::trust::{Trust, trust, trusts_folder};
 use convoke_engine::hooks::{Level, SettingsError, settings_file};
 
 pub(super) use self::binding::rebind;
@@ -112,10 +113,25 @@ impl Target {
         if self.client != Client::Codex {
             return None;
         }
-        let config = app.environment.codex_home()?.join("config.toml");
-        let config = file::text(&config, MAX_BYTES).unwrap_or_default();
-        trust(settings, path, &config)
+        trust(settings, path, &codex_config(app))
     }
+
+    /// Tells whether Codex reads the settings in this project at all.
+    fn is_folder_trusted(&self, app: &App) -> bool {
+        if self.client != Client::Codex || self.level() == Level::User {
+            return true;
+        }
+        let project = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
+        let real = project.canonicalize().unwrap_or_else(|_| project.clone());
+        let repository = checkout(&real).and_then(|it| Some(it.common_dir.parent()?.to_owned()));
+        let roots: Vec<_> = [project, real].into_iter().chain(repository).collect();
+        trusts_folder(&codex_config(app), &roots)
+    }
+}
+
+fn codex_config(app: &App) -> String {
+    let path = app.environment.codex_home().map(|home| home.join("config.toml"));
+    path.and_then(|path| file::text(&path, MAX_BYTES)).unwrap_or_default()
 }
 
 /// Returns our plugin for Claude Code, which brings the hooks along, if it is switched on in its

@@ -165,9 +165,9 @@ impl Project {
     /// Makes the project a checkout of a branch that git itself takes for one.
     pub(crate) fn in_repository(self, branch: &str) -> Self {
         let project = self.on_branch(branch);
-        ["objects", "refs"]
-            .iter()
-            .for_each(|name| fs::create_dir(project.path(".git").join(name)).unwrap());
+        for name in ["objects", "refs"] {
+            fs::create_dir(project.path(".git").join(name)).unwrap();
+        }
         project
     }
 

@@ -98,13 +98,13 @@ pub(super) fn skip_trivia(text: &str, mut at: usize) -> Result<usize, usize> {
         let rest = &text[at..];
         at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
         let rest = &text[at..];
-        if rest.starts_with("//") {
-            at += rest.find('\n').unwrap_or(rest.len());
-        } else if rest.starts_with("/*") {
-            at += 2 + rest[2..].find("*/").ok_or(at)? + 2;
+        at += if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            "/*".len() + comment.find("*/").ok_or(at)? + "*/".len()
         } else {
             return Ok(at);
-        }
+        };
     }
 }
 

@@ -5,7 +5,7 @@ use convoke_domain::hook::Client;
 use super::command::is_ours;
 use super::document::{Item, Node};
 use super::splice::{Edit, apply, take_out as take_items_out};
-use super::{HOOKS, SettingsError, VERSION, object};
+use super::{FormerFile, HOOKS, SettingsError, VERSION, object};
 
 /// Returns our commands, each with its event.
 pub(super) fn ours(root: &Node, client: Client) -> Vec<(&str, &str)> {
@@ -32,18 +32,22 @@ struct Before<'a> {
     root: Option<Node>,
 }
 
-/// Takes our entries out of a text, and what is empty without them, unless it was empty `before`.
+/// Takes our entries out of a text, and what is empty without them, unless it was empty before.
 /// Tells beside it whether the object that is left has nothing in it.
 pub(super) fn take_out(
     text: &str,
-    before: Option<Option<&str>>,
+    former: FormerFile<'_>,
     client: Client,
 ) -> Result<(String, bool), SettingsError> {
     let Some(root) = object(text)? else { return Ok((text.to_owned(), false)) };
     if ours(&root, client).is_empty() {
         return Ok((text.to_owned(), false));
     }
-    let before = before.map(Option::unwrap_or_default);
+    let before = match former {
+        FormerFile::Unknown => None,
+        FormerFile::Absent => Some(""),
+        FormerFile::Text(text) => Some(text),
+    };
     let before = before.and_then(|text| Some(Before { text, root: object(text).ok()? }));
     let before = before.as_ref();
     let edits = Removal { text, client, before }.of_root(&root);
@@ -79,7 +83,7 @@ enum Past<'a> {
     Hidden,
 }
 
-impl<'a> Past<'a> {
+impl Past<'_> {
     fn member(self, key: Option<&str>) -> Self {
         match self {
             Self::Known(node) => {

@@ -72,7 +72,9 @@ impl InstallArgs {
         let installed = install(current.as_deref(), original.as_deref(), client, &program, entries);
         let installed = installed.map_err(|source| malformed(&path, source))?;
         let binding = Binding::plan(target, self.agent.as_ref(), app)?;
-        remark.iter().for_each(|remark| output.say(&format!("note: {remark}")));
+        if let Some(remark) = remark {
+            output.say(&format!("note: {remark}"));
+        }
         if self.dry_run {
             output.data(&installed)?;
             return Ok(Exit::Done);
@@ -84,7 +86,10 @@ impl InstallArgs {
         write(&path, &install.installed)?;
         binding.carry_out(target, app, output)?;
         if client == Client::Codex {
-            output.say("note: Codex skips hooks until you trust them: run `/hooks` in it once");
+            output.say(
+                "note: Codex skips hooks until you trust them: run `/hooks` in it once; it reads no \
+                 settings in a folder that you have not trusted",
+            );
         }
         if client == Client::Gemini {
             output.say(

@@ -1,7 +1,7 @@
 //! `convoke hooks status`: what is known about a client's hooks, from its settings to the agent, and
 //! why nothing is delivered if nothing is.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::Client;
 use convoke_domain::wake::Order;
@@ -82,19 +82,11 @@ impl Target {
         let trust = self.trust(text, &path, app);
         let installed = entries > 0 || plugin.is_some();
         let gone = called.iter().find(|program| !is_there(program, app));
-        let not_delivered = match (installed, gone, trust) {
-            (false, ..) => {
-                Some(Obstacle::new("no hooks are installed", format!("run `{}`", self.again())))
-            }
-            (true, Some(program), _) => {
-                let why = format!("the hooks call {}, which is not there", program.display());
-                Some(Obstacle::new(why, format!("run `{}`", self.again())))
-            }
-            (true, None, Some(trust)) if trust != Trust::Trusted => {
-                let why = format!("Codex skips the hooks, which are {}", trust.words());
-                Some(Obstacle::new(why, "run `/hooks` in Codex"))
-            }
-            (true, None, _) => obstacle(self.client, app, &workspace)?,
+        let not_delivered = if installed {
+            let called = self.obstacle_to_calling(gone, trust, app);
+            called.map_or_else(|| obstacle(self.client, app, &workspace), |it| Ok(Some(it)))?
+        } else {
+            Some(Obstacle::new("no hooks are installed", format!("run `{}`", self.again())))
         };
         let (agent, agent_from) = agent(app, &workspace)?.unzip();
         Ok(Report {
@@ -110,6 +102,26 @@ impl Target {
             not_delivered,
             path: path.display().to_string(),
         })
+    }
+
+    /// Returns what keeps the client from calling our hooks.
+    fn obstacle_to_calling(
+        &self,
+        gone: Option<&PathBuf>,
+        trust: Option<Trust>,
+        app: &App,
+    ) -> Option<Obstacle> {
+        if let Some(program) = gone {
+            let why = format!("the hooks call {}, which is not there", program.display());
+            return Some(Obstacle::new(why, format!("run `{}`", self.again())));
+        }
+        if !self.is_folder_trusted(app) {
+            let why = "Codex reads no settings in a folder that you have not trusted";
+            return Some(Obstacle::new(why, "start `codex` here once and trust the folder"));
+        }
+        let trust = trust.filter(|trust| *trust != Trust::Trusted)?;
+        let why = format!("Codex skips the hooks, which are {}", trust.words());
+        Some(Obstacle::new(why, "run `/hooks` in Codex"))
     }
 
     /// Returns the command that installs these hooks.
