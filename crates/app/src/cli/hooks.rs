@@ -123,7 +123,8 @@ impl Target {
         }
         let project = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
         let real = project.canonicalize().unwrap_or_else(|_| project.clone());
-        let repository = checkout(&real).and_then(|it| Some(it.common_dir.parent()?.to_owned()));
+        let repository = checkout(&real);
+        let repository = repository.and_then(|found| Some(found.common_dir.parent()?.to_owned()));
         let roots: Vec<_> = [project, real].into_iter().chain(repository).collect();
         trusts_folder(&codex_config(app), &roots)
     }

@@ -48,9 +48,10 @@ fn is_absent_from_index(root: &Path, name: &str) -> bool {
     let index = git_dir(root).and_then(|folder| file::bytes(&folder.join("index"), MAX_INDEX));
     let Some(index) = index else { return false };
     // Later versions share the beginnings of names; these have every name in full.
-    let is_plain = [b"DIRC\0\0\0\x02", b"DIRC\0\0\0\x03"].iter().any(|it| index.starts_with(*it));
+    let is_plain =
+        [b"DIRC\0\0\0\x02", b"DIRC\0\0\0\x03"].iter().any(|start| index.starts_with(*start));
     let mut names = index.windows(name.len().max(1));
-    is_plain && !names.any(|it| it.eq_ignore_ascii_case(name.as_bytes())) && !is_split(&index)
+    is_plain && !names.any(|bytes| bytes.eq_ignore_ascii_case(name.as_bytes())) && !is_split(&index)
 }
 
 /// Tells whether an index may have the extension that links it to another.

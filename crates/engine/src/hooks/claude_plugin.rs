@@ -10,7 +10,7 @@ const NAME: &str = "convoke@";
 pub enum PluginSwitch {
     /// It is switched on, by this name.
     On(String),
-    /// It is switched off, whatever weaker settings say.
+    /// It is switched off, also where weaker settings switch it on.
     Off,
 }
 

@@ -1,7 +1,7 @@
 //! A settings file as its author wrote it: where every value, key and comma lies in the text.
 //!
 //! Clients read JSON, some of them with comments and trailing commas, so both are accepted.
-//! Nothing is ever printed from here again: whoever edits the text cuts and pastes by these places.
+//! Nothing is printed from these values again; edits cut and paste by their places in the text.
 
 use std::ops::Range;
 

@@ -211,8 +211,8 @@ pub(super) fn take_out(text: &str, node: &Node, is_out: &[bool]) -> Vec<Edit> {
 }
 
 /// Returns where the blanks begin that go with an item: its own indentation and the line end before
-/// it, or the blanks within its line. What follows it must not become part of a comment that stands
-/// between it and the place `before` it.
+/// it, or the blanks within its line. What follows it must not become part of a comment between it
+/// and the place `before` it.
 fn cut_start(text: &str, before: usize, start: usize, end: usize) -> usize {
     let trivia = &text[before..start];
     let kept = trivia.trim_end_matches([' ', '\t', '\n', '\r']);

@@ -118,7 +118,8 @@ impl UseArgs {
             [one] => Ok(whole(one)),
             [] => known.first().map(whole).ok_or(UnknownSession::None),
             several => {
-                let name = |it: &&BoundSession| format!("{} {}", it.client.name(), it.id);
+                let name =
+                    |session: &&BoundSession| format!("{} {}", session.client.name(), session.id);
                 Err(UnknownSession::Several(several.iter().map(name).collect()))
             }
         }

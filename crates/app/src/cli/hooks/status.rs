@@ -83,8 +83,10 @@ impl Target {
         let installed = entries > 0 || plugin.is_some();
         let gone = called.iter().find(|program| !is_there(program, app));
         let not_delivered = if installed {
-            let called = self.obstacle_to_calling(gone, trust, app);
-            called.map_or_else(|| obstacle(self.client, app, &workspace), |it| Ok(Some(it)))?
+            match self.obstacle_to_calling(gone, trust, app) {
+                Some(found) => Some(found),
+                None => obstacle(self.client, app, &workspace)?,
+            }
         } else {
             Some(Obstacle::new("no hooks are installed", format!("run `{}`", self.again())))
         };
