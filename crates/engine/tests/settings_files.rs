@@ -106,6 +106,20 @@ fn entries_of_others_behind_ours_stay() {
     }
 }
 
+// What the user writes behind our entry, in its line, must not end up in the comment before it.
+#[test]
+fn no_comment_swallows_what_follows() {
+    for (before, close) in [("{\n  \"keep\": 1 // c\n}", "\n}"), ("{ // c\n}", "\n}")] {
+        let after = installed(before, Client::Claude);
+        let edited = after.strip_suffix(close).unwrap().to_owned() + ", \"b\": 2 }";
+        let left = taken_out(&edited, before, Client::Claude);
+        let bare: String = left.lines().map(|line| line.split("//").next().unwrap()).collect();
+        let value: serde_json::Value = serde_json::from_str(&bare).unwrap();
+        assert_eq!(value["b"], 2, "{left}");
+        assert!(left.contains("// c\n") && !left.contains("hooks"), "{left}");
+    }
+}
+
 #[test]
 fn without_a_memory_of_the_file_nothing_but_empty_lists_goes() {
     for (name, before) in files() {

@@ -151,9 +151,10 @@ mod tests {
             [&["update-index", "--index-version", "4"][..], &["update-index", "--split-index"]]
         {
             let folder = repository();
-            write(folder.path(), "convoke.toml", "");
+            // Names that begin alike are kept together in one of them.
+            write(folder.path(), "convoke.lint.toml", "");
             write(folder.path(), NAME, "");
-            did(folder.path(), &["add", "convoke.toml"]);
+            did(folder.path(), &["add", "convoke.lint.toml"]);
             did(folder.path(), words);
             assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
             did(folder.path(), &["add", NAME]);
