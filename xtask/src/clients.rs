@@ -10,6 +10,7 @@ mod codex;
 mod cut;
 mod design;
 mod evidence;
+mod fresh;
 mod gemini;
 mod lanes;
 mod opencode;
@@ -148,6 +149,15 @@ impl Client {
         check(&user, bin, &server)?;
         let name = format!("{} {}", self.name, self.version);
         say(&format!("{name}: the wake-up arrived, whole and once, before and after a compaction"));
+        let fresh: Option<Check> = match self.short {
+            "claude" => Some(fresh::check_claude),
+            "codex" => Some(fresh::check_codex),
+            _ => None,
+        };
+        if let Some(check) = fresh {
+            check(&User::fresh()?, bin, &ModelServer::start()?)?;
+            say(&format!("{name}: a new user's two commands were enough for a wake-up"));
+        }
         let (user, server) = (User::new()?, ModelServer::start()?);
         if evidence::check(self.short, &user, bin, &server)? {
             say(&format!("{name}: its record proves what its agent read"));

@@ -229,7 +229,7 @@ fn the_plugins_hooks_are_those_that_are_installed() {
     use convoke_domain::hook::Client;
     use convoke_engine::hooks::install;
 
-    let installed = install(None, Client::Claude, Path::new("convoke"), 4).unwrap();
+    let installed = install(None, None, Client::Claude, Path::new("convoke"), 4).unwrap();
     let installed: serde_json::Value = serde_json::from_str(&installed).unwrap();
     let plugin = fs::read_to_string(xtask::root().join("plugin/hooks/hooks.json")).unwrap();
     let plugin: serde_json::Value = serde_json::from_str(&plugin).unwrap();

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use convoke_domain::hook::Client;
 use convoke_domain::ledger::place::Named;
 use convoke_engine::program::{Search, absolute, search};
 use convoke_engine::transcript::own::Homes;
@@ -86,6 +87,17 @@ impl Environment {
     /// Returns the agent that this process works for, if it was told.
     pub fn agent(self) -> Option<OsString> {
         variable("CONVOKE_AGENT")
+    }
+
+    /// Returns the sessions that this process was started in, as their clients say; several if one
+    /// client runs inside another.
+    pub fn client_sessions(self) -> Vec<(Client, String)> {
+        let names =
+            [("CLAUDE_CODE_SESSION_ID", Client::Claude), ("CODEX_THREAD_ID", Client::Codex)];
+        let session = |(name, client): (&str, Client)| {
+            Some((client, variable(name)?.to_string_lossy().into_owned()))
+        };
+        names.into_iter().filter_map(session).collect()
     }
 
     /// Returns the store's file, if one is named.

@@ -99,6 +99,8 @@ pub fn refused(error: StoreError) -> Failure {
     let exit = match error {
         StoreError::NoTask { .. }
         | StoreError::NoAgent { .. }
+        | StoreError::AgentExists { .. }
+        | StoreError::AgentBusy { .. }
         | StoreError::Circle { .. }
         | StoreError::TooDeep { .. }
         | StoreError::NoRun { .. }

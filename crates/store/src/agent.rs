@@ -21,6 +21,24 @@ pub enum AgentChange<'a> {
     Archived(Option<Timestamp>),
 }
 
+/// When an agent may be removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    /// Only if it has no open task and no unread message.
+    IfIdle,
+    /// Whatever it has.
+    Anyway,
+}
+
+/// What a removed agent leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// Open tasks, which are assigned to no agent from now on.
+    pub tasks: usize,
+    /// Messages that it never read; they stay readable.
+    pub unread: usize,
+}
+
 /// Keeps agents between their sessions.
 pub trait AgentStore {
     /// Adds an agent, or changes the client of one that exists.
@@ -39,4 +57,23 @@ pub trait AgentStore {
         name: &AgentName,
         change: &AgentChange<'_>,
     ) -> Result<(), StoreError>;
+
+    /// Gives an agent another name on all branches of a project: its tasks, messages, deeds, skills
+    /// and sessions follow. `NoAgent` if it is on none of them, `AgentExists` if another has the
+    /// name on any.
+    fn rename_agent(
+        &self,
+        project: &str,
+        from: &AgentName,
+        to: &AgentName,
+    ) -> Result<(), StoreError>;
+
+    /// Removes an agent and what binds sessions to it. `AgentBusy` if it has something to do and is
+    /// to be removed only if it has not.
+    fn remove_agent(
+        &self,
+        scope: &Scope,
+        name: &AgentName,
+        removal: Removal,
+    ) -> Result<Left, StoreError>;
 }

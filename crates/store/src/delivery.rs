@@ -48,6 +48,19 @@ pub struct Activity {
     pub arrived_at: Option<Timestamp>,
 }
 
+/// A session that is bound to an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundSession {
+    /// The client.
+    pub client: Client,
+    /// Its own name for the session.
+    pub id: String,
+    /// Whose session it is.
+    pub agent: Address,
+    /// When it last began, or was compacted.
+    pub noticed_at: Option<Timestamp>,
+}
+
 /// Keeps sessions and deliveries.
 pub trait DeliveryStore {
     /// Remembers whose session it is; the last word counts.
@@ -55,6 +68,9 @@ pub trait DeliveryStore {
 
     /// Returns whose session it is.
     fn bound(&self, session: Session<'_>) -> Result<Option<Address>, StoreError>;
+
+    /// Returns the sessions of a project, the one that began or was compacted last first.
+    fn sessions(&self, project: &str) -> Result<Vec<BoundSession>, StoreError>;
 
     /// Remembers that a client called a hook in a project.
     fn fired(&self, client: Client, project: &str, now: Timestamp) -> Result<(), StoreError>;

@@ -81,6 +81,22 @@ pub enum StoreError {
         /// The name asked for.
         name: AgentName,
     },
+    /// Another agent has the name.
+    #[error("cannot use the name `{name}`: there is an agent @{name} in this project")]
+    AgentExists {
+        /// The name asked for.
+        name: AgentName,
+    },
+    /// The agent has something to do.
+    #[error("cannot remove @{name}: open tasks: {tasks}, unread messages: {unread}")]
+    AgentBusy {
+        /// The agent.
+        name: AgentName,
+        /// How many open tasks it has.
+        tasks: usize,
+        /// How many messages it has not read.
+        unread: usize,
+    },
     /// There is no such run in the project.
     #[error("cannot find a run `{id}` here")]
     NoRun {
@@ -122,6 +138,12 @@ impl StoreError {
             Self::NoAgent { .. } => {
                 return Some("run `convoke agent list`, or add it with `convoke agent add`");
             }
+            Self::AgentExists { .. } => {
+                return Some("choose another name; `convoke agent list` shows those in use here");
+            }
+            Self::AgentBusy { .. } => {
+                return Some("`--force` removes it: its tasks become free, its messages stay");
+            }
             Self::Folder { .. } => return Some("name another store with CONVOKE_STORE"),
             Self::ManyRuns { .. } => return Some("give more of its id"),
             Self::OutOfTurn { .. } => {
@@ -146,6 +168,8 @@ impl StoreError {
             | Self::TooDeep { .. }
             | Self::Foreign { .. }
             | Self::NoAgent { .. }
+            | Self::AgentExists { .. }
+            | Self::AgentBusy { .. }
             | Self::NoRun { .. }
             | Self::ManyRuns { .. }
             | Self::RunExists { .. }

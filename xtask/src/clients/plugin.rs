@@ -2,7 +2,6 @@
 //! Convoke, and its hooks bring the wake-up.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -25,7 +24,7 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
         &["marketplace", "add", &repository],
         &["install", "convoke@convoke"],
     ] {
-        finished(command(user, bin, server)?.arg("plugin").args(words))?;
+        finished(claude::command(user, bin, server).arg("plugin").args(words))?;
     }
     let call = |words: &str| {
         let input = json!({ "command": format!("convoke {words}"), "description": "Plan" });
@@ -33,7 +32,7 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     };
     let said = Answer::Text("It is planned.".to_owned());
     server.will_answer([call("design --rehearse"), call("runs"), said]);
-    let mut claude = command(user, bin, server)?;
+    let mut claude = claude::command(user, bin, server);
     claude.args(["-p", "/convoke:design --rehearse", "--verbose"]);
     let printed = finished(claude.args(["--output-format", "stream-json"]))?;
     is_listed(&printed)?;
@@ -46,17 +45,6 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     holds(begun, "This is a rehearsal: every answer was recorded.", "the rehearsal")?;
     holds(ended, ENDED, "the run's end")?;
     whole_and_once(server, 3)
-}
-
-/// Prepares the client with our program on its path.
-fn command(user: &User, bin: &Path, server: &ModelServer) -> Result<Command, Error> {
-    let mut claude = claude::command(user, bin, server);
-    let ours = std::env::current_exe()?;
-    let ours = ours.parent().unwrap_or(&ours).display().to_string();
-    let path = claude.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, it)| it);
-    let path = path.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-    claude.env("PATH", format!("{ours}:{path}"));
-    Ok(claude)
 }
 
 /// Checks what the session says of itself at its beginning.

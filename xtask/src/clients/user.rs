@@ -17,15 +17,22 @@ pub(super) struct User {
 }
 
 impl User {
-    pub(super) fn new() -> Result<Self, Error> {
+    /// A user with nothing but a home and an empty folder.
+    pub(super) fn fresh() -> Result<Self, Error> {
         let user = Self { top: tempfile::tempdir()? };
+        user.write("home/tmp/.keep", "")?;
+        fs::create_dir(user.project())?;
+        Ok(user)
+    }
+
+    pub(super) fn new() -> Result<Self, Error> {
+        let user = Self::fresh()?;
         let rules: Vec<_> =
             (0..RULES).map(|n| format!("Rule {n}: this first, then that, in order.")).collect();
         user.write("project/.git/HEAD", "ref: refs/heads/main\n")?;
         user.write("project/.claude/skills/test-driven-development.md", &rules.join("\n"))?;
         let settings = "[wake]\nagent = 'june'\nwake_budget = 100000\n";
         user.write("home/.config/convoke/config.toml", settings)?;
-        user.write("home/tmp/.keep", "")?;
         user.convoke(&["task", "add", "Build the parser"])?;
         Ok(user)
     }
@@ -76,7 +83,11 @@ impl User {
         it.current_dir(self.project());
         let beside = program.parent().map_or(String::new(), |it| format!("{}:", it.display()));
         let node = folder_of("node").map_or(String::new(), |folder| folder + ":");
-        it.env_clear().env("PATH", format!("{beside}{node}/usr/bin:/bin"));
+        // Hooks call us by name.
+        let ours = std::env::current_exe().ok();
+        let ours = ours.as_deref().and_then(Path::parent);
+        let ours = ours.map_or(String::new(), |folder| format!("{}:", folder.display()));
+        it.env_clear().env("PATH", format!("{beside}{ours}{node}/usr/bin:/bin"));
         it.env("HOME", self.home()).env("TMPDIR", self.home().join("tmp"));
         it
     }

@@ -1,5 +1,9 @@
 //! `convoke agent`: who works on this branch.
 
+mod removal;
+mod rename;
+mod session;
+
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::agent::{Agent, AgentStatus};
@@ -8,6 +12,9 @@ use convoke_store::agent::{AgentChange, AgentStore};
 use convoke_store::error::StoreError;
 use serde::Serialize;
 
+use self::removal::RmArgs;
+use self::rename::RenameArgs;
+use self::session::UseArgs;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
@@ -15,7 +22,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
-/// Know the agents of this branch
+/// Manage this branch's agents
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -34,6 +41,12 @@ enum Command {
     Status(StatusArgs),
     /// Put an agent away; prompting it takes it out again
     Archive(OneAgent),
+    /// Bind the present session to an agent
+    Use(UseArgs),
+    /// Give an agent another name, on all branches of the project
+    Rename(RenameArgs),
+    /// Remove an agent from this branch; its messages stay readable
+    Rm(RmArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -117,6 +130,9 @@ impl Args {
                 store.change_agent(scope, &args.name, &change).map_err(refused)?;
                 show(&workspace, &args.name, app, output)
             }
+            Command::Use(args) => args.run(&workspace, app, output),
+            Command::Rename(args) => args.run(&workspace, app, output),
+            Command::Rm(args) => args.run(&workspace, app, output),
             Command::List => {
                 let agents = store.agents(scope).map_err(refused)?;
                 match app.format {

@@ -80,7 +80,7 @@ impl Args {
             workspace.store.fired(self.client, project, now()).map_err(refused)?;
         }
         let session = Session { client: self.client, id: session_id };
-        let Some(agent) = who(&app, &workspace, &settings, session)? else {
+        let Some(agent) = who(&app, &workspace, &settings, Some(session))? else {
             return say_nothing(output);
         };
         let library = library(&app, &settings);
@@ -136,20 +136,21 @@ fn place(input: &Input, environment: Environment) -> Option<PathBuf> {
 }
 
 /// Returns whose session it is.
-fn who(
+pub(super) fn who(
     app: &App,
     workspace: &Workspace,
     settings: &Settings,
-    session: Session<'_>,
+    session: Option<Session<'_>>,
 ) -> Result<Option<Address>, Failure> {
     let here = |agent: AgentName| Address { scope: workspace.scope.clone(), agent };
     if let Some(name) = app.environment.agent() {
         let name = AgentName::parse(&name.to_string_lossy());
         return Ok(name.ok().map(here));
     }
-    let bound = workspace.store.bound(session).map_err(refused)?;
+    let bound = session.map(|session| workspace.store.bound(session)).transpose();
+    let bound = bound.map_err(refused)?.flatten();
     let bound = bound.filter(|address| address.scope.project == workspace.scope.project);
-    Ok(bound.or_else(|| settings.agent.clone().map(here)))
+    Ok(bound.or_else(|| settings.agent.clone().map(|(agent, _)| here(agent))))
 }
 
 /// Reads a client's name from the command line.

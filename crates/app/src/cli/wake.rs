@@ -9,10 +9,12 @@ use convoke_domain::wake::fit::Step;
 use convoke_domain::wake::{NewMessage, Order, Profile};
 use convoke_engine::skill::Library;
 use convoke_engine::wake::{Assembled, Call, Sources, assemble};
+use convoke_store::delivery::Session;
 use serde::Serialize;
 
 use crate::app::{App, Format, Verbosity};
 use crate::cli::brief::budget;
+use crate::cli::hook::who;
 use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -26,9 +28,9 @@ use crate::workspace::{Workspace, refused};
 /// explanations, and the skill last; tasks and the new message always stay.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Who wakes
+    /// Who wakes [default: the agent of this session, else of this project]
     #[arg(value_parser = AgentName::parse)]
-    agent: AgentName,
+    agent: Option<AgentName>,
 
     /// As what [default: orchestrator for the configured orchestrator, else agent]
     #[arg(long, value_parser = profile())]
@@ -76,14 +78,12 @@ impl Args {
         let workspace = Workspace::open(app, None)?;
         let message = self.message.clone().zip(self.from.clone());
         let message = message.map(|(content, from)| NewMessage { from, content });
-        let profile = self.profile.unwrap_or_else(|| profile_of(&self.agent, &settings));
-        let call = Call {
-            agent: self.agent.clone(),
-            profile,
-            order: Order::Contract,
-            extent: None,
-            message,
+        let agent = match &self.agent {
+            Some(agent) => agent.clone(),
+            None => present_agent(app, &workspace, &settings)?,
         };
+        let profile = self.profile.unwrap_or_else(|| profile_of(&agent, &settings));
+        let call = Call { agent, profile, order: Order::Contract, extent: None, message };
         let budget = self.budget.unwrap_or(settings.budget);
         let assembled = wake(app, &workspace, &settings, &call, budget)?;
         match app.format {
@@ -96,6 +96,31 @@ impl Args {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Nothing says whom a command is for.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot tell whom to wake: no agent is set for this project")]
+struct NoAgentSet;
+
+/// Returns the agent that this session, or else this project, belongs to.
+fn present_agent(
+    app: &App,
+    workspace: &Workspace,
+    settings: &Settings,
+) -> Result<AgentName, Failure> {
+    let sessions = app.environment.client_sessions();
+    // Where a client runs inside another, either could be meant.
+    let session = match sessions.as_slice() {
+        [(client, id)] => Some(Session { client: *client, id }),
+        _ => None,
+    };
+    let address = who(app, workspace, settings, session)?;
+    address.map(|address| address.agent).ok_or_else(|| {
+        Failure::new(Exit::No, NoAgentSet)
+            .hint("name one, as in `convoke wake me`")
+            .hint("`convoke hooks install CLIENT --as NAME` sets one for this project")
+    })
 }
 
 /// The configured orchestrator leads; everybody else works.

@@ -7,7 +7,7 @@ use convoke_domain::token::Budget;
 use convoke_domain::wake::Mode;
 use jiff::tz::Offset;
 
-use super::{Key, number, read_layers, text, truth, whole};
+use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_layers, text, truth, whole};
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -17,13 +17,41 @@ pub const SECTION: &str = "wake";
 /// The budget of a wake-up when nobody says otherwise.
 const DEFAULT_BUDGET: Budget = Budget::at_least_one(8000);
 
+/// A place that names the agent of a project's sessions, from the strongest to the weakest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentPlace {
+    /// The variable for the setting.
+    Variable,
+    /// The user's own file in the project.
+    LocalFile,
+    /// The project's committed file, which is not listened to.
+    ProjectFile,
+    /// The user's file for all projects.
+    UserFile,
+}
+
+impl AgentPlace {
+    /// In the order in which places are read.
+    const ALL: [Self; 4] = [Self::Variable, Self::LocalFile, Self::ProjectFile, Self::UserFile];
+
+    /// Returns the words for it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Variable => "CONVOKE_WAKE_AGENT",
+            Self::LocalFile => LOCAL_FILE,
+            Self::ProjectFile => PROJECT_FILE,
+            Self::UserFile => "your config.toml",
+        }
+    }
+}
+
 /// Everything decided about wake-ups before one is assembled.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The agent that leads the others.
     pub orchestrator: AgentName,
-    /// The agent of sessions that nobody is bound to.
-    pub agent: Option<AgentName>,
+    /// The agent of sessions that no other is bound to, and the place that names it.
+    pub agent: Option<(AgentName, AgentPlace)>,
     /// The most tokens a wake-up may cost.
     pub budget: Budget,
     /// How much an agent is told each time it wakes.
@@ -56,8 +84,8 @@ pub const KEYS: [Key<Layer>; 8] = [
     Key {
         name: "agent",
         expected: "an agent's name",
-        default: "nobody",
-        meaning: "the agent of sessions that no other is bound to",
+        default: "none",
+        meaning: "the agent of sessions that no other is bound to; `convoke hooks install` sets it",
         from_text: text,
         set: |layer, value| {
             layer.agent = Some(AgentName::parse(value.as_str()?).ok()?);
@@ -67,8 +95,8 @@ pub const KEYS: [Key<Layer>; 8] = [
     Key {
         name: "orchestrator",
         expected: "an agent's name",
-        default: "june",
-        meaning: "the agent that leads the others",
+        default: "the value of agent, else june",
+        meaning: "the agent that leads the others: it is told of the whole plan, and they of what they hold",
         from_text: text,
         set: |layer, value| {
             layer.orchestrator = Some(AgentName::parse(value.as_str()?).ok()?);
@@ -150,10 +178,13 @@ pub const KEYS: [Key<Layer>; 8] = [
 /// Collects what environment and files say about wake-ups.
 pub fn settings(app: &App) -> Result<Settings, Failure> {
     let layers = read_layers(app, SECTION, &KEYS)?;
+    let named = layers.iter().zip(AgentPlace::ALL);
+    let agent = named.into_iter().find_map(|(layer, place)| Some((layer.agent.clone()?, place)));
     let all = layers.into_iter().reduce(Layer::over).unwrap_or_default();
     Ok(Settings {
-        orchestrator: all.orchestrator.unwrap_or_else(|| AgentName::known("june")),
-        agent: all.agent,
+        // The agent that a user binds a project to does not wait for another's orders.
+        orchestrator: all.orchestrator.or(all.agent).unwrap_or_else(|| AgentName::known("june")),
+        agent,
         budget: all.budget.unwrap_or(DEFAULT_BUDGET),
         mode: all.mode.unwrap_or_default(),
         clock: all.clock.unwrap_or(Offset::UTC),

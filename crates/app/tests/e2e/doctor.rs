@@ -30,7 +30,7 @@ fn check(project: &Project, name: &str, level: &str, found: &str, fix: &str) {
 }
 
 fn healthy() -> Project {
-    with_claude("exit 0").on_branch("main")
+    with_claude("exit 0").in_repository("main")
 }
 
 #[test]

@@ -141,6 +141,15 @@ impl Project {
         finish(command)
     }
 
+    /// Runs a line in a shell, as clients run hooks.
+    pub(crate) fn shell(&self, line: &str, input: &str) -> Outcome {
+        let path = self.top.path().join("input");
+        fs::write(&path, input).unwrap();
+        let mut command = self.command(Path::new("/bin/sh"), &["-c", line]);
+        command.stdin(fs::File::open(path).unwrap());
+        finish(command)
+    }
+
     /// Runs `convoke` and returns what it printed, without the last line ending.
     pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
         let outcome = self.run(arguments);
@@ -151,6 +160,15 @@ impl Project {
     /// Makes the project a checkout of a branch.
     pub(crate) fn on_branch(self, branch: &str) -> Self {
         self.file(".git/HEAD", format!("ref: refs/heads/{branch}\n"))
+    }
+
+    /// Makes the project a checkout of a branch that git itself takes for one.
+    pub(crate) fn in_repository(self, branch: &str) -> Self {
+        let project = self.on_branch(branch);
+        for name in ["objects", "refs"] {
+            fs::create_dir(project.path(".git").join(name)).unwrap();
+        }
+        project
     }
 
     /// Runs `convoke brief --json` and returns the document.

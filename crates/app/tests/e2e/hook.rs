@@ -8,7 +8,7 @@ use crate::harness::{Outcome, Project};
 pub(crate) fn project(skill_lines: usize) -> Project {
     let skill = "Do this, and then do that, carefully and in order.\n".repeat(skill_lines);
     let project = Project::new()
-        .on_branch("main")
+        .in_repository("main")
         .file(".claude/skills/test-driven-development.md", format!("# TDD\n\n{skill}"))
         .file(
             "../home/.config/convoke/config.toml",
@@ -181,7 +181,7 @@ fn outside_a_project_or_without_an_agent_there_is_silence() {
     let input = json!({ "session_id": "s", "cwd": "/", "source": "startup" }).to_string();
     let outcome = project.run_with_input(&["hook", "claude", "SessionStart"], input.as_bytes());
     assert_eq!(outcome.to_string(), "exit: 0\n--- stdout\n{}\n--- stderr\n");
-    let project = project.on_branch("main");
+    let project = project.in_repository("main");
     project.run(&["task", "add", "x"]);
     let nobody = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
     assert_eq!(context(&nobody, "SessionStart"), None);
@@ -203,11 +203,7 @@ fn cursor_runs(project: &Project, event: &str) -> Vec<String> {
         "workspace_roots": [project.root()], "prompt": "hello" });
     let entries = settings["hooks"][event].as_array().unwrap();
     let answers = entries.iter().map(|entry| {
-        let command = entry["command"].as_str().unwrap();
-        let mut words = command.split_whitespace();
-        assert_eq!(words.next(), Some(env!("CARGO_BIN_EXE_convoke")));
-        let outcome =
-            project.run_with_input(&words.collect::<Vec<_>>(), input.to_string().as_bytes());
+        let outcome = project.shell(entry["command"].as_str().unwrap(), &input.to_string());
         assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
         serde_json::from_str::<Value>(&outcome.stdout).unwrap()
     });

@@ -5,6 +5,7 @@
     reason = "a test that cannot set itself up should stop where it stands"
 )]
 
+mod agent_sessions;
 mod agents;
 mod attend;
 mod brief;
@@ -39,6 +40,7 @@ mod harness;
 mod hook;
 mod hook_arrival;
 mod hooks;
+mod hooks_binding;
 mod http_lane;
 mod lane;
 mod lane_events;

@@ -1,8 +1,9 @@
 //! Whether a repository's history delivers a file, or its user wrote it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::ls_files;
+use super::{checkout, git_dir, ls_files};
+use crate::file;
 
 /// Whose a file in a project is, as git sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,9 @@ pub fn tracking(folder: &Path, name: &str) -> Tracking {
         return Tracking::Tracked;
     }
     let is_untracked = |root: &Path| {
+        if is_absent_from_index(root, name) {
+            return true;
+        }
         let inside = absolute.strip_prefix(root).ok().and_then(Path::to_str);
         let inside = inside.map(|inside| Path::new(inside).join(name).display().to_string());
         let listed = inside.and_then(|path| ls_files(root, &["--", &format!(":(icase){path}")]));
@@ -33,6 +37,41 @@ pub fn tracking(folder: &Path, name: &str) -> Tracking {
     let mut roots =
         absolute.ancestors().filter(|root| root.join(".git").symlink_metadata().is_ok());
     if roots.all(is_untracked) { Tracking::Untracked } else { Tracking::Tracked }
+}
+
+/// No index that is worth reading is larger; then git is asked instead.
+const MAX_INDEX: u64 = 64 * 1024 * 1024;
+
+/// Tells whether no file of this name can be in the index of the repository at `root`. Every hook asks
+/// that, and starting git would take longer than all else it does. If in doubt, the answer is no.
+fn is_absent_from_index(root: &Path, name: &str) -> bool {
+    let index = git_dir(root).and_then(|folder| file::bytes(&folder.join("index"), MAX_INDEX));
+    let Some(index) = index else { return false };
+    // Later versions share the beginnings of names; these have every name in full.
+    let is_plain =
+        [b"DIRC\0\0\0\x02", b"DIRC\0\0\0\x03"].iter().any(|start| index.starts_with(*start));
+    let mut names = index.windows(name.len().max(1));
+    is_plain && !names.any(|bytes| bytes.eq_ignore_ascii_case(name.as_bytes())) && !is_split(&index)
+}
+
+/// Tells whether an index may have the extension that links it to another.
+fn is_split(index: &[u8]) -> bool {
+    let is_link = |bytes: &[u8]| {
+        let length = bytes.last_chunk().map(|length| u32::from_be_bytes(*length));
+        bytes.starts_with(b"link") && length.is_some_and(|length| (length as usize) < index.len())
+    };
+    index.windows(8).any(is_link)
+}
+
+/// Tells whether git would show a file that it does not track as one to be added.
+pub fn is_shown(folder: &Path, name: &str) -> bool {
+    let listed = ls_files(folder, &["--others", "--exclude-standard", "--", name]);
+    listed.is_some_and(|names| !names.is_empty())
+}
+
+/// Returns the file that says which files git leaves alone in this copy of a repository alone.
+pub fn exclude_file(folder: &Path) -> Option<PathBuf> {
+    Some(checkout(folder)?.common_dir.join("info/exclude"))
 }
 
 /// Without a repository at most this many files are looked at.
@@ -103,6 +142,25 @@ mod tests {
         assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
         did(folder.path(), &["add", NAME]);
         assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
+    }
+
+    // What a version of the index cannot tell by a look, git is asked for.
+    #[test]
+    fn every_kind_of_index_is_understood() {
+        for words in
+            [&["update-index", "--index-version", "4"][..], &["update-index", "--split-index"]]
+        {
+            let folder = repository();
+            // Names that begin alike are kept together in one of them.
+            write(folder.path(), "convoke.lint.toml", "");
+            write(folder.path(), NAME, "");
+            did(folder.path(), &["add", "convoke.lint.toml"]);
+            did(folder.path(), words);
+            assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+            did(folder.path(), &["add", NAME]);
+            did(folder.path(), words);
+            assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked, "{words:?}");
+        }
     }
 
     #[test]

@@ -1,16 +1,30 @@
 //! Our plugin in Claude Code: it brings the hooks along, so nobody has to write them anywhere.
 
-use serde_json::Value;
+use super::document::{Item, Shape, parse};
 
 /// What our plugin is called, before the marketplace that it comes from.
 const NAME: &str = "convoke@";
 
-/// Returns our plugin as a settings file names it, if it is switched on there.
-pub fn enabled_plugin(settings: &str) -> Option<String> {
-    let root: Value = serde_json::from_str(settings).ok()?;
-    let plugins = root.get("enabledPlugins")?.as_object()?;
-    let ours = |(name, is_on): &(&String, &Value)| name.starts_with(NAME) && **is_on == true;
-    plugins.iter().find(ours).map(|(name, _)| name.clone())
+/// What a settings file says about our plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PluginSwitch {
+    /// It is switched on, by this name.
+    On(String),
+    /// It is switched off, also where weaker settings switch it on.
+    Off,
+}
+
+/// Returns what a settings file says about our plugin, if it says anything.
+pub fn plugin_switch(settings: &str) -> Option<PluginSwitch> {
+    let root = parse(settings).ok()??;
+    let plugins = root.member("enabledPlugins")?.items();
+    let ours = |item: &&Item| item.key.as_ref().is_some_and(|key| key.starts_with(NAME));
+    let mut switches = plugins.iter().filter(ours);
+    let is_on = |item: &&Item| item.value.shape == Shape::True;
+    match switches.clone().find(is_on) {
+        Some(item) => item.key.clone().map(PluginSwitch::On),
+        None => switches.next().map(|_| PluginSwitch::Off),
+    }
 }
 
 #[cfg(test)]
@@ -22,21 +36,23 @@ mod tests {
     #[test]
     fn only_what_is_switched_on_is_there() {
         let on = r#"{"hooks":{},"enabledPlugins":{"a@b":true,"convoke@mine":true}}"#;
-        assert_eq!(enabled_plugin(on).as_deref(), Some("convoke@mine"));
+        assert_eq!(plugin_switch(on), Some(PluginSwitch::On("convoke@mine".to_owned())));
+        let off = r#"{"enabledPlugins":{"convoke@mine":false,"my-convoke@mine":true}} // off"#;
+        assert_eq!(plugin_switch(off), Some(PluginSwitch::Off));
         for other in [
             "",
             "{}",
             r#"{"enabledPlugins":["convoke@mine"]}"#,
-            r#"{"enabledPlugins":{"convoke@mine":false,"my-convoke@mine":true}}"#,
+            r#"{"enabledPlugins":{"my-convoke@mine":true}}"#,
         ] {
-            assert_eq!(enabled_plugin(other), None, "{other}");
+            assert_eq!(plugin_switch(other), None, "{other}");
         }
     }
 
     proptest! {
         #[test]
         fn any_text_can_be_looked_at(text in "(\\PC|[{}\":,]|true|enabledPlugins|convoke@){0,30}") {
-            if let Some(name) = enabled_plugin(&text) {
+            if let Some(PluginSwitch::On(name)) = plugin_switch(&text) {
                 prop_assert!(text.contains("enabledPlugins") && name.starts_with(NAME));
             }
         }

@@ -4,13 +4,13 @@
 //! it; trusting is for the user to do.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::Client;
 use serde_json::{Value, json};
 use toml::Table;
 
-use super::is_ours;
+use super::command::is_ours;
 use crate::skill::hash;
 
 /// What Codex makes of our entries, from the worst to the best.
@@ -55,6 +55,17 @@ pub fn trust(settings: &str, path: &Path, config: &str) -> Option<Trust> {
         }
     }
     all.into_iter().min()
+}
+
+/// Tells whether Codex reads the settings in a project's folder: its user was asked whether they trust
+/// it. `roots` are the folders that Codex may know it by.
+pub fn trusts_folder(config: &str, roots: &[PathBuf]) -> bool {
+    let config: Table = config.parse().unwrap_or_default();
+    let level = |root: &PathBuf| {
+        let project = config.get("projects")?.get(root.to_str()?)?;
+        project.get("trust_level")?.as_str().map(str::to_owned)
+    };
+    roots.iter().find_map(level).as_deref() == Some("trusted")
 }
 
 fn is_our_entry(entry: &Value) -> bool {
@@ -117,6 +128,19 @@ mod tests {
     fn config(key: &str, rest: &str) -> String {
         let hash = fingerprint("SessionStart", &json!({}), &json!({ "command": COMMAND }));
         format!("[hooks.state.\"/p/hooks.json:{key}\"]\ntrusted_hash = \"{hash}\"\n{rest}")
+    }
+
+    #[test]
+    fn a_folder_is_trusted_by_any_of_its_names() {
+        let config = "[projects.\"/a/b\"]\ntrust_level = \"trusted\"\n[projects.\"/c\"]\n\
+                      trust_level = \"untrusted\"\n";
+        let trusts = |roots: &[&str]| {
+            let roots: Vec<_> = roots.iter().map(PathBuf::from).collect();
+            trusts_folder(config, &roots)
+        };
+        assert!(trusts(&["/a/b"]) && trusts(&["/link", "/a/b"]));
+        assert!(!trusts(&["/c"]) && !trusts(&["/a"]) && !trusts(&[]));
+        assert!(!trusts_folder("not toml [", &[PathBuf::from("/a/b")]));
     }
 
     // The least trusted entry counts, beside whatever others have written.

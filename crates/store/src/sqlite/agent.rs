@@ -3,11 +3,12 @@
 use convoke_domain::agent::{Agent, AgentStatus};
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
-use rusqlite::{Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::message::ADDRESSED;
 use super::row::{Time, Word, one_of};
 use super::{SqliteStore, failed, rows};
-use crate::agent::{AgentChange, AgentStore};
+use crate::agent::{AgentChange, AgentStore, Left, Removal};
 use crate::error::StoreError;
 
 impl AgentStore for SqliteStore {
@@ -57,6 +58,101 @@ impl AgentStore for SqliteStore {
             _ => Ok(()),
         }
     }
+
+    fn rename_agent(
+        &self,
+        project: &str,
+        from: &AgentName,
+        to: &AgentName,
+    ) -> Result<(), StoreError> {
+        let transaction = self.begin().map_err(failed("rename the agent"))?;
+        let is_there = |name: &AgentName| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM agents WHERE project = ?1 AND name = ?2)";
+            transaction
+                .query_row(sql, params![project, name.as_str()], |row| row.get::<_, bool>(0))
+                .map_err(failed("find the agent"))
+        };
+        if !is_there(from)? {
+            return Err(StoreError::NoAgent { name: from.clone() });
+        }
+        if is_there(to)? {
+            return Err(StoreError::AgentExists { name: to.clone() });
+        }
+        let rename = || {
+            for (table, column) in NAMED {
+                // A message may be to both names; it counts once.
+                let sql = format!(
+                    "UPDATE OR REPLACE {table} SET {column} = ?3 \
+                     WHERE project = ?1 AND {column} = ?2"
+                );
+                transaction.execute(&sql, params![project, from.as_str(), to.as_str()])?;
+            }
+            transaction.commit()
+        };
+        rename().map_err(failed("rename the agent"))
+    }
+
+    fn remove_agent(
+        &self,
+        scope: &Scope,
+        name: &AgentName,
+        removal: Removal,
+    ) -> Result<Left, StoreError> {
+        let transaction = self.begin().map_err(failed("remove the agent"))?;
+        let left = left_by(&transaction, scope, name).map_err(failed("look at the agent"))?;
+        let Some(left) = left else { return Err(StoreError::NoAgent { name: name.clone() }) };
+        let Left { tasks, unread } = left;
+        if removal == Removal::IfIdle && tasks + unread > 0 {
+            return Err(StoreError::AgentBusy { name: name.clone(), tasks, unread });
+        }
+        let remove = || {
+            let values = params![scope.project, scope.branch, name.as_str()];
+            for sql in [
+                "DELETE FROM agents WHERE project = ?1 AND branch = ?2 AND name = ?3",
+                "DELETE FROM sessions WHERE project = ?1 AND branch = ?2 AND agent = ?3",
+                "UPDATE tasks SET assigned_agent = NULL WHERE project = ?1 AND branch = ?2 \
+                 AND assigned_agent = ?3 AND status IN ('pending', 'in_progress')",
+            ] {
+                transaction.execute(sql, values)?;
+            }
+            transaction.commit()
+        };
+        remove().map_err(failed("remove the agent"))?;
+        Ok(left)
+    }
+}
+
+/// Every column that names an agent of the project in the same row.
+const NAMED: [(&str, &str); 8] = [
+    ("agents", "name"),
+    ("tasks", "assigned_agent"),
+    ("messages", "from_agent"),
+    ("messages", "to_agent"),
+    ("recipients", "agent"),
+    ("events", "actor"),
+    ("skill_history", "agent"),
+    ("sessions", "agent"),
+];
+
+/// Returns what an agent would leave behind; `None` if there is no such agent.
+fn left_by(
+    connection: &Connection,
+    scope: &Scope,
+    name: &AgentName,
+) -> rusqlite::Result<Option<Left>> {
+    let values = params![scope.project, scope.branch, name.as_str()];
+    let sql = "SELECT last_seen_message_id FROM agents \
+               WHERE project = ?1 AND branch = ?2 AND name = ?3";
+    let seen = connection.query_row(sql, values, |row| row.get::<_, Option<i64>>(0)).optional()?;
+    let Some(seen) = seen else { return Ok(None) };
+    let sql = "SELECT count(*) FROM tasks WHERE project = ?1 AND branch = ?2 \
+               AND assigned_agent = ?3 AND deleted_at IS NULL \
+               AND status IN ('pending', 'in_progress')";
+    let tasks: u32 = connection.query_row(sql, values, |row| row.get(0))?;
+    let sql = format!("SELECT count(*) FROM ({ADDRESSED})");
+    let values = params![scope.project, scope.branch, name.as_str(), seen.unwrap_or(0)];
+    let unread: u32 = connection.query_row(&sql, values, |row| row.get(0))?;
+    Ok(Some(Left { tasks: tasks as usize, unread: unread as usize }))
 }
 
 fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
@@ -74,4 +170,30 @@ fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
         last_seen: row.get("last_seen_message_id")?,
         archived_at: archived_at.map(|Time(at)| at),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A table that comes later must not keep an agent's old name.
+    #[test]
+    fn every_column_that_names_an_agent_is_renamed() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&folder.path().join("store.db")).unwrap();
+        let sql = "SELECT tables.name, columns.name FROM sqlite_schema AS tables, \
+                   pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'";
+        let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+        let columns = rows(&store.connection, sql, &[], read).unwrap();
+        // Here it is a client that is called an agent, or a client's own name for a session.
+        let others = [("lanes", "agent"), ("counters", "agent"), ("resume_states", "agent_id")];
+        let is_name = |column: &str| {
+            column.contains("agent") || ["actor", "author", "by", "said_by"].contains(&column)
+        };
+        for (table, column) in &columns {
+            let pair = (table.as_str(), column.as_str());
+            let is_known = NAMED.contains(&pair) || others.contains(&pair);
+            assert!(!is_name(column) || is_known, "{table}.{column} keeps old names");
+        }
+    }
 }

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::row::{Time, Word};
-use super::{SqliteStore, failed};
-use crate::delivery::{Activity, DeliveryStore, LastText, Session, Wording};
+use super::{SqliteStore, failed, rows};
+use crate::delivery::{Activity, BoundSession, DeliveryStore, LastText, Session, Wording};
 use crate::error::StoreError;
 
 impl DeliveryStore for SqliteStore {
@@ -30,6 +30,24 @@ impl DeliveryStore for SqliteStore {
                 Ok(Address { scope, agent: row.get(2).map(|Word(name)| name)? })
             });
         found.optional().map_err(failed("find the session"))
+    }
+
+    fn sessions(&self, project: &str) -> Result<Vec<BoundSession>, StoreError> {
+        let sql = "SELECT client, session_id, project, branch, agent, noticed_at FROM sessions \
+                   LEFT JOIN losses USING (client, session_id) WHERE project = ?1 \
+                   ORDER BY noticed_at DESC, client, session_id";
+        let read = |row: &Row<'_>| {
+            let scope = Scope { project: row.get(2)?, branch: row.get(3)? };
+            let agent = Address { scope, agent: row.get(4).map(|Word(name)| name)? };
+            let noticed_at = row.get::<_, Option<Time>>(5)?.map(|Time(at)| at);
+            let (client, id): (String, String) = (row.get(0)?, row.get(1)?);
+            // A later version may know more clients.
+            let client = Client::parse(&client);
+            Ok(client.map(|client| BoundSession { client, id, agent, noticed_at }))
+        };
+        let found = rows(&self.connection, sql, params![project], read);
+        let found = found.map(|sessions| sessions.into_iter().flatten().collect());
+        found.map_err(failed("list the sessions"))
     }
 
     fn fired(&self, client: Client, project: &str, now: Timestamp) -> Result<(), StoreError> {

@@ -21,7 +21,7 @@ use convoke_domain::task::id::TaskId;
 use jiff::{SignedDuration, Timestamp};
 
 use convoke_store::Store;
-use convoke_store::agent::AgentChange;
+use convoke_store::agent::{AgentChange, Left, Removal};
 use convoke_store::delivery::{Activity, LastText, Session, Wording};
 use convoke_store::error::StoreError;
 use convoke_store::install::Install;
@@ -37,7 +37,7 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 34] = [
+    let rules: [Rule; 36] = [
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
@@ -70,6 +70,8 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("an agent is addressed by name or mention, from anywhere", talk::addressing),
         ("what was seen is never unseen", talk::seeing_only_grows),
         ("a wake-up is taken once, and its chain counted", talk::wake_ups_are_taken_once),
+        ("an agent is renamed with all that is its own", talk::agents_are_renamed),
+        ("an agent is removed, and its messages stay", talk::agents_are_removed),
         ("deeds are kept in order", talk::deeds_in_order),
         ("skills are pinned and their history kept", memory::skills),
     ];

@@ -20,6 +20,14 @@ pub(super) fn sessions_are_bound(store: &dyn Store) {
         assert_eq!(store.bound(session).unwrap(), Some(address));
     }
     assert_eq!(store.bound(Session { client: Client::Codex, id: "s-1" }).unwrap(), None);
+    let later = Session { client: Client::Codex, id: "s-2" };
+    store.bind(later, &Address { scope: here(), agent: name("june") }).unwrap();
+    store.notice(session, 1, Moment::Began, Trace::Unknown, at(1)).unwrap();
+    store.notice(later, 1, Moment::Began, Trace::Unknown, at(2)).unwrap();
+    let sessions = store.sessions(&here().project).unwrap();
+    let found = sessions.iter().map(|session| (session.id.as_str(), session.noticed_at));
+    assert_eq!(found.collect::<Vec<_>>(), [("s-2", Some(at(2))), ("s-1", Some(at(1)))]);
+    assert_eq!(store.sessions("other").unwrap(), []);
 }
 
 pub(super) fn installs_are_kept(store: &dyn Store) {

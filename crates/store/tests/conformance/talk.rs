@@ -75,6 +75,65 @@ pub(super) fn seeing_only_grows(store: &dyn Store) {
     assert_eq!(store.agents(&Scope::new("app", "other")).unwrap(), []);
 }
 
+pub(super) fn agents_are_renamed(store: &dyn Store) {
+    let (june, july, far) = (name("june"), name("july"), Scope::new("app", "far"));
+    let rename = |from: &str, to: &str| store.rename_agent("app", &name(from), &name(to));
+    assert!(matches!(rename("june", "july"), Err(StoreError::NoAgent { .. })));
+    for scope in [here(), far.clone()] {
+        store.add_agent(&scope, &june, "claude").unwrap();
+    }
+    store.add_agent(&far, &name("backend"), "codex").unwrap();
+    store.add_agent(&Scope::new("other", "main"), &june, "claude").unwrap();
+    assert!(matches!(rename("june", "backend"), Err(StoreError::AgentExists { .. })));
+    let task = NewTask { agent: Some(&june), ..NewTask::titled("a") };
+    let task = store.add_tasks(&here(), &[task], at(1)).unwrap().remove(0);
+    let mention = Address { scope: here(), agent: june.clone() };
+    let first = say(store, &here(), "backend", Some("june"), &[mention], 1);
+    say(store, &here(), "june", Some("backend"), &[], 2);
+    store.change_agent(&here(), &june, &AgentChange::Seen(first)).unwrap();
+    let next = say(store, &here(), "backend", Some("june"), &[], 3);
+    store.record_event(&here(), &june, "did it", at(1)).unwrap();
+    let session = Session { client: Client::Claude, id: "s-1" };
+    store.bind(session, &Address { scope: here(), agent: june.clone() }).unwrap();
+    rename("june", "july").unwrap();
+    assert_eq!(store.agent(&here(), &june).unwrap(), None);
+    let seen = store.agent(&here(), &july).unwrap().unwrap().last_seen;
+    assert_eq!(seen, Some(first));
+    assert!(store.agent(&far, &july).unwrap().is_some());
+    assert_eq!(store.task(&here(), &task).unwrap().unwrap().agent, Some(july.clone()));
+    let unread = store.addressed_to(&here(), &july, seen, 9).unwrap();
+    assert_eq!(unread.iter().map(|message| message.id).collect::<Vec<_>>(), [next]);
+    let messages = store.recent_messages(&here(), 9).unwrap();
+    assert_eq!((&messages[0].to, &messages[1].from), (&Some(july.clone()), &july));
+    assert_eq!(messages[0].mentions[0].agent, july);
+    assert_eq!(store.recent_events(&here(), 9).unwrap()[0].actor, july);
+    assert_eq!(store.bound(session).unwrap().unwrap().agent, july);
+    // An agent of the same name in another project is another agent.
+    assert!(store.agent(&Scope::new("other", "main"), &june).unwrap().is_some());
+}
+
+pub(super) fn agents_are_removed(store: &dyn Store) {
+    let june = name("june");
+    let remove = |removal| store.remove_agent(&here(), &june, removal);
+    assert!(matches!(remove(Removal::Anyway), Err(StoreError::NoAgent { .. })));
+    store.add_agent(&here(), &june, "claude").unwrap();
+    assert_eq!(remove(Removal::IfIdle).unwrap(), Left { tasks: 0, unread: 0 });
+    store.add_agent(&here(), &june, "claude").unwrap();
+    let task = NewTask { agent: Some(&june), ..NewTask::titled("a") };
+    let task = store.add_tasks(&here(), &[task], at(1)).unwrap().remove(0);
+    let session = Session { client: Client::Claude, id: "s-1" };
+    store.bind(session, &Address { scope: here(), agent: june.clone() }).unwrap();
+    say(store, &here(), "backend", Some("june"), &[], 1);
+    let busy = remove(Removal::IfIdle);
+    assert!(matches!(busy, Err(StoreError::AgentBusy { tasks: 1, unread: 1, .. })), "{busy:?}");
+    assert!(store.agent(&here(), &june).unwrap().is_some());
+    assert_eq!(remove(Removal::Anyway).unwrap(), Left { tasks: 1, unread: 1 });
+    assert_eq!(store.agent(&here(), &june).unwrap(), None);
+    assert_eq!(store.task(&here(), &task).unwrap().unwrap().agent, None);
+    assert_eq!(store.bound(session).unwrap(), None);
+    assert_eq!(store.addressed_to(&here(), &june, None, 9).unwrap().len(), 1);
+}
+
 // W-9
 pub(super) fn deeds_in_order(store: &dyn Store) {
     for (phrase, second) in [("did one", 5), ("did two", 4), ("did three", 6)] {

@@ -7,9 +7,10 @@ use convoke_engine::file;
 use convoke_engine::hooks::trust::{Trust, trust};
 use convoke_engine::hooks::{Level, programs, settings_file};
 
-use super::super::hooks::plugin;
+use super::super::hooks::{is_same, is_there, obstacle, plugin};
 use super::Check;
 use crate::app::App;
+use crate::workspace::Workspace;
 
 /// No settings file a person writes is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -18,21 +19,39 @@ pub(super) fn hooks(app: &App) -> Vec<Check> {
     let project = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
     let bases = [(Level::Project, Some(project)), (Level::User, app.environment.home())];
     let mut checks = Vec::new();
+    let mut installed = Vec::new();
     for client in Client::ALL {
         for (level, base) in &bases {
             let Some(path) = base.as_ref().map(|it| settings_file(client, *level, it)) else {
                 continue;
             };
-            checks.extend(check(client, *level, &path, app));
+            let found = check(client, *level, &path, app);
+            installed.extend(found.as_ref().map(|_| client));
+            checks.extend(found);
         }
     }
-    if let Some(name) = plugin(app, false) {
+    if let Some(name) = plugin(app, Level::Project) {
         checks.push(Check::ok("hooks", format!("the plugin {name} brings them along")));
+        installed.push(Client::Claude);
     }
     if checks.is_empty() {
         checks.push(Check::ok("hooks", "none are installed; `convoke hooks install` does it"));
     }
+    checks.extend(installed.first().and_then(|client| wake_ups(*client, app)));
     checks
+}
+
+/// Tells whether a session that begins now is given a wake-up.
+fn wake_ups(client: Client, app: &App) -> Option<Check> {
+    let name = "wake-ups";
+    // What keeps the store from opening is told by another check.
+    let workspace = Workspace::open(app, None).ok()?;
+    Some(match obstacle(client, app, &workspace).ok()? {
+        Some(obstacle) => {
+            Check::warn(name, format!("not delivered: {}", obstacle.why), obstacle.fix)
+        }
+        None => Check::ok(name, "a session that begins now is given one"),
+    })
 }
 
 fn check(client: Client, level: Level, path: &Path, app: &App) -> Option<Check> {
@@ -72,18 +91,4 @@ fn check(client: Client, level: Level, path: &Path, app: &App) -> Option<Check> 
 fn codex_trust(settings: &str, path: &Path, app: &App) -> Option<Trust> {
     let config = app.environment.codex_home()?.join("config.toml");
     trust(settings, path, &file::text(&config, MAX_BYTES).unwrap_or_default())
-}
-
-fn is_there(program: &Path, app: &App) -> bool {
-    let name = program.to_string_lossy();
-    if name.contains('/') {
-        program.is_file()
-    } else {
-        app.environment.find_program(&[&name], &app.project).is_some()
-    }
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    real(one) == real(other)
 }

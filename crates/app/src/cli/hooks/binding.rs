@@ -1,0 +1,284 @@
+//! Whose wake-ups a project's sessions get: writing that into a file of the user's own.
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::hook::Client;
+use convoke_domain::scope::AgentName;
+use convoke_engine::git::tracked::{Tracking, exclude_file, is_shown, tracking};
+use convoke_engine::hooks::binding::{BindingError, bind, bound, unbind};
+use convoke_engine::hooks::{Level, settings_file};
+use convoke_store::agent::AgentStore;
+use convoke_store::install::{Install, InstallStore};
+use convoke_store::sqlite::SqliteStore;
+
+use super::{HooksError, Target, read, remove, write};
+use crate::app::App;
+use crate::clock::now;
+use crate::config::LOCAL_FILE;
+use crate::config::wake::settings;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, refused};
+
+/// The agent of those who have only one.
+const DEFAULT: &str = "me";
+
+/// What is to be written so that sessions have an agent.
+pub(super) struct Binding {
+    pub(super) agent: AgentName,
+    /// The file that names it, and what it is to hold; `None` if it does already.
+    change: Option<FileChange>,
+    /// What the user is told.
+    words: String,
+}
+
+struct FileChange {
+    path: PathBuf,
+    before: Option<String>,
+    after: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum BindError {
+    #[error("cannot bind this project to @{agent}: git tracks `{LOCAL_FILE}`, or cannot be asked")]
+    Committed { agent: AgentName },
+    #[error("cannot bind sessions to `human`: that is the person at the keyboard")]
+    Human,
+    #[error("cannot change `{}`", path.display())]
+    File { path: PathBuf, source: BindingError },
+}
+
+/// Returns the file that names the agent, for a project or for all of a user's.
+fn path(app: &App, level: Level) -> Result<PathBuf, Failure> {
+    match level {
+        Level::Project => Ok(absolute(&app.project).join(LOCAL_FILE)),
+        Level::User => {
+            let path = app.environment.user_config();
+            path.ok_or_else(|| Failure::new(Exit::Surroundings, HooksError::NoHome))
+        }
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+impl Binding {
+    /// Decides whose the sessions are to be. Nothing is written yet.
+    pub(super) fn plan(
+        target: &Target,
+        named: Option<&AgentName>,
+        app: &App,
+    ) -> Result<Self, Failure> {
+        if named.is_some_and(AgentName::is_human) {
+            return Err(Failure::new(Exit::Usage, BindError::Human));
+        }
+        let (level, path) = (target.level(), path(app, target.level())?);
+        let before = read(&path)?;
+        let text = before.as_deref().unwrap_or_default();
+        let here = bound(text).map_err(|source| unusable(&path, source))?;
+        let whose = match level {
+            Level::Project => "this project",
+            Level::User => "all your projects",
+        };
+        let shown = match level {
+            Level::Project => LOCAL_FILE.to_owned(),
+            Level::User => path.display().to_string(),
+        };
+        let kept = match (named, &here) {
+            (Some(name), Some(present)) if name == present => {
+                Some((present.clone(), shown.clone()))
+            }
+            (None, Some(present)) => Some((present.clone(), shown.clone())),
+            (None, None) if level == Level::Project => {
+                let elsewhere = settings(app)?.agent;
+                elsewhere.map(|(agent, place)| (agent, place.words().to_owned()))
+            }
+            (Some(_), _) | (None, None) => None,
+        };
+        if let Some((agent, place)) = kept {
+            let words = match named {
+                Some(_) => format!("sessions in {whose} belong to @{agent} already ({place})"),
+                None => format!(
+                    "sessions in {whose} belong to @{agent} ({place}); `--as NAME` changes that"
+                ),
+            };
+            return Ok(Self { agent, change: None, words });
+        }
+        let agent = named.cloned().unwrap_or_else(|| AgentName::known(DEFAULT));
+        if level == Level::Project && tracking(&app.project, LOCAL_FILE) == Tracking::Tracked {
+            let client = target.client.name();
+            return Err(Failure::new(Exit::No, BindError::Committed { agent })
+                .hint(format!("if it is committed, take it out: `git rm --cached {LOCAL_FILE}`"))
+                .hint(format!(
+                    "`convoke hooks install {client} --user` binds all your projects instead"
+                )));
+        }
+        let after = bind(text, &agent).map_err(|source| unusable(&path, source))?;
+        let instead = here.map_or_else(String::new, |old| format!(" instead of @{old}"));
+        let words = format!("sessions in {whose} belong to @{agent}{instead} ({shown})");
+        let change = Some(FileChange { path, before, after });
+        Ok(Self { agent, change, words })
+    }
+
+    /// Writes it, makes the agent, and tells the user.
+    pub(super) fn carry_out(
+        self,
+        target: &Target,
+        app: &App,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        let Workspace { store, scope } = Workspace::open(app, None)?;
+        if let Some(FileChange { path, before, after }) = self.change {
+            write_remembered(&store, &path, target.client, before, after)?;
+            if target.level() == Level::Project {
+                leave_out_of_git(&store, target.client, app, output)?;
+            }
+        }
+        if target.level() == Level::Project
+            && store.agent(&scope, &self.agent).map_err(refused)?.is_none()
+        {
+            store.add_agent(&scope, &self.agent, target.client.name()).map_err(refused)?;
+        }
+        output.say(&format!("note: {}", self.words));
+        if let Some(other) = app.environment.agent() {
+            let other = other.to_string_lossy();
+            let words = format!("sessions that this shell starts belong to @{other}");
+            output.say(&format!("note: CONVOKE_AGENT is set, so {words}"));
+        }
+        Ok(())
+    }
+}
+
+fn unusable(path: &Path, source: BindingError) -> Failure {
+    let error = BindError::File { path: path.to_owned(), source };
+    Failure::new(Exit::No, error).hint("nothing was changed; correct the file, then try again")
+}
+
+/// Writes a file of ours, after remembering what it was.
+fn write_remembered(
+    store: &SqliteStore,
+    path: &Path,
+    client: Client,
+    before: Option<String>,
+    after: String,
+) -> Result<(), Failure> {
+    let known = path.display().to_string();
+    let remembered = store.install(&known).map_err(refused)?;
+    let original = match remembered {
+        Some(install) if before.as_deref() == Some(install.installed.as_str()) => install.original,
+        Some(_) | None => before,
+    };
+    let install = Install { original, installed: after, installed_at: now() };
+    store.remember_install(&known, client, &install).map_err(refused)?;
+    write(path, &install.installed)
+}
+
+/// Has git leave the user's own file alone, in this copy of the repository only.
+fn leave_out_of_git(
+    store: &SqliteStore,
+    client: Client,
+    app: &App,
+    output: &Output,
+) -> Result<(), Failure> {
+    let Some(path) = exclude_file(&app.project).filter(|_| is_shown(&app.project, LOCAL_FILE))
+    else {
+        return Ok(());
+    };
+    let before = read(&path)?;
+    let text = before.clone().unwrap_or_default();
+    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    write_remembered(store, &path, client, before, format!("{text}{gap}{LOCAL_FILE}\n"))?;
+    let shown = path.display();
+    output.say(&format!("note: added {LOCAL_FILE} to {shown}, so that git ignores it"));
+    Ok(())
+}
+
+/// Takes our binding out, if no other client's hooks need it and the user has not changed it.
+pub(super) fn release(
+    target: &Target,
+    store: &SqliteStore,
+    app: &App,
+    output: &Output,
+) -> Result<(), Failure> {
+    for client in Client::ALL.into_iter().filter(|client| *client != target.client) {
+        let other = settings_file(client, target.level(), &target.base(app)?);
+        if store.install(&other.display().to_string()).map_err(refused)?.is_some() {
+            return Ok(());
+        }
+    }
+    let path = path(app, target.level())?;
+    let Some(install) = store.install(&path.display().to_string()).map_err(refused)? else {
+        return Ok(());
+    };
+    let current = read(&path)?;
+    match without_binding(current.as_deref(), &install) {
+        Ok(Some(text)) if current.as_deref() == Some(&text) => {}
+        Ok(Some(text)) => write(&path, &text)?,
+        Ok(None) => remove(&path)?,
+        Err(error) => output.say(&format!("note: `{}` stays: {error}", path.display())),
+    }
+    store.forget_install(&path.display().to_string()).map_err(refused)?;
+    if target.level() == Level::Project && !path.exists() {
+        show_to_git(store, app)?;
+    }
+    Ok(())
+}
+
+/// Returns what the file would hold without our binding; one that the user changed stays.
+fn without_binding(
+    current: Option<&str>,
+    install: &Install,
+) -> Result<Option<String>, BindingError> {
+    let Some(current) = current else { return Ok(None) };
+    if current == install.installed {
+        return Ok(install.original.clone());
+    }
+    if bound(current)? == bound(&install.installed)? {
+        return unbind(current, install.original.as_deref()).map(Some);
+    }
+    Ok(Some(current.to_owned()))
+}
+
+/// Takes our line out of the file that says what git leaves alone.
+fn show_to_git(store: &SqliteStore, app: &App) -> Result<(), Failure> {
+    let Some(path) = exclude_file(&app.project) else { return Ok(()) };
+    let known = path.display().to_string();
+    let Some(install) = store.install(&known).map_err(refused)? else { return Ok(()) };
+    if let Some(current) = read(&path)? {
+        let line = format!("{LOCAL_FILE}\n");
+        match (current == install.installed, install.original) {
+            (true, None) => remove(&path)?,
+            (true, Some(original)) => write(&path, &original)?,
+            (false, _) => write(&path, &current.replacen(&line, "", 1))?,
+        }
+    }
+    store.forget_install(&known).map_err(refused)
+}
+
+/// Changes the name in the file that binds this project, if it is there. Tells which file it is.
+pub(in crate::cli) fn rebind(
+    app: &App,
+    from: &AgentName,
+    to: &AgentName,
+) -> Result<Option<PathBuf>, Failure> {
+    let path = path(app, Level::Project)?;
+    let Some(text) = read(&path)? else { return Ok(None) };
+    if bound(&text).map_err(|source| unusable(&path, source))?.as_ref() != Some(from) {
+        return Ok(None);
+    }
+    let renamed = bind(&text, to).map_err(|source| unusable(&path, source))?;
+    let store = crate::workspace::open_store(app)?;
+    let known = path.display().to_string();
+    // What we wrote is still ours under the new name.
+    if let Some(install) = store.install(&known).map_err(refused)? {
+        let original = install.original.clone();
+        let is_ours = install.installed == text;
+        let installed = if is_ours { renamed.clone() } else { install.installed };
+        let install = Install { original, installed, installed_at: now() };
+        store.remember_install(&known, Client::Claude, &install).map_err(refused)?;
+    }
+    write(&path, &renamed)?;
+    Ok(Some(path))
+}

@@ -1,0 +1,96 @@
+//! `convoke agent use`, `rename` and `rm`: several agents in one project.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Project};
+
+fn hook(project: &Project, session: &str) -> Outcome {
+    let input = json!({ "session_id": session, "cwd": project.root(), "source": "compact" });
+    project.run_with_input(&["hook", "claude", "SessionStart"], input.to_string().as_bytes())
+}
+
+fn json_of(project: &Project, words: &[&str]) -> Value {
+    serde_json::from_str(&project.stdout(&[words, &["--json"]].concat())).unwrap()
+}
+
+fn project() -> Project {
+    let project = Project::new().in_repository("main");
+    project.stdout(&["task", "add", "Build it", "--agent", "max"]);
+    project.stdout(&["task", "add", "Lead it"]);
+    project
+}
+
+#[test]
+fn a_session_is_given_to_another_agent() {
+    let project = project().variable("CLAUDE_CODE_SESSION_ID", "s-1");
+    project.stdout(&["hooks", "install", "claude", "--entries", "1"]);
+    assert!(hook(&project, "s-1").stdout.contains("You are @me"));
+    let used = json_of(&project, &["agent", "use", "max"]);
+    let expected =
+        json!({ "client": "claude", "session_id": "s-1", "agent": "max", "before": "me" });
+    assert_eq!(used, expected);
+    let woken = hook(&project, "s-1");
+    assert!(woken.stdout.contains("Build it (@max, pending)  <-- CURRENT"), "{woken}");
+    assert!(!woken.stdout.contains("You are @me"), "{woken}");
+    // The session's own agent is also who wakes by default, and another session is not his.
+    assert!(!project.stdout(&["wake"]).contains("You are @me"));
+    assert!(hook(&project, "s-2").stdout.contains("You are @me"));
+    let named = project.variable("CONVOKE_AGENT", "june");
+    let warned = named.run(&["agent", "use", "max"]);
+    assert!(warned.stderr.contains("warning: CONVOKE_AGENT is set"), "{warned}");
+}
+
+#[test]
+fn a_session_that_cannot_be_known_is_refused() {
+    let project = project();
+    let refused = project.run(&["agent", "use", "max"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.stderr.contains("no session of this project has called a hook"), "{refused}");
+    project.stdout(&["hooks", "install", "claude"]);
+    hook(&project, "s-1");
+    assert_eq!(project.stdout(&["agent", "use", "max"]), "claude session s-1 belongs to @max");
+    hook(&project, "s-2");
+    let refused = project.run(&["agent", "use", "max"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.stderr.contains("2 began lately: claude s-"), "{refused}");
+    project.stdout(&["agent", "use", "max", "--session", "s-2"]);
+    assert_eq!(project.run(&["agent", "use", "max", "--session", "s-3"]).code, Some(1));
+    let nested = project.variable("CLAUDE_CODE_SESSION_ID", "a").variable("CODEX_THREAD_ID", "b");
+    let refused = nested.run(&["agent", "use", "max"]);
+    assert!(refused.stderr.contains("this runs inside claude a and codex b"), "{refused}");
+}
+
+#[test]
+fn a_renamed_agent_keeps_all_that_is_its_own() {
+    let project = project();
+    project.stdout(&["hooks", "install", "claude", "--as", "june"]);
+    project.stdout(&["say", "--to", "june", "Hello there"]);
+    let renamed = json_of(&project, &["agent", "rename", "june", "july"]);
+    assert_eq!((&renamed["from"], &renamed["to"]), (&json!("june"), &json!("july")));
+    let local = std::fs::read_to_string(project.path("convoke.local.toml")).unwrap();
+    assert_eq!(local, "[wake]\nagent = \"july\"\n");
+    assert!(project.stdout(&["wake"]).contains("Hello there"));
+    let taken = project.run(&["agent", "rename", "july", "july"]);
+    assert_eq!(taken.code, Some(1), "{taken}");
+    assert_eq!(project.run(&["agent", "rename", "june", "x"]).code, Some(1));
+    // What was written under the old name is still ours to take out.
+    project.stdout(&["hooks", "uninstall", "claude"]);
+    assert!(!project.path("convoke.local.toml").exists());
+}
+
+#[test]
+fn an_agent_with_something_to_do_is_removed_only_by_force() {
+    let project = project();
+    project.stdout(&["agent", "add", "max"]);
+    project.stdout(&["say", "--to", "max", "Hello there"]);
+    let refused = project.run(&["agent", "rm", "max"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.stderr.contains("open tasks: 1, unread messages: 1"), "{refused}");
+    let removed = json_of(&project, &["agent", "rm", "max", "--force"]);
+    assert_eq!(removed, json!({ "removed": "max", "freed_tasks": 1, "unread": 1 }));
+    assert!(project.stdout(&["inbox", "max", "--all"]).contains("Hello there"));
+    assert_eq!(project.stdout(&["agent", "list"]), "No agents.");
+    project.stdout(&["hooks", "install", "claude"]);
+    let bound = project.run(&["agent", "rm", "me"]);
+    assert!(bound.stderr.contains("convoke.local.toml gives it the sessions"), "{bound}");
+}
