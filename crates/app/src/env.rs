@@ -80,6 +80,11 @@ impl Environment {
         variable("CONVOKE_AGENT")
     }
 
+    /// Returns the editor that the user writes with: `VISUAL`, else `EDITOR`.
+    pub fn editor(self) -> Option<OsString> {
+        variable("VISUAL").or_else(|| variable("EDITOR"))
+    }
+
     /// Returns the store's file, if one is named.
     pub fn store(self) -> Option<PathBuf> {
         variable("CONVOKE_STORE").map(PathBuf::from)

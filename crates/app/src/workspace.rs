@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_domain::scope::{AgentName, Scope};
-use convoke_engine::git::checkout;
+use convoke_engine::git::{Checkout, checkout};
 use convoke_store::error::StoreError;
 use convoke_store::project::ProjectStore;
 use convoke_store::sqlite::SqliteStore;
@@ -49,7 +49,15 @@ impl Workspace {
         Self::with_store(store, app, branch)
     }
 
-    fn with_store(store: SqliteStore, app: &App, branch: Option<&str>) -> Result<Self, Failure> {
+    fn with_store(
+        mut store: SqliteStore,
+        app: &App,
+        branch: Option<&str>,
+    ) -> Result<Self, Failure> {
+        // A name that cannot be one is told of by the commands that need it.
+        if let Ok(actor) = speaker(None, app) {
+            store.act_for(actor);
+        }
         let checkout = checkout(&app.project);
         let folder = match &checkout {
             Some(checkout) => checkout.common_dir.clone(),
@@ -58,12 +66,20 @@ impl Workspace {
         let wanted = wanted_name(&folder);
         let project =
             store.project_name(&folder.display().to_string(), &wanted).map_err(refused)?;
-        let checked_out = match checkout {
-            Some(checkout) => checkout.branch.unwrap_or_else(|| DETACHED.to_owned()),
-            None => NO_GIT.to_owned(),
-        };
-        let branch = branch.map_or(checked_out, str::to_owned);
+        let branch = branch.map_or_else(|| branch_of(checkout), str::to_owned);
         Ok(Self { store, scope: Scope { project, branch } })
+    }
+}
+
+/// Returns the branch that is checked out in the project.
+pub fn checked_out(app: &App) -> String {
+    branch_of(checkout(&app.project))
+}
+
+fn branch_of(checkout: Option<Checkout>) -> String {
+    match checkout {
+        Some(checkout) => checkout.branch.unwrap_or_else(|| DETACHED.to_owned()),
+        None => NO_GIT.to_owned(),
     }
 }
 
@@ -101,6 +117,11 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::NoAgent { .. }
         | StoreError::Circle { .. }
         | StoreError::TooDeep { .. }
+        | StoreError::Waits { .. }
+        | StoreError::NotSiblings { .. }
+        | StoreError::RemovedParent { .. }
+        | StoreError::NotRemoved { .. }
+        | StoreError::CannotUndo { .. }
         | StoreError::NoRun { .. }
         | StoreError::ManyRuns { .. }
         | StoreError::RunExists { .. }

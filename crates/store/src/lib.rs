@@ -18,6 +18,8 @@ pub mod review_loop;
 pub mod skill;
 pub mod sqlite;
 pub mod task;
+pub mod task_edit;
+pub mod task_history;
 pub mod wake_up;
 
 use crate::agent::AgentStore;
@@ -31,12 +33,16 @@ use crate::project::ProjectStore;
 use crate::review_loop::LoopStore;
 use crate::skill::SkillStore;
 use crate::task::TaskStore;
+use crate::task_edit::TaskEditStore;
+use crate::task_history::TaskHistoryStore;
 use crate::wake_up::WakeUpStore;
 
 /// Everything that is kept. A backend passes every rule of `tests/conformance/main.rs`.
 pub trait Store:
     ProjectStore
     + TaskStore
+    + TaskEditStore
+    + TaskHistoryStore
     + MessageStore
     + AgentStore
     + SkillStore
@@ -53,6 +59,8 @@ pub trait Store:
 impl<T> Store for T where
     T: ProjectStore
         + TaskStore
+        + TaskEditStore
+        + TaskHistoryStore
         + MessageStore
         + AgentStore
         + SkillStore

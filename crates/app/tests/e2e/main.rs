@@ -64,6 +64,7 @@ mod skill;
 mod store;
 mod supervisor;
 mod task;
+mod task_edit;
 mod tree;
 mod wake;
 

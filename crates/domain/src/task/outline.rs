@@ -131,6 +131,10 @@ impl<'a> Outline<'a> {
         let content = leaf.task.content.to_lowercase();
         Some(match leaf.state {
             State::Stored(Status::Pending) => format!("Start {content}."),
+            State::Waiting => {
+                let ids: Vec<_> = leaf.task.waits_for.iter().map(ToString::to_string).collect();
+                format!("Finish {} first: {content} waits for it.", ids.join(", "))
+            }
             State::Blocked | State::Failed => {
                 format!("Resolve the {} state of {content}.", leaf.state.words())
             }
