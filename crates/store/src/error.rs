@@ -103,6 +103,18 @@ pub enum StoreError {
         /// The task.
         id: TaskId,
     },
+    /// There is no such project.
+    #[error("there is no project `{name}` in the store")]
+    NoProject {
+        /// The name asked for.
+        name: String,
+    },
+    /// A project cannot be merged with itself.
+    #[error("cannot merge `{name}` with itself")]
+    SameProject {
+        /// The project.
+        name: String,
+    },
     /// The file belongs to another program.
     #[error("cannot use `{}` as a store: it belongs to another program", path.display())]
     Foreign {
@@ -163,6 +175,12 @@ impl StoreError {
             }
             Self::NoRun { .. } => return Some("see `convoke runs`"),
             Self::Circle { .. } | Self::TooDeep { .. } | Self::RunExists { .. } => return None,
+            Self::NoProject { .. } => {
+                return Some("run `convoke project list` to see all projects");
+            }
+            Self::SameProject { .. } => {
+                return Some("run it in the folder of the project that gets the tasks");
+            }
             Self::Waits { .. } => {
                 return Some("`convoke task show ID` lists what a task comes after");
             }
@@ -192,6 +210,8 @@ impl StoreError {
             | Self::Circle { .. }
             | Self::TooDeep { .. }
             | Self::Waits { .. }
+            | Self::NoProject { .. }
+            | Self::SameProject { .. }
             | Self::NotSiblings { .. }
             | Self::RemovedParent { .. }
             | Self::NotRemoved { .. }

@@ -167,6 +167,7 @@ impl Args {
         let mut workspace = Workspace::open(app, self.branch.as_deref())?;
         let actor = speaker(self.actor.as_ref(), app)?;
         workspace.store.act_for(actor.clone());
+        workspace.keep_repository(app);
         match &self.command {
             Command::Add(args) => args.run(&workspace, app, output),
             Command::List(args) => args.run(&workspace, app, output),

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::app::{App, Format, Verbosity};
 use crate::cli::brief::budget;
+use crate::cli::elsewhere;
 use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -74,6 +75,7 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let settings = settings(app)?;
         let workspace = Workspace::open(app, None)?;
+        workspace.keep_repository(app);
         let message = self.message.clone().zip(self.from.clone());
         let message = message.map(|(content, from)| NewMessage { from, content });
         let profile = self.profile.unwrap_or_else(|| profile_of(&self.agent, &settings));
@@ -92,6 +94,7 @@ impl Args {
             Format::Text => {
                 say_diagnostics(app, &assembled, output);
                 output.data(&assembled.wake_up.text)?;
+                elsewhere::say(&workspace, output)?;
             }
         }
         Ok(Exit::Done)

@@ -57,6 +57,7 @@ mod panel;
 mod plumbing;
 mod plumbing_checkout;
 mod plumbing_session;
+mod project;
 mod readme;
 mod replay_lane;
 mod scripted_server;

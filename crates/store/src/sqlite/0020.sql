@@ -5,7 +5,8 @@ ALTER TABLE tasks ADD COLUMN priority TEXT NOT NULL DEFAULT 'normal'
     CHECK (priority IN ('high', 'normal', 'low'));
 ALTER TABLE tasks ADD COLUMN after_ids TEXT NOT NULL DEFAULT '';
 
--- One row for each step that a person or an agent took on tasks. A step is undone as a whole.
+-- One row for each step that a person or an agent took on tasks. A step is undone as a whole, unless it
+-- is final.
 CREATE TABLE task_steps (
     id        INTEGER PRIMARY KEY AUTOINCREMENT,
     project   TEXT NOT NULL,
@@ -13,6 +14,7 @@ CREATE TABLE task_steps (
     actor     TEXT NOT NULL,
     undoes    INTEGER,
     undone_by INTEGER,
+    is_final  INTEGER NOT NULL DEFAULT 0,
     at        TEXT NOT NULL
 ) STRICT;
 

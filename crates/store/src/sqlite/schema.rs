@@ -60,6 +60,16 @@ pub(super) fn bring_up_to_date(
     migrate(connection, KNOWN).map_err(opened)
 }
 
+/// Returns the tables that have a column, in the order of their names.
+pub(super) fn tables_with(connection: &Connection, column: &str) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT tables.name FROM sqlite_master AS tables \
+               JOIN pragma_table_info(tables.name) AS columns \
+               WHERE tables.type = 'table' AND columns.name = ?1 ORDER BY 1";
+    let mut statement = connection.prepare(sql)?;
+    let names = statement.query_map([column], |row| row.get(0))?;
+    names.collect()
+}
+
 /// Waits for a lock, but not for ever.
 fn wait_for(lock: &File, patience: Duration) -> io::Result<()> {
     const STEP: Duration = Duration::from_millis(10);

@@ -140,7 +140,7 @@ fn with_parts(
 }
 
 /// Moves the rows of tasks to another scope, under new ids where theirs are taken.
-fn carry(
+pub(super) fn carry(
     connection: &Connection,
     from: &Scope,
     to: &Scope,

@@ -111,7 +111,7 @@ impl TaskHistoryStore for SqliteStore {
 /// not one of them.
 fn last_step(connection: &Connection, scope: &Scope) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT id FROM task_steps WHERE project = ?1 AND branch = ?2 \
-               AND undoes IS NULL AND undone_by IS NULL \
+               AND undoes IS NULL AND undone_by IS NULL AND NOT is_final \
                AND id <> (SELECT step FROM task_step_now) ORDER BY id DESC LIMIT 1";
     connection.query_row(sql, params![scope.project, scope.branch], |row| row.get(0)).optional()
 }

@@ -5,6 +5,7 @@ mod dispatch;
 mod journal;
 mod lane;
 mod memory;
+mod project;
 mod talk;
 mod task;
 mod task_edit;
@@ -39,7 +40,7 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 41] = [
+    let rules: [Rule; 44] = [
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
@@ -67,6 +68,9 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("removing takes everything below", task::removing_cascades),
         ("a task cannot become part of itself", task::no_circles),
         ("the active plan is the one changed last that has an open task", task::active_plan),
+        ("the repository of a project is kept", project::repositories_are_kept),
+        ("a project gets another folder", project::projects_are_attached),
+        ("two projects become one, and nothing is lost", project::projects_are_merged),
         ("a task's words and priority can be edited", task_edit::edits_are_kept),
         ("a task gets another place among its siblings", task_edit::tasks_are_reordered),
         ("a task waits for its prerequisites", task_edit::prerequisites_are_waited_for),

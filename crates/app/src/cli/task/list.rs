@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::plan_file;
 use super::report::TaskReport;
 use crate::app::{App, Format};
+use crate::cli::elsewhere;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -116,6 +117,9 @@ impl ListArgs {
             Format::Text if roots.is_empty() => say_nothing(workspace, output)?,
             Format::Text => print(&roots, filter, output)?,
         }
+        if !roots.is_empty() {
+            elsewhere::say(workspace, output)?;
+        }
         Ok(Exit::Done)
     }
 }
@@ -200,13 +204,7 @@ fn list_all_branches(
 
 /// Says that there is nothing here, and where there is something.
 pub(super) fn say_nothing(workspace: &Workspace, output: &mut Output) -> Result<(), Failure> {
-    let here = &workspace.scope;
-    let branches = workspace.store.branches(&here.project).map_err(refused)?;
-    for (branch, count) in branches.iter().filter(|(branch, _)| *branch != here.branch) {
-        output.say(&format!(
-            "note: branch `{branch}` has {count} tasks; see them with `convoke task tree --branch {branch}`"
-        ));
-    }
+    elsewhere::say(workspace, output)?;
     output.data("No tasks.\n")
 }
 
