@@ -142,6 +142,7 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::Circle { .. }
         | StoreError::TooDeep { .. }
         | StoreError::Waits { .. }
+        | StoreError::NoMessage { .. }
         | StoreError::NoProject { .. }
         | StoreError::SameProject { .. }
         | StoreError::NotSiblings { .. }

@@ -115,6 +115,12 @@ pub enum StoreError {
         /// The project.
         name: String,
     },
+    /// There is no such message in the scope.
+    #[error("there is no message {id} here")]
+    NoMessage {
+        /// The number asked for.
+        id: i64,
+    },
     /// The file belongs to another program.
     #[error("cannot use `{}` as a store: it belongs to another program", path.display())]
     Foreign {
@@ -181,6 +187,9 @@ impl StoreError {
             Self::SameProject { .. } => {
                 return Some("run it in the folder of the project that gets the tasks");
             }
+            Self::NoMessage { .. } => {
+                return Some("`convoke inbox --all` lists messages with their numbers");
+            }
             Self::Waits { .. } => {
                 return Some("`convoke task show ID` lists what a task comes after");
             }
@@ -210,6 +219,7 @@ impl StoreError {
             | Self::Circle { .. }
             | Self::TooDeep { .. }
             | Self::Waits { .. }
+            | Self::NoMessage { .. }
             | Self::NoProject { .. }
             | Self::SameProject { .. }
             | Self::NotSiblings { .. }

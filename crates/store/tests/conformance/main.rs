@@ -40,7 +40,7 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 44] = [
+    let rules: [Rule; 45] = [
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
@@ -81,6 +81,7 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("branches with tasks are listed", task::branches_are_listed),
         ("messages keep their order when the clock runs back", talk::time_never_runs_back),
         ("an agent is addressed by name or mention, from anywhere", talk::addressing),
+        ("answers belong to what they answer", talk::answers_are_threaded),
         ("what was seen is never unseen", talk::seeing_only_grows),
         ("a wake-up is taken once, and its chain counted", talk::wake_ups_are_taken_once),
         ("deeds are kept in order", talk::deeds_in_order),
