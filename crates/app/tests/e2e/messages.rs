@@ -22,7 +22,7 @@ fn a_mention_reaches_its_agent_once() {
     exit: 0
     --- stdout
     #1 - HH:MM - @june: "look at this, @Backend. Mail ana@x.org"
-    #1 - HH:MM - @june: "for you"
+    #3 - HH:MM - @june: "for you"
     --- stderr
     "##);
     project.run(&["inbox", "backend", "--mark"]);

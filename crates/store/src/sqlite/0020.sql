@@ -83,6 +83,10 @@ BEGIN
             'deleted_at', NEW.deleted_at));
 END;
 
+-- What a run's project was called when the run began, if the project was merged into another since:
+-- the chain of a journal begins with that name.
+ALTER TABLE runs ADD COLUMN begun_in TEXT;
+
 -- The message that a message answers.
 ALTER TABLE messages ADD COLUMN re INTEGER REFERENCES messages (id);
 CREATE INDEX messages_by_re ON messages (re) WHERE re IS NOT NULL;

@@ -1,6 +1,8 @@
 //! Rules about projects.
 
 use convoke_domain::repository::RepositoryId;
+use convoke_domain::run::RunId;
+use convoke_store::journal::{Integrity, NewEvent};
 
 use super::*;
 
@@ -81,7 +83,14 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
     };
     let (unread, seen) = (say(&from), say(&into));
     store.change_agent(&into, &june, &AgentChange::Seen(seen)).unwrap();
+    let run = RunId::parse("20261116T060000-abcd").unwrap();
+    store.begin_run(&run, &from, "Add a search", at(1)).unwrap();
+    let event = NewEvent { at_ms: 1, kind: "begun", body: "{}" };
+    store.append(&run, 1, &[event]).unwrap();
     let merged = store.merge_projects("other", "app").unwrap();
+    assert_eq!(store.verify("app", &run).unwrap(), Integrity::Sound, "journals stay sound");
+    store.append(&run, 2, &[event]).unwrap();
+    assert_eq!(store.verify("app", &run).unwrap(), Integrity::Sound);
     assert_eq!((merged.tasks, merged.messages, merged.renamed.len()), (2, 1, 1));
     let tasks = store.tasks(&into).unwrap();
     let find = |content: &str| tasks.iter().find(|task| task.content == content).unwrap();

@@ -34,6 +34,8 @@ pub(super) fn merge(
     note(None).map_err(&failed)?;
     let sql = "UPDATE task_steps SET is_final = 1 WHERE project = ?1";
     connection.execute(sql, [from]).map_err(&failed)?;
+    let sql = "UPDATE runs SET begun_in = project WHERE project = ?1 AND begun_in IS NULL";
+    connection.execute(sql, [from]).map_err(&failed)?;
     keep_unread(connection, from, into).map_err(&failed)?;
     for table in tables_with(connection, "project").map_err(&failed)? {
         let sql = format!("UPDATE OR IGNORE \"{table}\" SET project = ?2 WHERE project = ?1");
