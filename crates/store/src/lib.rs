@@ -20,6 +20,7 @@ pub mod sqlite;
 pub mod task;
 pub mod task_edit;
 pub mod task_history;
+pub mod transfer;
 pub mod wake_up;
 
 use crate::agent::AgentStore;
@@ -35,6 +36,7 @@ use crate::skill::SkillStore;
 use crate::task::TaskStore;
 use crate::task_edit::TaskEditStore;
 use crate::task_history::TaskHistoryStore;
+use crate::transfer::TransferStore;
 use crate::wake_up::WakeUpStore;
 
 /// Everything that is kept. A backend passes every rule of `tests/conformance/main.rs`.
@@ -53,6 +55,7 @@ pub trait Store:
     + LaneStore
     + JournalStore
     + LoopStore
+    + TransferStore
 {
 }
 
@@ -71,5 +74,6 @@ impl<T> Store for T where
         + LaneStore
         + JournalStore
         + LoopStore
+        + TransferStore
 {
 }

@@ -18,6 +18,7 @@ mod skill;
 mod task;
 mod task_edit;
 mod task_history;
+mod transfer;
 mod wake_up;
 
 use std::path::Path;

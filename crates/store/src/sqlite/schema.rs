@@ -31,7 +31,7 @@ const MIGRATIONS: [&str; 14] = [
 /// What marks a database as ours: the letters `Conv`.
 const APPLICATION: i32 = 0x436f_6e76;
 
-const KNOWN: usize = MIGRATIONS.len();
+pub(super) const KNOWN: usize = MIGRATIONS.len();
 
 /// Applies the scripts that a store does not have yet.
 pub(super) fn bring_up_to_date(
@@ -58,6 +58,15 @@ pub(super) fn bring_up_to_date(
     let lock = OpenOptions::new().create(true).append(true).open(&lock_path).map_err(folder)?;
     wait_for(&lock, patience).map_err(folder)?;
     migrate(connection, KNOWN).map_err(opened)
+}
+
+/// Returns every table of ours, in the order of their names.
+pub(super) fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT name FROM sqlite_master \
+               WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1";
+    let mut statement = connection.prepare(sql)?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    names.collect()
 }
 
 /// Returns the tables that have a column, in the order of their names.
@@ -90,7 +99,7 @@ fn wait_for(lock: &File, patience: Duration) -> io::Result<()> {
 }
 
 /// Applies scripts up to a version.
-fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
+pub(super) fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     let transaction =
         rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
@@ -123,7 +132,7 @@ mod tests {
     use super::*;
     use crate::sqlite::SqliteStore;
 
-    fn tables(connection: &Connection) -> Vec<String> {
+    fn shape(connection: &Connection) -> Vec<String> {
         let mut statement = connection
             .prepare("SELECT name || coalesce(sql, '') FROM sqlite_master ORDER BY 1")
             .unwrap();
@@ -138,7 +147,7 @@ mod tests {
             let older = Connection::open_in_memory().unwrap();
             migrate(&older, version).unwrap();
             migrate(&older, KNOWN).unwrap();
-            assert_eq!(tables(&older), tables(&fresh), "from schema {version}");
+            assert_eq!(shape(&older), shape(&fresh), "from schema {version}");
         }
     }
 

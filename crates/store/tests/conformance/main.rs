@@ -10,6 +10,7 @@ mod talk;
 mod task;
 mod task_edit;
 mod task_history;
+mod transfer;
 
 use convoke_domain::agent::AgentStatus;
 use convoke_domain::dispatch::gate::Tried;
@@ -40,7 +41,7 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 45] = [
+    let rules: [Rule; 47] = [
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
@@ -78,6 +79,8 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("every change of a task is logged", task_history::every_change_is_logged),
         ("steps are undone one after the other", task_history::steps_are_undone),
         ("removed tasks are restored", task_history::removed_tasks_are_restored),
+        ("everything is exported and imported", transfer::everything_is_exported_and_imported),
+        ("a bad export is refused and changes nothing", transfer::bad_exports_are_refused),
         ("branches with tasks are listed", task::branches_are_listed),
         ("messages keep their order when the clock runs back", talk::time_never_runs_back),
         ("an agent is addressed by name or mention, from anywhere", talk::addressing),
