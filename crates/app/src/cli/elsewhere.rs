@@ -1,8 +1,10 @@
 //! Saying that other branches and folders of the same repository have open tasks.
 
+use convoke_engine::git::identity::repository_id;
 use convoke_store::project::{KnownProject, MOST_COUNTED, ProjectStore};
 
 use super::project::{folder, is_gone};
+use crate::app::App;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
@@ -10,8 +12,8 @@ use crate::workspace::{Workspace, refused};
 /// Says at most one line about other branches and one about other folders, each with the command that
 /// brings the tasks here. Nothing is brought here without that command: anyone can imitate a
 /// repository.
-pub(super) fn say(workspace: &Workspace, output: &Output) -> Result<(), Failure> {
-    for line in [branches(workspace)?, folders(workspace)?].into_iter().flatten() {
+pub(super) fn say(workspace: &Workspace, app: &App, output: &Output) -> Result<(), Failure> {
+    for line in [branches(workspace)?, folders(workspace, app)?].into_iter().flatten() {
         output.say(&format!("note: {line}"));
     }
     Ok(())
@@ -53,9 +55,10 @@ fn open_tasks(count: u32) -> String {
     }
 }
 
-fn folders(workspace: &Workspace) -> Result<Option<String>, Failure> {
+fn folders(workspace: &Workspace, app: &App) -> Result<Option<String>, Failure> {
     let Workspace { store, scope } = workspace;
-    let Some(own) = store.repository_of(&scope.project).map_err(refused)? else { return Ok(None) };
+    let kept = store.repository_of(&scope.project).map_err(refused)?;
+    let Some(own) = kept.or_else(|| repository_id(&app.project)) else { return Ok(None) };
     let mut found: Option<(bool, u32, KnownProject)> = None;
     for known in store.projects().map_err(refused)? {
         let is_same = known.repository.as_ref().is_some_and(|other| other.is_same(&own));

@@ -75,7 +75,6 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let settings = settings(app)?;
         let workspace = Workspace::open(app, None)?;
-        workspace.keep_repository(app);
         let message = self.message.clone().zip(self.from.clone());
         let message = message.map(|(content, from)| NewMessage { from, content });
         let profile = self.profile.unwrap_or_else(|| profile_of(&self.agent, &settings));
@@ -94,7 +93,7 @@ impl Args {
             Format::Text => {
                 say_diagnostics(app, &assembled, output);
                 output.data(&assembled.wake_up.text)?;
-                elsewhere::say(&workspace, output)?;
+                elsewhere::say(&workspace, app, output)?;
             }
         }
         Ok(Exit::Done)

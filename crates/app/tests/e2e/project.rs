@@ -32,7 +32,7 @@ fn a_moved_folder_is_offered_its_tasks_and_takes_them_when_asked_to() {
     project.run(&["-C", "app", "task", "add", "Kept", "--agent", "june"]);
     project.run(&["-C", "app", "say", "@june hello"]);
     fs::rename(project.path("app"), project.path("moved")).unwrap();
-    for words in [&["task", "list"][..], &["task", "tree"], &["wake", "june"]] {
+    for words in [&["wake", "june"][..], &["task", "list"], &["task", "tree"]] {
         let seen = project.run(&[&["-C", "moved"], words].concat());
         assert!(!seen.stdout.contains("Kept"), "nothing is taken without being asked for");
         assert!(seen.stderr.contains("`convoke project attach app`"), "{words:?}: {seen}");

@@ -56,8 +56,10 @@ fn a_waiting_task_is_not_the_current_one_of_a_wake_up() {
     let late = project.stdout(&["task", "add", "Publish"]);
     let early = project.stdout(&["task", "add", "Test"]);
     project.run(&["task", "edit", &late, "--after", &early]);
+    project.run(&["task", "edit", &early, "--body", "on three systems"]);
     let text = project.stdout(&["wake", "june", "--profile", "orchestrator"]);
     assert!(text.contains("Publish (waiting)"), "{text}");
+    assert!(text.contains(&format!("More about it: `convoke task show {early}`.")), "{text}");
     let current = text.lines().find(|line| line.contains("CURRENT")).unwrap();
     assert!(current.contains("Test"), "{current}");
 }

@@ -122,6 +122,9 @@ impl<'a> Outline<'a> {
         let pending = leaf.state == State::Stored(Status::Pending);
         let place = if pending { "next" } else { leaf.state.words() };
         sentences.push(format!("{subject} is {place}."));
+        if leaf.task.body.is_some() {
+            sentences.push(format!("More about it: `convoke task show {}`.", leaf.task.id));
+        }
         Some(sentences.join(" "))
     }
 

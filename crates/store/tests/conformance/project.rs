@@ -64,7 +64,7 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
     }
     // One id is taken, and one task was removed there.
     let mut taken = store.task(&into, &mine).unwrap().unwrap();
-    taken.content = "theirs".to_owned();
+    "theirs".clone_into(&mut taken.content);
     store.adopt_tasks(&from, vec![taken]).unwrap();
     let part = NewTask { parent: Some(&mine), ..NewTask::titled("part") };
     store.add_tasks(&from, &[part], at(2)).unwrap();

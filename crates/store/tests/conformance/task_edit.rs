@@ -65,10 +65,11 @@ pub(super) fn prerequisites_are_waited_for(store: &dyn Store) {
     let first = add(store, "first", None, Some("one.md"));
     let task = NewTask { after: std::slice::from_ref(&first), ..NewTask::titled("then") };
     let then = store.add_tasks(&here(), &[task], at(1)).unwrap().remove(0);
-    assert_eq!(get(store, &then).waits_for, [first.clone()]);
+    assert_eq!(get(store, &then).waits_for, std::slice::from_ref(&first));
     assert!(get(store, &then).is_waiting() && !get(store, &first).is_waiting());
     let of_plan = store.tasks_of_plan(&here(), None).unwrap();
-    assert_eq!(of_plan[0].waits_for, [first.clone()], "also for a task of another plan");
+    let open = std::slice::from_ref(&first);
+    assert_eq!(of_plan[0].waits_for, open, "also for a task of another plan");
     let after = |id: &TaskId, after: &[TaskId]| {
         store.edit_task(&here(), id, &TaskEdit { after: Some(after), ..TaskEdit::default() }, at(2))
     };
@@ -105,7 +106,7 @@ pub(super) fn tasks_change_their_branch(store: &dyn Store) {
     // One of the ids is taken there.
     let mut taken = get(store, &part);
     taken.parent = None;
-    taken.content = "taken".to_owned();
+    "taken".clone_into(&mut taken.content);
     store.adopt_tasks(&other, vec![taken]).unwrap();
     let moving = [top.clone(), last.clone()];
     let moved = store.move_tasks(&other, "main", Moving::Tasks(&moving), at(2)).unwrap();

@@ -1,5 +1,6 @@
 //! Rules about the log of tasks, undoing and restoring.
 
+use convoke_domain::task::history::TaskChange;
 use convoke_domain::task::order::Place;
 use convoke_domain::task::priority::Priority;
 use convoke_store::task_edit::TaskEdit;
@@ -86,7 +87,7 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
         store.change_task(&here(), &parts[0], &Change::Parent(None), at(8)).unwrap();
     });
     apply(&|| {
-        drop(store.import_tasks(&here(), "p.md", &["Task 1: x", "Task 2: y"], at(9)).unwrap())
+        drop(store.import_tasks(&here(), "p.md", &["Task 1: x", "Task 2: y"], at(9)).unwrap());
     });
     store.add_tasks(&other, &[NewTask::titled("elsewhere")], at(10)).unwrap();
     for expected in before.iter().rev() {
@@ -95,7 +96,7 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
     }
     assert_eq!(store.tasks(&other).unwrap().len(), 1, "another branch is left alone");
     let undone = store.undo_task_step(&here(), at(21)).unwrap();
-    assert_eq!(undone.iter().map(|change| change.words()).collect::<Vec<_>>(), ["started"]);
+    assert_eq!(undone.iter().map(TaskChange::words).collect::<Vec<_>>(), ["started"]);
     // A change after undoing is the next to be undone.
     store.change_task(&here(), &top, &Change::Note("again"), at(22)).unwrap();
     assert_eq!(store.undo_task_step(&here(), at(23)).unwrap()[0].words(), "noted");

@@ -48,7 +48,7 @@ fn exported(store: &dyn Store) -> Vec<String> {
 }
 
 fn import(store: &dyn Store, lines: &[String]) -> Result<u64, TransferError> {
-    let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let text = [lines, &[String::new()]].concat().join("\n");
     store.import(&mut text.as_bytes())
 }
 
@@ -76,76 +76,83 @@ pub(super) fn everything_is_exported_and_imported(store: &dyn Store) {
     assert_eq!(message.len(), 2);
 }
 
-pub(super) fn bad_exports_are_refused(store: &dyn Store) {
-    let lines = source();
-    let find = |table: &str| {
-        let start = format!("{{\"table\":\"{table}\"");
-        lines.iter().position(|line| line.starts_with(&start)).unwrap()
-    };
-    let (task, recipient) = (find("tasks"), find("recipients"));
-    let last = lines.len() - 1;
-    let mut cases: Vec<(&str, Option<usize>, Vec<String>)> = Vec::new();
-    let mut case = |why: &'static str, at: usize, change: &dyn Fn(&str) -> String| {
-        let mut changed = lines.clone();
-        changed[at] = change(&lines[at]);
-        cases.push((why, Some(at + 1), changed));
-    };
-    case("does not begin like", 0, &|_| "{}".to_owned());
-    case("does not begin like", 0, &|line| line.replace("store export", "another"));
-    case("no JSON", task, &|_| "{".to_owned());
-    case("no JSON object", task, &|_| "[1]".to_owned());
-    case("no JSON", task, &|_| "[".repeat(100_000));
-    case("no row", task, &|_| "{\"table\":\"tasks\"}".to_owned());
-    case("no row", task, &|line| line.replacen('{', "{\"x\":1,", 1));
-    case("no table", task, &|line| {
-        line.replace("\"table\":\"tasks\"", "\"table\":\"sqlite_master\"")
+/// What is wrong with a file, in which line, and the file.
+type Case = (&'static str, Option<usize>, Vec<String>);
+
+fn find(lines: &[String], table: &str) -> usize {
+    let start = format!("{{\"table\":\"{table}\"");
+    lines.iter().position(|line| line.starts_with(&start)).unwrap()
+}
+
+/// What somebody may put into a line. Each replaces a part of the line of a table.
+const HOSTILE: [(&str, &str, &str, &str); 18] = [
+    ("no row", "tasks", "{\"table\"", "{\"x\":1,\"table\""),
+    ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"sqlite_master\""),
+    ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"task_step_now\""),
+    ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"tasks\\\" DROP\""),
+    ("no column", "tasks", "\"body\"", "\"x\\\", \\\"body\""),
+    ("has control characters", "tasks", "first ", "first \\n- forged"),
+    ("is no id", "tasks", "\"id\":\"", "\"id\":\"../"),
+    ("is no time", "tasks", "1970-01-01T", "yesterday "),
+    ("CHECK constraint", "tasks", "\"pending\"", "\"approved\""),
+    ("neither a text nor", "tasks", "\"sort_index\":1", "\"sort_index\":[1]"),
+    ("neither a text nor", "tasks", "\"sort_index\":1", "\"sort_index\":1e99"),
+    ("neither a text nor", "tasks", "\"sort_index\":1", "\"sort_index\":true"),
+    ("cannot store TEXT", "tasks", "\"sort_index\":1", "\"sort_index\":\"x\""),
+    ("strange value", "messages", "\"dm\"", "\"verdict\""),
+    ("`name` has control", "agents", "\"june\"", "\"ju\\u001bne\""),
+    ("`after` `content` has control", "task_changes", "first ", "first \\\\u000a"),
+    ("`after` is no task", "task_changes", "\\\"status\\\"", "\\\"other\\\""),
+    ("does not begin like", "", "store export", "another"),
+];
+
+fn hostile_lines(lines: &[String]) -> Vec<Case> {
+    let replaced = HOSTILE.iter().map(|(why, table, part, with)| {
+        let at = if table.is_empty() { 0 } else { find(lines, table) };
+        let mut changed = lines.to_vec();
+        assert!(changed[at].contains(part), "{why}: {}", changed[at]);
+        changed[at] = changed[at].replacen(part, with, 1);
+        (*why, Some(at + 1), changed)
     });
-    case("no table", task, &|line| {
-        line.replace("\"table\":\"tasks\"", "\"table\":\"task_step_now\"")
+    let task = find(lines, "tasks");
+    let texts = [
+        ("no JSON", "{".to_owned()),
+        ("no JSON object", "[1]".to_owned()),
+        ("no JSON", "[".repeat(100_000)),
+        ("no row", "{\"table\":\"tasks\"}".to_owned()),
+        ("rows should come before it", "{\"end\":true,\"rows\":1000}".to_owned()),
+    ];
+    let whole = texts.into_iter().map(|(why, text)| {
+        let mut changed = lines.to_vec();
+        changed[task] = text;
+        (why, Some(task + 1), changed)
     });
-    case("no table", task, &|line| {
-        line.replace("\"table\":\"tasks\"", "\"table\":\"tasks\\\" DROP\"")
-    });
-    case("no column", task, &|line| line.replace("\"body\"", "\"x\\\", \\\"body\""));
-    case("has control characters", task, &|line| line.replace("first ", "first \\n- forged"));
-    case("is no id", task, &|line| {
-        let at = line.find("\"id\":\"").unwrap() + 6;
-        format!("{}../{}", &line[..at], &line[at..])
-    });
-    case("is no time", task, &|line| line.replace("1970-01-01T", "yesterday "));
-    case("CHECK constraint", task, &|line| line.replace("\"pending\"", "\"approved\""));
-    case("neither a text nor", task, &|line| {
-        line.replace("\"sort_index\":1", "\"sort_index\":[1]")
-    });
-    case("neither a text nor", task, &|line| {
-        line.replace("\"sort_index\":1", "\"sort_index\":1e99")
-    });
-    case("cannot store TEXT", task, &|line| {
-        line.replace("\"sort_index\":1", "\"sort_index\":\"x\"")
-    });
-    case("strange value", find("messages"), &|line| line.replace("\"dm\"", "\"verdict\""));
-    let change = find("task_changes");
-    case("`after` `content` has control", change, &|line| {
-        line.replace("first ", "first \\\\u000a")
-    });
-    case("`after` is no task", change, &|line| line.replace("\\\"status\\\"", "\\\"other\\\""));
-    case("rows should come before it", last, &|_| "{\"end\":true,\"rows\":1}".to_owned());
-    cases.push(("ends before its last", Some(last + 1), lines[..last].to_vec()));
-    let twice = [&lines[..=task], &lines[task..]].concat();
-    cases.push(("UNIQUE constraint", Some(task + 2), twice));
-    let more = [&lines[..], &lines[task..=task]].concat();
-    cases.push(("it is the last", Some(lines.len() + 1), more));
-    cases.push(("ends before its last", Some(1), Vec::new()));
-    let mut dangling = lines.clone();
+    replaced.chain(whole).collect()
+}
+
+fn hostile_files(lines: &[String]) -> Vec<Case> {
+    let (task, recipient, last) =
+        (find(lines, "tasks"), find(lines, "recipients"), lines.len() - 1);
+    let mut cases = vec![
+        ("ends before its last", Some(last + 1), lines[..last].to_vec()),
+        ("UNIQUE constraint", Some(task + 2), [&lines[..=task], &lines[task..]].concat()),
+        ("it is the last", Some(lines.len() + 1), [lines, &lines[task..=task]].concat()),
+    ];
+    let mut dangling = lines.to_vec();
     dangling[recipient] = dangling[recipient].replace("\"message_id\":1", "\"message_id\":77");
     cases.push(("refers to a row that is missing", None, dangling));
     for name in ["version", "schema"] {
-        let mut later = lines.clone();
+        let mut later = lines.to_vec();
         let at = later[0].find(&format!("\"{name}\":")).unwrap() + name.len() + 3;
-        later[0].insert_str(at, "9");
+        later[0].insert(at, '9');
         cases.push(("this version knows", None, later));
     }
-    for (why, line, lines) in cases {
+    cases
+}
+
+pub(super) fn bad_exports_are_refused(store: &dyn Store) {
+    let lines = source();
+    for (why, line, lines) in [hostile_lines(&lines), hostile_files(&lines)].concat() {
         let error = import(store, &lines).unwrap_err();
         let said = error.to_string();
         assert!(said.contains(why), "{why}: {said}");
@@ -155,6 +162,7 @@ pub(super) fn bad_exports_are_refused(store: &dyn Store) {
     }
     let cut = lines.join("\n").into_bytes();
     assert!(store.import(&mut &cut[..]).is_err(), "the last line has no end");
+    assert!(store.import(&mut &b""[..]).is_err());
     assert!(store.import(&mut &b"\xff\xfe\n"[..]).unwrap_err().to_string().contains("UTF-8"));
     import(store, &lines).unwrap();
 }

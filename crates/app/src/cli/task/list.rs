@@ -114,11 +114,11 @@ impl ListArgs {
         let roots = read(workspace, &workspace.scope)?;
         match app.format {
             Format::Json => output.json(&reports(&roots, filter))?,
-            Format::Text if roots.is_empty() => say_nothing(workspace, output)?,
+            Format::Text if roots.is_empty() => say_nothing(workspace, app, output)?,
             Format::Text => print(&roots, filter, output)?,
         }
         if !roots.is_empty() {
-            elsewhere::say(workspace, output)?;
+            elsewhere::say(workspace, app, output)?;
         }
         Ok(Exit::Done)
     }
@@ -203,8 +203,12 @@ fn list_all_branches(
 }
 
 /// Says that there is nothing here, and where there is something.
-pub(super) fn say_nothing(workspace: &Workspace, output: &mut Output) -> Result<(), Failure> {
-    elsewhere::say(workspace, output)?;
+pub(super) fn say_nothing(
+    workspace: &Workspace,
+    app: &App,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    elsewhere::say(workspace, app, output)?;
     output.data("No tasks.\n")
 }
 

@@ -17,7 +17,7 @@ pub(super) fn tree(workspace: &Workspace, app: &App, output: &mut Output) -> Res
         Format::Json => {
             output.json(&roots.iter().map(|node| report(node, &path)).collect::<Vec<_>>())?;
         }
-        Format::Text if roots.is_empty() => say_nothing(workspace, output)?,
+        Format::Text if roots.is_empty() => say_nothing(workspace, app, output)?,
         Format::Text => {
             let scope = &workspace.scope;
             output.data(&format!("{} on {}\n", scope.project, scope.branch))?;
