@@ -119,8 +119,9 @@ pub trait TaskStore {
     ) -> Result<ActivePlan, StoreError>;
 
     /// Changes a task. `NoTask` if it, or its new parent, is missing; `Circle` if it would become
-    /// part of itself, `Waits` if tasks would wait for each other. Whatever is open below a task that is closed is left out with it; returned is
-    /// how many those were. Closing the last task of a plan releases its skills' versions.
+    /// part of itself, `Waits` if tasks would wait for each other. What is open below a task that is
+    /// closed is left out with it; returned is how many those were. Closing the last task of a plan
+    /// releases its skills' versions.
     fn change_task(
         &self,
         scope: &Scope,

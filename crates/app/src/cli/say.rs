@@ -151,7 +151,7 @@ fn warn_about_strangers(
 ) -> Result<(), Failure> {
     let Workspace { store, scope } = workspace;
     let to = to.into_iter().map(|agent| (scope, agent));
-    let addressed = to.chain(mentions.iter().map(|it| (&it.scope, &it.agent)));
+    let addressed = to.chain(mentions.iter().map(|address| (&address.scope, &address.agent)));
     for (scope, agent) in addressed.filter(|(_, agent)| !agent.is_human()) {
         if store.agent(scope, agent).map_err(refused)?.is_none() {
             output.say(&format!(

@@ -50,17 +50,21 @@ pub struct Args {
 enum Command {
     /// Add tasks and print their ids, one per title
     Add(AddArgs),
-    /// List the tasks at the top, or all tasks that the filters let through
+    /// List the top tasks, or every task that matches the filters
     List(list::ListArgs),
-    /// List the tasks with all of these words in their title, body, note or id
+    /// List tasks that contain all of these words
     Search(list::SearchArgs),
     /// Show all tasks as a tree, with the current one marked
     Tree,
     /// Show one task with its parts
     Show(OneTask),
-    /// Show the task to begin next: not begun, not waiting, of the highest priority
+    /// Show the next task to start
+    ///
+    /// That is the first task of the highest priority that is not begun, waits for no open task and has
+    /// no open parts. An agent is offered its own tasks and those that no agent holds. Exits 1 if there
+    /// is no such task.
     Next,
-    /// Begin a task; without an id, the next one
+    /// Start a task; without an id, the next one
     Start(next::StartArgs),
     #[command(flatten)]
     Change(ChangeCommand),
@@ -68,13 +72,15 @@ enum Command {
     Edit(edit::EditArgs),
     /// Give a task another place among its siblings
     Reorder(edit::ReorderArgs),
-    /// Make a task part of another or of none, or bring tasks to another branch
+    /// Move tasks below another task, to the top, or to another branch
+    ///
+    /// With `--branch NAME` the tasks go to that branch; with `--from-branch NAME` they come from there.
     Move(moving::MoveArgs),
     /// Remove a task with everything below it
     Rm(OneTask),
-    /// Bring a removed task back with its parts; without an id, list the removed tasks
+    /// Restore a removed task; without an id, list the removed tasks
     Restore(history::RestoreArgs),
-    /// Take back the last change to this branch's tasks; repeat to go further back
+    /// Undo the last change to this branch's tasks; repeat to go further
     Undo,
     /// List who changed which task and when, oldest first
     Log(history::LogArgs),
@@ -91,7 +97,7 @@ enum ChangeCommand {
     Skip(OneTask),
     /// Put a remark on a task
     Note(NoteArgs),
-    /// Give a task to an agent, or to nobody
+    /// Assign a task to an agent, or unassign it
     Assign(AssignArgs),
 }
 
@@ -156,7 +162,7 @@ struct AssignArgs {
     #[command(flatten)]
     task: OneTask,
 
-    /// The agent [default: nobody]
+    /// The agent; without one, the task is unassigned
     #[arg(value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 }

@@ -112,7 +112,7 @@ fn list(ids: &[TaskId]) -> String {
     ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Joins the changes of one step to one task, and leaves out what nobody would notice. Takes and
+/// Joins the changes of one step to one task, and leaves out what changed nothing. Takes and
 /// returns changes in the order in which they happened.
 pub fn joined(changes: Vec<TaskChange>) -> Vec<TaskChange> {
     let mut joined: Vec<TaskChange> = Vec::new();

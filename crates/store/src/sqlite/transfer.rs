@@ -30,7 +30,7 @@ const INCIDENTAL: [&str; 2] = ["firings", "projects"];
 
 impl SqliteStore {
     /// Copies the store as it is at one moment into a file, with the database's own means, and checks
-    /// the copy. Whoever writes meanwhile is not held up.
+    /// the copy. Other processes can write meanwhile.
     pub fn backup(&self, path: &Path) -> Result<(), StoreError> {
         let failed = failed("copy the store");
         let copy = || -> rusqlite::Result<Vec<String>> {
@@ -217,8 +217,9 @@ fn insert(connection: &Connection, table: &str, row: &Map<String, Value>) -> Res
     let names: Vec<_> = row.keys().map(|name| format!("\"{name}\"")).collect();
     let places = vec!["?"; names.len()].join(", ");
     let sql = format!("INSERT INTO \"{table}\" ({}) VALUES ({places})", names.join(", "));
-    let inserted =
-        connection.prepare_cached(&sql).and_then(|mut it| it.execute(params_from_iter(values)));
+    let inserted = connection
+        .prepare_cached(&sql)
+        .and_then(|mut insert| insert.execute(params_from_iter(values)));
     inserted.map(drop).map_err(|error| error.to_string())
 }
 
@@ -267,7 +268,7 @@ mod tests {
         lines
     }
 
-    // Whoever adds a table need not think of this.
+    // A table that is added later is exported, too.
     #[test]
     fn a_table_is_exported_because_it_is_there() {
         let dir = tempfile::tempdir().unwrap();

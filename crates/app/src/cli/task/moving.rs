@@ -24,8 +24,7 @@ pub(super) struct MoveArgs {
     #[arg(long, value_name = "ID", value_parser = TaskId::parse, conflicts_with = "from_branch")]
     under: Option<TaskId>,
 
-    /// Take the tasks from this branch, and bring them to `--branch` [default: the checked-out
-    /// branch]
+    /// Take the tasks from this branch [default: the checked-out one]
     #[arg(long, value_name = "NAME", value_parser = super::line)]
     from_branch: Option<String>,
 
