@@ -97,7 +97,6 @@ impl TaskEditStore for SqliteStore {
         let mut moved = Moved::default();
         if from != *scope {
             moved = carry(&step.transaction, &from, scope, tasks)?;
-            refuse_waiting_circle(&step.transaction, scope)?;
         }
         step.commit().map_err(failed)?;
         Ok(moved)

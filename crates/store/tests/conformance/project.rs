@@ -81,8 +81,15 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
         };
         store.say(scope, &message, at(1)).unwrap().id
     };
+    // Each has seen what the other has not.
+    let max = name("max");
+    for scope in [&into, &from] {
+        store.add_agent(scope, &max, "claude").unwrap();
+    }
     let (unread, seen) = (say(&from), say(&into));
     store.change_agent(&into, &june, &AgentChange::Seen(seen)).unwrap();
+    store.change_agent(&from, &max, &AgentChange::Seen(seen)).unwrap();
+    store.change_agent(&into, &max, &AgentChange::Seen(unread)).unwrap();
     let run = RunId::parse("20261116T060000-abcd").unwrap();
     store.begin_run(&run, &from, "Add a search", at(1)).unwrap();
     let event = NewEvent { at_ms: 1, kind: "begun", body: "{}" };
@@ -101,6 +108,8 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
     let agent = store.agent(&into, &june).unwrap().unwrap();
     let addressed = store.addressed_to(&into, &june, agent.last_seen, 9).unwrap();
     assert!(addressed.iter().any(|message| message.id == unread), "unread stays unread");
+    let last_seen = store.agent(&into, &max).unwrap().unwrap().last_seen;
+    assert_eq!(last_seen, Some(unread), "what it had not seen here, either");
     assert_eq!(store.agents(&from).unwrap(), []);
     // Only what was done here can be undone: theirs has another id now.
     store.undo_task_step(&into, at(9)).unwrap();

@@ -56,7 +56,7 @@ fn keep_unread(connection: &Connection, from: &str, into: &str) -> rusqlite::Res
                  AND other.name = agents.name";
     let sql = format!(
         "UPDATE agents SET last_seen_message_id = ( \
-           SELECT min(last_seen_message_id, other.last_seen_message_id) {other}) \
+           SELECT min(agents.last_seen_message_id, other.last_seen_message_id) {other}) \
          WHERE project = ?2 AND EXISTS (SELECT 1 {other})"
     );
     connection.execute(&sql, params![from, into]).map(drop)
