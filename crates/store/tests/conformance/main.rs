@@ -41,7 +41,7 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 47] = [
+    let rules: [Rule; 48] = [
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
@@ -72,6 +72,7 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("the repository of a project is kept", project::repositories_are_kept),
         ("a project gets another folder", project::projects_are_attached),
         ("two projects become one, and nothing is lost", project::projects_are_merged),
+        ("journals of merged projects stay sound", project::merged_journals_stay_sound),
         ("a task's words and priority can be edited", task_edit::edits_are_kept),
         ("a task gets another place among its siblings", task_edit::tasks_are_reordered),
         ("a task waits for its prerequisites", task_edit::prerequisites_are_waited_for),
