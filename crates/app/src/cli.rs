@@ -10,6 +10,7 @@ mod deliver;
 pub mod design;
 pub mod dispatch;
 pub mod doctor;
+mod elsewhere;
 pub mod guard;
 pub mod hook;
 pub mod hooks;
@@ -18,6 +19,7 @@ pub mod lane;
 pub mod manifest;
 pub mod mermaid;
 pub mod plumbing;
+pub mod project;
 pub mod prompt;
 pub mod runs;
 pub mod say;
@@ -77,6 +79,7 @@ enum Command {
     Compare(compare::Args),
     Manifest(manifest::Args),
     Task(task::Args),
+    Project(project::Args),
     Say(say::Args),
     Inbox(inbox::Args),
     Agent(agent::Args),
@@ -124,6 +127,7 @@ impl Cli {
             Command::Compare(args) => args.run(&self.app()?, output),
             Command::Manifest(args) => args.run(&self.app()?, output),
             Command::Task(args) => args.run(&self.app()?, output),
+            Command::Project(args) => args.run(&self.app()?, output),
             Command::Say(args) => args.run(&self.app()?, output),
             Command::Inbox(args) => args.run(&self.app()?, output),
             Command::Agent(args) => args.run(&self.app()?, output),

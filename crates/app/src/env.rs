@@ -100,6 +100,11 @@ impl Environment {
         names.into_iter().filter_map(session).collect()
     }
 
+    /// Returns the editor that the user writes with: `VISUAL`, else `EDITOR`.
+    pub fn editor(self) -> Option<OsString> {
+        variable("VISUAL").or_else(|| variable("EDITOR"))
+    }
+
     /// Returns the store's file, if one is named.
     pub fn store(self) -> Option<PathBuf> {
         variable("CONVOKE_STORE").map(PathBuf::from)

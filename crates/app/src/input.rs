@@ -16,6 +16,11 @@ pub fn read(most: u64) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= most)
 }
 
+/// Returns standard input, to be read line by line.
+pub fn reader() -> impl BufRead {
+    io::stdin().lock()
+}
+
 /// What a person typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_domain::scope::{AgentName, Scope};
-use convoke_engine::git::checkout;
+use convoke_engine::git::identity::repository_id;
+use convoke_engine::git::{Checkout, checkout};
 use convoke_store::error::StoreError;
 use convoke_store::project::ProjectStore;
 use convoke_store::sqlite::SqliteStore;
 
 use crate::app::App;
+use crate::clock::now;
 use crate::config::store;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -39,6 +41,18 @@ impl Workspace {
         Self::with_store(open_store(app)?, app, branch)
     }
 
+    /// Keeps what a later folder of the project is recognised by, unless it is known already. Git is
+    /// asked, so this is for commands, and for no hook. Only hints depend on it, so it cannot fail.
+    pub fn keep_repository(&self, app: &App) {
+        let Self { store, scope } = self;
+        store.keep_use(&scope.project, now()).ok();
+        if let Ok(None) = store.repository_of(&scope.project)
+            && let Some(id) = repository_id(&app.project)
+        {
+            store.keep_repository(&scope.project, &id).ok();
+        }
+    }
+
     /// Opens the store as [`Workspace::open`] does, for a caller in a hurry.
     pub fn open_in_a_hurry(
         app: &App,
@@ -49,21 +63,47 @@ impl Workspace {
         Self::with_store(store, app, branch)
     }
 
-    fn with_store(store: SqliteStore, app: &App, branch: Option<&str>) -> Result<Self, Failure> {
+    fn with_store(
+        mut store: SqliteStore,
+        app: &App,
+        branch: Option<&str>,
+    ) -> Result<Self, Failure> {
+        // A name that cannot be one is told of by the commands that need it.
+        if let Ok(actor) = speaker(None, app) {
+            store.act_for(actor);
+        }
         let checkout = checkout(&app.project);
-        let folder = match &checkout {
-            Some(checkout) => checkout.common_dir.clone(),
-            None => app.project.canonicalize().unwrap_or_else(|_| app.project.clone()),
-        };
+        let folder = folder_of(app, checkout.as_ref());
         let wanted = wanted_name(&folder);
         let project =
             store.project_name(&folder.display().to_string(), &wanted).map_err(refused)?;
-        let checked_out = match checkout {
-            Some(checkout) => checkout.branch.unwrap_or_else(|| DETACHED.to_owned()),
-            None => NO_GIT.to_owned(),
-        };
-        let branch = branch.map_or(checked_out, str::to_owned);
+        let branch = branch.map_or_else(|| branch_of(checkout), str::to_owned);
         Ok(Self { store, scope: Scope { project, branch } })
+    }
+}
+
+/// Returns the folder that a project is known by: the one of git's that all its worktrees share, or its
+/// own.
+pub fn project_folder(app: &App) -> PathBuf {
+    folder_of(app, checkout(&app.project).as_ref())
+}
+
+fn folder_of(app: &App, checkout: Option<&Checkout>) -> PathBuf {
+    match checkout {
+        Some(checkout) => checkout.common_dir.clone(),
+        None => app.project.canonicalize().unwrap_or_else(|_| app.project.clone()),
+    }
+}
+
+/// Returns the branch that is checked out in the project.
+pub fn checked_out(app: &App) -> String {
+    branch_of(checkout(&app.project))
+}
+
+fn branch_of(checkout: Option<Checkout>) -> String {
+    match checkout {
+        Some(checkout) => checkout.branch.unwrap_or_else(|| DETACHED.to_owned()),
+        None => NO_GIT.to_owned(),
     }
 }
 
@@ -103,6 +143,14 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::AgentBusy { .. }
         | StoreError::Circle { .. }
         | StoreError::TooDeep { .. }
+        | StoreError::Waits { .. }
+        | StoreError::NoMessage { .. }
+        | StoreError::NoProject { .. }
+        | StoreError::SameProject { .. }
+        | StoreError::NotSiblings { .. }
+        | StoreError::RemovedParent { .. }
+        | StoreError::NotRemoved { .. }
+        | StoreError::CannotUndo { .. }
         | StoreError::NoRun { .. }
         | StoreError::ManyRuns { .. }
         | StoreError::RunExists { .. }

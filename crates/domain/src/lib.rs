@@ -22,6 +22,7 @@ pub mod owner;
 pub mod pack;
 pub mod plan;
 pub mod receipt;
+pub mod repository;
 pub mod run;
 pub mod scaffold;
 pub mod scope;

@@ -70,6 +70,8 @@ pub struct Message {
     pub content: String,
     /// Who is mentioned in it.
     pub mentions: Vec<Address>,
+    /// The number of the message that it answers.
+    pub re: Option<i64>,
     /// How many wake-ups in a row led to it.
     pub hop: u32,
     /// When it was said.
@@ -156,6 +158,7 @@ mod tests {
             kind: MessageKind::Say,
             content: content.to_owned(),
             mentions: Vec::new(),
+            re: None,
             hop: 0,
             created_at: at(time),
         }

@@ -1,8 +1,14 @@
 //! The work tree: what is to be done, by whom, and what is being done now.
 
+pub mod dependency;
+pub mod filter;
 pub mod foreign;
+pub mod history;
 pub mod id;
+pub mod next;
+pub mod order;
 pub mod outline;
+pub mod priority;
 pub mod tree;
 
 use jiff::Timestamp;
@@ -10,6 +16,7 @@ use jiff::Timestamp;
 use crate::agent::{Agent, AgentStatus};
 use crate::scope::AgentName;
 use id::TaskId;
+use priority::Priority;
 
 /// The most levels a tree may have; a deeper one is no plan any more.
 pub const DEEPEST: usize = 64;
@@ -61,6 +68,8 @@ pub enum State {
     Blocked,
     /// Open, and its agent has failed.
     Failed,
+    /// Not begun, and a task that comes before it is open.
+    Waiting,
 }
 
 impl State {
@@ -73,8 +82,11 @@ impl State {
         }
     }
 
-    /// Derives a task's state from its agent's, if that is among `agents`.
+    /// Derives a task's state from its agent's, if that is among `agents`, and from what it waits for.
     pub fn among(agents: &[Agent], task: &Task) -> Self {
+        if task.is_waiting() {
+            return Self::Waiting;
+        }
         let holder = agents.iter().find(|agent| Some(&agent.name) == task.agent.as_ref());
         Self::of(task.status, holder.map(|agent| agent.status))
     }
@@ -86,6 +98,7 @@ impl State {
             Self::Stored(status) => status.name(),
             Self::Blocked => "blocked",
             Self::Failed => "failed",
+            Self::Waiting => "waiting",
         }
     }
 
@@ -106,12 +119,20 @@ pub struct Task {
     pub plan_file: Option<String>,
     /// What is to be done, on one line.
     pub content: String,
+    /// What else there is to say about it, on any number of lines.
+    pub body: Option<String>,
     /// Its place among its siblings.
     pub order: i64,
     /// Who does it.
     pub agent: Option<AgentName>,
     /// How far it is.
     pub status: Status,
+    /// How urgent it is among its siblings.
+    pub priority: Priority,
+    /// The tasks that come before it.
+    pub after: Vec<TaskId>,
+    /// Those of them that are open. A store finds them out; they may belong to another plan.
+    pub waits_for: Vec<TaskId>,
     /// The skill to work by; more than one separated by commas.
     pub skill: Option<String>,
     /// The pinned version of that skill.
@@ -127,6 +148,11 @@ pub struct Task {
 }
 
 impl Task {
+    /// Tells whether it is not begun and a task that comes before it is open.
+    pub fn is_waiting(&self) -> bool {
+        self.status == Status::Pending && !self.waits_for.is_empty()
+    }
+
     /// Returns what people call the task: `Task 2` of `Task 2: Add login endpoint`.
     pub fn label(&self) -> &str {
         match self.content.split_once(':') {
@@ -169,9 +195,13 @@ pub(crate) mod fixture {
             parent,
             plan_file: Some("docs/plans/2025-12-24-authentication.md".to_owned()),
             content: word().unwrap().to_owned(),
+            body: None,
             order,
             agent,
             status,
+            priority: Priority::Normal,
+            after: Vec::new(),
+            waits_for: Vec::new(),
             skill: None,
             skill_version: None,
             notes: None,

@@ -7,6 +7,7 @@ pub mod branch;
 pub mod diff;
 pub mod fresh;
 mod guarded;
+pub mod identity;
 mod listing;
 mod pointer;
 mod repository;

@@ -7,6 +7,7 @@ pub mod batch;
 pub mod brief;
 pub mod design;
 pub mod dispatch;
+pub mod editor;
 pub mod execution_log;
 pub mod file;
 pub mod git;

@@ -69,6 +69,58 @@ pub enum StoreError {
         /// Where it was to go.
         parent: TaskId,
     },
+    /// Tasks would wait for each other.
+    #[error("cannot do that, because tasks would wait for each other: {}", ids(circle))]
+    Waits {
+        /// The tasks, the first of them at both ends.
+        circle: Vec<TaskId>,
+    },
+    /// A task can be put beside its siblings only.
+    #[error("cannot put `{id}` beside `{sibling}`: they are not parts of the same task")]
+    NotSiblings {
+        /// The task.
+        id: TaskId,
+        /// Where it was to go.
+        sibling: TaskId,
+    },
+    /// A task that was removed is part of another that was, too.
+    #[error("cannot restore `{id}`: it is part of `{parent}`, which was removed, too")]
+    RemovedParent {
+        /// The task.
+        id: TaskId,
+        /// What it is part of.
+        parent: TaskId,
+    },
+    /// There is no such task among the removed ones.
+    #[error("there is no removed task `{id}` here")]
+    NotRemoved {
+        /// The id asked for.
+        id: TaskId,
+    },
+    /// A task of the step is somewhere else by now.
+    #[error("cannot undo the last step: `{id}` is no longer on this branch")]
+    CannotUndo {
+        /// The task.
+        id: TaskId,
+    },
+    /// There is no such project.
+    #[error("there is no project `{name}` in the store")]
+    NoProject {
+        /// The name asked for.
+        name: String,
+    },
+    /// A project cannot be merged with itself.
+    #[error("cannot merge `{name}` with itself")]
+    SameProject {
+        /// The project.
+        name: String,
+    },
+    /// There is no such message in the scope.
+    #[error("there is no message {id} here")]
+    NoMessage {
+        /// The number asked for.
+        id: i64,
+    },
     /// The file belongs to another program.
     #[error("cannot use `{}` as a store: it belongs to another program", path.display())]
     Foreign {
@@ -151,6 +203,28 @@ impl StoreError {
             }
             Self::NoRun { .. } => return Some("see `convoke runs`"),
             Self::Circle { .. } | Self::TooDeep { .. } | Self::RunExists { .. } => return None,
+            Self::NoProject { .. } => {
+                return Some("run `convoke project list` to see all projects");
+            }
+            Self::SameProject { .. } => {
+                return Some("run it in the folder of the project that gets the tasks");
+            }
+            Self::NoMessage { .. } => {
+                return Some("`convoke inbox --all` lists messages with their numbers");
+            }
+            Self::Waits { .. } => {
+                return Some("`convoke task show ID` lists what a task comes after");
+            }
+            Self::NotSiblings { .. } => {
+                return Some("move it first with `convoke task move ID --under PARENT`");
+            }
+            Self::RemovedParent { .. } => return Some("restore that task first"),
+            Self::NotRemoved { .. } => {
+                return Some("run `convoke task restore` to list what was removed");
+            }
+            Self::CannotUndo { .. } => {
+                return Some("`convoke task log` says what was done, `task edit` changes it");
+            }
             Self::Foreign { .. } => return Some("name another file with CONVOKE_STORE"),
             Self::Open { source, .. } | Self::Failed { source, .. } => source,
         };
@@ -166,6 +240,14 @@ impl StoreError {
             | Self::NoTask { .. }
             | Self::Circle { .. }
             | Self::TooDeep { .. }
+            | Self::Waits { .. }
+            | Self::NoMessage { .. }
+            | Self::NoProject { .. }
+            | Self::SameProject { .. }
+            | Self::NotSiblings { .. }
+            | Self::RemovedParent { .. }
+            | Self::NotRemoved { .. }
+            | Self::CannotUndo { .. }
             | Self::Foreign { .. }
             | Self::NoAgent { .. }
             | Self::AgentExists { .. }
@@ -177,6 +259,10 @@ impl StoreError {
         };
         code.is_some_and(|code| DAMAGE.contains(&code))
     }
+}
+
+fn ids(ids: &[TaskId]) -> String {
+    ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(" waits for ")
 }
 
 /// What the database says of a file that is broken.

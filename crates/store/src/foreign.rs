@@ -11,6 +11,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::task::Task;
 use convoke_domain::task::foreign::ForeignState;
 use convoke_domain::task::id::TaskId;
+use convoke_domain::task::priority::Priority;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -123,9 +124,13 @@ impl Reader<'_> {
             parent: text("parent_id")?.and_then(|id| TaskId::parse(&id).ok()),
             plan_file: text("plan_file")?,
             content,
+            body: None,
             order: text("sort_index")?.and_then(|order| order.parse().ok()).unwrap_or(0),
             agent,
             status,
+            priority: Priority::Normal,
+            after: Vec::new(),
+            waits_for: Vec::new(),
             skill: None,
             skill_version: None,
             notes: text("notes")?,

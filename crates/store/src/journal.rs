@@ -19,6 +19,8 @@ pub struct Run {
     pub id: RunId,
     /// The project, and the branch that was checked out when it began.
     pub scope: Scope,
+    /// What the project was called then, if it was merged into another since.
+    pub begun_in: Option<String>,
     /// The first line of what is to be made.
     pub feature: String,
     /// How it stands.
@@ -105,7 +107,9 @@ pub trait JournalStore {
     /// Checks a run's journal against its chain.
     fn verify(&self, project: &str, id: &RunId) -> Result<Integrity, StoreError> {
         let run = self.run(project, id)?;
-        let mut chain = beginning(&run.id, &run.scope, &run.feature);
+        let mut scope = run.scope.clone();
+        scope.project = run.begun_in.clone().unwrap_or(scope.project);
+        let mut chain = beginning(&run.id, &scope, &run.feature);
         let mut next = 1;
         let mut broken = None;
         self.replay(&run.id, 0, &mut |entry| {

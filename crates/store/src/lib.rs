@@ -18,6 +18,9 @@ pub mod review_loop;
 pub mod skill;
 pub mod sqlite;
 pub mod task;
+pub mod task_edit;
+pub mod task_history;
+pub mod transfer;
 pub mod wake_up;
 
 use crate::agent::AgentStore;
@@ -31,12 +34,17 @@ use crate::project::ProjectStore;
 use crate::review_loop::LoopStore;
 use crate::skill::SkillStore;
 use crate::task::TaskStore;
+use crate::task_edit::TaskEditStore;
+use crate::task_history::TaskHistoryStore;
+use crate::transfer::TransferStore;
 use crate::wake_up::WakeUpStore;
 
 /// Everything that is kept. A backend passes every rule of `tests/conformance/main.rs`.
 pub trait Store:
     ProjectStore
     + TaskStore
+    + TaskEditStore
+    + TaskHistoryStore
     + MessageStore
     + AgentStore
     + SkillStore
@@ -47,12 +55,15 @@ pub trait Store:
     + LaneStore
     + JournalStore
     + LoopStore
+    + TransferStore
 {
 }
 
 impl<T> Store for T where
     T: ProjectStore
         + TaskStore
+        + TaskEditStore
+        + TaskHistoryStore
         + MessageStore
         + AgentStore
         + SkillStore
@@ -63,5 +74,6 @@ impl<T> Store for T where
         + LaneStore
         + JournalStore
         + LoopStore
+        + TransferStore
 {
 }

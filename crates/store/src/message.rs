@@ -30,6 +30,15 @@ pub struct Said {
     pub hop: u32,
 }
 
+/// A message, and where it was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// Where.
+    pub scope: Scope,
+    /// What.
+    pub message: Message,
+}
+
 /// Keeps what is said and done. Ids grow, and times never run backwards within a scope, even when
 /// the clock does, so that both give the same order.
 pub trait MessageStore {
@@ -40,6 +49,24 @@ pub trait MessageStore {
         message: &NewMessage<'_>,
         now: Timestamp,
     ) -> Result<Said, StoreError>;
+
+    /// Stores a message as the answer to another. `NoMessage` if that one cannot be heard in the
+    /// scope.
+    fn reply(
+        &self,
+        scope: &Scope,
+        to: i64,
+        message: &NewMessage<'_>,
+        now: Timestamp,
+    ) -> Result<Said, StoreError>;
+
+    /// Returns a message that can be heard in a scope: it was said there, or is to or mentions one of
+    /// its agents.
+    fn message(&self, scope: &Scope, id: i64) -> Result<Option<Heard>, StoreError>;
+
+    /// Returns the message that began a conversation and all answers, as far as they can be heard in
+    /// the scope, oldest first. `NoMessage` if the given one cannot.
+    fn thread(&self, scope: &Scope, id: i64) -> Result<Vec<Message>, StoreError>;
 
     /// Returns the last messages of a scope, oldest first.
     fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError>;

@@ -16,11 +16,15 @@ mod row;
 mod schema;
 mod skill;
 mod task;
+mod task_edit;
+mod task_history;
+mod transfer;
 mod wake_up;
 
 use std::path::Path;
 use std::time::Duration;
 
+use convoke_domain::scope::AgentName;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Row, ToSql, Transaction, TransactionBehavior};
 
@@ -34,6 +38,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Connection,
+    /// Whose the changes to tasks are.
+    actor: AgentName,
 }
 
 impl SqliteStore {
@@ -73,7 +79,12 @@ impl SqliteStore {
         privacy::tighten(path);
         let settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";
         connection.execute_batch(settings).map_err(opened)?;
-        Ok(Self { connection })
+        Ok(Self { connection, actor: AgentName::human() })
+    }
+
+    /// Writes down changes to tasks as this one's; without it, they are the person's at the keyboard.
+    pub fn act_for(&mut self, actor: AgentName) {
+        self.actor = actor;
     }
 
     /// Returns what the database finds wrong with itself; nothing if it is sound.

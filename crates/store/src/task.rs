@@ -2,6 +2,7 @@
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
+use convoke_domain::task::priority::Priority;
 use convoke_domain::task::{Status, Task};
 use jiff::Timestamp;
 
@@ -16,6 +17,12 @@ pub struct NewTask<'a> {
     pub plan_file: Option<&'a str>,
     /// What is to be done.
     pub content: &'a str,
+    /// What else there is to say about it.
+    pub body: Option<&'a str>,
+    /// How urgent it is among its siblings.
+    pub priority: Priority,
+    /// The tasks that come before it.
+    pub after: &'a [TaskId],
     /// Who does it.
     pub agent: Option<&'a AgentName>,
     /// The skill to work by.
@@ -31,6 +38,9 @@ impl<'a> NewTask<'a> {
             parent: None,
             plan_file: None,
             content,
+            body: None,
+            priority: Priority::Normal,
+            after: &[],
             agent: None,
             skill: None,
             skill_version: None,
@@ -62,10 +72,11 @@ pub enum ActivePlan {
     File(String),
 }
 
-/// Keeps the work tree. Removed tasks are as if they had never been.
+/// Keeps the work tree. Removed tasks are as if they had never been. Every change is written down with
+/// the transaction that makes it; see [`crate::task_history`].
 pub trait TaskStore {
     /// Adds tasks behind their siblings and returns their new ids: all of them, or none. `NoTask` if
-    /// a parent is missing, `TooDeep` if the tree would not be one any more.
+    /// a parent or a prerequisite is missing, `TooDeep` if the tree would not be one any more.
     fn add_tasks(
         &self,
         scope: &Scope,
@@ -108,8 +119,9 @@ pub trait TaskStore {
     ) -> Result<ActivePlan, StoreError>;
 
     /// Changes a task. `NoTask` if it, or its new parent, is missing; `Circle` if it would become
-    /// part of itself. Whatever is open below a task that is closed is left out with it; returned is
-    /// how many those were. Closing the last task of a plan releases its skills' versions.
+    /// part of itself, `Waits` if tasks would wait for each other. What is open below a task that is
+    /// closed is left out with it; returned is how many those were. Closing the last task of a plan
+    /// releases its skills' versions.
     fn change_task(
         &self,
         scope: &Scope,

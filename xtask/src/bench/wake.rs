@@ -104,7 +104,7 @@ impl Home {
 /// Fills a store in one transaction: plans of a hundred tasks, the last of them open, and messages
 /// of which every tenth is to june, who has read all but the last few.
 fn fill(store: &Connection, project: &str, tasks: u32, messages: u32) -> Result<(), Error> {
-    store.execute_batch("BEGIN")?;
+    store.execute_batch("BEGIN; UPDATE task_step_now SET step = 0;")?;
     let mut task = store.prepare(
         "INSERT INTO tasks (project, branch, id, parent_id, plan_file, content, sort_index, status, \
          created_at, updated_at) VALUES (?1, 'main', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
@@ -134,6 +134,6 @@ fn fill(store: &Connection, project: &str, tasks: u32, messages: u32) -> Result<
          VALUES (?1, 'main', 'june', 'claude', 'idle', ?2)",
         params![project, messages.saturating_sub(50)],
     )?;
-    store.execute_batch("COMMIT")?;
+    store.execute_batch("UPDATE task_step_now SET step = NULL; COMMIT;")?;
     Ok(())
 }

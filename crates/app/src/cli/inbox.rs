@@ -1,9 +1,12 @@
 //! `convoke inbox`: what an agent has not been given yet.
 
+mod thread;
+
 use convoke_domain::message::{Message, activity};
 use convoke_domain::scope::AgentName;
 use convoke_store::agent::{AgentChange, AgentStore};
 use convoke_store::message::MessageStore;
+use jiff::tz::Offset;
 use serde::Serialize;
 
 use crate::app::{App, Format};
@@ -27,11 +30,16 @@ pub struct Args {
     /// List those that were read, too
     #[arg(long)]
     all: bool,
+
+    /// Show the conversation that a message belongs to, with all answers
+    #[arg(long, value_name = "ID", conflicts_with_all = ["mark", "all"])]
+    thread: Option<i64>,
 }
 
 #[derive(Serialize)]
 struct Report<'a> {
     id: i64,
+    re: Option<i64>,
     from: &'a str,
     kind: &'static str,
     content: &'a str,
@@ -43,6 +51,10 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Workspace { store, scope } = Workspace::open(app, None)?;
         let reader = speaker(self.agent.as_ref(), app)?;
+        if let Some(id) = self.thread {
+            let messages = store.thread(&scope, id).map_err(refused)?;
+            return thread::print(&messages, &reader, app, output);
+        }
         let agent = store.agent(&scope, &reader).map_err(refused)?;
         let seen = agent.as_ref().and_then(|agent| agent.last_seen).filter(|_| !self.all);
         let messages = store.addressed_to(&scope, &reader, seen, usize::MAX).map_err(refused)?;
@@ -51,8 +63,8 @@ impl Args {
             Format::Text if messages.is_empty() => output.data("No new messages.\n")?,
             Format::Text => {
                 let clock = wake::settings(app)?.clock;
-                for line in activity(&messages, &[], &reader, clock) {
-                    output.data(&format!("{line}\n"))?;
+                for message in &messages {
+                    output.data(&format!("{}\n", line(message, &reader, clock)))?;
                 }
             }
         }
@@ -68,9 +80,16 @@ impl Args {
     }
 }
 
+/// Renders a message with the number that an answer names.
+fn line(message: &Message, reader: &AgentName, clock: Offset) -> String {
+    let line = activity(std::slice::from_ref(message), &[], reader, clock).concat();
+    format!("#{} {line}", message.id)
+}
+
 fn report(message: &Message) -> Report<'_> {
     Report {
         id: message.id,
+        re: message.re,
         from: message.from.as_str(),
         kind: message.kind.name(),
         content: &message.content,

@@ -5,7 +5,8 @@ use convoke_domain::message::MessageKind;
 use convoke_domain::scope::{Address, AgentName};
 use convoke_domain::wake::hop::wakes;
 use convoke_store::agent::AgentStore;
-use convoke_store::message::{MessageStore, NewMessage};
+use convoke_store::error::StoreError;
+use convoke_store::message::{Heard, MessageStore, NewMessage};
 use serde::Serialize;
 
 use super::deliver::wakes_nobody;
@@ -34,6 +35,10 @@ pub struct Args {
     #[arg(long, value_name = "AGENT", value_parser = AgentName::parse)]
     to: Option<AgentName>,
 
+    /// Answer this message; without `--to`, the answer is to the one who said it
+    #[arg(long, value_name = "ID")]
+    re: Option<i64>,
+
     /// Who says it [default: `CONVOKE_AGENT`, else human]
     #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     speaker: Option<AgentName>,
@@ -57,6 +62,7 @@ impl From<NoText> for Failure {
 #[derive(Serialize)]
 struct Report {
     id: i64,
+    re: Option<i64>,
     to: Option<String>,
     mentions: Vec<String>,
 }
@@ -71,29 +77,36 @@ impl Args {
         let workspace = Workspace::open(app, None)?;
         let Workspace { store, scope } = &workspace;
         let from = speaker(self.speaker.as_ref(), app)?;
-        let mentions = mentions(&text, scope, wake::settings(app)?.mentions);
-        let kind = if self.to.is_some() { MessageKind::Direct } else { MessageKind::Say };
-        let message = NewMessage {
-            from: &from,
-            to: self.to.as_ref(),
-            kind,
-            content: &text,
-            mentions: &mentions,
+        let mut mentions = mentions(&text, scope, wake::settings(app)?.mentions);
+        let to = match self.addressee(&workspace, &from)? {
+            Some(address) if address.scope == *scope => Some(address.agent),
+            Some(address) => {
+                mentions.extend((!mentions.contains(&address)).then_some(address));
+                None
+            }
+            None => None,
         };
-        let said = store.say(scope, &message, now()).map_err(refused)?;
+        let kind = if to.is_some() { MessageKind::Direct } else { MessageKind::Say };
+        let message =
+            NewMessage { from: &from, to: to.as_ref(), kind, content: &text, mentions: &mentions };
+        let said = match self.re {
+            Some(re) => store.reply(scope, re, &message, now()),
+            None => store.say(scope, &message, now()),
+        };
+        let said = said.map_err(refused)?;
         let id = said.id;
-        self.warn_about_strangers(&workspace, &mentions, output)?;
-        if (self.to.is_some() || !mentions.is_empty()) && !wakes(said.hop) {
+        warn_about_strangers(&workspace, to.as_ref(), &mentions, output)?;
+        if (to.is_some() || !mentions.is_empty()) && !wakes(said.hop) {
             output.say(&format!("note: {}", wakes_nobody(said)));
         }
         let mentions: Vec<_> = mentions.iter().map(ToString::to_string).collect();
         match app.format {
             Format::Json => {
-                let to = self.to.as_ref().map(ToString::to_string);
-                output.json(&Report { id, to, mentions })?;
+                let to = to.as_ref().map(ToString::to_string);
+                output.json(&Report { id, re: self.re, to, mentions })?;
             }
             Format::Text => {
-                let to = self.to.iter().map(|name| format!(" @{name}"));
+                let to = to.iter().map(|name| format!(" @{name}"));
                 let all = to.chain(mentions.iter().map(|address| format!(" @{address}")));
                 output.data(&format!("{id}{}\n", all.collect::<String>()))?;
             }
@@ -109,24 +122,43 @@ impl Args {
         Ok(text.trim_end_matches(['\r', '\n']).to_owned())
     }
 
-    /// A misspelt name would never wake anybody, so it is worth a word.
-    fn warn_about_strangers(
+    /// Returns whom the message is to: the one named, else the other end of the conversation.
+    fn addressee(
         &self,
         workspace: &Workspace,
-        mentions: &[Address],
-        output: &Output,
-    ) -> Result<(), Failure> {
+        from: &AgentName,
+    ) -> Result<Option<Address>, Failure> {
         let Workspace { store, scope } = workspace;
-        let to = self.to.iter().map(|agent| (scope, agent));
-        let addressed = to.chain(mentions.iter().map(|it| (&it.scope, &it.agent)));
-        for (scope, agent) in addressed.filter(|(_, agent)| !agent.is_human()) {
-            if store.agent(scope, agent).map_err(refused)?.is_none() {
-                output.say(&format!(
-                    "note: there is no agent `{agent}` on {} in {} yet",
-                    scope.branch, scope.project
-                ));
-            }
+        if let Some(agent) = self.to.clone() {
+            return Ok(Some(Address { scope: scope.clone(), agent }));
         }
-        Ok(())
+        let Some(id) = self.re else { return Ok(None) };
+        let heard = store.message(scope, id).map_err(refused)?;
+        let Heard { scope: there, message } =
+            heard.ok_or_else(|| refused(StoreError::NoMessage { id }))?;
+        let is_own = there == *scope && message.from == *from;
+        let agent = if is_own { message.to } else { Some(message.from) };
+        Ok(agent.map(|agent| Address { scope: there, agent }))
     }
+}
+
+/// A misspelt name would never wake anybody, so it is worth a word.
+fn warn_about_strangers(
+    workspace: &Workspace,
+    to: Option<&AgentName>,
+    mentions: &[Address],
+    output: &Output,
+) -> Result<(), Failure> {
+    let Workspace { store, scope } = workspace;
+    let to = to.into_iter().map(|agent| (scope, agent));
+    let addressed = to.chain(mentions.iter().map(|address| (&address.scope, &address.agent)));
+    for (scope, agent) in addressed.filter(|(_, agent)| !agent.is_human()) {
+        if store.agent(scope, agent).map_err(refused)?.is_none() {
+            output.say(&format!(
+                "note: there is no agent `{agent}` on {} in {} yet",
+                scope.branch, scope.project
+            ));
+        }
+    }
+    Ok(())
 }

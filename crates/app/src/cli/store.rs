@@ -1,5 +1,7 @@
 //! `convoke store`: the file that keeps everything.
 
+mod transfer;
+
 use clap::Subcommand;
 use convoke_store::error::StoreError;
 use serde::Serialize;
@@ -21,6 +23,20 @@ pub struct Args {
 enum Command {
     /// Tell where the store is and whether it is sound
     Check,
+    /// Copy the store into a new file, as it is at one moment
+    ///
+    /// Other processes may go on writing. The copy is a store: name it with `CONVOKE_STORE`, or put it in
+    /// the place of a lost one.
+    Backup(transfer::BackupArgs),
+    /// Write everything into a new file of JSON lines; `-` writes to stdout
+    ///
+    /// The file holds all messages, tasks, journals and settings files that hooks were written into, so
+    /// only you can read it.
+    Export(transfer::ExportArgs),
+    /// Fill an empty store from an export; `-` reads stdin
+    ///
+    /// All of it is imported, or nothing. A store that has tasks, messages or runs is refused.
+    Import(transfer::ImportArgs),
 }
 
 #[derive(Serialize)]
@@ -33,8 +49,11 @@ struct Report {
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        match self.command {
+        match &self.command {
             Command::Check => check(app, output),
+            Command::Backup(args) => args.run(app, output),
+            Command::Export(args) => args.run(app, output),
+            Command::Import(args) => args.run(app, output),
         }
     }
 }

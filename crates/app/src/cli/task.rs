@@ -1,18 +1,24 @@
 //! `convoke task`: the work tree of the current branch.
 
 mod change;
+mod edit;
+mod history;
 mod import;
 mod list;
+mod moving;
+mod next;
 mod report;
 mod tree;
 
 use std::path::{Component, Path, PathBuf};
 
 use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::{InvalidSkillId, SkillId};
 use convoke_domain::task::Status;
 use convoke_domain::task::id::TaskId;
+use convoke_domain::task::priority::Priority;
 use convoke_store::task::{Change, NewTask, TaskStore};
 
 use crate::app::{App, Format};
@@ -20,7 +26,7 @@ use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
+use crate::workspace::{Workspace, refused, speaker};
 
 /// Keep a tree of tasks that outlives every session
 ///
@@ -44,16 +50,40 @@ pub struct Args {
 enum Command {
     /// Add tasks and print their ids, one per title
     Add(AddArgs),
-    /// List the tasks at the top
-    List,
+    /// List the top tasks, or every task that matches the filters
+    List(list::ListArgs),
+    /// List tasks that contain all of these words
+    Search(list::SearchArgs),
     /// Show all tasks as a tree, with the current one marked
     Tree,
     /// Show one task with its parts
     Show(OneTask),
+    /// Show the next task to start
+    ///
+    /// That is the first task of the highest priority that is not begun, waits for no open task and has
+    /// no open parts. An agent is offered its own tasks and those that no agent holds. Exits 1 if there
+    /// is no such task.
+    Next,
+    /// Start a task; without an id, the next one
+    Start(next::StartArgs),
     #[command(flatten)]
     Change(ChangeCommand),
+    /// Change a task's title, body, priority or prerequisites
+    Edit(edit::EditArgs),
+    /// Give a task another place among its siblings
+    Reorder(edit::ReorderArgs),
+    /// Move tasks below another task, to the top, or to another branch
+    ///
+    /// With `--branch NAME` the tasks go to that branch; with `--from-branch NAME` they come from there.
+    Move(moving::MoveArgs),
     /// Remove a task with everything below it
     Rm(OneTask),
+    /// Restore a removed task; without an id, list the removed tasks
+    Restore(history::RestoreArgs),
+    /// Undo the last change to this branch's tasks; repeat to go further
+    Undo,
+    /// List who changed which task and when, oldest first
+    Log(history::LogArgs),
     /// Add the `### Task N` sections of a plan as tasks, or take over another program's tasks
     Import(import::Args),
 }
@@ -61,17 +91,13 @@ enum Command {
 /// Commands that change one task.
 #[derive(Debug, Subcommand)]
 enum ChangeCommand {
-    /// Begin a task
-    Start(OneTask),
     /// Complete a task; what is still open below it is left out
     Done(OneTask),
     /// Leave a task out, with what is still open below it
     Skip(OneTask),
     /// Put a remark on a task
     Note(NoteArgs),
-    /// Make a task part of another, or of none
-    Move(MoveArgs),
-    /// Give a task to an agent, or to nobody
+    /// Assign a task to an agent, or unassign it
     Assign(AssignArgs),
 }
 
@@ -100,6 +126,18 @@ struct AddArgs {
     /// The version of that skill
     #[arg(long, value_name = "VERSION", requires = "skill", value_parser = line)]
     skill_version: Option<String>,
+
+    /// What else there is to say about them
+    #[arg(long, value_name = "TEXT")]
+    body: Option<String>,
+
+    /// A task that comes before them; may be repeated
+    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
+    after: Vec<TaskId>,
+
+    /// How urgent they are among their siblings
+    #[arg(long, value_parser = priority(), default_value = Priority::Normal.name())]
+    priority: Priority,
 }
 
 #[derive(Debug, clap::Args)]
@@ -120,21 +158,11 @@ struct NoteArgs {
 }
 
 #[derive(Debug, clap::Args)]
-struct MoveArgs {
-    #[command(flatten)]
-    task: OneTask,
-
-    /// The task it becomes part of [default: none, it goes to the top]
-    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
-    under: Option<TaskId>,
-}
-
-#[derive(Debug, clap::Args)]
 struct AssignArgs {
     #[command(flatten)]
     task: OneTask,
 
-    /// The agent [default: nobody]
+    /// The agent; without one, the task is unassigned
     #[arg(value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 }
@@ -142,19 +170,32 @@ struct AssignArgs {
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let workspace = Workspace::open(app, self.branch.as_deref())?;
-        let actor = self.actor.as_ref();
+        let mut workspace = Workspace::open(app, self.branch.as_deref())?;
+        let actor = speaker(self.actor.as_ref(), app)?;
+        workspace.store.act_for(actor.clone());
+        workspace.keep_repository(app);
         match &self.command {
             Command::Add(args) => args.run(&workspace, app, output),
+            Command::List(args) => args.run(&workspace, app, output),
+            Command::Search(args) => args.run(&workspace, app, output),
             Command::Tree => tree::tree(&workspace, app, output),
             Command::Show(args) => list::show(&workspace, app, &args.id, output),
+            Command::Next => next::show(&workspace, app, &actor, output),
+            Command::Start(args) => args.run(&workspace, app, &actor, output),
             Command::Change(command) => {
                 let (id, change) = command.change();
-                change::apply(&workspace, app, actor, id, &change, output)
+                change::apply(&workspace, app, &actor, id, &change, output)
             }
-            Command::Rm(args) => change::remove(&workspace, app, actor, &args.id, output),
+            Command::Edit(args) => args.run(&workspace, app, output),
+            Command::Reorder(args) => args.run(&workspace, app, output),
+            Command::Move(args) => {
+                args.run(&workspace, app, &actor, self.branch.as_deref(), output)
+            }
+            Command::Rm(args) => change::remove(&workspace, app, &actor, &args.id, output),
+            Command::Restore(args) => args.run(&workspace, app, &actor, output),
+            Command::Undo => history::undo(&workspace, app, &actor, output),
+            Command::Log(args) => args.run(&workspace, app, output),
             Command::Import(args) => args.run(&workspace, app, output),
-            Command::List => list::list(&workspace, app, output),
         }
     }
 }
@@ -163,11 +204,9 @@ impl ChangeCommand {
     /// Returns the task and the change to it.
     fn change(&self) -> (&TaskId, Change<'_>) {
         match self {
-            Self::Start(args) => (&args.id, Change::Status(Status::InProgress)),
             Self::Done(args) => (&args.id, Change::Status(Status::Completed)),
             Self::Skip(args) => (&args.id, Change::Status(Status::Skipped)),
             Self::Note(args) => (&args.task.id, Change::Note(&args.text)),
-            Self::Move(args) => (&args.task.id, Change::Parent(args.under.as_ref())),
             Self::Assign(args) => (&args.task.id, Change::Agent(args.agent.as_ref())),
         }
     }
@@ -176,10 +215,14 @@ impl ChangeCommand {
 impl AddArgs {
     fn run(&self, workspace: &Workspace, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let plan = self.plan.as_deref().map(|plan| plan_file(app, plan)).transpose()?;
+        let body = self.body.as_deref().map(edit::body).transpose()?;
         let task = |title| NewTask {
             parent: self.parent.as_ref(),
             plan_file: plan.as_deref(),
             content: title,
+            body: body.as_deref(),
+            priority: self.priority,
+            after: &self.after,
             agent: self.agent.as_ref(),
             skill: self.skill.as_deref(),
             skill_version: self.skill_version.as_deref(),
@@ -214,6 +257,11 @@ fn line(text: &str) -> Result<String, &'static str> {
     } else {
         Ok(line.to_owned())
     }
+}
+
+fn priority() -> impl TypedValueParser<Value = Priority> {
+    PossibleValuesParser::new(Priority::ALL.map(Priority::name))
+        .try_map(|name| Priority::parse(&name).ok_or("no such priority"))
 }
 
 /// Reads skills separated by commas.

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::app::{App, Format, Verbosity};
 use crate::cli::brief::budget;
+use crate::cli::elsewhere;
 use crate::cli::hook::who;
 use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
@@ -92,6 +93,7 @@ impl Args {
             Format::Text => {
                 say_diagnostics(app, &assembled, output);
                 output.data(&assembled.wake_up.text)?;
+                elsewhere::say(&workspace, app, output)?;
             }
         }
         Ok(Exit::Done)

@@ -69,11 +69,16 @@ impl Outcome {
     }
 }
 
-/// Blanks the clock in lines such as `- 10:32 - @backend`.
+/// Blanks the clock in lines such as `- 10:32 - @backend` and `#7 - 10:32 - @backend`.
 fn blank_times(text: &str) -> String {
-    let blank = |line: &str| match (line.get(..2), line.get(7..)) {
-        (Some("- "), Some(rest)) if rest.starts_with(" - ") => format!("- HH:MM{rest}"),
-        _ => line.to_owned(),
+    let blank = |line: &str| {
+        let digits = line.trim_start().strip_prefix('#').unwrap_or_default();
+        let number = digits.find(' ').map_or(0, |end| line.len() - digits.len() + end + 1);
+        let (number, line) = line.split_at(number);
+        match (line.get(..2), line.get(7..)) {
+            (Some("- "), Some(rest)) if rest.starts_with(" - ") => format!("{number}- HH:MM{rest}"),
+            _ => format!("{number}{line}"),
+        }
     };
     text.lines().map(blank).collect::<Vec<_>>().join("\n")
 }

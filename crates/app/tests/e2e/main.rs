@@ -60,6 +60,7 @@ mod panel;
 mod plumbing;
 mod plumbing_checkout;
 mod plumbing_session;
+mod project;
 mod readme;
 mod replay_lane;
 mod scripted_server;
@@ -67,6 +68,7 @@ mod skill;
 mod store;
 mod supervisor;
 mod task;
+mod task_edit;
 mod tree;
 mod wake;
 

@@ -18,13 +18,13 @@ fn a_mention_reaches_its_agent_once() {
     project.run(&["say", "just talking", "--as", "june"]);
     project.run(&["say", "for you", "--to", "backend", "--as", "june"]);
     project.run(&["say", "note to myself @backend", "--as", "backend"]);
-    assert_snapshot!(project.run(&["inbox", "backend"]).stable(&project), @r#"
+    assert_snapshot!(project.run(&["inbox", "backend"]).stable(&project), @r##"
     exit: 0
     --- stdout
-    - HH:MM - @june: "look at this, @Backend. Mail ana@x.org"
-    - HH:MM - @june: "for you"
+    #1 - HH:MM - @june: "look at this, @Backend. Mail ana@x.org"
+    #3 - HH:MM - @june: "for you"
     --- stderr
-    "#);
+    "##);
     project.run(&["inbox", "backend", "--mark"]);
     assert_eq!(project.stdout(&["inbox", "backend"]), "No new messages.");
     project.run(&["say", "again @backend", "--as", "june"]);
@@ -125,4 +125,51 @@ fn odd_words_and_names_are_refused_or_tamed() {
     assert_eq!(project.run(&["agent", "add", "human"]).code, Some(2));
     project.run(&["say", "@june \u{1b}[2Jboo\u{7}", "--as", "ana"]);
     assert!(project.stdout(&["inbox", "june"]).ends_with("@ana: \"@june  [2Jboo \""));
+}
+
+// An answer goes to the one who asked, and both see the whole conversation.
+#[test]
+fn an_answer_names_what_it_answers() {
+    let project = Project::new().on_branch("main");
+    for name in ["june", "backend"] {
+        project.run(&["agent", "add", name]);
+    }
+    project.run(&["say", "Which port?", "--to", "backend", "--as", "june"]);
+    project.run(&["say", "unrelated", "--to", "backend", "--as", "june"]);
+    assert_eq!(project.stdout(&["say", "8080", "--re", "1", "--as", "backend"]), "3 @june");
+    assert_eq!(project.stdout(&["say", "Or 80?", "--re", "3", "--as", "june"]), "4 @backend");
+    assert_eq!(project.stdout(&["say", "No.", "--re", "1", "--as", "june"]), "5 @backend");
+    assert_snapshot!(project.run(&["inbox", "--thread", "4"]).stable(&project), @r##"
+    exit: 0
+    --- stdout
+    #1 - HH:MM - @june: "Which port?"
+      #3 - HH:MM - @backend: "8080"
+        #4 - HH:MM - @june: "Or 80?"
+      #5 - HH:MM - @june: "No."
+    --- stderr
+    "##);
+    let json = project.stdout(&["inbox", "--thread", "1", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json[0]["re"], &json[1]["re"]), (&serde_json::Value::Null, &1.into()));
+    for words in [&["say", "x", "--re", "99"][..], &["inbox", "--thread", "99"]] {
+        let missing = project.run(words);
+        assert_eq!(missing.code, Some(1));
+        assert!(missing.stderr.contains("there is no message 99 here"), "{missing}");
+    }
+}
+
+// Another branch's conversation is its own, but who was mentioned can answer.
+#[test]
+fn an_answer_reaches_another_branch_if_it_was_asked_from_there() {
+    let project = Project::new().on_branch("main");
+    project.run(&["agent", "add", "june"]);
+    project.run(&["say", "private", "--as", "june"]);
+    project.run(&["say", "@feature:max are you done?", "--as", "june"]);
+    let project = project.on_branch("feature");
+    project.run(&["agent", "add", "max"]);
+    assert_eq!(project.run(&["say", "x", "--re", "1", "--as", "max"]).code, Some(1));
+    assert_eq!(project.stdout(&["say", "yes", "--re", "2", "--as", "max"]), "3 @project:main:june");
+    let project = project.on_branch("main");
+    assert!(project.stdout(&["inbox", "june"]).contains("yes"));
+    assert_eq!(project.stdout(&["inbox", "--thread", "2"]).lines().count(), 2);
 }

@@ -80,3 +80,41 @@ fn only_the_user_says_where_the_store_is() {
     assert!(outcome.stderr.contains("`store.path` in"), "{outcome}");
     assert!(outcome.stderr.contains("it must be an absolute path"), "{outcome}");
 }
+
+#[test]
+fn a_store_is_copied_exported_and_imported() {
+    let project = Project::new().on_branch("main");
+    project.run(&["task", "add", "Kept"]);
+    project.run(&["say", "hello", "--as", "june"]);
+    assert_eq!(project.stdout(&["store", "backup", "copy.db"]), "copied the store to copy.db");
+    let wrote = project.stdout(&["store", "export", "all.jsonl"]);
+    assert!(wrote.starts_with("wrote ") && wrote.ends_with(" rows to all.jsonl"), "{wrote}");
+    for name in ["copy.db", "all.jsonl"] {
+        let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(project.path(name)).unwrap());
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+        let command = if name == "copy.db" { "backup" } else { "export" };
+        let again = project.run(&["store", command, name]);
+        assert_eq!(again.code, Some(1), "{again}");
+        assert!(again.stderr.contains("exists already"), "{again}");
+    }
+    assert_eq!(fs::read_dir(project.root()).unwrap().count(), 3, "nothing else is left there");
+    let full = project.run(&["store", "import", "all.jsonl"]);
+    assert_eq!(full.code, Some(1));
+    assert!(full.stderr.contains("CONVOKE_STORE=NEW.db"), "{full}");
+    let text = project.stdout(&["store", "export", "-"]);
+    let new = project.path("../new.db").display().to_string();
+    let project = project.variable("CONVOKE_STORE", &new);
+    let bad = text.replace("Kept", "Kept\\n- forged");
+    let refused = project.run_with_input(&["store", "import", "-"], format!("{bad}\n").as_bytes());
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("cannot import line "), "{refused}");
+    assert_eq!(project.stdout(&["task", "list"]), "No tasks.");
+    assert_eq!(project.run(&["store", "import", "gone.jsonl"]).code, Some(3));
+    let imported =
+        project.run_with_input(&["store", "import", "-"], format!("{text}\n").as_bytes());
+    assert_eq!(imported.code, Some(0), "{imported}");
+    assert!(project.stdout(&["task", "list"]).contains("Kept"));
+    let copy = project.path("copy.db").display().to_string();
+    let project = project.variable("CONVOKE_STORE", &copy);
+    assert!(project.stdout(&["task", "list"]).contains("Kept"));
+}

@@ -132,7 +132,7 @@ fn another_branch_has_tasks_of_its_own_and_says_so() {
     --- stdout
     No tasks.
     --- stderr
-    note: branch `main` has 1 tasks; see them with `convoke task tree --branch main`
+    note: branch main has 1 open task; see `convoke task list --all-branches`, or bring them here with `convoke task move --all --from-branch main`
     ");
     let main = project.run(&["task", "tree", "--branch", "main"]);
     assert!(main.stdout.ends_with("  On main  ← current\n"), "{main}");

@@ -122,6 +122,9 @@ impl<'a> Outline<'a> {
         let pending = leaf.state == State::Stored(Status::Pending);
         let place = if pending { "next" } else { leaf.state.words() };
         sentences.push(format!("{subject} is {place}."));
+        if leaf.task.body.is_some() {
+            sentences.push(format!("More about it: `convoke task show {}`.", leaf.task.id));
+        }
         Some(sentences.join(" "))
     }
 
@@ -131,6 +134,10 @@ impl<'a> Outline<'a> {
         let content = leaf.task.content.to_lowercase();
         Some(match leaf.state {
             State::Stored(Status::Pending) => format!("Start {content}."),
+            State::Waiting => {
+                let ids: Vec<_> = leaf.task.waits_for.iter().map(ToString::to_string).collect();
+                format!("Finish {} first: {content} waits for it.", ids.join(", "))
+            }
             State::Blocked | State::Failed => {
                 format!("Resolve the {} state of {content}.", leaf.state.words())
             }

@@ -91,11 +91,23 @@ impl Node {
     pub fn is_closed(&self) -> bool {
         self.state.is_closed()
     }
+
+    /// Tells whether it is open and waits for no other task.
+    pub fn is_ready(&self) -> bool {
+        !self.is_closed() && self.state != State::Waiting
+    }
 }
 
-/// Returns the way from a root to the task that is being worked on: always the first open one, down
-/// to one without open parts. Empty if everything is closed.
+/// Returns the way from a root to the task that is being worked on: always the first open one of the
+/// highest priority that waits for no other, down to one without open parts. Where every open task
+/// waits, the first of them is on the way. Empty if everything is closed.
 pub fn current_path(nodes: &[Node]) -> Vec<&Node> {
+    let ready = ready_path(nodes);
+    if ready.is_empty() { first_open_path(nodes) } else { ready }
+}
+
+/// The first open task at each level, whether or not it waits.
+fn first_open_path(nodes: &[Node]) -> Vec<&Node> {
     let mut path = Vec::new();
     let mut level = nodes;
     while let Some(open) = level.iter().find(|node| !node.is_closed()) {
@@ -105,9 +117,30 @@ pub fn current_path(nodes: &[Node]) -> Vec<&Node> {
     path
 }
 
+/// Returns the way to the first task that can be worked on; empty if every open task waits.
+fn ready_path(nodes: &[Node]) -> Vec<&Node> {
+    for node in by_priority(nodes).filter(|node| node.is_ready()) {
+        let below = ready_path(&node.children);
+        // If all its open parts wait, so does the task.
+        if !below.is_empty() || node.children.iter().all(Node::is_closed) {
+            return [vec![node], below].concat();
+        }
+    }
+    Vec::new()
+}
+
+/// Returns siblings in the order in which they are to be done.
+pub(super) fn by_priority(nodes: &[Node]) -> impl Iterator<Item = &Node> {
+    let mut ordered: Vec<_> = nodes.iter().collect();
+    ordered.sort_by_key(|node| node.task.priority);
+    ordered.into_iter()
+}
+
 /// Returns the way to what `agent` is working on: the same, below the first open task it holds.
 pub fn current_path_of<'a>(nodes: &'a [Node], agent: &AgentName) -> Vec<&'a Node> {
-    for node in nodes.iter().filter(|node| !node.is_closed()) {
+    let (ready, waiting): (Vec<_>, Vec<_>) =
+        by_priority(nodes).filter(|node| !node.is_closed()).partition(|node| node.is_ready());
+    for node in ready.into_iter().chain(waiting) {
         let below = if node.task.agent.as_ref() == Some(agent) {
             current_path(&node.children)
         } else {
@@ -125,6 +158,7 @@ pub fn current_path_of<'a>(nodes: &'a [Node], agent: &AgentName) -> Vec<&'a Node
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{LOGIN, tasks};
+    use super::super::priority::Priority;
     use super::*;
 
     // W-3: what another program kept may be in any order, and worse.
@@ -187,6 +221,33 @@ mod tests {
         two[0].created_at += jiff::SignedDuration::from_secs(1);
         let roots = trees(two, |task| State::of(task.status, None));
         assert_eq!(ids(&current_path(&roots)), "b");
+    }
+
+    // W-5 with dependencies and priorities: `!` is high, `>` waits.
+    #[test]
+    fn what_waits_is_not_current_and_what_is_urgent_comes_first() {
+        let path = |lines: &str| {
+            let mut tasks = tasks(lines);
+            for task in &mut tasks {
+                if task.content.starts_with('!') {
+                    task.priority = Priority::High;
+                } else if task.content.starts_with('>') {
+                    task.waits_for = vec![TaskId::parse("other").unwrap()];
+                }
+            }
+            ids(&current_path(&trees(tasks, |task| State::among(&[], task))))
+        };
+        for (lines, expected) in [
+            ("1 - 1 - pending a\n2 - 2 - pending !b", "2"),
+            ("1 - 1 - pending >a\n2 - 2 - pending b", "2"),
+            ("1 - 1 - pending a\n1a 1 1 - pending >x\n2 - 2 - pending b", "2"),
+            ("1 - 1 - pending a\n1a 1 1 - pending >x\n1b 1 2 - pending y", "1/1b"),
+            ("1 - 1 - in_progress >begun although it waits\n2 - 2 - pending b", "1"),
+            ("1 - 1 - pending >a\n2 - 2 - pending >b", "1"),
+            ("1 - 1 - completed !a\n2 - 2 - pending b", "2"),
+        ] {
+            assert_eq!(path(lines), expected, "{lines}");
+        }
     }
 
     // W-6

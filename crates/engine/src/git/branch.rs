@@ -222,11 +222,17 @@ pub fn remote_url(folder: &Path) -> Option<String> {
     asked(question(folder).args(["remote", "get-url", REMOTE]))
 }
 
-/// Runs git, but not for longer than it may take.
+/// Runs git without its output, but not for longer than it may take.
 fn within(mut git: Command, limit: Duration) -> Result<(), GitSaid> {
+    git.stdout(Stdio::null());
+    run_within(git, limit)
+}
+
+/// Runs git, but not for longer than it may take. Its output goes where the caller wants it.
+pub(super) fn run_within(mut git: Command, limit: Duration) -> Result<(), GitSaid> {
     let said = |error: std::io::Error| GitSaid(error.to_string());
     let mut heard = tempfile::tempfile().map_err(said)?;
-    git.stdout(Stdio::null()).stderr(heard.try_clone().map_err(said)?);
+    git.stderr(heard.try_clone().map_err(said)?);
     // A group of its own, so that whatever git starts can be stopped with it.
     let mut child = git.process_group(0).spawn().map_err(said)?;
     match ended(&mut child, limit).map_err(said)? {

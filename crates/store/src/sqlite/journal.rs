@@ -142,6 +142,7 @@ fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
     Ok(Run {
         id: row.get("id").map(|Word(id)| id)?,
         scope: Scope { project: row.get("project")?, branch: row.get("branch")? },
+        begun_in: row.get("begun_in")?,
         feature: row.get("feature")?,
         state: one_of(row, "state", RunState::parse)?,
         started_at: row.get("started_at").map(|Time(at)| at)?,

@@ -1,5 +1,7 @@
 //! Messages and deeds in SQLite.
 
+mod thread;
+
 use convoke_domain::message::{Event, Message, MessageKind};
 use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::wake::hop::hop_of_message;
@@ -9,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::row::{Time, Word, one_of};
 use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
-use crate::message::{MessageStore, NewMessage, Said};
+use crate::message::{Heard, MessageStore, NewMessage, Said};
 
 impl MessageStore for SqliteStore {
     fn say(
@@ -25,6 +27,31 @@ impl MessageStore for SqliteStore {
             Ok(said)
         };
         store().map_err(failed("store the message"))
+    }
+
+    fn reply(
+        &self,
+        scope: &Scope,
+        to: i64,
+        message: &NewMessage<'_>,
+        now: Timestamp,
+    ) -> Result<Said, StoreError> {
+        let failed = failed("store the message");
+        let transaction = self.begin().map_err(&failed)?;
+        thread::find(&transaction, scope, to)?.ok_or(StoreError::NoMessage { id: to })?;
+        let said = insert(&transaction, scope, message, now).map_err(&failed)?;
+        let sql = "UPDATE messages SET re = ?1 WHERE id = ?2";
+        transaction.execute(sql, [to, said.id]).map_err(&failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(said)
+    }
+
+    fn message(&self, scope: &Scope, id: i64) -> Result<Option<Heard>, StoreError> {
+        thread::find(&self.connection, scope, id)
+    }
+
+    fn thread(&self, scope: &Scope, id: i64) -> Result<Vec<Message>, StoreError> {
+        thread::read(&self.connection, scope, id)
     }
 
     fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError> {
@@ -197,6 +224,7 @@ fn read_message(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Mess
         kind: one_of(row, "kind", MessageKind::parse)?,
         content: row.get("content")?,
         mentions: read_mentions(connection, id)?,
+        re: row.get("re")?,
         hop: row.get("hop")?,
         created_at: row.get("created_at").map(|Time(at)| at)?,
     })

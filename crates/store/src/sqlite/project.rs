@@ -1,10 +1,19 @@
 //! Projects in SQLite.
 
-use rusqlite::{Connection, OptionalExtension, params};
+mod merge;
 
-use super::{SqliteStore, failed};
+use convoke_domain::repository::RepositoryId;
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use self::merge::merge;
+use super::row::Time;
+use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
-use crate::project::ProjectStore;
+use crate::project::{KnownProject, MOST_COUNTED, MergedProject, ProjectStore};
+
+/// A use is written down at most this often.
+const AN_HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 impl ProjectStore for SqliteStore {
     fn project_name(&self, path: &str, wanted: &str) -> Result<String, StoreError> {
@@ -23,6 +32,132 @@ impl ProjectStore for SqliteStore {
         };
         name().map_err(failed("name the project"))
     }
+
+    fn projects(&self) -> Result<Vec<KnownProject>, StoreError> {
+        let sql = "SELECT * FROM projects ORDER BY last_used DESC NULLS LAST, name";
+        rows(&self.connection, sql, &[], read_project).map_err(failed("list the projects"))
+    }
+
+    fn repository_of(&self, project: &str) -> Result<Option<RepositoryId>, StoreError> {
+        let sql = "SELECT roots, remote FROM projects WHERE name = ?1";
+        let found = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row([project], read_repository).optional());
+        found.map(Option::flatten).map_err(failed("find the project's repository"))
+    }
+
+    fn keep_repository(&self, project: &str, id: &RepositoryId) -> Result<(), StoreError> {
+        let roots: Vec<_> = id.roots.iter().map(String::as_str).collect();
+        let sql = "UPDATE projects SET roots = ?2, remote = ?3 WHERE name = ?1";
+        let kept = self.connection.execute(sql, params![project, roots.join(" "), id.remote]);
+        kept.map(drop).map_err(failed("keep the project's repository"))
+    }
+
+    fn keep_use(&self, project: &str, now: Timestamp) -> Result<(), StoreError> {
+        let sql = "SELECT 1 FROM projects WHERE name = ?1 AND last_used > ?2";
+        let long_ago = now.checked_sub(AN_HOUR).unwrap_or(now);
+        let keep = || {
+            let values = params![project, Time(long_ago)];
+            if self.connection.prepare_cached(sql)?.exists(values)? {
+                return Ok(());
+            }
+            let sql = "UPDATE projects SET last_used = ?2 WHERE name = ?1";
+            self.connection.execute(sql, params![project, Time(now)]).map(drop)
+        };
+        keep().map_err(failed("keep when the project was used"))
+    }
+
+    fn count_tasks(&self, project: &str) -> Result<(u32, u32), StoreError> {
+        let sql = "SELECT count(*), count(*) FILTER (WHERE status IN ('pending', 'in_progress')) \
+                   FROM tasks WHERE project = ?1 AND deleted_at IS NULL";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.connection.query_row(sql, [project], read).map_err(failed("count the tasks"))
+    }
+
+    fn open_branches(&self, project: &str) -> Result<Vec<(String, u32)>, StoreError> {
+        // From one branch to the next by the index, instead of through all tasks.
+        let open = "project = ?1 AND deleted_at IS NULL AND status IN ('pending', 'in_progress')";
+        let sql = format!(
+            "WITH RECURSIVE found (branch) AS ( \
+               SELECT min(branch) FROM tasks WHERE {open} UNION ALL \
+               SELECT (SELECT min(branch) FROM tasks WHERE {open} AND branch > found.branch) \
+               FROM found WHERE branch IS NOT NULL) \
+             SELECT branch, (SELECT count(*) FROM (SELECT 1 FROM tasks \
+               WHERE {open} AND tasks.branch = found.branch LIMIT ?2)) \
+             FROM found WHERE branch IS NOT NULL"
+        );
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let values = params![project, MOST_COUNTED];
+        rows(&self.connection, &sql, values, read).map_err(failed("list the branches"))
+    }
+
+    fn attach_project(&self, project: &str, path: &str) -> Result<MergedProject, StoreError> {
+        let failed = failed("attach the project");
+        let transaction = self.begin().map_err(&failed)?;
+        refuse_missing(&transaction, project)?;
+        let present = name_of(&transaction, path).map_err(&failed)?;
+        let merged = match present {
+            Some(present) if present == project => MergedProject::default(),
+            Some(present) => {
+                let merged = merge(&transaction, &present, project)?;
+                forget(&transaction, &present).map_err(&failed)?;
+                merged
+            }
+            None => MergedProject::default(),
+        };
+        let sql = "UPDATE projects SET path = ?2, roots = NULL, remote = NULL WHERE name = ?1";
+        transaction.execute(sql, params![project, path]).map_err(&failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(merged)
+    }
+
+    fn merge_projects(&self, from: &str, into: &str) -> Result<MergedProject, StoreError> {
+        let failed = failed("merge the projects");
+        let transaction = self.begin().map_err(&failed)?;
+        refuse_missing(&transaction, from)?;
+        refuse_missing(&transaction, into)?;
+        if from == into {
+            return Err(StoreError::SameProject { name: from.to_owned() });
+        }
+        let merged = merge(&transaction, from, into)?;
+        transaction.commit().map_err(failed)?;
+        Ok(merged)
+    }
+
+    fn forget_project(&self, project: &str) -> Result<(), StoreError> {
+        forget(&self.connection, project).map_err(failed("forget the project"))
+    }
+}
+
+fn refuse_missing(connection: &Connection, project: &str) -> Result<(), StoreError> {
+    let sql = "SELECT 1 FROM projects WHERE name = ?1";
+    let found = connection.prepare(sql).and_then(|mut statement| statement.exists([project]));
+    if found.map_err(failed("find the project"))? {
+        return Ok(());
+    }
+    Err(StoreError::NoProject { name: project.to_owned() })
+}
+
+fn forget(connection: &Connection, project: &str) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM projects WHERE name = ?1", [project]).map(drop)
+}
+
+fn read_project(row: &Row<'_>) -> rusqlite::Result<KnownProject> {
+    let last_used: Option<Time> = row.get("last_used")?;
+    Ok(KnownProject {
+        name: row.get("name")?,
+        path: row.get("path")?,
+        repository: read_repository(row)?,
+        last_used: last_used.map(|Time(at)| at),
+    })
+}
+
+fn read_repository(row: &Row<'_>) -> rusqlite::Result<Option<RepositoryId>> {
+    let roots: Option<String> = row.get("roots")?;
+    let remote = row.get("remote")?;
+    let roots = roots.map(|roots| roots.split_whitespace().map(str::to_owned).collect());
+    Ok(roots.map(|roots| RepositoryId { roots, remote }))
 }
 
 fn name_of(connection: &Connection, path: &str) -> rusqlite::Result<Option<String>> {

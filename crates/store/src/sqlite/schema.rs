@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::StoreError;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: [&str; 14] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -25,12 +25,13 @@ const MIGRATIONS: [&str; 13] = [
     include_str!("0011.sql"),
     include_str!("0012.sql"),
     include_str!("0013.sql"),
+    include_str!("0014.sql"),
 ];
 
 /// What marks a database as ours: the letters `Conv`.
 const APPLICATION: i32 = 0x436f_6e76;
 
-const KNOWN: usize = MIGRATIONS.len();
+pub(super) const KNOWN: usize = MIGRATIONS.len();
 
 /// Applies the scripts that a store does not have yet.
 pub(super) fn bring_up_to_date(
@@ -59,6 +60,25 @@ pub(super) fn bring_up_to_date(
     migrate(connection, KNOWN).map_err(opened)
 }
 
+/// Returns every table of ours, in the order of their names.
+pub(super) fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT name FROM sqlite_master \
+               WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1";
+    let mut statement = connection.prepare(sql)?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    names.collect()
+}
+
+/// Returns the tables that have a column, in the order of their names.
+pub(super) fn tables_with(connection: &Connection, column: &str) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT tables.name FROM sqlite_master AS tables \
+               JOIN pragma_table_info(tables.name) AS columns \
+               WHERE tables.type = 'table' AND columns.name = ?1 ORDER BY 1";
+    let mut statement = connection.prepare(sql)?;
+    let names = statement.query_map([column], |row| row.get(0))?;
+    names.collect()
+}
+
 /// Waits for a lock, but not for ever.
 fn wait_for(lock: &File, patience: Duration) -> io::Result<()> {
     const STEP: Duration = Duration::from_millis(10);
@@ -79,7 +99,7 @@ fn wait_for(lock: &File, patience: Duration) -> io::Result<()> {
 }
 
 /// Applies scripts up to a version.
-fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
+pub(super) fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     let transaction =
         rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
@@ -112,7 +132,7 @@ mod tests {
     use super::*;
     use crate::sqlite::SqliteStore;
 
-    fn tables(connection: &Connection) -> Vec<String> {
+    fn shape(connection: &Connection) -> Vec<String> {
         let mut statement = connection
             .prepare("SELECT name || coalesce(sql, '') FROM sqlite_master ORDER BY 1")
             .unwrap();
@@ -127,7 +147,7 @@ mod tests {
             let older = Connection::open_in_memory().unwrap();
             migrate(&older, version).unwrap();
             migrate(&older, KNOWN).unwrap();
-            assert_eq!(tables(&older), tables(&fresh), "from schema {version}");
+            assert_eq!(shape(&older), shape(&fresh), "from schema {version}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! Tasks in SQLite.
 
-mod tree;
+pub(super) mod dependency;
+mod step;
+pub(super) mod tree;
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -8,11 +10,13 @@ use std::hash::BuildHasher;
 use convoke_domain::plan::number;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
+use convoke_domain::task::priority::Priority;
 use convoke_domain::task::tree::top_down;
 use convoke_domain::task::{Status, Task};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use self::dependency::{joined, open_among, parse_ids, refuse_missing, refuse_waiting_circle};
 use self::tree::{BELOW, close_below, height, refuse_circle, refuse_depth, take_over_plan};
 use super::row::{Time, Word, one_of};
 use super::skill::release_pins;
@@ -31,10 +35,13 @@ impl TaskStore for SqliteStore {
         now: Timestamp,
     ) -> Result<Vec<TaskId>, StoreError> {
         let failed = failed("add the tasks");
-        let transaction = self.begin().map_err(&failed)?;
-        let ids = tasks.iter().map(|task| insert(&transaction, scope, task, now));
+        let step = self.begin_step(scope, now).map_err(&failed)?;
+        let ids = tasks.iter().map(|task| insert(&step.transaction, scope, task, now));
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
-        transaction.commit().map_err(failed)?;
+        if tasks.iter().any(|task| !task.after.is_empty()) {
+            refuse_waiting_circle(&step.transaction, scope)?;
+        }
+        step.commit().map_err(failed)?;
         Ok(ids)
     }
 
@@ -46,7 +53,7 @@ impl TaskStore for SqliteStore {
         now: Timestamp,
     ) -> Result<Vec<TaskId>, StoreError> {
         let failed = failed("import the tasks");
-        let transaction = self.begin().map_err(&failed)?;
+        let step = self.begin_step(scope, now).map_err(&failed)?;
         let known = self.tasks_of_plan(scope, Some(plan))?;
         let is_new = |title: &str| {
             let number = number(title);
@@ -56,23 +63,26 @@ impl TaskStore for SqliteStore {
         };
         let ids = titles.iter().filter(|title| is_new(title)).map(|content| {
             let task = NewTask { plan_file: Some(plan), ..NewTask::titled(content) };
-            insert(&transaction, scope, &task, now)
+            insert(&step.transaction, scope, &task, now)
         });
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
-        transaction.commit().map_err(failed)?;
+        step.commit().map_err(failed)?;
         Ok(ids)
     }
 
     fn adopt_tasks(&self, scope: &Scope, tasks: Vec<Task>) -> Result<Vec<TaskId>, StoreError> {
         let failed = failed("adopt the tasks");
-        let transaction = self.begin().map_err(&failed)?;
+        let Some(latest) = tasks.iter().map(|task| task.updated_at).max() else {
+            return Ok(Vec::new());
+        };
+        let step = self.begin_step(scope, latest).map_err(&failed)?;
         let mut adopted = Vec::new();
         for task in top_down(tasks) {
-            if adopt(&transaction, scope, &task).map_err(&failed)? {
+            if adopt(&step.transaction, scope, &task).map_err(&failed)? {
                 adopted.push(task.id);
             }
         }
-        transaction.commit().map_err(failed)?;
+        step.commit().map_err(failed)?;
         Ok(adopted)
     }
 
@@ -87,8 +97,7 @@ impl TaskStore for SqliteStore {
     }
 
     fn tasks(&self, scope: &Scope) -> Result<Vec<Task>, StoreError> {
-        let sql = "SELECT * FROM tasks WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL";
-        list(&self.connection, sql, params![scope.project, scope.branch])
+        tasks_of(&self.connection, scope)
     }
 
     fn tasks_of_plan(&self, scope: &Scope, plan: Option<&str>) -> Result<Vec<Task>, StoreError> {
@@ -137,8 +146,9 @@ impl TaskStore for SqliteStore {
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         let failed = failed("change the task");
-        let transaction = self.begin().map_err(&failed)?;
-        let task = find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        let step = self.begin_step(scope, now).map_err(&failed)?;
+        let transaction = &*step.transaction;
+        let task = find(transaction, scope, id)?.ok_or_else(|| no_task(id))?;
         let mut closed = 0;
         let set = |column: &str, value: &dyn rusqlite::ToSql| {
             let sql = format!(
@@ -153,8 +163,8 @@ impl TaskStore for SqliteStore {
                 set("status", &status.name())?;
                 set("completed_at", &status.is_closed().then_some(Time(now)))?;
                 if status.is_closed() {
-                    closed = close_below(&transaction, scope, id, now).map_err(&failed)?;
-                    release_pins(&transaction, scope, task.plan_file.as_deref(), now)
+                    closed = close_below(transaction, scope, id, now).map_err(&failed)?;
+                    release_pins(transaction, scope, task.plan_file.as_deref(), now)
                         .map_err(&failed)?;
                 }
             }
@@ -162,24 +172,26 @@ impl TaskStore for SqliteStore {
             Change::Agent(agent) => set("assigned_agent", &agent.map(AgentName::as_str))?,
             Change::Parent(parent) => {
                 if let Some(parent) = parent {
-                    refuse_circle(&transaction, scope, id, parent)?;
-                    let height = height(&transaction, scope, id).map_err(&failed)?;
-                    refuse_depth(&transaction, scope, parent, height)?;
-                    take_over_plan(&transaction, scope, id, parent).map_err(&failed)?;
+                    refuse_circle(transaction, scope, id, parent)?;
+                    let height = height(transaction, scope, id).map_err(&failed)?;
+                    refuse_depth(transaction, scope, parent, height)?;
+                    take_over_plan(transaction, scope, id, parent).map_err(&failed)?;
                 }
-                let order = next_order(&transaction, scope, *parent).map_err(&failed)?;
+                let order = next_order(transaction, scope, *parent).map_err(&failed)?;
                 set("parent_id", &parent.map(TaskId::as_str))?;
                 set("sort_index", &order)?;
+                refuse_waiting_circle(transaction, scope)?;
             }
         }
-        transaction.commit().map_err(&failed)?;
+        step.commit().map_err(&failed)?;
         Ok(closed)
     }
 
     fn remove_task(&self, scope: &Scope, id: &TaskId, now: Timestamp) -> Result<usize, StoreError> {
         let failed = failed("remove the task");
-        let transaction = self.begin().map_err(&failed)?;
-        let task = find(&transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        let step = self.begin_step(scope, now).map_err(&failed)?;
+        let transaction = &*step.transaction;
+        let task = find(transaction, scope, id)?.ok_or_else(|| no_task(id))?;
         let sql = format!(
             "{BELOW} UPDATE tasks SET deleted_at = ?4 \
              WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL \
@@ -187,8 +199,8 @@ impl TaskStore for SqliteStore {
         );
         let values = params![scope.project, scope.branch, id.as_str(), Time(now)];
         let removed = transaction.execute(&sql, values).map_err(&failed)?;
-        release_pins(&transaction, scope, task.plan_file.as_deref(), now).map_err(&failed)?;
-        transaction.commit().map_err(failed)?;
+        release_pins(transaction, scope, task.plan_file.as_deref(), now).map_err(&failed)?;
+        step.commit().map_err(failed)?;
         Ok(removed)
     }
 
@@ -214,12 +226,14 @@ fn insert(
     if let Some(id) = task.parent {
         refuse_depth(connection, scope, id, 1)?;
     }
+    refuse_missing(connection, scope, task.after)?;
     let plan = task.plan_file.or(parent.as_ref().and_then(|it| it.plan_file.as_deref()));
     let id = free_id(connection, scope).map_err(&failed)?;
     let order = next_order(connection, scope, task.parent).map_err(&failed)?;
     let sql = "INSERT INTO tasks (project, branch, id, parent_id, plan_file, content, \
-               sort_index, assigned_agent, status, skill, skill_version, created_at, updated_at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10, ?11, ?11)";
+               sort_index, assigned_agent, status, skill, skill_version, created_at, updated_at, \
+               body, priority, after_ids) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10, ?11, ?11, ?12, ?13, ?14)";
     let values = params![
         scope.project,
         scope.branch,
@@ -232,6 +246,9 @@ fn insert(
         task.skill,
         task.skill_version,
         Time(now),
+        task.body,
+        task.priority.name(),
+        joined(task.after),
     ];
     connection.execute(sql, values).map_err(failed)?;
     Ok(id)
@@ -264,38 +281,55 @@ fn task_number(task: &Task) -> Option<&str> {
     number(&task.content)
 }
 
-fn no_task(id: &TaskId) -> StoreError {
+pub(super) fn no_task(id: &TaskId) -> StoreError {
     StoreError::NoTask { id: id.clone() }
 }
 
-fn find(connection: &Connection, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError> {
+pub(super) fn find(
+    connection: &Connection,
+    scope: &Scope,
+    id: &TaskId,
+) -> Result<Option<Task>, StoreError> {
     let sql = "SELECT * FROM tasks \
                WHERE project = ?1 AND branch = ?2 AND id = ?3 AND deleted_at IS NULL";
     let values = params![scope.project, scope.branch, id.as_str()];
     Ok(list(connection, sql, values)?.pop())
 }
 
-fn list(
+/// Returns every task of a scope.
+pub(super) fn tasks_of(connection: &Connection, scope: &Scope) -> Result<Vec<Task>, StoreError> {
+    let sql = "SELECT * FROM tasks WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL";
+    list(connection, sql, params![scope.project, scope.branch])
+}
+
+pub(super) fn list(
     connection: &Connection,
     sql: &str,
     values: &[&dyn rusqlite::ToSql],
 ) -> Result<Vec<Task>, StoreError> {
-    rows(connection, sql, values, read_task).map_err(failed("read tasks"))
+    let read = |row: &Row<'_>| read_task(connection, row);
+    rows(connection, sql, values, read).map_err(failed("read tasks"))
 }
 
-fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
+pub(super) fn read_task(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Task> {
     let id = row.get("id").map(|Word(id): Word<TaskId>| id)?;
     let parent: Option<Word<TaskId>> = row.get("parent_id")?;
     let agent: Option<Word<AgentName>> = row.get("assigned_agent")?;
     let completed_at: Option<Time> = row.get("completed_at")?;
+    let after = parse_ids(row.get_ref("after_ids")?.as_str()?)?;
+    let waits_for = open_among(connection, row, &after)?;
     Ok(Task {
         id,
         parent: parent.map(|Word(id)| id),
         plan_file: row.get("plan_file")?,
         content: row.get("content")?,
+        body: row.get("body")?,
         order: row.get("sort_index")?,
         agent: agent.map(|Word(name)| name),
         status: one_of(row, "status", Status::parse)?,
+        priority: one_of(row, "priority", Priority::parse)?,
+        after,
+        waits_for,
         skill: row.get("skill")?,
         skill_version: row.get("skill_version")?,
         notes: row.get("notes")?,
@@ -306,7 +340,7 @@ fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
 }
 
 /// Finds an id that no task of the scope has or had.
-fn free_id(connection: &Connection, scope: &Scope) -> rusqlite::Result<TaskId> {
+pub(super) fn free_id(connection: &Connection, scope: &Scope) -> rusqlite::Result<TaskId> {
     let sql = "SELECT 1 FROM tasks WHERE project = ?1 AND branch = ?2 AND id = ?3";
     let mut statement = connection.prepare_cached(sql)?;
     for attempt in 0..TRIES {
@@ -319,7 +353,7 @@ fn free_id(connection: &Connection, scope: &Scope) -> rusqlite::Result<TaskId> {
 }
 
 /// Returns the place behind the last sibling.
-fn next_order(
+pub(super) fn next_order(
     connection: &Connection,
     scope: &Scope,
     parent: Option<&TaskId>,

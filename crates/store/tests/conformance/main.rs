@@ -5,8 +5,12 @@ mod dispatch;
 mod journal;
 mod lane;
 mod memory;
+mod project;
 mod talk;
 mod task;
+mod task_edit;
+mod task_history;
+mod transfer;
 
 use convoke_domain::agent::AgentStatus;
 use convoke_domain::dispatch::gate::Tried;
@@ -37,7 +41,7 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 36] = [
+    let rules: [Rule; 50] = [
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
@@ -65,9 +69,23 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("removing takes everything below", task::removing_cascades),
         ("a task cannot become part of itself", task::no_circles),
         ("the active plan is the one changed last that has an open task", task::active_plan),
+        ("the repository of a project is kept", project::repositories_are_kept),
+        ("a project gets another folder", project::projects_are_attached),
+        ("two projects become one, and nothing is lost", project::projects_are_merged),
+        ("journals of merged projects stay sound", project::merged_journals_stay_sound),
+        ("a task's words and priority can be edited", task_edit::edits_are_kept),
+        ("a task gets another place among its siblings", task_edit::tasks_are_reordered),
+        ("a task waits for its prerequisites", task_edit::prerequisites_are_waited_for),
+        ("tasks move to another branch with their parts", task_edit::tasks_change_their_branch),
+        ("every change of a task is logged", task_history::every_change_is_logged),
+        ("steps are undone one after the other", task_history::steps_are_undone),
+        ("removed tasks are restored", task_history::removed_tasks_are_restored),
+        ("everything is exported and imported", transfer::everything_is_exported_and_imported),
+        ("a bad export is refused and changes nothing", transfer::bad_exports_are_refused),
         ("branches with tasks are listed", task::branches_are_listed),
         ("messages keep their order when the clock runs back", talk::time_never_runs_back),
         ("an agent is addressed by name or mention, from anywhere", talk::addressing),
+        ("answers belong to what they answer", talk::answers_are_threaded),
         ("what was seen is never unseen", talk::seeing_only_grows),
         ("a wake-up is taken once, and its chain counted", talk::wake_ups_are_taken_once),
         ("an agent is renamed with all that is its own", talk::agents_are_renamed),

@@ -194,3 +194,36 @@ pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
     end(&owner, &WakeUpEnd { seen: None, answered: false, message: None });
     assert_eq!(store.agent(&here(), &june).unwrap().unwrap().last_seen, Some(last));
 }
+
+// What is said in another scope stays there, unless one of ours is addressed.
+pub(super) fn answers_are_threaded(store: &dyn Store) {
+    let far = Scope::new("other", "main");
+    let backend = Address { scope: here(), agent: name("backend") };
+    let asked = say(store, &far, "june", None, std::slice::from_ref(&backend), 1);
+    let unheard = say(store, &far, "june", None, &[], 1);
+    let from = name("backend");
+    let message = NewMessage {
+        from: &from,
+        to: None,
+        kind: MessageKind::Say,
+        content: "answer",
+        mentions: &[],
+    };
+    let reply = |to| store.reply(&here(), to, &message, at(2));
+    let answer = reply(asked).unwrap().id;
+    let deeper = reply(answer).unwrap().id;
+    assert!(matches!(reply(unheard), Err(StoreError::NoMessage { .. })));
+    assert!(matches!(reply(999), Err(StoreError::NoMessage { .. })));
+    let ids = |scope: &Scope, id| {
+        let thread = store.thread(scope, id).unwrap();
+        thread.into_iter().map(|message| (message.id, message.re)).collect::<Vec<_>>()
+    };
+    let all = [(asked, None), (answer, Some(asked)), (deeper, Some(answer))];
+    for id in [asked, answer, deeper] {
+        assert_eq!(ids(&here(), id), all);
+    }
+    assert_eq!(ids(&far, asked), [(asked, None)], "the answers are not to it");
+    assert!(store.thread(&here(), unheard).is_err());
+    assert_eq!(store.message(&here(), asked).unwrap().unwrap().scope, far);
+    assert_eq!(store.message(&here(), unheard).unwrap(), None);
+}

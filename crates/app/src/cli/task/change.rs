@@ -6,24 +6,24 @@ use convoke_domain::task::{Status, Task};
 use convoke_store::message::MessageStore;
 use convoke_store::task::{Change, TaskStore};
 
+use super::list::line;
 use super::report::TaskReport;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, refused, speaker};
+use crate::workspace::{Workspace, refused};
 
 pub(super) fn apply(
     workspace: &Workspace,
     app: &App,
-    actor: Option<&AgentName>,
+    actor: &AgentName,
     id: &TaskId,
     change: &Change<'_>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let Workspace { store, scope } = workspace;
-    let actor = speaker(actor, app)?;
     let closed = store.change_task(scope, id, change, now()).map_err(refused)?;
     if closed > 0 {
         output.say(&format!("note: {closed} open parts were left out with it"));
@@ -31,7 +31,7 @@ pub(super) fn apply(
     let task = store.task(scope, id).map_err(refused)?;
     if let (Some(verb), Some(task)) = (verb(change), &task) {
         let deed = format!("{verb} {}", task.content);
-        store.record_event(scope, &actor, &deed, now()).map_err(refused)?;
+        store.record_event(scope, actor, &deed, now()).map_err(refused)?;
     }
     task.map_or(Ok(Exit::Done), |task| print(&task, app, output))
 }
@@ -49,13 +49,10 @@ fn verb(change: &Change<'_>) -> Option<&'static str> {
     }
 }
 
-fn print(task: &Task, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn print(task: &Task, app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match app.format {
         Format::Json => output.json(&TaskReport::new(task, false, Vec::new()))?,
-        Format::Text => {
-            let status = task.status.name();
-            output.data(&format!("{}  {}  [{status}]\n", task.id, task.content))?;
-        }
+        Format::Text => output.data(&format!("{}\n", line(task)))?,
     }
     Ok(Exit::Done)
 }
@@ -63,16 +60,15 @@ fn print(task: &Task, app: &App, output: &mut Output) -> Result<Exit, Failure> {
 pub(super) fn remove(
     workspace: &Workspace,
     app: &App,
-    actor: Option<&AgentName>,
+    actor: &AgentName,
     id: &TaskId,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let Workspace { store, scope } = workspace;
-    let actor = speaker(actor, app)?;
     let content = store.task(scope, id).map_err(refused)?.map(|task| task.content);
     let removed = store.remove_task(scope, id, now()).map_err(refused)?;
     let deed = format!("removed {}", content.unwrap_or_default());
-    store.record_event(scope, &actor, &deed, now()).map_err(refused)?;
+    store.record_event(scope, actor, &deed, now()).map_err(refused)?;
     match app.format {
         Format::Json => output.json(&serde_json::json!({ "removed": removed }))?,
         Format::Text => output.data(&format!("removed {removed}\n"))?,

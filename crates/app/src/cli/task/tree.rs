@@ -3,7 +3,7 @@
 use convoke_domain::task::tree::{Node, current_path};
 use convoke_domain::task::{State, Status};
 
-use super::list::{read, report, say_nothing};
+use super::list::{extra, read, report, say_nothing};
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -11,13 +11,13 @@ use crate::output::Output;
 use crate::workspace::Workspace;
 
 pub(super) fn tree(workspace: &Workspace, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let roots = read(workspace)?;
+    let roots = read(workspace, &workspace.scope)?;
     let path = current_path(&roots);
     match app.format {
         Format::Json => {
             output.json(&roots.iter().map(|node| report(node, &path)).collect::<Vec<_>>())?;
         }
-        Format::Text if roots.is_empty() => say_nothing(workspace, output)?,
+        Format::Text if roots.is_empty() => say_nothing(workspace, app, output)?,
         Format::Text => {
             let scope = &workspace.scope;
             output.data(&format!("{} on {}\n", scope.project, scope.branch))?;
@@ -53,9 +53,11 @@ fn words(node: &Node, path: &[&Node]) -> String {
         State::Stored(Status::InProgress) => "▶",
         State::Stored(Status::Pending) => "○",
         State::Blocked | State::Failed => "✖",
+        State::Waiting => "◌",
     };
     let agent = task.agent.as_ref().map_or(String::new(), |agent| format!("  @{agent}"));
     let current = path.last().is_some_and(|leaf| std::ptr::eq(*leaf, node));
     let here = if current { "  ← current" } else { "" };
-    format!("{mark} {}  {}{agent}{here}", task.id, task.content)
+    let extra = extra(task);
+    format!("{mark} {}  {}{agent}{extra}{here}", task.id, task.content)
 }

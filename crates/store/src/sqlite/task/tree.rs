@@ -50,7 +50,7 @@ pub(super) fn refuse_depth(
 }
 
 /// What is below a task, with its distance; it ends even if a damaged store holds a circle.
-pub(super) const BELOW: &str = "WITH RECURSIVE below (id, depth) AS ( \
+pub(in crate::sqlite) const BELOW: &str = "WITH RECURSIVE below (id, depth) AS ( \
       SELECT ?3, 1 UNION \
       SELECT tasks.id, depth + 1 FROM tasks JOIN below ON tasks.parent_id = below.id \
       WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL AND depth < 1000)";

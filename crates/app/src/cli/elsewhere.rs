@@ -1,0 +1,91 @@
+//! Saying that other branches and folders of the same repository have open tasks.
+
+use convoke_engine::git::identity::repository_id;
+use convoke_store::project::{KnownProject, MOST_COUNTED, ProjectStore};
+
+use super::project::{folder, is_gone};
+use crate::app::App;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, refused};
+
+/// Says at most one line about other branches and one about other folders, each with the command that
+/// brings the tasks here. Nothing is brought here without that command: anyone can imitate a
+/// repository.
+pub(super) fn say(workspace: &Workspace, app: &App, output: &Output) -> Result<(), Failure> {
+    for line in [branches(workspace)?, folders(workspace, app)?].into_iter().flatten() {
+        output.say(&format!("note: {line}"));
+    }
+    Ok(())
+}
+
+fn branches(workspace: &Workspace) -> Result<Option<String>, Failure> {
+    let Workspace { store, scope } = workspace;
+    let mut others = store.open_branches(&scope.project).map_err(refused)?;
+    others.retain(|(branch, _)| *branch != scope.branch);
+    others.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let Some((branch, count)) = others.first() else { return Ok(None) };
+    let more = match others.len() - 1 {
+        0 => String::new(),
+        1 => ", 1 more branch has some, too".to_owned(),
+        more => format!(", {more} more branches have some, too"),
+    };
+    let branch = quoted(branch);
+    Ok(Some(format!(
+        "branch {branch} has {}{more}; see `convoke task list --all-branches`, \
+         or bring them here with `convoke task move --all --from-branch {branch}`",
+        open_tasks(*count)
+    )))
+}
+
+/// Quotes a branch for a shell if it is more than a plain word.
+fn quoted(branch: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    if branch.chars().all(plain) {
+        return branch.to_owned();
+    }
+    format!("'{}'", branch.replace('\'', "'\\''"))
+}
+
+fn open_tasks(count: u32) -> String {
+    match count {
+        1 => "1 open task".to_owned(),
+        MOST_COUNTED => format!("at least {count} open tasks"),
+        _ => format!("{count} open tasks"),
+    }
+}
+
+fn folders(workspace: &Workspace, app: &App) -> Result<Option<String>, Failure> {
+    let Workspace { store, scope } = workspace;
+    let kept = store.repository_of(&scope.project).map_err(refused)?;
+    let Some(own) = kept.or_else(|| repository_id(&app.project)) else { return Ok(None) };
+    let mut found: Option<(bool, u32, KnownProject)> = None;
+    for known in store.projects().map_err(refused)? {
+        let is_same = known.repository.as_ref().is_some_and(|other| other.is_same(&own));
+        if known.name == scope.project || !is_same {
+            continue;
+        }
+        let branches = store.open_branches(&known.name).map_err(refused)?;
+        let count: u32 = branches.iter().map(|(_, count)| count).sum();
+        let candidate = (is_gone(&known), count, known);
+        let is_better =
+            found.as_ref().is_none_or(|best| (candidate.0, candidate.1) > (best.0, best.1));
+        if count > 0 && is_better {
+            found = Some(candidate);
+        }
+    }
+    Ok(found.map(|(is_gone, count, known)| {
+        let (name, place, tasks) = (&known.name, folder(&known), open_tasks(count));
+        if is_gone {
+            format!(
+                "this repository was in `{place}`, which is gone, and has {tasks} there; \
+                 if you moved it, take them over with `convoke project attach {name}`"
+            )
+        } else {
+            format!(
+                "`{place}` is a folder of the same repository with {tasks}; \
+                 bring them here with `convoke project merge {name}`"
+            )
+        }
+    }))
+}

@@ -1,0 +1,202 @@
+//! What was done to tasks, by whom and when.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::Status;
+use super::id::TaskId;
+use super::priority::Priority;
+use crate::scope::AgentName;
+
+/// A task as it was at one time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskImage {
+    /// The branch it was on.
+    pub branch: String,
+    /// The task it was part of.
+    pub parent: Option<TaskId>,
+    /// The plan it came from.
+    pub plan_file: Option<String>,
+    /// What was to be done.
+    pub content: String,
+    /// What else there was to say about it.
+    pub body: Option<String>,
+    /// Its place among its siblings.
+    pub order: i64,
+    /// Who did it.
+    pub agent: Option<AgentName>,
+    /// How far it was.
+    pub status: Status,
+    /// How urgent it was.
+    pub priority: Priority,
+    /// The tasks that came before it.
+    pub after: Vec<TaskId>,
+    /// Remarks.
+    pub notes: Option<String>,
+    /// Whether it was removed.
+    pub is_removed: bool,
+}
+
+/// One change to one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskChange {
+    /// The number of the step that it was part of; a step is undone as a whole.
+    pub step: i64,
+    /// When.
+    pub at: Timestamp,
+    /// Who did it.
+    pub actor: AgentName,
+    /// The task.
+    pub task: TaskId,
+    /// What it was; `None` if it was added.
+    pub before: Option<TaskImage>,
+    /// What it became.
+    pub after: TaskImage,
+    /// Whether the step took an earlier one back.
+    pub is_undo: bool,
+    /// Whether a later step took this one back.
+    pub is_undone: bool,
+}
+
+impl TaskChange {
+    /// Says what happened to the task, in words that follow a name; empty if nothing a person would
+    /// notice did.
+    pub fn words(&self) -> String {
+        let Some(before) = &self.before else { return "added".to_owned() };
+        let after = &self.after;
+        if before.is_removed != after.is_removed {
+            return if after.is_removed { "removed" } else { "restored" }.to_owned();
+        }
+        let words = [
+            (before.branch != after.branch).then(|| format!("moved from {}", before.branch)),
+            (before.status != after.status).then(|| verb(after.status).to_owned()),
+            (before.content != after.content).then(|| format!("renamed from “{}”", before.content)),
+            (before.body != after.body).then(|| "edited the body of".to_owned()),
+            place(before, after),
+            (before.agent != after.agent).then(|| match &after.agent {
+                Some(agent) => format!("assigned to @{agent}"),
+                None => "unassigned".to_owned(),
+            }),
+            (before.priority != after.priority)
+                .then(|| format!("set to {} priority", after.priority.name())),
+            (before.after != after.after).then(|| match &after.after[..] {
+                [] => "freed from prerequisites".to_owned(),
+                ids => format!("put after {}", list(ids)),
+            }),
+            (before.notes != after.notes).then(|| "noted".to_owned()),
+        ];
+        words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+const fn verb(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "reopened",
+        Status::InProgress => "started",
+        Status::Completed => "completed",
+        Status::Skipped => "skipped",
+    }
+}
+
+/// A new parent brings a new place along, which goes without saying.
+fn place(before: &TaskImage, after: &TaskImage) -> Option<String> {
+    match &after.parent {
+        Some(parent) if before.parent != after.parent => Some(format!("moved below {parent}")),
+        None if before.parent.is_some() => Some("moved to the top".to_owned()),
+        Some(_) | None => (before.order != after.order).then(|| "reordered".to_owned()),
+    }
+}
+
+fn list(ids: &[TaskId]) -> String {
+    ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// Joins the changes of one step to one task, and leaves out what changed nothing. Takes and
+/// returns changes in the order in which they happened.
+pub fn joined(changes: Vec<TaskChange>) -> Vec<TaskChange> {
+    let mut joined: Vec<TaskChange> = Vec::new();
+    let mut places = BTreeMap::new();
+    for change in changes {
+        let place = *places.entry((change.step, change.task.clone())).or_insert(joined.len());
+        match joined.get_mut(place) {
+            Some(known) => known.after = change.after,
+            None => joined.push(change),
+        }
+    }
+    joined.retain(|change| !change.words().is_empty());
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image() -> TaskImage {
+        TaskImage {
+            branch: "main".to_owned(),
+            parent: None,
+            plan_file: None,
+            content: "Old".to_owned(),
+            body: None,
+            order: 1,
+            agent: None,
+            status: Status::Pending,
+            priority: Priority::Normal,
+            after: Vec::new(),
+            notes: None,
+            is_removed: false,
+        }
+    }
+
+    fn change(before: Option<TaskImage>, after: TaskImage) -> TaskChange {
+        TaskChange {
+            step: 1,
+            at: Timestamp::UNIX_EPOCH,
+            actor: AgentName::human(),
+            task: TaskId::parse("t-1").unwrap(),
+            before,
+            after,
+            is_undo: false,
+            is_undone: false,
+        }
+    }
+
+    #[test]
+    fn a_change_is_told_in_words() {
+        let id = |id: &str| TaskId::parse(id).unwrap();
+        let june = Some(AgentName::known("june"));
+        let some = |text: &str| Some(text.to_owned());
+        for (after, words) in [
+            (image(), ""),
+            (TaskImage { status: Status::Completed, ..image() }, "completed"),
+            (TaskImage { content: "New".into(), ..image() }, "renamed from “Old”"),
+            (TaskImage { body: some("x"), ..image() }, "edited the body of"),
+            (TaskImage { parent: Some(id("t-2")), order: 7, ..image() }, "moved below t-2"),
+            (TaskImage { order: 2, ..image() }, "reordered"),
+            (TaskImage { agent: june, ..image() }, "assigned to @june"),
+            (TaskImage { priority: Priority::High, ..image() }, "set to high priority"),
+            (TaskImage { after: vec![id("a"), id("b")], ..image() }, "put after a, b"),
+            (TaskImage { notes: some("x"), ..image() }, "noted"),
+            (TaskImage { is_removed: true, ..image() }, "removed"),
+            (TaskImage { branch: "x".into(), ..image() }, "moved from main"),
+        ] {
+            assert_eq!(change(Some(image()), after).words(), words);
+        }
+        assert_eq!(change(None, image()).words(), "added");
+    }
+
+    #[test]
+    fn changes_of_one_step_are_one() {
+        let renamed = TaskImage { content: "New".into(), ..image() };
+        let moved = TaskImage { order: 2, ..renamed.clone() };
+        let changes = vec![
+            change(Some(image()), renamed.clone()),
+            change(Some(renamed), moved.clone()),
+            TaskChange { step: 2, ..change(Some(moved.clone()), moved) },
+        ];
+        let joined = joined(changes);
+        assert_eq!(joined.len(), 1);
+        assert_eq!(joined[0].words(), "renamed from “Old”, reordered");
+    }
+}

@@ -1,0 +1,50 @@
+//! Conversations in SQLite.
+
+use convoke_domain::message::Message;
+use convoke_domain::scope::Scope;
+use rusqlite::{Connection, Row, params};
+
+use super::{messages, read_message};
+use crate::error::StoreError;
+use crate::message::Heard;
+use crate::sqlite::{failed, rows};
+
+/// What can be heard in a scope.
+const HEARD: &str = "((messages.project = ?1 AND messages.branch = ?2) OR EXISTS ( \
+     SELECT 1 FROM recipients WHERE message_id = messages.id \
+     AND recipients.project = ?1 AND recipients.branch = ?2))";
+
+/// Finds a message that can be heard in a scope.
+pub(super) fn find(
+    connection: &Connection,
+    scope: &Scope,
+    id: i64,
+) -> Result<Option<Heard>, StoreError> {
+    let sql = format!("SELECT * FROM messages WHERE id = ?3 AND {HEARD}");
+    let read = |row: &Row<'_>| {
+        let scope = Scope { project: row.get("project")?, branch: row.get("branch")? };
+        Ok(Heard { scope, message: read_message(connection, row)? })
+    };
+    let found = rows(connection, &sql, params![scope.project, scope.branch, id], read);
+    Ok(found.map_err(failed("find the message"))?.pop())
+}
+
+/// Reads the conversation of a message.
+pub(super) fn read(
+    connection: &Connection,
+    scope: &Scope,
+    id: i64,
+) -> Result<Vec<Message>, StoreError> {
+    find(connection, scope, id)?.ok_or(StoreError::NoMessage { id })?;
+    let sql = format!(
+        "WITH RECURSIVE up (id, re) AS ( \
+           SELECT id, re FROM messages WHERE id = ?3 UNION \
+           SELECT messages.id, messages.re FROM messages JOIN up ON messages.id = up.re), \
+         down (id) AS ( \
+           SELECT id FROM up WHERE re IS NULL UNION \
+           SELECT messages.id FROM messages JOIN down ON messages.re = down.id) \
+         SELECT messages.* FROM messages JOIN down ON messages.id = down.id \
+         WHERE {HEARD} ORDER BY messages.id"
+    );
+    messages(connection, &sql, params![scope.project, scope.branch, id])
+}

@@ -1,0 +1,81 @@
+//! Prerequisites of tasks in SQLite.
+
+use convoke_domain::scope::Scope;
+use convoke_domain::task::dependency::circle;
+use convoke_domain::task::id::TaskId;
+use rusqlite::types::FromSqlError;
+use rusqlite::{Connection, Row, params};
+
+use super::{find, no_task, tasks_of};
+use crate::error::StoreError;
+
+/// Writes ids with blanks between them, each once.
+pub(in crate::sqlite) fn joined(ids: &[TaskId]) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for id in ids {
+        if !words.contains(&id.as_str()) {
+            words.push(id.as_str());
+        }
+    }
+    words.join(" ")
+}
+
+/// Reads ids with blanks between them.
+pub(in crate::sqlite) fn parse_ids(text: &str) -> rusqlite::Result<Vec<TaskId>> {
+    let parsed = text.split_whitespace().map(TaskId::parse);
+    parsed.collect::<Result<_, _>>().map_err(|error| FromSqlError::other(error).into())
+}
+
+/// Returns the prerequisites of the task in a row that are open.
+pub(super) fn open_among(
+    connection: &Connection,
+    row: &Row<'_>,
+    after: &[TaskId],
+) -> rusqlite::Result<Vec<TaskId>> {
+    if after.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (project, branch): (String, String) = (row.get("project")?, row.get("branch")?);
+    let sql = "SELECT 1 FROM tasks WHERE project = ?1 AND branch = ?2 AND id = ?3 \
+               AND deleted_at IS NULL AND status IN ('pending', 'in_progress')";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut open = Vec::new();
+    for id in after {
+        if statement.exists(params![project, branch, id.as_str()])? {
+            open.push(id.clone());
+        }
+    }
+    Ok(open)
+}
+
+/// Refuses prerequisites that are not there.
+pub(in crate::sqlite) fn refuse_missing(
+    connection: &Connection,
+    scope: &Scope,
+    after: &[TaskId],
+) -> Result<(), StoreError> {
+    for id in after {
+        find(connection, scope, id)?.ok_or_else(|| no_task(id))?;
+    }
+    Ok(())
+}
+
+/// Refuses tasks that wait for each other.
+pub(in crate::sqlite) fn refuse_waiting_circle(
+    connection: &Connection,
+    scope: &Scope,
+) -> Result<(), StoreError> {
+    let sql = "SELECT 1 FROM tasks WHERE project = ?1 AND branch = ?2 AND after_ids <> '' \
+               AND deleted_at IS NULL LIMIT 1";
+    let any = connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.exists(params![scope.project, scope.branch]))
+        .map_err(crate::sqlite::failed("check the prerequisites"))?;
+    if !any {
+        return Ok(());
+    }
+    match circle(&tasks_of(connection, scope)?) {
+        Some(circle) => Err(StoreError::Waits { circle }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,54 @@
+//! Steps: which changes of tasks belong together, and whose they are.
+//!
+//! Triggers write down every change of a task (see the schema), so that no statement can forget to.
+
+use convoke_domain::scope::Scope;
+use jiff::Timestamp;
+use rusqlite::{Transaction, params};
+
+use crate::sqlite::SqliteStore;
+use crate::sqlite::row::Time;
+
+/// A transaction whose changes to tasks are one step.
+pub(in crate::sqlite) struct Step<'a> {
+    pub(in crate::sqlite) transaction: Transaction<'a>,
+    id: i64,
+}
+
+impl SqliteStore {
+    /// Begins a step of the one that this store acts for.
+    pub(in crate::sqlite) fn begin_step(
+        &self,
+        scope: &Scope,
+        now: Timestamp,
+    ) -> rusqlite::Result<Step<'_>> {
+        let transaction = self.begin()?;
+        let sql = "INSERT INTO task_steps (project, branch, actor, at) VALUES (?1, ?2, ?3, ?4)";
+        let values = params![scope.project, scope.branch, self.actor.as_str(), Time(now)];
+        transaction.prepare_cached(sql)?.execute(values)?;
+        let id = transaction.last_insert_rowid();
+        transaction.prepare_cached("UPDATE task_step_now SET step = ?1")?.execute([id])?;
+        Ok(Step { transaction, id })
+    }
+}
+
+impl Step<'_> {
+    /// Says that this step takes another back.
+    pub(in crate::sqlite) fn mark_undo_of(&self, undone: i64) -> rusqlite::Result<()> {
+        let connection = &self.transaction;
+        connection.execute("UPDATE task_steps SET undoes = ?1 WHERE id = ?2", [undone, self.id])?;
+        connection
+            .execute("UPDATE task_steps SET undone_by = ?1 WHERE id = ?2", [self.id, undone])?;
+        Ok(())
+    }
+
+    /// Keeps what the step did; one that did nothing is forgotten.
+    pub(in crate::sqlite) fn commit(self) -> rusqlite::Result<()> {
+        let Self { transaction, id } = self;
+        transaction.execute("UPDATE task_step_now SET step = NULL", [])?;
+        let sql = "DELETE FROM task_steps WHERE id = ?1 \
+                   AND NOT EXISTS (SELECT 1 FROM task_changes WHERE step = ?1)";
+        transaction.execute(sql, [id])?;
+        transaction.commit()
+    }
+}

@@ -1,0 +1,197 @@
+//! Editing tasks in SQLite.
+
+use std::collections::BTreeMap;
+
+use convoke_domain::scope::Scope;
+use convoke_domain::task::Task;
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::order::{Place, orders};
+use convoke_domain::task::priority::Priority;
+use convoke_domain::task::tree::{in_order, top_down};
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::row::Time;
+use super::task::dependency::{joined, refuse_missing, refuse_waiting_circle};
+use super::task::tree::BELOW;
+use super::task::{find, free_id, list, next_order, no_task, tasks_of};
+use super::{SqliteStore, failed};
+use crate::error::StoreError;
+use crate::task_edit::{Moved, Moving, TaskEdit, TaskEditStore};
+
+impl TaskEditStore for SqliteStore {
+    fn edit_task(
+        &self,
+        scope: &Scope,
+        id: &TaskId,
+        edit: &TaskEdit<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let failed = failed("edit the task");
+        let step = self.begin_step(scope, now).map_err(&failed)?;
+        find(&step.transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        let sql = "UPDATE tasks SET content = coalesce(?4, content), \
+                   body = nullif(coalesce(?5, body), ''), priority = coalesce(?6, priority), \
+                   after_ids = coalesce(?7, after_ids), updated_at = ?8 \
+                   WHERE project = ?1 AND branch = ?2 AND id = ?3";
+        let values = params![
+            scope.project,
+            scope.branch,
+            id.as_str(),
+            edit.title,
+            edit.body,
+            edit.priority.map(Priority::name),
+            edit.after.map(joined),
+            Time(now),
+        ];
+        step.transaction.execute(sql, values).map_err(&failed)?;
+        if let Some(after) = edit.after {
+            refuse_missing(&step.transaction, scope, after)?;
+            refuse_waiting_circle(&step.transaction, scope)?;
+        }
+        step.commit().map_err(failed)
+    }
+
+    fn reorder_task(
+        &self,
+        scope: &Scope,
+        id: &TaskId,
+        place: Place<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let failed = failed("reorder the tasks");
+        let step = self.begin_step(scope, now).map_err(&failed)?;
+        let task = find(&step.transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        let siblings = siblings(&step.transaction, scope, &task)?;
+        let set = match (orders(id, &siblings, place), place) {
+            (Some(set), _) => set,
+            (None, Place::Before(other) | Place::After(other)) => {
+                find(&step.transaction, scope, other)?.ok_or_else(|| no_task(other))?;
+                return Err(StoreError::NotSiblings { id: id.clone(), sibling: other.clone() });
+            }
+            (None, Place::First | Place::Last) => Vec::new(),
+        };
+        let sql = "UPDATE tasks SET sort_index = ?4, updated_at = ?5 \
+                   WHERE project = ?1 AND branch = ?2 AND id = ?3";
+        for (id, order) in set {
+            let values = params![scope.project, scope.branch, id.as_str(), order, Time(now)];
+            step.transaction.execute(sql, values).map_err(&failed)?;
+        }
+        step.commit().map_err(failed)
+    }
+
+    fn move_tasks(
+        &self,
+        scope: &Scope,
+        from_branch: &str,
+        moving: Moving<'_>,
+        now: Timestamp,
+    ) -> Result<Moved, StoreError> {
+        let failed = failed("move the tasks");
+        let from = Scope { branch: from_branch.to_owned(), ..scope.clone() };
+        let step = self.begin_step(scope, now).map_err(&failed)?;
+        let tasks = match moving {
+            Moving::All => tasks_of(&step.transaction, &from)?,
+            Moving::Tasks(ids) => with_parts(&step.transaction, &from, ids)?,
+        };
+        let mut moved = Moved::default();
+        if from != *scope {
+            moved = carry(&step.transaction, &from, scope, tasks)?;
+        }
+        step.commit().map_err(failed)?;
+        Ok(moved)
+    }
+}
+
+/// Returns the siblings of a task with their places, in order.
+fn siblings(
+    connection: &Connection,
+    scope: &Scope,
+    task: &Task,
+) -> Result<Vec<(TaskId, i64)>, StoreError> {
+    let sql = "SELECT * FROM tasks WHERE project = ?1 AND branch = ?2 AND parent_id IS ?3 \
+               AND id <> ?4 AND deleted_at IS NULL";
+    let parent = task.parent.as_ref().map(TaskId::as_str);
+    let values = params![scope.project, scope.branch, parent, task.id.as_str()];
+    let mut siblings = list(connection, sql, values)?;
+    siblings.sort_by(in_order);
+    Ok(siblings.into_iter().map(|sibling| (sibling.id, sibling.order)).collect())
+}
+
+/// Returns tasks with everything that is part of them, each once.
+fn with_parts(
+    connection: &Connection,
+    scope: &Scope,
+    ids: &[TaskId],
+) -> Result<Vec<Task>, StoreError> {
+    let sql = format!(
+        "{BELOW} SELECT * FROM tasks WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL \
+         AND id IN (SELECT id FROM below)"
+    );
+    let mut all = BTreeMap::new();
+    for id in ids {
+        find(connection, scope, id)?.ok_or_else(|| no_task(id))?;
+        let values = params![scope.project, scope.branch, id.as_str()];
+        let tasks = list(connection, &sql, values)?;
+        all.extend(tasks.into_iter().map(|task| (task.id.clone(), task)));
+    }
+    Ok(all.into_values().collect())
+}
+
+/// Moves the rows of tasks to another scope, under new ids where theirs are taken.
+pub(super) fn carry(
+    connection: &Connection,
+    from: &Scope,
+    to: &Scope,
+    tasks: Vec<Task>,
+) -> Result<Moved, StoreError> {
+    let failed = failed("move the tasks");
+    let (mut moved, mut names) = (Moved::default(), BTreeMap::new());
+    let after: BTreeMap<_, _> =
+        tasks.iter().map(|task| (task.id.clone(), task.after.clone())).collect();
+    let tasks = top_down(tasks);
+    for task in &tasks {
+        let new = id_there(connection, to, &task.id).map_err(&failed)?;
+        if new != task.id {
+            moved.renamed.push((task.id.clone(), new.clone()));
+        }
+        names.insert(task.id.clone(), new);
+    }
+    let sql = "UPDATE tasks SET project = ?4, branch = ?5, id = ?6, parent_id = ?7, \
+               sort_index = ?8, after_ids = ?9 \
+               WHERE project = ?1 AND branch = ?2 AND id = ?3";
+    for task in &tasks {
+        let parent = task.parent.as_ref().and_then(|parent| names.get(parent));
+        let order = match parent {
+            Some(_) => task.order,
+            None => next_order(connection, to, None).map_err(&failed)?,
+        };
+        let before = after.get(&task.id).into_iter().flatten();
+        let before: Vec<_> = before.filter_map(|id| names.get(id).cloned()).collect();
+        let new = names.get(&task.id).unwrap_or(&task.id);
+        let values = params![
+            from.project,
+            from.branch,
+            task.id.as_str(),
+            to.project,
+            to.branch,
+            new.as_str(),
+            parent.map(TaskId::as_str),
+            order,
+            joined(&before),
+        ];
+        connection.execute(sql, values).map_err(&failed)?;
+        moved.ids.push(new.clone());
+    }
+    Ok(moved)
+}
+
+/// Returns the id that a task gets in another scope: its own, unless a task has or had it there.
+fn id_there(connection: &Connection, to: &Scope, id: &TaskId) -> rusqlite::Result<TaskId> {
+    let sql = "SELECT 1 FROM tasks WHERE project = ?1 AND branch = ?2 AND id = ?3";
+    let values = params![to.project, to.branch, id.as_str()];
+    if connection.prepare_cached(sql)?.exists(values)? {
+        return free_id(connection, to);
+    }
+    Ok(id.clone())
+}

@@ -1,0 +1,73 @@
+//! Changing what tasks say, their place and their branch.
+
+use convoke_domain::scope::Scope;
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::order::Place;
+use convoke_domain::task::priority::Priority;
+use jiff::Timestamp;
+
+use crate::error::StoreError;
+
+/// What becomes different about a task; the rest stays.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TaskEdit<'a> {
+    /// Its title.
+    pub title: Option<&'a str>,
+    /// What else there is to say about it; an empty text takes that away.
+    pub body: Option<&'a str>,
+    /// How urgent it is.
+    pub priority: Option<Priority>,
+    /// All tasks that come before it.
+    pub after: Option<&'a [TaskId]>,
+}
+
+/// Which tasks move to another branch. What is part of a task moves with it.
+#[derive(Debug, Clone, Copy)]
+pub enum Moving<'a> {
+    /// These.
+    Tasks(&'a [TaskId]),
+    /// Every task of the branch.
+    All,
+}
+
+/// What moved to another branch.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Moved {
+    /// The tasks, by the ids that they have now, parents first.
+    pub ids: Vec<TaskId>,
+    /// The ids that were taken there, each with the one that its task has now.
+    pub renamed: Vec<(TaskId, TaskId)>,
+}
+
+/// Changes tasks, each call as one step that can be undone.
+pub trait TaskEditStore {
+    /// Edits a task. `NoTask` if it or a prerequisite is missing, `Waits` if tasks would wait for
+    /// each other.
+    fn edit_task(
+        &self,
+        scope: &Scope,
+        id: &TaskId,
+        edit: &TaskEdit<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Gives a task another place among its siblings. `NotSiblings` if the place names a task that is
+    /// part of another one.
+    fn reorder_task(
+        &self,
+        scope: &Scope,
+        id: &TaskId,
+        place: Place<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Moves tasks from another branch of the project to the scope's, behind the tasks there: all of
+    /// them, or none. Prerequisites that stay behind are dropped.
+    fn move_tasks(
+        &self,
+        scope: &Scope,
+        from_branch: &str,
+        moving: Moving<'_>,
+        now: Timestamp,
+    ) -> Result<Moved, StoreError>;
+}

@@ -1,0 +1,77 @@
+//! Taking everything out of a store and putting it into another, as one file of JSON lines.
+//!
+//! The first line says what the file is, and in which schema; every other line is one row; the last
+//! line counts them, so that a file that was cut off is noticed.
+
+use std::io::{self, BufRead};
+
+use jiff::Timestamp;
+
+use crate::error::StoreError;
+
+/// The version of the format. A file of another version is refused.
+pub const FORMAT: u64 = 1;
+
+/// The longest line that is read. A message has at most 16 MiB, which JSON may write six times as long.
+pub const LONGEST_LINE: u64 = 256 * 1024 * 1024;
+
+/// An export or an import failed. The store is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file could not be written.
+    #[error("cannot write the export")]
+    Write(#[source] io::Error),
+    /// The file could not be read.
+    #[error("cannot read the export")]
+    Read(#[source] io::Error),
+    /// A line is not what a line of an export is.
+    #[error("cannot import line {line}: {why}")]
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A row refers to one that is not in the file.
+    #[error("cannot import this file: a row of `{table}` refers to a row that is missing")]
+    Dangling {
+        /// The table of that row.
+        table: String,
+    },
+    /// The file is of a later version of Convoke.
+    #[error("cannot import this file: it has {what} {found}, and this version knows {known}")]
+    Newer {
+        /// What is later: the format or the schema.
+        what: &'static str,
+        /// Which one the file has.
+        found: u64,
+        /// Ours.
+        known: u64,
+    },
+    /// There is something in the store.
+    #[error("cannot import into this store: it has {rows} rows in `{table}`")]
+    NotEmpty {
+        /// The first table with rows.
+        table: String,
+        /// How many.
+        rows: u64,
+    },
+}
+
+/// Takes everything out, and puts everything in.
+pub trait TransferStore {
+    /// Writes every row as it is at one moment, line by line, and returns how many there were.
+    fn export(
+        &self,
+        now: Timestamp,
+        write: &mut dyn FnMut(&str) -> io::Result<()>,
+    ) -> Result<u64, TransferError>;
+
+    /// Puts every row of an export into an empty store, in one transaction, and returns how many
+    /// there were. A store in which there are only names of projects and firings of hooks is empty;
+    /// both are replaced. A file of an earlier schema is brought up to date.
+    fn import(&self, read: &mut dyn BufRead) -> Result<u64, TransferError>;
+}

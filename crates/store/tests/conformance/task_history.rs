@@ -1,0 +1,132 @@
+//! Rules about the log of tasks, undoing and restoring.
+
+use convoke_domain::task::history::TaskChange;
+use convoke_domain::task::order::Place;
+use convoke_domain::task::priority::Priority;
+use convoke_store::task_edit::TaskEdit;
+
+use super::task_edit::get;
+use super::*;
+
+fn log(store: &dyn Store, id: Option<&TaskId>) -> Vec<String> {
+    let changes = store.task_log(&here(), id, 100).unwrap();
+    changes.iter().map(|change| format!("{} {}", change.actor, change.words())).collect()
+}
+
+pub(super) fn every_change_is_logged(store: &dyn Store) {
+    let id = add(store, "a", None, None);
+    let part = add(store, "part", Some(&id), None);
+    let june = name("june");
+    let change = |change: &Change<'_>| store.change_task(&here(), &id, change, at(2)).unwrap();
+    change(&Change::Status(Status::InProgress));
+    change(&Change::Note("x"));
+    change(&Change::Agent(Some(&june)));
+    let edit = TaskEdit { title: Some("b"), priority: Some(Priority::Low), ..TaskEdit::default() };
+    store.edit_task(&here(), &id, &edit, at(3)).unwrap();
+    store.reorder_task(&here(), &id, Place::First, at(3)).unwrap();
+    change(&Change::Status(Status::Completed));
+    store.remove_task(&here(), &id, at(4)).unwrap();
+    assert_eq!(
+        log(store, Some(&id)),
+        [
+            "human added",
+            "human started",
+            "human noted",
+            "human assigned to @june",
+            "human renamed from “a”, set to low priority",
+            "human completed",
+            "human removed",
+        ]
+    );
+    assert_eq!(log(store, Some(&part)), ["human added", "human skipped", "human removed"]);
+    assert_eq!(log(store, None).len(), 10);
+    assert_eq!(store.task_log(&here(), None, 2).unwrap().len(), 2, "the last ones");
+    let elsewhere = Scope::new("app", "other");
+    assert!(store.task_log(&elsewhere, None, 9).unwrap().is_empty());
+    // What is refused leaves no trace.
+    assert!(store.change_task(&here(), &id, &Change::Note("y"), at(5)).is_err());
+    store.import_tasks(&here(), "p.md", &[], at(5)).unwrap();
+    assert_eq!(log(store, None).len(), 10);
+}
+
+pub(super) fn steps_are_undone(store: &dyn Store) {
+    assert_eq!(store.undo_task_step(&here(), at(1)).unwrap(), []);
+    let top = add(store, "top", None, None);
+    let parts = ["a", "b"].map(|content| add(store, content, Some(&top), None));
+    set_status(store, &parts[0], Status::InProgress, 2);
+    let states = || {
+        let mut tasks = store.tasks(&here()).unwrap();
+        tasks.sort_by_key(|task| task.id.clone());
+        let shown = |task: &convoke_domain::task::Task| {
+            let (mut task, epoch) = (task.clone(), Timestamp::UNIX_EPOCH);
+            task.updated_at = epoch;
+            task
+        };
+        tasks.iter().map(shown).collect::<Vec<_>>()
+    };
+    let other = Scope::new("app", "other");
+    let mut before = Vec::new();
+    let mut apply = |act: &dyn Fn()| {
+        before.push(states());
+        act();
+    };
+    apply(&|| set_status(store, &top, Status::Completed, 3));
+    apply(&|| {
+        let edit = TaskEdit {
+            title: Some("new"),
+            body: Some("text"),
+            after: Some(&[]),
+            ..TaskEdit::default()
+        };
+        store.edit_task(&here(), &top, &edit, at(4)).unwrap();
+    });
+    apply(&|| store.reorder_task(&here(), &parts[1], Place::First, at(5)).unwrap());
+    apply(&|| assert_eq!(store.remove_task(&here(), &parts[0], at(6)).unwrap(), 1));
+    apply(&|| assert_eq!(store.restore_task(&here(), &parts[0], at(7)).unwrap(), 1));
+    apply(&|| {
+        store.change_task(&here(), &parts[0], &Change::Parent(None), at(8)).unwrap();
+    });
+    apply(&|| {
+        drop(store.import_tasks(&here(), "p.md", &["Task 1: x", "Task 2: y"], at(9)).unwrap());
+    });
+    store.add_tasks(&other, &[NewTask::titled("elsewhere")], at(10)).unwrap();
+    for expected in before.iter().rev() {
+        assert!(!store.undo_task_step(&here(), at(20)).unwrap().is_empty());
+        assert_eq!(states(), *expected);
+    }
+    assert_eq!(store.tasks(&other).unwrap().len(), 1, "another branch is left alone");
+    let undone = store.undo_task_step(&here(), at(21)).unwrap();
+    assert_eq!(undone.iter().map(TaskChange::words).collect::<Vec<_>>(), ["started"]);
+    // A change after undoing is the next to be undone.
+    store.change_task(&here(), &top, &Change::Note("again"), at(22)).unwrap();
+    assert_eq!(store.undo_task_step(&here(), at(23)).unwrap()[0].words(), "noted");
+    for _ in 0..3 {
+        assert_eq!(store.undo_task_step(&here(), at(24)).unwrap()[0].words(), "added");
+    }
+    assert_eq!(store.undo_task_step(&here(), at(25)).unwrap(), []);
+    assert!(store.tasks(&here()).unwrap().is_empty());
+    let log = store.task_log(&here(), None, 1000).unwrap();
+    assert!(log.iter().all(|change| change.is_undo || change.is_undone));
+}
+
+pub(super) fn removed_tasks_are_restored(store: &dyn Store) {
+    let top = add(store, "top", None, None);
+    let part = add(store, "part", Some(&top), None);
+    let early = add(store, "early", Some(&top), None);
+    store.remove_task(&here(), &early, at(2)).unwrap();
+    store.remove_task(&here(), &top, at(3)).unwrap();
+    let removed = || {
+        let tasks = store.removed_tasks(&here()).unwrap();
+        tasks.into_iter().map(|removed| removed.task.content).collect::<Vec<_>>()
+    };
+    assert_eq!(removed(), ["top", "early"]);
+    let restore = |id: &TaskId| store.restore_task(&here(), id, at(4));
+    assert!(matches!(restore(&part), Err(StoreError::RemovedParent { .. })));
+    assert_eq!(restore(&top).unwrap(), 2, "only what was removed with it");
+    assert_eq!(get(store, &part).parent, Some(top.clone()));
+    assert_eq!(removed(), ["early"]);
+    assert!(matches!(restore(&top), Err(StoreError::NotRemoved { .. })));
+    assert!(matches!(restore(&TaskId::parse("t-zzzzz").unwrap()), Err(StoreError::NoTask { .. })));
+    assert_eq!(restore(&early).unwrap(), 1);
+    assert!(store.removed_tasks(&Scope::new("app", "other")).unwrap().is_empty());
+}

@@ -1,0 +1,168 @@
+//! Rules about exports and imports.
+
+use convoke_domain::run::RunId;
+use convoke_store::journal::{Integrity, NewEvent};
+use convoke_store::task_edit::TaskEdit;
+use convoke_store::transfer::TransferError;
+
+use super::*;
+
+fn run() -> RunId {
+    RunId::parse("20261116T060000-abcd").unwrap()
+}
+
+/// Something of most kinds.
+fn fill(store: &dyn Store) {
+    store.project_name("/home/ana/app", "app").unwrap();
+    let (june, human) = (name("june"), name("human"));
+    store.add_agent(&here(), &june, "claude").unwrap();
+    let first = add(store, "first \u{2028} “quoted” \\ \"", None, Some("plan.md"));
+    let then = NewTask { after: std::slice::from_ref(&first), ..NewTask::titled("then") };
+    let then = store.add_tasks(&here(), &[then], at(1)).unwrap().remove(0);
+    let edit = TaskEdit { body: Some("two\nlines\u{0}"), ..TaskEdit::default() };
+    store.edit_task(&here(), &then, &edit, at(2)).unwrap();
+    store.remove_task(&here(), &then, at(3)).unwrap();
+    let message = NewMessage {
+        from: &human,
+        to: Some(&june),
+        kind: MessageKind::Direct,
+        content: "hello\n\u{1b}[2J",
+        mentions: &[],
+    };
+    let said = store.say(&here(), &message, at(4)).unwrap();
+    store.reply(&here(), said.id, &message, at(5)).unwrap();
+    store.record_event(&here(), &june, "did it", at(5)).unwrap();
+    store.begin_run(&run(), &here(), "Add a search", at(1)).unwrap();
+    let event = NewEvent { at_ms: i64::MAX, kind: "begun", body: "{\"a\":1}" };
+    store.append(&run(), 1, &[event]).unwrap();
+}
+
+fn exported(store: &dyn Store) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut write = |line: &str| {
+        lines.push(line.to_owned());
+        Ok(())
+    };
+    store.export(at(9), &mut write).unwrap();
+    lines
+}
+
+fn import(store: &dyn Store, lines: &[String]) -> Result<u64, TransferError> {
+    let text = [lines, &[String::new()]].concat().join("\n");
+    store.import(&mut text.as_bytes())
+}
+
+fn source() -> Vec<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&dir.path().join("store.db")).unwrap();
+    fill(&store);
+    exported(&store)
+}
+
+pub(super) fn everything_is_exported_and_imported(store: &dyn Store) {
+    let lines = source();
+    assert!(lines.iter().all(|line| !line.contains('\n')));
+    // A name and a firing of a hook do not make a store one with something in it.
+    store.project_name("/somewhere", "somewhere").unwrap();
+    let rows = import(store, &lines).unwrap();
+    assert_eq!(rows, lines.len() as u64 - 2);
+    assert_eq!(exported(store), lines, "nothing is lost and nothing is added");
+    assert_eq!(store.verify("app", &run()).unwrap(), Integrity::Sound);
+    let last = store.undo_task_step(&here(), at(10)).unwrap();
+    assert_eq!(last[0].words(), "removed", "history goes on");
+    let again = import(store, &lines);
+    assert!(matches!(again, Err(TransferError::NotEmpty { .. })), "{again:?}");
+    let message = store.thread(&here(), 1).unwrap();
+    assert_eq!(message.len(), 2);
+}
+
+/// What is wrong with a file, in which line, and the file.
+type Case = (&'static str, Option<usize>, Vec<String>);
+
+fn find(lines: &[String], table: &str) -> usize {
+    let start = format!("{{\"table\":\"{table}\"");
+    lines.iter().position(|line| line.starts_with(&start)).unwrap()
+}
+
+/// What somebody may put into a line. Each replaces a part of the line of a table.
+const HOSTILE: [(&str, &str, &str, &str); 18] = [
+    ("no row", "tasks", "{\"table\"", "{\"x\":1,\"table\""),
+    ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"sqlite_master\""),
+    ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"task_step_now\""),
+    ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"tasks\\\" DROP\""),
+    ("no column", "tasks", "\"body\"", "\"x\\\", \\\"body\""),
+    ("has control characters", "tasks", "first ", "first \\n- forged"),
+    ("is no id", "tasks", "\"id\":\"", "\"id\":\"../"),
+    ("is no time", "tasks", "1970-01-01T", "yesterday "),
+    ("CHECK constraint", "tasks", "\"pending\"", "\"approved\""),
+    ("neither a text nor", "tasks", "\"sort_index\":1", "\"sort_index\":[1]"),
+    ("neither a text nor", "tasks", "\"sort_index\":1", "\"sort_index\":1e99"),
+    ("neither a text nor", "tasks", "\"sort_index\":1", "\"sort_index\":true"),
+    ("cannot store TEXT", "tasks", "\"sort_index\":1", "\"sort_index\":\"x\""),
+    ("strange value", "messages", "\"dm\"", "\"verdict\""),
+    ("`name` has control", "agents", "\"june\"", "\"ju\\u001bne\""),
+    ("`after` `content` has control", "task_changes", "first ", "first \\\\u000a"),
+    ("`after` is no task", "task_changes", "\\\"status\\\"", "\\\"other\\\""),
+    ("does not begin like", "", "store export", "another"),
+];
+
+fn hostile_lines(lines: &[String]) -> Vec<Case> {
+    let replaced = HOSTILE.iter().map(|(why, table, part, with)| {
+        let at = if table.is_empty() { 0 } else { find(lines, table) };
+        let mut changed = lines.to_vec();
+        assert!(changed[at].contains(part), "{why}: {}", changed[at]);
+        changed[at] = changed[at].replacen(part, with, 1);
+        (*why, Some(at + 1), changed)
+    });
+    let task = find(lines, "tasks");
+    let texts = [
+        ("no JSON", "{".to_owned()),
+        ("no JSON object", "[1]".to_owned()),
+        ("no JSON", "[".repeat(100_000)),
+        ("no row", "{\"table\":\"tasks\"}".to_owned()),
+        ("rows should come before it", "{\"end\":true,\"rows\":1000}".to_owned()),
+    ];
+    let whole = texts.into_iter().map(|(why, text)| {
+        let mut changed = lines.to_vec();
+        changed[task] = text;
+        (why, Some(task + 1), changed)
+    });
+    replaced.chain(whole).collect()
+}
+
+fn hostile_files(lines: &[String]) -> Vec<Case> {
+    let (task, recipient, last) =
+        (find(lines, "tasks"), find(lines, "recipients"), lines.len() - 1);
+    let mut cases = vec![
+        ("ends before its last", Some(last + 1), lines[..last].to_vec()),
+        ("UNIQUE constraint", Some(task + 2), [&lines[..=task], &lines[task..]].concat()),
+        ("it is the last", Some(lines.len() + 1), [lines, &lines[task..=task]].concat()),
+    ];
+    let mut dangling = lines.to_vec();
+    dangling[recipient] = dangling[recipient].replace("\"message_id\":1", "\"message_id\":77");
+    cases.push(("refers to a row that is missing", None, dangling));
+    for name in ["version", "schema"] {
+        let mut later = lines.to_vec();
+        let at = later[0].find(&format!("\"{name}\":")).unwrap() + name.len() + 3;
+        later[0].insert(at, '9');
+        cases.push(("this version knows", None, later));
+    }
+    cases
+}
+
+pub(super) fn bad_exports_are_refused(store: &dyn Store) {
+    let lines = source();
+    for (why, line, lines) in [hostile_lines(&lines), hostile_files(&lines)].concat() {
+        let error = import(store, &lines).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains(why), "{why}: {said}");
+        let number = line.map(|line| format!("line {line}:"));
+        assert!(number.is_none_or(|number| said.contains(&number)), "{why}: {said}");
+        assert!(store.tasks(&here()).unwrap().is_empty(), "{why}: nothing is imported");
+    }
+    let cut = lines.join("\n").into_bytes();
+    assert!(store.import(&mut &cut[..]).is_err(), "the last line has no end");
+    assert!(store.import(&mut &b""[..]).is_err());
+    assert!(store.import(&mut &b"\xff\xfe\n"[..]).unwrap_err().to_string().contains("UTF-8"));
+    import(store, &lines).unwrap();
+}
