@@ -75,5 +75,6 @@ pub trait AgentStore {
         scope: &Scope,
         name: &AgentName,
         removal: Removal,
+        now: Timestamp,
     ) -> Result<Left, StoreError>;
 }

@@ -20,7 +20,8 @@ CREATE TABLE task_steps (
 
 CREATE INDEX task_steps_by_scope ON task_steps (project, branch, id);
 
--- What a step did to each task: the row before, as JSON, and after. Nothing here is ever changed.
+-- What a step did to each task: the row before, as JSON, and after. Only the name of a renamed agent
+-- is ever changed here.
 CREATE TABLE task_changes (
     id     INTEGER PRIMARY KEY AUTOINCREMENT,
     step   INTEGER NOT NULL REFERENCES task_steps (id),

@@ -3,6 +3,7 @@
 use convoke_domain::agent::{Agent, AgentStatus};
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::message::ADDRESSED;
@@ -79,6 +80,11 @@ impl AgentStore for SqliteStore {
             return Err(StoreError::AgentExists { name: to.clone() });
         }
         let rename = || {
+            let note_steps = |step: Option<i64>| {
+                transaction.execute("UPDATE task_step_now SET step = ?1", [step])
+            };
+            // The tasks stay as they were, so there is no step to undo.
+            note_steps(Some(0))?;
             for (table, column) in NAMED {
                 // A message may be to both names; it counts once.
                 let sql = format!(
@@ -87,6 +93,16 @@ impl AgentStore for SqliteStore {
                 );
                 transaction.execute(&sql, params![project, from.as_str(), to.as_str()])?;
             }
+            // A step that is undone later must not bring the old name back.
+            for image in ["before", "after"] {
+                let sql = format!(
+                    "UPDATE task_changes SET {image} = json_set({image}, '$.assigned_agent', ?3) \
+                     WHERE json_extract({image}, '$.assigned_agent') = ?2 \
+                     AND step IN (SELECT id FROM task_steps WHERE project = ?1)"
+                );
+                transaction.execute(&sql, params![project, from.as_str(), to.as_str()])?;
+            }
+            note_steps(None)?;
             transaction.commit()
         };
         rename().map_err(failed("rename the agent"))
@@ -97,9 +113,10 @@ impl AgentStore for SqliteStore {
         scope: &Scope,
         name: &AgentName,
         removal: Removal,
+        now: Timestamp,
     ) -> Result<Left, StoreError> {
-        let transaction = self.begin().map_err(failed("remove the agent"))?;
-        let left = left_by(&transaction, scope, name).map_err(failed("look at the agent"))?;
+        let step = self.begin_step(scope, now).map_err(failed("remove the agent"))?;
+        let left = left_by(&step.transaction, scope, name).map_err(failed("look at the agent"))?;
         let Some(left) = left else { return Err(StoreError::NoAgent { name: name.clone() }) };
         let Left { tasks, unread } = left;
         if removal == Removal::IfIdle && tasks + unread > 0 {
@@ -113,9 +130,9 @@ impl AgentStore for SqliteStore {
                 "UPDATE tasks SET assigned_agent = NULL WHERE project = ?1 AND branch = ?2 \
                  AND assigned_agent = ?3 AND status IN ('pending', 'in_progress')",
             ] {
-                transaction.execute(sql, values)?;
+                step.transaction.execute(sql, values)?;
             }
-            transaction.commit()
+            step.commit()
         };
         remove().map_err(failed("remove the agent"))?;
         Ok(left)
@@ -123,13 +140,14 @@ impl AgentStore for SqliteStore {
 }
 
 /// Every column that names an agent of the project in the same row.
-const NAMED: [(&str, &str); 8] = [
+const NAMED: [(&str, &str); 9] = [
     ("agents", "name"),
     ("tasks", "assigned_agent"),
     ("messages", "from_agent"),
     ("messages", "to_agent"),
     ("recipients", "agent"),
     ("events", "actor"),
+    ("task_steps", "actor"),
     ("skill_history", "agent"),
     ("sessions", "agent"),
 ];

@@ -87,6 +87,7 @@ pub(super) fn agents_are_renamed(store: &dyn Store) {
     assert!(matches!(rename("june", "backend"), Err(StoreError::AgentExists { .. })));
     let task = NewTask { agent: Some(&june), ..NewTask::titled("a") };
     let task = store.add_tasks(&here(), &[task], at(1)).unwrap().remove(0);
+    store.change_task(&here(), &task, &Change::Status(Status::InProgress), at(2)).unwrap();
     let mention = Address { scope: here(), agent: june.clone() };
     let first = say(store, &here(), "backend", Some("june"), &[mention], 1);
     say(store, &here(), "june", Some("backend"), &[], 2);
@@ -100,7 +101,10 @@ pub(super) fn agents_are_renamed(store: &dyn Store) {
     let seen = store.agent(&here(), &july).unwrap().unwrap().last_seen;
     assert_eq!(seen, Some(first));
     assert!(store.agent(&far, &july).unwrap().is_some());
-    assert_eq!(store.task(&here(), &task).unwrap().unwrap().agent, Some(july.clone()));
+    // A new name is no step of a task, and no undone step brings the old name back.
+    store.undo_task_step(&here(), at(3)).unwrap();
+    let undone = store.task(&here(), &task).unwrap().unwrap();
+    assert_eq!((undone.agent, undone.status), (Some(july.clone()), Status::Pending));
     let unread = store.addressed_to(&here(), &july, seen, 9).unwrap();
     assert_eq!(unread.iter().map(|message| message.id).collect::<Vec<_>>(), [next]);
     let messages = store.recent_messages(&here(), 9).unwrap();
@@ -114,7 +118,7 @@ pub(super) fn agents_are_renamed(store: &dyn Store) {
 
 pub(super) fn agents_are_removed(store: &dyn Store) {
     let june = name("june");
-    let remove = |removal| store.remove_agent(&here(), &june, removal);
+    let remove = |removal| store.remove_agent(&here(), &june, removal, at(4));
     assert!(matches!(remove(Removal::Anyway), Err(StoreError::NoAgent { .. })));
     store.add_agent(&here(), &june, "claude").unwrap();
     assert_eq!(remove(Removal::IfIdle).unwrap(), Left { tasks: 0, unread: 0 });

@@ -5,6 +5,7 @@ use convoke_store::agent::{AgentStore, Left, Removal};
 use serde::Serialize;
 
 use crate::app::{App, Format};
+use crate::clock::now;
 use crate::config::wake::{AgentPlace, settings};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -52,7 +53,7 @@ impl RmArgs {
         let removal = if self.force { Removal::Anyway } else { Removal::IfIdle };
         let Workspace { store, scope } = workspace;
         let Left { tasks, unread } =
-            store.remove_agent(scope, &self.name, removal).map_err(refused)?;
+            store.remove_agent(scope, &self.name, removal, now()).map_err(refused)?;
         let name = self.name.as_str();
         match app.format {
             Format::Json => output.json(&Report { removed: name, freed_tasks: tasks, unread })?,
