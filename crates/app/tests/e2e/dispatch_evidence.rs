@@ -179,6 +179,7 @@ fn a_record_of_another_answer_proves_nothing() {
     confirmation  confirmed
     read          unknown: the record's last answer differs from --response
     verdict       PASS
+                  the reviewer also wrote: I am done.
     --- stderr
     ");
     assert_snapshot!(check(&other, &["--require-proof"]), @"
@@ -188,6 +189,7 @@ fn a_record_of_another_answer_proves_nothing() {
     read          unknown: the record's last answer differs from --response
     proof         confirmed, but no record shows it: design.md, spec.md
     verdict       UNPROVEN: approved, but without the required proof of reading
+                  the reviewer also wrote: I am done.
     --- stderr
     ");
     let report: Value = serde_json::from_str(&check(&other, &["--json"]).stdout).unwrap();
