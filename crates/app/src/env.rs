@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use convoke_domain::ledger::place::Named;
+use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::transcript::own::Homes;
 
 /// What the process was started with.
@@ -78,6 +79,12 @@ impl Environment {
     /// Returns the agent that this process works for, if it was told.
     pub fn agent(self) -> Option<OsString> {
         variable("CONVOKE_AGENT")
+    }
+
+    /// Tells whether this process runs inside a lane: in a client that Convoke started, or in
+    /// anything that such a client started.
+    pub fn is_in_lane(self) -> bool {
+        variable(LANE_MARK).is_some()
     }
 
     /// Returns the store's file, if one is named.

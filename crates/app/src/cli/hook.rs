@@ -37,6 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Reads the client's JSON on stdin and prints its answer: the wake-up of the agent whose session
 /// it is, once after each loss of memory, and otherwise nothing. Always exits 0.
 ///
+/// In a client that Convoke started (`CONVOKE_LANE` is set) it delivers and records nothing.
+///
 /// The agent is the one in `CONVOKE_AGENT`, else the one the session is bound to, else the project's
 /// `wake.agent`.
 #[derive(Debug, clap::Args)]
@@ -68,8 +70,13 @@ impl Args {
     }
 
     fn try_to_answer(&self, verbosity: Verbosity, output: &mut Output) -> Result<(), Failure> {
-        let Some((input, moment)) = self.event() else { return say_nothing(output) };
+        // A client may fail to write its event into a pipe that nothing reads.
+        let event = self.event();
         let environment = Environment;
+        if environment.is_in_lane() {
+            return say_nothing(output);
+        }
+        let Some((input, moment)) = event else { return say_nothing(output) };
         let place = place(&input, environment).zip(input.session_id.as_deref());
         let Some((project, session_id)) = place else { return say_nothing(output) };
         let app = App { project, environment, format: Format::Json, verbosity };

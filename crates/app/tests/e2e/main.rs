@@ -37,6 +37,7 @@ mod git_programs;
 mod harness;
 mod hook;
 mod hook_arrival;
+mod hook_lane;
 mod hooks;
 mod http_lane;
 mod lane;
