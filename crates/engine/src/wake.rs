@@ -1,26 +1,30 @@
 //! Assembling a wake-up from the store, the plan and the skill files. Reads only; nothing changes.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use convoke_domain::agent::Agent;
-use convoke_domain::message::{Message, activity};
+use convoke_domain::message::{ActivityLine, Message, activity};
 use convoke_domain::plan::Plan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::SkillId;
 use convoke_domain::skill::choice::{Choice, PatternRule, choose};
 use convoke_domain::skill::prune::Forms;
-use convoke_domain::task::outline::Outline;
+use convoke_domain::task::outline::{Outline, Tally};
 use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
 use convoke_domain::task::{State, Task};
-use convoke_domain::token::{Budget, Tokenizer};
-use convoke_domain::wake::fit::{WakeUp, wake_up};
-use convoke_domain::wake::news::news;
-use convoke_domain::wake::{Extent, Facts, Mode, NewMessage, Order, PlanText, Profile, SkillText};
+use convoke_domain::text::{CharOffset, Text};
+use convoke_domain::token::Tokenizer;
+use convoke_domain::wake::fit::{Room, WakeUp, wake_up};
+use convoke_domain::wake::news::{News, Place, Unread};
+use convoke_domain::wake::{
+    Extent, Facts, Fit, Mode, NewMessage, Order, PlanText, Profile, SkillText,
+};
 use convoke_store::Store;
 use convoke_store::error::StoreError;
+use convoke_store::message::{Addressed, Receipt};
 use convoke_store::skill::Injection;
-use convoke_store::task::ActivePlan;
+use convoke_store::task::{ActivePlan, Surroundings};
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
@@ -29,6 +33,13 @@ use crate::skill::{Found, Library, Skill};
 
 /// The most messages and the most deeds that are shown as recent.
 const RECENT: usize = 10;
+
+/// The largest plan that is read whole.
+const MOST_TASKS: usize = 500;
+
+/// How many characters of a title are shown, and where there is little room.
+const LONG_TITLE: usize = 400;
+const SHORT_TITLE: usize = 60;
 
 /// No plan a person writes is larger.
 const MAX_PLAN_BYTES: u64 = 4 * 1024 * 1024;
@@ -49,6 +60,8 @@ pub struct Sources<'a> {
     pub clock: Offset,
     /// How much an agent is told each time.
     pub mode: Mode,
+    /// What gives way when that is too much.
+    pub fit: Fit,
 }
 
 /// Whom to wake, and with what.
@@ -83,11 +96,18 @@ pub struct Assembled {
     pub task: Option<String>,
     /// The stored message that is shown as new.
     pub message_id: Option<i64>,
+    /// The newest stored message to the agent that is shown or counted.
+    pub newest_known: Option<i64>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
 
 impl Assembled {
+    /// Returns what the agent has of its messages once the wake-up was delivered.
+    pub fn receipt(&self) -> Receipt<'_> {
+        Receipt { read: &self.wake_up.read, known: self.newest_known }
+    }
+
     /// Returns what is recorded once the wake-up was delivered.
     pub fn injection(&self, agent: &AgentName, now: Timestamp) -> Injection {
         let mode = match self.extent {
@@ -112,54 +132,137 @@ impl Assembled {
 pub fn assemble(
     sources: &Sources<'_>,
     call: &Call,
-    budget: Budget,
+    room: Room,
     tokenizer: &dyn Tokenizer,
 ) -> Result<Assembled, StoreError> {
+    // A hook's text must fit, because its client would cut off the end.
+    let fit = if call.order == Order::CriticalFirst { Fit::Kept } else { sources.fit };
     let agents = sources.store.agents(sources.scope)?;
-    let (tasks, plan_file) = match active_plan(sources, call)? {
-        ActivePlan::Nothing => (Vec::new(), None),
-        ActivePlan::WithoutFile => (sources.store.tasks_of_plan(sources.scope, None)?, None),
-        ActivePlan::File(plan) => {
-            (sources.store.tasks_of_plan(sources.scope, Some(&plan))?, Some(plan))
-        }
+    let (Surroundings { tasks, elsewhere }, plan_file) = plan_tasks(sources, call)?;
+    let grown = |most: usize| {
+        let clipped = tasks.iter().map(|task| clip_title(task, fit, most)).collect();
+        trees(clipped, |task| State::among(&agents, task))
     };
-    let roots = trees(tasks, |task| State::among(&agents, task));
-    let path = match call.profile {
-        Profile::Orchestrator => current_path(&roots),
-        Profile::Agent => current_path_of(&roots, &call.agent),
-    };
+    let (roots, short_roots) = (grown(LONG_TITLE), grown(SHORT_TITLE));
+    let path = current(&roots, call);
     let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
     let choice = choice(sources, &path, history.as_ref());
     let (skill, notices, mut diagnostics) =
         find_skill(sources, &choice, &path, &call.agent, plan_file.as_deref())?;
     let agent = agents.iter().find(|agent| agent.name == call.agent);
-    let messages = Messages::read(sources, call, agent)?;
+    let messages = Messages::read(sources, call)?;
     let compacted = agent.is_some_and(|agent| agent.compacted_at.is_some());
     let extent = call.extent.unwrap_or_else(|| sources.mode.extent(history.is_some(), compacted));
-    let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
-    let facts = Facts {
-        reader: call.agent.clone(),
-        profile: call.profile,
-        order: call.order,
-        skill: skill_text(sources, &choice, skill.as_ref(), notices),
-        outline: (!roots.is_empty()).then(|| Outline::new(&roots, &path)),
-        plan: plan_text.as_ref().map(|(file, text)| match text {
-            Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
-            None => PlanText::Missing { file },
-        }),
-        activity: messages.activity,
-        message: messages.new.clone(),
-    };
     let wake_up = match extent {
-        Extent::Everything => wake_up(&facts, budget, tokenizer),
-        Extent::News => WakeUp::whole(news(&roots, &path, &messages.unread), budget, tokenizer),
+        Extent::Everything => {
+            let plan = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
+            let outline = |roots| {
+                let outline = Outline::new(roots, &current(roots, call)).with_elsewhere(elsewhere);
+                (!roots.is_empty()).then_some(outline)
+            };
+            let facts = Facts {
+                reader: call.agent.clone(),
+                profile: call.profile,
+                order: call.order,
+                fit,
+                skill: skill_text(sources, &choice, skill.as_ref(), notices),
+                outline: outline(&roots),
+                short_outline: outline(&short_roots),
+                plan: plan.as_ref().map(|(file, text)| match text {
+                    Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
+                    None => PlanText::Missing { file },
+                }),
+                activity: messages.activity,
+                message: messages.new.clone(),
+                message_id: messages.id,
+                unread: messages.count,
+            };
+            wake_up(&facts, room, tokenizer)
+        }
+        Extent::News => News {
+            reader: &call.agent,
+            place: place(sources, &roots, &path, elsewhere)?,
+            messages: &messages.unread,
+            unread: messages.count,
+            fit,
+        }
+        .wake_up(room, tokenizer),
     };
     if wake_up.over_budget {
         diagnostics.push("over_budget".to_owned());
     }
     let task = path.last().map(|node| node.task.id.to_string());
-    let message_id = messages.id;
-    Ok(Assembled { wake_up, extent, choice, skill, plan_file, task, message_id, diagnostics })
+    let (message_id, newest_known) = (messages.id, messages.newest);
+    Ok(Assembled {
+        wake_up,
+        extent,
+        choice,
+        skill,
+        plan_file,
+        task,
+        message_id,
+        newest_known,
+        diagnostics,
+    })
+}
+
+/// Returns the tasks of the active plan, and its file. The contract's list has all of them.
+fn plan_tasks(
+    sources: &Sources<'_>,
+    call: &Call,
+) -> Result<(Surroundings, Option<String>), StoreError> {
+    let plan = match active_plan(sources, call)? {
+        ActivePlan::Nothing => return Ok((Surroundings::default(), None)),
+        ActivePlan::WithoutFile => None,
+        ActivePlan::File(plan) => Some(plan),
+    };
+    let most = match sources.fit {
+        Fit::Seed if call.order == Order::Contract => usize::MAX,
+        Fit::Seed | Fit::Kept => MOST_TASKS,
+    };
+    let agent = (call.profile == Profile::Agent).then_some(&call.agent);
+    let found = sources.store.surroundings(sources.scope, plan.as_deref(), agent, most)?;
+    Ok((found, plan))
+}
+
+fn current<'a>(roots: &'a [Node], call: &Call) -> Vec<&'a Node> {
+    match call.profile {
+        Profile::Orchestrator => current_path(roots),
+        Profile::Agent => current_path_of(roots, &call.agent),
+    }
+}
+
+/// Cuts a title that is longer than a line should be; the contract never does.
+fn clip_title(task: &Task, fit: Fit, most: usize) -> Task {
+    let text = Text::new(&task.content);
+    let mut clipped = task.clone();
+    if fit == Fit::Kept && text.chars() > most {
+        let kept = text.before(CharOffset::new(most)).as_str();
+        clipped.content = format!("{kept}… [`convoke task show {}`]", task.id);
+    }
+    clipped
+}
+
+/// Returns where the agent stands. In a plan that was not read whole the store counts its siblings.
+fn place<'a>(
+    sources: &Sources<'_>,
+    roots: &'a [Node],
+    path: &[&'a Node],
+    elsewhere: Tally,
+) -> Result<Place<'a>, StoreError> {
+    let (siblings, phase) = match path {
+        [.., parent, _] => (parent.children.as_slice(), Some(parent.task.content.as_str())),
+        _ => (roots, None),
+    };
+    let Some(leaf) = path.last() else {
+        return Ok(Place { of: siblings.len(), ..Place::default() });
+    };
+    let before = siblings.iter().take_while(|node| !std::ptr::eq(*node, *leaf)).count();
+    let (number, of) = match elsewhere == Tally::default() {
+        true => (before + 1, siblings.len()),
+        false => sources.store.place(sources.scope, &leaf.task)?,
+    };
+    Ok(Place { phase, number, of, task: Some(leaf.task.content.as_str()) })
 }
 
 /// The orchestrator follows the whole scope, an agent what it holds.
@@ -255,44 +358,49 @@ pub(crate) fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
 struct Messages {
     new: Option<NewMessage>,
     id: Option<i64>,
-    /// Everything unread that is to the agent, the new message last.
-    unread: Vec<NewMessage>,
-    activity: Vec<String>,
+    /// The newest unread messages to the agent, the new message last.
+    unread: Vec<Unread>,
+    /// How many stored ones there are in all.
+    count: usize,
+    /// The newest of them.
+    newest: Option<i64>,
+    activity: Vec<ActivityLine>,
 }
 
 impl Messages {
-    fn read(sources: &Sources<'_>, call: &Call, agent: Option<&Agent>) -> Result<Self, StoreError> {
-        let (store, seen) = (sources.store, agent.and_then(|agent| agent.last_seen));
-        let mut addressed = store.addressed_to(sources.scope, &call.agent, seen, RECENT + 1)?;
-        let count = store.count_addressed_to(sources.scope, &call.agent, seen)?;
-        let said = |it: &Message| NewMessage { from: it.from.clone(), content: it.content.clone() };
-        let mut unread_messages: Vec<_> = addressed.iter().map(said).collect();
-        unread_messages.extend(call.message.clone());
-        let (new, id) = match &call.message {
-            Some(message) => (Some(message.clone()), None),
-            None => match addressed.pop() {
-                Some(Message { id, from, content, .. }) => {
-                    (Some(NewMessage { from, content }), Some(id))
-                }
-                None => (None, None),
-            },
+    fn read(sources: &Sources<'_>, call: &Call) -> Result<Self, StoreError> {
+        let (store, scope, agent) = (sources.store, sources.scope, &call.agent);
+        let mut addressed =
+            store.addressed_to(scope, agent, Addressed::Unread, None, RECENT + 1)?;
+        let count = store.count_addressed_to(scope, agent, Addressed::Unread)?;
+        let newest = addressed.last().map(|message| message.id);
+        let stored = |message: &Message| Unread {
+            id: Some(message.id),
+            message: NewMessage { from: message.from.clone(), content: message.content.clone() },
         };
-        let unread: Vec<i64> = addressed.iter().map(|message| message.id).collect();
-        let mut recent = store.recent_messages(sources.scope, RECENT + 1)?;
-        recent.extend(addressed);
-        recent.retain(|message| Some(message.id) != id);
-        recent.sort_by_key(|message| message.id);
-        recent.dedup_by_key(|message| message.id);
-        let recent = &recent[recent.len().saturating_sub(RECENT)..];
-        let events = store.recent_events(sources.scope, RECENT)?;
-        let mut activity = activity(recent, &events, &call.agent, sources.clock);
-        let shown = unread.iter().filter(|id| recent.iter().any(|it| it.id == **id)).count();
-        let not_shown = count - usize::from(id.is_some()) - shown;
-        if not_shown > 0 {
-            // They count as seen once this is delivered, so this is the last that is heard of them.
-            let agent = &call.agent;
-            activity.push(format!("- {not_shown} earlier to you: `convoke inbox {agent} --all`"));
+        let mut unread: Vec<_> = addressed.iter().map(stored).collect();
+        let said = call.message.clone();
+        unread.extend(said.clone().map(|message| Unread { id: None, message }));
+        let (new, id) = match said {
+            Some(message) => (Some(message), None),
+            None => {
+                addressed.pop().map_or((None, None), |Message { id, from, content, .. }| {
+                    (Some(NewMessage { from, content }), Some(id))
+                })
+            }
+        };
+        let waiting: BTreeSet<i64> = addressed.iter().map(|message| message.id).collect();
+        let recent = store.recent_messages(scope, RECENT + 1)?;
+        let known = |message: &Message| Some(message.id) == id || waiting.contains(&message.id);
+        let others = recent.into_iter().rev().filter(|message| !known(message));
+        // What is unread goes before what the agent may have heard.
+        let newest_first = addressed.into_iter().rev().chain(others);
+        let shown: Vec<_> = newest_first.take(RECENT).collect();
+        let events = store.recent_events(scope, RECENT)?;
+        let mut activity = activity(&shown, &events, agent, sources.clock);
+        for line in &mut activity {
+            line.message = line.message.filter(|id| waiting.contains(id));
         }
-        Ok(Self { new, id, unread: unread_messages, activity })
+        Ok(Self { new, id, unread, count, newest, activity })
     }
 }

@@ -15,8 +15,8 @@ use crate::{Error, root};
 /// What `convoke runs` says of a run that came to its end.
 const ENDED: &str = "  ended  (rehearsal) Let people keep their notes";
 
-/// Installs the plugin and calls its command, whose model then calls Convoke.
-pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
+/// Installs the plugin.
+pub(super) fn install(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
     let repository = root().display().to_string();
     let manifest = root().join("plugin").display().to_string();
     for words in [
@@ -27,6 +27,12 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     ] {
         finished(command(user, bin, server)?.arg("plugin").args(words))?;
     }
+    Ok(())
+}
+
+/// Installs the plugin and calls its command, whose model then calls Convoke.
+pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
+    install(user, bin, server)?;
     let call = |words: &str| {
         let input = json!({ "command": format!("convoke {words}"), "description": "Plan" });
         Answer::Tool { name: "Bash", input }
@@ -49,7 +55,7 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
 }
 
 /// Prepares the client with our program on its path.
-fn command(user: &User, bin: &Path, server: &ModelServer) -> Result<Command, Error> {
+pub(super) fn command(user: &User, bin: &Path, server: &ModelServer) -> Result<Command, Error> {
     let mut claude = claude::command(user, bin, server);
     let ours = std::env::current_exe()?;
     let ours = ours.parent().unwrap_or(&ours).display().to_string();

@@ -1,9 +1,11 @@
 //! `convoke inbox`: what an agent has not been given yet.
 
+use std::num::NonZeroUsize;
+
 use convoke_domain::message::{Message, activity};
 use convoke_domain::scope::AgentName;
 use convoke_store::agent::{AgentChange, AgentStore};
-use convoke_store::message::MessageStore;
+use convoke_store::message::{Addressed, MessageStore, Receipt};
 use serde::Serialize;
 
 use crate::app::{App, Format};
@@ -14,6 +16,9 @@ use crate::output::Output;
 use crate::workspace::{Workspace, refused, speaker};
 
 /// List the unread messages to an agent, oldest first
+///
+/// Lists the newest of them. When there are more, a note on stderr says how many and which command
+/// lists the ones before.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent [default: `CONVOKE_AGENT`, else human]
@@ -27,6 +32,14 @@ pub struct Args {
     /// List those that were read, too
     #[arg(long)]
     all: bool,
+
+    /// List at most this many, the newest
+    #[arg(long, value_name = "N", default_value = "100")]
+    limit: NonZeroUsize,
+
+    /// List only messages before this one
+    #[arg(long, value_name = "ID")]
+    before: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -44,27 +57,53 @@ impl Args {
         let Workspace { store, scope } = Workspace::open(app, None)?;
         let reader = speaker(self.agent.as_ref(), app)?;
         let agent = store.agent(&scope, &reader).map_err(refused)?;
-        let seen = agent.as_ref().and_then(|agent| agent.last_seen).filter(|_| !self.all);
-        let messages = store.addressed_to(&scope, &reader, seen, usize::MAX).map_err(refused)?;
+        let which = if self.all { Addressed::All } else { Addressed::Unread };
+        let most = self.limit.get();
+        let messages =
+            store.addressed_to(&scope, &reader, which, self.before, most).map_err(refused)?;
+        let first = messages.first().map(|message| message.id);
+        let older = store.addressed_to(&scope, &reader, which, first, 1).map_err(refused)?;
+        let more = first.filter(|_| !older.is_empty());
         match app.format {
             Format::Json => output.json(&messages.iter().map(report).collect::<Vec<_>>())?,
             Format::Text if messages.is_empty() => output.data("No new messages.\n")?,
             Format::Text => {
                 let clock = wake::settings(app)?.clock;
                 for line in activity(&messages, &[], &reader, clock) {
-                    output.data(&format!("{line}\n"))?;
+                    output.data(&format!("{}\n", line.text))?;
                 }
             }
         }
-        if let (true, Some(last)) = (self.mark, messages.last()) {
+        if let Some(first) = more {
+            let count = store.count_addressed_to(&scope, &reader, which).map_err(refused)?;
+            output.say(&self.note(&reader, messages.len(), count, first));
+        }
+        if self.mark && !messages.is_empty() {
             // Only once the reader has them are they read.
             output.flush()?;
             if agent.is_none() {
                 store.add_agent(&scope, &reader, "human").map_err(refused)?;
             }
-            store.change_agent(&scope, &reader, &AgentChange::Seen(last.id)).map_err(refused)?;
+            let read: Vec<_> = messages.iter().map(|message| message.id).collect();
+            let receipt = Receipt { read: &read, known: read.last().copied() };
+            store
+                .change_agent(&scope, &reader, &AgentChange::Received(receipt))
+                .map_err(refused)?;
         }
         Ok(Exit::Done)
+    }
+
+    /// Says how many messages there are, and which command lists the ones before these. What was
+    /// marked is not listed again, so the same command does.
+    fn note(&self, reader: &AgentName, shown: usize, count: usize, first: i64) -> String {
+        let (which, all) = if self.all { ("messages", " --all") } else { ("unread messages", "") };
+        let before = match self.mark && !self.all {
+            true => " --mark".to_owned(),
+            false => format!("{all} --before {first}"),
+        };
+        format!(
+            "note: listed {shown} of {count} {which}; the ones before: `convoke inbox {reader}{before}`"
+        )
     }
 }
 

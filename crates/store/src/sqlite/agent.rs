@@ -5,10 +5,12 @@ use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use rusqlite::{Row, params};
 
+use super::message::receive;
 use super::row::{Time, Word, one_of};
 use super::{SqliteStore, failed, rows};
 use crate::agent::{AgentChange, AgentStore};
 use crate::error::StoreError;
+use crate::message::Receipt;
 
 impl AgentStore for SqliteStore {
     fn add_agent(&self, scope: &Scope, name: &AgentName, client: &str) -> Result<(), StoreError> {
@@ -46,9 +48,7 @@ impl AgentStore for SqliteStore {
         let changed = match change {
             AgentChange::Status(status) => set("status = ?1", &status.name()),
             AgentChange::Session(session) => set("session_id = ?1", session),
-            AgentChange::Seen(message) => {
-                set("last_seen_message_id = max(coalesce(last_seen_message_id, 0), ?1)", message)
-            }
+            AgentChange::Received(receipt) => self.receive(scope, name, *receipt),
             AgentChange::Compacted(at) => set("compacted_at = ?1", &at.map(Time)),
             AgentChange::Archived(at) => set("archived_at = ?1", &at.map(Time)),
         };
@@ -56,6 +56,22 @@ impl AgentStore for SqliteStore {
             0 => Err(StoreError::NoAgent { name: name.clone() }),
             _ => Ok(()),
         }
+    }
+}
+
+impl SqliteStore {
+    fn receive(
+        &self,
+        scope: &Scope,
+        name: &AgentName,
+        receipt: Receipt<'_>,
+    ) -> rusqlite::Result<usize> {
+        let transaction = self.begin()?;
+        let changed = receive(&transaction, scope, name, receipt)?;
+        if changed > 0 {
+            transaction.commit()?;
+        }
+        Ok(changed)
     }
 }
 
