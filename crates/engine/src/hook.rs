@@ -124,14 +124,19 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
     if matches!(heard.moment, Moment::Began | Moment::Compacted | Moment::Resumed) {
         store.bind(heard.session, heard.agent)?;
     }
-    if heard.entry.number == 1 && matches!(heard.moment, Moment::Compacted | Moment::Compacting) {
-        change_agent(sources, heard, &AgentChange::Compacted(Some(heard.now)))?;
-    }
     let (entry, trace) = (heard.entry.number, trace(sources, heard)?);
     let noticed = Noticed { moment: heard.moment, trace, mark: heard.mark };
-    let Some(loss) = store.notice(heard.session, entry, noticed, heard.now)? else {
-        return Ok(Answer::nothing());
+    let loss = store.notice(heard.session, entry, noticed, heard.now)?;
+    // A second report of an event that was answered must not undo what the answer recorded.
+    let is_compacted = match heard.moment {
+        Moment::Compacting => true,
+        Moment::Compacted => loss.is_some(),
+        Moment::Began | Moment::Resumed | Moment::Prompted => false,
     };
+    if entry == 1 && is_compacted {
+        change_agent(sources, heard, &AgentChange::Compacted(Some(heard.now)))?;
+    }
+    let Some(loss) = loss else { return Ok(Answer::nothing()) };
     let assembled = assembled(sources, heard)?;
     let receipt = assembled.as_ref().map_or_else(Receipt::default, Assembled::receipt);
     let made = Wording {

@@ -17,18 +17,27 @@ const MESSAGE: &str = "please hurry with it, @june";
 /// How every part of a wake-up begins.
 const MARK: &str = "[convoke wake-up";
 
-/// Runs a lane of each client, and then a session of its user's.
+/// Runs a lane of each client, then a session of its user's, and one with hooks from two places.
+/// Adds a row for each, also for one that went wrong.
 pub(super) fn check(bins: &[PathBuf; 2], rows: &mut Vec<Row>) -> Result<(), Error> {
-    for (client, bin) in ["claude", "codex"].into_iter().zip(bins) {
-        let (took, ()) = timed(|| in_lane(client, bin))?;
-        let (case, outcome) = ("hooks in a lane", "silent".to_owned());
+    let mut wrong = Vec::new();
+    let [claude, codex] = bins;
+    let cases: [Case<'_>; 3] = [
+        ("claude", "hooks in a lane", "silent", &|| in_lane("claude", claude)),
+        ("codex", "hooks in a lane", "silent", &|| in_lane("codex", codex)),
+        ("claude", "hooks in settings and plugin", "delivered once", &|| twice(claude)),
+    ];
+    for (client, case, outcome, run) in cases {
+        let (took, ended) = timed(|| Ok(run()))?;
+        let outcome = if ended.is_ok() { outcome } else { "WRONG" }.to_owned();
         rows.push(Row { client, case, outcome, took });
+        wrong.extend(ended.err().map(|error| format!("{client}, {case}: {error}")));
     }
-    let (took, ()) = timed(|| twice(&bins[0]))?;
-    let (case, outcome) = ("hooks in settings and plugin", "delivered once".to_owned());
-    rows.push(Row { client: "claude", case, outcome, took });
-    Ok(())
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
+
+/// A client, what is tried with it, what must come of it, and how it is tried.
+type Case<'a> = (&'static str, &'static str, &'static str, &'a dyn Fn() -> Result<(), Error>);
 
 fn in_lane(client: &'static str, bin: &Path) -> Result<(), Error> {
     let (user, server) = (User::new()?, ModelServer::start()?);
