@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use convoke_domain::agent::Agent;
 use convoke_domain::message::{ActivityLine, Message, activity};
 use convoke_domain::plan::Plan;
 use convoke_domain::scope::{AgentName, Scope};
@@ -138,42 +139,35 @@ pub fn assemble(
     // A hook's text must fit, because its client would cut off the end.
     let fit = if call.order == Order::CriticalFirst { Fit::Kept } else { sources.fit };
     let agents = sources.store.agents(sources.scope)?;
-    let (Surroundings { tasks, elsewhere }, plan_file) = plan_tasks(sources, call)?;
-    let grown = |most: usize| {
-        let clipped = tasks.iter().map(|task| clip_title(task, fit, most)).collect();
-        trees(clipped, |task| State::among(&agents, task))
-    };
-    let (roots, short_roots) = (grown(LONG_TITLE), grown(SHORT_TITLE));
-    let path = current(&roots, call);
+    let work = Work::read(sources, call, fit, &agents)?;
+    let plan_file = work.plan_file.clone();
+    let path = current(&work.roots, call);
     let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
     let choice = choice(sources, &path, history.as_ref());
     let (skill, notices, mut diagnostics) =
         find_skill(sources, &choice, &path, &call.agent, plan_file.as_deref())?;
-    let agent = agents.iter().find(|agent| agent.name == call.agent);
     let messages = Messages::read(sources, call)?;
-    let compacted = agent.is_some_and(|agent| agent.compacted_at.is_some());
+    let is_compacted = |agent: &Agent| agent.name == call.agent && agent.compacted_at.is_some();
+    let compacted = agents.iter().any(is_compacted);
     let extent = call.extent.unwrap_or_else(|| sources.mode.extent(history.is_some(), compacted));
     let wake_up = match extent {
         Extent::Everything => {
             let plan = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
-            let outline = |roots| {
-                let outline = Outline::new(roots, &current(roots, call)).with_elsewhere(elsewhere);
-                (!roots.is_empty()).then_some(outline)
-            };
+            let plan = plan.as_ref().map(|(file, text)| match text {
+                Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
+                None => PlanText::Missing { file },
+            });
             let facts = Facts {
                 reader: call.agent.clone(),
                 profile: call.profile,
                 order: call.order,
                 fit,
                 skill: skill_text(sources, &choice, skill.as_ref(), notices),
-                outline: outline(&roots),
-                short_outline: outline(&short_roots),
-                plan: plan.as_ref().map(|(file, text)| match text {
-                    Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
-                    None => PlanText::Missing { file },
-                }),
+                outline: work.outline(&work.roots, call),
+                short_outline: work.outline(&work.short_roots, call),
+                plan,
                 activity: messages.activity,
-                message: messages.new.clone(),
+                message: messages.new,
                 message_id: messages.id,
                 unread: messages.count,
             };
@@ -181,7 +175,7 @@ pub fn assemble(
         }
         Extent::News => News {
             reader: &call.agent,
-            place: place(sources, &roots, &path, elsewhere)?,
+            place: work.place(sources, &path)?,
             messages: &messages.unread,
             unread: messages.count,
             fit,
@@ -192,7 +186,6 @@ pub fn assemble(
         diagnostics.push("over_budget".to_owned());
     }
     let task = path.last().map(|node| node.task.id.to_string());
-    let (message_id, newest_known) = (messages.id, messages.newest);
     Ok(Assembled {
         wake_up,
         extent,
@@ -200,29 +193,79 @@ pub fn assemble(
         skill,
         plan_file,
         task,
-        message_id,
-        newest_known,
+        message_id: messages.id,
+        newest_known: messages.newest,
         diagnostics,
     })
 }
 
-/// Returns the tasks of the active plan, and its file. The contract's list has all of them.
-fn plan_tasks(
-    sources: &Sources<'_>,
-    call: &Call,
-) -> Result<(Surroundings, Option<String>), StoreError> {
-    let plan = match active_plan(sources, call)? {
-        ActivePlan::Nothing => return Ok((Surroundings::default(), None)),
-        ActivePlan::WithoutFile => None,
-        ActivePlan::File(plan) => Some(plan),
-    };
-    let most = match sources.fit {
-        Fit::Seed if call.order == Order::Contract => usize::MAX,
-        Fit::Seed | Fit::Kept => MOST_TASKS,
-    };
-    let agent = (call.profile == Profile::Agent).then_some(&call.agent);
-    let found = sources.store.surroundings(sources.scope, plan.as_deref(), agent, most)?;
-    Ok((found, plan))
+/// The tasks of the active plan.
+struct Work {
+    roots: Vec<Node>,
+    /// The same with titles that are cut short.
+    short_roots: Vec<Node>,
+    /// How many tasks of the plan are in neither.
+    elsewhere: Tally,
+    plan_file: Option<String>,
+}
+
+impl Work {
+    /// Reads a plan's tasks, all of them where the contract's list is wanted.
+    fn read(
+        sources: &Sources<'_>,
+        call: &Call,
+        fit: Fit,
+        agents: &[Agent],
+    ) -> Result<Self, StoreError> {
+        let plan = active_plan(sources, call)?;
+        let is_work = plan != ActivePlan::Nothing;
+        let plan_file = match plan {
+            ActivePlan::Nothing | ActivePlan::WithoutFile => None,
+            ActivePlan::File(plan) => Some(plan),
+        };
+        let most = match fit {
+            Fit::Seed => usize::MAX,
+            Fit::Kept => MOST_TASKS,
+        };
+        let agent = (call.profile == Profile::Agent).then_some(&call.agent);
+        let (store, scope) = (sources.store, sources.scope);
+        let found = is_work.then(|| store.surroundings(scope, plan_file.as_deref(), agent, most));
+        let Surroundings { tasks, elsewhere } = found.transpose()?.unwrap_or_default();
+        let grown = |most: usize| {
+            let clipped = tasks.iter().map(|task| clip_title(task, fit, most)).collect();
+            trees(clipped, |task| State::among(agents, task))
+        };
+        let (roots, short_roots) = (grown(LONG_TITLE), grown(SHORT_TITLE));
+        Ok(Self { roots, short_roots, elsewhere, plan_file })
+    }
+
+    fn outline<'a>(&self, roots: &'a [Node], call: &Call) -> Option<Outline<'a>> {
+        let outline = Outline::new(roots, &current(roots, call));
+        (!roots.is_empty()).then(|| outline.with_elsewhere(self.elsewhere))
+    }
+
+    /// Returns where the agent stands. In a plan that was not read whole the store counts its
+    /// siblings.
+    fn place<'a>(
+        &'a self,
+        sources: &Sources<'_>,
+        path: &[&'a Node],
+    ) -> Result<Place<'a>, StoreError> {
+        let (siblings, phase) = match path {
+            [.., parent, _] => (parent.children.as_slice(), Some(parent.task.content.as_str())),
+            _ => (self.roots.as_slice(), None),
+        };
+        let Some(leaf) = path.last() else {
+            return Ok(Place { of: siblings.len(), ..Place::default() });
+        };
+        let before = siblings.iter().take_while(|node| !std::ptr::eq(*node, *leaf)).count();
+        let (number, of) = if self.elsewhere == Tally::default() {
+            (before + 1, siblings.len())
+        } else {
+            sources.store.place(sources.scope, &leaf.task)?
+        };
+        Ok(Place { phase, number, of, task: Some(leaf.task.content.as_str()) })
+    }
 }
 
 fn current<'a>(roots: &'a [Node], call: &Call) -> Vec<&'a Node> {
@@ -241,28 +284,6 @@ fn clip_title(task: &Task, fit: Fit, most: usize) -> Task {
         clipped.content = format!("{kept}… [`convoke task show {}`]", task.id);
     }
     clipped
-}
-
-/// Returns where the agent stands. In a plan that was not read whole the store counts its siblings.
-fn place<'a>(
-    sources: &Sources<'_>,
-    roots: &'a [Node],
-    path: &[&'a Node],
-    elsewhere: Tally,
-) -> Result<Place<'a>, StoreError> {
-    let (siblings, phase) = match path {
-        [.., parent, _] => (parent.children.as_slice(), Some(parent.task.content.as_str())),
-        _ => (roots, None),
-    };
-    let Some(leaf) = path.last() else {
-        return Ok(Place { of: siblings.len(), ..Place::default() });
-    };
-    let before = siblings.iter().take_while(|node| !std::ptr::eq(*node, *leaf)).count();
-    let (number, of) = match elsewhere == Tally::default() {
-        true => (before + 1, siblings.len()),
-        false => sources.store.place(sources.scope, &leaf.task)?,
-    };
-    Ok(Place { phase, number, of, task: Some(leaf.task.content.as_str()) })
 }
 
 /// The orchestrator follows the whole scope, an agent what it holds.

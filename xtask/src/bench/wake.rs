@@ -40,12 +40,12 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
     let home = |name: &str, size| Home::create(&top.path().join(name), size);
     let small = home("small", SMALL)?;
     let full = home("full", FULL)?;
-    let one_plan = home("one-plan", ONE_PLAN)?;
+    let large_plan = home("one-plan", ONE_PLAN)?;
     let unread = home("unread", UNREAD)?;
     let hook = |home: &Home| time(home.hook(convoke())?, Sink::Pipe);
     let inbox = |home: &Home| time(home.inbox(), Sink::Pipe);
     let (on_small, on_full) = all_turns(200, || hook(&small), || hook(&full))?;
-    let (beside_plan, on_plan) = all_turns(200, || hook(&small), || hook(&one_plan))?;
+    let (beside_plan, on_plan) = all_turns(200, || hook(&small), || hook(&large_plan))?;
     let (beside_unread, on_unread) = all_turns(200, || hook(&small), || hook(&unread))?;
     let (few, many) = all_turns(50, || inbox(&small), || inbox(&unread))?;
     let (query, again) = all_turns(200, || time(full.query(), Sink::Pipe), || hook(&full))?;

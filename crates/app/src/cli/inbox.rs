@@ -97,9 +97,10 @@ impl Args {
     /// marked is not listed again, so the same command does.
     fn note(&self, reader: &AgentName, shown: usize, count: usize, first: i64) -> String {
         let (which, all) = if self.all { ("messages", " --all") } else { ("unread messages", "") };
-        let before = match self.mark && !self.all {
-            true => " --mark".to_owned(),
-            false => format!("{all} --before {first}"),
+        let before = if self.mark && !self.all {
+            " --mark".to_owned()
+        } else {
+            format!("{all} --before {first}")
         };
         format!(
             "note: listed {shown} of {count} {which}; the ones before: `convoke inbox {reader}{before}`"

@@ -12,6 +12,7 @@ use super::layout::{read, render};
 use super::{Facts, Fit, SkillText};
 use crate::cut::{self, Accept};
 use crate::skill::prune::{Level, Pruned};
+use crate::task::outline::Outline;
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
 
@@ -254,7 +255,7 @@ pub fn wake_up(facts: &Facts<'_>, room: Room, tokenizer: &dyn Tokenizer) -> Wake
     match facts.fit {
         Fit::Kept if !fitting.fits() => {
             let outline = facts.short_outline.as_ref().or(facts.outline.as_ref());
-            let task = outline.and_then(|outline| outline.leaf());
+            let task = outline.and_then(Outline::leaf);
             let task = task.map(|leaf| leaf.task.content.as_str());
             let minimal = Minimal {
                 reader: &facts.reader,
@@ -405,8 +406,9 @@ impl Fitting<'_> {
         while self.shape.activity < whole.activity {
             let lines = self.shape.activity + 1;
             let mut undone = Vec::new();
-            undone.extend((lines >= 3).then_some(Step::NoActivity));
-            undone.extend((lines == whole.activity).then_some(Step::LessActivity));
+            let is_all = lines == whole.activity;
+            undone.extend((lines >= 3 || is_all).then_some(Step::NoActivity));
+            undone.extend(is_all.then_some(Step::LessActivity));
             self.try_back(&undone, |shape| shape.activity = lines);
             if self.shape.activity < lines {
                 break;
@@ -442,7 +444,6 @@ mod tests {
     use crate::skill::prune::Forms;
     use crate::task::State;
     use crate::task::fixture::{LOGIN, tasks};
-    use crate::task::outline::Outline;
     use crate::task::tree::{Node, current_path, trees};
     use crate::token::Estimate;
 

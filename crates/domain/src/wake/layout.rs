@@ -151,6 +151,14 @@ fn activity(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
         Some(_) | None => line.text.clone(),
     };
     let lines: Vec<_> = kept_activity(facts, shape).into_iter().map(line).collect();
+    let missing = facts.activity.len() - lines.len();
+    let mark = match (facts.fit, lines.len()) {
+        (Fit::Seed, _) => None,
+        (Fit::Kept, _) if missing == 0 => None,
+        (Fit::Kept, 0) => Some("(left out)".to_owned()),
+        (Fit::Kept, _) => Some(format!("- … {missing} left out")),
+    };
+    let lines: Vec<_> = mark.into_iter().chain(lines).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 

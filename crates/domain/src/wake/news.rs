@@ -96,15 +96,13 @@ impl News<'_> {
         let mut read = Vec::new();
         let mut announced = 0;
         for Unread { id, message } in messages {
-            match chars.and_then(|most| cut_message(&message.content, most, self.reader)) {
-                Some(cut) => {
-                    lines.push(quote(&message.from, &cut));
-                    announced += usize::from(id.is_some());
-                }
-                None => {
-                    lines.push(quote(&message.from, &message.content));
-                    read.extend(id);
-                }
+            let cut = chars.and_then(|most| cut_message(&message.content, most, self.reader));
+            if let Some(cut) = cut {
+                lines.push(quote(&message.from, &cut));
+                announced += usize::from(id.is_some());
+            } else {
+                lines.push(quote(&message.from, &message.content));
+                read.extend(id);
             }
         }
         let left = self.unread.saturating_sub(read.len() + announced);
