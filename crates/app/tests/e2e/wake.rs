@@ -130,7 +130,10 @@ fn a_small_budget_keeps_the_task_and_the_message() {
         serde_json::from_str::<serde_json::Value>(&text).unwrap()
     };
     let report = woken(&project, "300");
-    assert_eq!((&report["steps"][0], &report["over_budget"]), (&"plan_task".into(), &false.into()));
+    assert_eq!(
+        (&report["steps"][0], &report["over_budget"]),
+        (&"no_activity".into(), &false.into())
+    );
     assert!(report["text"].as_str().unwrap().contains("@spec-reviewer: \"Approved. @june\""));
     assert!(report["text"].as_str().unwrap().contains("<-- CURRENT"));
     for budget in ["1", "30", "60", "120"] {
