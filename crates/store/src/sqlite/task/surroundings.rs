@@ -16,7 +16,7 @@ use crate::sqlite::row::Time;
 use crate::task::Surroundings;
 
 /// How many tasks are read on each side of the current one, on every level.
-const AROUND: usize = 40;
+const AROUND: usize = 16;
 
 /// How many of an agent's tasks are looked at for the first one.
 const CANDIDATES: usize = 32;
