@@ -1,46 +1,36 @@
 //! Assembling a wake-up from the store, the plan and the skill files. Reads only; nothing changes.
 
-use std::collections::BTreeSet;
+mod messages;
+mod work;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_domain::agent::Agent;
-use convoke_domain::message::{ActivityLine, Message, activity};
 use convoke_domain::plan::Plan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::SkillId;
 use convoke_domain::skill::choice::{Choice, PatternRule, choose};
 use convoke_domain::skill::prune::Forms;
-use convoke_domain::task::outline::{Outline, Tally};
-use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
-use convoke_domain::task::{State, Task};
-use convoke_domain::text::{CharOffset, Text};
+use convoke_domain::task::Task;
+use convoke_domain::task::tree::Node;
 use convoke_domain::token::Tokenizer;
 use convoke_domain::wake::fit::{Room, WakeUp, wake_up};
-use convoke_domain::wake::news::{News, Place, Unread};
+use convoke_domain::wake::news::News;
 use convoke_domain::wake::{
     Extent, Facts, Fit, Mode, NewMessage, Order, PlanText, Profile, SkillText,
 };
 use convoke_store::Store;
 use convoke_store::error::StoreError;
-use convoke_store::message::{Addressed, Receipt};
+use convoke_store::message::Receipt;
 use convoke_store::skill::Injection;
-use convoke_store::task::{ActivePlan, Surroundings};
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
+use self::messages::Messages;
+use self::work::{Work, current};
 use crate::file;
 use crate::skill::{Found, Library, Skill};
-
-/// The most messages and the most deeds that are shown as recent.
-const RECENT: usize = 10;
-
-/// The largest plan that is read whole.
-const MOST_TASKS: usize = 500;
-
-/// How many characters of a title are shown, and where there is little room.
-const LONG_TITLE: usize = 400;
-const SHORT_TITLE: usize = 60;
 
 /// No plan a person writes is larger.
 const MAX_PLAN_BYTES: u64 = 4 * 1024 * 1024;
@@ -199,99 +189,6 @@ pub fn assemble(
     })
 }
 
-/// The tasks of the active plan.
-struct Work {
-    roots: Vec<Node>,
-    /// The same with titles that are cut short.
-    short_roots: Vec<Node>,
-    /// How many tasks of the plan are in neither.
-    elsewhere: Tally,
-    plan_file: Option<String>,
-}
-
-impl Work {
-    /// Reads a plan's tasks, all of them where the contract's list is wanted.
-    fn read(
-        sources: &Sources<'_>,
-        call: &Call,
-        fit: Fit,
-        agents: &[Agent],
-    ) -> Result<Self, StoreError> {
-        let plan = active_plan(sources, call)?;
-        let is_work = plan != ActivePlan::Nothing;
-        let plan_file = match plan {
-            ActivePlan::Nothing | ActivePlan::WithoutFile => None,
-            ActivePlan::File(plan) => Some(plan),
-        };
-        let most = match fit {
-            Fit::Seed => usize::MAX,
-            Fit::Kept => MOST_TASKS,
-        };
-        let agent = (call.profile == Profile::Agent).then_some(&call.agent);
-        let (store, scope) = (sources.store, sources.scope);
-        let found = is_work.then(|| store.surroundings(scope, plan_file.as_deref(), agent, most));
-        let Surroundings { tasks, elsewhere } = found.transpose()?.unwrap_or_default();
-        let grown = |most: usize| {
-            let clipped = tasks.iter().map(|task| clip_title(task, fit, most)).collect();
-            trees(clipped, |task| State::among(agents, task))
-        };
-        let (roots, short_roots) = (grown(LONG_TITLE), grown(SHORT_TITLE));
-        Ok(Self { roots, short_roots, elsewhere, plan_file })
-    }
-
-    fn outline<'a>(&self, roots: &'a [Node], call: &Call) -> Option<Outline<'a>> {
-        let outline = Outline::new(roots, &current(roots, call));
-        (!roots.is_empty()).then(|| outline.with_elsewhere(self.elsewhere))
-    }
-
-    /// Returns where the agent stands. In a plan that was not read whole the store counts its
-    /// siblings.
-    fn place<'a>(
-        &'a self,
-        sources: &Sources<'_>,
-        path: &[&'a Node],
-    ) -> Result<Place<'a>, StoreError> {
-        let (siblings, phase) = match path {
-            [.., parent, _] => (parent.children.as_slice(), Some(parent.task.content.as_str())),
-            _ => (self.roots.as_slice(), None),
-        };
-        let Some(leaf) = path.last() else {
-            return Ok(Place { of: siblings.len(), ..Place::default() });
-        };
-        let before = siblings.iter().take_while(|node| !std::ptr::eq(*node, *leaf)).count();
-        let (number, of) = if self.elsewhere == Tally::default() {
-            (before + 1, siblings.len())
-        } else {
-            sources.store.place(sources.scope, &leaf.task)?
-        };
-        Ok(Place { phase, number, of, task: Some(leaf.task.content.as_str()) })
-    }
-}
-
-fn current<'a>(roots: &'a [Node], call: &Call) -> Vec<&'a Node> {
-    match call.profile {
-        Profile::Orchestrator => current_path(roots),
-        Profile::Agent => current_path_of(roots, &call.agent),
-    }
-}
-
-/// Cuts a title that is longer than a line should be; the contract never does.
-fn clip_title(task: &Task, fit: Fit, most: usize) -> Task {
-    let text = Text::new(&task.content);
-    let mut clipped = task.clone();
-    if fit == Fit::Kept && text.chars() > most {
-        let kept = text.before(CharOffset::new(most)).as_str();
-        clipped.content = format!("{kept}… [`convoke task show {}`]", task.id);
-    }
-    clipped
-}
-
-/// The orchestrator follows the whole scope, an agent what it holds.
-fn active_plan(sources: &Sources<'_>, call: &Call) -> Result<ActivePlan, StoreError> {
-    let of = (call.profile == Profile::Agent).then_some(&call.agent);
-    sources.store.active_plan(sources.scope, of)
-}
-
 fn choice(sources: &Sources<'_>, path: &[&Node], history: Option<&Injection>) -> Choice {
     let tasks: Vec<_> = path.iter().map(|node| &node.task).collect();
     choose(&tasks, history.map(|it| &it.skill), sources.patterns)
@@ -373,55 +270,4 @@ fn skill_text(
 pub(crate) fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
     // A project may come from anywhere, so what it calls a plan may not lead out of it.
     file::text_below(root, &root.join(plan_file), MAX_PLAN_BYTES)
-}
-
-/// The new message, and the lines of recent activity without it.
-struct Messages {
-    new: Option<NewMessage>,
-    id: Option<i64>,
-    /// The newest unread messages to the agent, the new message last.
-    unread: Vec<Unread>,
-    /// How many stored ones there are in all.
-    count: usize,
-    /// The newest of them.
-    newest: Option<i64>,
-    activity: Vec<ActivityLine>,
-}
-
-impl Messages {
-    fn read(sources: &Sources<'_>, call: &Call) -> Result<Self, StoreError> {
-        let (store, scope, agent) = (sources.store, sources.scope, &call.agent);
-        let mut addressed =
-            store.addressed_to(scope, agent, Addressed::Unread, None, RECENT + 1)?;
-        let count = store.count_addressed_to(scope, agent, Addressed::Unread)?;
-        let newest = addressed.last().map(|message| message.id);
-        let stored = |message: &Message| Unread {
-            id: Some(message.id),
-            message: NewMessage { from: message.from.clone(), content: message.content.clone() },
-        };
-        let mut unread: Vec<_> = addressed.iter().map(stored).collect();
-        let said = call.message.clone();
-        unread.extend(said.clone().map(|message| Unread { id: None, message }));
-        let (new, id) = match said {
-            Some(message) => (Some(message), None),
-            None => {
-                addressed.pop().map_or((None, None), |Message { id, from, content, .. }| {
-                    (Some(NewMessage { from, content }), Some(id))
-                })
-            }
-        };
-        let waiting: BTreeSet<i64> = addressed.iter().map(|message| message.id).collect();
-        let recent = store.recent_messages(scope, RECENT + 1)?;
-        let known = |message: &Message| Some(message.id) == id || waiting.contains(&message.id);
-        let others = recent.into_iter().rev().filter(|message| !known(message));
-        // What is unread goes before what the agent may have heard.
-        let newest_first = addressed.into_iter().rev().chain(others);
-        let shown: Vec<_> = newest_first.take(RECENT).collect();
-        let events = store.recent_events(scope, RECENT)?;
-        let mut activity = activity(&shown, &events, agent, sources.clock);
-        for line in &mut activity {
-            line.message = line.message.filter(|id| waiting.contains(id));
-        }
-        Ok(Self { new, id, unread, count, newest, activity })
-    }
 }
