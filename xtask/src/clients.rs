@@ -14,6 +14,7 @@ mod fresh;
 mod gemini;
 mod lanes;
 mod opencode;
+mod own_lanes;
 mod plugin;
 mod reading;
 pub mod record;
@@ -90,8 +91,8 @@ pub enum Lanes {
     All,
 }
 
-/// Runs the clients that are named and can be had, or `design` with some of them as its seats;
-/// without a name, all.
+/// Runs the clients that are named and can be had, `design` with some of them as its seats, or
+/// `own-lanes` for the hooks of clients that Convoke starts; without a name, all.
 pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let is_chosen =
         |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short);
@@ -117,6 +118,9 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
         }
     }
     let is_named = |name| names.iter().any(|it| it == name);
+    if lanes == Lanes::Quick && is_named("own-lanes") {
+        own_lanes::check(&seats().ok_or("claude and codex cannot be installed here")?, &mut rows)?;
+    }
     let designed = if lanes == Lanes::Quick && (names.is_empty() || is_named("design")) {
         seated(&mut rows)
     } else {
@@ -128,14 +132,20 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-/// Sends clients to read, and seats them in a design: those with which that takes a minute or two.
-fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
+/// Returns where the programs of Claude Code and Codex are.
+fn seats() -> Option<[PathBuf; 2]> {
     let clients = CLIENTS.iter().filter(|it| matches!(it.short, "claude" | "codex"));
     let bins: Option<Vec<_>> = clients.map(Client::install).collect();
-    let Some(bins) = bins.and_then(|bins| <[PathBuf; 2]>::try_from(bins).ok()) else {
+    bins.and_then(|bins| <[PathBuf; 2]>::try_from(bins).ok())
+}
+
+/// Sends clients to read, and seats them in a design: those with which that takes a minute or two.
+fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
+    let Some(bins) = seats() else {
         say("SKIPPED: a design, whose clients cannot be installed here");
         return Ok(());
     };
+    own_lanes::check(&bins, rows)?;
     reading::check(&bins, rows)?;
     verdict::check(&bins, rows)?;
     design::check(&bins, rows)

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::Client;
 use convoke_domain::ledger::place::Named;
+use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{Search, absolute, search};
 use convoke_engine::transcript::own::Homes;
 
@@ -103,6 +104,12 @@ impl Environment {
     /// Returns the editor that the user writes with: `VISUAL`, else `EDITOR`.
     pub fn editor(self) -> Option<OsString> {
         variable("VISUAL").or_else(|| variable("EDITOR"))
+    }
+
+    /// Tells whether this process runs inside a lane: in a client that Convoke started, or in
+    /// anything that such a client started.
+    pub fn is_in_lane(self) -> bool {
+        variable(LANE_MARK).is_some()
     }
 
     /// Returns the store's file, if one is named.

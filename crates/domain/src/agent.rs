@@ -58,7 +58,7 @@ pub struct Agent {
     pub owner: Option<Owner>,
     /// When its client compacted last, until the next full wake-up.
     pub compacted_at: Option<Timestamp>,
-    /// The last message it was given.
+    /// The newest message that it was given or told of.
     pub last_seen: Option<i64>,
     /// When it was put away.
     pub archived_at: Option<Timestamp>,

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::section::{Lead, Section, sections};
+use crate::markdown::{bare, lines};
 use crate::text::{CharOffset, Text};
 use crate::token::{Tokenizer, Tokens};
 
@@ -112,6 +114,19 @@ fn last_line_start(document: Text<'_>, from: CharOffset, limit: CharOffset) -> O
     Some(from.plus(window.as_str()[..=newline].chars().count()))
 }
 
+/// Returns the line that closes the fence in which a text ends, if it ends in one.
+pub fn closing_fence(text: &str) -> Option<&str> {
+    let mut fences = Fences::default();
+    let mut opened = "";
+    for line in lines(text).map(bare) {
+        if fences.feed(line) == FenceLine::Opens {
+            opened = line.trim_start();
+        }
+    }
+    let mark = opened.chars().next().filter(|_| fences.inside())?;
+    Some(&opened[..opened.len() - opened.trim_start_matches(mark).len()])
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -174,6 +189,18 @@ mod tests {
         check("abcdefghijklmnop", 3, Some((8, Border::Character)));
         check("가나다라마바사아자차카타", 3, Some((8, Border::Character)));
         check("abcdefghijklmnop", 1, None);
+    }
+
+    #[test]
+    fn a_fence_that_is_cut_can_be_closed() {
+        for (text, fence) in [
+            ("a\n```rust\nfn x", Some("```")),
+            ("a\n~~~~\nb\n~~~", Some("~~~~")),
+            ("```\nb\n```\nc", None),
+            ("", None),
+        ] {
+            assert_eq!(closing_fence(text), fence, "{text}");
+        }
     }
 
     // B-53

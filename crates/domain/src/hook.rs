@@ -126,6 +126,31 @@ pub enum Trace {
 /// entries of a client hear of every event, one soon after the other.
 const SAME_EVENT: SignedDuration = SignedDuration::from_secs(20);
 
+/// How long after an event the same entry takes the same event for another report of it. A client
+/// whose settings and whose plugin both hold our hooks reports every event twice; no client can lose
+/// its memory twice in that time and say the same about both.
+const SAME_REPORT: SignedDuration = SignedDuration::from_secs(5);
+
+/// An event as a hook entry reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Noticed {
+    /// What it means.
+    pub moment: Moment,
+    /// What the client's record says about the entry's part of the last text.
+    pub trace: Trace,
+    /// Tells it from other events: a hash of all that the client says about it.
+    pub mark: u64,
+}
+
+/// The last event that an entry had something to do about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastEvent {
+    /// What tells it from others.
+    pub mark: u64,
+    /// When it was reported.
+    pub at: Timestamp,
+}
+
 /// How often a session lost its memory. All hook entries of a client share this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Losses {
@@ -147,6 +172,8 @@ pub struct Memory {
     pub delivered: u32,
     /// The last loss whose answer was found in the client's record.
     pub arrived: u32,
+    /// The last event that it had something to do about.
+    pub event: Option<LastEvent>,
 }
 
 /// A session as one of its hook entries sees it.
@@ -159,6 +186,23 @@ pub struct View {
 }
 
 impl View {
+    /// Takes notice of an event, and tells whether the last loss is to be answered now. One that was
+    /// reported a moment ago is left to the process that did so.
+    #[must_use]
+    pub fn hear(self, noticed: Noticed, now: Timestamp) -> (Self, bool) {
+        let Noticed { moment, trace, mark } = noticed;
+        let is_same =
+            |last: LastEvent| last.mark == mark && now.duration_since(last.at).abs() < SAME_REPORT;
+        if self.memory.event.is_some_and(is_same) {
+            return (self, false);
+        }
+        let (mut heard, deliver) = self.at(moment, trace, now);
+        if deliver || heard != self {
+            heard.memory.event = Some(LastEvent { mark, at: now });
+        }
+        (heard, deliver)
+    }
+
     /// Takes notice of a moment, and tells whether the last loss is to be answered at it.
     #[must_use]
     pub fn at(self, moment: Moment, trace: Trace, now: Timestamp) -> (Self, bool) {
@@ -395,6 +439,36 @@ mod tests {
         ] {
             assert_eq!(deliveries(traces), expected, "{traces:?}");
         }
+    }
+
+    // Hooks in the settings and in a plugin report every event twice, in any order of processes and
+    // whether or not the first has answered yet; it is answered once.
+    #[test]
+    fn an_event_that_is_reported_twice_is_answered_once() {
+        for moment in MOMENTS {
+            for first_has_answered in [false, true] {
+                let noticed = Noticed { moment, trace: Trace::Unknown, mark: 7 };
+                let (view, first) = View::default().hear(noticed, at(100));
+                let view = if first && first_has_answered { view.answered() } else { view };
+                for second in [99, 100, 104] {
+                    assert_eq!(view.hear(noticed, at(second)), (view, false), "{moment:?}");
+                }
+            }
+        }
+    }
+
+    // Another event, or the same much later, is no second report.
+    #[test]
+    fn another_event_is_answered_however_soon_it_comes() {
+        let event = |moment, mark| Noticed { moment, trace: Trace::Unknown, mark };
+        let (view, first) = View::default().hear(event(Moment::Began, 1), at(0));
+        assert!(first);
+        let answered = view.answered();
+        assert!(answered.hear(event(Moment::Compacted, 2), at(1)).1);
+        assert!(answered.hear(event(Moment::Began, 1), at(6)).1);
+        // What the first process did not deliver is made up for at the next prompt.
+        assert!(view.hear(event(Moment::Prompted, 3), at(1)).1);
+        assert!(!answered.hear(event(Moment::Prompted, 3), at(1)).1);
     }
 
     // Whatever the record says, at whatever moment: one answer for each loss and each absence.

@@ -96,7 +96,16 @@ pub struct Event {
 struct Dated {
     at: Timestamp,
     id: i64,
-    line: String,
+    line: ActivityLine,
+}
+
+/// A line of recent activity.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ActivityLine {
+    /// The line.
+    pub text: String,
+    /// The message that it holds whole.
+    pub message: Option<i64>,
 }
 
 /// Renders messages and events for `reader`, merged by time, oldest first.
@@ -105,20 +114,23 @@ pub fn activity(
     events: &[Event],
     reader: &AgentName,
     clock: Offset,
-) -> Vec<String> {
+) -> Vec<ActivityLine> {
     let said = messages.iter().map(|message| {
-        let line = format!("{} - {}", hours(message.created_at, clock), quoted(message));
+        let text = format!("- {} - {}", hours(message.created_at, clock), quoted(message));
+        let line = ActivityLine { text, message: Some(message.id) };
         Dated { at: message.created_at, id: message.id, line }
     });
     let done = events.iter().map(|event| {
         let who =
             if event.actor == *reader { "You".to_owned() } else { format!("@{}", event.actor) };
-        let line = format!("{} - {who} {}", hours(event.created_at, clock), event.verb_phrase);
+        let hours = hours(event.created_at, clock);
+        let text = format!("- {hours} - {who} {}", event.verb_phrase);
+        let line = ActivityLine { text, message: None };
         Dated { at: event.created_at, id: event.id, line }
     });
     let mut all: Vec<_> = said.chain(done).collect();
     all.sort();
-    all.into_iter().map(|dated| format!("- {}", dated.line)).collect()
+    all.into_iter().map(|dated| dated.line).collect()
 }
 
 /// Renders a message as `@from: "content"` on one line.
@@ -148,6 +160,11 @@ mod tests {
 
     fn name(name: &str) -> AgentName {
         AgentName::parse(name).unwrap()
+    }
+
+    fn shown(messages: &[Message], events: &[Event], reader: &str, clock: Offset) -> Vec<String> {
+        let lines = activity(messages, events, &name(reader), clock);
+        lines.into_iter().map(|line| line.text).collect()
     }
 
     fn message(id: i64, time: &str, from: &str, content: &str) -> Message {
@@ -181,7 +198,7 @@ mod tests {
             event(2, "23:59", "backend", "started Task 3"),
         ];
         assert_eq!(
-            activity(&messages, &events, &name("june"), Offset::UTC),
+            shown(&messages, &events, "june", Offset::UTC),
             [
                 "- 10:32 - @backend: \"one two three\"",
                 "- 10:33 - You dispatched spec-reviewer subagent",
@@ -196,14 +213,14 @@ mod tests {
     fn the_clock_is_the_readers() {
         let messages = [message(1, "23:30", "a", "x")];
         let east = Offset::from_seconds(5 * 3600 + 1800).unwrap();
-        assert_eq!(activity(&messages, &[], &name("b"), east), ["- 05:00 - @a: \"x\""]);
+        assert_eq!(shown(&messages, &[], "b", east), ["- 05:00 - @a: \"x\""]);
     }
 
     // W-8
     #[test]
     fn messages_of_one_moment_keep_their_order() {
         let messages = [message(9, "10:00", "a", "later"), message(2, "10:00", "a", "sooner")];
-        let lines = activity(&messages, &[], &name("b"), Offset::UTC);
+        let lines = shown(&messages, &[], "b", Offset::UTC);
         assert_eq!(lines, ["- 10:00 - @a: \"sooner\"", "- 10:00 - @a: \"later\""]);
     }
 }

@@ -63,17 +63,31 @@ impl TaskSection<'_> {
     pub fn heading_and_files(&self) -> String {
         let mut rest = lines(self.text).map(bare);
         let heading = rest.next().unwrap_or_default();
-        let files = rest.skip_while(|line| !line.starts_with("**Files:**"));
-        let listed =
-            |line: &&str| line.starts_with("**Files:**") || is_item(line) || line.trim().is_empty();
-        let files: Vec<&str> =
-            files.take_while(listed).filter(|line| !line.trim().is_empty()).collect();
+        let mut rest = rest.skip_while(|line| !line.starts_with("**Files:**"));
+        let mut files: Vec<&str> = rest.next().into_iter().collect();
+        // A blank line ends the list, but not before it has begun: what follows are other lists,
+        // and half of one would look like the whole.
+        for line in rest {
+            match line.trim().is_empty() {
+                true if files.len() > 1 => break,
+                true => {}
+                false if is_item(line) && !is_step(line) => files.push(line),
+                false => break,
+            }
+        }
         if files.is_empty() {
             heading.to_owned()
         } else {
             format!("{heading}\n\n{}", files.join("\n"))
         }
     }
+}
+
+/// Tells whether an item is something to do rather than a file: it has a box, or says so.
+fn is_step(line: &str) -> bool {
+    let words = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+    let words = words.trim_start_matches(['-', '*', '.', ' ']).to_ascii_lowercase();
+    ["[ ]", "[x]"].iter().any(|check| words.starts_with(check)) || words.starts_with("step ")
 }
 
 fn is_item(line: &str) -> bool {
@@ -160,6 +174,18 @@ mod tests {
         let short = "## Task 1: a\n\n**Files:**\n1. a.rs\n2. b.rs";
         assert_eq!(spaced.tasks[0].heading_and_files(), short);
         assert_eq!(Plan::parse("#Task 3: glued\n").tasks, []);
+        // Steps are left out altogether, wherever their list begins.
+        for steps in [
+            "- [ ] **Step 1: Test**\n\n```\nx\n```\n\n- [ ] **Step 2: Code**",
+            "\n- [ ] **Step 1: Test**\n\n```\nx\n```",
+            "\n- **Step 1:** test\n- **Step 2:** code",
+            "\n1. Write the test\n2. Run it\n\nAnd then:\n3. Commit",
+            "- Step 1: test\n- Step 2: code",
+        ] {
+            let text = format!("## Task 1: a\n\n**Files:**\n- Create: `a.rs`\n{steps}\n");
+            let short = Plan::parse(&text).tasks[0].heading_and_files();
+            assert_eq!(short, "## Task 1: a\n\n**Files:**\n- Create: `a.rs`", "{steps}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod next_step;
 
 use std::sync::Arc;
 
+use crate::message::ActivityLine;
 use crate::plan::Plan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
@@ -111,6 +112,34 @@ pub enum Order {
     CriticalFirst,
 }
 
+/// What gives way when a wake-up costs more than its budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fit {
+    /// Everything but where to look, so that the budget is kept.
+    #[default]
+    Kept,
+    /// What the contract lets go. The task list and the new message stay whole, whatever they cost.
+    Seed,
+}
+
+impl Fit {
+    /// Both ways.
+    pub const ALL: [Self; 2] = [Self::Kept, Self::Seed];
+
+    /// Returns the word users type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Seed => "seed",
+        }
+    }
+
+    /// Returns the way that users call `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|fit| fit.name() == name)
+    }
+}
+
 /// The skill as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillText {
@@ -156,7 +185,7 @@ impl PlanText<'_> {
 pub struct NewMessage {
     /// Who said it.
     pub from: AgentName,
-    /// What was said. Never shortened.
+    /// What was said. Shortened last of all, and never with [`Fit::Seed`].
     pub content: String,
 }
 
@@ -169,16 +198,24 @@ pub struct Facts<'a> {
     pub profile: Profile,
     /// In which order.
     pub order: Order,
+    /// What gives way.
+    pub fit: Fit,
     /// The skill to work by.
     pub skill: SkillText,
     /// The task list.
     pub outline: Option<Outline<'a>>,
+    /// The same list with titles that are cut short.
+    pub short_outline: Option<Outline<'a>>,
     /// The plan behind it.
     pub plan: Option<PlanText<'a>>,
-    /// Recent activity, oldest first.
-    pub activity: Vec<String>,
+    /// Recent activity, oldest first. A line names its message only if that is unread.
+    pub activity: Vec<ActivityLine>,
     /// What woke it.
     pub message: Option<NewMessage>,
+    /// The stored unread message that woke it, if it was one.
+    pub message_id: Option<i64>,
+    /// How many stored messages to it are unread, with those that are in the facts.
+    pub unread: usize,
 }
 
 #[cfg(test)]

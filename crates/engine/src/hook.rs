@@ -4,14 +4,15 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::parts::{room, split};
-use convoke_domain::hook::{Client, Moment, SAVED, Trace};
+use convoke_domain::hook::{Client, Moment, Noticed, SAVED, Trace};
 use convoke_domain::scope::Address;
 use convoke_domain::token::{Budget, Estimate};
-use convoke_domain::wake::fit::Step;
+use convoke_domain::wake::fit::Room;
 use convoke_domain::wake::{Extent, Order, Profile};
 use convoke_store::agent::AgentChange;
 use convoke_store::delivery::{LastText, Session, Wording};
 use convoke_store::error::StoreError;
+use convoke_store::message::Receipt;
 use convoke_store::skill::Injection;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -70,6 +71,8 @@ pub struct Heard<'a> {
     pub event: &'a str,
     /// What it means.
     pub moment: Moment,
+    /// A hash of all that the client says about it, which tells it from other events.
+    pub mark: u64,
     /// The client's own record of the session.
     pub transcript: Option<&'a Path>,
     /// Which entry hears it.
@@ -91,8 +94,12 @@ pub struct Answer {
     pub json: String,
     /// The loss that it answers.
     loss: Option<u32>,
-    /// The message that was handed over with it.
-    message_id: Option<i64>,
+    /// How many parts the whole text has.
+    parts: usize,
+    /// The messages that were handed over with it.
+    messages: Vec<i64>,
+    /// The newest message that it handed over or told of.
+    newest_known: Option<i64>,
     /// The skill that was injected with it, where this entry made the text.
     injection: Option<Injection>,
 }
@@ -100,7 +107,14 @@ pub struct Answer {
 impl Answer {
     /// An answer that every client takes for silence.
     pub fn nothing() -> Self {
-        Self { json: "{}".to_owned(), loss: None, message_id: None, injection: None }
+        Self {
+            json: "{}".to_owned(),
+            loss: None,
+            parts: 0,
+            messages: Vec::new(),
+            newest_known: None,
+            injection: None,
+        }
     }
 }
 
@@ -110,32 +124,38 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
     if matches!(heard.moment, Moment::Began | Moment::Compacted | Moment::Resumed) {
         store.bind(heard.session, heard.agent)?;
     }
-    if heard.entry.number == 1 && matches!(heard.moment, Moment::Compacted | Moment::Compacting) {
+    let (entry, trace) = (heard.entry.number, trace(sources, heard)?);
+    let noticed = Noticed { moment: heard.moment, trace, mark: heard.mark };
+    let loss = store.notice(heard.session, entry, noticed, heard.now)?;
+    // A second report of an event that was answered must not undo what the answer recorded.
+    let is_compacted = match heard.moment {
+        Moment::Compacting => true,
+        Moment::Compacted => loss.is_some(),
+        Moment::Began | Moment::Resumed | Moment::Prompted => false,
+    };
+    if entry == 1 && is_compacted {
         change_agent(sources, heard, &AgentChange::Compacted(Some(heard.now)))?;
     }
-    let (entry, trace) = (heard.entry.number, trace(sources, heard)?);
-    let Some(loss) = store.notice(heard.session, entry, heard.moment, trace, heard.now)? else {
-        return Ok(Answer::nothing());
-    };
+    let Some(loss) = loss else { return Ok(Answer::nothing()) };
     let assembled = assembled(sources, heard)?;
+    let receipt = assembled.as_ref().map_or_else(Receipt::default, Assembled::receipt);
     let made = Wording {
         text: assembled.as_ref().map_or(String::new(), |it| text(it, heard)),
-        message_id: assembled.as_ref().and_then(handed_over),
+        messages: receipt.read.to_vec(),
+        newest_known: receipt.known,
         record_bytes: heard.transcript.map_or(0, length),
     };
     let kept = store.keep_text(heard.session, loss, &made, heard.now)?;
-    let part = part(&kept.text, heard);
+    let mut parts = parts(&kept.text, heard);
+    let count = parts.len();
+    let index = heard.entry.number as usize - 1;
+    let part = (index < count).then(|| parts.swap_remove(index));
     let json = part.map_or_else(|| Answer::nothing().json, |part| in_format(heard, &part));
     let is_ours = kept == made;
     let injection =
         assembled.filter(|_| is_ours).map(|it| it.injection(&heard.agent.agent, heard.now));
-    Ok(Answer { json, loss: Some(loss), message_id: kept.message_id, injection })
-}
-
-/// Returns the message that counts as handed over: one that was cut is not.
-fn handed_over(assembled: &Assembled) -> Option<i64> {
-    let cut = assembled.wake_up.steps.contains(&Step::ShortMessage);
-    assembled.message_id.filter(|_| !cut)
+    let Wording { messages, newest_known, .. } = kept;
+    Ok(Answer { json, loss: Some(loss), parts: count, messages, newest_known, injection })
 }
 
 fn length(transcript: &Path) -> u64 {
@@ -158,7 +178,8 @@ fn trace(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Trace, StoreError> 
         return Ok(Trace::Unknown);
     };
     // Where there was nothing to say, nothing can be missing.
-    let Some(part) = part(&last.wording.text, heard) else { return Ok(Trace::Found) };
+    let mut parts = parts(&last.wording.text, heard).into_iter();
+    let Some(part) = parts.nth(heard.entry.number as usize - 1) else { return Ok(Trace::Found) };
     Ok(match injected(client, transcript, last.wording.record_bytes) {
         Some(injected) if injected.has(&part) => Trace::Found,
         Some(injected) if injected.covers(last.at) => Trace::Missing,
@@ -166,25 +187,27 @@ fn trace(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Trace, StoreError> 
     })
 }
 
-/// Returns this entry's part of a text.
-fn part(text: &str, heard: &Heard<'_>) -> Option<String> {
+/// Returns the parts of a text, one for each entry; there may be more entries.
+fn parts(text: &str, heard: &Heard<'_>) -> Vec<String> {
     let (parts, _left) = split(text, heard.entry.of, most_bytes(heard), &hash(text)[..8]);
-    parts.into_iter().nth(heard.entry.number as usize - 1)
+    parts
 }
 
-/// Remembers that an answer was printed.
+/// Remembers that an answer was printed. Messages are read once every part of the text was.
 pub fn record(sources: &Sources<'_>, heard: &Heard<'_>, answer: &Answer) -> Result<(), StoreError> {
     let Some(loss) = answer.loss else { return Ok(()) };
     let store = sources.store;
-    store.delivered(heard.session, heard.entry.number, loss, heard.now)?;
+    let answered = store.delivered(heard.session, heard.entry.number, loss, heard.now)?;
     if let Some(injection) = &answer.injection {
         store.record_injection(sources.scope, injection)?;
     }
     if heard.entry.number == 1 {
         change_agent(sources, heard, &AgentChange::Compacted(None))?;
-        if let Some(message) = answer.message_id {
-            change_agent(sources, heard, &AgentChange::Seen(message))?;
-        }
+    }
+    let is_whole = (1..=answer.parts).all(|part| answered.iter().any(|it| *it as usize == part));
+    if is_whole && answer.newest_known.is_some() {
+        let receipt = Receipt { read: &answer.messages, known: answer.newest_known };
+        change_agent(sources, heard, &AgentChange::Received(receipt))?;
     }
     Ok(())
 }
@@ -205,9 +228,6 @@ fn change_agent(
     }
 }
 
-/// Tries at a budget whose text fits. Text of wide characters needs more than one.
-const TRIES: usize = 4;
-
 /// Assembles the wake-up to fit the client, or nothing if there is nothing to be reminded of.
 fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assembled>, StoreError> {
     let call = Call {
@@ -218,39 +238,24 @@ fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assemble
         extent: Some(Extent::Everything),
         message: None,
     };
-    let room = room(heard.entry.of, most_bytes(heard));
-    let mut budget = heard.budget;
-    let mut assembled = assemble(sources, &call, budget, &Estimate)?;
-    for _ in 0..TRIES {
-        let length = text(&assembled, heard).len();
-        if length <= room {
-            break;
-        }
-        budget = scaled(budget.min(cost(&assembled)), room, length);
-        assembled = assemble(sources, &call, budget, &Estimate)?;
-    }
+    let bytes = room(heard.entry.of, most_bytes(heard));
+    let most_bytes = Some(bytes.saturating_sub(notice(heard).len()));
+    let room = Room { budget: heard.budget, most_bytes };
+    let assembled = assemble(sources, &call, room, &Estimate)?;
     let empty = assembled.task.is_none() && assembled.message_id.is_none();
     Ok((!empty).then_some(assembled))
-}
-
-fn cost(assembled: &Assembled) -> Budget {
-    Budget::at_least_one(assembled.wake_up.cost.tenths() / 10)
-}
-
-/// Takes as much off a budget as its text is too long, and a little more for the notice.
-fn scaled(budget: Budget, room: usize, length: usize) -> Budget {
-    let less = u128::from(budget.get()) * room as u128 / length.max(1) as u128;
-    Budget::at_least_one(u64::try_from(less).unwrap_or(u64::MAX).saturating_sub(30))
 }
 
 /// Puts in front how to get the whole text when this one was shortened.
 fn text(assembled: &Assembled, heard: &Heard<'_>) -> String {
     let text = assembled.wake_up.text.trim_start_matches('\n');
-    if assembled.wake_up.steps.is_empty() && !assembled.wake_up.over_budget {
-        return text.to_owned();
-    }
+    let is_whole = assembled.wake_up.steps.is_empty();
+    if is_whole { text.to_owned() } else { notice(heard) + text }
+}
+
+fn notice(heard: &Heard<'_>) -> String {
     let agent = &heard.agent.agent;
-    format!("> shortened to fit; the whole text: `convoke wake {agent} --budget 1000000`\n\n{text}")
+    format!("> shortened to fit; the whole text: `convoke wake {agent} --budget 1000000`\n\n")
 }
 
 fn most_bytes(heard: &Heard<'_>) -> usize {

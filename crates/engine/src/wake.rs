@@ -1,34 +1,36 @@
 //! Assembling a wake-up from the store, the plan and the skill files. Reads only; nothing changes.
 
+mod messages;
+mod work;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_domain::agent::Agent;
-use convoke_domain::message::{Message, activity};
 use convoke_domain::plan::Plan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::SkillId;
 use convoke_domain::skill::choice::{Choice, PatternRule, choose};
 use convoke_domain::skill::prune::Forms;
-use convoke_domain::task::outline::Outline;
-use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
-use convoke_domain::task::{State, Task};
-use convoke_domain::token::{Budget, Tokenizer};
-use convoke_domain::wake::fit::{WakeUp, wake_up};
-use convoke_domain::wake::news::news;
-use convoke_domain::wake::{Extent, Facts, Mode, NewMessage, Order, PlanText, Profile, SkillText};
+use convoke_domain::task::Task;
+use convoke_domain::task::tree::Node;
+use convoke_domain::token::Tokenizer;
+use convoke_domain::wake::fit::{Room, WakeUp, wake_up};
+use convoke_domain::wake::news::News;
+use convoke_domain::wake::{
+    Extent, Facts, Fit, Mode, NewMessage, Order, PlanText, Profile, SkillText,
+};
 use convoke_store::Store;
 use convoke_store::error::StoreError;
+use convoke_store::message::Receipt;
 use convoke_store::skill::Injection;
-use convoke_store::task::ActivePlan;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
+use self::messages::Messages;
+use self::work::{Work, current};
 use crate::file;
 use crate::skill::{Found, Library, Skill};
-
-/// The most messages and the most deeds that are shown as recent.
-const RECENT: usize = 10;
 
 /// No plan a person writes is larger.
 const MAX_PLAN_BYTES: u64 = 4 * 1024 * 1024;
@@ -49,6 +51,8 @@ pub struct Sources<'a> {
     pub clock: Offset,
     /// How much an agent is told each time.
     pub mode: Mode,
+    /// What gives way when that is too much.
+    pub fit: Fit,
 }
 
 /// Whom to wake, and with what.
@@ -83,11 +87,18 @@ pub struct Assembled {
     pub task: Option<String>,
     /// The stored message that is shown as new.
     pub message_id: Option<i64>,
+    /// The newest stored message to the agent that is shown or counted.
+    pub newest_known: Option<i64>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
 
 impl Assembled {
+    /// Returns what the agent has of its messages once the wake-up was delivered.
+    pub fn receipt(&self) -> Receipt<'_> {
+        Receipt { read: &self.wake_up.read, known: self.newest_known }
+    }
+
     /// Returns what is recorded once the wake-up was delivered.
     pub fn injection(&self, agent: &AgentName, now: Timestamp) -> Injection {
         let mode = match self.extent {
@@ -112,60 +123,70 @@ impl Assembled {
 pub fn assemble(
     sources: &Sources<'_>,
     call: &Call,
-    budget: Budget,
+    room: Room,
     tokenizer: &dyn Tokenizer,
 ) -> Result<Assembled, StoreError> {
+    // A hook's text must fit, because its client would cut off the end.
+    let fit = if call.order == Order::CriticalFirst { Fit::Kept } else { sources.fit };
     let agents = sources.store.agents(sources.scope)?;
-    let (tasks, plan_file) = match active_plan(sources, call)? {
-        ActivePlan::Nothing => (Vec::new(), None),
-        ActivePlan::WithoutFile => (sources.store.tasks_of_plan(sources.scope, None)?, None),
-        ActivePlan::File(plan) => {
-            (sources.store.tasks_of_plan(sources.scope, Some(&plan))?, Some(plan))
-        }
-    };
-    let roots = trees(tasks, |task| State::among(&agents, task));
-    let path = match call.profile {
-        Profile::Orchestrator => current_path(&roots),
-        Profile::Agent => current_path_of(&roots, &call.agent),
-    };
+    let work = Work::read(sources, call, fit, &agents)?;
+    let plan_file = work.plan_file.clone();
+    let path = current(&work.roots, call);
     let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
     let choice = choice(sources, &path, history.as_ref());
     let (skill, notices, mut diagnostics) =
         find_skill(sources, &choice, &path, &call.agent, plan_file.as_deref())?;
-    let agent = agents.iter().find(|agent| agent.name == call.agent);
-    let messages = Messages::read(sources, call, agent)?;
-    let compacted = agent.is_some_and(|agent| agent.compacted_at.is_some());
+    let messages = Messages::read(sources, call)?;
+    let is_compacted = |agent: &Agent| agent.name == call.agent && agent.compacted_at.is_some();
+    let compacted = agents.iter().any(is_compacted);
     let extent = call.extent.unwrap_or_else(|| sources.mode.extent(history.is_some(), compacted));
-    let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
-    let facts = Facts {
-        reader: call.agent.clone(),
-        profile: call.profile,
-        order: call.order,
-        skill: skill_text(sources, &choice, skill.as_ref(), notices),
-        outline: (!roots.is_empty()).then(|| Outline::new(&roots, &path)),
-        plan: plan_text.as_ref().map(|(file, text)| match text {
-            Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
-            None => PlanText::Missing { file },
-        }),
-        activity: messages.activity,
-        message: messages.new.clone(),
-    };
     let wake_up = match extent {
-        Extent::Everything => wake_up(&facts, budget, tokenizer),
-        Extent::News => WakeUp::whole(news(&roots, &path, &messages.unread), budget, tokenizer),
+        Extent::Everything => {
+            let plan = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
+            let plan = plan.as_ref().map(|(file, text)| match text {
+                Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
+                None => PlanText::Missing { file },
+            });
+            let facts = Facts {
+                reader: call.agent.clone(),
+                profile: call.profile,
+                order: call.order,
+                fit,
+                skill: skill_text(sources, &choice, skill.as_ref(), notices),
+                outline: work.outline(&work.roots, call),
+                short_outline: work.outline(&work.short_roots, call),
+                plan,
+                activity: messages.activity,
+                message: messages.new,
+                message_id: messages.id,
+                unread: messages.count,
+            };
+            wake_up(&facts, room, tokenizer)
+        }
+        Extent::News => News {
+            reader: &call.agent,
+            place: work.place(sources, &path)?,
+            messages: &messages.unread,
+            unread: messages.count,
+            fit,
+        }
+        .wake_up(room, tokenizer),
     };
     if wake_up.over_budget {
         diagnostics.push("over_budget".to_owned());
     }
     let task = path.last().map(|node| node.task.id.to_string());
-    let message_id = messages.id;
-    Ok(Assembled { wake_up, extent, choice, skill, plan_file, task, message_id, diagnostics })
-}
-
-/// The orchestrator follows the whole scope, an agent what it holds.
-fn active_plan(sources: &Sources<'_>, call: &Call) -> Result<ActivePlan, StoreError> {
-    let of = (call.profile == Profile::Agent).then_some(&call.agent);
-    sources.store.active_plan(sources.scope, of)
+    Ok(Assembled {
+        wake_up,
+        extent,
+        choice,
+        skill,
+        plan_file,
+        task,
+        message_id: messages.id,
+        newest_known: messages.newest,
+        diagnostics,
+    })
 }
 
 fn choice(sources: &Sources<'_>, path: &[&Node], history: Option<&Injection>) -> Choice {
@@ -249,50 +270,4 @@ fn skill_text(
 pub(crate) fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
     // A project may come from anywhere, so what it calls a plan may not lead out of it.
     file::text_below(root, &root.join(plan_file), MAX_PLAN_BYTES)
-}
-
-/// The new message, and the lines of recent activity without it.
-struct Messages {
-    new: Option<NewMessage>,
-    id: Option<i64>,
-    /// Everything unread that is to the agent, the new message last.
-    unread: Vec<NewMessage>,
-    activity: Vec<String>,
-}
-
-impl Messages {
-    fn read(sources: &Sources<'_>, call: &Call, agent: Option<&Agent>) -> Result<Self, StoreError> {
-        let (store, seen) = (sources.store, agent.and_then(|agent| agent.last_seen));
-        let mut addressed = store.addressed_to(sources.scope, &call.agent, seen, RECENT + 1)?;
-        let count = store.count_addressed_to(sources.scope, &call.agent, seen)?;
-        let said = |it: &Message| NewMessage { from: it.from.clone(), content: it.content.clone() };
-        let mut unread_messages: Vec<_> = addressed.iter().map(said).collect();
-        unread_messages.extend(call.message.clone());
-        let (new, id) = match &call.message {
-            Some(message) => (Some(message.clone()), None),
-            None => match addressed.pop() {
-                Some(Message { id, from, content, .. }) => {
-                    (Some(NewMessage { from, content }), Some(id))
-                }
-                None => (None, None),
-            },
-        };
-        let unread: Vec<i64> = addressed.iter().map(|message| message.id).collect();
-        let mut recent = store.recent_messages(sources.scope, RECENT + 1)?;
-        recent.extend(addressed);
-        recent.retain(|message| Some(message.id) != id);
-        recent.sort_by_key(|message| message.id);
-        recent.dedup_by_key(|message| message.id);
-        let recent = &recent[recent.len().saturating_sub(RECENT)..];
-        let events = store.recent_events(sources.scope, RECENT)?;
-        let mut activity = activity(recent, &events, &call.agent, sources.clock);
-        let shown = unread.iter().filter(|id| recent.iter().any(|it| it.id == **id)).count();
-        let not_shown = count - usize::from(id.is_some()) - shown;
-        if not_shown > 0 {
-            // They count as seen once this is delivered, so this is the last that is heard of them.
-            let agent = &call.agent;
-            activity.push(format!("- {not_shown} earlier to you: `convoke inbox {agent} --all`"));
-        }
-        Ok(Self { new, id, unread: unread_messages, activity })
-    }
 }

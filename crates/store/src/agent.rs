@@ -5,6 +5,7 @@ use convoke_domain::scope::{AgentName, Scope};
 use jiff::Timestamp;
 
 use crate::error::StoreError;
+use crate::message::Receipt;
 
 /// A change to one agent.
 #[derive(Debug, Clone, Copy)]
@@ -13,8 +14,8 @@ pub enum AgentChange<'a> {
     Status(AgentStatus),
     /// This session resumes it.
     Session(&'a str),
-    /// It was given everything up to this message.
-    Seen(i64),
+    /// It was given messages, or told of them.
+    Received(Receipt<'a>),
     /// Its client compacted, or it was woken in full since.
     Compacted(Option<Timestamp>),
     /// It was put away, or taken out again.
@@ -50,7 +51,8 @@ pub trait AgentStore {
     /// Returns every agent, by name.
     fn agents(&self, scope: &Scope) -> Result<Vec<Agent>, StoreError>;
 
-    /// Changes an agent. `NoAgent` if it is missing. What was seen is never unseen.
+    /// Changes an agent. `NoAgent` if it is missing. What was read is never
+    /// unread again.
     fn change_agent(
         &self,
         scope: &Scope,

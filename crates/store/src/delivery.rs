@@ -1,6 +1,6 @@
 //! Keeping what was delivered to which session.
 
-use convoke_domain::hook::{Client, Moment, Trace};
+use convoke_domain::hook::{Client, Noticed};
 use convoke_domain::scope::Address;
 use jiff::Timestamp;
 
@@ -20,8 +20,10 @@ pub struct Session<'a> {
 pub struct Wording {
     /// The text, with all its parts.
     pub text: String,
-    /// The message that it hands over.
-    pub message_id: Option<i64>,
+    /// The messages whose whole text it hands over.
+    pub messages: Vec<i64>,
+    /// The newest message that it hands over or tells of.
+    pub newest_known: Option<i64>,
     /// How long the client's record was when the text was made.
     pub record_bytes: u64,
 }
@@ -83,13 +85,13 @@ pub trait DeliveryStore {
 
     /// Takes notice of a moment at one hook entry, and of what the client's record says about the
     /// entry's part of the last text. Returns the loss that is to be answered there now, if any.
-    /// Until [`DeliveryStore::delivered`] is called it stays open.
+    /// Until [`DeliveryStore::delivered`] is called it stays open, but a second process that reports
+    /// the same event is not asked to answer it.
     fn notice(
         &self,
         session: Session<'_>,
         entry: u32,
-        moment: Moment,
-        trace: Trace,
+        noticed: Noticed,
         now: Timestamp,
     ) -> Result<Option<u32>, StoreError>;
 
@@ -103,12 +105,13 @@ pub trait DeliveryStore {
         now: Timestamp,
     ) -> Result<Wording, StoreError>;
 
-    /// Remembers that an entry has answered a loss.
+    /// Remembers that an entry has answered a loss, and returns the numbers of all entries that
+    /// have.
     fn delivered(
         &self,
         session: Session<'_>,
         entry: u32,
         loss: u32,
         now: Timestamp,
-    ) -> Result<(), StoreError>;
+    ) -> Result<Vec<u32>, StoreError>;
 }

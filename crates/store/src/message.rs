@@ -39,6 +39,25 @@ pub struct Heard {
     pub message: Message,
 }
 
+/// Which of the messages to an agent are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Addressed {
+    /// Those whose text it was not given yet.
+    Unread,
+    /// Those, and the ones that it has read.
+    All,
+}
+
+/// What an agent was given of its messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Receipt<'a> {
+    /// The messages whose whole text it was given. They are read.
+    pub read: &'a [i64],
+    /// The newest message that it was given or told of. Older ones that are not in `read` stay
+    /// unread, but do not wake the agent again.
+    pub known: Option<i64>,
+}
+
 /// Keeps what is said and done. Ids grow, and times never run backwards within a scope, even when
 /// the clock does, so that both give the same order.
 pub trait MessageStore {
@@ -71,22 +90,23 @@ pub trait MessageStore {
     /// Returns the last messages of a scope, oldest first.
     fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError>;
 
-    /// Returns messages from anywhere that are to an agent or mention it, were not said by it, and
-    /// came after `after`: the last `most` of them, oldest first.
+    /// Returns messages from anywhere that are to an agent or mention it and were not said by it:
+    /// the last `most` of them that came before `before`, oldest first.
     fn addressed_to(
         &self,
         scope: &Scope,
         agent: &AgentName,
-        after: Option<i64>,
+        which: Addressed,
+        before: Option<i64>,
         most: usize,
     ) -> Result<Vec<Message>, StoreError>;
 
-    /// Counts all of them.
+    /// Counts all of them. Counting the unread ones takes the same time however many there are.
     fn count_addressed_to(
         &self,
         scope: &Scope,
         agent: &AgentName,
-        after: Option<i64>,
+        which: Addressed,
     ) -> Result<usize, StoreError>;
 
     /// Stores something an agent did.

@@ -2,6 +2,7 @@
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
+use convoke_domain::task::outline::Tally;
 use convoke_domain::task::priority::Priority;
 use convoke_domain::task::{Status, Task};
 use jiff::Timestamp;
@@ -72,6 +73,15 @@ pub enum ActivePlan {
     File(String),
 }
 
+/// A plan's tasks, as far as a wake-up needs them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Surroundings {
+    /// The tasks, in no order.
+    pub tasks: Vec<Task>,
+    /// How many more there are.
+    pub elsewhere: Tally,
+}
+
 /// Keeps the work tree. Removed tasks are as if they had never been. Every change is written down with
 /// the transaction that makes it; see [`crate::task_history`].
 pub trait TaskStore {
@@ -109,6 +119,20 @@ pub trait TaskStore {
 
     /// Returns every task of one plan, or of none, in no order.
     fn tasks_of_plan(&self, scope: &Scope, plan: Option<&str>) -> Result<Vec<Task>, StoreError>;
+
+    /// Returns the tasks of one plan, or of none: every one of them if there are at most `most`, and
+    /// otherwise the current one of the plan, or of an agent, with what is above, near and below
+    /// it. That takes the same time however large the plan is.
+    fn surroundings(
+        &self,
+        scope: &Scope,
+        plan: Option<&str>,
+        agent: Option<&AgentName>,
+        most: usize,
+    ) -> Result<Surroundings, StoreError>;
+
+    /// Returns the number of a task among the parts of its parent, from one, and how many those are.
+    fn place(&self, scope: &Scope, task: &Task) -> Result<(usize, usize), StoreError>;
 
     /// Returns the plan that was changed last, among those with an open task, or with one that an
     /// agent holds.

@@ -5,7 +5,7 @@ use convoke_domain::scope::{AgentName, Scope};
 use jiff::Timestamp;
 
 use crate::error::StoreError;
-use crate::message::{NewMessage, Said};
+use crate::message::{NewMessage, Receipt, Said};
 
 /// What waits for an agent: every unread message to it that may wake somebody, as one wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub struct Pending {
 /// How a wake-up ended.
 #[derive(Debug, Clone, Copy)]
 pub struct WakeUpEnd<'a> {
-    /// The last message that was taken in with it, if it was answered.
-    pub seen: Option<i64>,
+    /// The messages that were taken in with it, if it was answered.
+    pub received: Receipt<'a>,
     /// Whether it was answered.
     pub answered: bool,
     /// What is said about it.
@@ -30,7 +30,7 @@ pub struct WakeUpEnd<'a> {
 /// Keeps wake-ups. Each begins and ends in one transaction, so that no two processes answer the same
 /// one, and an answer is never kept without what it answers.
 pub trait WakeUpStore {
-    /// Returns what waits for an agent that has seen everything up to `after`.
+    /// Returns what waits for an agent that knows of everything up to `after`.
     fn pending(
         &self,
         scope: &Scope,

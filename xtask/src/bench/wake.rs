@@ -1,5 +1,6 @@
 //! A hook on a full store against the same hook on a small one, and against `sqlite3`.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,16 +17,44 @@ use crate::process::command;
 /// A moment before any that is measured.
 const LONG_AGO: &str = "2026-01-01T00:00:00.000Z";
 
+/// What a store holds.
+#[derive(Clone, Copy)]
+struct Size {
+    tasks: u32,
+    /// How many of them share a plan.
+    per_plan: u32,
+    messages: u32,
+    /// Of how many of them one is to june.
+    every: u32,
+    /// How many of the last messages june has not read.
+    unread: u32,
+}
+
+const SMALL: Size = Size { tasks: 100, per_plan: 100, messages: 1_000, every: 10, unread: 50 };
+const FULL: Size = Size { tasks: 100_000, messages: 1_000_000, ..SMALL };
+const ONE_PLAN: Size = Size { tasks: 100_000, per_plan: 100_000, ..SMALL };
+const UNREAD: Size = Size { messages: 500_000, every: 1, unread: 500_000, ..SMALL };
+
 pub(super) fn measure() -> Result<Vec<Row>, Error> {
     let top = tempfile::tempdir()?;
-    let small = Home::create(&top.path().join("small"), 100, 1_000)?;
-    let full = Home::create(&top.path().join("full"), 100_000, 1_000_000)?;
+    let home = |name: &str, size| Home::create(&top.path().join(name), size);
+    let small = home("small", SMALL)?;
+    let full = home("full", FULL)?;
+    let large_plan = home("one-plan", ONE_PLAN)?;
+    let unread = home("unread", UNREAD)?;
     let hook = |home: &Home| time(home.hook(convoke())?, Sink::Pipe);
+    let inbox = |home: &Home| time(home.inbox(), Sink::Pipe);
     let (on_small, on_full) = all_turns(200, || hook(&small), || hook(&full))?;
+    let (beside_plan, on_plan) = all_turns(200, || hook(&small), || hook(&large_plan))?;
+    let (beside_unread, on_unread) = all_turns(200, || hook(&small), || hook(&unread))?;
+    let (few, many) = all_turns(50, || inbox(&small), || inbox(&unread))?;
     let (query, again) = all_turns(200, || time(full.query(), Sink::Pipe), || hook(&full))?;
     let peak = peak_bytes(full.hook(weighed())?)?;
     Ok(vec![
         row("hook on 100,000 tasks, 1,000,000 messages / on 100, 1,000", &on_full, &on_small, 1.3),
+        row("hook on 100,000 tasks in one plan / on 100", &on_plan, &beside_plan, 1.3),
+        row("hook on 500,000 unread messages / on 5", &on_unread, &beside_unread, 1.3),
+        row("`inbox` of 500,000 unread messages / of 5", &many, &few, 3.0),
         row("hook on the full store / `sqlite3` with one query", &again, &query, 3.0),
         memory("hook: peak memory, in MB", "full store".to_owned(), peak, 32 * MB),
     ])
@@ -49,24 +78,23 @@ fn row(what: &'static str, ours: &[Duration], theirs: &[Duration], limit: f64) -
 /// A user with a project and a store.
 struct Home {
     folder: PathBuf,
+    /// How often a hook was called; no two events are the same.
+    turns: Cell<u32>,
 }
 
 impl Home {
-    fn create(folder: &Path, tasks: u32, messages: u32) -> Result<Self, Error> {
-        let home = Self { folder: folder.to_owned() };
+    fn create(folder: &Path, size: Size) -> Result<Self, Error> {
+        let home = Self { folder: folder.to_owned(), turns: Cell::new(0) };
         fs::create_dir_all(home.project().join(".git"))?;
         fs::write(home.project().join(".git/HEAD"), "ref: refs/heads/main\n")?;
         // Only the user's own file may bind a session to an agent.
         let configuration = home.folder.join(".config/convoke");
         fs::create_dir_all(&configuration)?;
         fs::write(configuration.join("config.toml"), "wake.agent = 'june'\n")?;
-        let cwd = home.project().display().to_string();
-        let input = format!("{{\"session_id\":\"s\",\"cwd\":\"{cwd}\",\"source\":\"compact\"}}");
-        fs::write(home.input(), input)?;
         let git = home.project().join(".git").canonicalize()?;
         let store = SqliteStore::open(&home.store())?;
         let project = store.project_name(&git.display().to_string(), "project")?;
-        fill(&Connection::open(home.store())?, &project, tasks, messages)?;
+        fill(&Connection::open(home.store())?, &project, size)?;
         Ok(home)
     }
 
@@ -84,12 +112,26 @@ impl Home {
 
     /// Prepares a hook after a compaction, as a client would call it.
     fn hook(&self, mut convoke: Command) -> Result<Command, Error> {
+        self.turns.set(self.turns.get() + 1);
+        let (cwd, turn) = (self.project().display().to_string(), self.turns.get());
+        let input = format!(
+            "{{\"session_id\":\"s\",\"cwd\":\"{cwd}\",\"source\":\"compact\",\"turn\":{turn}}}"
+        );
+        fs::write(self.input(), input)?;
         convoke
             .args(["hook", "claude", "SessionStart"])
             .env("HOME", &self.folder)
             .env("CONVOKE_STORE", self.store())
             .stdin(File::open(self.input())?);
         Ok(convoke)
+    }
+
+    /// Prepares a look at what waits for june.
+    fn inbox(&self) -> Command {
+        let mut convoke = convoke();
+        convoke.args(["inbox", "june"]).current_dir(self.project());
+        convoke.env("HOME", &self.folder).env("CONVOKE_STORE", self.store());
+        convoke
     }
 
     fn query(&self) -> Command {
@@ -101,9 +143,10 @@ impl Home {
     }
 }
 
-/// Fills a store in one transaction: plans of a hundred tasks, the last of them open, and messages
-/// of which every tenth is to june, who has read all but the last few.
-fn fill(store: &Connection, project: &str, tasks: u32, messages: u32) -> Result<(), Error> {
+/// Fills a store in one transaction: plans of which the last has open tasks, and messages of which
+/// some are to june, who has read all but the last.
+fn fill(store: &Connection, project: &str, size: Size) -> Result<(), Error> {
+    let Size { tasks, per_plan, messages, every, unread } = size;
     store.execute_batch("BEGIN; UPDATE task_step_now SET step = 0;")?;
     let mut task = store.prepare(
         "INSERT INTO tasks (project, branch, id, parent_id, plan_file, content, sort_index, status, \
@@ -111,9 +154,11 @@ fn fill(store: &Connection, project: &str, tasks: u32, messages: u32) -> Result<
     )?;
     for number in 0..tasks {
         let parent = (number % 10 != 0).then(|| format!("x{}", number - number % 10));
-        let plan = format!("plan-{}.md", number / 100);
-        let content = format!("Task {}: do it", number % 100);
-        let status = if number + 20 < tasks { "completed" } else { "pending" };
+        let plan = format!("plan-{}.md", number / per_plan);
+        let content = format!("Task {}: do it", number % per_plan);
+        // In a plan of everybody's half is done, so that there is much on both sides.
+        let is_done = number + if per_plan == tasks { tasks / 2 } else { 20 } < tasks;
+        let status = if is_done { "completed" } else { "pending" };
         let id = format!("x{number}");
         task.execute(params![project, id, parent, plan, content, number, status, LONG_AGO])?;
     }
@@ -125,14 +170,16 @@ fn fill(store: &Connection, project: &str, tasks: u32, messages: u32) -> Result<
         store.prepare("INSERT INTO recipients VALUES (?1, 'main', 'june', ?2, 0, 1)")?;
     for number in 1..=messages {
         message.execute(params![project, format!("message {number}"), LONG_AGO])?;
-        if number % 10 == 0 {
+        if number % every == 0 {
             recipient.execute(params![project, number])?;
         }
     }
+    let seen = messages.saturating_sub(unread);
+    store.execute("DELETE FROM unread WHERE message_id <= ?1", [seen])?;
     store.execute(
         "INSERT INTO agents (project, branch, name, client, status, last_seen_message_id) \
          VALUES (?1, 'main', 'june', 'claude', 'idle', ?2)",
-        params![project, messages.saturating_sub(50)],
+        params![project, seen],
     )?;
     store.execute_batch("UPDATE task_step_now SET step = NULL; COMMIT;")?;
     Ok(())

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::lanes::{Row, timed, until};
 use super::user::{User, finished};
-use super::{claude, codex};
+use super::{claude, codex, own_lanes};
 use crate::model_server::{Answer, ModelServer, Reply};
 use crate::packages::folder_of;
 use crate::{Error, root};
@@ -52,6 +52,8 @@ struct Table<'a> {
     user: User,
     server: ModelServer,
     bins: &'a [PathBuf; 2],
+    /// A Codex that runs hooks.
+    own: PathBuf,
 }
 
 /// What becomes of Codex.
@@ -74,7 +76,9 @@ pub(super) fn check(bins: &[PathBuf; 2], rows: &mut Vec<Row>) -> Result<(), Erro
     ] {
         let (took, outcome) = timed(|| {
             let table = Table::new(bins, fault)?;
+            let before = own_lanes::mail(&table.user)?;
             let (ended, shown) = table.design()?;
+            own_lanes::is_silent(&table.user, &table.server, &before)?;
             let judged = judged(&ended, &shown, fault).map_err(|wrong| {
                 let lanes = &shown["lanes"];
                 format!("{case}: {wrong}: {}, {:#}, {lanes:#}", ended["ending"], ended["degraded"])
@@ -144,12 +148,13 @@ impl<'a> Table<'a> {
         let (user, server) = (User::new()?, ModelServer::start()?);
         codex::configure(&user, &server)?;
         let api = format!(
-            "[lane.http.third]\napi = 'chat'\nurl = '{}/v1'\nmodel = 'stand-in'\n",
+            "wake.agent = 'june'\n[lane.http.third]\napi = 'chat'\nurl = '{}/v1'\nmodel = 'stand-in'\n",
             server.url()
         );
         user.write("home/.config/convoke/config.toml", &api)?;
         copy(&rehearsal().join("project"), &user.project())?;
-        let table = Self { user, server, bins };
+        let own = own_lanes::prepare(&user, &bins[1], &["claude", "codex"])?;
+        let table = Self { user, server, bins, own };
         for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "begin"]] {
             table.git(words)?;
         }
@@ -194,7 +199,8 @@ impl<'a> Table<'a> {
         let mut convoke = self.user.plain(&program);
         let [one, other] = self.bins;
         let node = folder_of("node").unwrap_or_default();
-        let path = format!("{}:{}:/usr/bin:/bin:{node}", one.display(), other.display());
+        let bins = [&self.own, one, other].map(|bin| bin.display().to_string()).join(":");
+        let path = format!("{bins}:/usr/bin:/bin:{node}");
         convoke.env("PATH", path).env("OPENAI_API_KEY", "no-key");
         convoke.envs(claude::variables(&self.server));
         Ok(convoke.args(words).output()?)

@@ -2,7 +2,7 @@
 //! killed. What is left of them is looked for from outside.
 
 mod rounds;
-mod setup;
+pub(super) mod setup;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

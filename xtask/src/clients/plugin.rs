@@ -14,8 +14,8 @@ use crate::{Error, root};
 /// What `convoke runs` says of a run that came to its end.
 const ENDED: &str = "  ended  (rehearsal) Let people keep their notes";
 
-/// Installs the plugin and calls its command, whose model then calls Convoke.
-pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
+/// Installs the plugin.
+pub(super) fn install(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
     let repository = root().display().to_string();
     let manifest = root().join("plugin").display().to_string();
     for words in [
@@ -26,6 +26,12 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     ] {
         finished(claude::command(user, bin, server).arg("plugin").args(words))?;
     }
+    Ok(())
+}
+
+/// Installs the plugin and calls its command, whose model then calls Convoke.
+pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
+    install(user, bin, server)?;
     let call = |words: &str| {
         let input = json!({ "command": format!("convoke {words}"), "description": "Plan" });
         Answer::Tool { name: "Bash", input }

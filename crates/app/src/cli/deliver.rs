@@ -17,7 +17,7 @@ use convoke_engine::scratch;
 use convoke_engine::wake::{Assembled, Call};
 use convoke_store::agent::AgentStore;
 use convoke_store::error::StoreError;
-use convoke_store::message::{self, Said};
+use convoke_store::message::{self, Receipt, Said};
 use convoke_store::skill::SkillStore;
 use convoke_store::wake_up::{WakeUpEnd, WakeUpStore};
 
@@ -83,7 +83,10 @@ impl Delivery<'_> {
         }
         // It is let go of whatever happens; after an answer that has happened already.
         let delivered = self.while_taken(&agent, &owner, voice);
-        self.end(&owner, &WakeUpEnd { seen: None, answered: false, message: None })?;
+        self.end(
+            &owner,
+            &WakeUpEnd { received: Receipt::default(), answered: false, message: None },
+        )?;
         delivered
     }
 
@@ -144,7 +147,8 @@ impl Delivery<'_> {
         let Some(answer) = answer else {
             let words = format!("ended without an answer: {}", driven.outcome.name());
             let message = self.notice(&words).filter(|_| driven.outcome != Outcome::Cancelled);
-            return self.end(owner, &WakeUpEnd { seen: None, answered: false, message });
+            return self
+                .end(owner, &WakeUpEnd { received: Receipt::default(), answered: false, message });
         };
         let injection = assembled.injection(self.agent, now());
         store.record_injection(scope, &injection).map_err(refused)?;
@@ -163,8 +167,8 @@ impl Delivery<'_> {
             content: answer,
             mentions: &mentions,
         };
-        let seen = assembled.message_id;
-        self.end(owner, &WakeUpEnd { seen, answered: true, message: Some(message) })
+        let received = assembled.receipt();
+        self.end(owner, &WakeUpEnd { received, answered: true, message: Some(message) })
     }
 
     fn end(&self, owner: &Owner, end: &WakeUpEnd<'_>) -> Result<Option<Said>, Failure> {
@@ -192,7 +196,7 @@ impl Delivery<'_> {
         let agent = found(self.workspace, self.agent)?;
         let Some(owner) = agent.owner.filter(is_gone) else { return Ok(false) };
         let message = self.notice(DIED);
-        self.end(&owner, &WakeUpEnd { seen: None, answered: false, message })?;
+        self.end(&owner, &WakeUpEnd { received: Receipt::default(), answered: false, message })?;
         Ok(true)
     }
 }

@@ -12,6 +12,7 @@ use convoke_domain::hook::{Client, Moment};
 use convoke_domain::scope::{Address, AgentName};
 use convoke_engine::hook::{Answer, Entry, Heard, Input, answer, record};
 use convoke_engine::project::find_above;
+use convoke_engine::skill::hash;
 use convoke_engine::wake::Sources;
 use convoke_store::delivery::{DeliveryStore, Session};
 
@@ -36,6 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 ///
 /// Reads the client's JSON on stdin and prints its answer: the wake-up of the agent whose session
 /// it is, once after each loss of memory, and otherwise nothing. Always exits 0.
+///
+/// In a client that Convoke started (`CONVOKE_LANE` is set) it delivers and records nothing.
 ///
 /// The agent is the one in `CONVOKE_AGENT`, else the one the session is bound to, else the project's
 /// `wake.agent`.
@@ -68,8 +71,13 @@ impl Args {
     }
 
     fn try_to_answer(&self, verbosity: Verbosity, output: &mut Output) -> Result<(), Failure> {
-        let Some((input, moment)) = self.event() else { return say_nothing(output) };
+        // A client may fail to write its event into a pipe that nothing reads.
+        let event = self.event();
         let environment = Environment;
+        if environment.is_in_lane() {
+            return say_nothing(output);
+        }
+        let Some((input, moment, mark)) = event else { return say_nothing(output) };
         let place = place(&input, environment).zip(input.session_id.as_deref());
         let Some((project, session_id)) = place else { return say_nothing(output) };
         let app = App { project, environment, format: Format::Json, verbosity };
@@ -92,6 +100,7 @@ impl Args {
             session,
             event: &self.event,
             moment,
+            mark,
             transcript: input.transcript.as_deref(),
             entry: Entry { number, of: self.of.max(self.part) },
             agent: &agent,
@@ -111,11 +120,18 @@ impl Args {
     }
 
     /// Reads what the client says; `None` for what is no concern of ours.
-    fn event(&self) -> Option<(Input, Moment)> {
-        let input = Input::parse(&input::read(MAX_INPUT)?)?;
+    fn event(&self) -> Option<(Input, Moment, u64)> {
+        let text = input::read(MAX_INPUT)?;
+        let input = Input::parse(&text)?;
         let moment = self.client.moment(&self.event, input.cause.as_deref())?;
-        Some((input, moment))
+        Some((input, moment, mark(&self.event, &text)))
     }
+}
+
+/// Returns what tells an event from others: a hash of its name and of all that is said about it.
+fn mark(event: &str, input: &str) -> u64 {
+    let hash = hash(format!("{event}\n{input}"));
+    hash.get(..15).and_then(|start| u64::from_str_radix(start, 16).ok()).unwrap_or_default()
 }
 
 fn say_why(verbosity: Verbosity, failure: &Failure, output: &Output) {

@@ -2,10 +2,12 @@
 
 mod thread;
 
+use std::num::NonZeroUsize;
+
 use convoke_domain::message::{Message, activity};
 use convoke_domain::scope::AgentName;
 use convoke_store::agent::{AgentChange, AgentStore};
-use convoke_store::message::MessageStore;
+use convoke_store::message::{Addressed, MessageStore, Receipt};
 use jiff::tz::Offset;
 use serde::Serialize;
 
@@ -17,6 +19,9 @@ use crate::output::Output;
 use crate::workspace::{Workspace, refused, speaker};
 
 /// List the unread messages to an agent, oldest first
+///
+/// Lists the newest of them. When there are more, a note on stderr says how many and which command
+/// lists the ones before.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent [default: `CONVOKE_AGENT`, else human]
@@ -32,8 +37,16 @@ pub struct Args {
     all: bool,
 
     /// Show the conversation that a message belongs to, with all answers
-    #[arg(long, value_name = "ID", conflicts_with_all = ["mark", "all"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["mark", "all", "before"])]
     thread: Option<i64>,
+
+    /// List at most this many, the newest
+    #[arg(long, value_name = "N", default_value = "100")]
+    limit: NonZeroUsize,
+
+    /// List only messages before this one
+    #[arg(long, value_name = "ID")]
+    before: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -56,8 +69,13 @@ impl Args {
             return thread::print(&messages, &reader, app, output);
         }
         let agent = store.agent(&scope, &reader).map_err(refused)?;
-        let seen = agent.as_ref().and_then(|agent| agent.last_seen).filter(|_| !self.all);
-        let messages = store.addressed_to(&scope, &reader, seen, usize::MAX).map_err(refused)?;
+        let which = if self.all { Addressed::All } else { Addressed::Unread };
+        let most = self.limit.get();
+        let messages =
+            store.addressed_to(&scope, &reader, which, self.before, most).map_err(refused)?;
+        let first = messages.first().map(|message| message.id);
+        let older = store.addressed_to(&scope, &reader, which, first, 1).map_err(refused)?;
+        let more = first.filter(|_| !older.is_empty());
         match app.format {
             Format::Json => output.json(&messages.iter().map(report).collect::<Vec<_>>())?,
             Format::Text if messages.is_empty() => output.data("No new messages.\n")?,
@@ -68,22 +86,45 @@ impl Args {
                 }
             }
         }
-        if let (true, Some(last)) = (self.mark, messages.last()) {
+        if let Some(first) = more {
+            let count = store.count_addressed_to(&scope, &reader, which).map_err(refused)?;
+            output.say(&self.note(&reader, messages.len(), count, first));
+        }
+        if self.mark && !messages.is_empty() {
             // Only once the reader has them are they read.
             output.flush()?;
             if agent.is_none() {
                 store.add_agent(&scope, &reader, "human").map_err(refused)?;
             }
-            store.change_agent(&scope, &reader, &AgentChange::Seen(last.id)).map_err(refused)?;
+            let read: Vec<_> = messages.iter().map(|message| message.id).collect();
+            let receipt = Receipt { read: &read, known: read.last().copied() };
+            store
+                .change_agent(&scope, &reader, &AgentChange::Received(receipt))
+                .map_err(refused)?;
         }
         Ok(Exit::Done)
+    }
+
+    /// Says how many messages there are, and which command lists the ones before these. What was
+    /// marked is not listed again, so the same command does.
+    fn note(&self, reader: &AgentName, shown: usize, count: usize, first: i64) -> String {
+        let (which, all) = if self.all { ("messages", " --all") } else { ("unread messages", "") };
+        let before = if self.mark && !self.all {
+            " --mark".to_owned()
+        } else {
+            format!("{all} --before {first}")
+        };
+        format!(
+            "note: listed {shown} of {count} {which}; the ones before: `convoke inbox {reader}{before}`"
+        )
     }
 }
 
 /// Renders a message with the number that an answer names.
 fn line(message: &Message, reader: &AgentName, clock: Offset) -> String {
-    let line = activity(std::slice::from_ref(message), &[], reader, clock).concat();
-    format!("#{} {line}", message.id)
+    let lines = activity(std::slice::from_ref(message), &[], reader, clock);
+    let text: String = lines.into_iter().map(|line| line.text).collect();
+    format!("#{} {text}", message.id)
 }
 
 fn report(message: &Message) -> Report<'_> {

@@ -26,7 +26,8 @@ use crate::workspace::{Workspace, refused};
 ///
 /// Everything comes from the store, the plan and the skill files; nothing is changed, so the same
 /// state gives the same text. If it costs more than the budget, history goes first, then
-/// explanations, and the skill last; tasks and the new message always stay.
+/// explanations, and the skill last. The text says what is left out and how to see it; messages
+/// that are left out stay unread.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Who wakes [default: the agent of this session, else of this project]
@@ -140,7 +141,7 @@ pub(super) fn wake(
 ) -> Result<Assembled, Failure> {
     let library = library(app, settings);
     let sources = sources(app, workspace, settings, &library);
-    assemble(&sources, call, budget, &Estimate).map_err(refused)
+    assemble(&sources, call, budget.into(), &Estimate).map_err(refused)
 }
 
 /// Returns what everything is assembled from.
@@ -158,6 +159,7 @@ pub(super) fn sources<'a>(
         patterns: settings.patterns,
         clock: settings.clock,
         mode: settings.mode,
+        fit: settings.fit,
     }
 }
 
@@ -182,8 +184,9 @@ fn path(assembled: &Assembled) -> Option<&PathBuf> {
 }
 
 fn report(assembled: &Assembled, budget: Budget) -> Report<'_> {
-    let Assembled { wake_up, extent, choice, skill, plan_file, task, message_id, diagnostics } =
-        assembled;
+    let Assembled {
+        wake_up, extent, choice, skill, plan_file, task, message_id, diagnostics, ..
+    } = assembled;
     Report {
         text: &wake_up.text,
         tokens_x10: wake_up.cost.tenths(),

@@ -4,7 +4,7 @@ use convoke_domain::mention::MentionRule;
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::choice::PatternRule;
 use convoke_domain::token::Budget;
-use convoke_domain::wake::Mode;
+use convoke_domain::wake::{Fit, Mode};
 use jiff::tz::Offset;
 
 use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_layers, text, truth, whole};
@@ -56,6 +56,8 @@ pub struct Settings {
     pub budget: Budget,
     /// How much an agent is told each time it wakes.
     pub mode: Mode,
+    /// What gives way when a wake-up costs more than its budget.
+    pub fit: Fit,
     /// The clock that times are shown by.
     pub clock: Offset,
     /// How mentions are recognised.
@@ -73,6 +75,7 @@ pub struct Layer {
     agent: Option<AgentName>,
     budget: Option<Budget>,
     mode: Option<Mode>,
+    fit: Option<Fit>,
     clock: Option<Offset>,
     mentions: Option<MentionRule>,
     patterns: Option<PatternRule>,
@@ -80,7 +83,7 @@ pub struct Layer {
 }
 
 /// Every setting of wake-ups.
-pub const KEYS: [Key<Layer>; 8] = [
+pub const KEYS: [Key<Layer>; 9] = [
     Key {
         name: "agent",
         expected: "an agent's name",
@@ -122,6 +125,18 @@ pub const KEYS: [Key<Layer>; 8] = [
         from_text: text,
         set: |layer, value| {
             layer.mode = Some(Mode::parse(value.as_str()?)?);
+            Some(())
+        },
+    },
+    Key {
+        name: "fit",
+        expected: "kept or seed",
+        default: "kept",
+        meaning: "shorten whatever is too long so that the budget is kept, or with seed never \
+                  shorten the task list and the new message",
+        from_text: text,
+        set: |layer, value| {
+            layer.fit = Some(Fit::parse(value.as_str()?)?);
             Some(())
         },
     },
@@ -187,6 +202,7 @@ pub fn settings(app: &App) -> Result<Settings, Failure> {
         agent,
         budget: all.budget.unwrap_or(DEFAULT_BUDGET),
         mode: all.mode.unwrap_or_default(),
+        fit: all.fit.unwrap_or_default(),
         clock: all.clock.unwrap_or(Offset::UTC),
         mentions: all.mentions.unwrap_or_default(),
         patterns: all.patterns.unwrap_or_default(),
@@ -201,6 +217,7 @@ impl Layer {
             agent: self.agent.or(weaker.agent),
             budget: self.budget.or(weaker.budget),
             mode: self.mode.or(weaker.mode),
+            fit: self.fit.or(weaker.fit),
             clock: self.clock.or(weaker.clock),
             mentions: self.mentions.or(weaker.mentions),
             patterns: self.patterns.or(weaker.patterns),

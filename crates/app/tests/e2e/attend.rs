@@ -81,6 +81,29 @@ fn two_messages_are_one_wake_up() {
     assert_eq!(woken(&project), "b", "once");
 }
 
+// W-21: what did not fit stays unread, and does not wake the agent again and again.
+#[test]
+fn whoever_was_told_of_messages_is_not_woken_for_them_again() {
+    let project = project("", "x", "Read them.");
+    let story = "a long story ".repeat(400);
+    for number in 1..=15 {
+        project.run(&["say", &format!("{number}: {story}"), "--to", "b"]);
+    }
+    let attended = attend(&project, &[]);
+    assert_eq!((attended.code, woken(&project).as_str()), (Some(0), "b"), "{attended}");
+    let asked = fs::read_to_string(project.path("../asked")).unwrap();
+    let left = project.stdout(&["inbox", "b"]).lines().count();
+    assert!(left > 5 && asked.contains(&format!("({left} more unread to you: ")), "{asked}");
+    assert!(asked.contains("15: a long story"), "the newest is what woke it");
+    attend(&project, &[]);
+    assert_eq!(woken(&project), "b", "it knows of them");
+    project.run(&["say", "one more", "--to", "b"]);
+    attend(&project, &[]);
+    assert_eq!(woken(&project), "bb");
+    let less = project.stdout(&["inbox", "b"]).lines().count();
+    assert!(less < left, "and is given more of them with the next wake-up");
+}
+
 // W-22: agents that wake each other come to an end, whether they answer or speak for themselves.
 #[test]
 fn a_chain_of_wake_ups_ends() {

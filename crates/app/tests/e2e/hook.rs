@@ -1,5 +1,7 @@
 //! `convoke hook`: answers to clients, once per loss of memory.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use serde_json::{Value, json};
 
 use crate::harness::{Outcome, Project};
@@ -18,6 +20,13 @@ pub(crate) fn project(skill_lines: usize) -> Project {
     project
 }
 
+/// Tells events apart that are otherwise the same. All entries are told the same of one event, and
+/// here a session begins no more than once.
+pub(crate) fn turn(event: &str) -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    if event == "SessionStart" { 0 } else { NEXT.fetch_add(1, Ordering::Relaxed) }
+}
+
 fn hook(
     project: &Project,
     client: &str,
@@ -27,8 +36,8 @@ fn hook(
     part: [&str; 2],
 ) -> Outcome {
     let cwd = project.root().display().to_string();
-    let input =
-        json!({ "session_id": session, "cwd": cwd, "hook_event_name": event, "source": cause });
+    let input = json!({ "session_id": session, "cwd": cwd, "hook_event_name": event,
+        "source": cause, "turn": turn(event) });
     let arguments = ["hook", client, event, "--part", part[0], "--of", part[1]];
     project.run_with_input(&arguments, input.to_string().as_bytes())
 }
@@ -104,6 +113,51 @@ fn a_long_wake_up_is_spread_over_entries() {
     assert!(parts.iter().all(|part| part.chars().count() <= 10_000));
     let joined = parts.concat();
     assert_eq!(joined.matches("carefully and in order.").count(), 500);
+}
+
+// Hooks in the settings and in the plugin, all started at the same moment: every part comes once,
+// and so does the message.
+#[test]
+fn hooks_that_are_installed_twice_deliver_once() {
+    let project = project(500);
+    project.run(&["say", "please hurry, @june", "--as", "ana"]);
+    let cwd = project.root().display().to_string();
+    for (event, cause) in [("SessionStart", "startup"), ("SessionStart", "compact")] {
+        let input = json!({ "session_id": "s", "cwd": cwd, "source": cause }).to_string();
+        let path = project.path("../event");
+        std::fs::write(&path, input).unwrap();
+        let started = ["1", "2", "3", "4", "1", "2", "3", "4"].map(|part| {
+            let words = ["hook", "claude", event, "--part", part, "--of", "4"];
+            let program = std::path::Path::new(env!("CARGO_BIN_EXE_convoke"));
+            let mut command = project.command(program, &words);
+            command.stdin(std::fs::File::open(&path).unwrap()).spawn().unwrap()
+        });
+        let answers = started.map(|child| {
+            let output = child.wait_with_output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        });
+        let all = answers.concat();
+        for part in ["1/3", "2/3", "3/3"] {
+            let mark = format!("[convoke wake-up {part} ");
+            assert_eq!(all.matches(&mark).count(), 1, "{part} of {cause}");
+        }
+        assert_eq!(all.matches("carefully and in order.").count(), 500, "{cause}");
+    }
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+}
+
+// A message is read once every part of the text is out: it may be in any of them.
+#[test]
+fn a_message_is_read_with_the_last_part() {
+    let project = project(500);
+    project.run(&["say", "please hurry, @june", "--as", "ana"]);
+    for part in ["2", "1"] {
+        let outcome = hook(&project, "claude", "SessionStart", "s", "startup", [part, "4"]);
+        assert!(context(&outcome, "SessionStart").is_some());
+        assert!(project.stdout(&["inbox", "june"]).contains("please hurry"), "{part}");
+    }
+    hook(&project, "claude", "SessionStart", "s", "startup", ["3", "4"]);
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
 }
 
 // Too long for all entries together: shortened, and the text says how to get the rest.
@@ -190,7 +244,7 @@ fn outside_a_project_or_without_an_agent_there_is_silence() {
     assert!(context(&june, "SessionStart").unwrap().contains("You are @june"));
     // The session is june's from now on, whoever asks.
     let bound = named.variable("CONVOKE_AGENT", "");
-    let again = hook(&bound, "claude", "SessionStart", "s", "compact", ["1", "1"]);
+    let again = hook(&bound, "claude", "SessionStart", "s", "clear", ["1", "1"]);
     assert!(context(&again, "SessionStart").unwrap().contains("You are @june"));
 }
 
@@ -200,7 +254,7 @@ fn cursor_runs(project: &Project, event: &str) -> Vec<String> {
     let settings = std::fs::read_to_string(project.path(".cursor/hooks.json")).unwrap();
     let settings: Value = serde_json::from_str(&settings).unwrap();
     let input = json!({ "conversation_id": "c-1", "generation_id": "g-1", "hook_event_name": event,
-        "workspace_roots": [project.root()], "prompt": "hello" });
+        "workspace_roots": [project.root()], "prompt": "hello", "turn": turn(event) });
     let entries = settings["hooks"][event].as_array().unwrap();
     let answers = entries.iter().map(|entry| {
         let outcome = project.shell(entry["command"].as_str().unwrap(), &input.to_string());
@@ -259,7 +313,7 @@ fn a_long_list_and_a_long_message_leave_room_for_the_rest() {
     project.run_with_input(&["say", "-", "--as", "ana"], long.as_bytes());
     let second = hook(&project, "claude", "SessionStart", "s", "compact", ["1", "1"]);
     let text = context(&second, "SessionStart").unwrap();
-    assert!(text.contains("characters more: `convoke inbox june --all`]"), "{text}");
+    assert!(text.contains("characters more: `convoke inbox june --mark`]"), "{text}");
     assert!(text.contains("## Your Next Action"), "{text}");
     assert!(project.stdout(&["inbox", "june"]).contains("a long story"), "it was not all shown");
 }

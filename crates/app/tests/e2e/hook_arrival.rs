@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::harness::Project;
-use crate::hook::{context, project};
+use crate::hook::{context, project, turn};
 
 /// Reports an event of a session whose client keeps a record.
 fn heard(project: &Project, client: &str, event: &str, cause: &str) -> Option<String> {
     let (cwd, record) = (project.root(), project.path("record.jsonl"));
-    let input =
-        json!({ "session_id": "s", "cwd": cwd, "source": cause, "transcript_path": record });
+    let input = json!({ "session_id": "s", "cwd": cwd, "source": cause, "transcript_path": record,
+            "turn": turn(event) });
     let outcome = project.run_with_input(&["hook", client, event], input.to_string().as_bytes());
     context(&outcome, event)
 }

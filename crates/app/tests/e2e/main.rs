@@ -39,6 +39,7 @@ mod git_programs;
 mod harness;
 mod hook;
 mod hook_arrival;
+mod hook_lane;
 mod hooks;
 mod hooks_binding;
 mod http_lane;

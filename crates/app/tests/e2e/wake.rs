@@ -125,11 +125,25 @@ fn an_agent_wakes_with_its_own_task() {
 #[test]
 fn a_small_budget_keeps_the_task_and_the_message() {
     let project = working();
-    let text = project.stdout(&["wake", "june", "--budget", "200", "--json"]);
-    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(report["steps"][0], "plan_task");
+    let woken = |project: &Project, budget: &str| {
+        let text = project.stdout(&["wake", "june", "--budget", budget, "--json"]);
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    let report = woken(&project, "300");
+    assert_eq!(
+        (&report["steps"][0], &report["over_budget"]),
+        (&"no_activity".into(), &false.into())
+    );
     assert!(report["text"].as_str().unwrap().contains("@spec-reviewer: \"Approved. @june\""));
     assert!(report["text"].as_str().unwrap().contains("<-- CURRENT"));
+    for budget in ["1", "30", "60", "120"] {
+        assert_eq!(woken(&project, budget)["over_budget"], false, "{budget}");
+    }
+    let bare = woken(&project, "60")["text"].to_string();
+    assert!(bare.contains("Approved. @june") && bare.contains("`convoke wake june"), "{bare}");
+    // As the contract has it, the list and the message stay, whatever they cost.
+    let project = project.file("../home/.config/convoke/config.toml", "wake.fit = 'seed'");
+    assert!(woken(&project, "1")["text"].as_str().unwrap().contains("<-- CURRENT"));
     let verbose = project.run(&["wake", "june", "--budget", "1", "-v"]);
     assert!(verbose.stderr.contains("note: over_budget"), "{verbose}");
 }
@@ -161,9 +175,66 @@ fn unread_messages_that_do_not_fit_are_counted() {
         project.run_with_input(&["hook", "claude", "SessionStart"], input.as_bytes()).stdout;
     assert!(woken.contains("number 15 @june") && woken.contains("number 5 @june"), "{woken}");
     assert!(!woken.contains("number 4 @june"), "{woken}");
-    assert!(woken.contains("- 5 earlier to you: `convoke inbox june --all`"), "{woken}");
+    // One is older than these: the reviewer's.
+    assert!(woken.contains("(5 more unread to you: `convoke inbox june --mark`)"), "{woken}");
+    let left = project.stdout(&["inbox", "june"]);
+    assert!(left.contains("Approved.") && left.contains("number 4 @june"), "{left}");
+    assert_eq!(left.lines().count(), 5, "what was not shown stays unread: {left}");
+    assert_eq!(project.stdout(&["inbox", "june", "--mark"]), left);
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
     assert_eq!(project.stdout(&["inbox", "june", "--all"]).lines().count(), 16);
+}
+
+// W-21: long messages are given whole or stay unread, and the count says how many.
+#[test]
+fn long_messages_that_do_not_fit_stay_unread() {
+    let project = working().file("../home/.config/convoke/config.toml", "wake.agent = 'june'");
+    project.stdout(&["inbox", "june", "--mark"]);
+    let story = "a long story ".repeat(192);
+    for number in 1..=15 {
+        project.stdout(&["say", &format!("{number}: {story} @june"), "--as", "ana"]);
+    }
+    for wakes in 1.. {
+        let before = project.stdout(&["inbox", "june"]);
+        if before == "No new messages." {
+            assert!(wakes > 2, "they do not fit at once");
+            break;
+        }
+        let cwd = project.root().display().to_string();
+        let input = serde_json::json!({ "session_id": format!("s-{wakes}"), "cwd": cwd });
+        let input = input.to_string();
+        let hook = ["hook", "claude", "SessionStart"];
+        let woken = project.run_with_input(&hook, input.as_bytes()).stdout;
+        let shown = woken.matches("a long story a long story").count() / (192 / 2);
+        let after = project.run(&["inbox", "june"]).stdout;
+        let after = after.lines().filter(|line| line.contains("a long story")).count();
+        assert_eq!(shown + after, before.lines().count(), "{woken}");
+        let counted = woken.contains(&format!("({after} more unread to you: "));
+        assert_eq!(counted, after > 0, "{woken}");
+        assert!(wakes < 16 && shown > 0, "every wake-up gives some");
+    }
+}
+
+// An inbox of any size is listed from its end.
+#[test]
+fn an_inbox_is_listed_in_pages() {
+    let project = Project::new().on_branch("main");
+    for number in 1..=7 {
+        project.stdout(&["say", &format!("number {number} @june"), "--as", "ana"]);
+    }
+    let page = project.run(&["inbox", "june", "--limit", "3"]);
+    assert!(page.stdout.contains("number 5") && page.stdout.contains("number 7"), "{page}");
+    assert_eq!(page.stdout.lines().count(), 3);
+    let note =
+        "note: listed 3 of 7 unread messages; the ones before: `convoke inbox june --before 5`\n";
+    assert_eq!(page.stderr, note);
+    let before = project.run(&["inbox", "june", "--limit", "9", "--before", "5"]);
+    assert!(before.stdout.contains("number 1") && before.stderr.is_empty(), "{before}");
+    let marked = project.run(&["inbox", "june", "--limit", "3", "--mark"]);
+    assert!(marked.stderr.ends_with("the ones before: `convoke inbox june --mark`\n"), "{marked}");
+    let rest = project.run(&["inbox", "june", "--limit", "4"]);
+    assert!(rest.stdout.contains("number 4") && !rest.stdout.contains("number 5"), "{rest}");
+    assert_eq!(rest.stderr, "");
 }
 
 // W-70..W-73

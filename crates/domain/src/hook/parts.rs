@@ -5,14 +5,18 @@ use std::num::NonZeroUsize;
 /// The room that both marks of a part need, whatever its numbers.
 const MARKS: usize = 120;
 
-/// Returns how many bytes of a text fit into a number of parts.
+/// What a part may lose because no character is cut in two.
+const CHARACTER: usize = 3;
+
+/// Returns how many bytes of a text fit into a number of parts, whatever is in it.
 pub fn room(parts: NonZeroUsize, most_bytes: usize) -> usize {
-    parts.get().saturating_mul(most_bytes.saturating_sub(MARKS))
+    parts.get().saturating_mul(most_bytes.saturating_sub(MARKS + CHARACTER))
 }
 
-/// Cuts a text into at most `parts` parts of at most `most_bytes` each, at line borders where there
-/// are any. `nonce` marks parts of the same text. Only as many parts are made as are needed; what
-/// does not fit into all of them is returned as the number of bytes left over.
+/// Cuts a text into at most `parts` parts of at most `most_bytes` each, at line borders where that
+/// leaves enough room for the rest. `nonce` marks parts of the same text. Only as many parts are
+/// made as are needed; what does not fit into all of them is returned as the number of bytes left
+/// over: none if the text has no more than [`room`].
 pub fn split(
     text: &str,
     parts: NonZeroUsize,
@@ -23,7 +27,8 @@ pub fn split(
     let mut pieces = Vec::new();
     let mut rest = text;
     while !rest.is_empty() && pieces.len() < parts.get() {
-        let piece = first_piece(rest, room);
+        let later = (parts.get() - pieces.len() - 1).saturating_mul(room.saturating_sub(CHARACTER));
+        let piece = first_piece(rest, room, later);
         if piece.is_empty() {
             break;
         }
@@ -40,14 +45,16 @@ pub fn split(
     (marked.collect(), rest.len())
 }
 
-fn first_piece(text: &str, room: usize) -> &str {
+/// Returns the first piece of a text of which `later` bytes have room elsewhere.
+fn first_piece(text: &str, room: usize, later: usize) -> &str {
     if text.len() <= room {
         return text;
     }
     let most = &text[..text.floor_char_boundary(room)];
     match most.rfind('\n') {
-        Some(newline) => &most[..=newline],
-        None => most,
+        Some(newline) if text.len() - newline - 1 <= later => &most[..=newline],
+        // A line border would leave too much to what is left of the parts.
+        Some(_) | None => most,
     }
 }
 
@@ -99,6 +106,9 @@ mod tests {
             prop_assert_eq!(joined.replace('\n', ""), kept.replace('\n', ""));
             if left > 0 {
                 prop_assert_eq!(made.len(), number);
+            }
+            if text.len() <= super::room(parts(number), MARKS + room) {
+                prop_assert_eq!(left, 0, "whatever has room is in the parts");
             }
         }
     }

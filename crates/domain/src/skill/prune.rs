@@ -18,6 +18,9 @@ const EXPLAINING: [&str; 8] = [
     "common mistakes",
 ];
 
+/// How many bytes of headings are named.
+const MOST_NAMED: usize = 200;
+
 /// A shortened text and what is missing from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pruned {
@@ -82,12 +85,23 @@ impl Pruned {
         Self { text: trimmed(&kept), omitted }
     }
 
-    /// Renders the text with a line that names what is missing.
+    /// Renders the text with a line that names what is missing, or counts it where the names would
+    /// be too long.
     pub fn render(&self) -> String {
         if self.omitted.is_empty() {
             return self.text.clone();
         }
-        format!("{}\n\n> omitted sections: {}", self.text, self.omitted.join("; "))
+        let mut length = 0;
+        let named = self.omitted.iter().take_while(|title| {
+            length += title.len();
+            length <= MOST_NAMED
+        });
+        let mut parts: Vec<_> = named.cloned().collect();
+        let more = self.omitted.len() - parts.len();
+        if more > 0 {
+            parts.push(format!("{more} more"));
+        }
+        format!("{}\n\n> omitted sections: {}", self.text, parts.join("; "))
     }
 }
 

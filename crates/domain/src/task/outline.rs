@@ -6,6 +6,9 @@ use super::{State, Status};
 /// Marks the line of the task being worked on.
 const CURRENT: &str = "  <-- CURRENT";
 
+/// How many finished parts are told one by one.
+const MOST_PARTS: usize = 8;
+
 /// A tree with the way to the task being worked on. Everything shown about a plan follows from it.
 #[derive(Debug, Clone)]
 pub struct Outline<'a> {
@@ -13,6 +16,56 @@ pub struct Outline<'a> {
     group: &'a [Node],
     /// From the marked top line down to the leaf; empty when everything is closed.
     path: Vec<&'a Node>,
+    /// Tasks of the plan that are not in the tree, because it is too large to be read.
+    elsewhere: Tally,
+}
+
+/// How many tasks there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Those that are open.
+    pub open: usize,
+    /// Those that are completed or skipped.
+    pub closed: usize,
+}
+
+impl Tally {
+    /// Counts nodes with everything below them.
+    pub fn of<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Self {
+        nodes.into_iter().fold(Self::default(), |tally, node| {
+            let below = Self::of(&node.children);
+            let own = Self {
+                open: usize::from(!node.is_closed()),
+                closed: usize::from(node.is_closed()),
+            };
+            tally.plus(below).plus(own)
+        })
+    }
+
+    const fn plus(self, other: Self) -> Self {
+        Self { open: self.open + other.open, closed: self.closed + other.closed }
+    }
+
+    /// Returns what is left without some of them.
+    #[must_use]
+    pub const fn less(self, other: Self) -> Self {
+        Self {
+            open: self.open.saturating_sub(other.open),
+            closed: self.closed.saturating_sub(other.closed),
+        }
+    }
+
+    /// Renders the line that stands for tasks that are not shown.
+    fn line(self, which: &str) -> Option<String> {
+        let Self { open, closed } = self;
+        let number = open + closed;
+        let tasks = if number == 1 { "task" } else { "tasks" };
+        (number > 0).then(|| {
+            format!(
+                "- … {number} {which} {tasks} ({open} open, {closed} closed): `convoke task tree`"
+            )
+        })
+    }
 }
 
 impl<'a> Outline<'a> {
@@ -24,11 +77,18 @@ impl<'a> Outline<'a> {
         let mut group = roots;
         for (depth, node) in path.iter().enumerate() {
             if group.iter().any(|node| node.task.is_numbered()) {
-                return Self { group, path: path[depth..].to_vec() };
+                return Self { group, path: path[depth..].to_vec(), elsewhere: Tally::default() };
             }
             group = &node.children;
         }
-        Self { group: roots, path: path.to_vec() }
+        Self { group: roots, path: path.to_vec(), elsewhere: Tally::default() }
+    }
+
+    /// Adds how many tasks of the plan are not in the tree.
+    #[must_use]
+    pub const fn with_elsewhere(mut self, elsewhere: Tally) -> Self {
+        self.elsewhere = elsewhere;
+        self
     }
 
     /// Returns the marked top line.
@@ -48,7 +108,8 @@ impl<'a> Outline<'a> {
 
     /// Renders the list; only the marked line is expanded.
     pub fn lines(&self) -> Vec<String> {
-        self.group.iter().flat_map(|node| self.top_lines(node)).collect()
+        let shown = self.group.iter().flat_map(|node| self.top_lines(node));
+        shown.chain(self.elsewhere.line("more")).collect()
     }
 
     /// Renders the list with runs of finished lines before the current one drawn together.
@@ -67,29 +128,58 @@ impl<'a> Outline<'a> {
                 rest = others;
             }
         }
+        lines.extend(self.elsewhere.line("more"));
         lines
     }
 
-    /// Renders only what is near the task being worked on, `around` lines on each side, and says how
-    /// much is left out.
+    /// Renders only what is near the task being worked on, and counts the rest: a few tasks before
+    /// it, `around` of its parts on each side of the current one, and the next `around` open tasks.
     pub fn near_lines(&self, around: usize) -> Vec<String> {
-        let lines = self.lines();
+        let is_current = |node: &Node| self.current().is_some_and(|it| std::ptr::eq(it, node));
+        let current = self.group.iter().position(is_current).unwrap_or(0);
+        let (before, from) = self.group.split_at(current);
+        let (earlier, near) = before.split_at(before.len().saturating_sub(around.div_ceil(4)));
+        let mut lines: Vec<_> = Tally::of(earlier).line("earlier").into_iter().collect();
+        lines.extend(near.iter().flat_map(|node| self.top_lines(node)));
+        let Some((current, after)) = from.split_first() else { return self.lines() };
+        lines.extend(self.near_parts(current, around));
+        let mut later = Tally::default();
+        let mut shown = 0;
+        for node in after {
+            if node.is_closed() || shown == around {
+                later = later.plus(Tally::of([node]));
+            } else {
+                lines.extend(self.top_lines(node));
+                shown += 1;
+            }
+        }
+        lines.extend(later.plus(self.elsewhere).line("later"));
+        lines
+    }
+
+    /// Renders a top line with those of its parts that are near the leaf.
+    fn near_parts(&self, node: &Node, around: usize) -> Vec<String> {
+        let mut lines = self.top_lines(node);
         let is_leaf = |line: &String| {
             let leaf =
                 self.leaf().map(|leaf| format!("- {} {} (", check_box(leaf), leaf.task.content));
             leaf.is_some_and(|leaf| line.trim_start().starts_with(&leaf))
         };
-        let current = lines.iter().position(|line| line.ends_with(CURRENT)).unwrap_or(0);
-        let leaf = lines[current..].iter().position(is_leaf).map_or(current, |at| current + at);
-        let (first, last) = (leaf.saturating_sub(around), (leaf + around + 1).min(lines.len()));
+        let leaf = lines.iter().skip(1).position(is_leaf).map_or(0, |place| place + 1);
+        let first = leaf.saturating_sub(around).max(1);
+        let last = (leaf + around + 1).min(lines.len());
         let left_out = |count: usize, side: &str| {
-            (count > 0).then(|| format!("- … {count} lines {side}: `convoke task tree`"))
+            let parts = if count == 1 { "part" } else { "parts" };
+            format!("    - … {count} {parts} {side}: `convoke task tree`")
         };
-        let mut shown: Vec<_> = left_out(first, "before").into_iter().collect();
-        shown.extend(lines.get(current).filter(|_| current < first).cloned());
-        shown.extend_from_slice(&lines[first..last]);
-        shown.extend(left_out(lines.len() - last, "after"));
-        shown
+        if last < lines.len() {
+            let count = lines.len() - last;
+            lines.splice(last.., [left_out(count, "after")]);
+        }
+        if first > 1 {
+            lines.splice(1..first, [left_out(first - 1, "before")]);
+        }
+        lines
     }
 
     fn top_lines(&self, node: &Node) -> Vec<String> {
@@ -114,10 +204,14 @@ impl<'a> Outline<'a> {
     pub fn position(&self) -> Option<String> {
         let (current, leaf) = (self.current()?, self.leaf()?);
         let label = current.task.label();
-        let done = current.children.iter().filter(|child| child.is_closed());
-        let mut sentences: Vec<_> = done
-            .map(|child| format!("{label} {} is complete.", child.task.content.to_lowercase()))
-            .collect();
+        let done: Vec<_> = current.children.iter().filter(|child| child.is_closed()).collect();
+        let mut sentences: Vec<_> = match done.len() {
+            ..=MOST_PARTS => done
+                .iter()
+                .map(|child| format!("{label} {} is complete.", child.task.content.to_lowercase()))
+                .collect(),
+            many => vec![format!("{many} parts of {label} are complete.")],
+        };
         let subject = if std::ptr::eq(current, leaf) { label } else { &leaf.task.content };
         let pending = leaf.state == State::Stored(Status::Pending);
         let place = if pending { "next" } else { leaf.state.words() };
@@ -320,19 +414,43 @@ mod tests {
         lines.extend((1..30).map(|n| format!("p{n} 20 {n} - pending Part {n}")));
         let roots = trees(tasks(&lines.join("\n")), |task| State::of(task.status, None));
         let outline = Outline::new(&roots, &current_path(&roots));
-        let near = outline.near_lines(2);
         assert_eq!(
-            near,
+            outline.near_lines(2),
             [
-                "- … 18 lines before: `convoke task tree`",
+                "- … 18 earlier tasks (0 open, 18 closed): `convoke task tree`",
                 "- [x] Task 19: Later (completed)",
                 "- [ ] Task 20: Now (in part 1)  <-- CURRENT",
                 "    - [ ] Part 1 (pending)",
                 "    - [ ] Part 2 (pending)",
                 "    - [ ] Part 3 (pending)",
-                "- … 55 lines after: `convoke task tree`",
+                "    - … 26 parts after: `convoke task tree`",
+                "- [ ] Task 21: Later (pending)",
+                "- [ ] Task 22: Later (pending)",
+                "- … 27 later tasks (27 open, 0 closed): `convoke task tree`",
             ]
         );
         assert_eq!(outline.near_lines(500), outline.lines());
+        let beside = Tally { open: 1, closed: 0 };
+        let last = outline.clone().with_elsewhere(beside).lines().pop();
+        let expected = "- … 1 more task (1 open, 0 closed): `convoke task tree`";
+        assert_eq!(last.as_deref(), Some(expected));
+    }
+
+    // What is done behind the current task is counted; what is open there is what comes next.
+    #[test]
+    fn open_tasks_are_shown_before_closed_ones() {
+        let mut lines = vec!["1 - 1 - in_progress Task 1: Now".to_owned()];
+        lines.extend((2..40).map(|n| format!("{n} - {n} - completed Task {n}: Done")));
+        lines.push("40 - 40 - pending Task 40: Next".to_owned());
+        let roots = trees(tasks(&lines.join("\n")), |task| State::of(task.status, None));
+        let outline = Outline::new(&roots, &current_path(&roots));
+        assert_eq!(
+            outline.near_lines(3),
+            [
+                "- [ ] Task 1: Now (in progress)  <-- CURRENT",
+                "- [ ] Task 40: Next (pending)",
+                "- … 38 later tasks (0 open, 38 closed): `convoke task tree`",
+            ]
+        );
     }
 }

@@ -1,27 +1,77 @@
 //! Shortening a wake-up until it fits: history first, explanations next, the skill last.
 //!
-//! The task list and the new message are never shortened away, because without them the agent
-//! would wake up in the wrong place.
+//! Nothing is left out in silence. Messages that are not shown whole stay unread and are counted,
+//! and everything else that is missing is named where it would be.
 
-use super::layout::render;
-use super::{Facts, Order, SkillText};
+pub(super) mod minimal;
+#[cfg(test)]
+mod shapes;
+
+use self::minimal::Minimal;
+use super::layout::{read, render};
+use super::{Facts, Fit, SkillText};
 use crate::cut::{self, Accept};
 use crate::skill::prune::{Level, Pruned};
+use crate::task::outline::Outline;
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
 
-/// How much of a message is shown that is too long to be shown.
-const SHORT_MESSAGE: usize = 2000;
+/// How much of a message is shown that is too long to be shown: as much as there may be room for.
+pub(super) const SHORT_MESSAGE: [usize; 2] = [2000, 200];
+
+/// How much is shown of an old message that is longer than this, in characters.
+const SHORT_LINE: usize = 300;
+
+/// How many lines are shown on each side of the current task, where all are too many, and where
+/// there is hardly any room.
+const AROUND: usize = 12;
+const FEW: usize = 3;
+
+/// How many lines a task list has that gives way before anything else does.
+const LONG_LIST: usize = 40;
+
+/// What a wake-up must fit into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// The most tokens that it may cost.
+    pub budget: Budget,
+    /// The most bytes that its carrier hands on whole.
+    pub most_bytes: Option<usize>,
+}
+
+impl From<Budget> for Room {
+    fn from(budget: Budget) -> Self {
+        Self { budget, most_bytes: None }
+    }
+}
+
+impl Room {
+    pub(super) fn holds(self, text: &str, tokenizer: &dyn Tokenizer) -> bool {
+        self.most_bytes.is_none_or(|most| text.len() <= most)
+            && tokenizer.count(Text::new(text)) <= self.budget.tokens()
+    }
+}
 
 /// How much of the plan is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlanForm {
-    /// The opening and the current task.
-    Full,
-    /// The current task.
-    Task,
     /// The current task's heading and files.
     HeadingAndFiles,
+    /// The current task.
+    Task,
+    /// The opening and the current task.
+    Full,
+}
+
+/// How much of the task list is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskForm {
+    /// All of it.
+    Full,
+    /// Finished tasks before the current one are drawn together.
+    Short,
+    /// So many lines on each side of the current task.
+    Near(usize),
 }
 
 /// What is left of the facts.
@@ -29,12 +79,14 @@ pub enum PlanForm {
 pub struct Shape {
     /// The most lines of activity.
     pub(super) activity: usize,
+    /// The most characters of a line of activity that holds no unread message.
+    pub(super) line: Option<usize>,
     /// How much of the plan.
     pub(super) plan: PlanForm,
-    /// Whether finished tasks are drawn together.
-    pub(super) short_tasks: bool,
-    /// Whether only tasks near the current one are shown.
-    pub(super) near_tasks: bool,
+    /// How much of the task list.
+    pub(super) tasks: TaskForm,
+    /// Whether the titles of tasks are cut short.
+    pub(super) short_titles: bool,
     /// The most characters of the new message.
     pub(super) message: Option<usize>,
     /// What stays in the skill.
@@ -47,9 +99,10 @@ impl Shape {
     fn full(facts: &Facts<'_>) -> Self {
         Self {
             activity: facts.activity.len(),
+            line: None,
             plan: PlanForm::Full,
-            short_tasks: false,
-            near_tasks: false,
+            tasks: TaskForm::Full,
+            short_titles: false,
             message: None,
             level: Level::WHOLE,
             cut: None,
@@ -60,15 +113,20 @@ impl Shape {
         let pruned = skill.forms.at(self.level);
         let Some(at) = self.cut else { return pruned.render() };
         let kept = Text::new(&pruned.text).before(at).as_str().trim_end_matches(['\r', '\n']);
+        // What follows is no code, although the fence that is cut was still open.
+        let closed = cut::closing_fence(kept).map_or(String::new(), |fence| format!("\n{fence}"));
         let marker = format!("> truncated: {} at char_offset={at}", skill.id.bare());
-        let omitted = pruned.omitted.clone();
-        Pruned { text: format!("{kept}\n\n{marker}"), omitted }.render()
+        // Of a skill that is left out altogether there is nothing to name.
+        let omitted = if at == CharOffset::START { Vec::new() } else { pruned.omitted.clone() };
+        Pruned { text: format!("{kept}{closed}\n\n{marker}"), omitted }.render()
     }
 }
 
-/// One step of shortening, in the order they are taken.
+/// One step of shortening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
+    /// Old messages that are long are cut short; unread ones never are.
+    ShortActivity,
     /// Activity goes, oldest first, down to three lines.
     LessActivity,
     /// Of the plan, only the current task.
@@ -83,18 +141,23 @@ pub enum Step {
     NoActivity,
     /// Finished tasks are drawn together.
     ShortTasks,
+    /// Titles of tasks are cut short.
+    ShortTitles,
     /// The skill is cut at a section border.
     SkillCut,
-    /// Only tasks near the current one are shown. Where a text must fit, this comes before it is cut
-    /// off anywhere.
+    /// Of a long list, only tasks near the current one are shown.
     NearTasks,
+    /// Only the nearest tasks are shown.
+    FewTasks,
     /// The new message is cut, where it alone is too long.
     ShortMessage,
+    /// Only where to look is said.
+    Minimal,
 }
 
 impl Step {
-    /// The steps of a text that should fit, in order.
-    const SHORTENING: [Self; 8] = [
+    /// The contract's steps, in order.
+    const SEED: [Self; 8] = [
         Self::LessActivity,
         Self::PlanTask,
         Self::SkillExplanations,
@@ -105,13 +168,27 @@ impl Step {
         Self::SkillCut,
     ];
 
-    /// The steps that are taken then for a text that must fit, because whatever carries it would cut
-    /// off its end.
-    const FORCING: [Self; 2] = [Self::NearTasks, Self::ShortMessage];
+    /// The steps of a text that keeps its budget, in order.
+    const KEPT: [Self; 13] = [
+        Self::NearTasks,
+        Self::ShortActivity,
+        Self::LessActivity,
+        Self::PlanTask,
+        Self::SkillExplanations,
+        Self::SkillDiagrams,
+        Self::PlanFiles,
+        Self::NoActivity,
+        Self::ShortTasks,
+        Self::ShortTitles,
+        Self::FewTasks,
+        Self::SkillCut,
+        Self::ShortMessage,
+    ];
 
     /// Returns the word used in reports.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::ShortActivity => "short_activity",
             Self::LessActivity => "less_activity",
             Self::PlanTask => "plan_task",
             Self::SkillExplanations => "skill_explanations",
@@ -119,9 +196,12 @@ impl Step {
             Self::PlanFiles => "plan_files",
             Self::NoActivity => "no_activity",
             Self::ShortTasks => "short_tasks",
+            Self::ShortTitles => "short_titles",
             Self::SkillCut => "skill_cut",
             Self::NearTasks => "near_tasks",
+            Self::FewTasks => "few_tasks",
             Self::ShortMessage => "short_message",
+            Self::Minimal => "minimal",
         }
     }
 }
@@ -135,86 +215,120 @@ pub struct WakeUp {
     pub cost: Tokens,
     /// What was done to make it fit.
     pub steps: Vec<Step>,
-    /// Whether it costs too much all the same.
+    /// Whether it costs more than the budget.
     pub over_budget: bool,
+    /// The stored messages whose whole text it holds. All other unread ones stay unread, and the
+    /// text counts them or says that one of them is cut.
+    pub read: Vec<i64>,
 }
 
 impl WakeUp {
-    /// Takes a text that cannot be shortened.
-    pub fn whole(text: String, budget: Budget, tokenizer: &dyn Tokenizer) -> Self {
-        Self::shortened(text, Vec::new(), budget, tokenizer)
-    }
-
-    fn shortened(
+    pub(super) fn new(
         text: String,
+        read: Vec<i64>,
         steps: Vec<Step>,
-        budget: Budget,
+        room: Room,
         tokenizer: &dyn Tokenizer,
     ) -> Self {
         let cost = tokenizer.count(Text::new(&text));
-        Self { text, cost, steps, over_budget: cost > budget.tokens() }
+        Self { text, cost, steps, over_budget: cost > room.budget.tokens(), read }
     }
 }
 
-/// Renders the facts, shortened step by step until they fit. If nothing more can go, they are
-/// delivered as they are, and the result says so.
-pub fn wake_up(facts: &Facts<'_>, budget: Budget, tokenizer: &dyn Tokenizer) -> WakeUp {
-    let mut fitting = Fitting {
-        facts,
-        shape: Shape::full(facts),
-        budget: budget.tokens(),
-        tokenizer,
-        steps: Vec::new(),
+/// Renders the facts, shortened step by step until they fit.
+///
+/// With [`Fit::Kept`] the text always fits. With [`Fit::Seed`] it is delivered as it is when nothing
+/// more may go, and the result says so.
+pub fn wake_up(facts: &Facts<'_>, room: Room, tokenizer: &dyn Tokenizer) -> WakeUp {
+    let shape = Shape::full(facts);
+    let mut fitting = Fitting { facts, shape, room, tokenizer, steps: Vec::new() };
+    let steps: &[Step] = match facts.fit {
+        Fit::Seed => &Step::SEED,
+        Fit::Kept => &Step::KEPT,
     };
-    let forcing: &[Step] = match facts.order {
-        Order::Contract => &[],
-        Order::CriticalFirst => &Step::FORCING,
-    };
-    for step in Step::SHORTENING.iter().chain(forcing).copied() {
+    for step in steps {
         if fitting.fits() {
             break;
         }
-        fitting.take(step);
+        fitting.take(*step);
     }
-    WakeUp::shortened(render(facts, &fitting.shape), fitting.steps, budget, tokenizer)
+    match facts.fit {
+        Fit::Kept if !fitting.fits() => {
+            let outline = facts.short_outline.as_ref().or(facts.outline.as_ref());
+            let task = outline.and_then(Outline::leaf);
+            let task = task.map(|leaf| leaf.task.content.as_str());
+            let minimal = Minimal {
+                reader: &facts.reader,
+                task,
+                message: facts.message.as_ref(),
+                message_id: facts.message_id,
+                unread: facts.unread,
+            };
+            return minimal.wake_up(room, tokenizer);
+        }
+        Fit::Kept => fitting.give_back(),
+        Fit::Seed => {}
+    }
+    let (text, read) = (render(facts, &fitting.shape), read(facts, &fitting.shape));
+    WakeUp::new(text, read, fitting.steps, room, tokenizer)
 }
 
 struct Fitting<'a> {
     facts: &'a Facts<'a>,
     shape: Shape,
-    budget: Tokens,
+    room: Room,
     tokenizer: &'a dyn Tokenizer,
     steps: Vec<Step>,
 }
 
 impl Fitting<'_> {
-    fn cost(&self) -> Tokens {
-        self.tokenizer.count(Text::new(&render(self.facts, &self.shape)))
-    }
-
     fn fits(&self) -> bool {
-        self.cost() <= self.budget
+        self.room.holds(&render(self.facts, &self.shape), self.tokenizer)
     }
 
     /// Takes a step, and records it if it changed anything.
     fn take(&mut self, step: Step) {
         let before = render(self.facts, &self.shape);
         match step {
+            Step::ShortActivity => self.shape.line = Some(SHORT_LINE),
             Step::LessActivity => self.activity_down_to(3),
             Step::PlanTask => self.shape.plan = PlanForm::Task,
             Step::SkillExplanations => self.shape.level.explanations = false,
             Step::SkillDiagrams => self.shape.level.diagrams = false,
             Step::PlanFiles => self.shape.plan = PlanForm::HeadingAndFiles,
             Step::NoActivity => self.activity_down_to(0),
-            Step::ShortTasks => self.shape.short_tasks = true,
-            Step::SkillCut if !self.facts.skill.found => {}
+            Step::ShortTasks if self.shape.tasks == TaskForm::Full => {
+                self.shape.tasks = TaskForm::Short;
+            }
+            Step::ShortTitles => self.shape.short_titles = true,
             Step::SkillCut => self.cut_skill(),
-            Step::NearTasks => self.shape.near_tasks = true,
-            Step::ShortMessage => self.shape.message = Some(SHORT_MESSAGE),
+            Step::NearTasks if self.has_long_list() => self.shape.tasks = TaskForm::Near(AROUND),
+            Step::FewTasks if self.is_skill_crowded_out() => {
+                self.shape.tasks = TaskForm::Near(FEW);
+            }
+            Step::ShortMessage => self.cut_message(),
+            Step::ShortTasks | Step::NearTasks | Step::FewTasks | Step::Minimal => {}
         }
         if render(self.facts, &self.shape) != before {
             self.steps.push(step);
         }
+    }
+
+    fn has_long_list(&self) -> bool {
+        let outline = self.facts.outline.as_ref();
+        outline.is_some_and(|outline| outline.lines().len() > LONG_LIST)
+    }
+
+    /// Tells whether everything else leaves the skill less than a quarter of the room.
+    fn is_skill_crowded_out(&self) -> bool {
+        let without =
+            render(self.facts, &Shape { cut: Some(CharOffset::START), ..self.shape.clone() });
+        let budget = self.room.budget.get();
+        let three_quarters = Room {
+            budget: Budget::at_least_one(budget - budget / 4),
+            most_bytes: self.room.most_bytes.map(|most| most - most / 4),
+        };
+        !three_quarters.holds(&without, self.tokenizer)
     }
 
     fn activity_down_to(&mut self, fewest: usize) {
@@ -225,13 +339,95 @@ impl Fitting<'_> {
 
     /// Gives the skill the room that everything else leaves.
     fn cut_skill(&mut self) {
-        let pruned = self.facts.skill.forms.at(self.shape.level);
-        let text = Text::new(&pruned.text);
+        if !self.facts.skill.found {
+            return;
+        }
         self.shape.cut = Some(CharOffset::START);
-        let room = self.budget.less(self.cost());
-        let from = CharOffset::START;
-        let cut = cut::find(text, from, room, Accept::Anything, self.tokenizer);
-        self.shape.cut = Some(cut.map_or(from, |cut| cut.at));
+        let without = render(self.facts, &self.shape);
+        let used = self.tokenizer.count(Text::new(&without));
+        let mut room = self.room.budget.tokens().less(used);
+        if let Some(most) = self.room.most_bytes {
+            // A character has at least one byte, so no more than these can fit.
+            let bytes = most.saturating_sub(without.len()) as u64;
+            room = room.min(Tokens::from_tenths(bytes.saturating_mul(11).div_ceil(4)));
+        }
+        let forms = &self.facts.skill.forms;
+        let text = Text::new(&forms.at(self.shape.level).text);
+        loop {
+            let cut = cut::find(text, CharOffset::START, room, Accept::Anything, self.tokenizer);
+            self.shape.cut = Some(cut.map_or(CharOffset::START, |cut| cut.at));
+            if cut.is_none() || self.fits() {
+                return;
+            }
+            // Wide characters take more bytes than the room was computed for.
+            room = Tokens::from_tenths(room.tenths() * 9 / 10);
+        }
+    }
+
+    /// Cuts the message as little as possible, and gives the skill what that leaves.
+    fn cut_message(&mut self) {
+        for most in SHORT_MESSAGE {
+            self.shape.message = Some(most);
+            if self.shape.cut.is_some() {
+                self.cut_skill();
+            }
+            if self.fits() {
+                return;
+            }
+        }
+    }
+
+    /// Takes back what went and would have fitted. A skill that is cut has that room already.
+    fn give_back(&mut self) {
+        if self.steps.is_empty() || self.shape.cut.is_some() {
+            return;
+        }
+        let whole = Shape::full(self.facts);
+        for wider in [AROUND, 4 * AROUND, 16 * AROUND] {
+            let near = |shape: &mut Shape| {
+                if matches!(shape.tasks, TaskForm::Near(around) if around < wider) {
+                    shape.tasks = TaskForm::Near(wider);
+                }
+            };
+            self.try_back(&[Step::FewTasks], near);
+        }
+        self.try_back(&[Step::NearTasks, Step::FewTasks], |shape| {
+            if matches!(shape.tasks, TaskForm::Near(_)) {
+                shape.tasks = TaskForm::Full;
+            }
+        });
+        for plan in [PlanForm::Task, PlanForm::Full] {
+            let step = if plan == PlanForm::Full { Step::PlanTask } else { Step::PlanFiles };
+            self.try_back(&[step], |shape| shape.plan = shape.plan.max(plan));
+        }
+        self.try_back(&[Step::SkillDiagrams], |shape| shape.level.diagrams = true);
+        self.try_back(&[Step::SkillExplanations], |shape| shape.level.explanations = true);
+        self.try_back(&[Step::ShortTitles], |shape| shape.short_titles = false);
+        while self.shape.activity < whole.activity {
+            let lines = self.shape.activity + 1;
+            let mut undone = Vec::new();
+            let is_all = lines == whole.activity;
+            undone.extend((lines >= 3 || is_all).then_some(Step::NoActivity));
+            undone.extend(is_all.then_some(Step::LessActivity));
+            self.try_back(&undone, |shape| shape.activity = lines);
+            if self.shape.activity < lines {
+                break;
+            }
+        }
+        self.try_back(&[Step::ShortActivity], |shape| shape.line = None);
+    }
+
+    fn try_back(&mut self, undone: &[Step], change: impl FnOnce(&mut Shape)) {
+        let before = self.shape.clone();
+        change(&mut self.shape);
+        if self.shape == before {
+            return;
+        }
+        if self.fits() {
+            self.steps.retain(|step| !undone.contains(step));
+        } else {
+            self.shape = before;
+        }
     }
 }
 
@@ -239,15 +435,15 @@ impl Fitting<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::{NewMessage, PlanText, Profile};
+    use super::super::{NewMessage, Order, PlanText, Profile};
     use super::*;
+    use crate::message::ActivityLine;
     use crate::plan::Plan;
     use crate::scope::AgentName;
     use crate::skill::SkillId;
     use crate::skill::prune::Forms;
     use crate::task::State;
     use crate::task::fixture::{LOGIN, tasks};
-    use crate::task::outline::Outline;
     use crate::task::tree::{Node, current_path, trees};
     use crate::token::Estimate;
 
@@ -258,7 +454,7 @@ mod tests {
     }
 
     fn facts<'a>(roots: &'a [Node], profile: Profile, plan: &'a str) -> Facts<'a> {
-        let line = |text: &str| text.to_owned();
+        let line = |text: &str| ActivityLine { text: text.to_owned(), message: None };
         Facts {
             reader: AgentName::parse("june").unwrap(),
             profile,
@@ -279,13 +475,17 @@ mod tests {
             ],
             message: Some(NewMessage {
                 from: AgentName::parse("spec-reviewer").unwrap(),
-                content: line("Spec review complete. All requirements met, no extras added."),
+                content: "Spec review complete. All requirements met, no extras added.".to_owned(),
             }),
+            message_id: Some(4),
+            unread: 1,
+            fit: Fit::Kept,
+            short_outline: None,
         }
     }
 
     fn rendered(facts: &Facts<'_>, budget: u64) -> WakeUp {
-        wake_up(facts, Budget::new(budget).unwrap(), &Estimate)
+        wake_up(facts, Budget::new(budget).unwrap().into(), &Estimate)
     }
 
     const SEED: &str = "\
@@ -456,7 +656,9 @@ The spec review passed. You should:
             "# Plan\n\nopening opening opening opening opening opening\n\n---\n\n\
              ### Task 9: Last\n\n**Files:**\n- a.rs\n\nbody body body body body body body body\n",
         );
-        facts.activity = (0..12).map(|n| format!("- 10:{n:02} - @a: \"message {n}\"")).collect();
+        let line =
+            |n| ActivityLine { text: format!("- 10:{n:02} - @a: \"message {n}\""), message: None };
+        facts.activity = (0..12).map(line).collect();
         let skill = "# Skill\n\n## Example\nlong long long long long long long\n\n\
             ```dot\ndigraph { a -> b }\n```\n\n## Rules\n\nobey obey obey obey obey obey obey obey obey obey\n\n\
             ```dot\ndigraph { c -> d }\n```\n\n## More rules\n\nobey too, obey too, obey too, obey too, obey too\n";
@@ -470,14 +672,14 @@ The spec review passed. You should:
         let lines: Vec<_> =
             (1..9).map(|n| format!("{n} - {n} - completed Task {n}: Done")).collect();
         let roots = grown(&format!("{}\n9 - 9 - in_progress Task 9: Last", lines.join("\n")));
-        let facts = long_facts(&roots);
+        let facts = Facts { fit: Fit::Seed, ..long_facts(&roots) };
         let full = rendered(&facts, 8000);
         assert!(full.steps.is_empty());
         let mut seen = Vec::new();
         for budget in (1..full.cost.tenths() / 10).rev() {
             let shorter = rendered(&facts, budget);
             assert!(shorter.over_budget || shorter.cost <= Tokens::whole(budget));
-            assert!(Step::SHORTENING.starts_with(&shorter.steps), "{:?}", shorter.steps);
+            assert!(Step::SEED.starts_with(&shorter.steps), "{:?}", shorter.steps);
             assert!(shorter.steps.len() >= seen.len(), "less room never needs fewer steps");
             assert!(
                 shorter.text.contains("## New Message\n@spec-reviewer: \"Spec review complete.")
@@ -485,7 +687,7 @@ The spec review passed. You should:
             assert!(shorter.text.contains("Task 9: Last (in progress)  <-- CURRENT"));
             seen = shorter.steps;
         }
-        assert_eq!(seen, Step::SHORTENING);
+        assert_eq!(seen, Step::SEED);
         let first = (1..full.cost.tenths() / 10)
             .rev()
             .map(|budget| rendered(&facts, budget))
@@ -498,7 +700,7 @@ The spec review passed. You should:
     #[test]
     fn what_is_missing_from_a_skill_is_named() {
         let roots = grown(LOGIN);
-        let facts = long_facts(&roots);
+        let facts = Facts { fit: Fit::Seed, ..long_facts(&roots) };
         let full = rendered(&facts, 8000).cost.tenths() / 10;
         let texts: Vec<_> = (1..full).map(|budget| rendered(&facts, budget)).collect();
         assert!(texts.iter().any(|it| it.text.contains("> omitted sections: Example\n")));
@@ -515,7 +717,6 @@ The spec review passed. You should:
             (1..1200).map(|n| format!("{n} - {n} - pending Task {n}: To be done")).collect();
         let roots = grown(&lines.join("\n"));
         let mut facts = facts(&roots, Profile::Orchestrator, "# Plan\n");
-        facts.order = Order::CriticalFirst;
         let content = "A long story. ".repeat(100_000);
         facts.message = Some(NewMessage { from: AgentName::known("ana"), content });
         let woken = rendered(&facts, 2000);
@@ -526,11 +727,14 @@ The spec review passed. You should:
                 && woken.text.contains("## Your Next Action")
         );
         assert!(
-            woken.text.contains("… [1398000 characters more: `convoke inbox june --all`]"),
+            woken.text.contains("… [1398000 characters more: `convoke inbox june --mark`]"),
             "{}",
             woken.text
         );
-        facts.order = Order::Contract;
-        assert!(rendered(&facts, 2000).over_budget, "the contract never cuts them");
+        facts.fit = Fit::Seed;
+        let seed = rendered(&facts, 2000);
+        assert!(seed.over_budget, "the contract never cuts them");
+        assert_eq!(seed.read, [4]);
+        assert_eq!(woken.read, Vec::<i64>::new(), "what is shown in part stays unread");
     }
 }

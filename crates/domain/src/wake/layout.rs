@@ -1,24 +1,38 @@
 //! How a wake-up reads, byte for byte.
 
-use super::fit::{PlanForm, Shape};
+use super::fit::{PlanForm, Shape, TaskForm};
 use super::next_step;
-use super::{Facts, Order, PlanText, Profile};
-use crate::message::quote;
+use super::{Facts, Fit, Order, PlanText, Profile};
+use crate::message::{ActivityLine, quote};
 use crate::plan;
+use crate::scope::AgentName;
 use crate::task::outline::Outline;
 use crate::text::{CharOffset, Text};
 
 const NONE: &str = "(none)";
 
-/// How many lines are shown on each side of the current task, where all are too many.
-const AROUND: usize = 12;
-
 /// Renders the facts in a shape.
 pub(super) fn render(facts: &Facts<'_>, shape: &Shape) -> String {
+    if shape.short_titles && facts.short_outline.is_some() {
+        let outline = facts.short_outline.clone();
+        return render(&Facts { outline, short_outline: None, ..facts.clone() }, shape);
+    }
     match facts.profile {
         Profile::Agent => agent(facts, shape),
         Profile::Orchestrator => orchestrator(facts, shape),
     }
+}
+
+/// Returns the stored unread messages that are shown whole in a shape.
+pub(super) fn read(facts: &Facts<'_>, shape: &Shape) -> Vec<i64> {
+    let new = facts.message_id.filter(|_| !is_message_cut(facts, shape));
+    let recent = kept_activity(facts, shape).into_iter().filter_map(|line| line.message);
+    recent.chain(new).collect()
+}
+
+/// Says how many messages are left out, and how to see them.
+pub(super) fn unread_line(count: usize, reader: &AgentName) -> String {
+    format!("({count} more unread to you: `convoke inbox {reader} --mark`)")
 }
 
 fn agent(facts: &Facts<'_>, shape: &Shape) -> String {
@@ -73,7 +87,14 @@ fn plan_section(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
         PlanText::Missing { file } => format!("(plan file not found: {file})"),
         PlanText::Found { plan, .. } => {
             let label = facts.outline.as_ref().and_then(Outline::label).unwrap_or_default();
-            excerpt(plan, plan::number(label).unwrap_or_default(), shape.plan)
+            let number = plan::number(label).unwrap_or_default();
+            let mark = match facts.fit {
+                Fit::Kept => left_out(plan, number, shape.plan, file),
+                Fit::Seed => None,
+            };
+            let parts = [Some(excerpt(plan, number, shape.plan)), mark];
+            let parts: Vec<_> = parts.into_iter().flatten().filter(|it| !it.is_empty()).collect();
+            parts.join("\n\n")
         }
     };
     let body = if excerpt.is_empty() { String::new() } else { format!("\n\n{excerpt}") };
@@ -92,12 +113,23 @@ fn excerpt(plan: &plan::Plan<'_>, number: &str, form: PlanForm) -> String {
     }
 }
 
+/// Says what a shortened plan lacks, and where that is.
+fn left_out(plan: &plan::Plan<'_>, number: &str, form: PlanForm, file: &str) -> Option<String> {
+    let opening = (form != PlanForm::Full && !plan.opening.is_empty()).then_some("the opening");
+    let task = plan.task(number).filter(|_| form == PlanForm::HeadingAndFiles);
+    let steps = task.filter(|task| task.heading_and_files().len() < task.text.len());
+    let steps = steps.map(|_| "the steps of this task");
+    let missing: Vec<_> = [opening, steps].into_iter().flatten().collect();
+    let missing = missing.join(" and ");
+    (!missing.is_empty()).then(|| format!("> shortened: without {missing}; read `{file}`"))
+}
+
 fn tasks(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
     let outline = facts.outline.as_ref()?;
-    let lines = match (shape.near_tasks, shape.short_tasks) {
-        (true, _) => outline.near_lines(AROUND),
-        (false, true) => outline.short_lines(),
-        (false, false) => outline.lines(),
+    let lines = match shape.tasks {
+        TaskForm::Near(around) => outline.near_lines(around),
+        TaskForm::Short => outline.short_lines(),
+        TaskForm::Full => outline.lines(),
     };
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
@@ -114,21 +146,75 @@ fn place(facts: &Facts<'_>) -> String {
 }
 
 fn activity(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
-    let skipped = facts.activity.len().saturating_sub(shape.activity);
-    let lines = &facts.activity[skipped..];
+    let line = |line: &ActivityLine| match shape.line {
+        Some(most) if line.message.is_none() => clipped(&line.text, most),
+        Some(_) | None => line.text.clone(),
+    };
+    let lines: Vec<_> = kept_activity(facts, shape).into_iter().map(line).collect();
+    let missing = facts.activity.len() - lines.len();
+    let mark = match (facts.fit, lines.len()) {
+        (Fit::Seed, _) => None,
+        (Fit::Kept, _) if missing == 0 => None,
+        (Fit::Kept, 0) => Some("(left out)".to_owned()),
+        (Fit::Kept, _) => Some(format!("- … {missing} left out")),
+    };
+    let lines: Vec<_> = mark.into_iter().chain(lines).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
+/// Returns the lines that are shown: with [`Fit::Kept`], unread messages before all others.
+fn kept_activity<'a>(facts: &'a Facts<'_>, shape: &Shape) -> Vec<&'a ActivityLine> {
+    let is_unread = |line: &ActivityLine| facts.fit == Fit::Kept && line.message.is_some();
+    let lines = facts.activity.iter().enumerate();
+    let (unread, others): (Vec<_>, Vec<_>) = lines.partition(|(_, line)| is_unread(line));
+    let newest_first = unread.into_iter().rev().chain(others.into_iter().rev());
+    let mut kept: Vec<_> = newest_first.take(shape.activity).collect();
+    kept.sort_by_key(|(place, _)| *place);
+    kept.into_iter().map(|(_, line)| line).collect()
+}
+
+fn is_message_cut(facts: &Facts<'_>, shape: &Shape) -> bool {
+    let content = facts.message.as_ref().map(|message| Text::new(&message.content).chars());
+    content.zip(shape.message).is_some_and(|(chars, most)| chars > most)
+}
+
 fn message(facts: &Facts<'_>, shape: &Shape) -> String {
-    let Some(message) = &facts.message else { return NONE.to_owned() };
-    let text = Text::new(&message.content);
-    match shape.message {
-        Some(most) if text.chars() > most => {
-            let kept = text.before(CharOffset::new(most)).as_str();
-            let (more, reader) = (text.chars() - most, &facts.reader);
-            let cut = format!("{kept}… [{more} characters more: `convoke inbox {reader} --all`]");
-            quote(&message.from, &cut)
+    let Some(message) = &facts.message else { return with_count(NONE.to_owned(), 0, facts, shape) };
+    let most = shape.message.unwrap_or(usize::MAX);
+    match cut_message(&message.content, most, &facts.reader) {
+        Some(cut) => {
+            let announced = usize::from(facts.message_id.is_some());
+            with_count(quote(&message.from, &cut), announced, facts, shape)
         }
-        Some(_) | None => quote(&message.from, &message.content),
+        None => with_count(quote(&message.from, &message.content), 0, facts, shape),
     }
+}
+
+/// Adds how many unread messages are neither shown nor announced otherwise.
+fn with_count(shown: String, announced: usize, facts: &Facts<'_>, shape: &Shape) -> String {
+    match facts.unread.saturating_sub(read(facts, shape).len() + announced) {
+        0 => shown,
+        left => format!("{shown}\n{}", unread_line(left, &facts.reader)),
+    }
+}
+
+/// Cuts a message that has more than so many characters, and says how to see the rest.
+pub(super) fn cut_message(content: &str, most: usize, reader: &AgentName) -> Option<String> {
+    let text = Text::new(content);
+    let more = text.chars().checked_sub(most).filter(|more| *more > 0)?;
+    let kept = text.before(CharOffset::new(most)).as_str();
+    Some(format!("{kept}… [{more} characters more: `convoke inbox {reader} --mark`]"))
+}
+
+/// Cuts a line to so many characters, and shows that it did.
+fn clipped(line: &str, most: usize) -> String {
+    let text = Text::new(line);
+    if text.chars() <= most {
+        return line.to_owned();
+    }
+    format!(
+        "{}… [{} characters more]",
+        text.before(CharOffset::new(most)).as_str(),
+        text.chars() - most
+    )
 }

@@ -1,61 +1,171 @@
 //! What an agent is told that still has its memory: where it stands, and what was said to it.
 
-use super::NewMessage;
+use super::fit::minimal::Minimal;
+use super::fit::{Room, SHORT_MESSAGE, Step, WakeUp};
+use super::layout::{cut_message, unread_line};
+use super::{Fit, NewMessage};
 use crate::message::quote;
-use crate::task::tree::Node;
+use crate::scope::AgentName;
+use crate::token::Tokenizer;
 
 const NONE: &str = "(none)";
 
-/// Renders the line that says where the agent stands, and the messages, oldest first.
-pub fn news(roots: &[Node], path: &[&Node], messages: &[NewMessage]) -> String {
-    let said: Vec<_> = messages.iter().map(|it| quote(&it.from, &it.content)).collect();
-    let said = if said.is_empty() { NONE.to_owned() } else { said.join("\n") };
-    format!("{}\n\n{said}\n", state(roots, path))
+/// An unread message to the agent, or one that is said now and not stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// Its number, if it is stored.
+    pub id: Option<i64>,
+    /// The message.
+    pub message: NewMessage,
 }
 
-/// Names the part of the plan, the task, and how many there are beside it.
-fn state(roots: &[Node], path: &[&Node]) -> String {
-    let (siblings, phase) = match path {
-        [.., parent, _] => (parent.children.as_slice(), parent.task.content.as_str()),
-        _ => (roots, NONE),
-    };
-    let Some(leaf) = path.last() else {
-        return format!("Phase: {NONE} | Task 0/{}: {NONE}", siblings.len());
-    };
-    let before = siblings.iter().take_while(|node| !std::ptr::eq(*node, *leaf)).count();
-    let (number, all) = (before + 1, siblings.len());
-    format!("Phase: {phase} | Task {number}/{all}: {}", leaf.task.content)
+/// Where an agent stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place<'a> {
+    /// What its task is part of.
+    pub phase: Option<&'a str>,
+    /// The task's number among the parts, from one; 0 without a task.
+    pub number: usize,
+    /// How many parts there are.
+    pub of: usize,
+    /// The task.
+    pub task: Option<&'a str>,
+}
+
+impl Place<'_> {
+    fn line(self) -> String {
+        let Self { phase, number, of, task } = self;
+        let (phase, task) = (phase.unwrap_or(NONE), task.unwrap_or(NONE));
+        format!("Phase: {phase} | Task {number}/{of}: {task}")
+    }
+}
+
+/// What there is to tell.
+#[derive(Debug, Clone, Copy)]
+pub struct News<'a> {
+    /// Who is told.
+    pub reader: &'a AgentName,
+    /// Where it stands.
+    pub place: Place<'a>,
+    /// The newest unread messages to it, oldest first.
+    pub messages: &'a [Unread],
+    /// How many stored messages to it are unread in all.
+    pub unread: usize,
+    /// What gives way.
+    pub fit: Fit,
+}
+
+impl News<'_> {
+    /// Renders the line that says where the agent stands, and the messages, oldest first. Of those
+    /// that there is no room for the oldest go first, and they are counted.
+    pub fn wake_up(&self, room: Room, tokenizer: &dyn Tokenizer) -> WakeUp {
+        let most = self.messages.len();
+        let mut choices: Vec<_> = (1..=most).rev().map(|shown| (shown, None)).collect();
+        if most == 0 {
+            choices.push((0, None));
+        }
+        choices.extend(SHORT_MESSAGE.map(|chars| (most.min(1), Some(chars))));
+        if self.fit == Fit::Seed {
+            choices.truncate(1);
+        }
+        for (shown, chars) in choices {
+            let (text, read) = self.render(shown, chars);
+            if self.fit == Fit::Seed || room.holds(&text, tokenizer) {
+                let steps = match (shown < most, chars) {
+                    (_, Some(_)) => vec![Step::LessActivity, Step::ShortMessage],
+                    (true, None) => vec![Step::LessActivity],
+                    (false, None) => Vec::new(),
+                };
+                return WakeUp::new(text, read, steps, room, tokenizer);
+            }
+        }
+        let newest = self.messages.last();
+        let minimal = Minimal {
+            reader: self.reader,
+            task: self.place.task,
+            message: newest.map(|newest| &newest.message),
+            message_id: newest.and_then(|newest| newest.id),
+            unread: self.unread,
+        };
+        minimal.wake_up(room, tokenizer)
+    }
+
+    fn render(&self, shown: usize, chars: Option<usize>) -> (String, Vec<i64>) {
+        let messages = &self.messages[self.messages.len() - shown..];
+        let mut lines = Vec::new();
+        let mut read = Vec::new();
+        let mut announced = 0;
+        for Unread { id, message } in messages {
+            let cut = chars.and_then(|most| cut_message(&message.content, most, self.reader));
+            if let Some(cut) = cut {
+                lines.push(quote(&message.from, &cut));
+                announced += usize::from(id.is_some());
+            } else {
+                lines.push(quote(&message.from, &message.content));
+                read.extend(id);
+            }
+        }
+        let left = self.unread.saturating_sub(read.len() + announced);
+        lines.extend((left > 0).then(|| unread_line(left, self.reader)));
+        let said = if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") };
+        (format!("{}\n\n{said}\n", self.place.line()), read)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scope::AgentName;
-    use crate::task::State;
-    use crate::task::fixture::{LOGIN, tasks};
-    use crate::task::tree::{current_path, trees};
+    use crate::token::{Budget, Estimate};
 
-    fn told(lines: &str, messages: &[NewMessage]) -> String {
-        let roots = trees(tasks(lines), |task| State::of(task.status, None));
-        news(&roots, &current_path(&roots), messages)
+    fn told(place: Place<'_>, messages: &[&str], unread: usize, budget: u64) -> WakeUp {
+        let from = AgentName::known("ana");
+        let stored = messages.iter().zip(1..).map(|(content, id)| Unread {
+            id: Some(id),
+            message: NewMessage { from: from.clone(), content: (*content).to_owned() },
+        });
+        let messages: Vec<_> = stored.collect();
+        let news = News {
+            reader: &AgentName::known("june"),
+            place,
+            messages: &messages,
+            unread,
+            fit: Fit::Kept,
+        };
+        news.wake_up(Room::from(Budget::at_least_one(budget)), &Estimate)
     }
 
-    fn from_ana(content: &str) -> NewMessage {
-        NewMessage { from: AgentName::known("ana"), content: content.to_owned() }
-    }
+    const PLACE: Place<'_> = Place {
+        phase: Some("Task 2: Add login endpoint"),
+        number: 2,
+        of: 3,
+        task: Some("Spec review"),
+    };
 
     // W-24
     #[test]
     fn the_news_is_where_an_agent_stands_and_what_was_said() {
+        let told = told(PLACE, &["first", "second"], 2, 8000);
         assert_eq!(
-            told(LOGIN, &[from_ana("first"), from_ana("second")]),
+            told.text,
             "Phase: Task 2: Add login endpoint | Task 2/3: Spec review\n\n\
              @ana: \"first\"\n@ana: \"second\"\n"
         );
+        assert_eq!((told.read, told.steps), (vec![1, 2], vec![]));
     }
 
     #[test]
     fn without_a_task_or_a_message_it_says_so() {
-        assert_eq!(told("", &[]), "Phase: (none) | Task 0/0: (none)\n\n(none)\n");
+        let told = told(Place::default(), &[], 0, 8000);
+        assert_eq!(told.text, "Phase: (none) | Task 0/0: (none)\n\n(none)\n");
+    }
+
+    // W-24: old messages go first, and are counted with those that were never looked at.
+    #[test]
+    fn news_that_are_too_long_are_counted() {
+        let long = "x".repeat(200);
+        let told = told(PLACE, &[&long, &long, "new"], 9, 100);
+        assert!(told.text.ends_with("\n(7 more unread to you: `convoke inbox june --mark`)\n"));
+        assert_eq!(told.read, [2, 3]);
+        assert!(!told.over_budget);
     }
 }

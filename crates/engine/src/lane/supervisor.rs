@@ -73,6 +73,10 @@ pub struct Errand<'a> {
     pub cancel: &'a Cancel,
 }
 
+/// The variable that marks everything that a lane starts, by the number of the process that
+/// supervises it. Hooks that find it deliver nothing: a lane's prompt is all that it is told.
+pub const LANE_MARK: &str = "CONVOKE_LANE";
+
 /// One of a client's two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
@@ -163,6 +167,8 @@ pub fn run(errand: &Errand<'_>, hear: &mut Hear<'_>) -> io::Result<Finished> {
 fn started(errand: &Errand<'_>, report: &Path) -> io::Result<Child> {
     let mut guardian = command(errand.convoke, errand.folder);
     guardian.env_clear().envs(errand.variables.iter().map(|(name, value)| (name, value)));
+    // Last, so that no variable of the user's can take its place.
+    guardian.env(LANE_MARK, std::process::id().to_string());
     guardian.arg("guard").arg("--report").arg(report);
     guardian.args(["--owner", &std::process::id().to_string()]);
     guardian.args(["--grace-ms", &errand.limits.grace.as_millis().to_string()]);

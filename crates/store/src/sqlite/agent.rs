@@ -6,11 +6,12 @@ use convoke_domain::scope::{AgentName, Scope};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::message::ADDRESSED;
+use super::message::receive;
 use super::row::{Time, Word, one_of};
 use super::{SqliteStore, failed, rows};
 use crate::agent::{AgentChange, AgentStore, Left, Removal};
 use crate::error::StoreError;
+use crate::message::Receipt;
 
 impl AgentStore for SqliteStore {
     fn add_agent(&self, scope: &Scope, name: &AgentName, client: &str) -> Result<(), StoreError> {
@@ -48,9 +49,7 @@ impl AgentStore for SqliteStore {
         let changed = match change {
             AgentChange::Status(status) => set("status = ?1", &status.name()),
             AgentChange::Session(session) => set("session_id = ?1", session),
-            AgentChange::Seen(message) => {
-                set("last_seen_message_id = max(coalesce(last_seen_message_id, 0), ?1)", message)
-            }
+            AgentChange::Received(receipt) => self.receive(scope, name, *receipt),
             AgentChange::Compacted(at) => set("compacted_at = ?1", &at.map(Time)),
             AgentChange::Archived(at) => set("archived_at = ?1", &at.map(Time)),
         };
@@ -159,18 +158,33 @@ fn left_by(
     name: &AgentName,
 ) -> rusqlite::Result<Option<Left>> {
     let values = params![scope.project, scope.branch, name.as_str()];
-    let sql = "SELECT last_seen_message_id FROM agents \
-               WHERE project = ?1 AND branch = ?2 AND name = ?3";
-    let seen = connection.query_row(sql, values, |row| row.get::<_, Option<i64>>(0)).optional()?;
-    let Some(seen) = seen else { return Ok(None) };
+    let sql = "SELECT 1 FROM agents WHERE project = ?1 AND branch = ?2 AND name = ?3";
+    if connection.query_row(sql, values, |_| Ok(())).optional()?.is_none() {
+        return Ok(None);
+    }
     let sql = "SELECT count(*) FROM tasks WHERE project = ?1 AND branch = ?2 \
                AND assigned_agent = ?3 AND deleted_at IS NULL \
                AND status IN ('pending', 'in_progress')";
     let tasks: u32 = connection.query_row(sql, values, |row| row.get(0))?;
-    let sql = format!("SELECT count(*) FROM ({ADDRESSED})");
-    let values = params![scope.project, scope.branch, name.as_str(), seen.unwrap_or(0)];
-    let unread: u32 = connection.query_row(&sql, values, |row| row.get(0))?;
+    let sql = "SELECT count(*) FROM unread WHERE project = ?1 AND branch = ?2 AND agent = ?3";
+    let unread: u32 = connection.query_row(sql, values, |row| row.get(0))?;
     Ok(Some(Left { tasks: tasks as usize, unread: unread as usize }))
+}
+
+impl SqliteStore {
+    fn receive(
+        &self,
+        scope: &Scope,
+        name: &AgentName,
+        receipt: Receipt<'_>,
+    ) -> rusqlite::Result<usize> {
+        let transaction = self.begin()?;
+        let changed = receive(&transaction, scope, name, receipt)?;
+        if changed > 0 {
+            transaction.commit()?;
+        }
+        Ok(changed)
+    }
 }
 
 fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
@@ -205,12 +219,15 @@ mod tests {
         let columns = rows(&store.connection, sql, &[], read).unwrap();
         // Here it is a client that is called an agent, or a client's own name for a session.
         let others = [("lanes", "agent"), ("counters", "agent"), ("resume_states", "agent_id")];
+        // Triggers keep these.
+        let derived = [("unread", "agent"), ("unread_counts", "agent")];
         let is_name = |column: &str| {
             column.contains("agent") || ["actor", "author", "by", "said_by"].contains(&column)
         };
         for (table, column) in &columns {
             let pair = (table.as_str(), column.as_str());
-            let is_known = NAMED.contains(&pair) || others.contains(&pair);
+            let is_known =
+                [&NAMED[..], &others, &derived].iter().any(|known| known.contains(&pair));
             assert!(!is_name(column) || is_known, "{table}.{column} keeps old names");
         }
     }

@@ -1,6 +1,6 @@
 //! Sessions and deliveries in SQLite.
 
-use convoke_domain::hook::{Client, Losses, Memory, Moment, Trace, View};
+use convoke_domain::hook::{Client, LastEvent, Losses, Memory, Noticed, View};
 use convoke_domain::scope::{Address, Scope};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -99,14 +99,13 @@ impl DeliveryStore for SqliteStore {
         &self,
         session: Session<'_>,
         entry: u32,
-        moment: Moment,
-        trace: Trace,
+        noticed: Noticed,
         now: Timestamp,
     ) -> Result<Option<u32>, StoreError> {
         let notice = || {
             let transaction = self.begin()?;
             let before = view(&transaction, session, entry)?;
-            let (after, deliver) = before.at(moment, trace, now);
+            let (after, deliver) = before.hear(noticed, now);
             if after != before {
                 keep_view(&transaction, session, entry, after)?;
                 record_arrival(&transaction, session, now)?;
@@ -128,11 +127,12 @@ impl DeliveryStore for SqliteStore {
         let keep = || {
             let transaction = self.begin()?;
             let sql = "INSERT OR IGNORE INTO deliveries \
-                       (client, session_id, loss, text, message_id, record_bytes, made_at) \
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+                       (client, session_id, loss, text, messages, newest_known, record_bytes, \
+                       made_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
             let bytes = i64::try_from(wording.record_bytes).unwrap_or(i64::MAX);
-            let Wording { text, message_id, .. } = wording;
-            let values = params![client, id, loss, text, message_id, bytes, Time(now)];
+            let messages: Vec<_> = wording.messages.iter().map(i64::to_string).collect();
+            let (text, messages, known) = (&wording.text, messages.join(" "), wording.newest_known);
+            let values = params![client, id, loss, text, messages, known, bytes, Time(now)];
             transaction.execute(sql, values)?;
             let sql = "DELETE FROM deliveries \
                        WHERE client = ?1 AND session_id = ?2 AND loss < ?3";
@@ -152,7 +152,7 @@ impl DeliveryStore for SqliteStore {
         entry: u32,
         loss: u32,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<u32>, StoreError> {
         let (client, id) = (session.client.name(), session.id);
         let store = || {
             let transaction = self.begin()?;
@@ -162,7 +162,11 @@ impl DeliveryStore for SqliteStore {
             let sql = "UPDATE deliveries SET delivered_at = ?4 \
                        WHERE client = ?1 AND session_id = ?2 AND loss = ?3";
             transaction.execute(sql, params![client, id, loss, Time(now)])?;
-            transaction.commit()
+            let sql = "SELECT entry FROM memories \
+                       WHERE client = ?1 AND session_id = ?2 AND delivered >= ?3 ORDER BY entry";
+            let entries = rows(&transaction, sql, params![client, id, loss], |row| row.get(0))?;
+            transaction.commit()?;
+            Ok(entries)
         };
         store().map_err(failed("record the delivery"))
     }
@@ -170,7 +174,10 @@ impl DeliveryStore for SqliteStore {
 
 fn read_wording(row: &Row<'_>) -> rusqlite::Result<Wording> {
     let record_bytes = row.get("record_bytes").map(i64::unsigned_abs)?;
-    Ok(Wording { text: row.get("text")?, message_id: row.get("message_id")?, record_bytes })
+    let messages: String = row.get("messages")?;
+    let messages = messages.split(' ').filter_map(|id| id.parse().ok()).collect();
+    let newest_known = row.get("newest_known")?;
+    Ok(Wording { text: row.get("text")?, messages, newest_known, record_bytes })
 }
 
 /// Returns a session as one of its hook entries sees it.
@@ -181,10 +188,14 @@ fn view(connection: &Connection, session: Session<'_>, entry: u32) -> rusqlite::
         let at: Option<Time> = row.get(1)?;
         Ok(Losses { last: row.get(0)?, at: at.map(|Time(at)| at), doubted: row.get(2)? })
     });
-    let sql = "SELECT heard, delivered, arrived FROM memories \
+    let sql = "SELECT heard, delivered, arrived, event, event_at FROM memories \
                WHERE client = ?1 AND session_id = ?2 AND entry = ?3";
     let memory = connection.query_row(sql, params![client, id, entry], |row| {
-        Ok(Memory { heard: row.get(0)?, delivered: row.get(1)?, arrived: row.get(2)? })
+        let event: Option<i64> = row.get(3)?;
+        let event_at: Option<Time> = row.get(4)?;
+        let event = event.zip(event_at);
+        let event = event.map(|(mark, Time(at))| LastEvent { mark: mark.cast_unsigned(), at });
+        Ok(Memory { heard: row.get(0)?, delivered: row.get(1)?, arrived: row.get(2)?, event })
     });
     let losses = losses.optional()?.unwrap_or_default();
     Ok(View { losses, memory: memory.optional()?.unwrap_or_default() })
@@ -202,11 +213,15 @@ fn keep_view(
                VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET last = excluded.last, \
                noticed_at = excluded.noticed_at, doubted = excluded.doubted";
     connection.execute(sql, params![client, id, last, at.map(Time), doubted])?;
-    let Memory { heard, delivered, arrived } = view.memory;
-    let sql = "INSERT INTO memories (client, session_id, entry, heard, delivered, arrived) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET \
-               heard = excluded.heard, delivered = excluded.delivered, arrived = excluded.arrived";
-    connection.execute(sql, params![client, id, entry, heard, delivered, arrived]).map(drop)
+    let Memory { heard, delivered, arrived, event } = view.memory;
+    let (mark, at) = (event.map(|last| last.mark.cast_signed()), event.map(|last| Time(last.at)));
+    let sql = "INSERT INTO memories \
+               (client, session_id, entry, heard, delivered, arrived, event, event_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET \
+               heard = excluded.heard, delivered = excluded.delivered, \
+               arrived = excluded.arrived, event = excluded.event, event_at = excluded.event_at";
+    let values = params![client, id, entry, heard, delivered, arrived, mark, at];
+    connection.execute(sql, values).map(drop)
 }
 
 /// A text has arrived once every entry has found its part.

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::row::{Time, Word, one_of};
 use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
-use crate::message::{Heard, MessageStore, NewMessage, Said};
+use crate::message::{Addressed, Heard, MessageStore, NewMessage, Receipt, Said};
 
 impl MessageStore for SqliteStore {
     fn say(
@@ -65,16 +65,21 @@ impl MessageStore for SqliteStore {
         &self,
         scope: &Scope,
         agent: &AgentName,
-        after: Option<i64>,
+        which: Addressed,
+        before: Option<i64>,
         most: usize,
     ) -> Result<Vec<Message>, StoreError> {
+        let found = match which {
+            Addressed::Unread => UNREAD,
+            Addressed::All => ADDRESSED,
+        };
         let sql = format!(
-            "SELECT messages.* FROM messages JOIN \
-             ({ADDRESSED} ORDER BY message_id DESC LIMIT ?5) ON id = message_id ORDER BY id"
+            "SELECT messages.* FROM messages JOIN ({found} AND message_id < ?4 \
+             ORDER BY message_id DESC LIMIT ?5) ON id = message_id ORDER BY id"
         );
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let after = after.unwrap_or(0);
-        let values = params![scope.project, scope.branch, agent.as_str(), after, most];
+        let before = before.unwrap_or(i64::MAX);
+        let values = params![scope.project, scope.branch, agent.as_str(), before, most];
         messages(&self.connection, &sql, values)
     }
 
@@ -82,12 +87,17 @@ impl MessageStore for SqliteStore {
         &self,
         scope: &Scope,
         agent: &AgentName,
-        after: Option<i64>,
+        which: Addressed,
     ) -> Result<usize, StoreError> {
-        let sql = format!("SELECT count(*) FROM ({ADDRESSED})");
-        let values = params![scope.project, scope.branch, agent.as_str(), after.unwrap_or(0)];
+        let sql = match which {
+            Addressed::Unread => "SELECT coalesce(sum(messages), 0) FROM unread_counts \
+                                  WHERE project = ?1 AND branch = ?2 AND agent = ?3"
+                .to_owned(),
+            Addressed::All => format!("SELECT count(*) FROM ({ADDRESSED})"),
+        };
+        let values = params![scope.project, scope.branch, agent.as_str()];
         let count = self.connection.prepare_cached(&sql);
-        let count = count.and_then(|mut it| it.query_row(values, |row| row.get::<_, u32>(0)));
+        let count = count.and_then(|mut query| query.query_row(values, |row| row.get::<_, u32>(0)));
         count.map(|count| count as usize).map_err(failed("count the messages"))
     }
 
@@ -121,10 +131,34 @@ impl MessageStore for SqliteStore {
 }
 
 /// The messages that are to an agent or mention it, each once, without its own.
-pub(super) const ADDRESSED: &str = "SELECT DISTINCT message_id FROM recipients \
-     WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND message_id > ?4 \
+const ADDRESSED: &str = "SELECT DISTINCT message_id FROM recipients \
+     WHERE project = ?1 AND branch = ?2 AND agent = ?3 \
      AND NOT EXISTS (SELECT 1 FROM messages WHERE id = message_id \
        AND project = ?1 AND branch = ?2 AND from_agent = ?3)";
+
+/// Those among them whose text the agent was not given yet.
+const UNREAD: &str =
+    "SELECT message_id FROM unread WHERE project = ?1 AND branch = ?2 AND agent = ?3";
+
+/// Remembers what an agent was given; returns how many agents of that name there are.
+pub(super) fn receive(
+    connection: &Connection,
+    scope: &Scope,
+    agent: &AgentName,
+    receipt: Receipt<'_>,
+) -> rusqlite::Result<usize> {
+    let sql = "DELETE FROM unread \
+               WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND message_id = ?4";
+    let mut statement = connection.prepare_cached(sql)?;
+    for id in receipt.read {
+        statement.execute(params![scope.project, scope.branch, agent.as_str(), id])?;
+    }
+    let sql = "UPDATE agents SET last_seen_message_id = CASE WHEN ?4 IS NULL \
+                 THEN last_seen_message_id ELSE max(coalesce(last_seen_message_id, 0), ?4) END \
+               WHERE project = ?1 AND branch = ?2 AND name = ?3";
+    let newest = receipt.known.max(receipt.read.iter().max().copied());
+    connection.execute(sql, params![scope.project, scope.branch, agent.as_str(), newest])
+}
 
 /// Adds a message with its recipients.
 pub(super) fn insert(

@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::StoreError;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 14] = [
+const MIGRATIONS: [&str; 15] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -26,7 +26,11 @@ const MIGRATIONS: [&str; 14] = [
     include_str!("0012.sql"),
     include_str!("0013.sql"),
     include_str!("0014.sql"),
+    include_str!("0015.sql"),
 ];
+
+/// Tables of counts that triggers keep.
+pub(super) const DERIVED: [&str; 2] = ["unread_counts", "plan_counts"];
 
 /// What marks a database as ours: the letters `Conv`.
 const APPLICATION: i32 = 0x436f_6e76;

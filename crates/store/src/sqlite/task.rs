@@ -2,6 +2,7 @@
 
 pub(super) mod dependency;
 mod step;
+mod surroundings;
 pub(super) mod tree;
 
 use std::collections::hash_map::RandomState;
@@ -17,12 +18,13 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use self::dependency::{joined, open_among, parse_ids, refuse_missing, refuse_waiting_circle};
+use self::surroundings::PlanRows;
 use self::tree::{BELOW, close_below, height, refuse_circle, refuse_depth, take_over_plan};
 use super::row::{Time, Word, one_of};
 use super::skill::release_pins;
 use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
-use crate::task::{ActivePlan, Change, NewTask, TaskStore};
+use crate::task::{ActivePlan, Change, NewTask, Surroundings, TaskStore};
 
 /// Tries at an id that nobody has; a million ids share a scope.
 const TRIES: usize = 1000;
@@ -104,6 +106,22 @@ impl TaskStore for SqliteStore {
         let sql = "SELECT * FROM tasks \
                    WHERE project = ?1 AND branch = ?2 AND plan_file IS ?3 AND deleted_at IS NULL";
         list(&self.connection, sql, params![scope.project, scope.branch, plan])
+    }
+
+    fn surroundings(
+        &self,
+        scope: &Scope,
+        plan: Option<&str>,
+        agent: Option<&AgentName>,
+        most: usize,
+    ) -> Result<Surroundings, StoreError> {
+        let rows = PlanRows { connection: &self.connection, scope, plan };
+        rows.surroundings(agent, most, || self.tasks_of_plan(scope, plan))
+    }
+
+    fn place(&self, scope: &Scope, task: &Task) -> Result<(usize, usize), StoreError> {
+        let plan = task.plan_file.as_deref();
+        PlanRows { connection: &self.connection, scope, plan }.place(task)
     }
 
     fn active_plan(

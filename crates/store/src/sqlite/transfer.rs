@@ -13,7 +13,7 @@ use rusqlite::{Connection, params_from_iter};
 use serde_json::{Map, Value, json};
 
 use self::lines::{Line, Lines};
-use super::schema::{KNOWN, migrate, tables};
+use super::schema::{DERIVED, KNOWN, migrate, tables};
 use super::{SqliteStore, failed};
 use crate::error::StoreError;
 use crate::transfer::{FORMAT, TransferError, TransferStore};
@@ -22,7 +22,28 @@ use crate::transfer::{FORMAT, TransferError, TransferStore};
 const KIND: &str = "store export";
 
 /// Belongs to a transaction that is under way, and is never taken along.
-const NOT_KEPT: &str = "task_step_now";
+const STEP_NOW: &str = "task_step_now";
+
+/// Tells whether a table is taken along; triggers fill the others anew.
+fn is_kept(table: &str) -> bool {
+    table != STEP_NOW && !DERIVED.contains(&table)
+}
+
+/// Runs `fill` while no message that is put in counts as unread: which ones are, a table of its own
+/// says.
+fn without_arrivals<T>(
+    connection: &Connection,
+    fill: impl FnOnce() -> Result<T, TransferError>,
+) -> Result<T, TransferError> {
+    let failed = failed("put messages in");
+    let sql = "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = 'message_arrives'";
+    let trigger: Vec<String> =
+        super::rows(connection, sql, &[], |row| row.get(0)).map_err(&failed)?;
+    connection.execute_batch("DROP TRIGGER IF EXISTS message_arrives").map_err(&failed)?;
+    let filled = fill()?;
+    connection.execute_batch(&trigger.concat()).map_err(&failed)?;
+    Ok(filled)
+}
 
 /// Tables that are filled by looking at a project or by a client's hook, so that rows in them do not
 /// make a store one with something in it.
@@ -69,7 +90,7 @@ impl TransferStore for SqliteStore {
         write(&head.to_string()).map_err(TransferError::Write)?;
         let mut count = 0;
         for table in tables(&moment).map_err(&failed)? {
-            if table == NOT_KEPT {
+            if !is_kept(&table) {
                 continue;
             }
             each_row(&moment, &table, &mut |row| {
@@ -93,9 +114,12 @@ impl TransferStore for SqliteStore {
         for table in INCIDENTAL {
             transaction.execute(&format!("DELETE FROM {table}"), []).map_err(&failed)?;
         }
-        for table in tables(&read).map_err(&failed)?.iter().filter(|table| *table != NOT_KEPT) {
-            copy_table(&read, &transaction, table).map_err(&failed)?;
-        }
+        without_arrivals(&transaction, || {
+            for table in tables(&read).map_err(&failed)?.iter().filter(|table| is_kept(table)) {
+                copy_table(&read, &transaction, table).map_err(&failed)?;
+            }
+            Ok(())
+        })?;
         note(&transaction, None).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(count)
@@ -104,7 +128,7 @@ impl TransferStore for SqliteStore {
 
 /// Says whether changes of tasks are written down as steps.
 fn note(connection: &Connection, step: Option<i64>) -> rusqlite::Result<()> {
-    connection.execute(&format!("UPDATE {NOT_KEPT} SET step = ?1"), [step]).map(drop)
+    connection.execute(&format!("UPDATE {STEP_NOW} SET step = ?1"), [step]).map(drop)
 }
 
 /// Reads a file into a store of its own, in memory, and brings that up to date. So a line that is
@@ -117,34 +141,14 @@ fn load(read: &mut dyn BufRead) -> Result<(Connection, u64), TransferError> {
     migrate(&memory, schema).map_err(&failed)?;
     memory.pragma_update(None, "foreign_keys", false).map_err(&failed)?;
     let known = tables(&memory).map_err(&failed)?;
-    if known.iter().any(|table| table == NOT_KEPT) {
+    if known.iter().any(|table| table == STEP_NOW) {
         note(&memory, Some(0)).map_err(&failed)?;
     }
     memory.execute_batch("BEGIN").map_err(&failed)?;
-    let mut count = 0;
-    loop {
-        match lines.next()? {
-            Line::Row { table, row } => {
-                if table == NOT_KEPT || !known.contains(&table) {
-                    return Err(lines.wrong(format!("there is no table `{table}`")));
-                }
-                let columns = columns(&memory, &table).map_err(&failed)?;
-                if let Some(name) = row.keys().find(|name| !columns.contains(name)) {
-                    return Err(lines.wrong(format!("`{table}` has no column `{name}`")));
-                }
-                check::row(&table, &row).map_err(|why| lines.wrong(why))?;
-                insert(&memory, &table, &row).map_err(|why| lines.wrong(why))?;
-                count += 1;
-            }
-            Line::End { rows } if rows == count => break,
-            Line::End { rows } => {
-                return Err(lines.wrong(format!("{rows} rows should come before it, not {count}")));
-            }
-        }
-    }
+    let count = without_arrivals(&memory, || fill(&memory, &known, &mut lines))?;
     lines.nothing_more()?;
     memory.execute_batch("COMMIT").map_err(&failed)?;
-    if known.iter().any(|table| table == NOT_KEPT) {
+    if known.iter().any(|table| table == STEP_NOW) {
         note(&memory, None).map_err(&failed)?;
     }
     migrate(&memory, KNOWN).map_err(&failed)?;
@@ -156,10 +160,40 @@ fn load(read: &mut dyn BufRead) -> Result<(Connection, u64), TransferError> {
     }
 }
 
+/// Puts the lines of a file into a store, and returns how many rows those were.
+fn fill(
+    memory: &Connection,
+    known: &[String],
+    lines: &mut Lines<'_>,
+) -> Result<u64, TransferError> {
+    let failed = failed("read the export");
+    let mut count = 0;
+    loop {
+        match lines.next()? {
+            Line::Row { table, row } => {
+                if !is_kept(&table) || !known.contains(&table) {
+                    return Err(lines.wrong(format!("there is no table `{table}`")));
+                }
+                let columns = columns(memory, &table).map_err(&failed)?;
+                if let Some(name) = row.keys().find(|name| !columns.contains(name)) {
+                    return Err(lines.wrong(format!("`{table}` has no column `{name}`")));
+                }
+                check::row(&table, &row).map_err(|why| lines.wrong(why))?;
+                insert(memory, &table, &row).map_err(|why| lines.wrong(why))?;
+                count += 1;
+            }
+            Line::End { rows } if rows == count => return Ok(count),
+            Line::End { rows } => {
+                return Err(lines.wrong(format!("{rows} rows should come before it, not {count}")));
+            }
+        }
+    }
+}
+
 fn refuse_rows(connection: &Connection) -> Result<(), TransferError> {
     let failed = failed("look into the store");
     for table in tables(connection).map_err(&failed)? {
-        if table == NOT_KEPT || INCIDENTAL.contains(&&*table) {
+        if !is_kept(&table) || INCIDENTAL.contains(&&*table) {
             continue;
         }
         let sql = format!("SELECT count(*) FROM \"{table}\"");

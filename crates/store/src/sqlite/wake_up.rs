@@ -6,7 +6,7 @@ use convoke_domain::wake::hop::MOST_HOPS;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
-use super::message::{ADDRESSED, insert};
+use super::message::{insert, receive};
 use super::{SqliteStore, failed};
 use crate::error::StoreError;
 use crate::message::Said;
@@ -19,14 +19,13 @@ impl WakeUpStore for SqliteStore {
         agent: &AgentName,
         after: Option<i64>,
     ) -> Result<Option<Pending>, StoreError> {
-        let sql = format!(
-            "SELECT max(id), max(hop) FROM messages WHERE id IN ({ADDRESSED}) AND hop <= ?5 \
-             HAVING count(*) > 0"
-        );
+        let sql = "SELECT max(message_id), max(hop) FROM unread \
+                   WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND message_id > ?4 \
+                   AND hop <= ?5 HAVING count(*) > 0";
         let after = after.unwrap_or(0);
         let values = params![scope.project, scope.branch, agent.as_str(), after, MOST_HOPS];
         let find = || {
-            let mut statement = self.connection.prepare_cached(&sql)?;
+            let mut statement = self.connection.prepare_cached(sql)?;
             let read =
                 |row: &rusqlite::Row<'_>| Ok(Pending { newest: row.get(0)?, hop: row.get(1)? });
             statement.query_row(values, read).optional()
@@ -73,13 +72,11 @@ impl WakeUpStore for SqliteStore {
             let said = message.map(|it| insert(&transaction, scope, it, now)).transpose()?;
             let sql = "UPDATE agents SET pid = NULL, pid_mark = NULL, answering_hop = NULL, \
                        status = CASE status WHEN 'busy' THEN 'idle' ELSE status END, \
-                       last_seen_message_id = CASE WHEN ?4 IS NULL THEN last_seen_message_id \
-                         ELSE max(coalesce(last_seen_message_id, 0), ?4) END, \
-                       compacted_at = CASE WHEN ?5 THEN NULL ELSE compacted_at END \
+                       compacted_at = CASE WHEN ?4 THEN NULL ELSE compacted_at END \
                        WHERE project = ?1 AND branch = ?2 AND name = ?3";
-            let (seen, answered) = (end.seen, end.answered);
-            let values = params![scope.project, scope.branch, agent.as_str(), seen, answered];
+            let values = params![scope.project, scope.branch, agent.as_str(), end.answered];
             transaction.execute(sql, values)?;
+            receive(&transaction, scope, agent, end.received)?;
             transaction.commit()?;
             Ok(said)
         };

@@ -15,13 +15,14 @@ mod transfer;
 use convoke_domain::agent::AgentStatus;
 use convoke_domain::dispatch::gate::Tried;
 use convoke_domain::dispatch::review_loop::Stop;
-use convoke_domain::hook::{Client, Moment, Trace};
+use convoke_domain::hook::{Client, Moment, Noticed, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::skill::SkillId;
-use convoke_domain::task::Status;
 use convoke_domain::task::id::TaskId;
+use convoke_domain::task::outline::Tally;
+use convoke_domain::task::{Status, Task};
 use jiff::{SignedDuration, Timestamp};
 
 use convoke_store::Store;
@@ -29,7 +30,7 @@ use convoke_store::agent::{AgentChange, Left, Removal};
 use convoke_store::delivery::{Activity, LastText, Session, Wording};
 use convoke_store::error::StoreError;
 use convoke_store::install::Install;
-use convoke_store::message::NewMessage;
+use convoke_store::message::{Addressed, NewMessage, Receipt};
 use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
 use convoke_store::skill::Injection;
 use convoke_store::sqlite::SqliteStore;
@@ -41,7 +42,7 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 50] = [
+    let rules: [Rule; 53] = [
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
@@ -87,6 +88,9 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("an agent is addressed by name or mention, from anywhere", talk::addressing),
         ("answers belong to what they answer", talk::answers_are_threaded),
         ("what was seen is never unseen", talk::seeing_only_grows),
+        ("a message is read when its text was given", talk::messages_are_read_one_by_one),
+        ("an event that is reported twice is answered once", memory::events_are_answered_once),
+        ("a large plan is read around its current task", task::large_plans_are_read_in_part),
         ("a wake-up is taken once, and its chain counted", talk::wake_ups_are_taken_once),
         ("an agent is renamed with all that is its own", talk::agents_are_renamed),
         ("an agent is removed, and its messages stay", talk::agents_are_removed),

@@ -1,5 +1,7 @@
 //! Rules about projects, sessions, deliveries, settings files and skills.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::*;
 
 // W-1
@@ -22,8 +24,8 @@ pub(super) fn sessions_are_bound(store: &dyn Store) {
     assert_eq!(store.bound(Session { client: Client::Codex, id: "s-1" }).unwrap(), None);
     let later = Session { client: Client::Codex, id: "s-2" };
     store.bind(later, &Address { scope: here(), agent: name("june") }).unwrap();
-    store.notice(session, 1, Moment::Began, Trace::Unknown, at(1)).unwrap();
-    store.notice(later, 1, Moment::Began, Trace::Unknown, at(2)).unwrap();
+    store.notice(session, 1, event(Moment::Began, Trace::Unknown), at(1)).unwrap();
+    store.notice(later, 1, event(Moment::Began, Trace::Unknown), at(2)).unwrap();
     let sessions = store.sessions(&here().project).unwrap();
     let found = sessions.iter().map(|session| (session.id.as_str(), session.noticed_at));
     assert_eq!(found.collect::<Vec<_>>(), [("s-2", Some(at(2))), ("s-1", Some(at(1)))]);
@@ -44,27 +46,52 @@ pub(super) fn installs_are_kept(store: &dyn Store) {
     assert_eq!(store.install("/p").unwrap(), None);
 }
 
+/// An event like no other.
+fn event(moment: Moment, trace: Trace) -> Noticed {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    Noticed { moment, trace, mark: NEXT.fetch_add(1, Ordering::Relaxed) }
+}
+
+// Hooks in the settings and in a plugin: the second report finds the first.
+pub(super) fn events_are_answered_once(store: &dyn Store) {
+    let session = Session { client: Client::Claude, id: "s" };
+    let began = event(Moment::Began, Trace::Unknown);
+    let hear = |entry, second| store.notice(session, entry, began, at(second)).unwrap();
+    assert_eq!((hear(1, 10), hear(1, 10)), (Some(1), None), "before it is delivered");
+    assert_eq!((hear(2, 11), hear(2, 12)), (Some(1), None), "another entry, the same loss");
+    store.keep_text(session, 1, &wording("text"), at(12)).unwrap();
+    assert_eq!(store.delivered(session, 2, 1, at(12)).unwrap(), [2]);
+    assert_eq!(store.delivered(session, 1, 1, at(12)).unwrap(), [1, 2], "all that have answered");
+    assert_eq!(hear(1, 13), None, "and after it was");
+    assert_eq!(hear(1, 60), Some(2), "much later it is another event");
+}
+
 fn wording(text: &str) -> Wording {
-    Wording { text: text.to_owned(), message_id: Some(7), record_bytes: 100 }
+    Wording {
+        text: text.to_owned(),
+        messages: vec![5, 7],
+        newest_known: Some(9),
+        record_bytes: 100,
+    }
 }
 
 // W-20e
 pub(super) fn losses_are_answered(store: &dyn Store) {
     let session = Session { client: Client::Claude, id: "s-1" };
     let notice =
-        |entry, moment| store.notice(session, entry, moment, Trace::Unknown, at(3)).unwrap();
+        |entry, moment| store.notice(session, entry, event(moment, Trace::Unknown), at(3)).unwrap();
     assert_eq!(notice(1, Moment::Prompted), None);
     assert_eq!(notice(1, Moment::Began), Some(1));
     assert_eq!(notice(1, Moment::Prompted), Some(1), "nobody said that it arrived");
     let kept = |text| store.keep_text(session, 1, &wording(text), at(1)).unwrap();
     assert_eq!((kept("first"), kept("second")), (wording("first"), wording("first")));
-    store.delivered(session, 1, 1, at(2)).unwrap();
+    assert_eq!(store.delivered(session, 1, 1, at(2)).unwrap(), [1]);
     assert_eq!(notice(1, Moment::Prompted), None);
     assert_eq!(notice(2, Moment::Began), Some(1), "another entry hears of the same loss");
     assert_eq!(notice(1, Moment::Began), Some(2));
     assert_eq!(notice(2, Moment::Prompted), Some(2), "who missed it catches up");
     let other = Session { client: Client::Claude, id: "s-2" };
-    let began = store.notice(other, 1, Moment::Began, Trace::Unknown, at(3));
+    let began = store.notice(other, 1, event(Moment::Began, Trace::Unknown), at(3));
     assert_eq!(began.unwrap(), Some(1));
 }
 
@@ -73,7 +100,8 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     let session = Session { client: Client::Claude, id: "s-1" };
     let address = Address { scope: here(), agent: name("june") };
     store.bind(session, &address).unwrap();
-    let notice = |entry, moment, trace| store.notice(session, entry, moment, trace, at(9)).unwrap();
+    let notice =
+        |entry, moment, trace| store.notice(session, entry, event(moment, trace), at(9)).unwrap();
     let activity = || store.activity(Client::Claude, &here().project).unwrap();
     assert_eq!(activity(), Activity::default());
     store.fired(Client::Claude, &here().project, at(1)).unwrap();

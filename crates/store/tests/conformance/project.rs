@@ -87,9 +87,27 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
         store.add_agent(scope, &max, "claude").unwrap();
     }
     let (unread, seen) = (say(&from), say(&into));
-    store.change_agent(&into, &june, &AgentChange::Seen(seen)).unwrap();
-    store.change_agent(&from, &max, &AgentChange::Seen(seen)).unwrap();
-    store.change_agent(&into, &max, &AgentChange::Seen(unread)).unwrap();
+    store
+        .change_agent(
+            &into,
+            &june,
+            &AgentChange::Received(Receipt { read: &[seen], known: Some(seen) }),
+        )
+        .unwrap();
+    store
+        .change_agent(
+            &from,
+            &max,
+            &AgentChange::Received(Receipt { read: &[seen], known: Some(seen) }),
+        )
+        .unwrap();
+    store
+        .change_agent(
+            &into,
+            &max,
+            &AgentChange::Received(Receipt { read: &[unread], known: Some(unread) }),
+        )
+        .unwrap();
     let merged = store.merge_projects("other", "app").unwrap();
     assert_eq!((merged.tasks, merged.messages, merged.renamed.len()), (2, 1, 1));
     let tasks = store.tasks(&into).unwrap();
@@ -98,9 +116,10 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
     assert_eq!(find("part").parent, Some(find("theirs").id.clone()));
     assert!(store.tasks(&from).unwrap().is_empty());
     assert_eq!(store.removed_tasks(&into).unwrap().len(), 1);
-    let agent = store.agent(&into, &june).unwrap().unwrap();
-    let addressed = store.addressed_to(&into, &june, agent.last_seen, 9).unwrap();
-    assert!(addressed.iter().any(|message| message.id == unread), "unread stays unread");
+    let addressed = store.addressed_to(&into, &june, Addressed::Unread, None, 9).unwrap();
+    let addressed: Vec<_> = addressed.into_iter().map(|message| message.id).collect();
+    assert_eq!(addressed, [unread], "unread stays unread, and read stays read");
+    assert_eq!(store.count_addressed_to(&into, &june, Addressed::Unread).unwrap(), 1);
     let last_seen = store.agent(&into, &max).unwrap().unwrap().last_seen;
     assert_eq!(last_seen, Some(unread), "what it had not seen here, either");
     assert_eq!(store.agents(&from).unwrap(), []);

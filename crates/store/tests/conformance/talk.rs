@@ -42,28 +42,71 @@ pub(super) fn addressing(store: &dyn Store) {
     say(store, &here(), "june", None, &[], 4); // To nobody.
     let both = say(store, &here(), "june", Some("backend"), std::slice::from_ref(&backend), 5);
     let namesake = say(store, &far, "backend", None, std::slice::from_ref(&backend), 6);
-    let ids = |after, most| {
-        let found = store.addressed_to(&here(), &name("backend"), after, most).unwrap();
+    let ids = |which, before, most| {
+        let found = store.addressed_to(&here(), &name("backend"), which, before, most).unwrap();
         found.into_iter().map(|message| message.id).collect::<Vec<_>>()
     };
-    let count = |after| store.count_addressed_to(&here(), &name("backend"), after).unwrap();
-    assert_eq!(ids(None, 9), [mentioned, direct, both, namesake]);
-    assert_eq!(ids(Some(mentioned), 9), [direct, both, namesake]);
-    assert_eq!(ids(None, 2), [both, namesake], "the last ones, oldest first");
-    assert_eq!((count(None), count(Some(both))), (4, 1));
-    assert!(store.addressed_to(&far, &name("backend"), None, 9).unwrap().is_empty());
+    for which in [Addressed::Unread, Addressed::All] {
+        assert_eq!(ids(which, None, 9), [mentioned, direct, both, namesake]);
+        assert_eq!(ids(which, Some(both), 9), [mentioned, direct]);
+        assert_eq!(ids(which, None, 2), [both, namesake], "the last ones, oldest first");
+        assert_eq!(store.count_addressed_to(&here(), &name("backend"), which).unwrap(), 4);
+        assert!(store.addressed_to(&far, &name("backend"), which, None, 9).unwrap().is_empty());
+        assert_eq!(store.count_addressed_to(&far, &name("backend"), which).unwrap(), 0);
+    }
     let messages = store.recent_messages(&far, 2).unwrap();
     assert_eq!(messages[0].mentions, [backend]);
+}
+
+// W-21: what was given is read, whatever its place; the rest stays unread, and waits no more once
+// the agent knows of it.
+pub(super) fn messages_are_read_one_by_one(store: &dyn Store) {
+    let june = name("june");
+    let to_june = |second| say(store, &here(), "ana", Some("june"), &[], second);
+    let ids = [to_june(1), to_june(2), to_june(3), to_june(4)];
+    let elsewhere = Scope::new("app", "other");
+    say(store, &elsewhere, "ana", Some("june"), &[], 5);
+    store.add_agent(&here(), &june, "claude").unwrap();
+    let receive = |read: &[i64], known| {
+        let receipt = Receipt { read, known };
+        store.change_agent(&here(), &june, &AgentChange::Received(receipt)).unwrap();
+    };
+    let state = || {
+        let found = store.addressed_to(&here(), &june, Addressed::Unread, None, 9).unwrap();
+        let unread: Vec<_> = found.into_iter().map(|message| message.id).collect();
+        let count = store.count_addressed_to(&here(), &june, Addressed::Unread).unwrap();
+        assert_eq!(count, unread.len());
+        let seen = store.agent(&here(), &june).unwrap().unwrap().last_seen;
+        (unread, store.pending(&here(), &june, seen).unwrap().map(|pending| pending.newest))
+    };
+    assert_eq!(state(), (ids.to_vec(), Some(ids[3])));
+    receive(&[ids[1]], None);
+    assert_eq!(state(), (vec![ids[0], ids[2], ids[3]], Some(ids[3])));
+    receive(&[ids[1], ids[2], 0], Some(ids[3]));
+    assert_eq!(
+        state(),
+        (vec![ids[0], ids[3]], None),
+        "twice is once, and what is not there is not"
+    );
+    receive(&[], None);
+    assert_eq!(state().0, [ids[0], ids[3]]);
+    let later = to_june(9);
+    assert_eq!(state(), (vec![ids[0], ids[3], later], Some(later)));
+    let all = store.addressed_to(&here(), &june, Addressed::All, None, 9).unwrap();
+    assert_eq!(all.len(), 5, "what was read is still there");
+    let far = store.count_addressed_to(&elsewhere, &june, Addressed::Unread).unwrap();
+    assert_eq!(far, 1, "a namesake's are its own");
 }
 
 // W-7, W-21
 pub(super) fn seeing_only_grows(store: &dyn Store) {
     let june = name("june");
     let change = |change: &AgentChange<'_>| store.change_agent(&here(), &june, change);
-    assert!(matches!(change(&AgentChange::Seen(1)), Err(StoreError::NoAgent { .. })));
+    let known = |id| AgentChange::Received(Receipt { read: &[], known: Some(id) });
+    assert!(matches!(change(&known(1)), Err(StoreError::NoAgent { .. })));
     store.add_agent(&here(), &june, "claude").unwrap();
-    change(&AgentChange::Seen(7)).unwrap();
-    change(&AgentChange::Seen(3)).unwrap();
+    change(&known(7)).unwrap();
+    change(&known(3)).unwrap();
     change(&AgentChange::Session("s-1")).unwrap();
     change(&AgentChange::Status(AgentStatus::Busy)).unwrap();
     change(&AgentChange::Compacted(Some(at(9)))).unwrap();
@@ -91,7 +134,13 @@ pub(super) fn agents_are_renamed(store: &dyn Store) {
     let mention = Address { scope: here(), agent: june.clone() };
     let first = say(store, &here(), "backend", Some("june"), &[mention], 1);
     say(store, &here(), "june", Some("backend"), &[], 2);
-    store.change_agent(&here(), &june, &AgentChange::Seen(first)).unwrap();
+    store
+        .change_agent(
+            &here(),
+            &june,
+            &AgentChange::Received(Receipt { read: &[first], known: Some(first) }),
+        )
+        .unwrap();
     let next = say(store, &here(), "backend", Some("june"), &[], 3);
     store.record_event(&here(), &june, "did it", at(1)).unwrap();
     let session = Session { client: Client::Claude, id: "s-1" };
@@ -105,7 +154,7 @@ pub(super) fn agents_are_renamed(store: &dyn Store) {
     store.undo_task_step(&here(), at(3)).unwrap();
     let undone = store.task(&here(), &task).unwrap().unwrap();
     assert_eq!((undone.agent, undone.status), (Some(july.clone()), Status::Pending));
-    let unread = store.addressed_to(&here(), &july, seen, 9).unwrap();
+    let unread = store.addressed_to(&here(), &july, Addressed::Unread, None, 9).unwrap();
     assert_eq!(unread.iter().map(|message| message.id).collect::<Vec<_>>(), [next]);
     let messages = store.recent_messages(&here(), 9).unwrap();
     assert_eq!((&messages[0].to, &messages[1].from), (&Some(july.clone()), &july));
@@ -135,7 +184,7 @@ pub(super) fn agents_are_removed(store: &dyn Store) {
     assert_eq!(store.agent(&here(), &june).unwrap(), None);
     assert_eq!(store.task(&here(), &task).unwrap().unwrap().agent, None);
     assert_eq!(store.bound(session).unwrap(), None);
-    assert_eq!(store.addressed_to(&here(), &june, None, 9).unwrap().len(), 1);
+    assert_eq!(store.addressed_to(&here(), &june, Addressed::All, None, 9).unwrap().len(), 1);
 }
 
 // W-9
@@ -165,7 +214,11 @@ pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
         content: "done",
         mentions: &[],
     };
-    let answered = |seen| WakeUpEnd { seen: Some(seen), answered: true, message: Some(message) };
+    let answered = |seen| WakeUpEnd {
+        received: Receipt { read: &[], known: Some(seen) },
+        answered: true,
+        message: Some(message),
+    };
     store.add_agent(&here(), &june, "claude").unwrap();
     store.change_agent(&here(), &june, &AgentChange::Archived(Some(at(1)))).unwrap();
     store.change_agent(&here(), &june, &AgentChange::Compacted(Some(at(1)))).unwrap();
@@ -190,12 +243,12 @@ pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
     assert_eq!((agent.last_seen, agent.compacted_at), (Some(last), None));
     assert_eq!(end(&owner, &answered(last)), None, "it ended before");
     assert_eq!(store.pending(&here(), &backend, None).unwrap(), None, "a chain too long");
-    assert_eq!(store.addressed_to(&here(), &backend, None, 9).unwrap()[0].hop, 9);
+    assert_eq!(store.addressed_to(&here(), &backend, Addressed::All, None, 9).unwrap()[0].hop, 9);
     say(store, &here(), "june", Some("backend"), &[], 3);
     let waiting = store.pending(&here(), &backend, None).unwrap().unwrap();
     assert_eq!(waiting.hop, 0, "nobody woke her for this one");
     assert!(begin(0, &owner));
-    end(&owner, &WakeUpEnd { seen: None, answered: false, message: None });
+    end(&owner, &WakeUpEnd { received: Receipt::default(), answered: false, message: None });
     assert_eq!(store.agent(&here(), &june).unwrap().unwrap().last_seen, Some(last));
 }
 

@@ -122,6 +122,48 @@ pub(super) fn active_plan(store: &dyn Store) {
     assert_eq!(plan(None), ActivePlan::WithoutFile);
 }
 
+// W-5, W-6: the current task, what is above it and near it, and how many the rest are.
+pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
+    let plan = Some("large.md");
+    let titles: Vec<_> = (0..400).map(|n| format!("Task {n}: do it")).collect();
+    let tasks = titles.iter().map(|title| NewTask { plan_file: plan, ..NewTask::titled(title) });
+    let ids = store.add_tasks(&here(), &tasks.collect::<Vec<_>>(), at(1)).unwrap();
+    ids[..150].iter().for_each(|id| set_status(store, id, Status::Completed, 2));
+    let part = add(store, "part", Some(&ids[150]), None);
+    let other = add(store, "another plan's", None, Some("other.md"));
+    let june = name("june");
+    store.change_task(&here(), &ids[300], &Change::Agent(Some(&june)), at(3)).unwrap();
+    let read = |agent, most| {
+        let found = store.surroundings(&here(), plan, agent, most).unwrap();
+        let of_plan = store.tasks_of_plan(&here(), plan).unwrap();
+        let closed = |tasks: &[Task]| tasks.iter().filter(|task| task.status.is_closed()).count();
+        let elsewhere = Tally {
+            open: of_plan.len() - closed(&of_plan) + closed(&found.tasks) - found.tasks.len(),
+            closed: closed(&of_plan) - closed(&found.tasks),
+        };
+        assert_eq!(found.elsewhere, elsewhere, "every task is there or counted");
+        found.tasks.into_iter().map(|task| task.id).collect::<Vec<_>>()
+    };
+    assert_eq!(read(None, 500).len(), 401, "a small plan is read whole");
+    let around = read(None, 100);
+    assert!(around.len() < 200, "{}", around.len());
+    for near in [&part, &ids[149], &ids[150], &ids[151], &ids[160]] {
+        assert!(around.contains(near), "{near}");
+    }
+    assert!(!around.contains(&other) && !around.contains(&ids[399]));
+    let of_june = read(Some(&june), 100);
+    assert!(of_june.contains(&ids[299]) && of_june.contains(&ids[300]));
+    assert!(!of_june.contains(&ids[150]));
+    let task = |id| store.task(&here(), id).unwrap().unwrap();
+    assert_eq!(store.place(&here(), &task(&ids[150])).unwrap(), (151, 400));
+    assert_eq!(store.place(&here(), &task(&part)).unwrap(), (1, 1));
+    // Counts follow whatever happens to tasks.
+    store.remove_task(&here(), &ids[399], at(4)).unwrap();
+    store.change_task(&here(), &ids[398], &Change::Parent(Some(&other)), at(4)).unwrap();
+    set_status(store, &ids[0], Status::Pending, 4);
+    assert!(read(None, 100).contains(&ids[0]), "what is opened again comes first");
+}
+
 pub(super) fn branches_are_listed(store: &dyn Store) {
     add(store, "a", None, None);
     let other = Scope::new("app", "feature/x");

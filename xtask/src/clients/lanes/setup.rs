@@ -19,7 +19,7 @@ const QWEN: &str = r#"{ "security": { "auth": { "selectedType": "openai" } },
     "general": { "enableAutoUpdate": false, "disableAutoUpdate": true } }"#;
 
 /// Writes what a client's user has configured, and returns their variables.
-pub(super) fn configure(
+pub(in crate::clients) fn configure(
     client: &str,
     user: &User,
     server: &ModelServer,

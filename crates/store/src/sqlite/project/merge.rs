@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 
 use crate::error::StoreError;
 use crate::project::MergedProject;
-use crate::sqlite::schema::tables_with;
+use crate::sqlite::schema::{DERIVED, tables_with};
 use crate::sqlite::task::tasks_of;
 use crate::sqlite::task_edit::carry;
 use crate::sqlite::{failed, rows};
@@ -37,7 +37,9 @@ pub(super) fn merge(
     let sql = "UPDATE runs SET begun_in = project WHERE project = ?1 AND begun_in IS NULL";
     connection.execute(sql, [from]).map_err(&failed)?;
     keep_unread(connection, from, into).map_err(&failed)?;
-    for table in tables_with(connection, "project").map_err(&failed)? {
+    let kept_by_triggers = |table: &String| table == "unread" || DERIVED.contains(&table.as_str());
+    let tables = tables_with(connection, "project").map_err(&failed)?;
+    for table in tables.into_iter().filter(|table| !kept_by_triggers(table)) {
         let sql = format!("UPDATE OR IGNORE \"{table}\" SET project = ?2 WHERE project = ?1");
         let count = connection.execute(&sql, params![from, into]).map_err(&failed)?;
         if table == "messages" {
@@ -45,6 +47,11 @@ pub(super) fn merge(
         }
         // What can be there once is there already.
         let sql = format!("DELETE FROM \"{table}\" WHERE project = ?1");
+        connection.execute(&sql, [from]).map_err(&failed)?;
+    }
+    // Triggers took along what belongs to moved rows.
+    for table in ["unread"].into_iter().chain(DERIVED) {
+        let sql = format!("DELETE FROM {table} WHERE project = ?1");
         connection.execute(&sql, [from]).map_err(&failed)?;
     }
     Ok(merged)

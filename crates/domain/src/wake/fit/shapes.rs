@@ -1,0 +1,333 @@
+//! Every shape of plan, skill, list and inbox that can be thought of, at every budget: the text
+//! fits, every message is given whole or announced, and whatever else is missing is named.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::message::ActivityLine;
+use crate::plan::Plan;
+use crate::scope::AgentName;
+use crate::skill::SkillId;
+use crate::skill::prune::Forms;
+use crate::task::State;
+use crate::task::fixture::tasks;
+use crate::task::outline::Outline;
+use crate::task::tree::{Node, current_path, trees};
+use crate::token::Estimate;
+use crate::wake::{NewMessage, Order, PlanText, Profile};
+
+const BUDGETS: [u64; 4] = [300, 1000, 4000, 8000];
+
+/// Texts as people and models write them, and worse.
+fn texts() -> Vec<(&'static str, String)> {
+    let list = "- one\n  - two\n    - three\n      1. four\n         and more of four\n";
+    let fence = format!("# Code\n\n```rust\n{}```\n", "let x = \"## no heading\";\n".repeat(900));
+    let sections = |body: &str| {
+        let section = |n: usize| format!("## Part {n}\n\n{body}\n\n");
+        format!("# Title\n\n{}", (0..40).map(section).collect::<Vec<_>>().concat())
+    };
+    let headings =
+        (0..600).map(|n| format!("## Example {n} of what it is like\n\n")).collect::<Vec<_>>();
+    let headings = headings.concat();
+    vec![
+        ("empty", String::new()),
+        ("one line", "Do it.".to_owned()),
+        ("one long line", "All on one line, and on and on. ".repeat(1000)),
+        ("no blanks", "x".repeat(30_000)),
+        ("no headings", "A line of prose that says what to do.\n".repeat(800)),
+        ("nested lists", list.repeat(400)),
+        ("sections", sections("Obey, and then obey again, in order. ".repeat(20).trim_end())),
+        ("huge fence", fence.clone()),
+        ("open fence", fence.trim_end_matches("```\n").to_owned()),
+        ("CRLF", sections("Obey.\r\n\r\nAnd again.").replace('\n', "\r\n")),
+        ("CJK", sections(&"가나다라마바사아자차카타파하 中文字符".repeat(20))),
+        ("emoji", sections(&"👩‍👩‍👧‍👦 🇩🇪 🏳️‍🌈 ".repeat(60))),
+        ("explaining headings", headings),
+        ("one long heading", format!("## Example {}\n\nx\n", "heading ".repeat(4000))),
+        ("diagrams", format!("# D\n\n{}", "```dot\ndigraph { a -> b }\n```\n\n".repeat(500))),
+        ("front matter", format!("---\na: b\n---\n{}", sections("Obey."))),
+        ("comments", format!("<!-- {} -->\n## A\n\nx\n", "hidden ".repeat(4000))),
+        ("tables", "| a | b |\n|---|---|\n".to_owned() + &"| 1 | 2 |\n".repeat(2500)),
+        ("control characters", "\u{0}\u{1b}[2J\u{200b}\u{feff}\n".repeat(2500)),
+        ("quotes", "> quoted\n>> twice\n".repeat(2000)),
+    ]
+}
+
+/// Wraps a text as the section of the current task of a plan, in the ways that plans have.
+fn plans(text: &str) -> Vec<String> {
+    let files = "**Files:**\n- Create: `a.rs`\n- Test: `b.rs`\n";
+    vec![
+        text.to_owned(),
+        format!("# Plan\n\n{text}\n\n---\n\n### Task 2: Build\n\n{files}\n- [ ] **Step 1**\n"),
+        format!("# Plan\n\n---\n\n### Task 2: Build\n\n{files}- [ ] **Step 1**\n\n{text}\n"),
+        format!("### Task 2: Build\n\n{text}\n\n### Task 3: Later\n\n{text}\n"),
+    ]
+}
+
+fn grown(list: &[String]) -> Vec<Node> {
+    trees(tasks(&list.join("\n")), |task| State::of(task.status, None))
+}
+
+fn list(tasks: usize, title: &str) -> Vec<String> {
+    let line = |n: usize| {
+        let status = if n == 1 { "completed" } else { "pending" };
+        format!("{n} - {n} - {status} Task {n}: Build {title}")
+    };
+    (1..=tasks).map(line).collect()
+}
+
+/// What a wake-up is made of; `unread` messages, of which the facts hold the newest eleven.
+struct Material<'a> {
+    roots: &'a [Node],
+    short: &'a [Node],
+    plan: &'a str,
+    skill: &'a str,
+    unread: &'a [String],
+    profile: Profile,
+    order: Order,
+}
+
+impl Material<'_> {
+    fn facts(&self) -> Facts<'_> {
+        let from = AgentName::known("ana");
+        let said = |(content, id): (&String, i64)| (id, content.clone());
+        let mut newest: Vec<_> = self.unread.iter().zip(1..).map(said).collect();
+        newest.reverse();
+        newest.truncate(11);
+        let mut activity: Vec<_> = newest
+            .iter()
+            .skip(1)
+            .map(|(id, content)| ActivityLine {
+                text: format!("- 10:00 - @ana: \"{content}\""),
+                message: Some(*id),
+            })
+            .collect();
+        activity.reverse();
+        let deed = ActivityLine { text: "- 10:01 - You did it".to_owned(), message: None };
+        activity.push(deed);
+        let outline = |roots| Some(Outline::new(roots, &current_path(roots)));
+        Facts {
+            reader: AgentName::known("june"),
+            profile: self.profile,
+            order: self.order,
+            fit: Fit::Kept,
+            skill: SkillText {
+                id: SkillId::parse("superpowers:test-driven-development").unwrap(),
+                forms: Arc::new(Forms::new(self.skill.trim_end_matches(['\r', '\n']))),
+                found: true,
+                notices: Vec::new(),
+                others: Vec::new(),
+            },
+            outline: outline(self.roots),
+            short_outline: outline(self.short),
+            plan: Some(PlanText::Found { file: "plan.md", plan: Plan::parse(self.plan) }),
+            activity,
+            message: newest
+                .first()
+                .map(|(_, content)| NewMessage { from, content: content.clone() }),
+            message_id: newest.first().map(|(id, _)| *id),
+            unread: self.unread.len(),
+        }
+    }
+
+    /// Fits the text into a room, and checks all that must hold of it.
+    #[track_caller]
+    fn check(&self, room: Room, what: &str) -> WakeUp {
+        let facts = self.facts();
+        let woken = wake_up(&facts, room, &Estimate);
+        let text = &woken.text;
+        assert!(
+            room.holds(text, &Estimate),
+            "{what}: {} in {room:?}: {:?}",
+            woken.cost,
+            woken.steps
+        );
+        assert!(!woken.over_budget, "{what}");
+        self.check_messages(&woken, what);
+        let says = |step, words: &str| {
+            let is_said = !woken.steps.contains(&step) || text.contains(words);
+            assert!(is_said, "{what}: {step:?} without {words}\n{text}");
+        };
+        says(Step::SkillCut, "> truncated: test-driven-development at char_offset=");
+        if !text.contains("at char_offset=0\n") {
+            says(Step::SkillExplanations, "> omitted sections: ");
+            says(Step::SkillDiagrams, "> omitted sections: ");
+        }
+        says(Step::LessActivity, "left out");
+        says(Step::NoActivity, "left out");
+        says(Step::PlanTask, "> shortened: without ");
+        says(Step::PlanFiles, "> shortened: without ");
+        says(Step::NearTasks, "`convoke task tree`");
+        says(Step::FewTasks, "`convoke task tree`");
+        says(Step::ShortMessage, "characters more: `convoke inbox june --mark`]");
+        if room.budget.get() >= 40 {
+            says(Step::Minimal, "convoke wake june");
+        }
+        woken
+    }
+
+    /// Every unread message is given whole, cut with a mark, or counted; no other is.
+    #[track_caller]
+    fn check_messages(&self, woken: &WakeUp, what: &str) {
+        let text = &woken.text;
+        let counted = text.lines().find_map(|line| {
+            let number = line
+                .strip_prefix('(')?
+                .strip_suffix(" more unread to you: `convoke inbox june --mark`)")?;
+            number.parse::<usize>().ok()
+        });
+        let cut = usize::from(woken.steps.contains(&Step::ShortMessage));
+        let announced = counted.unwrap_or_default() + cut;
+        let is_tiny = !text.contains("convoke inbox") && woken.steps == [Step::Minimal];
+        assert!(
+            is_tiny || woken.read.len() + announced == self.unread.len(),
+            "{what}: {:?} and {announced} of {}\n{text}",
+            woken.read,
+            self.unread.len()
+        );
+        for id in &woken.read {
+            let content = &self.unread[usize::try_from(*id).unwrap() - 1];
+            assert!(text.contains(&format!("@ana: \"{content}\"")), "{what}: {id}");
+        }
+    }
+}
+
+#[test]
+fn every_shape_fits_and_nothing_is_left_out_in_silence() {
+    let roots = grown(&list(9, "the parser"));
+    let unread = ["please hurry".to_owned()];
+    for (name, text) in texts() {
+        for (index, plan) in plans(&text).iter().enumerate() {
+            let material = Material {
+                roots: &roots,
+                short: &roots,
+                plan,
+                skill: &text,
+                unread: &unread,
+                profile: Profile::ALL[index % 2],
+                order: if index < 2 { Order::Contract } else { Order::CriticalFirst },
+            };
+            for budget in BUDGETS {
+                let room = Room::from(Budget::at_least_one(budget));
+                let what = format!("{name} {index} at {budget}");
+                let woken = material.check(room, &what);
+                assert!(woken.text.contains("please hurry"), "{what}");
+                assert!(woken.text.contains("<-- CURRENT"), "{what}");
+            }
+        }
+    }
+}
+
+// The list gives way before the skill does, and what it leaves is used.
+#[test]
+fn four_hundred_tasks_leave_the_skill_its_room() {
+    let roots = grown(&list(400, "another ordinary part of the whole thing"));
+    let skill = "## Rule\n\nObey this rule, and then the next one.\n\n".repeat(1500);
+    let unread = ["please hurry".to_owned()];
+    for (budget, most_bytes) in [(8000, None), (100_000, Some(39_000)), (4000, Some(9_000))] {
+        let material = Material {
+            roots: &roots,
+            short: &roots,
+            plan: "# Plan\n",
+            skill: &skill,
+            unread: &unread,
+            profile: Profile::Orchestrator,
+            order: Order::CriticalFirst,
+        };
+        let room = Room { budget: Budget::at_least_one(budget), most_bytes };
+        let woken = material.check(room, &format!("{budget} {most_bytes:?}"));
+        let used = woken.text.len() as u64 * 100;
+        let bytes = most_bytes.map_or(budget * 4 * 10 / 11, |most| most as u64);
+        assert!(used > bytes.min(budget * 40 / 11) * 95, "{} of {bytes} bytes", woken.text.len());
+        assert!(woken.text.matches("Obey this rule").count() > 50);
+        assert!(
+            woken.text.contains("- … 386 later tasks (386 open, 0 closed): `convoke task tree`")
+        );
+    }
+}
+
+// A title as long as a book moves nothing else out.
+#[test]
+fn a_long_title_does_not_displace_a_message() {
+    let title = "and another thing ".repeat(1700);
+    let roots = grown(&list(3, &title[..400]));
+    let short = grown(&list(3, &title[..60]));
+    let unread = ["please hurry".to_owned()];
+    for budget in [200, 300, 1000, 8000] {
+        let material = Material {
+            roots: &roots,
+            short: &short,
+            plan: "",
+            skill: "Do it.",
+            unread: &unread,
+            profile: Profile::Orchestrator,
+            order: Order::Contract,
+        };
+        let room = Room::from(Budget::at_least_one(budget));
+        let woken = material.check(room, "long title");
+        assert_eq!(woken.text.contains("please hurry"), woken.read == [1], "{}", woken.text);
+        assert!(budget < 1000 || woken.read == [1], "{}", woken.text);
+    }
+}
+
+// Where nothing fits, as much as fits says where to look.
+#[test]
+fn the_smallest_budget_is_kept() {
+    let roots = grown(&list(3, "x"));
+    let unread: Vec<_> = (0..5).map(|n| format!("message {n}")).collect();
+    for budget in 1..300 {
+        let material = Material {
+            roots: &roots,
+            short: &roots,
+            plan: "",
+            skill: "Do it.",
+            unread: &unread,
+            profile: Profile::Orchestrator,
+            order: Order::Contract,
+        };
+        let room = Room::from(Budget::at_least_one(budget));
+        let woken = wake_up(&material.facts(), room, &Estimate);
+        assert!(!woken.over_budget, "{budget}: {}", woken.text);
+        if budget >= 40 {
+            material.check(room, &budget.to_string());
+            assert!(woken.text.contains("convoke inbox june --mark") || woken.read.len() == 5);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    // W-21: delivered and announced are what was unread before, in every step.
+    #[test]
+    fn no_message_is_lost(
+        lengths in prop::collection::vec(prop_oneof![0_usize..80, 0_usize..3000, 29_000_usize..31_000], 0..25),
+        letter in prop_oneof![Just("a"), Just("가"), Just("😀"), Just("x y ")],
+        budget in prop_oneof![1_u64..400, 400_u64..9000, 9000_u64..60_000],
+        most_bytes in prop::option::of(200_usize..40_000),
+        tasks in 1_usize..120,
+        skill_lines in 0_usize..600,
+        is_agent in any::<bool>(),
+        is_hook in any::<bool>(),
+    ) {
+        let unread: Vec<_> = lengths
+            .iter()
+            .zip(1..)
+            .map(|(length, number)| format!("{number}: {}", letter.repeat(length / letter.len())))
+            .collect();
+        let roots = grown(&list(tasks, "something of a usual length"));
+        let skill = "Do this, and then do that, carefully and in order.\n".repeat(skill_lines);
+        let material = Material {
+            roots: &roots,
+            short: &roots,
+            plan: "# Plan\n\nWords.\n\n### Task 2: Build\n\nMore words.\n",
+            skill: &skill,
+            unread: &unread,
+            profile: if is_agent { Profile::Agent } else { Profile::Orchestrator },
+            order: if is_hook { Order::CriticalFirst } else { Order::Contract },
+        };
+        material.check(Room { budget: Budget::at_least_one(budget), most_bytes }, "any");
+    }
+}

@@ -1,0 +1,65 @@
+//! What was said to an agent, and what happened around it.
+
+use std::collections::BTreeSet;
+
+use convoke_domain::message::{ActivityLine, Message, activity};
+use convoke_domain::wake::NewMessage;
+use convoke_domain::wake::news::Unread;
+use convoke_store::error::StoreError;
+use convoke_store::message::Addressed;
+
+use super::{Call, Sources};
+
+/// The most messages and the most deeds that are shown as recent.
+const RECENT: usize = 10;
+
+/// The new message, and the lines of recent activity without it.
+pub(super) struct Messages {
+    pub(super) new: Option<NewMessage>,
+    pub(super) id: Option<i64>,
+    /// The newest unread messages to the agent, the new message last.
+    pub(super) unread: Vec<Unread>,
+    /// How many stored ones there are in all.
+    pub(super) count: usize,
+    /// The newest of them.
+    pub(super) newest: Option<i64>,
+    pub(super) activity: Vec<ActivityLine>,
+}
+
+impl Messages {
+    pub(super) fn read(sources: &Sources<'_>, call: &Call) -> Result<Self, StoreError> {
+        let (store, scope, agent) = (sources.store, sources.scope, &call.agent);
+        let mut addressed =
+            store.addressed_to(scope, agent, Addressed::Unread, None, RECENT + 1)?;
+        let count = store.count_addressed_to(scope, agent, Addressed::Unread)?;
+        let newest = addressed.last().map(|message| message.id);
+        let stored = |message: &Message| Unread {
+            id: Some(message.id),
+            message: NewMessage { from: message.from.clone(), content: message.content.clone() },
+        };
+        let mut unread: Vec<_> = addressed.iter().map(stored).collect();
+        let said = call.message.clone();
+        unread.extend(said.clone().map(|message| Unread { id: None, message }));
+        let (new, id) = match said {
+            Some(message) => (Some(message), None),
+            None => {
+                addressed.pop().map_or((None, None), |Message { id, from, content, .. }| {
+                    (Some(NewMessage { from, content }), Some(id))
+                })
+            }
+        };
+        let waiting: BTreeSet<i64> = addressed.iter().map(|message| message.id).collect();
+        let recent = store.recent_messages(scope, RECENT + 1)?;
+        let known = |message: &Message| Some(message.id) == id || waiting.contains(&message.id);
+        let others = recent.into_iter().rev().filter(|message| !known(message));
+        // What is unread goes before what the agent may have heard.
+        let newest_first = addressed.into_iter().rev().chain(others);
+        let shown: Vec<_> = newest_first.take(RECENT).collect();
+        let events = store.recent_events(scope, RECENT)?;
+        let mut activity = activity(&shown, &events, agent, sources.clock);
+        for line in &mut activity {
+            line.message = line.message.filter(|id| waiting.contains(id));
+        }
+        Ok(Self { new, id, unread, count, newest, activity })
+    }
+}

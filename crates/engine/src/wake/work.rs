@@ -1,0 +1,114 @@
+//! The tasks of the plan that an agent works on, as far as it needs them.
+
+use convoke_domain::agent::Agent;
+use convoke_domain::task::outline::{Outline, Tally};
+use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
+use convoke_domain::task::{State, Task};
+use convoke_domain::text::{CharOffset, Text};
+use convoke_domain::wake::news::Place;
+use convoke_domain::wake::{Fit, Profile};
+use convoke_store::error::StoreError;
+use convoke_store::task::{ActivePlan, Surroundings};
+
+use super::{Call, Sources};
+
+/// The largest plan that is read whole.
+const MOST_TASKS: usize = 500;
+
+/// How many characters of a title are shown, and where there is little room.
+const LONG_TITLE: usize = 400;
+const SHORT_TITLE: usize = 60;
+
+/// The tasks of the active plan.
+pub(super) struct Work {
+    pub(super) roots: Vec<Node>,
+    /// The same with titles that are cut short.
+    pub(super) short_roots: Vec<Node>,
+    /// How many tasks of the plan are in neither.
+    elsewhere: Tally,
+    pub(super) plan_file: Option<String>,
+}
+
+impl Work {
+    /// Reads a plan's tasks, all of them where the contract's list is wanted.
+    pub(super) fn read(
+        sources: &Sources<'_>,
+        call: &Call,
+        fit: Fit,
+        agents: &[Agent],
+    ) -> Result<Self, StoreError> {
+        let plan = active_plan(sources, call)?;
+        let is_work = plan != ActivePlan::Nothing;
+        let plan_file = match plan {
+            ActivePlan::Nothing | ActivePlan::WithoutFile => None,
+            ActivePlan::File(plan) => Some(plan),
+        };
+        let most = match fit {
+            Fit::Seed => usize::MAX,
+            Fit::Kept => MOST_TASKS,
+        };
+        let agent = (call.profile == Profile::Agent).then_some(&call.agent);
+        let (store, scope) = (sources.store, sources.scope);
+        let found = is_work.then(|| store.surroundings(scope, plan_file.as_deref(), agent, most));
+        let Surroundings { tasks, elsewhere } = found.transpose()?.unwrap_or_default();
+        let grown = |most: usize| {
+            let clipped = tasks.iter().map(|task| clip_title(task, fit, most)).collect();
+            trees(clipped, |task| State::among(agents, task))
+        };
+        let (roots, short_roots) = (grown(LONG_TITLE), grown(SHORT_TITLE));
+        Ok(Self { roots, short_roots, elsewhere, plan_file })
+    }
+
+    pub(super) fn outline<'a>(&self, roots: &'a [Node], call: &Call) -> Option<Outline<'a>> {
+        let outline = Outline::new(roots, &current(roots, call));
+        (!roots.is_empty()).then(|| outline.with_elsewhere(self.elsewhere))
+    }
+
+    /// Returns where the agent stands. In a plan that was not read whole the store counts its
+    /// siblings.
+    pub(super) fn place<'a>(
+        &'a self,
+        sources: &Sources<'_>,
+        path: &[&'a Node],
+    ) -> Result<Place<'a>, StoreError> {
+        let (siblings, phase) = match path {
+            [.., parent, _] => (parent.children.as_slice(), Some(parent.task.content.as_str())),
+            _ => (self.roots.as_slice(), None),
+        };
+        let Some(leaf) = path.last() else {
+            return Ok(Place { of: siblings.len(), ..Place::default() });
+        };
+        let before = siblings.iter().take_while(|node| !std::ptr::eq(*node, *leaf)).count();
+        let (number, of) = if self.elsewhere == Tally::default() {
+            (before + 1, siblings.len())
+        } else {
+            sources.store.place(sources.scope, &leaf.task)?
+        };
+        Ok(Place { phase, number, of, task: Some(leaf.task.content.as_str()) })
+    }
+}
+
+/// Returns the way to the task that the agent is working on.
+pub(super) fn current<'a>(roots: &'a [Node], call: &Call) -> Vec<&'a Node> {
+    match call.profile {
+        Profile::Orchestrator => current_path(roots),
+        Profile::Agent => current_path_of(roots, &call.agent),
+    }
+}
+
+/// Cuts a title that is longer than a line should be; the contract never does.
+fn clip_title(task: &Task, fit: Fit, most: usize) -> Task {
+    let text = Text::new(&task.content);
+    let mut clipped = task.clone();
+    if fit == Fit::Kept && text.chars() > most {
+        let kept = text.before(CharOffset::new(most)).as_str();
+        clipped.content = format!("{kept}… [`convoke task show {}`]", task.id);
+    }
+    clipped
+}
+
+/// The orchestrator follows the whole scope, an agent what it holds.
+fn active_plan(sources: &Sources<'_>, call: &Call) -> Result<ActivePlan, StoreError> {
+    let of = (call.profile == Profile::Agent).then_some(&call.agent);
+    sources.store.active_plan(sources.scope, of)
+}
