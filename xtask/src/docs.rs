@@ -75,6 +75,7 @@ fn configuration() -> String {
         Convoke ignores such a key and says so on stderr, with the file, the key and the reason.\n\n";
     let brief = config::reference(config::brief::SECTION, &config::brief::KEYS);
     let wake = config::reference(config::wake::SECTION, &config::wake::KEYS);
+    let task = config::reference(config::task::SECTION, &config::task::KEYS);
     let dispatch = config::reference(config::dispatch::SECTION, &config::dispatch::KEYS);
     let lane = config::reference(config::lane::SECTION, &config::lane::KEYS);
     let lane = format!(
@@ -96,7 +97,7 @@ fn configuration() -> String {
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
         | `NO_COLOR` | never use colors |\n";
     format!(
-        "{NOTICE}{places}{brief}\n{wake}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"
+        "{NOTICE}{places}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"
     )
 }
 

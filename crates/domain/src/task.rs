@@ -1,5 +1,6 @@
 //! The work tree: what is to be done, by whom, and what is being done now.
 
+pub mod deed;
 pub mod foreign;
 pub mod id;
 pub mod outline;

@@ -1,9 +1,10 @@
 //! The wake-up: the text that puts an agent back where it was.
 //!
-//! [`Facts`] is everything known about the agent, [`layout`] how it reads, [`next_step`] what the
-//! newest message means for it, and [`fit`] how it is shortened when there is too little room.
+//! [`Facts`] is everything known about the agent, [`layout`] how it reads, [`deeds`] what it should
+//! do next by what was recorded, [`next_step`] the same as the original guessed it, and [`fit`] how it is shortened when there is too little room.
 //! [`news`] is what an agent is told that still has its memory.
 
+pub mod deeds;
 pub mod fit;
 pub mod hop;
 pub mod layout;
@@ -12,6 +13,7 @@ pub mod next_step;
 
 use std::sync::Arc;
 
+use self::deeds::Known;
 use crate::plan::Plan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
@@ -114,9 +116,9 @@ pub enum Order {
 /// The skill as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillText {
-    /// Which skill.
-    pub id: SkillId,
-    /// Its text, or a line that says it was not found.
+    /// Which skill, if one is named.
+    pub id: Option<SkillId>,
+    /// Its text, or what is said in its place.
     pub forms: Arc<Forms>,
     /// Whether it was found; the line that says it was not is never cut.
     pub found: bool,
@@ -179,6 +181,8 @@ pub struct Facts<'a> {
     pub activity: Vec<String>,
     /// What woke it.
     pub message: Option<NewMessage>,
+    /// What is recorded about the current task and with the message.
+    pub known: Known,
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! Many processes use a store at the same time; each write is one short transaction.
 
 pub mod agent;
+pub mod deed;
 pub mod delivery;
 pub mod dispatch;
 pub mod error;
@@ -21,6 +22,7 @@ pub mod task;
 pub mod wake_up;
 
 use crate::agent::AgentStore;
+use crate::deed::DeedStore;
 use crate::delivery::DeliveryStore;
 use crate::dispatch::DispatchStore;
 use crate::install::InstallStore;
@@ -40,6 +42,7 @@ pub trait Store:
     + MessageStore
     + AgentStore
     + SkillStore
+    + DeedStore
     + DeliveryStore
     + DispatchStore
     + InstallStore
@@ -56,6 +59,7 @@ impl<T> Store for T where
         + MessageStore
         + AgentStore
         + SkillStore
+        + DeedStore
         + DeliveryStore
         + DispatchStore
         + InstallStore

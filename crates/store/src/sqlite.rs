@@ -3,6 +3,7 @@
 //! Writers wait for each other instead of failing. Readers never wait.
 
 mod agent;
+mod deed;
 mod delivery;
 mod dispatch;
 mod install;

@@ -3,8 +3,10 @@
 mod change;
 mod import;
 mod list;
+mod parent;
 mod report;
 mod tree;
+pub(super) mod verdict;
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,6 +14,7 @@ use clap::Subcommand;
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::{InvalidSkillId, SkillId};
 use convoke_domain::task::Status;
+use convoke_domain::task::deed::DeedKind;
 use convoke_domain::task::id::TaskId;
 use convoke_store::task::{Change, NewTask, TaskStore};
 
@@ -52,6 +55,10 @@ enum Command {
     Show(OneTask),
     #[command(flatten)]
     Change(ChangeCommand),
+    /// Record that a role found a task done
+    Pass(verdict::Args),
+    /// Record that a role found that a task has to be done again
+    Fail(verdict::Args),
     /// Remove a task with everything below it
     Rm(OneTask),
     /// Add the `### Task N` sections of a plan as tasks, or take over another program's tasks
@@ -152,6 +159,8 @@ impl Args {
                 let (id, change) = command.change();
                 change::apply(&workspace, app, actor, id, &change, output)
             }
+            Command::Pass(args) => args.run(DeedKind::Pass, &workspace, app, actor, output),
+            Command::Fail(args) => args.run(DeedKind::Fail, &workspace, app, actor, output),
             Command::Rm(args) => change::remove(&workspace, app, actor, &args.id, output),
             Command::Import(args) => args.run(&workspace, app, output),
             Command::List => list::list(&workspace, app, output),
@@ -205,7 +214,7 @@ fn print_ids(ids: &[TaskId], app: &App, output: &mut Output) -> Result<Exit, Fai
 }
 
 /// Reads one filled line; a second one could pass for somebody else's words.
-fn line(text: &str) -> Result<String, &'static str> {
+pub(super) fn line(text: &str) -> Result<String, &'static str> {
     let line = text.trim();
     if line.is_empty() {
         Err("it must not be empty")

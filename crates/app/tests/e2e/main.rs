@@ -14,6 +14,7 @@ mod brief_rest;
 mod cli;
 mod config;
 mod config_trust;
+mod deeds;
 mod design;
 mod design_cost;
 mod design_decide;

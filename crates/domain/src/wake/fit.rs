@@ -6,6 +6,7 @@
 use super::layout::render;
 use super::{Facts, Order, SkillText};
 use crate::cut::{self, Accept};
+use crate::skill::SkillId;
 use crate::skill::prune::{Level, Pruned};
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
@@ -60,7 +61,8 @@ impl Shape {
         let pruned = skill.forms.at(self.level);
         let Some(at) = self.cut else { return pruned.render() };
         let kept = Text::new(&pruned.text).before(at).as_str().trim_end_matches(['\r', '\n']);
-        let marker = format!("> truncated: {} at char_offset={at}", skill.id.bare());
+        let name = skill.id.as_ref().map_or("skill", SkillId::bare);
+        let marker = format!("> truncated: {name} at char_offset={at}");
         let omitted = pruned.omitted.clone();
         Pruned { text: format!("{kept}\n\n{marker}"), omitted }.render()
     }
@@ -239,11 +241,11 @@ impl Fitting<'_> {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::deeds::{Known, NextActionRule};
     use super::super::{NewMessage, PlanText, Profile};
     use super::*;
     use crate::plan::Plan;
     use crate::scope::AgentName;
-    use crate::skill::SkillId;
     use crate::skill::prune::Forms;
     use crate::task::State;
     use crate::task::fixture::{LOGIN, tasks};
@@ -264,7 +266,7 @@ mod tests {
             profile,
             order: Order::Contract,
             skill: SkillText {
-                id: SkillId::parse("superpowers:subagent-driven-development").unwrap(),
+                id: SkillId::parse("superpowers:subagent-driven-development").ok(),
                 forms: Arc::new(Forms::new("[Full skill content here]")),
                 found: true,
                 notices: Vec::new(),
@@ -281,6 +283,7 @@ mod tests {
                 from: AgentName::parse("spec-reviewer").unwrap(),
                 content: line("Spec review complete. All requirements met, no extras added."),
             }),
+            known: Known { rule: NextActionRule::Seed, ..Known::default() },
         }
     }
 

@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::StoreError;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: [&str; 14] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; 13] = [
     include_str!("0011.sql"),
     include_str!("0012.sql"),
     include_str!("0013.sql"),
+    include_str!("0019.sql"),
 ];
 
 /// What marks a database as ours: the letters `Conv`.

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use self::tree::{BELOW, close_below, height, refuse_circle, refuse_depth, take_over_plan};
+use super::deed::supersede_verdicts;
 use super::row::{Time, Word, one_of};
 use super::skill::release_pins;
 use super::{SqliteStore, failed, rows};
@@ -152,6 +153,9 @@ impl TaskStore for SqliteStore {
             Change::Status(status) => {
                 set("status", &status.name())?;
                 set("completed_at", &status.is_closed().then_some(Time(now)))?;
+                if !status.is_closed() && task.status != *status {
+                    supersede_verdicts(&transaction, scope, id, now).map_err(&failed)?;
+                }
                 if status.is_closed() {
                     closed = close_below(&transaction, scope, id, now).map_err(&failed)?;
                     release_pins(&transaction, scope, task.plan_file.as_deref(), now)
@@ -159,6 +163,7 @@ impl TaskStore for SqliteStore {
                 }
             }
             Change::Note(note) => set("notes", note)?,
+            Change::Skill(skill) => set("skill", skill)?,
             Change::Agent(agent) => set("assigned_agent", &agent.map(AgentName::as_str))?,
             Change::Parent(parent) => {
                 if let Some(parent) = parent {
@@ -264,11 +269,15 @@ fn task_number(task: &Task) -> Option<&str> {
     number(&task.content)
 }
 
-fn no_task(id: &TaskId) -> StoreError {
+pub(super) fn no_task(id: &TaskId) -> StoreError {
     StoreError::NoTask { id: id.clone() }
 }
 
-fn find(connection: &Connection, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError> {
+pub(super) fn find(
+    connection: &Connection,
+    scope: &Scope,
+    id: &TaskId,
+) -> Result<Option<Task>, StoreError> {
     let sql = "SELECT * FROM tasks \
                WHERE project = ?1 AND branch = ?2 AND id = ?3 AND deleted_at IS NULL";
     let values = params![scope.project, scope.branch, id.as_str()];

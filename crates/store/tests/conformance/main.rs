@@ -1,6 +1,7 @@
 //! What every store guarantees, one rule at a time, against a fresh store each.
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a rule that cannot be set up fails")]
 
+mod deed;
 mod dispatch;
 mod journal;
 mod lane;
@@ -17,11 +18,13 @@ use convoke_domain::owner::Owner;
 use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::skill::SkillId;
 use convoke_domain::task::Status;
+use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
 use convoke_domain::task::id::TaskId;
 use jiff::{SignedDuration, Timestamp};
 
 use convoke_store::Store;
 use convoke_store::agent::AgentChange;
+use convoke_store::deed::NewDeed;
 use convoke_store::delivery::{Activity, LastText, Session, Wording};
 use convoke_store::error::StoreError;
 use convoke_store::install::Install;
@@ -37,7 +40,11 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 34] = [
+    let rules: [Rule; 38] = [
+        ("what is recorded about a task is kept", deed::deeds_are_kept),
+        ("a verdict ends with a new start", deed::verdicts_end_with_a_new_start),
+        ("a message carries its verdict", deed::a_message_carries_its_verdict),
+        ("the skills that a user chose are kept", deed::chosen_skills_are_kept),
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),

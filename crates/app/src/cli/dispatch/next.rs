@@ -12,6 +12,7 @@ use convoke_engine::git::diff::Committed;
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
+use super::deed::{Dispatched, kind_of};
 use super::materials::MaterialArgs;
 use super::prompt::say_remarks;
 use super::{PostArgs, gate, next_failed, read};
@@ -19,7 +20,7 @@ use crate::app::{App, Format};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, Voice};
 use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -112,6 +113,8 @@ impl NextArgs {
 
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Decided { role, feature, made, .. } = self.decide(app, None)?;
+        Dispatched { app, role: &role.name, task: None }
+            .record_start(kind_of(&role), &Voice::default());
         let chars = Text::new(&made.prompt).chars();
         let report = Report {
             role: role.name.to_string(),

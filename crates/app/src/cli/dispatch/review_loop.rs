@@ -12,6 +12,7 @@ use std::thread;
 use convoke_domain::dispatch::history;
 use convoke_domain::dispatch::review_loop::{Step, Stop, next_step};
 use convoke_domain::dispatch::role::{Form, Noun, Proof, RoleName};
+use convoke_domain::task::id::TaskId;
 use convoke_domain::tree::Verdict;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::STATE_FILE;
@@ -81,6 +82,10 @@ pub(super) struct Args {
     /// Accept an approval only if the client's record shows that every required file was read whole
     #[arg(long)]
     require_proof: bool,
+
+    /// The stored task that is reviewed; Convoke records every verdict with it
+    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
+    task: Option<TaskId>,
 
     #[command(flatten)]
     allowance: Allowance,
@@ -354,7 +359,8 @@ impl Course<'_> {
         let model = self.args.model.as_deref().filter(|_| is_reviewers);
         let (write, watch) = (self.args.write, Watch::Round);
         let proof = Proof::of(self.args.require_proof);
-        Assignment { next, client, model, write, watch, purse: &self.purse, proof }
+        let task = self.args.task.as_ref();
+        Assignment { next, client, model, write, watch, purse: &self.purse, proof, task }
     }
 }
 

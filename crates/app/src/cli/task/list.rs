@@ -4,15 +4,26 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::task::tree::{Node, in_order, trees};
 use convoke_domain::task::{State, Task};
 use convoke_store::agent::AgentStore;
+use convoke_store::deed::DeedStore;
 use convoke_store::error::StoreError;
 use convoke_store::task::TaskStore;
+use serde::Serialize;
 
 use super::report::TaskReport;
+use super::verdict::DeedReport;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
+
+/// One task with what is recorded about it.
+#[derive(Serialize)]
+struct ShownTask<'a> {
+    #[serde(flatten)]
+    task: TaskReport<'a>,
+    deeds: Vec<DeedReport>,
+}
 
 /// Reads the whole tree of the scope.
 pub(super) fn read(workspace: &Workspace) -> Result<Vec<Node>, Failure> {
@@ -62,20 +73,24 @@ pub(super) fn show(
     let task = store.task(scope, id).map_err(refused)?.ok_or_else(missing)?;
     let mut children = store.children(scope, id).map_err(refused)?;
     children.sort_by(in_order);
+    let deeds = store.deeds_of_task(scope, id).map_err(refused)?;
+    let deeds: Vec<_> = deeds.iter().map(DeedReport::new).collect();
     match app.format {
         Format::Json => {
             let children = children.iter().map(|it| TaskReport::new(it, false, Vec::new()));
-            output.json(&TaskReport::new(&task, false, children.collect()))?;
+            let task = TaskReport::new(&task, false, children.collect());
+            output.json(&ShownTask { task, deeds })?;
         }
-        Format::Text => output.data(&detail(&task, &children))?,
+        Format::Text => output.data(&detail(&task, &children, &deeds))?,
     }
     Ok(Exit::Done)
 }
 
-fn detail(task: &Task, children: &[Task]) -> String {
+fn detail(task: &Task, children: &[Task], deeds: &[DeedReport]) -> String {
     let mut lines = vec![format!("{} \"{}\" [{}]", task.id, task.content, task.status.name())];
     lines.extend(task.parent.as_ref().map(|parent| format!("  Parent: {parent}")));
     lines.extend(task.notes.as_ref().map(|note| format!("  Note: {note}")));
+    lines.extend(deeds.iter().map(|deed| format!("  Recorded: {}", deed.line())));
     lines.push(String::new());
     if children.is_empty() {
         lines.push("No children.".to_owned());
