@@ -17,6 +17,8 @@ pub mod inbox;
 pub mod lane;
 pub mod manifest;
 pub mod mermaid;
+pub mod pin;
+pub mod plan;
 pub mod plumbing;
 pub mod prompt;
 pub mod runs;
@@ -77,6 +79,8 @@ enum Command {
     Compare(compare::Args),
     Manifest(manifest::Args),
     Task(task::Args),
+    Plan(plan::Args),
+    Pin(pin::Args),
     Say(say::Args),
     Inbox(inbox::Args),
     Agent(agent::Args),
@@ -124,6 +128,8 @@ impl Cli {
             Command::Compare(args) => args.run(&self.app()?, output),
             Command::Manifest(args) => args.run(&self.app()?, output),
             Command::Task(args) => args.run(&self.app()?, output),
+            Command::Plan(args) => args.run(&self.app()?, output),
+            Command::Pin(args) => args.run(&self.app()?, output),
             Command::Say(args) => args.run(&self.app()?, output),
             Command::Inbox(args) => args.run(&self.app()?, output),
             Command::Agent(args) => args.run(&self.app()?, output),

@@ -62,6 +62,8 @@ pub enum State {
     Blocked,
     /// Open, and its agent has failed.
     Failed,
+    /// Open, and the user cancelled its plan.
+    Cancelled,
 }
 
 impl State {
@@ -87,12 +89,22 @@ impl State {
             Self::Stored(status) => status.name(),
             Self::Blocked => "blocked",
             Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
         }
     }
 
     /// Tells whether nothing is left to do.
     pub const fn is_closed(self) -> bool {
-        matches!(self, Self::Stored(status) if status.is_closed())
+        match self {
+            Self::Stored(status) => status.is_closed(),
+            Self::Cancelled => true,
+            Self::Blocked | Self::Failed => false,
+        }
+    }
+
+    /// Returns the state of a task whose plan is cancelled.
+    pub const fn cancelled(self) -> Self {
+        if self.is_closed() { self } else { Self::Cancelled }
     }
 }
 

@@ -14,6 +14,7 @@ pub mod next_step;
 use std::sync::Arc;
 
 use self::deeds::Known;
+use crate::pin::Pin;
 use crate::plan::Plan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
@@ -183,6 +184,8 @@ pub struct Facts<'a> {
     pub message: Option<NewMessage>,
     /// What is recorded about the current task and with the message.
     pub known: Known,
+    /// The user's rules, which come before everything else.
+    pub pins: Vec<Pin>,
 }
 
 #[cfg(test)]

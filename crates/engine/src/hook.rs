@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::parts::{room, split};
 use convoke_domain::hook::{Client, Moment, SAVED, Trace};
+use convoke_domain::pin::Pin;
 use convoke_domain::scope::Address;
 use convoke_domain::token::{Budget, Estimate};
 use convoke_domain::wake::fit::Step;
@@ -93,6 +94,8 @@ pub struct Answer {
     loss: Option<u32>,
     /// The message that was handed over with it.
     message_id: Option<i64>,
+    /// The user's rules that are whole in this entry's part.
+    pins: Vec<i64>,
     /// The skill that was injected with it, where this entry made the text.
     injection: Option<Injection>,
 }
@@ -100,7 +103,8 @@ pub struct Answer {
 impl Answer {
     /// An answer that every client takes for silence.
     pub fn nothing() -> Self {
-        Self { json: "{}".to_owned(), loss: None, message_id: None, injection: None }
+        let (json, pins) = ("{}".to_owned(), Vec::new());
+        Self { json, loss: None, message_id: None, pins, injection: None }
     }
 }
 
@@ -125,11 +129,19 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
     };
     let kept = store.keep_text(heard.session, loss, &made, heard.now)?;
     let part = part(&kept.text, heard);
+    let pins = part.as_deref().map_or(Ok(Vec::new()), |part| rules_in(sources, part))?;
     let json = part.map_or_else(|| Answer::nothing().json, |part| in_format(heard, &part));
     let is_ours = kept == made;
     let injection =
         assembled.filter(|_| is_ours).map(|it| it.injection(&heard.agent.agent, heard.now));
-    Ok(Answer { json, loss: Some(loss), message_id: kept.message_id, injection })
+    Ok(Answer { json, loss: Some(loss), message_id: kept.message_id, pins, injection })
+}
+
+/// Returns the rules of the user that a part holds whole.
+fn rules_in(sources: &Sources<'_>, part: &str) -> Result<Vec<i64>, StoreError> {
+    let pins = sources.store.pins(sources.scope, sources.now)?;
+    let is_there = |pin: &&Pin| part.lines().any(|line| line == pin.line());
+    Ok(pins.iter().filter(is_there).map(|pin| pin.id).collect())
 }
 
 /// Returns the message that counts as handed over: one that was cut is not.
@@ -177,6 +189,10 @@ pub fn record(sources: &Sources<'_>, heard: &Heard<'_>, answer: &Answer) -> Resu
     let Some(loss) = answer.loss else { return Ok(()) };
     let store = sources.store;
     store.delivered(heard.session, heard.entry.number, loss, heard.now)?;
+    if !answer.pins.is_empty() {
+        let (client, session) = (heard.session.client.name(), heard.session.id);
+        store.pins_delivered(&answer.pins, client, session, heard.now)?;
+    }
     if let Some(injection) = &answer.injection {
         store.record_injection(sources.scope, injection)?;
     }
@@ -229,7 +245,8 @@ fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assemble
         budget = scaled(budget.min(cost(&assembled)), room, length);
         assembled = assemble(sources, &call, budget, &Estimate)?;
     }
-    let empty = assembled.task.is_none() && assembled.message_id.is_none();
+    let empty =
+        assembled.task.is_none() && assembled.message_id.is_none() && assembled.pins.is_empty();
     Ok((!empty).then_some(assembled))
 }
 

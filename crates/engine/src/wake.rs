@@ -6,6 +6,7 @@ use std::path::Path;
 
 use convoke_domain::agent::Agent;
 use convoke_domain::message::{Message, activity};
+use convoke_domain::pin::Pin;
 use convoke_domain::plan::Plan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::choice::{Choice, PatternRule, SkillRule};
@@ -54,6 +55,8 @@ pub struct Sources<'a> {
     pub clock: Offset,
     /// How much an agent is told each time.
     pub mode: Mode,
+    /// When this is; rules of the user may have ended before.
+    pub now: Timestamp,
 }
 
 /// Whom to wake, and with what.
@@ -88,6 +91,8 @@ pub struct Assembled {
     pub task: Option<String>,
     /// The stored message that is shown as new.
     pub message_id: Option<i64>,
+    /// The user's rules that hold.
+    pub pins: Vec<Pin>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
@@ -162,17 +167,22 @@ pub fn assemble(
         activity: messages.activity,
         message: messages.new.clone(),
         known: known(sources, &agents, &path, messages.id)?,
+        pins: sources.store.pins(sources.scope, sources.now)?,
     };
     let wake_up = match extent {
         Extent::Everything => wake_up(&facts, budget, tokenizer),
-        Extent::News => WakeUp::whole(news(&roots, &path, &messages.unread), budget, tokenizer),
+        Extent::News => {
+            let text = news(&roots, &path, &messages.unread, &facts.pins);
+            WakeUp::whole(text, budget, tokenizer)
+        }
     };
     if wake_up.over_budget {
         diagnostics.push("over_budget".to_owned());
     }
     let task = path.last().map(|node| node.task.id.to_string());
     let message_id = messages.id;
-    Ok(Assembled { wake_up, extent, choice, skill, plan_file, task, message_id, diagnostics })
+    let pins = facts.pins;
+    Ok(Assembled { wake_up, extent, choice, skill, plan_file, task, message_id, pins, diagnostics })
 }
 
 /// Reads what is recorded about the current task and with the new message.

@@ -14,6 +14,7 @@ pub mod install;
 pub mod journal;
 pub mod lane;
 pub mod message;
+pub mod pin;
 pub mod project;
 pub mod review_loop;
 pub mod skill;
@@ -29,6 +30,7 @@ use crate::install::InstallStore;
 use crate::journal::JournalStore;
 use crate::lane::LaneStore;
 use crate::message::MessageStore;
+use crate::pin::PinStore;
 use crate::project::ProjectStore;
 use crate::review_loop::LoopStore;
 use crate::skill::SkillStore;
@@ -43,6 +45,7 @@ pub trait Store:
     + AgentStore
     + SkillStore
     + DeedStore
+    + PinStore
     + DeliveryStore
     + DispatchStore
     + InstallStore
@@ -60,6 +63,7 @@ impl<T> Store for T where
         + AgentStore
         + SkillStore
         + DeedStore
+        + PinStore
         + DeliveryStore
         + DispatchStore
         + InstallStore

@@ -10,6 +10,7 @@ mod install;
 mod journal;
 mod lane;
 mod message;
+mod pin;
 mod privacy;
 mod project;
 mod review_loop;

@@ -26,7 +26,7 @@ impl User {
         let settings = "[wake]\nagent = 'june'\nwake_budget = 100000\n";
         user.write("home/.config/convoke/config.toml", settings)?;
         user.write("home/tmp/.keep", "")?;
-        user.convoke(&["task", "add", "Build the parser"])?;
+        user.convoke(&["task", "add", "Build the parser", "--skill", "test-driven-development"])?;
         Ok(user)
     }
 

@@ -1,5 +1,6 @@
 //! `convoke subagent`: the prompt of a subagent on one task.
 
+use convoke_domain::pin::before_prompt;
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::SkillId;
 use convoke_domain::subagent::Role;
@@ -7,8 +8,10 @@ use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_engine::subagent::assemble;
 use convoke_store::deed::{DeedStore, NewDeed};
+use convoke_store::pin::PinStore;
 use serde::Serialize;
 
+use super::lane::{Rules, RulesArgs};
 use super::wake::{library, sources};
 use crate::app::{App, Format};
 use crate::clock::now;
@@ -47,6 +50,9 @@ pub struct Args {
     /// Who dispatches it [default: `CONVOKE_AGENT`, else human]
     #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     actor: Option<AgentName>,
+
+    #[command(flatten)]
+    rules: RulesArgs,
 }
 
 impl Args {
@@ -86,7 +92,11 @@ impl Args {
         let sources = sources(app, &workspace, &settings, &library);
         let context = self.context.as_deref();
         let assembled = assemble(&sources, &self.role, &self.task, &self.templates, context);
-        let assembled = assembled.map_err(refused)?;
+        let mut assembled = assembled.map_err(refused)?;
+        if self.rules.rules() == Rules::Before {
+            let pins = workspace.store.pins(&workspace.scope, now()).map_err(refused)?;
+            assembled.prompt = before_prompt(&pins, &assembled.prompt);
+        }
         self.record(app, &workspace)?;
         match app.format {
             Format::Json => output.json(&Report {

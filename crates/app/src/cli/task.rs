@@ -239,7 +239,7 @@ struct PlanOutside {
 }
 
 /// Returns a plan's path relative to the project, written one way only.
-fn plan_file(app: &App, given: &Path) -> Result<String, Failure> {
+pub(super) fn plan_file(app: &App, given: &Path) -> Result<String, Failure> {
     let outside = || Failure::new(Exit::Usage, PlanOutside { path: given.to_owned() });
     let root = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
     let relative = given.strip_prefix(&root).unwrap_or(given);

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::app::{App, Format, Verbosity};
 use crate::cli::brief::budget;
+use crate::clock::now;
 use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -67,6 +68,8 @@ struct Report<'a> {
     plan_file: Option<&'a str>,
     task: Option<&'a str>,
     message_id: Option<i64>,
+    /// The user's rules that hold.
+    pins: Vec<i64>,
     diagnostics: &'a [String],
 }
 
@@ -134,6 +137,7 @@ pub(super) fn sources<'a>(
         next_action: settings.next_action,
         clock: settings.clock,
         mode: settings.mode,
+        now: now(),
     }
 }
 
@@ -158,8 +162,17 @@ fn path(assembled: &Assembled) -> Option<&PathBuf> {
 }
 
 fn report(assembled: &Assembled, budget: Budget) -> Report<'_> {
-    let Assembled { wake_up, extent, choice, skill, plan_file, task, message_id, diagnostics } =
-        assembled;
+    let Assembled {
+        wake_up,
+        extent,
+        choice,
+        skill,
+        plan_file,
+        task,
+        message_id,
+        pins,
+        diagnostics,
+    } = assembled;
     Report {
         text: &wake_up.text,
         tokens_x10: wake_up.cost.tenths(),
@@ -174,6 +187,7 @@ fn report(assembled: &Assembled, budget: Budget) -> Report<'_> {
         plan_file: plan_file.as_deref(),
         task: task.as_deref(),
         message_id: *message_id,
+        pins: pins.iter().map(|pin| pin.id).collect(),
         diagnostics,
     }
 }

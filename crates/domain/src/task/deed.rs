@@ -170,7 +170,8 @@ pub const fn state_words(state: State) -> &'static str {
         State::Stored(Status::Pending) => "not started",
         State::Stored(Status::InProgress | Status::Completed | Status::Skipped)
         | State::Blocked
-        | State::Failed => state.words(),
+        | State::Failed
+        | State::Cancelled => state.words(),
     }
 }
 

@@ -183,7 +183,7 @@ impl<'a> Outline<'a> {
             State::Blocked | State::Failed => {
                 format!("Resolve the {} state of {content}.", leaf.state.words())
             }
-            State::Stored(_) => {
+            State::Stored(_) | State::Cancelled => {
                 let next = match (self.next_part(), self.next_top_task()) {
                     (Some(part), _) => format!("proceed to {}", part.task.content.to_lowercase()),
                     (None, Some(top)) => format!("proceed to {}", top.task.label()),

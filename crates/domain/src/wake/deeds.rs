@@ -227,7 +227,7 @@ fn meaning(leaf: &Node, found: &Standing) -> String {
         (State::Blocked | State::Failed, _) => {
             format!("Decide whether this means that {name} can go on")
         }
-        (State::Stored(_), _) => {
+        (State::Stored(_) | State::Cancelled, _) => {
             format!("Decide whether this means anything for {name}, which is not started")
         }
     }
@@ -262,7 +262,7 @@ fn action(outline: &Outline<'_>, leaf: &Node, found: &Standing) -> String {
         (State::Stored(Status::InProgress), Standing::Unjudged) => {
             format!("Check whether {name} is done, then {}", next(outline))
         }
-        (State::Stored(_), _) => format!("Start {name}"),
+        (State::Stored(_) | State::Cancelled, _) => format!("Start {name}"),
     }
 }
 

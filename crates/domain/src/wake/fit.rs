@@ -36,6 +36,8 @@ pub struct Shape {
     pub(super) short_tasks: bool,
     /// Whether only tasks near the current one are shown.
     pub(super) near_tasks: bool,
+    /// The most rules of the user.
+    pub(super) pins: usize,
     /// The most characters of the new message.
     pub(super) message: Option<usize>,
     /// What stays in the skill.
@@ -51,6 +53,7 @@ impl Shape {
             plan: PlanForm::Full,
             short_tasks: false,
             near_tasks: false,
+            pins: facts.pins.len(),
             message: None,
             level: Level::WHOLE,
             cut: None,
@@ -92,6 +95,8 @@ pub enum Step {
     NearTasks,
     /// The new message is cut, where it alone is too long.
     ShortMessage,
+    /// Rules of the user that do not fit are counted, in a line that says how to see them.
+    FewerPins,
 }
 
 impl Step {
@@ -109,7 +114,7 @@ impl Step {
 
     /// The steps that are taken then for a text that must fit, because whatever carries it would cut
     /// off its end.
-    const FORCING: [Self; 2] = [Self::NearTasks, Self::ShortMessage];
+    const FORCING: [Self; 3] = [Self::NearTasks, Self::ShortMessage, Self::FewerPins];
 
     /// Returns the word used in reports.
     pub const fn name(self) -> &'static str {
@@ -124,6 +129,7 @@ impl Step {
             Self::SkillCut => "skill_cut",
             Self::NearTasks => "near_tasks",
             Self::ShortMessage => "short_message",
+            Self::FewerPins => "fewer_pins",
         }
     }
 }
@@ -213,6 +219,11 @@ impl Fitting<'_> {
             Step::SkillCut => self.cut_skill(),
             Step::NearTasks => self.shape.near_tasks = true,
             Step::ShortMessage => self.shape.message = Some(SHORT_MESSAGE),
+            Step::FewerPins => {
+                while self.shape.pins > 0 && !self.fits() {
+                    self.shape.pins -= 1;
+                }
+            }
         }
         if render(self.facts, &self.shape) != before {
             self.steps.push(step);
@@ -244,6 +255,7 @@ mod tests {
     use super::super::deeds::{Known, NextActionRule};
     use super::super::{NewMessage, PlanText, Profile};
     use super::*;
+    use crate::pin::fixture::pins;
     use crate::plan::Plan;
     use crate::scope::AgentName;
     use crate::skill::prune::Forms;
@@ -284,6 +296,7 @@ mod tests {
                 content: line("Spec review complete. All requirements met, no extras added."),
             }),
             known: Known { rule: NextActionRule::Seed, ..Known::default() },
+            pins: Vec::new(),
         }
     }
 
@@ -509,6 +522,33 @@ The spec review passed. You should:
             it.text.contains("> truncated: subagent-driven-development at char_offset=9\n")
         }));
         assert!(texts[0].over_budget && texts[0].text.contains("char_offset=0\n"));
+    }
+
+    // The user's rules come first in every form, and are never shortened away.
+    #[test]
+    fn rules_come_first_and_stay() {
+        let roots = grown(LOGIN);
+        for (profile, order) in [
+            (Profile::Agent, Order::Contract),
+            (Profile::Agent, Order::CriticalFirst),
+            (Profile::Orchestrator, Order::Contract),
+            (Profile::Orchestrator, Order::CriticalFirst),
+        ] {
+            let mut facts = long_facts(&roots);
+            (facts.profile, facts.order) = (profile, order);
+            facts.pins = pins(&["Never push to main", "Never delete a test"]);
+            let full = rendered(&facts, 8000).cost.tenths() / 10;
+            for budget in (1..=full).rev().step_by(9) {
+                let woken = rendered(&facts, budget);
+                assert!(woken.text.starts_with("=== RULES OF THE USER ===\n"), "{}", woken.text);
+                let is_cut = woken.steps.contains(&Step::FewerPins);
+                assert!(!is_cut || order == Order::CriticalFirst && budget < 500, "{budget}");
+                let shown = woken.text.matches("\n- [rule ").count();
+                let said = (0..2)
+                    .find(|shown| woken.text.contains(&format!("\n- {} pinned rule", 2 - shown)));
+                assert_eq!(said.unwrap_or(2), shown, "what is left out is counted: {}", woken.text);
+            }
+        }
     }
 
     // What carries the text would cut it off, so here even tasks and message give way, and say so.

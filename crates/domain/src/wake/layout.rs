@@ -4,6 +4,7 @@ use super::fit::{PlanForm, Shape};
 use super::next_step;
 use super::{Facts, Order, PlanText, Profile};
 use crate::message::quote;
+use crate::pin;
 use crate::plan;
 use crate::task::outline::Outline;
 use crate::text::{CharOffset, Text};
@@ -15,9 +16,13 @@ const AROUND: usize = 12;
 
 /// Renders the facts in a shape.
 pub(super) fn render(facts: &Facts<'_>, shape: &Shape) -> String {
-    match facts.profile {
+    let text = match facts.profile {
         Profile::Agent => agent(facts, shape),
         Profile::Orchestrator => orchestrator(facts, shape),
+    };
+    match pin::block(&facts.pins, shape.pins).as_str() {
+        "" => text,
+        rules => format!("{rules}\n\n{}", text.trim_start_matches('\n')),
     }
 }
 

@@ -2,15 +2,17 @@
 
 use super::NewMessage;
 use crate::message::quote;
+use crate::pin::{Pin, before_prompt};
 use crate::task::tree::Node;
 
 const NONE: &str = "(none)";
 
-/// Renders the line that says where the agent stands, and the messages, oldest first.
-pub fn news(roots: &[Node], path: &[&Node], messages: &[NewMessage]) -> String {
+/// Renders the user's rules, the line that says where the agent stands, and the messages, oldest
+/// first.
+pub fn news(roots: &[Node], path: &[&Node], messages: &[NewMessage], pins: &[Pin]) -> String {
     let said: Vec<_> = messages.iter().map(|it| quote(&it.from, &it.content)).collect();
     let said = if said.is_empty() { NONE.to_owned() } else { said.join("\n") };
-    format!("{}\n\n{said}\n", state(roots, path))
+    before_prompt(pins, &format!("{}\n\n{said}\n", state(roots, path)))
 }
 
 /// Names the part of the plan, the task, and how many there are beside it.
@@ -37,7 +39,7 @@ mod tests {
 
     fn told(lines: &str, messages: &[NewMessage]) -> String {
         let roots = trees(tasks(lines), |task| State::of(task.status, None));
-        news(&roots, &current_path(&roots), messages)
+        news(&roots, &current_path(&roots), messages, &[])
     }
 
     fn from_ana(content: &str) -> NewMessage {

@@ -111,10 +111,13 @@ impl TaskStore for SqliteStore {
             "SELECT 1 FROM tasks AS open WHERE project = ?1 AND branch = ?2 {of_agent} \
              AND deleted_at IS NULL AND status IN ('pending', 'in_progress')"
         );
+        let cancelled = "SELECT 1 FROM pins WHERE pins.project = ?1 AND pins.branch = ?2 \
+                         AND pins.plan_file = tasks.plan_file AND removed_at IS NULL";
         let sql = format!(
             "SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 \
              AND deleted_at IS NULL AND ({open} LIMIT 1) \
              AND ({open} AND open.plan_file IS tasks.plan_file LIMIT 1) \
+             AND ({cancelled} LIMIT 1) IS NULL \
              ORDER BY updated_at DESC, plan_file DESC LIMIT 1"
         );
         let values = params![scope.project, scope.branch, agent.map(AgentName::as_str)];

@@ -6,6 +6,7 @@ mod dispatch;
 mod journal;
 mod lane;
 mod memory;
+mod pin;
 mod talk;
 mod task;
 
@@ -15,6 +16,7 @@ use convoke_domain::dispatch::review_loop::Stop;
 use convoke_domain::hook::{Client, Moment, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
+use convoke_domain::pin::{Pin, PinText};
 use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::skill::SkillId;
 use convoke_domain::task::Status;
@@ -29,6 +31,7 @@ use convoke_store::delivery::{Activity, LastText, Session, Wording};
 use convoke_store::error::StoreError;
 use convoke_store::install::Install;
 use convoke_store::message::NewMessage;
+use convoke_store::pin::{NewPin, Reach};
 use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
 use convoke_store::skill::Injection;
 use convoke_store::sqlite::SqliteStore;
@@ -40,7 +43,10 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 38] = [
+    let rules: [Rule; 41] = [
+        ("a rule holds where and while it should", pin::rules_hold_where_they_should),
+        ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
+        ("what is known of a rule's arrival is kept", pin::receipts_are_kept),
         ("what is recorded about a task is kept", deed::deeds_are_kept),
         ("a verdict ends with a new start", deed::verdicts_end_with_a_new_start),
         ("a message carries its verdict", deed::a_message_carries_its_verdict),

@@ -28,7 +28,9 @@ use super::next::NextArgs;
 use super::run::{Assignment, Judgement, Watch};
 use super::{FeatureArg, PostArgs, unknown};
 use crate::app::App;
-use crate::cli::lane::{AgentWord, Allowance, Look, Purse, TreeWatch, lane_failed, model_name};
+use crate::cli::lane::{
+    AgentWord, Allowance, Look, Purse, RulesArgs, TreeWatch, lane_failed, model_name,
+};
 use crate::clock::now;
 use crate::config::dispatch::{Settings, settings};
 use crate::exit::Exit;
@@ -82,6 +84,9 @@ pub(super) struct Args {
     /// Accept an approval only if the client's record shows that every required file was read whole
     #[arg(long)]
     require_proof: bool,
+
+    #[command(flatten)]
+    rules: RulesArgs,
 
     /// The stored task that is reviewed; Convoke records every verdict with it
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
@@ -359,8 +364,8 @@ impl Course<'_> {
         let model = self.args.model.as_deref().filter(|_| is_reviewers);
         let (write, watch) = (self.args.write, Watch::Round);
         let proof = Proof::of(self.args.require_proof);
-        let task = self.args.task.as_ref();
-        Assignment { next, client, model, write, watch, purse: &self.purse, proof, task }
+        let (task, rules) = (self.args.task.as_ref(), self.args.rules.rules());
+        Assignment { next, client, model, write, watch, purse: &self.purse, proof, task, rules }
     }
 }
 

@@ -20,8 +20,8 @@ use super::next::{Decided, NextArgs};
 use super::report::RoundReport;
 use crate::app::{App, Format};
 use crate::cli::lane::{
-    Account, AgentWord, Allowance, LaneOrder, Purse, Ran, lane_failed, model_name, overdrawn,
-    sentence, why,
+    Account, AgentWord, Allowance, LaneOrder, Purse, Ran, Rules, RulesArgs, lane_failed,
+    model_name, overdrawn, sentence, why,
 };
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
@@ -55,6 +55,9 @@ pub(super) struct RunArgs {
     #[arg(long)]
     require_proof: bool,
 
+    #[command(flatten)]
+    rules: RulesArgs,
+
     /// The stored task that the role judges or works on; Convoke records the verdict with it
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     task: Option<TaskId>,
@@ -74,6 +77,7 @@ impl RunArgs {
             purse: &self.allowance.settle("dispatch run"),
             proof: Proof::of(self.require_proof),
             task: self.task.as_ref(),
+            rules: self.rules.rules(),
         };
         let judgement = assignment.run(app, &Voice::default())?;
         let Judgement { ran, earlier, judged } = &judgement;
@@ -100,6 +104,8 @@ pub(super) struct Assignment<'a> {
     pub(super) proof: Proof,
     /// The stored task that it is about.
     pub(super) task: Option<&'a TaskId>,
+    /// Whether the user's rules go before the prompt.
+    pub(super) rules: Rules,
 }
 
 /// Who notices that an agent that may only read has changed files.
@@ -251,6 +257,7 @@ impl Assignment<'_> {
             effort: None,
             resume: request.resume,
             rights: if writes { Rights::Write } else { Rights::ReadOnly },
+            rules: self.rules,
             limits: self.purse.limits,
             account: Account { foresees: true, ..self.purse.account(role) },
         };

@@ -6,12 +6,14 @@ use convoke_domain::task::{State, Task};
 use convoke_store::agent::AgentStore;
 use convoke_store::deed::DeedStore;
 use convoke_store::error::StoreError;
+use convoke_store::pin::PinStore;
 use convoke_store::task::TaskStore;
 use serde::Serialize;
 
 use super::report::TaskReport;
 use super::verdict::DeedReport;
 use crate::app::{App, Format};
+use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -29,7 +31,13 @@ struct ShownTask<'a> {
 pub(super) fn read(workspace: &Workspace) -> Result<Vec<Node>, Failure> {
     let tasks = workspace.store.tasks(&workspace.scope).map_err(refused)?;
     let agents = workspace.store.agents(&workspace.scope).map_err(refused)?;
-    Ok(trees(tasks, |task| State::among(&agents, task)))
+    let pins = workspace.store.pins(&workspace.scope, now()).map_err(refused)?;
+    let is_cancelled =
+        |task: &Task| pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file);
+    Ok(trees(tasks, |task| {
+        let state = State::among(&agents, task);
+        if is_cancelled(task) { state.cancelled() } else { state }
+    }))
 }
 
 pub(super) fn list(workspace: &Workspace, app: &App, output: &mut Output) -> Result<Exit, Failure> {

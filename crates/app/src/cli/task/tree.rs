@@ -53,6 +53,7 @@ fn words(node: &Node, path: &[&Node]) -> String {
         State::Stored(Status::InProgress) => "▶",
         State::Stored(Status::Pending) => "○",
         State::Blocked | State::Failed => "✖",
+        State::Cancelled => "⊘",
     };
     let agent = task.agent.as_ref().map_or(String::new(), |agent| format!("  @{agent}"));
     let current = path.last().is_some_and(|leaf| std::ptr::eq(*leaf, node));

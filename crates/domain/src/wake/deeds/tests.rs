@@ -42,6 +42,7 @@ fn told(
         message: message
             .map(|content| NewMessage { from: AgentName::known("ana"), content: content.into() }),
         known: Known { rule: NextActionRule::Deeds, of_task, of_message },
+        pins: Vec::new(),
     };
     let line = facts.outline.as_ref().and_then(|outline| line(&facts, outline));
     format!("{}\n{}", line.unwrap_or_default(), render(&facts))
