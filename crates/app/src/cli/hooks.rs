@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::hook::client;
+use super::pin::{self, All, PinReport};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
@@ -103,6 +104,8 @@ struct Report {
     fired_at: Option<String>,
     delivered_at: Option<String>,
     arrived_at: Option<String>,
+    /// The user's rules that hold here, with where each arrived last.
+    pins: Vec<PinReport>,
 }
 
 impl Args {
@@ -190,6 +193,7 @@ impl Target {
             delivered_at: time(delivered_at),
             arrived_at: time(arrived_at),
             path: path.display().to_string(),
+            pins: pin::reports(&Workspace::open(app, None)?, All::Here)?,
         })
     }
 
@@ -275,7 +279,7 @@ fn lines(report: &Report) -> String {
         report.path,
         when(&report.fired_at),
         when(&report.delivered_at)
-    )
+    ) + &report.pins.iter().map(PinReport::status).collect::<String>()
 }
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {

@@ -152,7 +152,7 @@ impl PinReport {
     }
 
     /// Says in a line what the rule says and where it holds.
-    pub(super) fn line(&self) -> String {
+    fn line(&self) -> String {
         let branch = self.branch.as_ref().map(|branch| format!("on {branch}"));
         let task = self.task.as_ref().map(|task| format!("while {task} is open"));
         let until = self.until.as_ref().map(|until| format!("until {until}"));
@@ -163,8 +163,13 @@ impl PinReport {
         format!("{}  {}{limits}", self.id, self.text)
     }
 
+    /// Says in a line of a status where it arrived last.
+    pub(super) fn status(&self) -> String {
+        format!("rule {}: {}\n", self.id, self.delivery())
+    }
+
     /// Says where it arrived last.
-    pub(super) fn delivery(&self) -> String {
+    fn delivery(&self) -> String {
         match &self.last_delivery {
             None => "not delivered yet".to_owned(),
             Some(ReceiptReport { client, session, delivered_at, arrived_at }) => {

@@ -55,6 +55,7 @@ mod manifest_run;
 mod mermaid;
 mod messages;
 mod panel;
+mod pin;
 mod plumbing;
 mod plumbing_checkout;
 mod plumbing_session;
