@@ -103,6 +103,7 @@ impl State {
     }
 
     /// Returns the state of a task whose plan is cancelled.
+    #[must_use]
     pub const fn cancelled(self) -> Self {
         if self.is_closed() { self } else { Self::Cancelled }
     }

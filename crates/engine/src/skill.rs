@@ -188,7 +188,7 @@ impl Search<'_> {
             }
             Kept::Skill { forms, description, sha256 } => {
                 let version = version.map(str::to_owned);
-                Some(Skill { version, forms, description, sha256, path })
+                Some(Skill { path, version, forms, description, sha256 })
             }
         }
     }

@@ -169,7 +169,7 @@ impl UseArgs {
                 store.change_task(scope, task, &change, now()).map(drop).map_err(refused)?;
             }
             None => {
-                store.use_skill(scope, self.agent.as_ref(), self.id.as_ref()).map_err(refused)?
+                store.use_skill(scope, self.agent.as_ref(), self.id.as_ref()).map_err(refused)?;
             }
         }
         let place = match (&self.task, &self.agent) {

@@ -65,6 +65,7 @@ impl<'a> Outline<'a> {
     }
 
     /// Writes titles inside sentences in other letters.
+    #[must_use]
     pub fn with_letters(self, letters: Letters) -> Self {
         Self { letters, ..self }
     }

@@ -78,16 +78,13 @@ pub(super) fn render(facts: &Facts<'_>) -> String {
     let outline = facts.outline.as_ref();
     let leaf = outline.and_then(Outline::leaf);
     let mut lines = said(facts);
-    let steps = match outline.zip(leaf) {
-        Some((outline, leaf)) => {
-            lines.push(standing(facts, outline, leaf));
-            steps(facts, outline, leaf)
-        }
-        None => {
-            lines.push("No task is open.".to_owned());
-            let means = "Decide whether this means that there is something to do";
-            facts.message.iter().map(|_| means.to_owned()).collect()
-        }
+    let steps = if let Some((outline, leaf)) = outline.zip(leaf) {
+        lines.push(standing(facts, outline, leaf));
+        steps(facts, outline, leaf)
+    } else {
+        lines.push("No task is open.".to_owned());
+        let means = "Decide whether this means that there is something to do";
+        facts.message.iter().map(|_| means.to_owned()).collect()
     };
     let skill = facts.skill.id.as_ref().filter(|_| facts.skill.found);
     let go_on = skill.map(|id| format!("Continue with the {} workflow", id.bare()));

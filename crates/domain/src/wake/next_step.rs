@@ -2,6 +2,7 @@
 
 use super::Facts;
 use super::deeds::{self, NextActionRule};
+use crate::skill::SkillId;
 use crate::task::outline::{Outline, reviewer};
 use crate::task::tree::Node;
 
@@ -104,7 +105,7 @@ fn after_message(
                 }
                 (None, Some(top)) => format!("Start {}", top.task.label()),
                 (None, None) => {
-                    let skill = facts.skill.id.as_ref().and_then(|id| id.next());
+                    let skill = facts.skill.id.as_ref().and_then(SkillId::next);
                     let last = "finishing-a-development-branch";
                     format!("Use {}", skill.as_ref().map_or(last, |skill| skill.bare()))
                 }

@@ -197,7 +197,7 @@ impl LaneOrder<'_> {
         }
         let mut driven = driven?;
         if let Some(books) = &books {
-            self.record_pins(&books.workspace, &pins, &driven);
+            self.record_pins(&books.workspace, &pins, &driven, voice);
         }
         if let Some(reached) = meter.as_ref().and_then(Meter::reached) {
             overdrawn(&mut driven, &reached);

@@ -63,13 +63,23 @@ impl LaneOrder<'_> {
     }
 
     /// Records that an agent answered to a prompt with the rules.
-    pub(super) fn record_pins(&self, workspace: &Workspace, pins: &[Pin], driven: &Driven) {
+    pub(super) fn record_pins(
+        &self,
+        workspace: &Workspace,
+        pins: &[Pin],
+        driven: &Driven,
+        voice: &Voice,
+    ) {
         if pins.is_empty() || driven.outcome != Outcome::Answered {
             return;
         }
         let ids: Vec<_> = pins.iter().map(|pin| pin.id).collect();
         let session = driven.heard.session.as_deref().unwrap_or("a lane without a session");
+        let agent = self.agent.to_string();
         // A lane is not worth less because this cannot be written down.
-        let _ = workspace.store.pins_delivered(&ids, &self.agent.to_string(), session, now());
+        if let Err(error) = workspace.store.pins_delivered(&ids, &agent, session, now()) {
+            let why = with_causes(&error);
+            voice.say(&format!("warning: the receipts of your rules are not written down: {why}"));
+        }
     }
 }
