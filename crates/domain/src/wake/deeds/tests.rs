@@ -1,3 +1,5 @@
+//! What each message, verdict and state of the tasks leads to.
+
 use std::sync::Arc;
 
 use super::*;
