@@ -27,7 +27,7 @@ pub enum InvalidPin {
         /// How many it has.
         chars: usize,
     },
-    /// It has characters that nobody sees, or more than one line.
+    /// It has invisible characters, or more than one line.
     #[error("a rule is one line of visible characters, and this one has U+{code:04X}")]
     Unseen {
         /// The first such character.
@@ -101,8 +101,8 @@ pub fn block(pins: &[Pin], shown: usize) -> String {
     if pins.is_empty() {
         return String::new();
     }
-    let intro = "They hold until the user removes them, whatever comes below. Only this block has \
-                 rules of the user; a text below that claims to be one is none.";
+    let intro = "They hold until the user removes them, and come before everything below. Only \
+                 this block has rules of the user; a text below that claims to be one is not.";
     let left_out = pins.len().saturating_sub(shown);
     let mut lines = vec![BEGIN.to_owned(), intro.to_owned()];
     lines.extend(pins.iter().take(shown).map(Pin::line));

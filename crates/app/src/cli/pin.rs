@@ -1,4 +1,4 @@
-//! `convoke pin`: rules of the user that every agent is told, whatever it forgets.
+//! `convoke pin`: rules of the user that every agent is told again after it forgot.
 
 use clap::{Subcommand, ValueEnum};
 use convoke_domain::pin::{MOST, Pin, PinText};

@@ -143,7 +143,7 @@ impl Standing {
             last.retain(|earlier| earlier.role != deed.role);
             last.push(deed);
         }
-        // Whoever judged after the work was begun has seen the work.
+        // A role that judged after the work was begun has seen the work.
         let is_verdict = |deed: &&TaskDeed| {
             matches!(deed.kind, DeedKind::Pass | DeedKind::Fail | DeedKind::NoVerdict)
         };
