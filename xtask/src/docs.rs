@@ -86,6 +86,7 @@ const PLACES: &str = "# Configuration\n\n\
 fn configuration() -> String {
     let brief = config::reference(config::brief::SECTION, &config::brief::KEYS);
     let wake = config::reference(config::wake::SECTION, &config::wake::KEYS);
+    let task = config::reference(config::task::SECTION, &config::task::KEYS);
     let dispatch = config::reference(config::dispatch::SECTION, &config::dispatch::KEYS);
     let lane = config::reference(config::lane::SECTION, &config::lane::KEYS);
     let lane = format!(
@@ -107,7 +108,7 @@ fn configuration() -> String {
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
         | `NO_COLOR` | never use colors |\n";
     format!(
-        "{NOTICE}{PLACES}{brief}\n{wake}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"
+        "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"
     )
 }
 

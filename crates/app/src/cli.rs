@@ -18,6 +18,8 @@ pub mod inbox;
 pub mod lane;
 pub mod manifest;
 pub mod mermaid;
+pub mod pin;
+pub mod plan;
 pub mod plumbing;
 pub mod project;
 pub mod prompt;
@@ -80,6 +82,8 @@ enum Command {
     Manifest(manifest::Args),
     Task(task::Args),
     Project(project::Args),
+    Plan(plan::Args),
+    Pin(pin::Args),
     Say(say::Args),
     Inbox(inbox::Args),
     Agent(agent::Args),
@@ -128,6 +132,8 @@ impl Cli {
             Command::Manifest(args) => args.run(&self.app()?, output),
             Command::Task(args) => args.run(&self.app()?, output),
             Command::Project(args) => args.run(&self.app()?, output),
+            Command::Plan(args) => args.run(&self.app()?, output),
+            Command::Pin(args) => args.run(&self.app()?, output),
             Command::Say(args) => args.run(&self.app()?, output),
             Command::Inbox(args) => args.run(&self.app()?, output),
             Command::Agent(args) => args.run(&self.app()?, output),

@@ -13,6 +13,7 @@ pub mod lane;
 pub mod remark;
 mod role;
 pub mod store;
+pub mod task;
 mod trust;
 pub mod wake;
 
@@ -70,13 +71,14 @@ enum ConfigError {
 }
 
 /// Every section that a file may have.
-const SECTIONS: [&str; 6] = [
+const SECTIONS: [&str; 7] = [
     brief::SECTION,
     wake::SECTION,
     dispatch::SECTION,
     lane::SECTION,
     health::SECTION,
     store::SECTION,
+    task::SECTION,
 ];
 
 /// Reads one configuration file; a missing file is an empty one.

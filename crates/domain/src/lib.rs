@@ -20,6 +20,7 @@ pub mod mention;
 pub mod message;
 pub mod owner;
 pub mod pack;
+pub mod pin;
 pub mod plan;
 pub mod receipt;
 pub mod repository;

@@ -106,6 +106,19 @@ pub fn body(file: &str) -> &str {
     file[front..].trim_end_matches(['\r', '\n'])
 }
 
+/// Returns what a skill file's front matter says it is for, on one line; empty if it does not say.
+pub fn description(file: &str) -> String {
+    const KEY: &str = "description:";
+    let mut front = lines(file).take(front_matter::line_count(file)).map(str::trim_end);
+    let Some(first) = front.find_map(|line| line.strip_prefix(KEY)) else { return String::new() };
+    let first = first.trim();
+    let is_block = first.is_empty() || first.starts_with(['>', '|']);
+    let continued = front.take_while(|line| line.starts_with([' ', '\t'])).map(str::trim);
+    let own = Some(first).filter(|_| !is_block);
+    let words: Vec<_> = own.into_iter().chain(continued).collect();
+    words.join(" ").trim_matches(['"', '\'']).replace(char::is_control, " ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +141,21 @@ mod tests {
         assert_eq!(body("---\nname: x\ndescription: y\n---\n\n# X\n\ntext\n\n"), "\n# X\n\ntext");
         assert_eq!(body("# X\n---\n"), "# X\n---");
         assert_eq!(body("---\r\nname: x\r\n---\r\n# X\r\n"), "# X");
+    }
+
+    #[test]
+    fn a_description_is_told_on_one_line() {
+        for (front, expected) in [
+            ("description: Use when x", "Use when x"),
+            ("description: \"Use when: x\"", "Use when: x"),
+            ("description: >-\n  Use\n  when x\nother: y", "Use when x"),
+            ("description:\n  Use when x", "Use when x"),
+            ("other: y", ""),
+        ] {
+            let file = format!("---\nname: n\n{front}\n---\n# Text\ndescription: no\n");
+            assert_eq!(description(&file), expected, "{front}");
+        }
+        assert_eq!(description("# Text\ndescription: no\n"), "");
     }
 
     // W-32, W-60

@@ -36,7 +36,8 @@ impl Role {
         format!("{}-prompt.md", self.0)
     }
 
-    fn is_implementer(&self) -> bool {
+    /// Tells whether it works on the task instead of judging it.
+    pub fn is_implementer(&self) -> bool {
         self.0 == "implementer"
     }
 

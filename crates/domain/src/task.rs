@@ -1,5 +1,6 @@
 //! The work tree: what is to be done, by whom, and what is being done now.
 
+pub mod deed;
 pub mod dependency;
 pub mod filter;
 pub mod foreign;
@@ -70,6 +71,8 @@ pub enum State {
     Failed,
     /// Not begun, and a task that comes before it is open.
     Waiting,
+    /// Open, and the user cancelled its plan.
+    Cancelled,
 }
 
 impl State {
@@ -99,12 +102,23 @@ impl State {
             Self::Blocked => "blocked",
             Self::Failed => "failed",
             Self::Waiting => "waiting",
+            Self::Cancelled => "cancelled",
         }
     }
 
     /// Tells whether nothing is left to do.
     pub const fn is_closed(self) -> bool {
-        matches!(self, Self::Stored(status) if status.is_closed())
+        match self {
+            Self::Stored(status) => status.is_closed(),
+            Self::Cancelled => true,
+            Self::Blocked | Self::Failed | Self::Waiting => false,
+        }
+    }
+
+    /// Returns the state of a task whose plan is cancelled.
+    #[must_use]
+    pub const fn cancelled(self) -> Self {
+        if self.is_closed() { self } else { Self::Cancelled }
     }
 }
 

@@ -1,9 +1,10 @@
 //! The wake-up: the text that puts an agent back where it was.
 //!
-//! [`Facts`] is everything known about the agent, [`layout`] how it reads, [`next_step`] what the
-//! newest message means for it, and [`fit`] how it is shortened when there is too little room.
+//! [`Facts`] is everything known about the agent, [`layout`] how it reads, [`deeds`] what it should
+//! do next by what was recorded, [`next_step`] the same as the original guessed it, and [`fit`] how it is shortened when there is too little room.
 //! [`news`] is what an agent is told that still has its memory.
 
+pub mod deeds;
 pub mod fit;
 pub mod hop;
 pub mod layout;
@@ -12,7 +13,9 @@ pub mod next_step;
 
 use std::sync::Arc;
 
+use self::deeds::Known;
 use crate::message::ActivityLine;
+use crate::pin::Pin;
 use crate::plan::Plan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
@@ -143,9 +146,9 @@ impl Fit {
 /// The skill as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillText {
-    /// Which skill.
-    pub id: SkillId,
-    /// Its text, or a line that says it was not found.
+    /// Which skill, if one is named.
+    pub id: Option<SkillId>,
+    /// Its text, or what is said in its place.
     pub forms: Arc<Forms>,
     /// Whether it was found; the line that says it was not is never cut.
     pub found: bool,
@@ -216,6 +219,10 @@ pub struct Facts<'a> {
     pub message_id: Option<i64>,
     /// How many stored messages to it are unread, with those that are in the facts.
     pub unread: usize,
+    /// What is recorded about the current task and with the message.
+    pub known: Known,
+    /// The user's rules, which come before everything else.
+    pub pins: Vec<Pin>,
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::parts::{room, split};
 use convoke_domain::hook::{Client, Moment, Noticed, SAVED, Trace};
+use convoke_domain::pin::Pin;
 use convoke_domain::scope::Address;
 use convoke_domain::token::{Budget, Estimate};
 use convoke_domain::wake::fit::Room;
@@ -100,6 +101,8 @@ pub struct Answer {
     messages: Vec<i64>,
     /// The newest message that it handed over or told of.
     newest_known: Option<i64>,
+    /// The user's rules that are whole in this entry's part.
+    pins: Vec<i64>,
     /// The skill that was injected with it, where this entry made the text.
     injection: Option<Injection>,
 }
@@ -113,6 +116,7 @@ impl Answer {
             parts: 0,
             messages: Vec::new(),
             newest_known: None,
+            pins: Vec::new(),
             injection: None,
         }
     }
@@ -150,12 +154,20 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
     let count = parts.len();
     let index = heard.entry.number as usize - 1;
     let part = (index < count).then(|| parts.swap_remove(index));
+    let pins = part.as_deref().map_or(Ok(Vec::new()), |part| rules_in(sources, part))?;
     let json = part.map_or_else(|| Answer::nothing().json, |part| in_format(heard, &part));
     let is_ours = kept == made;
     let injection =
         assembled.filter(|_| is_ours).map(|it| it.injection(&heard.agent.agent, heard.now));
     let Wording { messages, newest_known, .. } = kept;
-    Ok(Answer { json, loss: Some(loss), parts: count, messages, newest_known, injection })
+    Ok(Answer { json, loss: Some(loss), parts: count, messages, newest_known, pins, injection })
+}
+
+/// Returns the rules of the user that a part holds whole.
+fn rules_in(sources: &Sources<'_>, part: &str) -> Result<Vec<i64>, StoreError> {
+    let pins = sources.store.pins(sources.scope, sources.now)?;
+    let is_there = |pin: &&Pin| part.lines().any(|line| line == pin.line());
+    Ok(pins.iter().filter(is_there).map(|pin| pin.id).collect())
 }
 
 fn length(transcript: &Path) -> u64 {
@@ -198,6 +210,10 @@ pub fn record(sources: &Sources<'_>, heard: &Heard<'_>, answer: &Answer) -> Resu
     let Some(loss) = answer.loss else { return Ok(()) };
     let store = sources.store;
     let answered = store.delivered(heard.session, heard.entry.number, loss, heard.now)?;
+    if !answer.pins.is_empty() {
+        let (client, session) = (heard.session.client.name(), heard.session.id);
+        store.pins_delivered(&answer.pins, client, session, heard.now)?;
+    }
     if let Some(injection) = &answer.injection {
         store.record_injection(sources.scope, injection)?;
     }
@@ -242,7 +258,8 @@ fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assemble
     let most_bytes = Some(bytes.saturating_sub(notice(heard).len()));
     let room = Room { budget: heard.budget, most_bytes };
     let assembled = assemble(sources, &call, room, &Estimate)?;
-    let empty = assembled.task.is_none() && assembled.message_id.is_none();
+    let empty =
+        assembled.task.is_none() && assembled.message_id.is_none() && assembled.pins.is_empty();
     Ok((!empty).then_some(assembled))
 }
 

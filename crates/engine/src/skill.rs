@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use convoke_domain::finding::{Finding, Unreadable};
 use convoke_domain::skill::SkillId;
+use convoke_domain::skill::choice::Described;
 use convoke_domain::skill::prune::Forms;
 use convoke_domain::skill::version::highest;
 use serde_json::Value;
@@ -45,6 +46,8 @@ pub struct Skill {
     pub version: Option<String>,
     /// Its text, without front matter.
     pub forms: Arc<Forms>,
+    /// What it says it is for.
+    pub description: String,
     /// The hash of its file.
     pub sha256: String,
 }
@@ -94,6 +97,17 @@ impl Library {
             names.extend(entries(&folder).into_iter().filter(is_skill));
         }
         names.into_iter().filter(|name| SkillId::parse(name).is_ok()).collect()
+    }
+
+    /// Returns every skill that can be found with what it says it is for, in order; of very many,
+    /// the first.
+    pub fn described(&self) -> Vec<Described> {
+        const MOST: usize = 300;
+        let read = |name: String| {
+            let skill = self.find(&SkillId::parse(&name).ok()?, None)?;
+            Some(Described { name, description: skill.description })
+        };
+        self.names().into_iter().take(MOST).filter_map(read).collect()
     }
 
     /// Returns the roles that have a template beside a skill, in order.
@@ -172,8 +186,9 @@ impl Search<'_> {
                 self.passed_over.push((path, reason));
                 None
             }
-            Kept::Skill { forms, sha256 } => {
-                Some(Skill { version: version.map(str::to_owned), forms, sha256, path })
+            Kept::Skill { forms, description, sha256 } => {
+                let version = version.map(str::to_owned);
+                Some(Skill { path, version, forms, description, sha256 })
             }
         }
     }

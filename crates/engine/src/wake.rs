@@ -1,25 +1,23 @@
 //! Assembling a wake-up from the store, the plan and the skill files. Reads only; nothing changes.
 
 mod messages;
+mod skill;
 mod work;
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use convoke_domain::agent::Agent;
+use convoke_domain::pin::Pin;
 use convoke_domain::plan::Plan;
 use convoke_domain::scope::{AgentName, Scope};
-use convoke_domain::skill::SkillId;
-use convoke_domain::skill::choice::{Choice, PatternRule, choose};
-use convoke_domain::skill::prune::Forms;
-use convoke_domain::task::Task;
+use convoke_domain::skill::choice::{Choice, PatternRule, SkillRule};
+use convoke_domain::task::State;
 use convoke_domain::task::tree::Node;
 use convoke_domain::token::Tokenizer;
+use convoke_domain::wake::deeds::{Known, MessageVerdict, NextActionRule};
 use convoke_domain::wake::fit::{Room, WakeUp, wake_up};
 use convoke_domain::wake::news::News;
-use convoke_domain::wake::{
-    Extent, Facts, Fit, Mode, NewMessage, Order, PlanText, Profile, SkillText,
-};
+use convoke_domain::wake::{Extent, Facts, Fit, Mode, NewMessage, Order, PlanText, Profile};
 use convoke_store::Store;
 use convoke_store::error::StoreError;
 use convoke_store::message::Receipt;
@@ -28,9 +26,10 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use self::messages::Messages;
+use self::skill::Settled;
 use self::work::{Work, current};
 use crate::file;
-use crate::skill::{Found, Library, Skill};
+use crate::skill::{Library, Skill};
 
 /// No plan a person writes is larger.
 const MAX_PLAN_BYTES: u64 = 4 * 1024 * 1024;
@@ -45,14 +44,20 @@ pub struct Sources<'a> {
     pub root: &'a Path,
     /// Where skills are found.
     pub library: &'a Library,
-    /// How the words of tasks choose a skill.
+    /// What may choose a skill.
+    pub skill_rule: SkillRule,
+    /// How the words of tasks choose a skill, where they may.
     pub patterns: PatternRule,
+    /// What decides the next action.
+    pub next_action: NextActionRule,
     /// The clock that times are shown by.
     pub clock: Offset,
     /// How much an agent is told each time.
     pub mode: Mode,
     /// What gives way when that is too much.
     pub fit: Fit,
+    /// When this is; rules of the user may have ended before.
+    pub now: Timestamp,
 }
 
 /// Whom to wake, and with what.
@@ -77,8 +82,8 @@ pub struct Assembled {
     pub wake_up: WakeUp,
     /// How much of it was told.
     pub extent: Extent,
-    /// Which skill, and why.
-    pub choice: Choice,
+    /// Which skill, and why; `None` if none is named that can be found.
+    pub choice: Option<Choice>,
     /// The skill's file, if it was found.
     pub skill: Option<Skill>,
     /// The plan's path.
@@ -89,6 +94,8 @@ pub struct Assembled {
     pub message_id: Option<i64>,
     /// The newest stored message to the agent that is shown or counted.
     pub newest_known: Option<i64>,
+    /// The user's rules that hold.
+    pub pins: Vec<Pin>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
@@ -110,7 +117,7 @@ impl Assembled {
             agent: agent.clone(),
             plan_file: self.plan_file.clone(),
             task_id: self.task.clone(),
-            skill: self.choice.skill.clone(),
+            skill: self.choice.as_ref().map(|choice| choice.skill.clone()),
             version: self.skill.as_ref().and_then(|skill| skill.version.clone()),
             sha256: self.skill.as_ref().map(|skill| skill.sha256.clone()),
             mode: mode.to_owned(),
@@ -133,33 +140,42 @@ pub fn assemble(
     let plan_file = work.plan_file.clone();
     let path = current(&work.roots, call);
     let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
-    let choice = choice(sources, &path, history.as_ref());
-    let (skill, notices, mut diagnostics) =
-        find_skill(sources, &choice, &path, &call.agent, plan_file.as_deref())?;
+    let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
+    let plan = plan_text.as_ref().map(|(file, text)| match text {
+        Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
+        None => PlanText::Missing { file },
+    });
+    let need = skill::Need {
+        agent: &call.agent,
+        path: &path,
+        plan: plan.as_ref(),
+        plan_file: plan_file.as_deref(),
+        history: history.as_ref(),
+    };
+    let Settled { choice, skill, text, mut diagnostics } = skill::settle(sources, &need)?;
     let messages = Messages::read(sources, call)?;
     let is_compacted = |agent: &Agent| agent.name == call.agent && agent.compacted_at.is_some();
     let compacted = agents.iter().any(is_compacted);
     let extent = call.extent.unwrap_or_else(|| sources.mode.extent(history.is_some(), compacted));
+    let pins = sources.store.pins(sources.scope, sources.now)?;
+    let letters = sources.next_action.letters();
     let wake_up = match extent {
         Extent::Everything => {
-            let plan = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
-            let plan = plan.as_ref().map(|(file, text)| match text {
-                Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
-                None => PlanText::Missing { file },
-            });
             let facts = Facts {
                 reader: call.agent.clone(),
                 profile: call.profile,
                 order: call.order,
                 fit,
-                skill: skill_text(sources, &choice, skill.as_ref(), notices),
-                outline: work.outline(&work.roots, call),
-                short_outline: work.outline(&work.short_roots, call),
+                skill: text,
+                outline: work.outline(&work.roots, call, letters),
+                short_outline: work.outline(&work.short_roots, call, letters),
                 plan,
                 activity: messages.activity,
                 message: messages.new,
                 message_id: messages.id,
                 unread: messages.count,
+                known: known(sources, &agents, &path, messages.id)?,
+                pins: pins.clone(),
             };
             wake_up(&facts, room, tokenizer)
         }
@@ -169,6 +185,7 @@ pub fn assemble(
             messages: &messages.unread,
             unread: messages.count,
             fit,
+            pins: &pins,
         }
         .wake_up(room, tokenizer),
     };
@@ -185,85 +202,31 @@ pub fn assemble(
         task,
         message_id: messages.id,
         newest_known: messages.newest,
+        pins,
         diagnostics,
     })
 }
 
-fn choice(sources: &Sources<'_>, path: &[&Node], history: Option<&Injection>) -> Choice {
-    let tasks: Vec<_> = path.iter().map(|node| &node.task).collect();
-    choose(&tasks, history.map(|it| &it.skill), sources.patterns)
-}
-
-type FoundSkill = (Option<Skill>, Vec<String>, Vec<String>);
-
-/// Finds the chosen skill in the version of the task, else the last injected, else the pinned one.
-/// Says so when that is gone or has changed.
-fn find_skill(
+/// Reads what is recorded about the current task and with the new message.
+fn known(
     sources: &Sources<'_>,
-    choice: &Choice,
+    agents: &[Agent],
     path: &[&Node],
-    agent: &AgentName,
-    plan: Option<&str>,
-) -> Result<FoundSkill, StoreError> {
-    let store = sources.store;
-    let before = store.last_injection_of(sources.scope, Some(agent), plan, &choice.skill)?;
-    let before = before.as_ref();
-    let names_it = |task: &&Task| {
-        task.skill
-            .as_deref()
-            .is_some_and(|ids| ids.split(',').next() == Some(choice.skill.as_str()))
+    message: Option<i64>,
+) -> Result<Known, StoreError> {
+    let (store, scope) = (sources.store, sources.scope);
+    let of_task = match path.last() {
+        Some(leaf) => store.deeds_of_task(scope, &leaf.task.id)?,
+        None => Vec::new(),
     };
-    let tasks = path.iter().rev().map(|node| &node.task);
-    let of_task = tasks.filter(|task| names_it(task)).find_map(|task| task.skill_version.clone());
-    let configured = store.pinned(sources.scope, &choice.skill)?;
-    let pin = of_task.or(before.and_then(|it| it.version.clone())).or(configured);
-    let Found { skill: found, passed_over } =
-        sources.library.look_for(&choice.skill, pin.as_deref());
-    let unreadable =
-        |(path, reason): &(PathBuf, _)| format!("skill_unreadable: {}: {reason}", path.display());
-    let mut diagnostics: Vec<_> = passed_over.iter().map(unreadable).collect();
-    let mut notices = Vec::new();
-    match &found {
-        None => diagnostics.push(format!("skill_not_found: {}", choice.skill)),
-        Some(skill) => {
-            if let Some((old, new)) = drift(skill, pin.as_deref(), before) {
-                diagnostics.push(format!("skill_version_drift: {old} -> {new}"));
-                notices.push(format!("> skill version changed: {old} -> {new}"));
-            }
+    let mut of_message = Vec::new();
+    for deed in message.map_or(Ok(Vec::new()), |id| store.deeds_of_message(scope, id))? {
+        if let Some(task) = store.task(scope, &deed.task)? {
+            let state = State::among(agents, &task);
+            of_message.push(MessageVerdict { deed, title: task.content, state });
         }
     }
-    Ok((found, notices, diagnostics))
-}
-
-/// Tells what changed: the version, or within one version the text, by the start of its hash.
-fn drift(skill: &Skill, pin: Option<&str>, before: Option<&Injection>) -> Option<(String, String)> {
-    if let (Some(old), Some(new)) = (pin, skill.version.as_deref())
-        && old != new
-    {
-        return Some((old.to_owned(), new.to_owned()));
-    }
-    let old = before?.sha256.as_deref()?;
-    let same_version = before?.version == skill.version;
-    let short = |hash: &str| hash.chars().take(8).collect::<String>();
-    (same_version && old != skill.sha256).then(|| (short(old), short(&skill.sha256)))
-}
-
-fn skill_text(
-    sources: &Sources<'_>,
-    choice: &Choice,
-    skill: Option<&Skill>,
-    notices: Vec<String>,
-) -> SkillText {
-    let forms = match skill {
-        Some(skill) => Arc::clone(&skill.forms),
-        None => Arc::new(Forms::new(format!("(skill not found: {})", choice.skill))),
-    };
-    let located = |id: &SkillId| {
-        let found = sources.library.find(id, None)?;
-        Some((id.clone(), found.path.display().to_string()))
-    };
-    let others = choice.others.iter().filter_map(located).collect();
-    SkillText { id: choice.skill.clone(), forms, found: skill.is_some(), notices, others }
+    Ok(Known { rule: sources.next_action, of_task, of_message })
 }
 
 /// Reads a plan, if there is one to be read.

@@ -5,6 +5,7 @@
 //! Many processes use a store at the same time; each write is one short transaction.
 
 pub mod agent;
+pub mod deed;
 pub mod delivery;
 pub mod dispatch;
 pub mod error;
@@ -13,6 +14,7 @@ pub mod install;
 pub mod journal;
 pub mod lane;
 pub mod message;
+pub mod pin;
 pub mod project;
 pub mod review_loop;
 pub mod skill;
@@ -24,12 +26,14 @@ pub mod transfer;
 pub mod wake_up;
 
 use crate::agent::AgentStore;
+use crate::deed::DeedStore;
 use crate::delivery::DeliveryStore;
 use crate::dispatch::DispatchStore;
 use crate::install::InstallStore;
 use crate::journal::JournalStore;
 use crate::lane::LaneStore;
 use crate::message::MessageStore;
+use crate::pin::PinStore;
 use crate::project::ProjectStore;
 use crate::review_loop::LoopStore;
 use crate::skill::SkillStore;
@@ -48,6 +52,8 @@ pub trait Store:
     + MessageStore
     + AgentStore
     + SkillStore
+    + DeedStore
+    + PinStore
     + DeliveryStore
     + DispatchStore
     + InstallStore
@@ -67,6 +73,8 @@ impl<T> Store for T where
         + MessageStore
         + AgentStore
         + SkillStore
+        + DeedStore
+        + PinStore
         + DeliveryStore
         + DispatchStore
         + InstallStore

@@ -15,8 +15,8 @@ pub struct Injection {
     pub plan_file: Option<String>,
     /// For which task.
     pub task_id: Option<String>,
-    /// The skill.
-    pub skill: SkillId,
+    /// The skill, if there was one.
+    pub skill: Option<SkillId>,
     /// Its version, if it has one.
     pub version: Option<String>,
     /// The hash of its file.
@@ -49,6 +49,22 @@ pub trait SkillStore {
         plan: Option<&str>,
         skill: &SkillId,
     ) -> Result<Option<Injection>, StoreError>;
+
+    /// Keeps which skill the user chose for an agent, or for all of the branch; `None` takes the
+    /// choice back.
+    fn use_skill(
+        &self,
+        scope: &Scope,
+        agent: Option<&AgentName>,
+        skill: Option<&SkillId>,
+    ) -> Result<(), StoreError>;
+
+    /// Returns the skill that the user chose for an agent, or for all of the branch.
+    fn used_skill(
+        &self,
+        scope: &Scope,
+        agent: Option<&AgentName>,
+    ) -> Result<Option<SkillId>, StoreError>;
 
     /// Pins a skill, by its bare name, to a version, in place of whatever was injected before.
     fn pin(&self, scope: &Scope, skill: &SkillId, version: &str) -> Result<(), StoreError>;

@@ -3,12 +3,14 @@
 //! Writers wait for each other instead of failing. Readers never wait.
 
 mod agent;
+mod deed;
 mod delivery;
 mod dispatch;
 mod install;
 mod journal;
 mod lane;
 mod message;
+mod pin;
 mod privacy;
 mod project;
 mod review_loop;

@@ -56,6 +56,8 @@ pub enum Change<'a> {
     Status(Status),
     /// This is remarked on it.
     Note(&'a str),
+    /// It is worked on by these skills, separated by commas, or by none.
+    Skill(Option<&'a str>),
     /// This agent does it.
     Agent(Option<&'a AgentName>),
     /// It is part of this task, at the end.

@@ -19,9 +19,13 @@ const QUIET: [&str; 4] = [
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
 ];
 
+/// A rule of the user that no compaction may take away.
+const RULE: &str = "Never push to main";
+
 /// Begins a session, compacts it, and goes on.
 pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
     user.convoke(&["hooks", "install", "claude"])?;
+    user.convoke(&["pin", "add", RULE])?;
     let ask = |prompt: &str, session: [&str; 2]| {
         let mut claude = command(user, bin, server);
         finished(claude.args(["-p", prompt, "--output-format", "json"]).args(session))
@@ -32,7 +36,19 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     ask("go on", ["--resume", SESSION])?;
     compacted(server, "This session is being continued")?;
     whole_and_once(server, 3)?;
-    user.knows_of_arrival(&["claude"])
+    user.knows_of_arrival(&["claude"])?;
+    rule_arrived(user, server)
+}
+
+/// Checks that the rule is in the newest prompt, once, and that its receipt says so.
+fn rule_arrived(user: &User, server: &ModelServer) -> Result<(), Error> {
+    let count = server.prompts().last().map_or(0, |newest| newest.matches(RULE).count());
+    if count != 1 {
+        return Err(format!("the rule is in the newest prompt {count} times").into());
+    }
+    let list = user.convoke(&["pin", "list"])?;
+    let receipt = format!("to claude, session {SESSION}; arrived: seen in the client's record");
+    if list.contains(&receipt) { Ok(()) } else { Err(format!("no receipt:\n{list}").into()) }
 }
 
 /// Prepares it to talk to the stand-in and to nobody else.

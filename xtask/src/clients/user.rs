@@ -33,7 +33,8 @@ impl User {
         user.write("project/.claude/skills/test-driven-development.md", &rules.join("\n"))?;
         let settings = "[wake]\nagent = 'june'\nwake_budget = 100000\n";
         user.write("home/.config/convoke/config.toml", settings)?;
-        user.convoke(&["task", "add", "Build the parser"])?;
+        user.write("home/tmp/.keep", "")?;
+        user.convoke(&["task", "add", "Build the parser", "--skill", "test-driven-development"])?;
         Ok(user)
     }
 

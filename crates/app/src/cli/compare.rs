@@ -17,7 +17,7 @@ use convoke_engine::scratch;
 use serde::Serialize;
 
 use super::design::{DesignError, lane_limits};
-use super::lane::{Account, LaneOrder, Ran, lane_failed, sentence};
+use super::lane::{Account, LaneOrder, Ran, Rules, lane_failed, sentence};
 use super::runs::{Known, matters};
 use super::table::render;
 use crate::app::{App, Format};
@@ -149,6 +149,7 @@ impl Args {
             effort: None,
             resume: None,
             rights: Rights::ReadOnly,
+            rules: Rules::Before.under(settings.policy),
             limits: lane_limits(self.limit),
             account: Account { purpose, ..Account::default() },
         };

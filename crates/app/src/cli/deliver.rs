@@ -18,10 +18,11 @@ use convoke_engine::wake::{Assembled, Call};
 use convoke_store::agent::AgentStore;
 use convoke_store::error::StoreError;
 use convoke_store::message::{self, Receipt, Said};
+use convoke_store::pin::PinStore;
 use convoke_store::skill::SkillStore;
 use convoke_store::wake_up::{WakeUpEnd, WakeUpStore};
 
-use super::lane::{LaneOrder, Purse, Ran, lane_failed};
+use super::lane::{LaneOrder, Purse, Ran, Rules, lane_failed};
 use super::wake::{profile_of, wake};
 use crate::app::App;
 use crate::clock::now;
@@ -128,6 +129,8 @@ impl Delivery<'_> {
             effort: None,
             resume: Some(session(agent)?),
             rights: self.rights,
+            // The wake-up begins with them.
+            rules: Rules::LeftOut,
             limits: self.purse.limits,
             account: self.purse.account(self.agent.to_string()),
         };
@@ -152,6 +155,7 @@ impl Delivery<'_> {
         };
         let injection = assembled.injection(self.agent, now());
         store.record_injection(scope, &injection).map_err(refused)?;
+        self.record_pins(assembled, driven)?;
         let human = AgentName::human();
         // Whoever works reports to who leads, and who leads to the person.
         let (to, kind) = if self.is_orchestrator() {
@@ -169,6 +173,16 @@ impl Delivery<'_> {
         };
         let received = assembled.receipt();
         self.end(owner, &WakeUpEnd { received, answered: true, message: Some(message) })
+    }
+
+    /// Records which rules of the user an answered wake-up had.
+    fn record_pins(&self, assembled: &Assembled, driven: &Driven) -> Result<(), Failure> {
+        let pins: Vec<_> = assembled.pins.iter().map(|pin| pin.id).collect();
+        let agent = found(self.workspace, self.agent)?;
+        let session = driven.heard.session.as_ref().or(agent.session_id.as_ref());
+        let session = session.map_or("", String::as_str);
+        let store = &self.workspace.store;
+        store.pins_delivered(&pins, &agent.client, session, now()).map_err(refused)
     }
 
     fn end(&self, owner: &Owner, end: &WakeUpEnd<'_>) -> Result<Option<Said>, Failure> {

@@ -2,6 +2,7 @@
 
 mod audit;
 mod check;
+mod deed;
 mod gate;
 mod judge;
 mod materials;

@@ -12,6 +12,7 @@ mod live;
 mod order;
 mod reading;
 mod report;
+mod rules;
 mod tree;
 
 use std::ops::ControlFlow;
@@ -46,6 +47,7 @@ pub(super) use self::order::{
 use self::reading::{Proof, Reading};
 pub(super) use self::report::{LaneReport, OverReport, overdrawn, sentence, why};
 use self::report::{Report, unanswered, warnings};
+pub(super) use self::rules::{Rules, RulesArgs};
 use self::tree::is_dirty;
 pub(super) use self::tree::{Look, TreeWatch};
 use crate::app::{App, Format};
@@ -170,6 +172,9 @@ struct RunArgs {
     #[arg(long, value_name = "TEXT", value_parser = model_name)]
     label: Option<String>,
 
+    #[command(flatten)]
+    rules: RulesArgs,
+
     /// Add the lane to this file of recorded lanes, for `--agent replay:FILE`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -240,6 +245,7 @@ impl RunArgs {
             effort: self.effort.as_deref(),
             resume: self.resume.as_deref(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
+            rules: self.rules.rules(),
             limits: Limits {
                 wall: self.limit,
                 first_byte: self.stall,

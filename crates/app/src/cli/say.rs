@@ -1,15 +1,21 @@
 //! `convoke say`: a message that is kept, and that wakes whoever it mentions.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::{Address, AgentName};
+use convoke_domain::task::Task;
+use convoke_domain::task::deed::{DeedKind, DeedRole};
+use convoke_domain::task::id::TaskId;
 use convoke_domain::wake::hop::wakes;
 use convoke_store::agent::AgentStore;
+use convoke_store::deed::{DeedStore, NewDeed};
 use convoke_store::error::StoreError;
 use convoke_store::message::{Heard, MessageStore, NewMessage};
 use serde::Serialize;
 
 use super::deliver::wakes_nobody;
+use super::task::verdict::{DeedReport, known, warn_unless_started};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::wake;
@@ -42,6 +48,24 @@ pub struct Args {
     /// Who says it [default: `CONVOKE_AGENT`, else human]
     #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     speaker: Option<AgentName>,
+
+    /// Record this verdict on a task with the message
+    #[arg(long, value_name = "VERDICT", requires = "task", value_parser = verdict())]
+    verdict: Option<DeedKind>,
+
+    /// The task that the verdict is about
+    #[arg(long, value_name = "ID", requires = "verdict", value_parser = TaskId::parse)]
+    task: Option<TaskId>,
+
+    /// The role that judged it [default: who says it]
+    #[arg(long, value_name = "ROLE", requires = "verdict", value_parser = DeedRole::parse)]
+    by: Option<DeedRole>,
+}
+
+/// Reads `pass` or `fail`.
+fn verdict() -> impl TypedValueParser<Value = DeedKind> {
+    PossibleValuesParser::new([DeedKind::Pass, DeedKind::Fail].map(DeedKind::name))
+        .try_map(|name| DeedKind::parse(&name).ok_or("no such verdict"))
 }
 
 /// What stands on stdin cannot be said.
@@ -65,6 +89,9 @@ struct Report {
     re: Option<i64>,
     to: Option<String>,
     mentions: Vec<String>,
+    /// The verdict that was recorded with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<DeedReport>,
 }
 
 impl Args {
@@ -77,6 +104,8 @@ impl Args {
         let workspace = Workspace::open(app, None)?;
         let Workspace { store, scope } = &workspace;
         let from = speaker(self.speaker.as_ref(), app)?;
+        // A verdict that cannot be recorded must not leave its words behind.
+        let judged = self.judged(&workspace, &from)?;
         let mut mentions = mentions(&text, scope, wake::settings(app)?.mentions);
         let to = match self.addressee(&workspace, &from)? {
             Some(address) if address.scope == *scope => Some(address.agent),
@@ -95,6 +124,21 @@ impl Args {
         };
         let said = said.map_err(refused)?;
         let id = said.id;
+        let verdict = judged.map(|(kind, task, role)| {
+            let deed = NewDeed {
+                task: &task.id,
+                kind,
+                role: &role,
+                actor: &from,
+                reason: None,
+                message_id: Some(id),
+                run: None,
+            };
+            let recorded = store.record_deed(scope, &deed, now()).map_err(refused)?;
+            warn_unless_started(&task, output);
+            Ok::<_, Failure>(DeedReport::new(&recorded))
+        });
+        let verdict = verdict.transpose()?;
         warn_about_strangers(&workspace, to.as_ref(), &mentions, output)?;
         if (to.is_some() || !mentions.is_empty()) && !wakes(said.hop) {
             output.say(&format!("note: {}", wakes_nobody(said)));
@@ -103,7 +147,7 @@ impl Args {
         match app.format {
             Format::Json => {
                 let to = to.as_ref().map(ToString::to_string);
-                output.json(&Report { id, re: self.re, to, mentions })?;
+                output.json(&Report { id, re: self.re, to, mentions, verdict })?;
             }
             Format::Text => {
                 let to = to.iter().map(|name| format!(" @{name}"));
@@ -112,6 +156,23 @@ impl Args {
             }
         }
         Ok(Exit::Done)
+    }
+
+    /// Returns the verdict that is to be recorded, on a task that exists, in a role.
+    fn judged(
+        &self,
+        workspace: &Workspace,
+        from: &AgentName,
+    ) -> Result<Option<(DeedKind, Task, DeedRole)>, Failure> {
+        let Some((kind, id)) = self.verdict.zip(self.task.as_ref()) else { return Ok(None) };
+        let task = known(workspace, id)?;
+        let role = match &self.by {
+            Some(role) => role.clone(),
+            None => DeedRole::parse(from.as_str()).map_err(|error| {
+                Failure::new(Exit::Usage, error).hint("name the role with `--by ROLE`")
+            })?,
+        };
+        Ok(Some((kind, task, role)))
     }
 
     fn text(&self) -> Result<String, Failure> {

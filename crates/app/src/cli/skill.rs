@@ -1,13 +1,17 @@
 //! `convoke skill`: the texts that agents work by, and the versions they are pinned to.
 
 use clap::Subcommand;
+use convoke_domain::scope::AgentName;
 use convoke_domain::skill::SkillId;
+use convoke_domain::task::id::TaskId;
 use convoke_engine::skill::Skill;
 use convoke_store::skill::SkillStore;
+use convoke_store::task::{Change, TaskStore};
 use serde::Serialize;
 
 use super::wake::library;
 use crate::app::{App, Format};
+use crate::clock::now;
 use crate::config::wake::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -29,6 +33,8 @@ enum Command {
     Show(OneSkill),
     /// Tell which file and version a skill is taken from
     Which(OneSkill),
+    /// Choose the skill of a task, of an agent, or of every agent on this branch
+    Use(UseArgs),
     /// Keep a skill at a version of its collection
     Pin(PinArgs),
     /// Let a skill's version go
@@ -50,6 +56,25 @@ struct PinArgs {
     /// The version
     #[arg(id = "collection_version", value_name = "VERSION")]
     version: String,
+}
+
+#[derive(Debug, clap::Args)]
+struct UseArgs {
+    /// The skill, such as `superpowers:brainstorming` or `my-skill`
+    #[arg(value_name = "SKILL", required_unless_present = "none", value_parser = SkillId::parse)]
+    id: Option<SkillId>,
+
+    /// Take the choice back
+    #[arg(long, conflicts_with = "id")]
+    none: bool,
+
+    /// Only for this task and its parts
+    #[arg(long, value_name = "ID", conflicts_with = "agent", value_parser = TaskId::parse)]
+    task: Option<TaskId>,
+
+    /// Only for this agent
+    #[arg(long, value_name = "AGENT", value_parser = AgentName::parse)]
+    agent: Option<AgentName>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +103,7 @@ impl Args {
             Command::List => list(app, output),
             Command::Show(args) => show(app, &workspace, &args.id, Part::Text, output),
             Command::Which(args) => show(app, &workspace, &args.id, Part::Place, output),
+            Command::Use(args) => args.run(app, &workspace, output),
             Command::Pin(args) => pin(app, &workspace, args, output),
             Command::Unpin(args) => {
                 let Workspace { store, scope } = &workspace;
@@ -117,10 +143,7 @@ fn show(
     for (path, reason) in &found.passed_over {
         output.say(&format!("note: passed over `{}`: {reason}", path.display()));
     }
-    let skill = found.skill.ok_or_else(|| {
-        Failure::new(Exit::Surroundings, SkillError::NotFound { id: id.clone() })
-            .hint("run `convoke skill list` to see what there is")
-    })?;
+    let skill = found.skill.ok_or_else(|| not_found(id))?;
     match (app.format, part) {
         (Format::Json, _) => output.json(&report(id, &skill, pinned.as_deref(), part))?,
         (Format::Text, Part::Text) => output.data(&format!("{}\n", skill.forms.text()))?,
@@ -131,6 +154,41 @@ fn show(
         }
     }
     Ok(Exit::Done)
+}
+
+impl UseArgs {
+    fn run(&self, app: &App, workspace: &Workspace, output: &mut Output) -> Result<Exit, Failure> {
+        let Workspace { store, scope } = workspace;
+        let library = library(app, &settings(app)?);
+        if let Some(id) = self.id.as_ref().filter(|id| library.find(id, None).is_none()) {
+            return Err(not_found(id));
+        }
+        match &self.task {
+            Some(task) => {
+                let change = Change::Skill(self.id.as_ref().map(SkillId::as_str));
+                store.change_task(scope, task, &change, now()).map(drop).map_err(refused)?;
+            }
+            None => {
+                store.use_skill(scope, self.agent.as_ref(), self.id.as_ref()).map_err(refused)?;
+            }
+        }
+        let place = match (&self.task, &self.agent) {
+            (Some(task), _) => format!("task {task}"),
+            (None, Some(agent)) => format!("@{agent}"),
+            (None, None) => format!("branch {}", scope.branch),
+        };
+        let skill = self.id.as_ref().map(SkillId::as_str);
+        match app.format {
+            Format::Json => output.json(&serde_json::json!({ "for": place, "skill": skill }))?,
+            Format::Text => output.data(&format!("{place}: {}\n", skill.unwrap_or("none")))?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn not_found(id: &SkillId) -> Failure {
+    Failure::new(Exit::Surroundings, SkillError::NotFound { id: id.clone() })
+        .hint("run `convoke skill list` to see what there is")
 }
 
 fn report<'a>(

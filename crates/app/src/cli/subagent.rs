@@ -1,20 +1,29 @@
 //! `convoke subagent`: the prompt of a subagent on one task.
 
+use convoke_domain::pin::before_prompt;
+use convoke_domain::scope::AgentName;
 use convoke_domain::skill::SkillId;
 use convoke_domain::subagent::Role;
+use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_engine::subagent::assemble;
+use convoke_store::deed::{DeedStore, NewDeed};
+use convoke_store::pin::PinStore;
 use serde::Serialize;
 
+use super::lane::{Rules, RulesArgs};
 use super::wake::{library, sources};
 use crate::app::{App, Format};
+use crate::clock::now;
 use crate::config::wake::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
+use crate::workspace::{Workspace, refused, speaker};
 
 /// Print the prompt of a subagent: its own task, and nothing of the orchestrator's
+///
+/// Convoke records that you dispatched it; your next wake-up says so.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Its part, such as `implementer` or `spec-reviewer`
@@ -37,6 +46,33 @@ pub struct Args {
         default_value = "superpowers:subagent-driven-development"
     )]
     templates: SkillId,
+
+    /// Who dispatches it [default: `CONVOKE_AGENT`, else human]
+    #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
+    actor: Option<AgentName>,
+
+    #[command(flatten)]
+    rules: RulesArgs,
+}
+
+impl Args {
+    /// Records the dispatch, so that whoever dispatched is told of it after a loss of memory.
+    fn record(&self, app: &App, workspace: &Workspace) -> Result<(), Failure> {
+        let actor = speaker(self.actor.as_ref(), app)?;
+        let role = DeedRole::parse(self.role.as_str())
+            .map_err(|error| Failure::new(Exit::Usage, error))?;
+        let deed = NewDeed {
+            task: &self.task,
+            kind: if self.role.is_implementer() { DeedKind::Work } else { DeedKind::Dispatched },
+            role: &role,
+            actor: &actor,
+            reason: None,
+            message_id: None,
+            run: None,
+        };
+        let Workspace { store, scope } = workspace;
+        store.record_deed(scope, &deed, now()).map(drop).map_err(refused)
+    }
 }
 
 #[derive(Serialize)]
@@ -56,7 +92,12 @@ impl Args {
         let sources = sources(app, &workspace, &settings, &library);
         let context = self.context.as_deref();
         let assembled = assemble(&sources, &self.role, &self.task, &self.templates, context);
-        let assembled = assembled.map_err(refused)?;
+        let mut assembled = assembled.map_err(refused)?;
+        if self.rules.rules() == Rules::Before {
+            let pins = workspace.store.pins(&workspace.scope, now()).map_err(refused)?;
+            assembled.prompt = before_prompt(&pins, &assembled.prompt);
+        }
+        self.record(app, &workspace)?;
         match app.format {
             Format::Json => output.json(&Report {
                 prompt: &assembled.prompt,

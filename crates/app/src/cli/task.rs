@@ -7,8 +7,10 @@ mod import;
 mod list;
 mod moving;
 mod next;
+mod parent;
 mod report;
 mod tree;
+pub(super) mod verdict;
 
 use std::path::{Component, Path, PathBuf};
 
@@ -17,6 +19,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::{InvalidSkillId, SkillId};
 use convoke_domain::task::Status;
+use convoke_domain::task::deed::DeedKind;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::Priority;
 use convoke_store::task::{Change, NewTask, TaskStore};
@@ -76,6 +79,10 @@ enum Command {
     ///
     /// With `--branch NAME` the tasks go to that branch; with `--from-branch NAME` they come from there.
     Move(moving::MoveArgs),
+    /// Record that a role found a task done
+    Pass(verdict::Args),
+    /// Record that a role found that a task has to be done again
+    Fail(verdict::Args),
     /// Remove a task with everything below it
     Rm(OneTask),
     /// Restore a removed task; without an id, list the removed tasks
@@ -195,6 +202,12 @@ impl Args {
             Command::Restore(args) => args.run(&workspace, app, &actor, output),
             Command::Undo => history::undo(&workspace, app, &actor, output),
             Command::Log(args) => args.run(&workspace, app, output),
+            Command::Pass(args) => {
+                args.run(DeedKind::Pass, &workspace, app, self.actor.as_ref(), output)
+            }
+            Command::Fail(args) => {
+                args.run(DeedKind::Fail, &workspace, app, self.actor.as_ref(), output)
+            }
             Command::Import(args) => args.run(&workspace, app, output),
         }
     }
@@ -248,7 +261,7 @@ fn print_ids(ids: &[TaskId], app: &App, output: &mut Output) -> Result<Exit, Fai
 }
 
 /// Reads one filled line; a second one could pass for somebody else's words.
-fn line(text: &str) -> Result<String, &'static str> {
+pub(super) fn line(text: &str) -> Result<String, &'static str> {
     let line = text.trim();
     if line.is_empty() {
         Err("it must not be empty")
@@ -278,7 +291,7 @@ struct PlanOutside {
 }
 
 /// Returns a plan's path relative to the project, written one way only.
-fn plan_file(app: &App, given: &Path) -> Result<String, Failure> {
+pub(super) fn plan_file(app: &App, given: &Path) -> Result<String, Failure> {
     let outside = || Failure::new(Exit::Usage, PlanOutside { path: given.to_owned() });
     let root = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
     let relative = given.strip_prefix(&root).unwrap_or(given);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::AgentName;
+use convoke_domain::skill::choice::Choice;
 use convoke_domain::token::{Budget, Estimate};
 use convoke_domain::wake::fit::Step;
 use convoke_domain::wake::{NewMessage, Order, Profile};
@@ -16,6 +17,7 @@ use crate::app::{App, Format, Verbosity};
 use crate::cli::brief::budget;
 use crate::cli::elsewhere;
 use crate::cli::hook::who;
+use crate::clock::now;
 use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -63,13 +65,15 @@ struct Report<'a> {
     over_budget: bool,
     extent: &'static str,
     steps: Vec<&'static str>,
-    skill: &'a str,
-    skill_reason: &'static str,
+    skill: Option<&'a str>,
+    skill_reason: Option<&'static str>,
     skill_path: Option<String>,
     skill_version: Option<&'a str>,
     plan_file: Option<&'a str>,
     task: Option<&'a str>,
     message_id: Option<i64>,
+    /// The user's rules that hold.
+    pins: Vec<i64>,
     diagnostics: &'a [String],
 }
 
@@ -156,10 +160,13 @@ pub(super) fn sources<'a>(
         scope: &workspace.scope,
         root: &app.project,
         library,
+        skill_rule: settings.skill_rule,
         patterns: settings.patterns,
+        next_action: settings.next_action,
         clock: settings.clock,
         mode: settings.mode,
         fit: settings.fit,
+        now: now(),
     }
 }
 
@@ -185,7 +192,16 @@ fn path(assembled: &Assembled) -> Option<&PathBuf> {
 
 fn report(assembled: &Assembled, budget: Budget) -> Report<'_> {
     let Assembled {
-        wake_up, extent, choice, skill, plan_file, task, message_id, diagnostics, ..
+        wake_up,
+        extent,
+        choice,
+        skill,
+        plan_file,
+        task,
+        message_id,
+        pins,
+        diagnostics,
+        ..
     } = assembled;
     Report {
         text: &wake_up.text,
@@ -194,13 +210,14 @@ fn report(assembled: &Assembled, budget: Budget) -> Report<'_> {
         over_budget: wake_up.over_budget,
         extent: extent.name(),
         steps: wake_up.steps.iter().copied().map(Step::name).collect(),
-        skill: choice.skill.as_str(),
-        skill_reason: choice.reason.name(),
+        skill: choice.as_ref().map(|choice| choice.skill.as_str()),
+        skill_reason: choice.as_ref().map(|choice| choice.reason.name()),
         skill_path: path(assembled).map(|path| path.display().to_string()),
         skill_version: skill.as_ref().and_then(|skill| skill.version.as_deref()),
         plan_file: plan_file.as_deref(),
         task: task.as_deref(),
         message_id: *message_id,
+        pins: pins.iter().map(|pin| pin.id).collect(),
         diagnostics,
     }
 }
@@ -209,12 +226,14 @@ fn explain(assembled: &Assembled, budget: Budget) -> String {
     let wake_up = &assembled.wake_up;
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
     let steps: Vec<_> = wake_up.steps.iter().copied().map(Step::name).collect();
+    let skill = |choice: &Choice| format!("{} ({})", choice.skill, choice.reason.name());
+    let no_file = if assembled.choice.is_some() { "not found" } else { "none" };
     let rows = [
         ("cost", format!("{} of {} tokens, an estimate", wake_up.cost, budget.get())),
         ("extent", assembled.extent.name().to_owned()),
         ("shortened", if steps.is_empty() { "no".to_owned() } else { steps.join(", ") }),
-        ("skill", format!("{} ({})", assembled.choice.skill, assembled.choice.reason.name())),
-        ("file", path(assembled).map_or("not found".to_owned(), |path| path.display().to_string())),
+        ("skill", assembled.choice.as_ref().map_or("none".to_owned(), skill)),
+        ("file", path(assembled).map_or(no_file.to_owned(), |path| path.display().to_string())),
         ("plan", or_none(assembled.plan_file.clone())),
         ("task", or_none(assembled.task.clone())),
         ("message", or_none(assembled.message_id.map(|id| id.to_string()))),

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use super::trust::{Author, Origin, Refused, local_author, sift};
 use super::{
     Key, LOCAL_FILE, PROJECT_FILE, SECTIONS, brief, dispatch, endpoint, health, is_out_of_reach,
-    lane, parse_file, read_section, store, unknown, wake,
+    lane, parse_file, read_section, store, task, unknown, wake,
 };
 use crate::app::App;
 use crate::failure::Failure;
@@ -91,6 +91,7 @@ fn section_mistakes(name: &str, value: &Value, path: &Path) -> Vec<String> {
         health::SECTION => each_key(name, value, path, &health::KEYS),
         lane::SECTION => each_key(name, value, path, &lane::KEYS),
         store::SECTION => Vec::new(),
+        task::SECTION => each_key(name, value, path, &task::KEYS),
         _ => vec![told(&unknown(name, path, "section", &SECTIONS))],
     }
 }

@@ -2,8 +2,9 @@
 
 use convoke_domain::mention::MentionRule;
 use convoke_domain::scope::AgentName;
-use convoke_domain::skill::choice::PatternRule;
+use convoke_domain::skill::choice::{PatternRule, SkillRule};
 use convoke_domain::token::Budget;
+use convoke_domain::wake::deeds::NextActionRule;
 use convoke_domain::wake::{Fit, Mode};
 use jiff::tz::Offset;
 
@@ -62,7 +63,11 @@ pub struct Settings {
     pub clock: Offset,
     /// How mentions are recognised.
     pub mentions: MentionRule,
-    /// How the words of tasks choose a skill.
+    /// What decides the next action.
+    pub next_action: NextActionRule,
+    /// What may choose a skill.
+    pub skill_rule: SkillRule,
+    /// How the words of tasks choose a skill, where they may.
     pub patterns: PatternRule,
     /// Whether an id of a collection is looked for only there.
     pub namespace_strict: bool,
@@ -78,12 +83,14 @@ pub struct Layer {
     fit: Option<Fit>,
     clock: Option<Offset>,
     mentions: Option<MentionRule>,
+    next_action: Option<NextActionRule>,
+    skill_rule: Option<SkillRule>,
     patterns: Option<PatternRule>,
     namespace_strict: Option<bool>,
 }
 
 /// Every setting of wake-ups.
-pub const KEYS: [Key<Layer>; 9] = [
+pub const KEYS: [Key<Layer>; 11] = [
     Key {
         name: "agent",
         expected: "an agent's name",
@@ -137,6 +144,28 @@ pub const KEYS: [Key<Layer>; 9] = [
         from_text: text,
         set: |layer, value| {
             layer.fit = Some(Fit::parse(value.as_str()?)?);
+            Some(())
+        },
+    },
+    Key {
+        name: "next_action",
+        expected: "deeds or seed",
+        default: "deeds",
+        meaning: "decide the next action by recorded deeds, or with seed by words of the message",
+        from_text: text,
+        set: |layer, value| {
+            layer.next_action = Some(NextActionRule::parse(value.as_str()?)?);
+            Some(())
+        },
+    },
+    Key {
+        name: "skill_choice",
+        expected: "named or seed",
+        default: "named",
+        meaning: "inject a skill that is named and found, or with seed also one guessed from words",
+        from_text: text,
+        set: |layer, value| {
+            layer.skill_rule = Some(SkillRule::parse(value.as_str()?)?);
             Some(())
         },
     },
@@ -205,6 +234,8 @@ pub fn settings(app: &App) -> Result<Settings, Failure> {
         fit: all.fit.unwrap_or_default(),
         clock: all.clock.unwrap_or(Offset::UTC),
         mentions: all.mentions.unwrap_or_default(),
+        next_action: all.next_action.unwrap_or_default(),
+        skill_rule: all.skill_rule.unwrap_or_default(),
         patterns: all.patterns.unwrap_or_default(),
         namespace_strict: all.namespace_strict.unwrap_or(false),
     })
@@ -220,6 +251,8 @@ impl Layer {
             fit: self.fit.or(weaker.fit),
             clock: self.clock.or(weaker.clock),
             mentions: self.mentions.or(weaker.mentions),
+            next_action: self.next_action.or(weaker.next_action),
+            skill_rule: self.skill_rule.or(weaker.skill_rule),
             patterns: self.patterns.or(weaker.patterns),
             namespace_strict: self.namespace_strict.or(weaker.namespace_strict),
         }

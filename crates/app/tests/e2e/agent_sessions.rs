@@ -1,11 +1,17 @@
 //! `convoke agent use`, `rename` and `rm`: several agents in one project.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use serde_json::{Value, json};
 
 use crate::harness::{Outcome, Project};
 
+/// Reports a compaction; each is another one.
 fn hook(project: &Project, session: &str) -> Outcome {
-    let input = json!({ "session_id": session, "cwd": project.root(), "source": "compact" });
+    static TURN: AtomicU32 = AtomicU32::new(0);
+    let turn = TURN.fetch_add(1, Ordering::Relaxed);
+    let (cwd, source) = (project.root(), "compact");
+    let input = json!({ "session_id": session, "cwd": cwd, "source": source, "turn": turn });
     project.run_with_input(&["hook", "claude", "SessionStart"], input.to_string().as_bytes())
 }
 

@@ -206,7 +206,7 @@ fn mistakes_are_told_by_every_command() {
     assert_snapshot!(project.run(&["-C", ".", "runs"]).stderr, @"
     warning: cannot use `brieff` in `./convoke.toml`: there is no such section; did you mean `brief`?
     warning: cannot use `dispatch.profile` in `./convoke.toml`: it must be seed, stable-prefix or all-reference
-    warning: cannot use `wake.budjet` in `./convoke.toml`: there is no such key; known keys: agent, orchestrator, wake_budget, mode, fit, clock, compat_mentions, compat_patterns, namespace_strict
+    warning: cannot use `wake.budjet` in `./convoke.toml`: there is no such key; known keys: agent, orchestrator, wake_budget, mode, fit, next_action, skill_choice, clock, compat_mentions, compat_patterns, namespace_strict
     ");
     let broken = Project::new().on_branch("main").file("convoke.toml", "token = sk-1234 oops\n");
     let outcome = broken.run(&["runs"]);

@@ -109,6 +109,48 @@ fn a_round_goes_from_decision_to_verdict() {
     assert_eq!(counts, [Some(1), Some(1), Some(1)]);
 }
 
+// A round records with its task what it found; only a clear verdict is one.
+#[test]
+fn a_round_records_its_verdict_with_its_task() {
+    let project = with_claude(repository());
+    let task = project.stdout(&["task", "add", "Task 1: Build it"]);
+    project.stdout(&["task", "start", &task]);
+    let kinds = |project: &Project| {
+        let shown = project.stdout(&["task", "show", &task, "--json"]);
+        let shown: Value = serde_json::from_str(&shown).unwrap();
+        let deeds = shown["deeds"].as_array().unwrap().clone();
+        let kind = |deed: &Value| format!("{} {}", deed["verdict"], deed["because"]);
+        deeds.iter().map(kind).collect::<Vec<_>>().join(", ").replace('"', "")
+    };
+    fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
+    assert_eq!(run(&project, &["--task", &task]).code, Some(0));
+    assert_eq!(kinds(&project), "dispatched null, pass null");
+    let woken = project.stdout(&["wake", "june"]);
+    let found = "Recorded: implement/security-reviewer passed it.";
+    assert!(
+        woken.contains(found) && woken.contains("1. Mark Task 1: Build it complete"),
+        "{woken}"
+    );
+    let unproven = run(&project, &["--task", &task, "--require-proof"]);
+    assert_eq!(unproven.code, Some(1), "{unproven}");
+    assert!(
+        kinds(&project).ends_with("dispatched null, no_verdict UNPROVEN"),
+        "{}",
+        kinds(&project)
+    );
+    say_in_turn(&project, UNCLEAR, UNCLEAR);
+    assert_eq!(run(&project, &["--task", &task]).code, Some(4));
+    assert!(kinds(&project).ends_with("no_verdict AMBIGUOUS"), "{}", kinds(&project));
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(!woken.contains("Mark Task 1"), "{woken}");
+    fs::remove_file(project.path("../asked")).unwrap();
+    let unknown = run(&project, &["--task", "t-00000"]);
+    assert_eq!(unknown.code, Some(1), "{unknown}");
+    assert!(!project.path("../asked").exists(), "nothing is paid for before");
+    let without = project.stdout(&["wake", "june"]);
+    assert!(without.contains("dispatched implement/security-reviewer subagent"), "{without}");
+}
+
 const UNCLEAR: &str = "Files read: design.md, spec.md\nI do not approve.\n\
     {\"approved\": true, \"issues\": []}";
 

@@ -16,7 +16,7 @@ pub(crate) fn project(skill_lines: usize) -> Project {
             "../home/.config/convoke/config.toml",
             "[wake]\nagent = 'june'\nwake_budget = 100000\n",
         );
-    project.run(&["task", "add", "Build the parser"]);
+    project.run(&["task", "add", "Build the parser", "--skill", "test-driven-development"]);
     project
 }
 

@@ -204,7 +204,7 @@ fn the_plan_of_a_run_becomes_tasks() {
     let woken = project.stdout(&["wake", "june"]);
     assert!(woken.contains(&first), "{woken}");
     // The section of the plan is there, not only its heading, and what to do next.
-    assert!(woken.contains("\n1. Start task 1: "), "{woken}");
+    assert!(woken.contains("\n1. Start Task 1: "), "{woken}");
     let section =
         plan.split(&first).nth(1).unwrap().lines().find(|it| it.starts_with("**")).unwrap();
     assert!(woken.contains(section), "{section}\n{woken}");

@@ -14,9 +14,18 @@ pub(crate) fn collection(version: &str, file: &str) -> String {
     format!("{COLLECTION}/{version}/skills/subagent-driven-development/{file}")
 }
 
-/// A project in the middle of its second task.
+/// A project in the middle of its second task, with the original's guesses.
 pub(crate) fn working() -> Project {
-    let project = Project::new()
+    working_in(
+        Project::new()
+            .variable("CONVOKE_WAKE_NEXT_ACTION", "seed")
+            .variable("CONVOKE_WAKE_SKILL_CHOICE", "seed"),
+    )
+}
+
+/// A project in the middle of its second task.
+pub(crate) fn working_in(project: Project) -> Project {
+    let project = project
         .on_branch("main")
         .file("plan.md", PLAN)
         .file(&collection("4.0.0", "SKILL.md"), "---\nname: sdd\n---\n# SDD\n\nReview twice.\n");

@@ -161,7 +161,7 @@ pub(super) fn visible(text: &str) -> String {
     shown
 }
 
-pub(super) const fn is_invisible(c: char) -> bool {
+pub(crate) const fn is_invisible(c: char) -> bool {
     is_hidden(c) || matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}')
 }
 

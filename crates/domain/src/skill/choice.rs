@@ -1,5 +1,7 @@
 //! Which skill applies to a task.
 
+use std::collections::BTreeSet;
+
 use super::SkillId;
 use crate::task::Task;
 
@@ -13,6 +15,34 @@ pub enum PatternRule {
     Compatible,
 }
 
+/// What may choose a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SkillRule {
+    /// A task, an agent, the user or a plan that names one.
+    #[default]
+    Named,
+    /// Also the words of tasks, what was used before, and a default, as the original had it.
+    Seed,
+}
+
+impl SkillRule {
+    /// Both rules.
+    pub const ALL: [Self; 2] = [Self::Named, Self::Seed];
+
+    /// Returns the word users type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Named => "named",
+            Self::Seed => "seed",
+        }
+    }
+
+    /// Returns the rule that users call `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+}
+
 /// How a skill was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
@@ -24,6 +54,12 @@ pub enum Reason {
     AncestorExplicit,
     /// The words of a task above.
     AncestorPattern,
+    /// The user chose it for the agent.
+    Agent,
+    /// The user chose it for every agent of the branch.
+    User,
+    /// The plan names it.
+    Plan,
     /// It was used before for this agent and plan.
     History,
     /// Nothing else applied.
@@ -38,6 +74,9 @@ impl Reason {
             Self::Pattern => "pattern",
             Self::AncestorExplicit => "ancestor_explicit",
             Self::AncestorPattern => "ancestor_pattern",
+            Self::Agent => "agent",
+            Self::User => "user",
+            Self::Plan => "plan",
             Self::History => "history",
             Self::Default => "default",
         }
@@ -77,6 +116,89 @@ pub fn choose(path: &[&Task], history: Option<&SkillId>, rule: PatternRule) -> C
         }
     }
     Choice { skill, reason, others }
+}
+
+/// Who names a skill beside the tasks.
+#[derive(Debug, Clone, Default)]
+pub struct Naming {
+    /// What the user chose for the agent.
+    pub agent: Option<SkillId>,
+    /// What the user chose for every agent of the branch.
+    pub user: Option<SkillId>,
+    /// What the plan names, in order.
+    pub plan: Vec<SkillId>,
+}
+
+/// Returns every skill that is named for the task at the end of `path`, strongest first. Nothing is
+/// read from the words of a title.
+pub fn named(path: &[&Task], naming: &Naming) -> Vec<Choice> {
+    let mut choices = Vec::new();
+    for (task, distance) in path.iter().rev().zip(0..) {
+        let field = task.skill.as_deref().unwrap_or_default();
+        let mut ids = field.split(',').filter_map(|id| SkillId::parse(id.trim()).ok());
+        let reason = if distance == 0 { Reason::Explicit } else { Reason::AncestorExplicit };
+        if let Some(skill) = ids.next() {
+            let mut others: Vec<_> = ids.filter(|other| *other != skill).collect();
+            others.dedup();
+            choices.push(Choice { skill, reason, others });
+        }
+    }
+    let alone =
+        |skill: &SkillId, reason| Choice { skill: skill.clone(), reason, others: Vec::new() };
+    choices.extend(naming.agent.iter().map(|skill| alone(skill, Reason::Agent)));
+    choices.extend(naming.user.iter().map(|skill| alone(skill, Reason::User)));
+    choices.extend(naming.plan.iter().map(|skill| alone(skill, Reason::Plan)));
+    choices
+}
+
+/// Returns the skills that a plan names by their full ids, such as `superpowers:executing-plans`.
+pub fn named_in(text: &str) -> Vec<SkillId> {
+    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let mut found: Vec<SkillId> = Vec::new();
+    for (at, prefix) in text.match_indices(SkillId::NAMESPACE) {
+        let is_inside = text[..at].ends_with(|c: char| c.is_alphanumeric() || "-_/.".contains(c));
+        let rest = &text[at + prefix.len()..];
+        let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+        let bare = rest[..end].trim_end_matches('-');
+        if !is_inside && !bare.is_empty() && !found.iter().any(|id| id.bare() == bare) {
+            found.push(SkillId::superpower(bare));
+        }
+    }
+    found
+}
+
+/// An installed skill, as far as it says what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Described {
+    /// Its bare name.
+    pub name: String,
+    /// The description in its front matter.
+    pub description: String,
+}
+
+/// Returns the names of skills that share words with a text, best first, at most `most`. Words of a
+/// name count twice; words that say nothing, and short ones, not at all.
+pub fn fitting(text: &str, skills: &[Described], most: usize) -> Vec<String> {
+    let wanted = telling_words(text);
+    let score = |skill: &Described| {
+        let shared = |text: &str| telling_words(text).intersection(&wanted).count();
+        2 * shared(&skill.name) + shared(&skill.description)
+    };
+    let mut scored: Vec<_> = skills.iter().map(|skill| (score(skill), &skill.name)).collect();
+    scored.retain(|(score, _)| *score > 0);
+    scored.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+    scored.into_iter().take(most).map(|(_, name)| name.clone()).collect()
+}
+
+fn telling_words(text: &str) -> BTreeSet<String> {
+    const SILENT: [&str; 16] = [
+        "task", "tasks", "with", "when", "that", "this", "from", "into", "before", "after",
+        "using", "your", "have", "must", "skill", "their",
+    ];
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let stem = |word: String| word.strip_suffix('s').map_or(word.clone(), str::to_owned);
+    let telling = |word: &String| word.chars().count() > 3 && !SILENT.contains(&word.as_str());
+    words.filter(telling).map(stem).collect()
 }
 
 /// Returns what one task says: its field, with further skills after commas, or its words.
@@ -161,6 +283,76 @@ mod tests {
         let choice = choose(&path, history.as_ref(), PatternRule::WholeWord);
         let others: Vec<_> = choice.others.iter().map(SkillId::bare).collect();
         format!("{} {} [{}]", choice.skill.bare(), choice.reason.name(), others.join(" "))
+    }
+
+    // W-40: what names a skill, strongest first; titles name none.
+    #[test]
+    fn only_who_names_a_skill_chooses_it() {
+        let task = |content: &str, skill: Option<&str>| {
+            let mut task = task("1 - 1 - pending x");
+            (task.content, task.skill) = (content.to_owned(), skill.map(str::to_owned));
+            task
+        };
+        let id = |id: &str| SkillId::parse(id).ok();
+        let naming = Naming {
+            agent: id("of-agent"),
+            user: id("of-user"),
+            plan: named_in("Use superpowers:executing-plans to implement this."),
+        };
+        let shown = |path: &[&Task], naming: &Naming| {
+            let all = named(path, naming);
+            let line =
+                |choice: &Choice| format!("{} {}", choice.skill.bare(), choice.reason.name());
+            all.iter().map(line).collect::<Vec<_>>().join(", ")
+        };
+        let top = task("Finish branch", Some("up, also"));
+        let own = task("Spec review, open PR, merge", Some("own"));
+        let silent = task("Brainstorm a worktree merge", None);
+        assert_eq!(
+            shown(&[&top, &own], &naming),
+            "own explicit, up ancestor_explicit, of-agent agent, of-user user, executing-plans plan"
+        );
+        assert_eq!(shown(&[&silent], &Naming::default()), "");
+        let others = named(&[&top], &naming).remove(0).others;
+        assert_eq!(others, [SkillId::parse("also").unwrap()]);
+    }
+
+    #[test]
+    fn a_plan_names_skills_by_their_full_ids() {
+        for (text, expected) in [
+            ("> REQUIRED: Use superpowers:executing-plans to implement.", "executing-plans"),
+            ("`superpowers:a`, superpowers:b. superpowers:a", "a b"),
+            ("(superpowers:writing-plans-)", "writing-plans"),
+            ("xsuperpowers:a a/superpowers:b superpowers: c superpowers:", ""),
+            ("use the executing-plans skill", ""),
+        ] {
+            let found = named_in(text);
+            let found: Vec<_> = found.iter().map(SkillId::bare).collect();
+            assert_eq!(found.join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn skills_that_fit_share_words_with_the_task() {
+        let skill = |name: &str, description: &str| Described {
+            name: name.to_owned(),
+            description: description.to_owned(),
+        };
+        let all = [
+            skill("writing-docs", "Use when you write documentation"),
+            skill("test-driven-development", "Use before implementing any feature or bugfix"),
+            skill("api-design", "Design endpoints of an API"),
+            skill("task-skill", "with this task"),
+        ];
+        let fit = |text: &str| fitting(text, &all, 2).join(" ");
+        assert_eq!(fit("Task 2: Add login endpoint"), "api-design");
+        assert_eq!(fit("Write docs"), "writing-docs");
+        assert_eq!(fit("Task 3: with the others"), "");
+        assert_eq!(
+            fit("design the documentation of a feature"),
+            "api-design test-driven-development"
+        );
+        assert_eq!(fit(""), "");
     }
 
     // W-40, W-80, W-81: field, words, the same above, history, default; and section 10's question 3.

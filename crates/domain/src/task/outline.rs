@@ -9,6 +9,37 @@ const CURRENT: &str = "  <-- CURRENT";
 /// How many finished parts are told one by one.
 const MOST_PARTS: usize = 8;
 
+/// How titles are written inside sentences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Letters {
+    /// In lower case, as the original's template has them.
+    #[default]
+    Lower,
+    /// As they are, shortened where they are longer than a sentence should be.
+    Kept,
+}
+
+impl Letters {
+    /// The longest title inside a sentence, in characters.
+    const LONGEST: usize = 120;
+
+    /// Writes a title.
+    pub fn of(self, title: &str) -> String {
+        match self {
+            Self::Lower => title.to_lowercase(),
+            Self::Kept => clipped(title, Self::LONGEST),
+        }
+    }
+}
+
+/// Cuts a text to `most` characters, and marks the cut.
+pub fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
 /// A tree with the way to the task being worked on. Everything shown about a plan follows from it.
 #[derive(Debug, Clone)]
 pub struct Outline<'a> {
@@ -18,6 +49,8 @@ pub struct Outline<'a> {
     path: Vec<&'a Node>,
     /// Tasks of the plan that are not in the tree, because it is too large to be read.
     elsewhere: Tally,
+    /// How titles are written inside sentences.
+    letters: Letters,
 }
 
 /// How many tasks there are.
@@ -77,11 +110,13 @@ impl<'a> Outline<'a> {
         let mut group = roots;
         for (depth, node) in path.iter().enumerate() {
             if group.iter().any(|node| node.task.is_numbered()) {
-                return Self { group, path: path[depth..].to_vec(), elsewhere: Tally::default() };
+                let path = path[depth..].to_vec();
+                return Self { group, path, elsewhere: Tally::default(), letters: Letters::Lower };
             }
             group = &node.children;
         }
-        Self { group: roots, path: path.to_vec(), elsewhere: Tally::default() }
+        let path = path.to_vec();
+        Self { group: roots, path, elsewhere: Tally::default(), letters: Letters::Lower }
     }
 
     /// Adds how many tasks of the plan are not in the tree.
@@ -91,8 +126,14 @@ impl<'a> Outline<'a> {
         self
     }
 
+    /// Writes titles inside sentences in other letters.
+    #[must_use]
+    pub fn with_letters(self, letters: Letters) -> Self {
+        Self { letters, ..self }
+    }
+
     /// Returns the marked top line.
-    fn current(&self) -> Option<&'a Node> {
+    pub fn current(&self) -> Option<&'a Node> {
         self.path.first().copied()
     }
 
@@ -187,7 +228,7 @@ impl<'a> Outline<'a> {
         let agent = node.task.agent.as_ref().map_or(String::new(), |agent| format!("@{agent}, "));
         let state = match self.leaf() {
             Some(leaf) if is_current && !std::ptr::eq(leaf, node) => {
-                format!("in {}", leaf.task.content.to_lowercase())
+                format!("in {}", self.letters.of(&leaf.task.content))
             }
             _ => node.state.words().to_owned(),
         };
@@ -205,14 +246,24 @@ impl<'a> Outline<'a> {
         let (current, leaf) = (self.current()?, self.leaf()?);
         let label = current.task.label();
         let done: Vec<_> = current.children.iter().filter(|child| child.is_closed()).collect();
+        let sentence = |child: &&Node| match self.letters {
+            Letters::Lower => {
+                format!("{label} {} is complete.", self.letters.of(&child.task.content))
+            }
+            Letters::Kept => {
+                let part = self.letters.of(&child.task.content);
+                format!("{}: {part} is {}.", self.letters.of(label), child.state.words())
+            }
+        };
         let mut sentences: Vec<_> = match done.len() {
-            ..=MOST_PARTS => done
-                .iter()
-                .map(|child| format!("{label} {} is complete.", child.task.content.to_lowercase()))
-                .collect(),
-            many => vec![format!("{many} parts of {label} are complete.")],
+            ..=MOST_PARTS => done.iter().map(sentence).collect(),
+            many => vec![format!("{many} parts of {} are complete.", self.letters.of(label))],
         };
         let subject = if std::ptr::eq(current, leaf) { label } else { &leaf.task.content };
+        let subject = match self.letters {
+            Letters::Lower => subject.to_owned(),
+            Letters::Kept => self.letters.of(subject),
+        };
         let pending = leaf.state == State::Stored(Status::Pending);
         let place = if pending { "next" } else { leaf.state.words() };
         sentences.push(format!("{subject} is {place}."));
@@ -235,7 +286,7 @@ impl<'a> Outline<'a> {
             State::Blocked | State::Failed => {
                 format!("Resolve the {} state of {content}.", leaf.state.words())
             }
-            State::Stored(_) => {
+            State::Stored(_) | State::Cancelled => {
                 let next = match (self.next_part(), self.next_top_task()) {
                     (Some(part), _) => format!("proceed to {}", part.task.content.to_lowercase()),
                     (None, Some(top)) => format!("proceed to {}", top.task.label()),

@@ -11,6 +11,7 @@ use self::minimal::Minimal;
 use super::layout::{read, render};
 use super::{Facts, Fit, SkillText};
 use crate::cut::{self, Accept};
+use crate::skill::SkillId;
 use crate::skill::prune::{Level, Pruned};
 use crate::task::outline::Outline;
 use crate::text::{CharOffset, Text};
@@ -87,6 +88,8 @@ pub struct Shape {
     pub(super) tasks: TaskForm,
     /// Whether the titles of tasks are cut short.
     pub(super) short_titles: bool,
+    /// The most rules of the user.
+    pub(super) pins: usize,
     /// The most characters of the new message.
     pub(super) message: Option<usize>,
     /// What stays in the skill.
@@ -103,6 +106,7 @@ impl Shape {
             plan: PlanForm::Full,
             tasks: TaskForm::Full,
             short_titles: false,
+            pins: facts.pins.len(),
             message: None,
             level: Level::WHOLE,
             cut: None,
@@ -115,7 +119,8 @@ impl Shape {
         let kept = Text::new(&pruned.text).before(at).as_str().trim_end_matches(['\r', '\n']);
         // What follows is no code, although the fence that is cut was still open.
         let closed = cut::closing_fence(kept).map_or(String::new(), |fence| format!("\n{fence}"));
-        let marker = format!("> truncated: {} at char_offset={at}", skill.id.bare());
+        let name = skill.id.as_ref().map_or("skill", SkillId::bare);
+        let marker = format!("> truncated: {name} at char_offset={at}");
         // Of a skill that is left out altogether there is nothing to name.
         let omitted = if at == CharOffset::START { Vec::new() } else { pruned.omitted.clone() };
         Pruned { text: format!("{kept}{closed}\n\n{marker}"), omitted }.render()
@@ -151,6 +156,8 @@ pub enum Step {
     FewTasks,
     /// The new message is cut, where it alone is too long.
     ShortMessage,
+    /// Rules of the user that do not fit are counted, in a line that says how to see them.
+    FewerPins,
     /// Only where to look is said.
     Minimal,
 }
@@ -169,7 +176,7 @@ impl Step {
     ];
 
     /// The steps of a text that keeps its budget, in order.
-    const KEPT: [Self; 13] = [
+    const KEPT: [Self; 14] = [
         Self::NearTasks,
         Self::ShortActivity,
         Self::LessActivity,
@@ -183,6 +190,7 @@ impl Step {
         Self::FewTasks,
         Self::SkillCut,
         Self::ShortMessage,
+        Self::FewerPins,
     ];
 
     /// Returns the word used in reports.
@@ -202,6 +210,7 @@ impl Step {
             Self::FewTasks => "few_tasks",
             Self::ShortMessage => "short_message",
             Self::Minimal => "minimal",
+            Self::FewerPins => "fewer_pins",
         }
     }
 }
@@ -263,6 +272,7 @@ pub fn wake_up(facts: &Facts<'_>, room: Room, tokenizer: &dyn Tokenizer) -> Wake
                 message: facts.message.as_ref(),
                 message_id: facts.message_id,
                 unread: facts.unread,
+                pins: &facts.pins,
             };
             return minimal.wake_up(room, tokenizer);
         }
@@ -308,6 +318,11 @@ impl Fitting<'_> {
             }
             Step::ShortMessage => self.cut_message(),
             Step::ShortTasks | Step::NearTasks | Step::FewTasks | Step::Minimal => {}
+            Step::FewerPins => {
+                while self.shape.pins > 0 && !self.fits() {
+                    self.shape.pins -= 1;
+                }
+            }
         }
         if render(self.facts, &self.shape) != before {
             self.steps.push(step);
@@ -435,12 +450,13 @@ impl Fitting<'_> {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::deeds::{Known, NextActionRule};
     use super::super::{NewMessage, Order, PlanText, Profile};
     use super::*;
     use crate::message::ActivityLine;
+    use crate::pin::fixture::pins;
     use crate::plan::Plan;
     use crate::scope::AgentName;
-    use crate::skill::SkillId;
     use crate::skill::prune::Forms;
     use crate::task::State;
     use crate::task::fixture::{LOGIN, tasks};
@@ -460,7 +476,7 @@ mod tests {
             profile,
             order: Order::Contract,
             skill: SkillText {
-                id: SkillId::parse("superpowers:subagent-driven-development").unwrap(),
+                id: SkillId::parse("superpowers:subagent-driven-development").ok(),
                 forms: Arc::new(Forms::new("[Full skill content here]")),
                 found: true,
                 notices: Vec::new(),
@@ -481,6 +497,8 @@ mod tests {
             unread: 1,
             fit: Fit::Kept,
             short_outline: None,
+            known: Known { rule: NextActionRule::Seed, ..Known::default() },
+            pins: Vec::new(),
         }
     }
 
@@ -708,6 +726,41 @@ The spec review passed. You should:
             it.text.contains("> truncated: subagent-driven-development at char_offset=9\n")
         }));
         assert!(texts[0].over_budget && texts[0].text.contains("char_offset=0\n"));
+    }
+
+    // The user's rules come first in every form, and are never shortened away.
+    #[test]
+    fn rules_come_first_and_stay() {
+        let roots = grown(LOGIN);
+        for (profile, order) in [
+            (Profile::Agent, Order::Contract),
+            (Profile::Agent, Order::CriticalFirst),
+            (Profile::Orchestrator, Order::Contract),
+            (Profile::Orchestrator, Order::CriticalFirst),
+        ] {
+            let mut facts = long_facts(&roots);
+            (facts.profile, facts.order) = (profile, order);
+            facts.pins = pins(&["Never push to main", "Never delete a test"]);
+            let full = rendered(&facts, 8000).cost.tenths() / 10;
+            for budget in (1..=full).rev().step_by(9) {
+                let woken = rendered(&facts, budget);
+                let text = &woken.text;
+                // Below that not even the command that prints everything fits beside the count.
+                let is_told = budget < 45
+                    || text.starts_with("=== RULES OF THE USER ===\n")
+                    || text.starts_with("2 pinned rules do not fit here");
+                assert!(is_told, "{budget}: {text}");
+                let is_cut = woken.steps.contains(&Step::FewerPins);
+                assert!(!is_cut || budget < 500, "{budget}");
+                if budget < 45 {
+                    continue;
+                }
+                let shown = text.matches("\n- [rule ").count();
+                let said =
+                    (0..2).find(|shown| text.contains(&format!("{} pinned rule", 2 - shown)));
+                assert_eq!(said.unwrap_or(2), shown, "what is left out is counted: {}", woken.text);
+            }
+        }
     }
 
     // What carries the text would cut it off, so here even tasks and message give way, and say so.

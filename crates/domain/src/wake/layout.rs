@@ -4,6 +4,7 @@ use super::fit::{PlanForm, Shape, TaskForm};
 use super::next_step;
 use super::{Facts, Fit, Order, PlanText, Profile};
 use crate::message::{ActivityLine, quote};
+use crate::pin;
 use crate::plan;
 use crate::scope::AgentName;
 use crate::task::outline::Outline;
@@ -17,9 +18,13 @@ pub(super) fn render(facts: &Facts<'_>, shape: &Shape) -> String {
         let outline = facts.short_outline.clone();
         return render(&Facts { outline, short_outline: None, ..facts.clone() }, shape);
     }
-    match facts.profile {
+    let text = match facts.profile {
         Profile::Agent => agent(facts, shape),
         Profile::Orchestrator => orchestrator(facts, shape),
+    };
+    match pin::block(&facts.pins, shape.pins).as_str() {
+        "" => text,
+        rules => format!("{rules}\n\n{}", text.trim_start_matches('\n')),
     }
 }
 
@@ -52,11 +57,12 @@ fn agent(facts: &Facts<'_>, shape: &Shape) -> String {
 }
 
 fn orchestrator(facts: &Facts<'_>, shape: &Shape) -> String {
-    let id = &facts.skill.id;
-    let head = format!("You are using `{}` to {}.", id.bare(), id.purpose());
+    let head = facts.skill.id.as_ref().map_or(String::new(), |id| {
+        format!("You are using `{}` to {}.\n\n", id.bare(), id.purpose())
+    });
     let title = Some("# Orchestrator Wake-up Context".to_owned());
     let name = Some(format!("You are @{}, the orchestrator for this project.", facts.reader));
-    let skill = Some(format!("## Current Skill\n{head}\n\n{}", skill(facts, shape)));
+    let skill = Some(format!("## Current Skill\n{head}{}", skill(facts, shape)));
     let plan = plan_section(facts, shape);
     let tasks = tasks(facts, shape).map(|it| format!("## Current Tasks\n{it}{}", place(facts)));
     let activity = activity(facts, shape).map(|lines| format!("## Recent Activity\n{lines}"));
@@ -137,7 +143,7 @@ fn tasks(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
 /// The two lines under the task list; nothing when everything is done.
 fn place(facts: &Facts<'_>) -> String {
     let outline = facts.outline.as_ref();
-    match outline.and_then(|outline| outline.position().zip(outline.next_action())) {
+    match outline.and_then(|outline| outline.position().zip(next_step::line(facts, outline))) {
         Some((position, next)) => {
             format!("\n\n**Current position:** {position}\nNext action: {next}")
         }

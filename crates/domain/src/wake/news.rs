@@ -5,6 +5,7 @@ use super::fit::{Room, SHORT_MESSAGE, Step, WakeUp};
 use super::layout::{cut_message, unread_line};
 use super::{Fit, NewMessage};
 use crate::message::quote;
+use crate::pin::{Pin, before_prompt};
 use crate::scope::AgentName;
 use crate::token::Tokenizer;
 
@@ -53,6 +54,8 @@ pub struct News<'a> {
     pub unread: usize,
     /// What gives way.
     pub fit: Fit,
+    /// The user's rules, which come first.
+    pub pins: &'a [Pin],
 }
 
 impl News<'_> {
@@ -86,6 +89,7 @@ impl News<'_> {
             message: newest.map(|newest| &newest.message),
             message_id: newest.and_then(|newest| newest.id),
             unread: self.unread,
+            pins: self.pins,
         };
         minimal.wake_up(room, tokenizer)
     }
@@ -108,7 +112,7 @@ impl News<'_> {
         let left = self.unread.saturating_sub(read.len() + announced);
         lines.extend((left > 0).then(|| unread_line(left, self.reader)));
         let said = if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") };
-        (format!("{}\n\n{said}\n", self.place.line()), read)
+        (before_prompt(self.pins, &format!("{}\n\n{said}\n", self.place.line())), read)
     }
 }
 
@@ -130,6 +134,7 @@ mod tests {
             messages: &messages,
             unread,
             fit: Fit::Kept,
+            pins: &[],
         };
         news.wake_up(Room::from(Budget::at_least_one(budget)), &Estimate)
     }

@@ -1,6 +1,8 @@
-//! What the newest message means for the orchestrator.
+//! What comes next for the orchestrator: by deeds, or as the original read it from a message.
 
 use super::Facts;
+use super::deeds::{self, NextActionRule};
+use crate::skill::SkillId;
 use crate::task::outline::{Outline, reviewer};
 use crate::task::tree::Node;
 
@@ -48,9 +50,26 @@ fn has_word_starting(words: &str, start: &str) -> bool {
         .any(|(at, _)| !words[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-/// Renders the sentence and the numbered list under "Your Next Action".
+/// Renders what is under "Your Next Action".
 pub(super) fn render(facts: &Facts<'_>) -> String {
-    let go_on = format!("Continue with the {} workflow", facts.skill.id.bare());
+    match facts.known.rule {
+        NextActionRule::Deeds => deeds::render(facts),
+        NextActionRule::Seed => by_words(facts),
+    }
+}
+
+/// Renders the line under the task list.
+pub(super) fn line(facts: &Facts<'_>, outline: &Outline<'_>) -> Option<String> {
+    match facts.known.rule {
+        NextActionRule::Deeds => deeds::line(facts, outline),
+        NextActionRule::Seed => outline.next_action(),
+    }
+}
+
+/// Renders the original's sentence and numbered list, by the words of the message.
+fn by_words(facts: &Facts<'_>) -> String {
+    let skill = facts.skill.id.as_ref().map_or("current", |id| id.bare());
+    let go_on = format!("Continue with the {skill} workflow");
     let outline = facts.outline.as_ref();
     let leaf = outline.and_then(Outline::leaf);
     let (sentence, mut steps) = match (&facts.message, outline.zip(leaf)) {
@@ -86,7 +105,7 @@ fn after_message(
                 }
                 (None, Some(top)) => format!("Start {}", top.task.label()),
                 (None, None) => {
-                    let skill = facts.skill.id.next();
+                    let skill = facts.skill.id.as_ref().and_then(SkillId::next);
                     let last = "finishing-a-development-branch";
                     format!("Use {}", skill.as_ref().map_or(last, |skill| skill.bare()))
                 }

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use convoke_domain::finding::{Finding, Unreadable};
-use convoke_domain::skill::body;
 use convoke_domain::skill::prune::Forms;
+use convoke_domain::skill::{body, description};
 
 use super::hash;
 
@@ -22,8 +22,8 @@ pub(super) enum Kept {
     Missing,
     /// It gives no text.
     Unreadable(Unreadable),
-    /// Its text in every form that was asked for, and the hash of the file.
-    Skill { forms: Arc<Forms>, sha256: String },
+    /// Its text in every form that was asked for, what it says it is for, and the file's hash.
+    Skill { forms: Arc<Forms>, description: String, sha256: String },
 }
 
 /// Files by their paths.
@@ -55,9 +55,11 @@ impl Cache {
         let kept = match read() {
             Finding::Absent => Kept::Missing,
             Finding::Unreadable(reason) => Kept::Unreadable(reason),
-            Finding::Text(file) => {
-                Kept::Skill { forms: Arc::new(Forms::new(body(&file))), sha256: hash(&file) }
-            }
+            Finding::Text(file) => Kept::Skill {
+                forms: Arc::new(Forms::new(body(&file))),
+                description: description(&file),
+                sha256: hash(&file),
+            },
         };
         entries.insert(path.to_owned(), (stamp, kept.clone()));
         kept

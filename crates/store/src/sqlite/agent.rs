@@ -139,7 +139,7 @@ impl AgentStore for SqliteStore {
 }
 
 /// Every column that names an agent of the project in the same row.
-const NAMED: [(&str, &str); 9] = [
+const NAMED: [(&str, &str); 11] = [
     ("agents", "name"),
     ("tasks", "assigned_agent"),
     ("messages", "from_agent"),
@@ -149,6 +149,8 @@ const NAMED: [(&str, &str); 9] = [
     ("task_steps", "actor"),
     ("skill_history", "agent"),
     ("sessions", "agent"),
+    ("task_deeds", "actor"),
+    ("skill_uses", "agent"),
 ];
 
 /// Returns what an agent would leave behind; `None` if there is no such agent.

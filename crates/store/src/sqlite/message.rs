@@ -110,12 +110,7 @@ impl MessageStore for SqliteStore {
     ) -> Result<(), StoreError> {
         let store = || {
             let transaction = self.begin()?;
-            let at = not_before_last(&transaction, "events", scope, now)?;
-            let sql = "INSERT INTO events (project, branch, actor, verb_phrase, created_at) \
-                       VALUES (?1, ?2, ?3, ?4, ?5)";
-            let values =
-                params![scope.project, scope.branch, actor.as_str(), verb_phrase, Time(at)];
-            transaction.execute(sql, values)?;
+            insert_event(&transaction, scope, actor, verb_phrase, now)?;
             transaction.commit()
         };
         store().map_err(failed("record the event"))
@@ -186,6 +181,21 @@ pub(super) fn insert(
     let id = connection.last_insert_rowid();
     add_recipients(connection, scope, id, message)?;
     Ok(Said { id, hop })
+}
+
+/// Adds something an agent did.
+pub(super) fn insert_event(
+    connection: &Connection,
+    scope: &Scope,
+    actor: &AgentName,
+    verb_phrase: &str,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let at = not_before_last(connection, "events", scope, now)?;
+    let sql = "INSERT INTO events (project, branch, actor, verb_phrase, created_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    let values = params![scope.project, scope.branch, actor.as_str(), verb_phrase, Time(at)];
+    connection.execute(sql, values).map(drop)
 }
 
 /// Returns the hop of the wake-up that somebody is answering.

@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::StoreError;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 15] = [
+const MIGRATIONS: [&str; 16] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -27,6 +27,7 @@ const MIGRATIONS: [&str; 15] = [
     include_str!("0013.sql"),
     include_str!("0014.sql"),
     include_str!("0015.sql"),
+    include_str!("0016.sql"),
 ];
 
 /// Tables of counts that triggers keep.

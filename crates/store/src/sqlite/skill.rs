@@ -21,7 +21,7 @@ impl SkillStore for SqliteStore {
             injection.agent.as_str(),
             injection.plan_file,
             injection.task_id,
-            injection.skill.as_str(),
+            injection.skill.as_ref().map_or("", SkillId::as_str),
             injection.version,
             injection.sha256,
             injection.mode,
@@ -47,6 +47,37 @@ impl SkillStore for SqliteStore {
         skill: &SkillId,
     ) -> Result<Option<Injection>, StoreError> {
         self.last(scope, agent, plan, Some(skill))
+    }
+
+    fn use_skill(
+        &self,
+        scope: &Scope,
+        agent: Option<&AgentName>,
+        skill: Option<&SkillId>,
+    ) -> Result<(), StoreError> {
+        let agent = agent.map_or("", AgentName::as_str);
+        let failed = failed("keep the skill");
+        let Some(skill) = skill else {
+            let sql = "DELETE FROM skill_uses WHERE project = ?1 AND branch = ?2 AND agent = ?3";
+            let values = params![scope.project, scope.branch, agent];
+            return self.connection.execute(sql, values).map(drop).map_err(failed);
+        };
+        let sql = "INSERT INTO skill_uses (project, branch, agent, skill) VALUES (?1, ?2, ?3, ?4) \
+                   ON CONFLICT DO UPDATE SET skill = excluded.skill";
+        let values = params![scope.project, scope.branch, agent, skill.as_str()];
+        self.connection.execute(sql, values).map(drop).map_err(failed)
+    }
+
+    fn used_skill(
+        &self,
+        scope: &Scope,
+        agent: Option<&AgentName>,
+    ) -> Result<Option<SkillId>, StoreError> {
+        let sql = "SELECT skill FROM skill_uses WHERE project = ?1 AND branch = ?2 AND agent = ?3";
+        let values = params![scope.project, scope.branch, agent.map_or("", AgentName::as_str)];
+        let read = |row: &Row<'_>| one_of(row, "skill", |id| SkillId::parse(id).ok());
+        let found = self.connection.query_row(sql, values, read).optional();
+        found.map_err(failed("read the skill"))
     }
 
     fn pin(&self, scope: &Scope, skill: &SkillId, version: &str) -> Result<(), StoreError> {
@@ -126,7 +157,10 @@ fn read_injection(row: &Row<'_>) -> rusqlite::Result<Injection> {
         agent: row.get("agent").map(|Word(name)| name)?,
         plan_file: row.get("plan_file")?,
         task_id: row.get("task_id")?,
-        skill: one_of(row, "skill", |id| SkillId::parse(id).ok())?,
+        skill: match row.get::<_, String>("skill")?.as_str() {
+            "" => None,
+            _ => Some(one_of(row, "skill", |id| SkillId::parse(id).ok())?),
+        },
         version: row.get("version")?,
         sha256: row.get("sha256")?,
         mode: row.get("mode")?,

@@ -20,6 +20,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use self::dependency::{joined, open_among, parse_ids, refuse_missing, refuse_waiting_circle};
 use self::surroundings::PlanRows;
 use self::tree::{BELOW, close_below, height, refuse_circle, refuse_depth, take_over_plan};
+use super::deed::supersede_verdicts;
 use super::row::{Time, Word, one_of};
 use super::skill::release_pins;
 use super::{SqliteStore, failed, rows};
@@ -137,10 +138,13 @@ impl TaskStore for SqliteStore {
             "SELECT 1 FROM tasks AS open WHERE project = ?1 AND branch = ?2 {of_agent} \
              AND deleted_at IS NULL AND status IN ('pending', 'in_progress')"
         );
+        let cancelled = "SELECT 1 FROM pins WHERE pins.project = ?1 AND pins.branch = ?2 \
+                         AND pins.plan_file = tasks.plan_file AND removed_at IS NULL";
         let sql = format!(
             "SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 \
              AND deleted_at IS NULL AND ({open} LIMIT 1) \
              AND ({open} AND open.plan_file IS tasks.plan_file LIMIT 1) \
+             AND ({cancelled} LIMIT 1) IS NULL \
              ORDER BY updated_at DESC, plan_file DESC LIMIT 1"
         );
         let values = params![scope.project, scope.branch, agent.map(AgentName::as_str)];
@@ -180,6 +184,9 @@ impl TaskStore for SqliteStore {
             Change::Status(status) => {
                 set("status", &status.name())?;
                 set("completed_at", &status.is_closed().then_some(Time(now)))?;
+                if !status.is_closed() && task.status != *status {
+                    supersede_verdicts(&transaction, scope, id, now).map_err(&failed)?;
+                }
                 if status.is_closed() {
                     closed = close_below(transaction, scope, id, now).map_err(&failed)?;
                     release_pins(transaction, scope, task.plan_file.as_deref(), now)
@@ -187,6 +194,7 @@ impl TaskStore for SqliteStore {
                 }
             }
             Change::Note(note) => set("notes", note)?,
+            Change::Skill(skill) => set("skill", skill)?,
             Change::Agent(agent) => set("assigned_agent", &agent.map(AgentName::as_str))?,
             Change::Parent(parent) => {
                 if let Some(parent) = parent {

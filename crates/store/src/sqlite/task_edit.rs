@@ -181,9 +181,31 @@ pub(super) fn carry(
             joined(&before),
         ];
         connection.execute(sql, values).map_err(&failed)?;
+        take_along(connection, from, to, &task.id, new).map_err(&failed)?;
         moved.ids.push(new.clone());
     }
     Ok(moved)
+}
+
+/// Lets what is recorded about a task, and the rules that hold while it is open, follow it.
+fn take_along(
+    connection: &Connection,
+    from: &Scope,
+    to: &Scope,
+    old: &TaskId,
+    new: &TaskId,
+) -> rusqlite::Result<()> {
+    for sql in [
+        "UPDATE task_deeds SET project = ?4, branch = ?5, task_id = ?6 \
+         WHERE project = ?1 AND branch = ?2 AND task_id = ?3",
+        "UPDATE pins SET project = ?4, task_branch = ?5, task_id = ?6 \
+         WHERE project = ?1 AND task_branch = ?2 AND task_id = ?3",
+    ] {
+        let values =
+            params![from.project, from.branch, old.as_str(), to.project, to.branch, new.as_str()];
+        connection.prepare_cached(sql)?.execute(values)?;
+    }
+    Ok(())
 }
 
 /// Returns the id that a task gets in another scope: its own, unless a task has or had it there.

@@ -1,10 +1,12 @@
 //! What every store guarantees, one rule at a time, against a fresh store each.
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a rule that cannot be set up fails")]
 
+mod deed;
 mod dispatch;
 mod journal;
 mod lane;
 mod memory;
+mod pin;
 mod project;
 mod talk;
 mod task;
@@ -18,8 +20,10 @@ use convoke_domain::dispatch::review_loop::Stop;
 use convoke_domain::hook::{Client, Moment, Noticed, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
+use convoke_domain::pin::{Pin, PinText};
 use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::skill::SkillId;
+use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::outline::Tally;
 use convoke_domain::task::{Status, Task};
@@ -27,10 +31,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use convoke_store::Store;
 use convoke_store::agent::{AgentChange, Left, Removal};
+use convoke_store::deed::NewDeed;
 use convoke_store::delivery::{Activity, LastText, Session, Wording};
 use convoke_store::error::StoreError;
 use convoke_store::install::Install;
 use convoke_store::message::{Addressed, NewMessage, Receipt};
+use convoke_store::pin::{NewPin, Reach};
 use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
 use convoke_store::skill::Injection;
 use convoke_store::sqlite::SqliteStore;
@@ -42,7 +48,14 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 53] = [
+    let rules: [Rule; 60] = [
+        ("a rule holds where and while it should", pin::rules_hold_where_they_should),
+        ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
+        ("what is known of a rule's arrival is kept", pin::receipts_are_kept),
+        ("what is recorded about a task is kept", deed::deeds_are_kept),
+        ("a verdict ends with a new start", deed::verdicts_end_with_a_new_start),
+        ("a message carries its verdict", deed::a_message_carries_its_verdict),
+        ("the skills that a user chose are kept", deed::chosen_skills_are_kept),
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),

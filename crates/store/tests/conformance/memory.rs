@@ -141,7 +141,7 @@ pub(super) fn skills(store: &dyn Store) {
         agent: name("june"),
         plan_file: plan.map(str::to_owned),
         task_id: None,
-        skill: id.clone(),
+        skill: Some(id.clone()),
         version: Some(version.to_owned()),
         sha256: Some("00".to_owned()),
         mode: "full".to_owned(),
@@ -160,10 +160,13 @@ pub(super) fn skills(store: &dyn Store) {
     store
         .record_injection(
             &here(),
-            &Injection { skill: other.clone(), ..injection("9", Some("a.md")) },
+            &Injection { skill: Some(other.clone()), ..injection("9", Some("a.md")) },
         )
         .unwrap();
     assert_eq!(of(&id).unwrap().version.as_deref(), Some("2"));
+    let without = Injection { skill: None, version: None, ..injection("", Some("c.md")) };
+    store.record_injection(&here(), &without).unwrap();
+    assert_eq!(last(Some("c.md")), Some(without), "an agent may be woken without a skill");
     assert_eq!(of(&other).unwrap().version.as_deref(), Some("9"));
 }
 
@@ -175,7 +178,7 @@ pub(super) fn pins_are_released(store: &dyn Store) {
         agent: name("june"),
         plan_file: Some("p.md".to_owned()),
         task_id: None,
-        skill: skill.clone(),
+        skill: Some(skill.clone()),
         version: Some("4.0.0".to_owned()),
         sha256: None,
         mode: "full".to_owned(),

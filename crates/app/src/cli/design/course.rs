@@ -24,7 +24,7 @@ use super::screen::Screen;
 use super::stage::{Beginning, Stage, unanswered};
 use super::{DesignError, cost, ground, opened, worker};
 use crate::app::{App, Format};
-use crate::cli::lane::seconds;
+use crate::cli::lane::{Rules, RulesArgs, seconds};
 use crate::cli::manifest::recorded;
 use crate::cli::runs::matters::RunKind;
 use crate::clock::now;
@@ -57,6 +57,9 @@ pub(in crate::cli) struct CourseArgs {
     /// Do not ask agents whether they answer before they are needed
     #[arg(long)]
     no_probe: bool,
+
+    #[command(flatten)]
+    rules: RulesArgs,
 
     /// The author's answers in a rehearsal.
     #[arg(skip)]
@@ -196,7 +199,7 @@ impl CourseArgs {
         events: &[Stamped],
         output: &'a mut Output,
     ) -> Result<Stage<'a>, Failure> {
-        let CourseArgs { budget, limit, answers, answer_limit, no_probe, recorded } = self;
+        let CourseArgs { budget, limit, answers, answer_limit, no_probe, rules, recorded } = self;
         let settings = begun(id, events)?;
         let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
         let budget = budget.as_ref().or(settings.budget.as_ref());
@@ -224,6 +227,7 @@ impl CourseArgs {
             },
             budget: budget.and_then(|text| Cap::parse(text).ok()),
             limit: *limit,
+            rules: rules.rules(),
             person,
             screen: Screen::new(app, output),
             kept: BTreeMap::new(),
@@ -247,6 +251,7 @@ impl CourseArgs {
         let budget = self.budget.iter().flat_map(|cap| ["--budget".to_owned(), cap.clone()]);
         words.extend(budget);
         words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
+        words.extend((self.rules.rules() == Rules::LeftOut).then(|| "--no-pins".to_owned()));
         words
     }
 }

@@ -17,7 +17,7 @@ use convoke_engine::scratch;
 
 use super::DesignError;
 use crate::app::App;
-use crate::cli::lane::{Account, LaneOrder, lane_failed, why};
+use crate::cli::lane::{Account, LaneOrder, Rules, lane_failed, why};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Voice;
@@ -35,6 +35,8 @@ pub(super) struct Order<'o> {
     pub(super) run: &'o RunId,
     pub(super) budget: Option<Cap>,
     pub(super) limits: Limits,
+    /// Whether the user's rules go before the prompts.
+    pub(super) rules: Rules,
 }
 
 impl Order<'_> {
@@ -72,6 +74,7 @@ impl Order<'_> {
             effort: None,
             resume: None,
             rights: Rights::ReadOnly,
+            rules: self.rules.under(self.settings.policy),
             limits: self.limits,
             account: Account::of_many(purpose, self.budget),
         };

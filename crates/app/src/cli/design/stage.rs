@@ -34,7 +34,7 @@ use super::probe::probe;
 use super::screen::Screen;
 use super::{DesignError, cost, lane_limits, question, worker};
 use crate::app::{App, Format};
-use crate::cli::lane::TreeWatch;
+use crate::cli::lane::{Rules, TreeWatch};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -70,6 +70,8 @@ pub(super) struct Stage<'a> {
     pub(super) beginning: Beginning,
     pub(super) budget: Option<Cap>,
     pub(super) limit: Duration,
+    /// Whether the user's rules go before the prompts.
+    pub(super) rules: Rules,
     pub(super) person: Person,
     pub(super) screen: Screen<'a>,
     /// What was kept last, so that only changes are written.
@@ -162,6 +164,7 @@ impl World for Stage<'_> {
             run: &run,
             budget: self.budget,
             limits: lane_limits(self.limit),
+            rules: self.rules,
         };
         let waiting = requests.iter().map(|request| Waiting {
             agent: settings.chosen(request.holder).agent.as_str(),

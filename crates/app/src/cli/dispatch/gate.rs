@@ -15,7 +15,8 @@ use convoke_store::sqlite::SqliteStore;
 use super::read;
 use crate::app::{App, Format};
 use crate::cli::lane::{
-    Account, AgentWord, LaneOrder, USUAL_LIMITS, lane_failed, model_name, sentence, version_of,
+    Account, AgentWord, LaneOrder, Rules, USUAL_LIMITS, lane_failed, model_name, sentence,
+    version_of,
 };
 use crate::clock::now;
 use crate::exit::Exit;
@@ -201,6 +202,7 @@ impl Args {
             effort: None,
             resume,
             rights: Rights::ReadOnly,
+            rules: Rules::LeftOut,
             limits: USUAL_LIMITS,
             account: Account::of_role("gate"),
         };

@@ -13,6 +13,7 @@ use convoke_engine::git::diff::Committed;
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
+use super::deed::{Dispatched, kind_of};
 use super::materials::MaterialArgs;
 use super::prompt::say_remarks;
 use super::reading::requires_proof;
@@ -21,7 +22,7 @@ use crate::app::{App, Format};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, Voice};
 use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -126,6 +127,8 @@ impl NextArgs {
 
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Decided { role, feature, made, .. } = self.decide(app, None)?;
+        Dispatched { app, role: &role.name, task: None }
+            .record_start(kind_of(&role), &Voice::default());
         let chars = Text::new(&made.prompt).chars();
         let report = Report {
             role: role.name.to_string(),

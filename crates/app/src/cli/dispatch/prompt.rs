@@ -7,13 +7,14 @@ use convoke_domain::token::{Estimate, Tokenizer};
 use convoke_engine::dispatch::{Dispatch, assemble, demanded};
 use serde::Serialize;
 
+use super::deed::{Dispatched, kind_of};
 use super::materials::{ChangedArgs, MaterialArgs};
 use super::{PostArgs, no_files, profile};
 use crate::app::{App, Format, Verbosity};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, Voice};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct PromptArgs {
@@ -71,6 +72,8 @@ impl PromptArgs {
         let dispatch = assemble(&feature, &app.project, &materials.order(&role))
             .map_err(|error| Failure::new(Exit::Surroundings, error))?;
         let Dispatch { prompt, references, diagnostics, .. } = &dispatch;
+        Dispatched { app, role: &role.name, task: None }
+            .record_start(kind_of(&role), &Voice::default());
         say_remarks(app, diagnostics, output);
         match app.format {
             Format::Text => output.data(prompt)?,

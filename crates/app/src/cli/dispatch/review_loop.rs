@@ -13,6 +13,7 @@ use std::thread;
 use convoke_domain::dispatch::history;
 use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, Step, Stop, next_step};
 use convoke_domain::dispatch::role::{Form, Noun, Proof, RoleName};
+use convoke_domain::task::id::TaskId;
 use convoke_domain::tree::Verdict;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::STATE_FILE;
@@ -29,7 +30,9 @@ use super::report::also_wrote_lines;
 use super::run::{Assignment, Judgement, Watch};
 use super::{MaybeFeature, PostArgs, unknown};
 use crate::app::App;
-use crate::cli::lane::{AgentWord, Allowance, Look, Purse, TreeWatch, lane_failed, model_name};
+use crate::cli::lane::{
+    AgentWord, Allowance, Look, Purse, RulesArgs, TreeWatch, lane_failed, model_name,
+};
 use crate::clock::now;
 use crate::config::dispatch::{Settings, settings};
 use crate::exit::Exit;
@@ -84,6 +87,13 @@ pub(super) struct Args {
     /// Accept an approval only if the client's record shows that every required file was read whole
     #[arg(long)]
     require_proof: bool,
+
+    #[command(flatten)]
+    rules: RulesArgs,
+
+    /// The stored task that is reviewed; Convoke records every verdict with it
+    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
+    task: Option<TaskId>,
 
     #[command(flatten)]
     allowance: Allowance,
@@ -372,7 +382,8 @@ impl Course<'_> {
         let model = self.args.model.as_deref().filter(|_| is_reviewers);
         let (write, watch) = (self.args.write, Watch::Round);
         let proof = Proof::of(self.args.require_proof);
-        Assignment { next, client, model, write, watch, purse: &self.purse, proof }
+        let (task, rules) = (self.args.task.as_ref(), self.args.rules.rules());
+        Assignment { next, client, model, write, watch, purse: &self.purse, proof, task, rules }
     }
 }
 

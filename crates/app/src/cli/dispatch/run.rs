@@ -8,19 +8,22 @@ use convoke_domain::dispatch::resume::{Decision, Fresh};
 use convoke_domain::dispatch::role::{Noun, Proof, Role};
 use convoke_domain::hook::Client;
 use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::task::id::TaskId;
 use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
 
+use super::deed::{Dispatched, kind_of};
 use super::gate;
 use super::judge::{Judged, Kind, NoProof, Submission};
 use super::next::{Decided, NextArgs};
 use super::report::RoundReport;
 use crate::app::{App, Format};
 use crate::cli::lane::{
-    Account, AgentWord, Allowance, LaneOrder, Purse, Ran, check_agent, lane_failed, model_name,
-    overdrawn, sentence, why,
+    Account, AgentWord, Allowance, LaneOrder, Purse, Ran, Rules, RulesArgs, check_agent,
+    lane_failed, model_name, overdrawn, sentence, why,
 };
+use crate::config::dispatch::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, Voice};
@@ -54,6 +57,13 @@ pub(super) struct RunArgs {
     require_proof: bool,
 
     #[command(flatten)]
+    rules: RulesArgs,
+
+    /// The stored task that the role judges or works on; Convoke records the verdict with it
+    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
+    task: Option<TaskId>,
+
+    #[command(flatten)]
     allowance: Allowance,
 }
 
@@ -67,6 +77,8 @@ impl RunArgs {
             watch: Watch::Lane,
             purse: &self.allowance.settle("dispatch run"),
             proof: Proof::of(self.require_proof),
+            task: self.task.as_ref(),
+            rules: self.rules.rules(),
         };
         assignment.check(app)?;
         let judgement = assignment.run(app, &Voice::default())?;
@@ -92,6 +104,10 @@ pub(super) struct Assignment<'a> {
     pub(super) purse: &'a Purse,
     /// Whether an approval needs proof of reading.
     pub(super) proof: Proof,
+    /// The stored task that it is about.
+    pub(super) task: Option<&'a TaskId>,
+    /// Whether the user's rules go before the prompt.
+    pub(super) rules: Rules,
 }
 
 /// Who notices that an agent that may only read has changed files.
@@ -127,6 +143,10 @@ impl Assignment<'_> {
 
     /// Goes from decision to verdict.
     pub(super) fn run(&self, app: &App, voice: &Voice) -> Result<Judgement, Failure> {
+        let dispatched = Dispatched { app, role: &self.next.post.role, task: self.task };
+        dispatched.check()?;
+        let kind = kind_of(&self.next.post.find(app, &settings(app)?)?.0);
+        dispatched.record_start(kind, voice);
         let (mut judgement, mode) = self.attempt(app, &self.next, voice)?;
         if let Some(why) = (mode == Mode::Resume).then(|| judgement.resume_failure()).flatten() {
             let mut next = self.next.clone();
@@ -141,6 +161,8 @@ impl Assignment<'_> {
             let session = judgement.ran.driven.heard.session.as_deref();
             judged.keep(app, &self.next.post, session, voice)?;
         }
+        let iteration = self.next.materials.iteration;
+        dispatched.record_end(kind, &judgement, &format!("dispatch, round {iteration}"), voice);
         Ok(judgement)
     }
 
@@ -247,6 +269,7 @@ impl Assignment<'_> {
             effort: None,
             resume: request.resume,
             rights: self.rights(request.role),
+            rules: self.rules,
             limits: self.purse.limits,
             account: Account { foresees: true, ..self.purse.account(role) },
         };

@@ -1,17 +1,20 @@
 //! `convoke dispatch task`.
 
+use convoke_domain::dispatch::role::RoleName;
 use convoke_domain::dispatch::texts::task_instructions;
+use convoke_domain::task::deed::DeedKind;
 use convoke_domain::text::Text;
 use convoke_engine::dispatch::task::{Choice, TaskDispatch, TaskError, TaskRequest, assemble};
 use serde::Serialize;
 
 use super::FeatureArg;
+use super::deed::Dispatched;
 use super::prompt::{ReferenceReport, say_remarks};
 use crate::app::{App, Format};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, Voice};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -61,6 +64,9 @@ impl Args {
         };
         let root = app.project.join(&settings.artifacts_root);
         let made = assemble(&feature, &app.project, &root, &request).map_err(failed)?;
+        let role = RoleName { command: "implement".to_owned(), role: "implementer".to_owned() };
+        let dispatched = Dispatched { app, role: &role, task: None };
+        dispatched.record_start(DeedKind::Work, &Voice::default());
         let TaskDispatch { prompt, title, references, choices, diagnostics } = &made;
         say_remarks(app, diagnostics, output);
         match app.format {

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::super::hook::who;
+use super::super::pin::{self, All, PinReport};
 use super::super::wake::{profile_of, wake};
 use super::{Target, malformed, plugin, read};
 use crate::app::{App, Format};
@@ -39,6 +40,8 @@ struct Report {
     delivered_at: Option<String>,
     arrived_at: Option<String>,
     not_delivered: Option<Obstacle>,
+    /// The user's rules that hold here, with where each arrived last.
+    pins: Vec<PinReport>,
 }
 
 /// Why nothing can be delivered at present.
@@ -102,6 +105,7 @@ impl Target {
             delivered_at: time(delivered_at),
             arrived_at: time(arrived_at),
             not_delivered,
+            pins: pin::reports(&workspace, All::Here)?,
             path: path.display().to_string(),
         })
     }
@@ -164,7 +168,8 @@ pub(in crate::cli) fn obstacle(
         message: None,
     };
     let assembled = wake(app, workspace, &settings, &call, settings.budget)?;
-    let is_empty = assembled.task.is_none() && assembled.message_id.is_none();
+    let is_empty =
+        assembled.task.is_none() && assembled.message_id.is_none() && assembled.pins.is_empty();
     Ok(is_empty.then(|| {
         let branch = &workspace.scope.branch;
         let why =
@@ -212,5 +217,5 @@ fn lines(report: &Report) -> String {
     if let Some(Obstacle { why, fix }) = &report.not_delivered {
         lines.push(format!("not delivered: {why}; {fix}"));
     }
-    lines.join("\n") + "\n"
+    lines.join("\n") + "\n" + &report.pins.iter().map(PinReport::status).collect::<String>()
 }

@@ -185,16 +185,20 @@ impl LaneOrder<'_> {
             Watches::Tree => TreeWatch::begin(self.rights, &look),
             Watches::Nothing => TreeWatch::Off,
         };
+        let pins = self.pins(books.as_ref().map(|books| &books.workspace), voice);
         let is_unwanted = interrupt::cancel().is_asked() || tell(Told::Began(id)).is_break();
         let driven = if is_unwanted {
             Ok(never_begun())
         } else {
-            self.start(app, scratch, voice, meter.as_mut(), tell)
+            self.start(app, scratch, voice, &pins, meter.as_mut(), tell)
         };
         if let (Err(failure), Some((books, id))) = (&driven, record) {
             kept(voice, books.workspace.store.end_lane(id, &failed_ending(failure)));
         }
         let mut driven = driven?;
+        if let Some(books) = &books {
+            self.record_pins(&books.workspace, &pins, &driven, voice);
+        }
         if let Some(reached) = meter.as_ref().and_then(Meter::reached) {
             overdrawn(&mut driven, &reached);
         }

@@ -9,6 +9,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use convoke_domain::lane::cap::Meter;
 use convoke_domain::lane::event::Event;
 use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::pin::{Pin, before_prompt};
 use convoke_engine::lane::adapter::{Agent, Errand, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::cancel::Cancel;
@@ -19,6 +20,7 @@ use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::lane::version::versions;
 
 use super::books::Account;
+use super::rules::Rules;
 use super::{LaneError, lane_failed};
 use crate::app::{App, Format};
 use crate::clock::now;
@@ -88,6 +90,7 @@ pub(in crate::cli) struct LaneOrder<'a> {
     pub(in crate::cli) effort: Option<&'a str>,
     pub(in crate::cli) resume: Option<&'a str>,
     pub(in crate::cli) rights: Rights,
+    pub(in crate::cli) rules: Rules,
     pub(in crate::cli) limits: Limits,
     pub(in crate::cli) account: Account,
 }
@@ -99,6 +102,7 @@ impl LaneOrder<'_> {
         app: &App,
         scratch: &Path,
         voice: &Voice,
+        pins: &[Pin],
         mut meter: Option<&mut Meter>,
         tell: &mut Tell<'_>,
     ) -> Result<Driven, Failure> {
@@ -119,7 +123,8 @@ impl LaneOrder<'_> {
                 recorder.notice(event);
             }
         };
-        let driven = self.choose(app, scratch, &cancel, &mut notice)?;
+        let prompt = before_prompt(pins, self.prompt);
+        let driven = self.choose(app, &prompt, scratch, &cancel, &mut notice)?;
         if let (Some(recorder), Some(path)) = (recorder, self.record) {
             let saved = recorder.save(&self.request(app), &driven);
             // An answer that was paid for is not lost because it cannot be kept, too.
@@ -135,10 +140,11 @@ impl LaneOrder<'_> {
         Ok(driven)
     }
 
-    /// Runs it with whoever shall answer.
+    /// Runs it with whoever shall answer, on the prompt as it is sent.
     fn choose(
         &self,
         app: &App,
+        prompt: &str,
         scratch: &Path,
         cancel: &Cancel,
         notice: &mut dyn FnMut(&Event),
@@ -146,7 +152,7 @@ impl LaneOrder<'_> {
         let folder = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
         let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
         let errand = Errand {
-            prompt: self.prompt,
+            prompt,
             model: self.model,
             effort: self.effort,
             resume: self.resume,

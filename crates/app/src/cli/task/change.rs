@@ -7,6 +7,7 @@ use convoke_store::message::MessageStore;
 use convoke_store::task::{Change, TaskStore};
 
 use super::list::line;
+use super::parent;
 use super::report::TaskReport;
 use crate::app::{App, Format};
 use crate::clock::now;
@@ -33,6 +34,9 @@ pub(super) fn apply(
         let deed = format!("{verb} {}", task.content);
         store.record_event(scope, actor, &deed, now()).map_err(refused)?;
     }
+    if let Some(task) = &task {
+        parent::close(workspace, app, actor, task, output)?;
+    }
     task.map_or(Ok(Exit::Done), |task| print(&task, app, output))
 }
 
@@ -44,6 +48,7 @@ fn verb(change: &Change<'_>) -> Option<&'static str> {
         Change::Status(Status::Skipped) => Some("skipped"),
         Change::Status(Status::Pending)
         | Change::Note(_)
+        | Change::Skill(_)
         | Change::Agent(_)
         | Change::Parent(_) => None,
     }

@@ -11,9 +11,11 @@ use convoke_domain::manifest::Artifact;
 use convoke_domain::plan::Plan;
 use convoke_domain::run::RunId;
 use convoke_domain::scope::Scope;
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::{Status, Task};
 use convoke_engine::file;
 use convoke_store::foreign::{ForeignTask, is_database, read_tasks};
-use convoke_store::task::TaskStore;
+use convoke_store::task::{NewTask, TaskStore};
 
 use super::{plan_file, print_ids};
 use crate::app::App;
@@ -42,7 +44,14 @@ pub(super) struct Args {
     /// which git ignores.
     #[arg(long, value_name = "RUN", value_parser = RunId::parse)]
     run: Option<RunId>,
+
+    /// Give each task that is not begun and has no parts an implementation and two reviews
+    #[arg(long)]
+    reviews: bool,
 }
+
+/// The parts of a task that is reviewed twice.
+const REVIEWED: [&str; 3] = ["Implementation", "Spec review", "Code quality review"];
 
 #[derive(Debug, thiserror::Error)]
 enum ImportError {
@@ -93,8 +102,33 @@ impl Args {
         if skipped > 0 {
             output.say(&format!("note: {skipped} tasks of this plan are here already"));
         }
+        if self.reviews {
+            add_reviews(workspace, &plan_file, output)?;
+        }
         print_ids(&ids, app, output)
     }
+}
+
+/// Adds the parts of a reviewed task to every task of a plan that is not begun and has none.
+fn add_reviews(workspace: &Workspace, plan: &str, output: &Output) -> Result<(), Failure> {
+    let Workspace { store, scope } = workspace;
+    let tasks = store.tasks_of_plan(scope, Some(plan)).map_err(refused)?;
+    let has_parts = |id: &TaskId| tasks.iter().any(|task| task.parent.as_ref() == Some(id));
+    let is_bare = |task: &&Task| {
+        task.parent.is_none() && task.status == Status::Pending && !has_parts(&task.id)
+    };
+    let bare: Vec<_> = tasks.iter().filter(is_bare).collect();
+    let part = |task: &'_ Task, title| (task.id.clone(), title);
+    let parts: Vec<_> =
+        bare.iter().flat_map(|task| REVIEWED.map(|title| part(task, title))).collect();
+    let new: Vec<_> = parts
+        .iter()
+        .map(|(id, title)| NewTask { parent: Some(id), ..NewTask::titled(title) })
+        .collect();
+    store.add_tasks(scope, &new, now()).map_err(refused)?;
+    let names = REVIEWED.join(", ");
+    output.say(&format!("note: added to {} tasks each: {names}", bare.len()));
+    Ok(())
 }
 
 /// Returns the plan of a finished design, and where agents find it in the project.

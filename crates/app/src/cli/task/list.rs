@@ -10,24 +10,42 @@ use convoke_domain::task::priority::Priority;
 use convoke_domain::task::tree::{Node, in_order, trees};
 use convoke_domain::task::{State, Task};
 use convoke_store::agent::AgentStore;
+use convoke_store::deed::DeedStore;
 use convoke_store::error::StoreError;
+use convoke_store::pin::PinStore;
 use convoke_store::task::TaskStore;
 use serde::Serialize;
 
 use super::plan_file;
 use super::report::TaskReport;
+use super::verdict::DeedReport;
 use crate::app::{App, Format};
 use crate::cli::elsewhere;
+use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
+/// One task with what is recorded about it.
+#[derive(Serialize)]
+struct ShownTask<'a> {
+    #[serde(flatten)]
+    task: TaskReport<'a>,
+    deeds: Vec<DeedReport>,
+}
+
 /// Reads the whole tree of a scope.
 pub(super) fn read(workspace: &Workspace, scope: &Scope) -> Result<Vec<Node>, Failure> {
     let tasks = workspace.store.tasks(scope).map_err(refused)?;
     let agents = workspace.store.agents(scope).map_err(refused)?;
-    Ok(trees(tasks, |task| State::among(&agents, task)))
+    let pins = workspace.store.pins(scope, now()).map_err(refused)?;
+    let is_cancelled =
+        |task: &Task| pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file);
+    Ok(trees(tasks, |task| {
+        let state = State::among(&agents, task);
+        if is_cancelled(task) { state.cancelled() } else { state }
+    }))
 }
 
 /// Which tasks are listed.
@@ -223,17 +241,20 @@ pub(super) fn show(
     let task = store.task(scope, id).map_err(refused)?.ok_or_else(missing)?;
     let mut children = store.children(scope, id).map_err(refused)?;
     children.sort_by(in_order);
+    let deeds = store.deeds_of_task(scope, id).map_err(refused)?;
+    let deeds: Vec<_> = deeds.iter().map(DeedReport::new).collect();
     match app.format {
         Format::Json => {
             let children = children.iter().map(|it| TaskReport::new(it, false, Vec::new()));
-            output.json(&TaskReport::new(&task, false, children.collect()))?;
+            let task = TaskReport::new(&task, false, children.collect());
+            output.json(&ShownTask { task, deeds })?;
         }
-        Format::Text => output.data(&detail(&task, &children))?,
+        Format::Text => output.data(&detail(&task, &children, &deeds))?,
     }
     Ok(Exit::Done)
 }
 
-fn detail(task: &Task, children: &[Task]) -> String {
+fn detail(task: &Task, children: &[Task], deeds: &[DeedReport]) -> String {
     let status = if task.is_waiting() { "waiting" } else { task.status.name() };
     let mut lines = vec![format!("{} \"{}\" [{}]", task.id, task.content, status)];
     lines.extend(task.parent.as_ref().map(|parent| format!("  Parent: {parent}")));
@@ -246,6 +267,7 @@ fn detail(task: &Task, children: &[Task]) -> String {
         let after: Vec<_> = task.after.iter().map(|id| format!("{id} ({})", state(id))).collect();
         lines.push(format!("  After: {}", after.join(", ")));
     }
+    lines.extend(deeds.iter().map(|deed| format!("  Recorded: {}", deed.line())));
     if let Some(body) = &task.body {
         lines.push(String::new());
         lines.extend(body.lines().map(|line| format!("    {line}").trim_end().to_owned()));

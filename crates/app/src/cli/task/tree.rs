@@ -54,6 +54,7 @@ fn words(node: &Node, path: &[&Node]) -> String {
         State::Stored(Status::Pending) => "○",
         State::Blocked | State::Failed => "✖",
         State::Waiting => "◌",
+        State::Cancelled => "⊘",
     };
     let agent = task.agent.as_ref().map_or(String::new(), |agent| format!("  @{agent}"));
     let current = path.last().is_some_and(|leaf| std::ptr::eq(*leaf, node));

@@ -2,6 +2,7 @@
 
 use super::{Room, Step, WakeUp};
 use crate::message::quote;
+use crate::pin::{self, Pin, left_out_line};
 use crate::scope::AgentName;
 use crate::text::{CharOffset, Text};
 use crate::token::Tokenizer;
@@ -21,12 +22,14 @@ pub(in crate::wake) struct Minimal<'a> {
     pub(in crate::wake) message_id: Option<i64>,
     /// How many stored messages to it are unread.
     pub(in crate::wake) unread: usize,
+    /// The user's rules.
+    pub(in crate::wake) pins: &'a [Pin],
 }
 
 impl Minimal<'_> {
-    /// Says as much as fits of: that there is no room, the current task, the message, how many are
-    /// unread, and the command that prints everything. A room too small even for the command holds
-    /// its start.
+    /// Says as much as fits of: the user's rules or how many there are, that there is no room, the
+    /// current task, the message, how many are unread, and the command that prints everything. A room
+    /// too small even for the command holds its start.
     pub(in crate::wake) fn wake_up(&self, room: Room, tokenizer: &dyn Tokenizer) -> WakeUp {
         let reader = self.reader;
         let everything = format!("`convoke wake {reader} --budget 8000`");
@@ -51,7 +54,15 @@ impl Minimal<'_> {
         let with_message = with_message.map(|parts| (lines(&parts), read.clone()));
         let without = without.map(|parts| (lines(&parts), Vec::new()));
         let choices = with_message.into_iter().filter(|_| message.is_some()).chain(without);
-        let fitting = choices.into_iter().find(|(text, _)| room.holds(text, tokenizer));
+        let choices: Vec<_> = choices.collect();
+        let rules = match self.pins.len() {
+            0 => vec![String::new()],
+            count => vec![pin::block(self.pins, count) + "\n\n", left_out_line(count) + "\n"],
+        };
+        let ruled = rules.iter().flat_map(|rules| {
+            choices.iter().map(move |(text, read)| (format!("{rules}{text}"), read.clone()))
+        });
+        let fitting = ruled.into_iter().find(|(text, _)| room.holds(text, tokenizer));
         let (text, read) =
             fitting.unwrap_or_else(|| (start(&everything, room, tokenizer), Vec::new()));
         WakeUp::new(text, read, vec![Step::Minimal], room, tokenizer)

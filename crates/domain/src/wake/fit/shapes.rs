@@ -16,6 +16,7 @@ use crate::task::fixture::tasks;
 use crate::task::outline::Outline;
 use crate::task::tree::{Node, current_path, trees};
 use crate::token::Estimate;
+use crate::wake::deeds::Known;
 use crate::wake::{NewMessage, Order, PlanText, Profile};
 
 const BUDGETS: [u64; 4] = [300, 1000, 4000, 8000];
@@ -114,7 +115,7 @@ impl Material<'_> {
             order: self.order,
             fit: Fit::Kept,
             skill: SkillText {
-                id: SkillId::parse("superpowers:test-driven-development").unwrap(),
+                id: SkillId::parse("superpowers:test-driven-development").ok(),
                 forms: Arc::new(Forms::new(self.skill.trim_end_matches(['\r', '\n']))),
                 found: true,
                 notices: Vec::new(),
@@ -129,6 +130,8 @@ impl Material<'_> {
                 .map(|(_, content)| NewMessage { from, content: content.clone() }),
             message_id: newest.first().map(|(id, _)| *id),
             unread: self.unread.len(),
+            known: Known::default(),
+            pins: Vec::new(),
         }
     }
 
@@ -214,7 +217,9 @@ fn every_shape_fits_and_nothing_is_left_out_in_silence() {
                 let what = format!("{name} {index} at {budget}");
                 let woken = material.check(room, &what);
                 assert!(woken.text.contains("please hurry"), "{what}");
-                assert!(woken.text.contains("<-- CURRENT"), "{what}");
+                let is_placed =
+                    ["<-- CURRENT", "Current task: "].iter().any(|mark| woken.text.contains(mark));
+                assert!(is_placed, "{what}");
             }
         }
     }

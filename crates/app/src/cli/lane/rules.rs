@@ -1,0 +1,85 @@
+//! The user's rules in the prompts of lanes.
+
+use convoke_domain::design::policy::Policy;
+use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::pin::Pin;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::Driven;
+use convoke_store::pin::PinStore;
+
+use super::LaneOrder;
+use crate::clock::now;
+use crate::output::{Voice, with_causes};
+use crate::workspace::Workspace;
+
+/// Whether the user's rules go before a lane's prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Rules {
+    /// They do.
+    Before,
+    /// They do not: the prompt has them already, or does not work on the project, or must be the
+    /// original's.
+    LeftOut,
+}
+
+impl Rules {
+    /// Returns the rules of a design's lanes: the original's prompts have none.
+    pub(in crate::cli) const fn under(self, policy: Policy) -> Self {
+        match policy {
+            Policy::Safe => self,
+            Policy::Seed => Self::LeftOut,
+        }
+    }
+}
+
+/// The flag of every command whose lanes work on the project.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(in crate::cli) struct RulesArgs {
+    /// Leave your pinned rules out of the prompt
+    #[arg(long)]
+    no_pins: bool,
+}
+
+impl RulesArgs {
+    pub(in crate::cli) const fn rules(self) -> Rules {
+        if self.no_pins { Rules::LeftOut } else { Rules::Before }
+    }
+}
+
+impl LaneOrder<'_> {
+    /// Returns the rules that go before the prompt. What is played works on nothing, and is found by
+    /// its prompt, so it has none.
+    pub(super) fn pins(&self, workspace: Option<&Workspace>, voice: &Voice) -> Vec<Pin> {
+        let is_played = matches!(self.agent, AgentRef::Replay(_));
+        let Some(Workspace { store, scope }) = workspace else { return Vec::new() };
+        if self.rules == Rules::LeftOut || is_played {
+            return Vec::new();
+        }
+        store.pins(scope, now()).unwrap_or_else(|error| {
+            let why = with_causes(&error);
+            voice.say(&format!("warning: your pinned rules are not in the prompt: {why}"));
+            Vec::new()
+        })
+    }
+
+    /// Records that an agent answered to a prompt with the rules.
+    pub(super) fn record_pins(
+        &self,
+        workspace: &Workspace,
+        pins: &[Pin],
+        driven: &Driven,
+        voice: &Voice,
+    ) {
+        if pins.is_empty() || driven.outcome != Outcome::Answered {
+            return;
+        }
+        let ids: Vec<_> = pins.iter().map(|pin| pin.id).collect();
+        let session = driven.heard.session.as_deref().unwrap_or("a lane without a session");
+        let agent = self.agent.to_string();
+        // A lane is not worth less because this cannot be written down.
+        if let Err(error) = workspace.store.pins_delivered(&ids, &agent, session, now()) {
+            let why = with_causes(&error);
+            voice.say(&format!("warning: the receipts of your rules are not written down: {why}"));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Completing a task with its last part, where the user wants that.
+
+use convoke_domain::scope::AgentName;
+use convoke_domain::task::deed::Standing;
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::{DEEPEST, Status, Task};
+use convoke_store::deed::DeedStore;
+use convoke_store::message::MessageStore;
+use convoke_store::task::{Change, TaskStore};
+
+use crate::app::App;
+use crate::clock::now;
+use crate::config::task::settings;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::workspace::{Workspace, refused};
+
+/// Completes the tasks above one that was closed, as far up as nothing is open below them.
+pub(super) fn close(
+    workspace: &Workspace,
+    app: &App,
+    actor: &AgentName,
+    closed: &Task,
+    output: &Output,
+) -> Result<(), Failure> {
+    if !closed.status.is_closed() || !settings(app)?.close_parent {
+        return Ok(());
+    }
+    let Workspace { store, scope } = workspace;
+    let mut above = closed.parent.clone();
+    // A damaged store may hold a circle; no tree is deeper than this.
+    for _ in 0..DEEPEST {
+        let Some(parent) = above.take().map(|id| ready(workspace, &id)).transpose()?.flatten()
+        else {
+            break;
+        };
+        let change = Change::Status(Status::Completed);
+        store.change_task(scope, &parent.id, &change, now()).map_err(refused)?;
+        let deed = format!("completed {} with its last part", parent.content);
+        store.record_event(scope, actor, &deed, now()).map_err(refused)?;
+        output.say(&format!("note: completed {} with its last part", parent.id));
+        above = parent.parent;
+    }
+    Ok(())
+}
+
+/// Returns a task that is open, although every part of it is closed and one was completed. Where a
+/// verdict is missing or against it, it stays open for a decision.
+fn ready(workspace: &Workspace, id: &TaskId) -> Result<Option<Task>, Failure> {
+    let Workspace { store, scope } = workspace;
+    let Some(task) = store.task(scope, id).map_err(refused)? else { return Ok(None) };
+    let parts = store.children(scope, id).map_err(refused)?;
+    let deeds = store.deeds_of_task(scope, id).map_err(refused)?;
+    let is_undisputed = matches!(Standing::of(&deeds), Standing::Unjudged | Standing::Passed(_));
+    let is_ready = !task.status.is_closed()
+        && is_undisputed
+        && parts.iter().all(|part| part.status.is_closed())
+        && parts.iter().any(|part| part.status == Status::Completed);
+    Ok(Some(task).filter(|_| is_ready))
+}

@@ -1,0 +1,190 @@
+//! What is known instead of guessed: verdicts, dispatches and skills in wake-ups.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::harness::Project;
+use crate::wake::{collection, working_in};
+
+/// A project in the middle of its second task.
+fn working() -> Project {
+    working_in(Project::new())
+}
+
+/// Returns the id of the task with this title.
+pub(crate) fn id_of(project: &Project, title: &str) -> String {
+    let tree = project.stdout(&["task", "tree"]);
+    let line = tree.lines().find(|line| line.contains(title)).unwrap();
+    let at = line.find("t-").unwrap();
+    line[at..at + 7].to_owned()
+}
+
+fn next_action(project: &Project) -> String {
+    let text = project.run(&["wake", "june"]).stable(project);
+    let at = text.find("## Your Next Action\n").unwrap();
+    text[at..].split("\n--- stderr").next().unwrap().to_owned()
+}
+
+// W-35, W-38, W-40: a message decides nothing, and no skill is guessed.
+#[test]
+fn a_message_without_a_verdict_decides_nothing() {
+    let project = working();
+    assert_snapshot!("a_message_decides_nothing", project.run(&["wake", "june"]).stable(&project));
+    for message in ["not approved", "No issues found.", "PASS ✅"] {
+        project.run(&["say", &format!("{message} @june"), "--as", "spec-reviewer"]);
+        let next = next_action(&project);
+        assert!(next.contains(&format!("wrote: \"{message} @june\"")), "{next}");
+        assert!(next.contains("Spec review of Task 2: in progress. No verdict"), "{next}");
+        assert!(!next.contains("complete"), "{next}");
+    }
+}
+
+// W-38: a recorded verdict decides for its own task, and ends when the task is begun anew.
+#[test]
+fn a_recorded_verdict_decides_for_its_own_task() {
+    let project = working();
+    let (review, one) = (id_of(&project, "Spec review"), id_of(&project, "Task 1"));
+    let passed = project.run(&["task", "pass", &one, "--by", "spec-reviewer"]);
+    assert!(passed.stderr.contains("completed already; the verdict is kept"), "{passed}");
+    assert!(!next_action(&project).contains("complete:"), "{}", next_action(&project));
+    let because = ["--because", "a limit is missing", "--as", "ana"];
+    let fail = [&["task", "fail", &review, "--by", "spec-reviewer"], &because[..]].concat();
+    assert_snapshot!(
+        "a_failed_task",
+        format!("{}\n{}", project.run(&fail).stable(&project), next_action(&project))
+    );
+    let pass =
+        ["say", "Good now. @june", "--as", "spec-reviewer", "--verdict", "pass", "--task", &review];
+    project.stdout(&pass);
+    assert_snapshot!("a_passed_task", next_action(&project));
+    let shown = project.stdout(&["task", "show", &review]);
+    assert!(
+        shown.contains("  Recorded: pass by spec-reviewer, recorded by @spec-reviewer"),
+        "{shown}"
+    );
+    let json = project.stdout(&["task", "show", &review, "--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json["deeds"][1]["verdict"], &json["content"]),
+        (&"pass".into(), &"Spec review".into())
+    );
+    project.stdout(&["task", "done", &review]);
+    project.stdout(&["task", "start", &review]);
+    assert!(next_action(&project).contains("No verdict is recorded"), "{}", next_action(&project));
+}
+
+#[test]
+fn a_verdict_needs_a_task_and_a_role() {
+    let project = working();
+    let review = id_of(&project, "Spec review");
+    let count = project.stdout(&["inbox", "june", "--all"]).lines().count();
+    let unknown = project.run(&["say", "x @june", "--verdict", "pass", "--task", "t-00000"]);
+    assert_eq!(unknown.code, Some(1), "{unknown}");
+    let title = project.run(&["task", "pass", &review, "--by", "Task 2: Add login"]);
+    assert_eq!(title.code, Some(2), "{title}");
+    assert_eq!(project.run(&["say", "x", "--verdict", "maybe", "--task", &review]).code, Some(2));
+    assert_eq!(project.run(&["say", "x", "--verdict", "pass"]).code, Some(2));
+    let lines = project.run(&["task", "pass", &review, "--by", "a", "--because", "a\nb"]);
+    assert_eq!(lines.code, Some(2), "{lines}");
+    let after = project.stdout(&["inbox", "june", "--all"]).lines().count();
+    assert_eq!(after, count, "a verdict that is refused leaves no message");
+}
+
+// W-9: the seed's line comes out of the store as it is.
+#[test]
+fn a_dispatched_subagent_is_a_deed() {
+    let project = working();
+    let review = id_of(&project, "Spec review");
+    project.run(&["subagent", "spec-reviewer", "--task", &review, "--as", "june"]);
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains(" - You dispatched spec-reviewer subagent\n"), "{woken}");
+    let next = next_action(&project);
+    assert!(next.contains("Recorded: spec-reviewer was sent to it."), "{next}");
+    assert!(next.contains("Check whether spec-reviewer has answered about Spec review"), "{next}");
+}
+
+// W-40: who names a skill, and what is said where there is none.
+#[test]
+fn a_skill_is_chosen_by_name_only() {
+    let project = working().file(
+        ".claude/skills/reviewing.md",
+        "---\ndescription: Use for a spec review\n---\nMine.\n",
+    );
+    let skill = |project: &Project| {
+        let report = project.stdout(&["wake", "june", "--json"]);
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let text = report["text"].as_str().unwrap();
+        let section = text.split("## Current Skill\n").nth(1).unwrap();
+        let section = section.split("\n\n## Active").next().unwrap().to_owned();
+        (report["skill_reason"].clone(), section)
+    };
+    let (reason, section) = skill(&project);
+    assert_eq!(reason, Value::Null);
+    assert!(section.starts_with("No skill is chosen. Installed skills that share words with the task: `reviewing`.\nChoose one: `convoke skill use NAME --task t-"), "{section}");
+    assert_eq!(project.stdout(&["skill", "use", "reviewing"]), "branch main: reviewing");
+    assert_eq!(
+        skill(&project),
+        (
+            "user".into(),
+            "You are using `reviewing` to work on the current task.\n\nMine.".to_owned()
+        )
+    );
+    let plan =
+        "> Use superpowers:subagent-driven-development here.\n\n### Task 2: Add login endpoint\n";
+    let project = project.file("plan.md", plan);
+    project.stdout(&["skill", "use", "--none"]);
+    assert_eq!(skill(&project).0, "plan");
+    project.stdout(&["skill", "use", "reviewing", "--agent", "june"]);
+    assert_eq!(skill(&project).0, "agent");
+    let two = id_of(&project, "Task 2");
+    project.stdout(&["skill", "use", "subagent-driven-development", "--task", &two]);
+    assert_eq!(skill(&project).0, "ancestor_explicit");
+    std::fs::remove_file(project.path(&collection("4.0.0", "SKILL.md"))).unwrap();
+    let (reason, section) = skill(&project);
+    assert_eq!(reason, "agent");
+    let notice =
+        "> skill not found: subagent-driven-development, which the task above names\nMine.";
+    assert!(section.ends_with(notice), "{section}");
+    assert_eq!(project.run(&["skill", "use", "missing"]).code, Some(3));
+}
+
+// W-3, W-35: reviews as parts, and a task that closes with its last part.
+#[test]
+fn a_reviewed_task_is_closed_with_its_last_part_if_wanted() {
+    let plan = "### Task 1: A\n\n### Task 2: B\n";
+    let project = Project::new().on_branch("main").file("plan.md", plan);
+    project.stdout(&["task", "import", "plan.md"]);
+    let again = project.run(&["task", "import", "plan.md", "--reviews"]);
+    assert!(again.stderr.contains("added to 2 tasks each: Implementation, Spec review"), "{again}");
+    let third = project.run(&["task", "import", "plan.md", "--reviews"]);
+    assert!(third.stderr.contains("added to 0 tasks"), "{third}");
+    let tree = project.stdout(&["task", "tree"]);
+    assert_eq!(tree.matches("Code quality review").count(), 2, "{tree}");
+    let parts = |project: &Project, title: &str| {
+        let task = project.stdout(&["task", "show", &id_of(project, title), "--json"]);
+        let task: Value = serde_json::from_str(&task).unwrap();
+        let parts = task["children"].as_array().unwrap().clone();
+        parts.iter().map(|part| part["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for part in parts(&project, "Task 1") {
+        project.stdout(&["task", "done", &part]);
+    }
+    let woken = project.stdout(&["wake", "june"]);
+    let one = id_of(&project, "Task 1");
+    let close = format!(
+        "Next action: Close Task 1: A with `convoke task done {one}`, or have it reviewed first."
+    );
+    assert!(woken.contains(&close), "{woken}");
+    let project = project.variable("CONVOKE_TASK_CLOSE_PARENT", "true");
+    let two = parts(&project, "Task 2");
+    project.stdout(&["task", "done", &two[0]]);
+    project.stdout(&["task", "fail", &id_of(&project, "Task 2"), "--by", "ana"]);
+    project.stdout(&["task", "skip", &two[1]]);
+    project.stdout(&["task", "done", &two[2]]);
+    let show = |project: &Project| project.stdout(&["task", "show", &id_of(project, "Task 2")]);
+    assert!(show(&project).contains("[pending]"), "a verdict is against it: {}", show(&project));
+    project.stdout(&["task", "pass", &id_of(&project, "Task 2"), "--by", "ana"]);
+    let last = project.run(&["task", "done", &two[2]]);
+    assert!(last.stderr.contains("with its last part"), "{last}");
+    assert!(show(&project).contains("[completed]"), "{}", show(&project));
+}

@@ -1,0 +1,230 @@
+//! Pinned rules: what every agent is told first, whatever it forgot.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::deeds::id_of;
+use crate::harness::Project;
+use crate::hook;
+use crate::lane::{init, result, with_claude};
+use crate::panel::Panel;
+use crate::wake::working_in;
+
+const BEGIN: &str = "=== RULES OF THE USER ===\n";
+const NEVER: &str = "\n- [rule 1] Never push to main\n";
+
+fn hear(project: &Project, cause: &str, part: [&str; 2]) -> Option<String> {
+    let cwd = project.root().display().to_string();
+    let input = json!({ "session_id": "s-1", "cwd": cwd, "source": cause }).to_string();
+    let arguments = ["hook", "claude", "SessionStart", "--part", part[0], "--of", part[1]];
+    let outcome = project.run_with_input(&arguments, input.as_bytes());
+    hook::context(&outcome, "SessionStart")
+}
+
+fn pins(project: &Project, more: &[&str]) -> Value {
+    let text = project.stdout(&[&["pin", "list", "--json"], more].concat());
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn rules_begin_every_wake_up() {
+    let project = working_in(Project::new());
+    assert_eq!(project.stdout(&["pin", "add", "Never push to main"]), "1  Never push to main");
+    for agent in ["june", "backend", "stranger"] {
+        for budget in ["1", "300", "8000"] {
+            let woken = project.stdout(&["wake", agent, "--budget", budget]);
+            assert!(woken.starts_with(BEGIN) && woken.contains(NEVER), "{woken}");
+        }
+    }
+    let project = project.variable("CONVOKE_WAKE_AGENT", "june");
+    let woken = hear(&project, "startup", ["1", "1"]).unwrap();
+    assert!(woken.contains(BEGIN) && woken.find(BEGIN) < woken.find("# Orchestrator"), "{woken}");
+    let news = project.variable("CONVOKE_WAKE_MODE", "v0");
+    let woken = news.stdout(&["wake", "june"]);
+    assert!(woken.starts_with(BEGIN) && woken.contains("Phase: Task 2"), "{woken}");
+}
+
+// A session that has nothing else to be reminded of is reminded of the rules, with a receipt.
+#[test]
+fn rules_alone_are_delivered_with_a_receipt() {
+    let project = Project::new().on_branch("main").variable("CONVOKE_WAKE_AGENT", "june");
+    assert_eq!(hear(&project, "startup", ["1", "1"]), None);
+    project.stdout(&["pin", "add", "Never push to main"]);
+    assert_eq!(pins(&project, &[])[0]["last_delivery"], Value::Null);
+    assert!(project.stdout(&["pin", "list"]).ends_with("\n    not delivered yet"));
+    let woken = hear(&project, "compact", ["1", "1"]).unwrap();
+    assert!(woken.contains(NEVER), "{woken}");
+    let receipt = pins(&project, &[])[0]["last_delivery"].clone();
+    assert_eq!((&receipt["client"], &receipt["session"]), (&json!("claude"), &json!("s-1")));
+    let status = project.run(&["hooks", "status", "claude"]);
+    assert!(status.stdout.contains("\nrule 1: last delivered 20"), "{status}");
+    assert!(status.stdout.contains(" to claude, session s-1\n"), "{status}");
+}
+
+// Where a text must fit, rules that do not are counted, and only those that are there have a receipt.
+#[test]
+fn rules_that_do_not_fit_are_said() {
+    let project = Project::new().on_branch("main").variable("CONVOKE_WAKE_AGENT", "june");
+    for number in 0..12 {
+        let rule = format!("Rule {number}: {}", "never do this ".repeat(130));
+        project.stdout(&["pin", "add", rule.trim()]);
+    }
+    let woken = hear(&project, "startup", ["1", "1"]).unwrap();
+    assert!(woken.len() <= 10_000, "{}", woken.len());
+    let shown = woken.matches("\n- [rule ").count();
+    let left_out =
+        format!("\n- {} pinned rules do not fit here; run `convoke pin list`", 12 - shown);
+    assert!(shown > 0 && woken.contains(&left_out), "{shown} {woken}");
+    let all = pins(&project, &[]);
+    let receipts: Vec<_> =
+        all.as_array().unwrap().iter().map(|pin| pin["last_delivery"].is_object()).collect();
+    assert_eq!(receipts.iter().filter(|has_one| **has_one).count(), shown);
+    assert!(receipts[..shown].iter().all(|has_one| *has_one));
+    let parts: Vec<_> = ["1", "2", "3", "4"]
+        .iter()
+        .filter_map(|part| hear(&project, "compact", [part, "4"]))
+        .collect();
+    assert_eq!(parts.concat().matches("\n- [rule ").count(), 12, "four parts hold all");
+}
+
+#[test]
+fn rules_hold_where_and_while_they_should() {
+    let project = working_in(Project::new());
+    let review = id_of(&project, "Spec review");
+    project.stdout(&["pin", "add", "On main", "--scope", "branch"]);
+    let line =
+        project.stdout(&["pin", "add", "For the review", "--task", &review, "--until", "done"]);
+    assert_eq!(line, format!("2  For the review  (on main, while {review} is open)"));
+    let line = project.stdout(&["pin", "add", "For years", "--until", "2999-12-31"]);
+    assert_eq!(line, "3  For years  (until 3000-01-01T00:00:00Z)");
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(
+        woken.contains(&format!("- [rule 2, while {review} is open] For the review")),
+        "{woken}"
+    );
+    project.stdout(&["task", "done", &review]);
+    assert_eq!(pins(&project, &[]).as_array().unwrap().len(), 2);
+    assert_eq!(pins(&project, &["--all"])[1]["holds"], false);
+    let project = project.on_branch("other");
+    let held: Vec<_> = pins(&project, &[]).as_array().unwrap().clone();
+    assert_eq!((held.len(), &held[0]["text"]), (1, &json!("For years")));
+    assert_eq!(project.stdout(&["pin", "rm", "3"]), "removed rule 3");
+    assert_eq!(project.stdout(&["pin", "list"]), "No pinned rules.");
+    assert_eq!(project.run(&["pin", "rm", "3"]).code, Some(1));
+}
+
+#[test]
+fn what_cannot_be_a_rule_is_refused() {
+    let project = working_in(Project::new());
+    let long = "x".repeat(2001);
+    for arguments in [
+        &["pin", "add", ""][..],
+        &["pin", "add", "a\nb"],
+        &["pin", "add", "a\u{202e}b"],
+        &["pin", "add", &long],
+        &["pin", "add", "x", "--scope", "task"],
+        &["pin", "add", "x", "--until", "done"],
+        &["pin", "add", "x", "--until", "2001-01-01"],
+        &["pin", "add", "x", "--until", "soon"],
+    ] {
+        let outcome = project.run(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?} {outcome}");
+    }
+    assert_eq!(project.run(&["pin", "add", "x", "--task", "t-00000"]).code, Some(1));
+    // A committed file has no rules to give, and an agent cannot change the user's.
+    let project = project.file("convoke.toml", "[pin]\nrules = ['x']\n");
+    assert!(project.run(&["wake", "june"]).stderr.contains("no such section"));
+    fs::remove_file(project.path("convoke.toml")).unwrap();
+    project.stdout(&["pin", "add", "Never push to main"]);
+    let agent = project.variable("CONVOKE_AGENT", "june");
+    for arguments in [&["pin", "rm", "1"][..], &["pin", "add", "x"], &["plan", "cancel", "plan.md"]]
+    {
+        let outcome = agent.run(arguments);
+        assert!(outcome.stderr.contains("this process works for @june"), "{outcome}");
+    }
+    assert_eq!(pins(&agent, &[]).as_array().unwrap().len(), 1);
+    let lane = agent.variable("CONVOKE_LANE", "1");
+    assert!(lane.run(&["pin", "rm", "1"]).stderr.contains("inside a lane"));
+}
+
+#[test]
+fn a_cancelled_plan_is_a_rule_and_no_next_action() {
+    let project = working_in(Project::new());
+    let cancelled = project.stdout(&["plan", "cancel", "./plan.md", "--because", "too slow"]);
+    let rule = "Plan plan.md is cancelled; do not execute it. Reason: too slow";
+    assert_eq!(cancelled, format!("1  {rule}  (on main)"));
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains(&format!("- [rule 1] {rule}\n")), "{woken}");
+    assert!(!woken.contains("Task 2") && woken.contains("No task is open."), "{woken}");
+    let tree = project.stdout(&["task", "tree"]);
+    assert!(tree.contains("⊘") && !tree.contains("current"), "{tree}");
+    assert_eq!(project.run(&["plan", "cancel", "plan.md"]).code, Some(1));
+    assert_eq!(project.run(&["plan", "cancel", "other.md"]).code, Some(1));
+    assert_eq!(project.stdout(&["plan", "resume", "plan.md"]), "resumed plan.md");
+    assert!(project.stdout(&["wake", "june"]).contains("Spec review of Task 2: in progress"));
+    assert_eq!(project.run(&["plan", "resume", "plan.md"]).code, Some(1));
+    project.stdout(&["plan", "cancel", "plan.md"]);
+    project.stdout(&["pin", "rm", "2"]);
+    assert!(project.stdout(&["task", "tree"]).contains("← current"));
+}
+
+// A lane's prompt begins with the rules, unless they are left out.
+#[test]
+fn rules_begin_the_prompt_of_a_lane() {
+    let project = with_claude(&format!("cat > ../asked; {}{}", init(), result(|_| ())));
+    let asked = |project: &Project, more: &[&str]| {
+        let run = ["lane", "run", "--agent", "claude", "What is it?"];
+        project.stdout(&[&run[..], more].concat());
+        fs::read_to_string(project.path("../asked")).unwrap()
+    };
+    assert_eq!(asked(&project, &[]).trim(), "What is it?");
+    project.stdout(&["pin", "add", "Never push to main"]);
+    let prompt = asked(&project, &["--record", "../tape"]);
+    assert!(prompt.starts_with(BEGIN) && prompt.contains(NEVER), "{prompt}");
+    assert!(prompt.trim_end().ends_with("=== END OF THE RULES OF THE USER ===\n\nWhat is it?"));
+    let receipt = pins(&project, &[])[0]["last_delivery"].clone();
+    assert_eq!((&receipt["client"], &receipt["session"]), (&json!("claude"), &json!("s-1")));
+    assert_eq!(asked(&project, &["--no-pins"]).trim(), "What is it?");
+    // A recorded lane is found by its own prompt, with whatever rules.
+    project.stdout(&["pin", "add", "Another"]);
+    let played = project.stdout(&["lane", "run", "--agent", "replay:../tape", "What is it?"]);
+    assert_eq!(played, "The answer is 42.");
+}
+
+// Seats of a design are told the rules; the original's prompts and recorded answers have none.
+#[test]
+fn rules_reach_the_seats_of_a_design() {
+    let (panel, seats) = Panel::new().with_spender();
+    let program = panel.project.path("../bin/claude");
+    let script = fs::read_to_string(&program).unwrap();
+    let script = script.replacen("#!/bin/sh\n", "#!/bin/sh\ntee -a \"${0%/*}/../asked\" |\n", 1);
+    assert!(script.contains("tee"), "{script}");
+    fs::write(&program, script).unwrap();
+    let asked = |flags: &[&str]| {
+        fs::write(panel.project.path("../asked"), "").unwrap();
+        let design = ["design", "--auto", "--no-probe", "--seats", &seats];
+        panel.project.run(&[&design[..], flags, &["A feature"]].concat());
+        let asked = fs::read_to_string(panel.project.path("../asked")).unwrap();
+        panel.git(&["checkout", "--quiet", "main"]);
+        assert!(asked.contains("A feature"), "{asked}");
+        asked.matches(NEVER).count()
+    };
+    panel.project.stdout(&["pin", "add", "Never push to main"]);
+    assert!(asked(&[]) > 0);
+    assert_eq!(asked(&["--no-pins"]), 0);
+    assert_eq!(asked(&["--policy", "seed"]), 0);
+}
+
+// A subagent is told the rules, and nothing else of the user's.
+#[test]
+fn rules_begin_the_prompt_of_a_subagent() {
+    let project = working_in(Project::new());
+    let review = id_of(&project, "Spec review");
+    project.stdout(&["pin", "add", "Never push to main"]);
+    let ask = ["subagent", "implementer", "--task", &review];
+    let with = project.run(&ask).stdout;
+    assert!(with.starts_with(BEGIN) && with.contains(NEVER), "{with}");
+    let without = project.run(&[&ask[..], &["--no-pins"]].concat()).stdout;
+    assert!(without.starts_with("# Implementer Subagent\n"), "{without}");
+}

@@ -1,0 +1,299 @@
+//! The next action by what was recorded: task states, dispatches and verdicts.
+//!
+//! A message decides nothing. It is quoted, the state of the current task is told beside it, and the
+//! reader is asked what it means.
+
+use super::Facts;
+use crate::scope::AgentName;
+use crate::task::deed::{
+    DeedKind, DeedRole, Standing, TaskDeed, has_only_closed_parts, state_words,
+};
+use crate::task::outline::{Letters, Outline, clipped};
+use crate::task::tree::Node;
+use crate::task::{State, Status};
+
+/// How much of a message or a reason is repeated under "Your Next Action", in characters.
+const EXCERPT: usize = 160;
+
+/// What "Your Next Action" is decided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NextActionRule {
+    /// Task states, recorded dispatches and recorded verdicts.
+    #[default]
+    Deeds,
+    /// The words of the newest message, as the original had it.
+    Seed,
+}
+
+impl NextActionRule {
+    /// Both rules.
+    pub const ALL: [Self; 2] = [Self::Deeds, Self::Seed];
+
+    /// Returns the word users type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Deeds => "deeds",
+            Self::Seed => "seed",
+        }
+    }
+
+    /// Returns the rule that users call `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+
+    /// Returns how the rule writes titles inside sentences.
+    pub const fn letters(self) -> Letters {
+        match self {
+            Self::Deeds => Letters::Kept,
+            Self::Seed => Letters::Lower,
+        }
+    }
+}
+
+/// What is recorded about the current task and with the new message.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// What decides the next action.
+    pub rule: NextActionRule,
+    /// The deeds of the current task that count, oldest first.
+    pub of_task: Vec<TaskDeed>,
+    /// The verdicts that the new message was said with.
+    pub of_message: Vec<MessageVerdict>,
+}
+
+/// A verdict that a message was said with, and the task it is about.
+#[derive(Debug, Clone)]
+pub struct MessageVerdict {
+    /// The verdict.
+    pub deed: TaskDeed,
+    /// The task's title.
+    pub title: String,
+    /// How far the task is now.
+    pub state: State,
+}
+
+/// Renders the section under "Your Next Action".
+pub(super) fn render(facts: &Facts<'_>) -> String {
+    let outline = facts.outline.as_ref();
+    let leaf = outline.and_then(Outline::leaf);
+    let mut lines = said(facts);
+    let steps = if let Some((outline, leaf)) = outline.zip(leaf) {
+        lines.push(standing(facts, outline, leaf));
+        steps(facts, outline, leaf)
+    } else {
+        lines.push("No task is open.".to_owned());
+        let means = "Decide whether this means that there is something to do";
+        facts.message.iter().map(|_| means.to_owned()).collect()
+    };
+    let skill = facts.skill.id.as_ref().filter(|_| facts.skill.found);
+    let go_on = skill.map(|id| format!("Continue with the {} workflow", id.bare()));
+    let steps: Vec<_> = steps.into_iter().chain(go_on).collect();
+    let text = lines.join("\n");
+    if steps.is_empty() {
+        return text;
+    }
+    let numbered = steps.iter().zip(1..).map(|(step, number)| format!("\n{number}. {step}"));
+    numbered.fold(format!("{text} You should:"), |list, line| list + &line)
+}
+
+/// Renders the line under the task list.
+pub(super) fn line(facts: &Facts<'_>, outline: &Outline<'_>) -> Option<String> {
+    let leaf = outline.leaf()?;
+    Some(action(outline, leaf, &Standing::of(&facts.known.of_task)) + ".")
+}
+
+/// Quotes the new message, with the verdicts that it was said with.
+fn said(facts: &Facts<'_>) -> Vec<String> {
+    let Some(message) = &facts.message else {
+        return vec!["There is no new message.".to_owned()];
+    };
+    let mut lines = vec![wrote(&message.from, &message.content)];
+    lines.extend(facts.known.of_message.iter().map(|MessageVerdict { deed, title, state }| {
+        let (title, state) = (Letters::Kept.of(title), state_words(*state));
+        format!("With it was recorded: {} {title}. That task: {state}.", judged(deed))
+    }));
+    lines
+}
+
+/// Quotes the beginning of a message on one line that its words cannot end.
+fn wrote(from: &AgentName, content: &str) -> String {
+    format!("@{from} wrote: {}", quoted(content))
+}
+
+fn quoted(text: &str) -> String {
+    // The words of others neither begin a line nor close their quotation.
+    let one_line = text.replace("\r\n", " ").replace(char::is_control, " ").replace('"', "'");
+    format!("\"{}\"", clipped(one_line.trim(), EXCERPT))
+}
+
+fn judged(deed: &TaskDeed) -> String {
+    let verb = match deed.kind {
+        DeedKind::Work | DeedKind::Dispatched => "was sent to",
+        DeedKind::Pass => "passed",
+        DeedKind::Fail => "failed",
+        DeedKind::NoVerdict => "reached no verdict on",
+    };
+    format!("{} {verb}", deed.role)
+}
+
+/// Says how far the current task is, and what is recorded of it.
+fn standing(facts: &Facts<'_>, outline: &Outline<'_>, leaf: &Node) -> String {
+    let mut sentences = vec![format!("{}: {}.", subject(outline, leaf), state_words(leaf.state))];
+    if has_only_closed_parts(leaf) {
+        sentences.push(format!("All of its parts are closed ({}).", parts(leaf)));
+    }
+    let when = if leaf.state == State::Stored(Status::Pending) { " before its start" } else { "" };
+    sentences.extend(last_of_roles(&facts.known.of_task).into_iter().map(|deed| {
+        let reason =
+            deed.reason.as_deref().map_or(String::new(), |why| format!(": {}", quoted(why)));
+        format!("Recorded{when}: {} it{reason}.", judged(deed))
+    }));
+    if facts.known.of_task.is_empty() {
+        sentences.push("No verdict is recorded for it.".to_owned());
+    }
+    sentences.join(" ")
+}
+
+/// Returns the last deed of each role, oldest first.
+fn last_of_roles(deeds: &[TaskDeed]) -> Vec<&TaskDeed> {
+    let is_last =
+        |deed: &&TaskDeed| !deeds.iter().any(|later| later.id > deed.id && later.role == deed.role);
+    deeds.iter().filter(is_last).collect()
+}
+
+fn parts(leaf: &Node) -> String {
+    let skipped = State::Stored(Status::Skipped);
+    let left_out = leaf.children.iter().filter(|part| part.state == skipped).count();
+    let done = leaf.children.len() - left_out;
+    match left_out {
+        0 => format!("{done} completed"),
+        _ => format!("{done} completed, {left_out} skipped"),
+    }
+}
+
+fn title(node: &Node) -> String {
+    Letters::Kept.of(&node.task.content)
+}
+
+/// Names the current task, and the one it is part of.
+fn subject(outline: &Outline<'_>, leaf: &Node) -> String {
+    match outline.current().filter(|top| !std::ptr::eq(*top, leaf)) {
+        Some(top) => format!("{} of {}", title(leaf), Letters::Kept.of(top.task.label())),
+        None => title(leaf),
+    }
+}
+
+/// Returns what to do, without the skill's own step.
+fn steps(facts: &Facts<'_>, outline: &Outline<'_>, leaf: &Node) -> Vec<String> {
+    let found = Standing::of(&facts.known.of_task);
+    let has_words = facts.message.is_some() && facts.known.of_message.is_empty();
+    let question = has_words.then(|| meaning(leaf, &found));
+    let is_started = leaf.state == State::Stored(Status::InProgress);
+    let work = match &found {
+        Standing::Passed(_) if is_started => {
+            vec![
+                format!("Mark {} complete: `convoke task done {}`", title(leaf), leaf.task.id),
+                capitalised(&next(outline)),
+            ]
+        }
+        Standing::Failed(roles) if is_started => vec![
+            format!("Have what {} found in {} fixed", list(roles), title(leaf)),
+            format!("Ask {} to look at {} again", list(roles), title(leaf)),
+        ],
+        Standing::Passed(_)
+        | Standing::Failed(_)
+        | Standing::Undecided(_)
+        | Standing::Awaiting(_)
+        | Standing::Unjudged => vec![action(outline, leaf, &found)],
+    };
+    question.into_iter().chain(work).collect()
+}
+
+/// Asks what a message without a verdict means for the current task.
+fn meaning(leaf: &Node, found: &Standing) -> String {
+    let (name, id) = (title(leaf), &leaf.task.id);
+    match (leaf.state, found) {
+        (State::Stored(Status::InProgress), Standing::Passed(_) | Standing::Failed(_)) => {
+            format!("Decide whether this means that the verdict on {name} has changed")
+        }
+        (State::Stored(Status::InProgress), _) => format!(
+            "Decide whether this means that {name} passed or failed, and record it: \
+             `convoke task pass {id} --by ROLE` or `convoke task fail {id} --by ROLE`"
+        ),
+        (State::Blocked | State::Failed, _) => {
+            format!("Decide whether this means that {name} can go on")
+        }
+        (State::Stored(_) | State::Waiting | State::Cancelled, _) => {
+            format!("Decide whether this means anything for {name}, which is not started")
+        }
+    }
+}
+
+/// Says in half a sentence what to do about the current task, by its state and what is recorded.
+fn action(outline: &Outline<'_>, leaf: &Node, found: &Standing) -> String {
+    let name = title(leaf);
+    match (leaf.state, found) {
+        (State::Blocked | State::Failed, _) => {
+            format!("Resolve the {} state of {name}", leaf.state.words())
+        }
+        (State::Stored(Status::InProgress), Standing::Passed(_)) => {
+            format!("Mark {name} complete, then {}", next(outline))
+        }
+        (State::Stored(Status::InProgress), Standing::Failed(roles)) => {
+            format!("Have what {} found in {name} fixed, then ask for another look", list(roles))
+        }
+        (State::Stored(Status::InProgress), Standing::Undecided(roles)) => {
+            format!("Ask {} again about {name}: there is an answer without a verdict", list(roles))
+        }
+        (State::Stored(Status::InProgress), Standing::Awaiting(roles)) => {
+            format!(
+                "Check whether {} has answered about {name}, then record the verdict",
+                list(roles)
+            )
+        }
+        _ if has_only_closed_parts(leaf) => {
+            let id = &leaf.task.id;
+            format!("Close {name} with `convoke task done {id}`, or have it reviewed first")
+        }
+        (State::Stored(Status::InProgress), Standing::Unjudged) => {
+            format!("Check whether {name} is done, then {}", next(outline))
+        }
+        (State::Waiting, _) => {
+            let before: Vec<_> = leaf.task.waits_for.iter().map(ToString::to_string).collect();
+            format!("Finish {} first, because {name} waits for it", before.join(", "))
+        }
+        (State::Stored(_) | State::Cancelled, _) => format!("Start {name}"),
+    }
+}
+
+/// Says what comes after the current task.
+fn next(outline: &Outline<'_>) -> String {
+    match (outline.next_part(), outline.next_top_task()) {
+        (Some(part), _) => format!("proceed to {}", title(part)),
+        (None, _) if outline.current().is_some_and(|top| is_part(outline, top)) => {
+            let top = outline.current().map(title).unwrap_or_default();
+            format!("close or review {top}, whose last open part it is")
+        }
+        (None, Some(top)) => format!("proceed to {}", title(top)),
+        (None, None) => "finish the branch".to_owned(),
+    }
+}
+
+/// Tells whether the current task is a part of `top`.
+fn is_part(outline: &Outline<'_>, top: &Node) -> bool {
+    outline.leaf().is_some_and(|leaf| !std::ptr::eq(leaf, top))
+}
+
+fn list(roles: &[DeedRole]) -> String {
+    roles.iter().map(DeedRole::as_str).collect::<Vec<_>>().join(" and ")
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! What each message, verdict and state of the tasks leads to.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::skill::SkillId;
+use crate::skill::prune::Forms;
+use crate::task::deed::fixture::deeds;
+use crate::task::fixture::{LOGIN, tasks};
+use crate::task::tree::{current_path, trees};
+use crate::wake::{Fit, NewMessage, Order, Profile, SkillText};
+
+const MESSAGES: &str = include_str!("../../../tests/fixtures/messages.txt");
+
+/// Renders line and section for a plan, what is recorded of its current task, and a message.
+fn shown(lines: &str, recorded: &[&str], message: Option<&str>) -> String {
+    told(lines, recorded, message, Vec::new())
+}
+
+fn told(
+    lines: &str,
+    recorded: &[&str],
+    message: Option<&str>,
+    of_message: Vec<MessageVerdict>,
+) -> String {
+    let roots = trees(tasks(lines), |task| State::of(task.status, None));
+    let outline = Outline::new(&roots, &current_path(&roots)).with_letters(Letters::Kept);
+    let leaf = outline.leaf().map_or("none".to_owned(), |leaf| leaf.task.id.to_string());
+    let of_task = deeds(&leaf, recorded);
+    let facts = Facts {
+        reader: AgentName::known("june"),
+        profile: Profile::Orchestrator,
+        order: Order::Contract,
+        skill: SkillText {
+            id: SkillId::parse("my-skill").ok(),
+            forms: Arc::new(Forms::new("text")),
+            found: false,
+            notices: Vec::new(),
+            others: Vec::new(),
+        },
+        outline: Some(outline),
+        plan: None,
+        activity: Vec::new(),
+        message: message
+            .map(|content| NewMessage { from: AgentName::known("ana"), content: content.into() }),
+        fit: Fit::Kept,
+        short_outline: None,
+        message_id: None,
+        unread: 0,
+        known: Known { rule: NextActionRule::Deeds, of_task, of_message },
+        pins: Vec::new(),
+    };
+    let line = facts.outline.as_ref().and_then(|outline| line(&facts, outline));
+    format!("{}\n{}", line.unwrap_or_default(), render(&facts))
+}
+
+// W-38: no words in a message decide anything; only its quotation differs.
+#[test]
+fn no_message_decides_the_next_action() {
+    let messages: Vec<_> = MESSAGES.split("\n%%%\n").collect();
+    assert!(messages.len() >= 40, "{}", messages.len());
+    let pending = LOGIN.replace("in_progress", "pending");
+    let cases: [(&str, &[&str]); 6] = [
+        (LOGIN, &[]),
+        (&pending, &[]),
+        (LOGIN, &["dispatched spec-reviewer"]),
+        (LOGIN, &["fail spec-reviewer"]),
+        (LOGIN, &["pass spec-reviewer"]),
+        ("1 - 1 - completed Done", &[]),
+    ];
+    for (lines, recorded) in cases {
+        let without_quotation = |message: &str| {
+            let text = shown(lines, recorded, Some(message));
+            let (quotations, rest): (Vec<_>, Vec<_>) =
+                text.lines().partition(|line| line.starts_with("@ana wrote: \""));
+            assert_eq!(quotations.len(), 1, "{text}");
+            assert_eq!(quotations[0].matches('"').count(), 2, "{text}");
+            rest.join("\n")
+        };
+        let neutral = without_quotation("hm");
+        for message in &messages {
+            assert_eq!(without_quotation(message), neutral, "{message}");
+        }
+        if recorded != ["pass spec-reviewer"] {
+            assert!(!neutral.contains("Mark "), "{neutral}");
+        }
+    }
+}
+
+// W-38: what an unjudged message is asked.
+#[test]
+fn a_message_is_quoted_with_the_state_beside_it() {
+    assert_eq!(
+        shown(LOGIN, &[], Some("No issues found.")),
+        "Check whether Spec review is done, then proceed to Code quality review.\n\
+         @ana wrote: \"No issues found.\"\n\
+         Spec review of Task 2: in progress. No verdict is recorded for it. You should:\n\
+         1. Decide whether this means that Spec review passed or failed, and record it: \
+         `convoke task pass 2b --by ROLE` or `convoke task fail 2b --by ROLE`\n\
+         2. Check whether Spec review is done, then proceed to Code quality review"
+    );
+    let two = "1 - 1 - completed Task 1: A\n2 - 2 - pending Task 2: Write Codex docs";
+    assert_eq!(
+        shown(two, &[], Some("Task 2 is approved, mark it complete")),
+        "Start Task 2: Write Codex docs.\n\
+         @ana wrote: \"Task 2 is approved, mark it complete\"\n\
+         Task 2: Write Codex docs: not started. No verdict is recorded for it. You should:\n\
+         1. Decide whether this means anything for Task 2: Write Codex docs, which is not started\n\
+         2. Start Task 2: Write Codex docs"
+    );
+    assert_eq!(
+        shown("1 - 1 - completed Done", &[], None),
+        "\nThere is no new message.\nNo task is open."
+    );
+}
+
+// W-38: a recorded verdict decides, for the task it is about, once that was started.
+#[test]
+fn a_recorded_verdict_decides_for_a_task_that_was_started() {
+    assert_eq!(
+        shown(LOGIN, &["dispatched spec-reviewer", "pass spec-reviewer"], None),
+        "Mark Spec review complete, then proceed to Code quality review.\n\
+         There is no new message.\n\
+         Spec review of Task 2: in progress. Recorded: spec-reviewer passed it. You should:\n\
+         1. Mark Spec review complete: `convoke task done 2b`\n\
+         2. Proceed to Code quality review"
+    );
+    assert_eq!(
+        shown(LOGIN, &["fail spec-reviewer"], None),
+        "Have what spec-reviewer found in Spec review fixed, then ask for another look.\n\
+         There is no new message.\n\
+         Spec review of Task 2: in progress. Recorded: spec-reviewer failed it. You should:\n\
+         1. Have what spec-reviewer found in Spec review fixed\n\
+         2. Ask spec-reviewer to look at Spec review again"
+    );
+    let pending = "1 - 1 - pending Task 1: A";
+    assert_eq!(
+        shown(pending, &["pass spec-reviewer"], None),
+        "Start Task 1: A.\nThere is no new message.\n\
+         Task 1: A: not started. Recorded before its start: spec-reviewer passed it. You should:\n\
+         1. Start Task 1: A"
+    );
+    let undecided = shown(LOGIN, &["no_verdict spec-reviewer"], None);
+    assert!(undecided.starts_with("Ask spec-reviewer again about Spec review"), "{undecided}");
+    let awaiting = shown(LOGIN, &["dispatched spec-reviewer"], None);
+    assert!(awaiting.starts_with("Check whether spec-reviewer has answered"), "{awaiting}");
+}
+
+// W-38: a verdict on another task is told, and orders nothing here.
+#[test]
+fn a_verdict_on_another_task_completes_nothing_here() {
+    let verdict = MessageVerdict {
+        deed: deeds("1", &["pass spec-reviewer"]).remove(0),
+        title: "Task 1: Add user model".to_owned(),
+        state: State::Stored(Status::Completed),
+    };
+    let text = told(LOGIN, &[], Some("Task 1 passed"), vec![verdict]);
+    assert_eq!(
+        text,
+        "Check whether Spec review is done, then proceed to Code quality review.\n\
+         @ana wrote: \"Task 1 passed\"\n\
+         With it was recorded: spec-reviewer passed Task 1: Add user model. That task: completed.\n\
+         Spec review of Task 2: in progress. No verdict is recorded for it. You should:\n\
+         1. Check whether Spec review is done, then proceed to Code quality review"
+    );
+}
+
+// W-35: with all parts closed the task itself is closed or reviewed.
+#[test]
+fn a_task_without_open_parts_is_closed_or_reviewed() {
+    let done =
+        LOGIN.replace("in_progress Spec", "completed Spec").replace("pending Code", "skipped Code");
+    for lines in [done.clone(), done.replace("backend in_progress", "backend pending")] {
+        let text = shown(&lines, &[], None);
+        assert!(
+            text.starts_with(
+                "Close Task 2: Add login endpoint with `convoke task done 2`, or have it reviewed first.\n"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("All of its parts are closed (2 completed, 1 skipped)."), "{text}");
+        assert!(!text.contains("Start Task 2"), "{text}");
+    }
+    let last = LOGIN.replace("pending Code", "completed Code");
+    let text = shown(&last, &["pass spec-reviewer"], None);
+    assert!(text.contains("2. Close or review Task 2: Add login endpoint, whose last"), "{text}");
+}
+
+// W-35: titles keep their letters, and none is longer than a sentence should be.
+#[test]
+fn titles_keep_their_letters_and_are_no_roles() {
+    let long = format!("1 - 1 - in_progress Task 1: {}", "Äußerst Lang ".repeat(3000));
+    let text = shown(&long, &[], Some(&"word ".repeat(10_000)));
+    assert!(text.chars().count() < 1500, "{}", text.chars().count());
+    assert!(text.contains("Äußerst Lang"), "{text}");
+    for lines in [LOGIN, "1 - 1 - pending Task 2: Add login\n2 - 2 - pending Task 3: B"] {
+        for recorded in [&[][..], &["pass spec-reviewer"], &["fail spec-reviewer"]] {
+            let text = shown(lines, recorded, Some("hm"));
+            assert!(!text.contains("task-2:-add-login") && !text.contains("add login"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Keeping what was recorded about tasks: dispatches and verdicts.
+
+use convoke_domain::scope::{AgentName, Scope};
+use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
+use convoke_domain::task::id::TaskId;
+use jiff::Timestamp;
+
+use crate::error::StoreError;
+
+/// What a new deed needs.
+#[derive(Debug, Clone, Copy)]
+pub struct NewDeed<'a> {
+    /// The task it is about.
+    pub task: &'a TaskId,
+    /// What happened.
+    pub kind: DeedKind,
+    /// In which role.
+    pub role: &'a DeedRole,
+    /// Who records it.
+    pub actor: &'a AgentName,
+    /// Why.
+    pub reason: Option<&'a str>,
+    /// The message that it is said with.
+    pub message_id: Option<i64>,
+    /// The dispatch that it comes from.
+    pub run: Option<&'a str>,
+}
+
+/// Keeps deeds of tasks. None is ever removed. When a task's status changes to one that is open,
+/// its verdicts no longer count: they were about earlier work.
+pub trait DeedStore {
+    /// Records a deed, and an event in words that follow the actor's name. `NoTask` if the task is
+    /// missing.
+    fn record_deed(
+        &self,
+        scope: &Scope,
+        deed: &NewDeed<'_>,
+        now: Timestamp,
+    ) -> Result<TaskDeed, StoreError>;
+
+    /// Returns the deeds of a task that count, oldest first.
+    fn deeds_of_task(&self, scope: &Scope, task: &TaskId) -> Result<Vec<TaskDeed>, StoreError>;
+
+    /// Returns the verdicts that a message was said with, oldest first.
+    fn deeds_of_message(&self, scope: &Scope, message: i64) -> Result<Vec<TaskDeed>, StoreError>;
+}

@@ -1,0 +1,94 @@
+//! Deeds of tasks in SQLite.
+
+use convoke_domain::scope::Scope;
+use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
+use convoke_domain::task::id::TaskId;
+use jiff::Timestamp;
+use rusqlite::{Connection, Row, params};
+
+use super::message::insert_event;
+use super::row::{Time, Word, one_of};
+use super::task::{find, no_task};
+use super::{SqliteStore, failed, rows};
+use crate::deed::{DeedStore, NewDeed};
+use crate::error::StoreError;
+
+impl DeedStore for SqliteStore {
+    fn record_deed(
+        &self,
+        scope: &Scope,
+        deed: &NewDeed<'_>,
+        now: Timestamp,
+    ) -> Result<TaskDeed, StoreError> {
+        let failed = failed("record the deed");
+        let transaction = self.begin().map_err(&failed)?;
+        let task = find(&transaction, scope, deed.task)?.ok_or_else(|| no_task(deed.task))?;
+        let phrase = deed.kind.phrase(deed.role, &task.content);
+        let record = || {
+            let sql = "INSERT INTO task_deeds (project, branch, task_id, kind, role, actor, \
+                       reason, message_id, run, created_at) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+            let values = params![
+                scope.project,
+                scope.branch,
+                deed.task.as_str(),
+                deed.kind.name(),
+                deed.role.as_str(),
+                deed.actor.as_str(),
+                deed.reason,
+                deed.message_id,
+                deed.run,
+                Time(now),
+            ];
+            transaction.execute(sql, values)?;
+            let id = transaction.last_insert_rowid();
+            insert_event(&transaction, scope, deed.actor, &phrase, now)?;
+            let sql = "SELECT * FROM task_deeds WHERE id = ?1";
+            transaction.query_row(sql, params![id], read_deed)
+        };
+        let recorded = record().map_err(&failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(recorded)
+    }
+
+    fn deeds_of_task(&self, scope: &Scope, task: &TaskId) -> Result<Vec<TaskDeed>, StoreError> {
+        let sql = "SELECT * FROM task_deeds WHERE project = ?1 AND branch = ?2 AND task_id = ?3 \
+                   AND superseded_at IS NULL ORDER BY id";
+        let values = params![scope.project, scope.branch, task.as_str()];
+        rows(&self.connection, sql, values, read_deed).map_err(failed("read the deeds"))
+    }
+
+    fn deeds_of_message(&self, scope: &Scope, message: i64) -> Result<Vec<TaskDeed>, StoreError> {
+        let sql = "SELECT * FROM task_deeds WHERE message_id = ?3 \
+                   AND project = ?1 AND branch = ?2 ORDER BY id";
+        let values = params![scope.project, scope.branch, message];
+        rows(&self.connection, sql, values, read_deed).map_err(failed("read the deeds"))
+    }
+}
+
+/// Takes the verdicts on a task out of account: it is begun anew.
+pub(super) fn supersede_verdicts(
+    connection: &Connection,
+    scope: &Scope,
+    task: &TaskId,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE task_deeds SET superseded_at = ?4 WHERE project = ?1 AND branch = ?2 \
+               AND task_id = ?3 AND kind NOT IN ('work', 'dispatched') AND superseded_at IS NULL";
+    let values = params![scope.project, scope.branch, task.as_str(), Time(now)];
+    connection.execute(sql, values).map(drop)
+}
+
+fn read_deed(row: &Row<'_>) -> rusqlite::Result<TaskDeed> {
+    Ok(TaskDeed {
+        id: row.get("id")?,
+        task: row.get("task_id").map(|Word(id): Word<TaskId>| id)?,
+        kind: one_of(row, "kind", DeedKind::parse)?,
+        role: one_of(row, "role", |role| DeedRole::parse(role).ok())?,
+        actor: row.get("actor").map(|Word(name)| name)?,
+        reason: row.get("reason")?,
+        message_id: row.get("message_id")?,
+        run: row.get("run")?,
+        at: row.get("created_at").map(|Time(at)| at)?,
+    })
+}

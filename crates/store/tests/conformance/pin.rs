@@ -1,0 +1,80 @@
+//! The user's rules.
+
+use super::*;
+
+fn pin(store: &dyn Store, text: &str, reach: Reach, task: Option<&TaskId>) -> Pin {
+    let text = PinText::parse(text).unwrap();
+    let new = NewPin { text: &text, reach, task, plan: None, until: None };
+    store.add_pin(&here(), &new, at(1)).unwrap()
+}
+
+fn texts(store: &dyn Store, scope: &Scope, second: i64) -> Vec<String> {
+    let pins = store.pins(scope, at(second)).unwrap();
+    pins.iter().map(|pin| pin.text.as_str().to_owned()).collect()
+}
+
+pub(super) fn rules_hold_where_they_should(store: &dyn Store) {
+    let task = add(store, "1", None, None);
+    let of_project = pin(store, "everywhere", Reach::Project, None);
+    pin(store, "on main", Reach::Branch, None);
+    pin(store, "with the task", Reach::Branch, Some(&task));
+    let text = PinText::parse("for a while").unwrap();
+    let until = Some(at(10));
+    let new = NewPin { text: &text, reach: Reach::Project, task: None, plan: None, until };
+    store.add_pin(&here(), &new, at(2)).unwrap();
+    let all = ["everywhere", "on main", "with the task", "for a while"];
+    assert_eq!(texts(store, &here(), 9), all);
+    assert_eq!(texts(store, &here(), 10), all[..3]);
+    assert_eq!(texts(store, &Scope::new("app", "other"), 9), ["everywhere", "for a while"]);
+    assert!(texts(store, &Scope::new("web", "main"), 9).is_empty());
+    set_status(store, &task, Status::Completed, 3);
+    assert_eq!(texts(store, &here(), 9), ["everywhere", "on main", "for a while"]);
+    set_status(store, &task, Status::InProgress, 4);
+    assert_eq!(texts(store, &here(), 9), all, "an opened task has its rules back");
+    store.remove_task(&here(), &task, at(5)).unwrap();
+    assert_eq!(texts(store, &here(), 9), ["everywhere", "on main", "for a while"]);
+    assert_eq!(store.all_pins("app").unwrap().len(), 4, "what has ended is still known");
+    assert!(!store.remove_pin("web", of_project.id, at(6)).unwrap(), "of another project");
+    assert!(store.remove_pin("app", of_project.id, at(6)).unwrap());
+    assert!(!store.remove_pin("app", of_project.id, at(7)).unwrap());
+    assert_eq!(texts(store, &here(), 20), ["on main"]);
+    let gone = TaskId::parse("t-gone").unwrap();
+    let new = NewPin { text: &text, reach: Reach::Branch, task: Some(&gone), plan: None, until };
+    let refused = store.add_pin(&here(), &new, at(1));
+    assert!(matches!(refused, Err(StoreError::NoTask { .. })), "{refused:?}");
+}
+
+pub(super) fn a_cancelled_plan_is_not_active(store: &dyn Store) {
+    add(store, "a", None, Some("a.md"));
+    let b = add(store, "b", None, Some("b.md"));
+    set_status(store, &b, Status::InProgress, 5);
+    let active = || store.active_plan(&here(), None).unwrap();
+    assert_eq!(active(), ActivePlan::File("b.md".to_owned()));
+    let text = PinText::of_cancelled_plan("b.md", None).unwrap();
+    let cancel = |plan| {
+        let new =
+            NewPin { text: &text, reach: Reach::Branch, task: None, plan: Some(plan), until: None };
+        store.add_pin(&here(), &new, at(6)).unwrap()
+    };
+    cancel("b.md");
+    assert_eq!(active(), ActivePlan::File("a.md".to_owned()));
+    let a = cancel("a.md");
+    assert_eq!(active(), ActivePlan::Nothing);
+    assert_eq!(store.resume_plan(&Scope::new("app", "other"), "b.md", at(7)).unwrap(), 0);
+    assert_eq!(store.resume_plan(&here(), "b.md", at(7)).unwrap(), 1);
+    assert_eq!(active(), ActivePlan::File("b.md".to_owned()));
+    assert!(store.remove_pin("app", a.id, at(8)).unwrap());
+    set_status(store, &b, Status::Completed, 9);
+    assert_eq!(active(), ActivePlan::File("a.md".to_owned()), "without its rule it is active");
+}
+
+pub(super) fn receipts_are_kept(store: &dyn Store) {
+    let (one, two) = (pin(store, "1", Reach::Project, None), pin(store, "2", Reach::Project, None));
+    assert_eq!(store.last_receipt(one.id).unwrap(), None);
+    store.pins_delivered(&[one.id, two.id], "claude", "s-1", at(3)).unwrap();
+    store.pins_delivered(&[one.id], "claude", "s-1", at(5)).unwrap();
+    store.pins_delivered(&[one.id], "codex", "s-2", at(4)).unwrap();
+    let last = store.last_receipt(one.id).unwrap().unwrap();
+    assert_eq!((last.client.as_str(), last.session.as_str(), last.at), ("claude", "s-1", at(5)));
+    assert_eq!(store.last_receipt(two.id).unwrap().unwrap().at, at(3));
+}
