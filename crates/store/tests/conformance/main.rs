@@ -42,7 +42,7 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 53] = [
+    let rules: [Rule; 54] = [
         ("a lane is kept from its beginning to its end", lane::lanes_are_kept),
         ("counters of a session become what each run spent", lane::counters_become_differences),
         ("a lane that nobody ended can be closed, once", lane::lanes_are_closed_once),
@@ -73,6 +73,7 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("the repository of a project is kept", project::repositories_are_kept),
         ("a project gets another folder", project::projects_are_attached),
         ("two projects become one, and nothing is lost", project::projects_are_merged),
+        ("messages of a merged project stay unread", project::merged_messages_stay_unread),
         ("journals of merged projects stay sound", project::merged_journals_stay_sound),
         ("a task's words and priority can be edited", task_edit::edits_are_kept),
         ("a task gets another place among its siblings", task_edit::tasks_are_reordered),
