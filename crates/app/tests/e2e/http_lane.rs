@@ -387,7 +387,8 @@ fn an_api_is_shown_its_ambiguous_answer() {
     let outcome =
         project.run(&["dispatch", "run", role, "--feature", "031", "--client", "http:it"]);
     assert_eq!(outcome.code, Some(1), "{outcome}");
-    assert!(outcome.stdout.ends_with("\nverdict       FAIL\n"), "{outcome}");
+    let verdict = "\nverdict       FAIL\n              the reviewer also wrote: I do not approve. ";
+    assert!(outcome.stdout.contains(verdict), "{outcome}");
     assert!(!server.asked().contains("## Your last answer"));
     let again = server.asked();
     assert!(again.contains("## Your last answer\\n```\\nI do not approve."), "{again}");

@@ -48,7 +48,7 @@ type Rule = (&'static str, fn(&dyn Store));
 /// Runs every rule. Each backend calls this once.
 #[track_caller]
 fn check(open: impl Fn() -> Box<dyn Store>) {
-    let rules: [Rule; 60] = [
+    let rules: [Rule; 61] = [
         ("a rule holds where and while it should", pin::rules_hold_where_they_should),
         ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
         ("what is known of a rule's arrival is kept", pin::receipts_are_kept),
@@ -86,6 +86,7 @@ fn check(open: impl Fn() -> Box<dyn Store>) {
         ("the repository of a project is kept", project::repositories_are_kept),
         ("a project gets another folder", project::projects_are_attached),
         ("two projects become one, and nothing is lost", project::projects_are_merged),
+        ("messages of a merged project stay unread", project::merged_messages_stay_unread),
         ("journals of merged projects stay sound", project::merged_journals_stay_sound),
         ("a task's words and priority can be edited", task_edit::edits_are_kept),
         ("a task gets another place among its siblings", task_edit::tasks_are_reordered),

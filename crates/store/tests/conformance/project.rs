@@ -70,6 +70,35 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
     store.add_tasks(&from, &[part], at(2)).unwrap();
     let removed = store.add_tasks(&from, &[NewTask::titled("removed")], at(2)).unwrap().remove(0);
     store.remove_task(&from, &removed, at(3)).unwrap();
+    let merged = store.merge_projects("other", "app").unwrap();
+    assert_eq!((merged.tasks, merged.messages, merged.renamed.len()), (2, 0, 1));
+    let tasks = store.tasks(&into).unwrap();
+    let find = |content: &str| tasks.iter().find(|task| task.content == content).unwrap();
+    assert_eq!(find("mine").id, mine, "who was there keeps its id");
+    assert_eq!(find("part").parent, Some(find("theirs").id.clone()));
+    assert!(store.tasks(&from).unwrap().is_empty());
+    assert_eq!(store.removed_tasks(&into).unwrap().len(), 1);
+    assert_eq!(store.agents(&from).unwrap(), []);
+    // Only what was done here can be undone: theirs has another id now.
+    store.undo_task_step(&into, at(9)).unwrap();
+    let tasks = store.tasks(&into).unwrap();
+    assert_eq!(tasks.iter().filter(|task| task.content != "mine").count(), 2);
+    let with_itself = store.merge_projects("app", "app");
+    assert!(matches!(with_itself, Err(StoreError::SameProject { .. })));
+    assert!(matches!(store.merge_projects("gone", "app"), Err(StoreError::NoProject { .. })));
+    store.forget_project("other").unwrap();
+    assert_eq!(store.projects().unwrap().len(), 1);
+}
+
+// An agent that both projects have read only what it read in both.
+pub(super) fn merged_messages_stay_unread(store: &dyn Store) {
+    for path in ["app", "other"] {
+        store.project_name(path, path).unwrap();
+    }
+    let (into, from, june) = (here(), Scope::new("other", "main"), name("june"));
+    for scope in [&into, &from] {
+        store.add_agent(scope, &june, "claude").unwrap();
+    }
     let say = |scope: &Scope| {
         let human = name("human");
         let message = NewMessage {
@@ -108,30 +137,13 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
             &AgentChange::Received(Receipt { read: &[unread], known: Some(unread) }),
         )
         .unwrap();
-    let merged = store.merge_projects("other", "app").unwrap();
-    assert_eq!((merged.tasks, merged.messages, merged.renamed.len()), (2, 1, 1));
-    let tasks = store.tasks(&into).unwrap();
-    let find = |content: &str| tasks.iter().find(|task| task.content == content).unwrap();
-    assert_eq!(find("mine").id, mine, "who was there keeps its id");
-    assert_eq!(find("part").parent, Some(find("theirs").id.clone()));
-    assert!(store.tasks(&from).unwrap().is_empty());
-    assert_eq!(store.removed_tasks(&into).unwrap().len(), 1);
+    assert_eq!(store.merge_projects("other", "app").unwrap().messages, 1);
     let addressed = store.addressed_to(&into, &june, Addressed::Unread, None, 9).unwrap();
     let addressed: Vec<_> = addressed.into_iter().map(|message| message.id).collect();
     assert_eq!(addressed, [unread], "unread stays unread, and read stays read");
     assert_eq!(store.count_addressed_to(&into, &june, Addressed::Unread).unwrap(), 1);
     let last_seen = store.agent(&into, &max).unwrap().unwrap().last_seen;
     assert_eq!(last_seen, Some(unread), "what it had not seen here, either");
-    assert_eq!(store.agents(&from).unwrap(), []);
-    // Only what was done here can be undone: theirs has another id now.
-    store.undo_task_step(&into, at(9)).unwrap();
-    let tasks = store.tasks(&into).unwrap();
-    assert_eq!(tasks.iter().filter(|task| task.content != "mine").count(), 2);
-    let with_itself = store.merge_projects("app", "app");
-    assert!(matches!(with_itself, Err(StoreError::SameProject { .. })));
-    assert!(matches!(store.merge_projects("gone", "app"), Err(StoreError::NoProject { .. })));
-    store.forget_project("other").unwrap();
-    assert_eq!(store.projects().unwrap().len(), 1);
 }
 
 // The chain of a journal begins with its project's name.
