@@ -141,24 +141,13 @@ pub fn assemble(
     let path = current(&work.roots, call);
     let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
     let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
-    let plan = plan_text.as_ref().map(|(file, text)| match text {
-        Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
-        None => PlanText::Missing { file },
-    });
-    let need = skill::Need {
-        agent: &call.agent,
-        path: &path,
-        plan: plan.as_ref(),
-        plan_file: plan_file.as_deref(),
-        history: history.as_ref(),
-    };
-    let Settled { choice, skill, text, mut diagnostics } = skill::settle(sources, &need)?;
+    let plan = plan_text.as_ref().map(|(file, text)| parsed(file, text.as_deref()));
+    let (plan, history) = (plan.as_ref(), history.as_ref());
+    let Settled { choice, skill, text, mut diagnostics } =
+        settle(sources, call, &work, &path, plan, history)?;
     let messages = Messages::read(sources, call)?;
-    let is_compacted = |agent: &Agent| agent.name == call.agent && agent.compacted_at.is_some();
-    let compacted = agents.iter().any(is_compacted);
-    let extent = call.extent.unwrap_or_else(|| sources.mode.extent(history.is_some(), compacted));
+    let extent = extent(sources, call, &agents, history);
     let pins = sources.store.pins(sources.scope, sources.now)?;
-    let letters = sources.next_action.letters();
     let wake_up = match extent {
         Extent::Everything => {
             let facts = Facts {
@@ -167,9 +156,9 @@ pub fn assemble(
                 order: call.order,
                 fit,
                 skill: text,
-                outline: work.outline(&work.roots, call, letters),
-                short_outline: work.outline(&work.short_roots, call, letters),
-                plan,
+                outline: work.outline(&work.roots, sources, call),
+                short_outline: work.outline(&work.short_roots, sources, call),
+                plan: plan.cloned(),
                 activity: messages.activity,
                 message: messages.new,
                 message_id: messages.id,
@@ -189,22 +178,50 @@ pub fn assemble(
         }
         .wake_up(room, tokenizer),
     };
-    if wake_up.over_budget {
-        diagnostics.push("over_budget".to_owned());
-    }
-    let task = path.last().map(|node| node.task.id.to_string());
+    diagnostics.extend(wake_up.over_budget.then(|| "over_budget".to_owned()));
     Ok(Assembled {
         wake_up,
         extent,
         choice,
         skill,
+        task: path.last().map(|node| node.task.id.to_string()),
         plan_file,
-        task,
         message_id: messages.id,
         newest_known: messages.newest,
         pins,
         diagnostics,
     })
+}
+
+fn settle(
+    sources: &Sources<'_>,
+    call: &Call,
+    work: &Work,
+    path: &[&Node],
+    plan: Option<&PlanText<'_>>,
+    history: Option<&Injection>,
+) -> Result<Settled, StoreError> {
+    let (agent, plan_file) = (&call.agent, work.plan_file.as_deref());
+    skill::settle(sources, &skill::Need { agent, path, plan, plan_file, history })
+}
+
+/// Returns how much an agent is told: all of it, unless it remembers.
+fn extent(
+    sources: &Sources<'_>,
+    call: &Call,
+    agents: &[Agent],
+    history: Option<&Injection>,
+) -> Extent {
+    let is_compacted = |agent: &Agent| agent.name == call.agent && agent.compacted_at.is_some();
+    let compacted = agents.iter().any(is_compacted);
+    call.extent.unwrap_or_else(|| sources.mode.extent(history.is_some(), compacted))
+}
+
+fn parsed<'a>(file: &'a str, text: Option<&'a str>) -> PlanText<'a> {
+    match text {
+        Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
+        None => PlanText::Missing { file },
+    }
 }
 
 /// Reads what is recorded about the current task and with the new message.

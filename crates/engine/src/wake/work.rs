@@ -1,7 +1,7 @@
 //! The tasks of the plan that an agent works on, as far as it needs them.
 
 use convoke_domain::agent::Agent;
-use convoke_domain::task::outline::{Letters, Outline, Tally};
+use convoke_domain::task::outline::{Outline, Tally};
 use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
 use convoke_domain::task::{State, Task};
 use convoke_domain::text::{CharOffset, Text};
@@ -62,9 +62,10 @@ impl Work {
     pub(super) fn outline<'a>(
         &self,
         roots: &'a [Node],
+        sources: &Sources<'_>,
         call: &Call,
-        letters: Letters,
     ) -> Option<Outline<'a>> {
+        let letters = sources.next_action.letters();
         let outline = Outline::new(roots, &current(roots, call)).with_letters(letters);
         (!roots.is_empty()).then(|| outline.with_elsewhere(self.elsewhere))
     }

@@ -185,7 +185,7 @@ impl TaskStore for SqliteStore {
                 set("status", &status.name())?;
                 set("completed_at", &status.is_closed().then_some(Time(now)))?;
                 if !status.is_closed() && task.status != *status {
-                    supersede_verdicts(&transaction, scope, id, now).map_err(&failed)?;
+                    supersede_verdicts(transaction, scope, id, now).map_err(&failed)?;
                 }
                 if status.is_closed() {
                     closed = close_below(transaction, scope, id, now).map_err(&failed)?;

@@ -59,10 +59,10 @@ impl Minimal<'_> {
             0 => vec![String::new()],
             count => vec![pin::block(self.pins, count) + "\n\n", left_out_line(count) + "\n"],
         };
-        let ruled = rules.iter().flat_map(|rules| {
+        let texts = rules.iter().flat_map(|rules| {
             choices.iter().map(move |(text, read)| (format!("{rules}{text}"), read.clone()))
         });
-        let fitting = ruled.into_iter().find(|(text, _)| room.holds(text, tokenizer));
+        let fitting = texts.into_iter().find(|(text, _)| room.holds(text, tokenizer));
         let (text, read) =
             fitting.unwrap_or_else(|| (start(&everything, room, tokenizer), Vec::new()));
         WakeUp::new(text, read, vec![Step::Minimal], room, tokenizer)
