@@ -86,13 +86,9 @@ fn taken_out(answer: &str, which: Which) -> (Cow<'_, str>, Asides) {
             continue;
         };
         let (start, after) = (mark.at, at + mark.at + mark.length);
-        let stop = match mark.kind {
-            // Looking for what is not there, line after line, would take long.
-            Kind::Comment if last_comment_end.is_none_or(|last| last < after) => None,
-            Kind::Thought | Kind::ThoughtEnd | Kind::Comment => {
-                end_of(answer, after, mark.kind, which)
-            }
-        };
+        // Looking for what is not there, line after line, would take long.
+        let ends = mark.kind != Kind::Comment || last_comment_end.is_some_and(|last| last >= after);
+        let stop = if ends { end_of(answer, after, mark.kind, which) } else { None };
         match (mark.kind, stop) {
             (Kind::ThoughtEnd, _) if which == Which::Thoughts => {
                 kept.push_str(&line[..start + mark.length]);

@@ -337,7 +337,7 @@ fn was_settled(sentence: &str, text: &str) -> bool {
         words(later).any(|word| SETTLED.contains(&word)) && !words(later).any(is_spoilt)
     };
     words(sentence).any(|word| EARLIER.contains(&word))
-        && sentences(text).iter().skip(1).any(|later| settles(later))
+        && sentences(text).iter().skip(1).any(settles)
 }
 
 /// Tells whether a sentence approves under a condition: "approved once it is fixed".

@@ -82,7 +82,7 @@ pub(super) struct ConfirmationReport {
     missing: Vec<String>,
     unexpected: Vec<String>,
     line_counts: Vec<(String, u64)>,
-    /// Files about which two lines of the answer disagree.
+    /// Files about which the answer says two things.
     disputed: Vec<String>,
     /// Names that fit several required files.
     unclear: Vec<String>,
