@@ -13,7 +13,8 @@ const AFFIRMING: [&str; 8] =
     ["pass", "accept", "lgtm", "ready", "mergeable", "safe", "secure", "success"];
 
 /// Words of keys that a good result makes true.
-const AFFIRMING_WORDS: [&str; 12] = [
+const AFFIRMING_WORDS: [&str; 13] = [
+    "go",
     "ok",
     "okay",
     "approve",
@@ -32,7 +33,7 @@ const AFFIRMING_WORDS: [&str; 12] = [
 const STATING: [&str; 7] = ["status", "state", "result", "outcome", "assess", "overall", "vote"];
 
 /// Parts of keys that refuse unless they are empty, zero or false.
-const FORBIDDING: [&str; 20] = [
+const FORBIDDING: [&str; 24] = [
     "reject",
     "block",
     "fail",
@@ -53,6 +54,10 @@ const FORBIDDING: [&str; 20] = [
     "unsafe",
     "insecure",
     "donot",
+    "refus",
+    "denied",
+    "declin",
+    "onhold",
 ];
 
 /// Words of keys that count heavy issues, beside words such as `issues` and `count`.
