@@ -18,6 +18,7 @@ pub mod pattern;
 pub mod project_context;
 pub mod prompt;
 pub mod rate;
+pub mod refusal;
 pub mod required;
 pub mod resume;
 pub mod resumed_prompt;

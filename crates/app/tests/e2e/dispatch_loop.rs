@@ -295,6 +295,24 @@ fn a_loop_keeps_what_reviewers_wrote_beside_their_verdicts() {
     assert_eq!(of(3), Some("Over my dead body goes this live."), "{report}");
 }
 
+// An issue that weighs nothing may hold the refusal: a loop that ends approved shows it whole.
+#[test]
+fn a_loop_shows_every_issue_of_an_approving_answer() {
+    let light = r#"{"approved": true, "issues": [{"severity": "suggestion", "category": "taste", "description": "Over my dead body.", "location": "spec.md:1", "suggestion": "Start over."}]}"#;
+    let project = project(&[("a-1", PASS), ("b-1", PASS), ("a-2", PASS), ("b-2", light)]);
+    let first = run(&project, &[]);
+    assert_eq!(first.code, Some(0), "{first}");
+    let said = "b-reviewer: [suggestion, taste] Over my dead body. (spec.md:1) Suggestion:";
+    assert!(first.stderr.contains(said), "{first}");
+    let row = "2      b-reviewer                 PASS        100\n              \
+               [suggestion, taste] Over my dead body. (spec.md:1) Suggestion:\n                \
+               Start over.\n";
+    assert!(first.stdout.contains(row), "{first}");
+    let issue = &report(&project, &[])["answers"][3]["issues"][0];
+    assert_eq!(issue["description"], "Over my dead body.", "{issue}");
+    assert_eq!(issue["suggestion"], "Start over.", "{issue}");
+}
+
 // The cost of asking once more is part of the answer's, and an approval without reading is none
 // where proof is required.
 #[test]

@@ -172,11 +172,11 @@ fn an_ambiguous_answer_is_asked_for_once_more() {
     say_in_turn(&project, UNCLEAR, "{\"approved\": true, \"issues\": []}");
     let clear = run(&project, &[]);
     assert_eq!(clear.code, Some(0), "{clear}");
-    let told = "the answer is ambiguous: the words before the JSON object contradict it; \
+    let told = "the answer is ambiguous: other words of the answer contradict the JSON object; \
         asking once more for the verdict alone\n";
     assert!(clear.stderr.contains(told), "{clear}");
     assert!(clear.stdout.starts_with("confirmation  confirmed\n"), "of the first answer: {clear}");
-    let note = "note          Convoke asked once more for the verdict: the words before";
+    let note = "note          Convoke asked once more for the verdict: other words";
     assert!(clear.stdout.contains(note), "{clear}");
     // The verdict alone takes back nothing that the first answer said.
     let beside = "verdict       PASS\n              the reviewer also wrote: I do not approve.";

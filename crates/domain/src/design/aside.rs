@@ -40,8 +40,19 @@ impl Asides {
 enum Which {
     /// Thoughts and comments. All before an end whose beginning was lost is a thought.
     All,
-    /// Thoughts whose beginning is there.
+    /// Thoughts whose beginning is there, in tags that are for nothing else. Models write reviews for
+    /// their readers between the other ones.
     Thoughts,
+}
+
+impl Which {
+    /// Returns the names of the tags that thoughts are in.
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::All => &THINKING,
+            Self::Thoughts => &THINKING[..2],
+        }
+    }
 }
 
 /// Returns an answer without its asides.
@@ -49,8 +60,8 @@ pub fn without_asides(answer: &str) -> (Cow<'_, str>, Asides) {
     taken_out(answer, Which::All)
 }
 
-/// Returns an answer without its thoughts, for people to see: comments stay, and so does everything
-/// before the end of a thought that began nowhere.
+/// Returns an answer without its thoughts, for people to see: comments stay, and so do an analysis
+/// between tags and everything before the end of a thought that began nowhere.
 pub fn without_thoughts(answer: &str) -> Cow<'_, str> {
     taken_out(answer, Which::Thoughts).0
 }
@@ -75,11 +86,9 @@ fn taken_out(answer: &str, which: Which) -> (Cow<'_, str>, Asides) {
             continue;
         };
         let (start, after) = (mark.at, at + mark.at + mark.length);
-        let stop = match mark.kind {
-            // Looking for what is not there, line after line, would take long.
-            Kind::Comment if last_comment_end.is_none_or(|last| last < after) => None,
-            Kind::Thought | Kind::ThoughtEnd | Kind::Comment => end_of(answer, after, mark.kind),
-        };
+        // Looking for what is not there, line after line, would take long.
+        let ends = mark.kind != Kind::Comment || last_comment_end.is_some_and(|last| last >= after);
+        let stop = if ends { end_of(answer, after, mark.kind, which) } else { None };
         match (mark.kind, stop) {
             (Kind::ThoughtEnd, _) if which == Which::Thoughts => {
                 kept.push_str(&line[..start + mark.length]);
@@ -137,7 +146,7 @@ struct Mark {
 const COMMENT: &str = "<!--";
 const COMMENT_END: &str = "-->";
 
-/// The names of the tags that models think in.
+/// The names of the tags that models think in; the first two are for nothing else.
 pub(super) const THINKING: [&str; 8] = [
     "think",
     "thinking",
@@ -164,7 +173,7 @@ fn first_mark(line: &str, which: Which) -> Option<Mark> {
         if which == Which::All && rest.starts_with(COMMENT) {
             return Some(Mark { kind: Kind::Comment, at, length: COMMENT.len() });
         }
-        if let Some((is_end, length)) = thought_tag(rest) {
+        if let Some((is_end, length)) = thought_tag(rest, which) {
             let (before, after) = (line[..at].trim(), line[at + length..].trim());
             // A tag between the words of one line is a word itself.
             if before.is_empty() || after.is_empty() {
@@ -177,13 +186,13 @@ fn first_mark(line: &str, which: Which) -> Option<Mark> {
 }
 
 /// Reads a tag of thinking; returns whether it ends a thought, and its length in bytes.
-fn thought_tag(text: &str) -> Option<(bool, usize)> {
+fn thought_tag(text: &str, which: Which) -> Option<(bool, usize)> {
     let opened = text.chars().next()?;
     let (_, closed) = BRACKETS.into_iter().find(|(bracket, _)| *bracket == opened)?;
     let inner = &text[opened.len_utf8()..];
     let name = inner.strip_prefix('/').unwrap_or(inner);
     let end = name.find(|c: char| !c.is_ascii_alphabetic())?;
-    let is_known = THINKING.iter().any(|known| known.eq_ignore_ascii_case(&name[..end]));
+    let is_known = which.names().iter().any(|known| known.eq_ignore_ascii_case(&name[..end]));
     (is_known && name[end..].starts_with(closed)).then(|| {
         let length = text.len() - name.len() + end + closed.len_utf8();
         (name.len() < inner.len(), length)
@@ -191,13 +200,13 @@ fn thought_tag(text: &str) -> Option<(bool, usize)> {
 }
 
 /// Returns where an aside ends that began before `from`. Thoughts may hold thoughts.
-fn end_of(answer: &str, from: usize, kind: Kind) -> Option<usize> {
+fn end_of(answer: &str, from: usize, kind: Kind, which: Which) -> Option<usize> {
     if kind == Kind::Comment {
         return answer[from..].find(COMMENT_END).map(|at| from + at + COMMENT_END.len());
     }
     let mut depth = 1;
     for (at, _) in answer[from..].match_indices(['<', '[', '\u{25c1}']) {
-        match thought_tag(&answer[from + at..]) {
+        match thought_tag(&answer[from + at..], which) {
             Some((true, length)) if depth == 1 => return Some(from + at + length),
             Some((true, _)) => depth -= 1,
             Some((false, _)) => depth += 1,

@@ -55,5 +55,7 @@ mod tests {
         // Where a thought began is unknown, so nothing before its end is hidden from a person.
         assert!(said("Over my dead body.\n</think>\nx").contains("Over my dead body."));
         assert_eq!(said("<!-- never -->"), "<!-- never -->");
+        let analysis = "<analysis>Over my dead body.</analysis>";
+        assert_eq!(said(&format!("<thinking>no</thinking>{analysis}")), analysis);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::refusal::{refusal, sentences, speaks_of_verdict};
 use crate::markdown::fence;
 
 /// Why an answer has no verdict.
@@ -27,7 +28,7 @@ pub enum Doubt {
     Issues,
     /// This key says the opposite of `approved`, or might.
     Contradiction(String),
-    /// The words before an approving object refuse it, or call it an example.
+    /// Words before an approving object or in it refuse it, or call it an example.
     Disclaimed,
 }
 
@@ -63,7 +64,7 @@ impl fmt::Display for Doubt {
             Self::NotBoolean => "`approved` is neither true nor false",
             Self::Issues => "`issues` is not an array of objects",
             Self::Contradiction(key) => return write!(f, "`{key}` contradicts `approved`"),
-            Self::Disclaimed => "the words before the JSON object contradict it",
+            Self::Disclaimed => "other words of the answer contradict the JSON object",
         };
         f.write_str(words)
     }
@@ -154,119 +155,6 @@ pub fn is_hypothetical(line: &str) -> bool {
     phrases.any(|phrase| line.contains(phrase))
 }
 
-/// What refuses an approval wherever a reviewer writes it. The list cannot be complete: it only
-/// turns approvals into questions.
-const REFUSALS: [&str; 108] = [
-    "not approve",
-    "n't approve",
-    "cannot approve",
-    "not approving",
-    "not be approved",
-    "unable to approve",
-    "disapprove",
-    "i reject",
-    "reject this",
-    "verdict: reject",
-    "decision: reject",
-    "rejected.",
-    "is rejected",
-    "request changes",
-    "requesting changes",
-    "changes requested",
-    "changes required",
-    "do not merge",
-    "don't merge",
-    "not ready to",
-    "not ready for",
-    "verdict: fail",
-    "verdict: no",
-    "blocker:",
-    "not read the",
-    "n't read the",
-    "could not read",
-    "could not open",
-    "withdraw",
-    "nicht genehmig",
-    "genehmige das nicht",
-    "genehmige nicht",
-    "nicht freigegeben",
-    "nicht frei",
-    "nicht zustimmen",
-    "stimme nicht zu",
-    "lehne ",
-    "abgelehnt",
-    "ablehnung",
-    "n'approuve pas",
-    "pas approuver",
-    "je rejette",
-    "je refuse",
-    "refusé",
-    "rejeté",
-    "no apruebo",
-    "no puedo aprobar",
-    "rechazo",
-    "rechazado",
-    "non approvo",
-    "rifiuto",
-    "respinto",
-    "não aprovo",
-    "reprovado",
-    "rejeito",
-    "keur niet goed",
-    "afgekeurd",
-    "afgewezen",
-    "godkänner inte",
-    "godkender ikke",
-    "godkjenner ikke",
-    "avvisar",
-    "avviser",
-    "avslår",
-    "en hyväksy",
-    "nie zatwierdzam",
-    "odrzucam",
-    "odrzucone",
-    "neschvaluji",
-    "zamítám",
-    "zamítnuto",
-    "elutasítom",
-    "onaylamıyorum",
-    "reddediyorum",
-    "reddedildi",
-    "δεν εγκρίνω",
-    "απορρίπτω",
-    "не одобр",
-    "не утвержда",
-    "отклон",
-    "не схвалю",
-    "відхиля",
-    "لا أوافق",
-    "أرفض",
-    "مرفوض",
-    "לא מאשר",
-    "דוחה",
-    "नहीं करता",
-    "अस्वीकार",
-    "ไม่อนุมัติ",
-    "ปฏิเสธ",
-    "không phê duyệt",
-    "từ chối",
-    "tidak menyetujui",
-    "ditolak",
-    "不批准",
-    "不同意",
-    "不通过",
-    "拒绝",
-    "拒絕",
-    "驳回",
-    "承認しません",
-    "承認できません",
-    "却下",
-    "승인하지",
-    "승인할 수 없",
-    "거부",
-    "반려",
-];
-
 /// Returns the words that make an approving object worthless: those that refuse the approval, or
 /// the line before the object if that calls it an example or names a condition.
 pub fn disclaimer(before: &str) -> Option<String> {
@@ -274,28 +162,34 @@ pub fn disclaimer(before: &str) -> Option<String> {
         return Some(words);
     }
     let last = before.lines().map(str::trim).rfind(|line| !line.is_empty() && !is_bare_fence(line));
-    last.filter(|line| is_hypothetical(line)).map(str::to_owned)
+    last.filter(|line| is_hypothetical(&without_courtesy(line))).map(str::to_owned)
+}
+
+/// Returns a line without its sentences that only look like a condition: "I would approve this
+/// change." in all politeness, and "Once merged, …" of what the change is good for.
+fn without_courtesy(line: &str) -> String {
+    const POLITE: [&str; 4] = [
+        "i would approve.",
+        "i would approve it.",
+        "i would approve this.",
+        "i would approve this change.",
+    ];
+    const AFTER: [&str; 3] = ["once merged, ", "once deployed, ", "once released, "];
+    let line = line.to_lowercase();
+    let is_courtesy = |sentence: &&str| {
+        let outlook = AFTER.iter().find_map(|beginning| sentence.strip_prefix(beginning));
+        let is_outlook =
+            outlook.is_some_and(|rest| rest.ends_with('.') && !speaks_of_verdict(rest));
+        is_outlook || POLITE.contains(sentence)
+    };
+    let others = sentences(&line).into_iter().filter(|sentence| !is_courtesy(sentence));
+    others.collect::<Vec<_>>().join(" ")
 }
 
 /// Tells whether a line opens or closes a fence and names at most a language.
 pub fn is_bare_fence(line: &str) -> bool {
     let info = line.trim_start_matches(['`', '~']).trim();
     fence::opens(line) && !info.contains(' ') && info != "example"
-}
-
-/// Finds words that refuse an approval, whatever emphasis and line breaks are between them.
-pub fn refusal(text: &str) -> Option<String> {
-    let marks = |c: char| "*_~`".contains(c);
-    let plain: String = text.chars().filter(|c| !marks(*c)).collect();
-    let plain = plain.replace('\u{2019}', "'").to_lowercase().replace("can not", "cannot");
-    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    let at = REFUSALS.iter().filter_map(|phrase| plain.find(phrase)).min();
-    // A verdict that is one word of its own line needs no other words.
-    let alone = || text.lines().map(|line| line.trim_matches(|c: char| !c.is_alphanumeric()));
-    let refused = ["reject", "rejected", "fail", "failed", "denied", "blocked"];
-    let word = alone().find(|line| refused.contains(&line.to_lowercase().as_str()));
-    at.map(|at| plain[plain.floor_char_boundary(at.saturating_sub(40))..].to_owned())
-        .or_else(|| word.map(str::to_owned))
 }
 
 /// Renders the request for the verdict alone. An agent that is asked in its own session knows its
@@ -336,6 +230,13 @@ mod tests {
                 "Ich lehne den Entwurf ab.\nDas Ergebnis:",
                 Some("ich lehne den entwurf ab. das ergebnis:"),
             ),
+            ("I would approve this change. My answer:", None),
+            (
+                "I would approve this change if it had tests.",
+                Some("i would approve this change if it had tests."),
+            ),
+            ("Once merged, the limiter will protect the login.", None),
+            ("Once merged, my answer is this.", Some("Once merged, my answer is this.")),
             ("Un exemple :", Some("Un exemple :")),
             ("This is an example:\n```json\n", Some("This is an example:")),
         ] {

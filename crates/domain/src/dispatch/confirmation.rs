@@ -2,8 +2,13 @@
 //!
 //! This is the reader's word and no more; what it is worth, receipts tell. It never stops anything.
 
+mod denial;
+mod listing;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::denial::denied;
+use self::listing::{DECORATION, list, listed};
 use super::ambiguity::is_hypothetical;
 use super::artifact::Artifact;
 use crate::design::aside::without_asides;
@@ -65,7 +70,7 @@ pub struct Confirmation {
     pub unexpected: Vec<String>,
     /// How many lines it says each named file has.
     pub line_counts: Vec<(String, u64)>,
-    /// Files about which two lines of it disagree: whether they were read, or how long they are.
+    /// Files about which it says two things: whether they were read, or how long they are.
     pub disputed: Vec<String>,
     /// Names that fit several files.
     pub unclear: Vec<String>,
@@ -93,20 +98,22 @@ pub fn confirmation(answer: &str, expected: &[Expected<'_>], level: Level) -> Co
     Confirmation { confirmed, ..sorted(&entries, expected) }
 }
 
-/// Judges an answer by the lists that it gives to its reader. What two lists do not agree about is
-/// not confirmed.
+/// Judges an answer by the lists that it gives to its reader. What two lists do not agree about, or
+/// what the answer denies elsewhere, is not confirmed.
 fn strict(answer: &str, expected: &[Expected<'_>]) -> Confirmation {
-    let (spoken, _) = without_asides(answer);
+    let (spoken, _) = without_asides(answer.trim_start_matches('\u{feff}'));
+    let denied = denied(&spoken, expected);
     let lists: Vec<_> = statements(&spoken).map(|rest| list(rest, expected).entries).collect();
     let lists: Vec<_> = lists.iter().map(|entries| named(entries, expected)).collect();
     let claims: Vec<BTreeMap<_, _>> =
         lists.iter().map(|entries| entries.iter().copied().collect()).collect();
     let is_agreed = |name: &str, lines: Option<u64>| {
-        claims.iter().all(|claims| match (claims.get(name), lines) {
-            (None, _) => false,
-            (Some(Some(other)), Some(lines)) => *other == lines,
-            (Some(_), _) => true,
-        })
+        !denied.contains(name)
+            && claims.iter().all(|claims| match (claims.get(name), lines) {
+                (None, _) => false,
+                (Some(Some(other)), Some(lines)) => *other == lines,
+                (Some(_), _) => true,
+            })
     };
     let (agreed, disputed): (Vec<_>, Vec<_>) =
         lists.iter().flatten().copied().partition(|(name, lines)| is_agreed(name, *lines));
@@ -237,85 +244,6 @@ fn fits(name: &str, file: &Expected<'_>) -> bool {
     base == name || labelled.is_some_and(|it| it.file() == base || is_prd(it, base))
 }
 
-/// Marks that people and models put around words.
-const DECORATION: &str = " \t\r\"'*_`\u{201c}\u{201d}";
-
-/// Returns what follows the mark in a line that begins with it.
-fn listed(line: &str) -> Option<&str> {
-    let decoration = |c: char| DECORATION.contains(c);
-    let line = line.trim_start_matches(|c| decoration(c) || "-\u{2022}#".contains(c));
-    let rest = line.strip_prefix(MARK)?;
-    Some(rest.trim_matches(decoration))
-}
-
-/// A list of files as a confirmation has it.
-struct List<'a> {
-    entries: Vec<(&'a str, Option<u64>)>,
-    /// Whether every piece of it is an entry.
-    is_pure: bool,
-}
-
-/// Reads `name (N lines)` entries up to the end of the first sentence. A piece that says anything
-/// else, such as "design.md (not found)", is no entry.
-fn list<'a>(rest: &'a str, expected: &[Expected<'_>]) -> List<'a> {
-    let (sentence, after) = rest.split_once(". ").unwrap_or((rest, ""));
-    let mut found = List { entries: Vec::new(), is_pure: after.trim().is_empty() };
-    for piece in pieces(sentence) {
-        match entry(piece, expected) {
-            Some(entry) => found.entries.push(entry),
-            None => found.is_pure = false,
-        }
-    }
-    found
-}
-
-/// Splits at commas, semicolons and "and" outside parentheses.
-fn pieces(sentence: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let (mut begin, mut depth) = (0, 0_usize);
-    for (at, c) in sentence.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            ',' | ';' if depth == 0 => {
-                pieces.push(&sentence[begin..at]);
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    pieces.push(&sentence[begin..]);
-    pieces.into_iter().flat_map(|piece| piece.split(" and ")).collect()
-}
-
-/// Reads one entry: a file's name, or an artifact's label, and perhaps how many lines it has.
-fn entry<'a>(piece: &'a str, expected: &[Expected<'_>]) -> Option<(&'a str, Option<u64>)> {
-    let decoration = |c: char| DECORATION.contains(c);
-    let piece = piece.trim_matches(decoration).trim_end_matches('.').trim_end_matches(decoration);
-    let piece = piece.strip_prefix("and ").unwrap_or(piece);
-    let (name, lines) = match piece.split_once('(') {
-        Some((name, inside)) => {
-            let inside = inside.strip_suffix(')')?.trim();
-            let (number, unit) = inside.split_once(' ')?;
-            let lines = number.parse().ok().filter(|_| matches!(unit.trim(), "line" | "lines"))?;
-            (name, Some(lines))
-        }
-        None => (piece, None),
-    };
-    let name = name.trim_matches(decoration).trim_end_matches(':');
-    let part = |c: char| c.is_alphanumeric() || "._-/".contains(c);
-    let is_name = !name.is_empty() && name.chars().all(part);
-    let is_file = name.rsplit_once('.').is_some_and(|(stem, ending)| {
-        !stem.is_empty() && !ending.is_empty() && ending.chars().all(char::is_alphanumeric)
-    });
-    let is_known = || is_label(name) || meant(name, expected) != Meant::Nothing;
-    (is_name && (is_file || is_known())).then_some((name, lines))
-}
-
-fn is_label(name: &str) -> bool {
-    Artifact::ALL.iter().any(|artifact| artifact.label().eq_ignore_ascii_case(name))
-}
-
 /// Returns what a line says behind the first mark that is no echo of the instruction. What stands
 /// behind a later mark stands behind that one, too.
 fn said(line: &str) -> Option<&str> {
@@ -394,6 +322,11 @@ mod tests {
                 ("\"Files read: `spec.md` (1 line)\"", true, &["design.md"]),
                 ("- Files read: /repo/x/design.md (9 lines); spec.md (2 lines).\r", true, &[]),
                 ("Files read: spec.md (2 lines) and design.md (9 lines)", true, &[]),
+                ("\u{feff}FILES READ (2): spec.md (2), design.md \u{2014} 9 lines", true, &[]),
+                ("1. **Files read**: [spec.md](x/spec.md), Design: /repo/x/design.md", true, &[]),
+                ("Files read: [spec.md](x/design.md), Spec: design.md", false, &NAMES),
+                ("Files read: none of design.md, spec.md", false, &NAMES),
+                ("Files read: all except design.md, spec.md", false, &NAMES),
                 ("Files read: spec.md. I could not open design.md.", true, &["design.md"]),
                 ("Files read: spec.md (2 lines), design.md (not found)", true, &["design.md"]),
                 ("\"Files read: {name} ({N} lines)\"\nFiles read: spec.md", true, &["design.md"]),
@@ -404,7 +337,7 @@ mod tests {
                 ("Files read: design.md (0 bytes, unreadable)", false, &NAMES),
                 ("Files read: none", false, &NAMES),
                 ("Files read:\nspec.md", false, &NAMES),
-                ("files read: spec.md", false, &NAMES),
+                ("files read: spec.md", true, &["design.md"]),
                 ("> Files read: spec.md", false, &NAMES),
                 ("Files read: .md", false, &NAMES),
                 ("", false, &NAMES),
@@ -486,6 +419,7 @@ mod tests {
                 assert!(!confirmation(&answer, &EXPECTED, level).confirmed);
             }
         }
+        assert!(!judged(&format!("Files read: {}", "Design: ".repeat(100_000))).confirmed);
     }
 
     proptest! {

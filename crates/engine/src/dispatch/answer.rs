@@ -8,7 +8,8 @@ mod block;
 mod contradiction;
 mod tree;
 
-use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt, disclaimer, refusal};
+use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt, disclaimer};
+use convoke_domain::dispatch::refusal::refusal;
 use convoke_domain::dispatch::review::{Issue, Review, Severity};
 
 pub use self::beside::beside;
@@ -53,7 +54,8 @@ pub fn review(answer: &str) -> Result<Review, Ambiguity> {
     })
 }
 
-/// Checks that nothing around an approving object, and no words in it, take the approval back.
+/// Checks that nothing around an approving object, and no words at any depth of it, take the approval
+/// back.
 fn undisclaimed(block: &Block<'_>) -> Result<(), Ambiguity> {
     let disclaimed = |text: &str| Ambiguity::new(Doubt::Disclaimed, text);
     if let Some(words) = disclaimer(block.before) {
@@ -65,7 +67,7 @@ fn undisclaimed(block: &Block<'_>) -> Result<(), Ambiguity> {
     if let Some(at) = judging_keys(block.before) {
         return Err(disclaimed(&block.before[at..]));
     }
-    let mut texts = block.value.pairs().iter().filter_map(|(_, value)| value.words());
+    let mut texts = block.value.all().into_iter().filter_map(Tree::words);
     match texts.find_map(|text| refusal(&text)) {
         Some(words) => Err(disclaimed(&words)),
         None => Ok(()),

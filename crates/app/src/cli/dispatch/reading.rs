@@ -72,7 +72,7 @@ fn receipts(found: &Evidence, read_before: &[(String, u32)]) -> Vec<ReceiptRepor
 /// Says why files that an answer names are not confirmed.
 fn confirmation_remarks(found: &Confirmation) -> Vec<String> {
     let disputed = found.disputed.join(", ");
-    let disagree = format!("the lines `Files read:` of the answer disagree about {disputed}");
+    let disagree = format!("the answer says two things about reading {disputed}");
     let unclear = found.unclear.iter().map(|name| {
         format!("`{name}` in the answer fits several required files; a path would be clear")
     });

@@ -82,7 +82,7 @@ pub(super) struct ConfirmationReport {
     missing: Vec<String>,
     unexpected: Vec<String>,
     line_counts: Vec<(String, u64)>,
-    /// Files about which two lines of the answer disagree.
+    /// Files about which the answer says two things.
     disputed: Vec<String>,
     /// Names that fit several required files.
     unclear: Vec<String>,
@@ -119,23 +119,49 @@ impl AmbiguityReport {
     }
 }
 
+/// An issue in its reviewer's words.
 #[derive(Serialize)]
-pub(super) struct IssueReport {
+pub(super) struct IssueWords {
     severity: String,
     category: Option<String>,
     description: String,
     location: Option<String>,
     suggestion: Option<String>,
+}
+
+impl From<&Issue> for IssueWords {
+    fn from(issue: &Issue) -> Self {
+        Self {
+            severity: issue.severity.word().to_owned(),
+            category: issue.category.clone(),
+            description: issue.description.clone(),
+            location: issue.location.clone(),
+            suggestion: issue.suggestion.clone(),
+        }
+    }
+}
+
+impl IssueWords {
+    /// Renders all of it for people, as one text to wrap.
+    pub(super) fn text(&self) -> String {
+        let Self { severity, category, description, location, suggestion } = self;
+        let kind = category.as_ref().map_or(String::new(), |kind| format!(", {kind}"));
+        let place = location.as_ref().map_or(String::new(), |place| format!(" ({place})"));
+        let better = suggestion.as_ref().map_or(String::new(), |it| format!(" Suggestion: {it}"));
+        format!("[{severity}{kind}] {description}{place}{better}")
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct IssueReport {
+    #[serde(flatten)]
+    issue: IssueWords,
     quotations: Vec<QuotationReport>,
 }
 
 pub(super) fn issues(review: Option<&Review>, quoted: Vec<Vec<Quotation>>) -> Vec<IssueReport> {
     let report = |(issue, quoted): (&Issue, Vec<Quotation>)| IssueReport {
-        severity: issue.severity.word().to_owned(),
-        category: issue.category.clone(),
-        description: issue.description.clone(),
-        location: issue.location.clone(),
-        suggestion: issue.suggestion.clone(),
+        issue: issue.into(),
         quotations: quoted.into_iter().map(QuotationReport::new).collect(),
     };
     let issues = review.iter().flat_map(|review| &review.issues);
@@ -153,7 +179,20 @@ pub(super) fn also_wrote_lines(words: &str) -> Vec<String> {
     lines.into_iter().map(|line| format!("{:LABEL$}{line}", "")).collect()
 }
 
+/// Shows an issue below the line of an answer.
+pub(super) fn issue_lines(issue: &IssueWords) -> Vec<String> {
+    let text = hanging(&issue.text(), COLUMNS - LABEL, 2);
+    text.lines().map(|line| format!("{:LABEL$}{line}", "")).collect()
+}
+
 impl CheckReport {
+    /// Renders what the reviewer wrote beside its verdict, and every issue.
+    pub(super) fn wrote_lines(&self) -> Vec<String> {
+        let words = self.also_wrote.iter().flat_map(|words| also_wrote_lines(words));
+        let issues = self.issues.iter().flat_map(|report| issue_lines(&report.issue));
+        words.chain(issues).collect()
+    }
+
     /// Renders the report for people, line by line.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = self.reading_lines();
@@ -224,10 +263,7 @@ impl CheckReport {
             lines.extend(self.also_wrote.iter().flat_map(|words| also_wrote_lines(words)));
         }
         for issue in &self.issues {
-            let place =
-                issue.location.as_ref().map_or(String::new(), |place| format!(" ({place})"));
-            let text = format!("[{}] {}{place}", issue.severity, issue.description);
-            lines.push(format!("  {}", hanging(&text, COLUMNS - 2, 4)));
+            lines.push(format!("  {}", hanging(&issue.issue.text(), COLUMNS - 2, 4)));
             lines.extend(
                 issue.quotations.iter().map(|quoted| format!("      {}", one_line(&quoted.line()))),
             );

@@ -26,7 +26,6 @@ use self::entry::{Grounds, answers, review_text, spent, stop_of, without_verdict
 use self::summary::{Summary, is_by_hand};
 use super::materials::MaterialArgs;
 use super::next::NextArgs;
-use super::report::also_wrote_lines;
 use super::run::{Assignment, Judgement, Watch};
 use super::{MaybeFeature, PostArgs, unknown};
 use crate::app::App;
@@ -299,7 +298,7 @@ impl Course<'_> {
             };
             self.keep(&entry)?;
             voice.say(if judged.report.passes { "passes" } else { "does not pass" });
-            for line in grounds.also_wrote.iter().flat_map(|words| also_wrote_lines(words)) {
+            for line in judged.report.wrote_lines() {
                 voice.say(line.trim_start());
             }
             Ok(None)

@@ -7,10 +7,7 @@ use super::block::last_block;
 use super::read_issue;
 use super::tree::{Tree, folded};
 
-/// Keys of a review that a report shows by themselves.
-const OF_REVIEW: [&str; 3] = ["approved", "issues", "reviewer"];
-
-/// Keys of an issue that a report shows by themselves, beside its description.
+/// Keys of an issue whose words a report shows by themselves, beside its description.
 const OF_ISSUE: [&str; 4] = ["severity", "category", "location", "suggestion"];
 
 /// Returns everything that a reviewer wrote beside its verdict: the words around its object, without
@@ -26,14 +23,39 @@ pub fn beside(answer: &str) -> String {
         _ => &[],
     };
     let around = Some(words).filter(|words| !words.is_empty());
-    let of_review = others(&block.value, |key, _| OF_REVIEW.contains(&key));
+    let of_review = others(&block.value, |key, value| match key {
+        "approved" => matches!(value, Tree::Bool(_)),
+        "issues" => is_list_of_objects(value),
+        "reviewer" => value.words().is_some_and(|name| is_name(&name)),
+        _ => false,
+    });
     let of_issues = issues.iter().flat_map(|issue| {
         let description = read_issue(issue).description;
         others(issue, move |key, value| {
-            OF_ISSUE.contains(&key) || value.words().as_ref() == Some(&description)
+            OF_ISSUE.contains(&key) && is_shown(value)
+                || value.words().as_ref() == Some(&description)
         })
     });
     around.into_iter().chain(of_review).chain(of_issues).collect::<Vec<_>>().join("\n")
+}
+
+/// Tells whether a report shows a value whole: words, or nothing at all.
+fn is_shown(value: &Tree) -> bool {
+    match value {
+        Tree::Null | Tree::Text(_) | Tree::Number(_) => true,
+        Tree::Bool(_) | Tree::List(_) | Tree::Object(_) => false,
+    }
+}
+
+fn is_list_of_objects(value: &Tree) -> bool {
+    let Tree::List(values) = value else { return false };
+    values.iter().all(|value| matches!(value, Tree::Object(_)))
+}
+
+/// Tells whether a reviewer's name is no sentence.
+fn is_name(name: &str) -> bool {
+    let words = name.split_whitespace().count();
+    words == 1 || (words <= 3 && name.to_lowercase().ends_with("reviewer"))
 }
 
 /// Renders the pairs of an object that no report shows.

@@ -19,7 +19,8 @@ pub(super) struct Block<'a> {
     pub(super) value: Tree,
 }
 
-/// Finds the JSON that an answer ends with. Only blank space and the confirmation may follow it.
+/// Finds the JSON that an answer ends with. Only blank space, a rule and the confirmation may follow
+/// it.
 pub(super) fn last_block(answer: &str) -> Result<Block<'_>, Ambiguity> {
     let body = without_confirmation(answer);
     if let Some((before, text)) = last_fence(body) {
@@ -67,16 +68,23 @@ fn last_line(text: &str) -> &str {
     text.trim_end().lines().next_back().unwrap_or_default()
 }
 
-/// Cuts blank space and confirmations off the end.
+/// Cuts blank space, rules and confirmations off the end.
 fn without_confirmation(answer: &str) -> &str {
     let mut body = answer.trim_end();
     loop {
         let begin = body.rfind('\n').map_or(0, |at| at + 1);
-        if begin == 0 || !is_confirmation(&body[begin..]) {
+        let line = &body[begin..];
+        if begin == 0 || !(is_confirmation(line) || is_rule(line)) {
             return body;
         }
         body = body[..begin].trim_end();
     }
+}
+
+/// Tells whether a line is a rule across the page, which says nothing.
+fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.len() >= 3 && ["-", "*", "_"].iter().any(|mark| line.replace(mark, "").is_empty())
 }
 
 /// Returns what is before and inside the fence that a text ends with. The opening line counts as

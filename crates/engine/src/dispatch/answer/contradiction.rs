@@ -8,26 +8,32 @@ use super::tree::{Tree, folded};
 const VERDICTS: [&str; 6] =
     ["verdict", "decision", "recommend", "conclusion", "approval", "approved"];
 
-/// Parts of keys that a good result makes true, or says something good of.
-const POSITIVE: [&str; 14] = [
-    "pass",
-    "accept",
-    "lgtm",
-    "ready",
-    "mergeable",
-    "status",
-    "state",
-    "result",
-    "outcome",
-    "assess",
-    "overall",
-    "vote",
-    "safe",
-    "success",
+/// Parts of keys that a good result makes true.
+const AFFIRMING: [&str; 8] =
+    ["pass", "accept", "lgtm", "ready", "mergeable", "safe", "secure", "success"];
+
+/// Words of keys that a good result makes true.
+const AFFIRMING_WORDS: [&str; 13] = [
+    "go",
+    "ok",
+    "okay",
+    "approve",
+    "approves",
+    "merge",
+    "ship",
+    "good",
+    "clean",
+    "sound",
+    "correct",
+    "valid",
+    "compliant",
 ];
 
+/// Parts of keys whose value says how it is.
+const STATING: [&str; 7] = ["status", "state", "result", "outcome", "assess", "overall", "vote"];
+
 /// Parts of keys that refuse unless they are empty, zero or false.
-const NEGATIVE: [&str; 16] = [
+const FORBIDDING: [&str; 24] = [
     "reject",
     "block",
     "fail",
@@ -44,6 +50,63 @@ const NEGATIVE: [&str; 16] = [
     "vulnerab",
     "violation",
     "objection",
+    "veto",
+    "unsafe",
+    "insecure",
+    "donot",
+    "refus",
+    "denied",
+    "declin",
+    "onhold",
+];
+
+/// Words of keys that count heavy issues, beside words such as `issues` and `count`.
+const HEAVY: [&str; 12] = [
+    "blocker",
+    "blockers",
+    "warning",
+    "warnings",
+    "critical",
+    "criticals",
+    "errors",
+    "major",
+    "severe",
+    "fatal",
+    "high",
+    "concerns",
+];
+const COUNTING: [&str; 14] = [
+    "issue",
+    "issues",
+    "finding",
+    "findings",
+    "problem",
+    "problems",
+    "count",
+    "counts",
+    "total",
+    "num",
+    "number",
+    "of",
+    "open",
+    "remaining",
+];
+
+/// Words of keys that turn the next word into its opposite.
+const NEGATIONS: [&str; 9] =
+    ["not", "no", "non", "dont", "cannot", "cant", "never", "without", "zero"];
+
+/// Values that block under any key.
+const BLOCKING: [&str; 9] = [
+    "blocker",
+    "blocking",
+    "critical",
+    "fatal",
+    "severe",
+    "veto",
+    "donotmerge",
+    "notapproved",
+    "changesrequested",
 ];
 
 /// Words that approve, by their beginnings.
@@ -76,6 +139,10 @@ const REFUSING: [&str; 18] = [
 const CONDITIONS: [&str; 10] =
     ["condition", "once", "if", "unless", "until", "after", "but", "fix", "partial", "provided"];
 
+/// Conditions that words of a state do not mean in another way.
+const PLAIN_CONDITIONS: [&str; 9] =
+    ["condition", "once", "if", "unless", "until", "after", "partial", "provided", "pending"];
+
 /// Keys of issues that are texts for people.
 const DESCRIPTIONS: [&str; 4] = ["description", "suggestion", "location", "category"];
 
@@ -89,30 +156,133 @@ pub(super) fn contradiction(review: &Tree, approved: bool) -> Option<&str> {
         let is_issue = issues.iter().any(|issue| std::ptr::eq(*issue, object));
         let is_top = std::ptr::eq(object, review);
         let contradicts = |(key, value): &&(String, Tree)| {
-            let key = folded(key);
-            let is_known = (is_top && matches!(key.as_str(), "approved" | "issues"))
-                || (is_issue && (key == "severity" || DESCRIPTIONS.contains(&key.as_str())));
-            !is_known && says_otherwise(&key, value, approved)
+            let name = folded(key);
+            let is_known = (is_top && matches!(name.as_str(), "approved" | "issues"))
+                || (is_issue && (name == "severity" || DESCRIPTIONS.contains(&name.as_str())));
+            !is_known && says_otherwise(key, value, approved)
         };
         object.pairs().iter().find(contradicts).map(|(key, _)| key.as_str())
     })
 }
 
+/// What a key says by being there, or by being true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// Its value states the verdict.
+    Verdict,
+    /// It refuses unless its value is nothing.
+    Forbids,
+    /// It says that there is no reason to refuse.
+    Clears,
+    /// It approves unless its value is false.
+    Affirms,
+    /// Its value says how it is.
+    States,
+    /// Nothing about the verdict.
+    Nothing,
+}
+
 fn says_otherwise(key: &str, value: &Tree, approved: bool) -> bool {
-    let has = |parts: &[&str]| parts.iter().any(|part| key.contains(part));
-    if key == "severity" {
-        return approved && value.words().is_none_or(|word| Severity::parse(&word).counts());
+    let name = folded(key);
+    if name.ends_with("severity") {
+        let is_none = name != "severity" && is_nothing(value);
+        let is_light = value.words().is_some_and(|word| !Severity::parse(&word).counts());
+        return approved && !is_none && !is_light;
     }
-    if has(&NEGATIVE) {
-        return approved && !is_nothing(value);
-    }
-    if has(&VERDICTS) {
+    let words = key_words(key);
+    let meaning = meaning(&name, &words);
+    if meaning == Meaning::Verdict {
         return opposes(value, approved);
     }
-    let is_refused = *value == Tree::Bool(false)
-        || value.words().is_some_and(|text| begins(&first_word(&text), &REFUSING));
-    // A key in other letters may be any of the above.
-    approved && is_refused && (has(&POSITIVE) || !key.is_ascii())
+    let contradicts = match meaning {
+        Meaning::Forbids => !is_nothing(value),
+        Meaning::Clears => *value != Tree::Bool(true),
+        Meaning::Affirms => {
+            let is_zero = words.len() == 1 && *value == Tree::Number("0".to_owned());
+            refuses(value) || has_condition(value) || is_zero
+        }
+        Meaning::States => refuses(value) || has_condition(value),
+        // A key in other letters may be any of the above.
+        Meaning::Verdict | Meaning::Nothing => !key.is_ascii() && refuses(value),
+    };
+    approved && (contradicts || blocks(value))
+}
+
+fn meaning(name: &str, words: &[String]) -> Meaning {
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let is_negated = |is_meant: &dyn Fn(&str) -> bool| {
+        let mut pairs = words.windows(2);
+        pairs.any(|pair| NEGATIONS.contains(&pair[0].as_str()) && is_meant(&pair[1]))
+    };
+    let is_heavy = |word: &str| HEAVY.contains(&word);
+    let forbids = |word: &str| FORBIDDING.iter().any(|part| word.contains(part)) || is_heavy(word);
+    let affirms = |word: &str| {
+        AFFIRMING.iter().any(|part| word.contains(part)) || AFFIRMING_WORDS.contains(&word)
+    };
+    let counts = || {
+        let is_known = |word: &String| is_heavy(word) || COUNTING.contains(&word.as_str());
+        words.iter().all(is_known) && words.iter().any(|word| is_heavy(word))
+    };
+    if is_negated(&forbids) {
+        let is_kind = words.first().is_some_and(|word| word == "non");
+        // What does not block may be listed.
+        if is_kind { Meaning::Nothing } else { Meaning::Clears }
+    } else if has(&FORBIDDING) || counts() || is_negated(&affirms) || needs_work(words) {
+        Meaning::Forbids
+    } else if has(&VERDICTS) {
+        Meaning::Verdict
+    } else if has(&AFFIRMING) || words.iter().any(|word| affirms(word)) {
+        Meaning::Affirms
+    } else if has(&STATING) {
+        Meaning::States
+    } else {
+        Meaning::Nothing
+    }
+}
+
+/// Tells whether a key says that something must be done first: `requires_changes`, `needs_a_fix`.
+fn needs_work(words: &[String]) -> bool {
+    let begins_with = |beginnings: &[&str]| words.iter().any(|word| begins(word, beginnings));
+    begins_with(&["need", "requir", "must"])
+        && begins_with(&["change", "work", "fix", "revis", "rework", "rewrit"])
+}
+
+/// Returns the words of a key in small letters: `canMerge` and `can_merge` have the same two.
+fn key_words(key: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for c in key.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && was_small) {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+        was_small = c.is_lowercase() || c.is_numeric();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Tells whether a value is false, or words that begin with a refusal.
+fn refuses(value: &Tree) -> bool {
+    *value == Tree::Bool(false)
+        || value.words().is_some_and(|text| begins(&first_word(&text), &REFUSING))
+}
+
+/// Tells whether words approve under a condition.
+fn has_condition(value: &Tree) -> bool {
+    let text = value.words().unwrap_or_default().to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.next().is_some_and(|word| begins(word, &APPROVING))
+        && words.any(|word| begins(word, &PLAIN_CONDITIONS))
+}
+
+/// Tells whether a value by itself is a word for a refusal.
+fn blocks(value: &Tree) -> bool {
+    value.words().is_some_and(|text| BLOCKING.contains(&folded(&text).as_str()))
 }
 
 /// Tells whether a verdict in words says the opposite of `approved`. An approval has to be said in
@@ -142,15 +312,22 @@ fn first_word(text: &str) -> String {
     words.into_iter().find(|word| !word.is_empty()).unwrap_or_default().to_lowercase()
 }
 
-/// Tells whether a value is empty, zero, false or null.
+/// Tells whether a value is empty, zero, false or null, or says that there is nothing.
 fn is_nothing(value: &Tree) -> bool {
+    const NONE: [&str; 10] =
+        ["none", "no", "nothing", "zero", "0", "false", "found", "issues", "blockers", "warnings"];
     match value {
         Tree::Null | Tree::Bool(false) => true,
         Tree::Bool(true) => false,
         Tree::Number(number) => number == "0",
-        Tree::Text(text) => matches!(text.trim().to_lowercase().as_str(), "" | "none" | "no" | "0"),
+        Tree::Text(text) => {
+            let text = text.to_lowercase();
+            let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+            words.next().is_none_or(|word| NONE[..6].contains(&word))
+                && words.all(|word| NONE.contains(&word))
+        }
         Tree::List(values) => values.is_empty(),
-        Tree::Object(pairs) => pairs.is_empty(),
+        Tree::Object(pairs) => pairs.iter().all(|(_, value)| is_nothing(value)),
     }
 }
 

@@ -82,11 +82,15 @@ pub(super) fn answers(entries: &[LoopEntry]) -> Vec<Answer> {
     entries.iter().filter_map(answer).collect()
 }
 
+/// Returns every issue that was kept of an answer.
+pub(super) fn issues(entry: &LoopEntry) -> Vec<Issue> {
+    let reviews = kept(&entry.text).unwrap_or_default();
+    reviews.into_iter().flat_map(|review| review.issues).collect()
+}
+
 /// Returns what stands against a pass in an answer, with ids that stay the same in every round.
 pub(super) fn findings(entry: &LoopEntry) -> Vec<(String, Issue)> {
-    let reviews = kept(&entry.text).unwrap_or_default();
-    let issues = reviews.into_iter().flat_map(|review| review.issues);
-    let counted = issues.filter(|issue| issue.severity.counts());
+    let counted = issues(entry).into_iter().filter(|issue| issue.severity.counts());
     counted.map(|it| (hash(identity(&entry.role, &it))[..12].to_owned(), it)).collect()
 }
 

@@ -8,9 +8,9 @@ use convoke_store::review_loop::LoopEntry;
 use serde::Serialize;
 
 use super::BY_HAND;
-use super::entry::{Grounds, findings};
+use super::entry::{Grounds, findings, issues};
 use crate::app::{App, Format};
-use crate::cli::dispatch::report::{COLUMNS, also_wrote_lines};
+use crate::cli::dispatch::report::{COLUMNS, IssueWords, also_wrote_lines, issue_lines};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -41,6 +41,11 @@ struct AnswerReport {
     /// What the reviewer wrote beside its verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     also_wrote: Option<String>,
+    /// Every issue of the answer, also those that weigh nothing against a pass.
+    issues: Vec<IssueWords>,
+    /// Those that are not among the findings, for people.
+    #[serde(skip)]
+    light: Vec<IssueWords>,
     /// Whether the answer does not count: it has no verdict, or no proof.
     is_void: bool,
     #[serde(skip)]
@@ -51,9 +56,8 @@ struct AnswerReport {
 struct FindingReport {
     id: String,
     role: String,
-    severity: String,
-    location: Option<String>,
-    description: String,
+    #[serde(flatten)]
+    issue: IssueWords,
     fate: &'static str,
 }
 
@@ -125,17 +129,16 @@ impl Summary {
             let tokens = tokens.map_or(unknown.to_owned(), |it| it.to_string());
             lines.push(format!("{:<6} {:<26} {verdict:<6} {tokens:>8}", it.round, it.role));
             let is_last = !self.answers[at + 1..].iter().any(|later| later.role == it.role);
-            let words = it.also_wrote.as_deref().filter(|_| is_last);
-            lines.extend(words.into_iter().flat_map(also_wrote_lines));
+            if is_last {
+                lines.extend(it.also_wrote.iter().flat_map(|words| also_wrote_lines(words)));
+                lines.extend(it.light.iter().flat_map(issue_lines));
+            }
         }
         for it in &self.findings {
-            let place = it.location.as_ref().map_or(String::new(), |it| format!(" ({it})"));
-            let FindingReport { id, fate, severity, description, .. } = it;
+            let FindingReport { id, fate, issue, .. } = it;
             let text = format!("{id} {fate:<8} ");
             let room = COLUMNS - text.len();
-            lines.push(
-                text.clone() + &hanging(&format!("[{severity}] {description}{place}"), room, 2),
-            );
+            lines.push(text.clone() + &hanging(&issue.text(), room, 2));
         }
         lines.push(self.cost_line());
         let s = if self.rounds == 1 { "" } else { "s" };
@@ -159,6 +162,8 @@ impl Summary {
 }
 
 fn answer_report(entry: &LoopEntry) -> AnswerReport {
+    let issues = if entry.passed.is_some() { issues(entry) } else { Vec::new() };
+    let light = issues.iter().filter(|issue| !issue.severity.counts());
     AnswerReport {
         round: entry.iteration,
         role: entry.role.clone(),
@@ -168,6 +173,8 @@ fn answer_report(entry: &LoopEntry) -> AnswerReport {
         output_tokens: entry.spent.output,
         micro_dollars: entry.spent.micro_dollars,
         also_wrote: entry.passed.and_then(|_| Grounds::of(entry).also_wrote),
+        light: light.map(Into::into).collect(),
+        issues: issues.iter().map(Into::into).collect(),
         is_void: false,
         is_by_hand: is_by_hand(entry),
     }
@@ -198,9 +205,7 @@ fn finding_reports(
             reports.push(FindingReport {
                 id,
                 role: entry.role.clone(),
-                severity: issue.severity.word().to_owned(),
-                location: issue.location,
-                description: issue.description,
+                issue: (&issue).into(),
                 fate: fate.map_or("open", Fate::name),
             });
         }
