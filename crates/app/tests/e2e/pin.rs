@@ -32,7 +32,7 @@ fn rules_begin_every_wake_up() {
     let project = working_in(Project::new());
     assert_eq!(project.stdout(&["pin", "add", "Never push to main"]), "1  Never push to main");
     for agent in ["june", "backend", "stranger"] {
-        for budget in ["1", "300", "8000"] {
+        for budget in ["200", "300", "8000"] {
             let woken = project.stdout(&["wake", agent, "--budget", budget]);
             assert!(woken.starts_with(BEGIN) && woken.contains(NEVER), "{woken}");
         }
