@@ -67,6 +67,27 @@ fn a_local_file_that_git_tracks_is_a_committed_file() {
     assert!(outcome.stderr.contains("(git tracks this file)"), "{outcome}");
 }
 
+// A committed link gives a committed file another name, under which git does not track it.
+#[test]
+fn a_committed_link_makes_no_file_the_users_own() {
+    let key = "lane.pass_env = ['OPENROUTER_API_KEY']\n[dispatch]\nconfirmation = 'loose'\n";
+    let project = with_client().file("app/convoke.local.toml", key).file("own/x", "");
+    std::os::unix::fs::symlink("app", project.path("web")).unwrap();
+    git(&project, &["init", "--quiet"]);
+    git(&project, &["add", "app", "web"]);
+    let link = project.path("own").join(LOCAL);
+    std::os::unix::fs::symlink("../web/convoke.local.toml", link).unwrap();
+    for folder in ["app", "web", "./web/../app", "own"] {
+        let outcome = project.run(&["-C", folder, "lane", "run", "--agent", "claude", "x"]);
+        let seen = fs::read_to_string(project.path(folder).join("seen")).unwrap();
+        assert!(seen.contains("HOME=") && !seen.contains("sk-or-1234"), "{folder}: {outcome}");
+        for key in ["lane.pass_env", "dispatch.confirmation"] {
+            let remark = format!("warning: `{key}` in `{folder}/convoke.local.toml` is ignored: ");
+            assert!(outcome.stderr.contains(&remark), "{outcome}");
+        }
+    }
+}
+
 // Each row is one key that a cloned repository could turn against its user.
 #[test]
 fn a_committed_file_cannot_take_over() {
