@@ -69,6 +69,7 @@ impl RunArgs {
             proof: Proof::of(self.require_proof),
         };
         assignment.check(app)?;
+        self.next.post.say_changes(app, output)?;
         let judgement = assignment.run(app, &Voice::default())?;
         let Judgement { ran, earlier, judged } = &judgement;
         match (app.format, judged) {
