@@ -197,8 +197,9 @@ fn what_a_committed_file_changes_of_a_known_role_is_told() {
             let json = project.run_with_input(&[words, &feature, &["--json"]].concat(), answer);
             let document: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
             let named = document["role_changed_by"]["convoke.toml"].as_array();
-            let named = named.map(|keys| keys.iter().filter_map(|key| key.as_str()).collect());
-            assert_eq!(named.unwrap_or_else(Vec::new).join(", "), keys, "{json}");
+            let named =
+                named.map(|keys| keys.iter().filter_map(|key| key.as_str()).collect::<Vec<_>>());
+            assert_eq!(named.unwrap_or_default().join(", "), keys, "{json}");
         }
     }
 }

@@ -21,8 +21,8 @@ impl Course<'_> {
     ) -> BTreeMap<String, ChangedBy> {
         let command = &self.args.command;
         let roles = self.reviewers.iter().chain(&self.fixer);
-        let named = |role: &String| RoleName { command: command.clone(), role: role.clone() };
-        let names: Vec<_> = roles.map(named).collect();
+        let full_name = |role: &String| RoleName { command: command.clone(), role: role.clone() };
+        let names: Vec<_> = roles.map(full_name).collect();
         say_changes(&names, settings, output);
         let changed = names.iter().map(|name| (name.to_string(), settings.changed_by(name)));
         changed.filter(|(_, by)| !by.is_empty()).collect()
