@@ -63,7 +63,8 @@ const PLACES: &str = "# Configuration\n\n\
     ## Files that come with a repository\n\n\
     The author of `convoke.toml` need not be you. Convoke treats it, and a `convoke.local.toml` \
     that git tracks, as *committed*. In a repository that git cannot read, the local file counts \
-    as committed too; in a folder without a repository it counts as yours.\n\n\
+    as committed too; in a folder without a repository it counts as yours. Convoke follows links: \
+    a local file behind a committed link, and a link to a committed file, count as committed.\n\n\
     - A committed file can lower a limit, never raise it above the value in your own \
     `config.toml`, or else the default: `brief.token_budget`, `brief.max_file_bytes`, \
     `wake.wake_budget`, `dispatch.max_iterations`, `health.remember_minutes`, \
@@ -74,7 +75,8 @@ const PLACES: &str = "# Configuration\n\n\
     `require_proof` of a role. It cannot change the `noun` or `form` of a role that is built in or \
     yours, so a reviewer stays a reviewer. What your file says of a role holds key by key, also \
     where the project has a table for the same role. It can give a role another `rubric` and other \
-    documents: `convoke dispatch prompt` shows what the agent is told.\n\
+    documents. Then `convoke dispatch` names the file and the keys in a note on stderr, and in \
+    `role_changed_by` of its JSON; `convoke dispatch prompt` shows what the agent is told.\n\
     - `brief.dir` of a committed file, and `dir` in `design.yaml`, must lie in the project: no \
     absolute path, no way out by `..` or by a link. A `.moai/design` that is a link out of the \
     project is not read, either.\n\

@@ -116,6 +116,15 @@ pub fn read_layers<L: Default>(
     section: &str,
     keys: &[Key<L>],
 ) -> Result<[L; 4], Failure> {
+    read_authored(app, section, keys).map(|(layers, _)| layers)
+}
+
+/// Reads one section from everywhere, and says who wrote the local file.
+fn read_authored<L: Default>(
+    app: &App,
+    section: &str,
+    keys: &[Key<L>],
+) -> Result<([L; 4], Author), Failure> {
     let user_path = app.environment.user_config().filter(|path| !is_out_of_reach(path));
     let mut user = user_path.as_deref().map(read_file).transpose()?.unwrap_or_default();
     let local_path = app.project.join(LOCAL_FILE);
@@ -131,12 +140,13 @@ pub fn read_layers<L: Default>(
         lane.remove(endpoint::HTTP);
     }
     let user_path = user_path.unwrap_or_default();
-    Ok([
+    let layers = [
         read_environment(app.environment, section, keys)?,
         read_section(&local, &local_path, section, keys)?,
         read_section(&project, &project_path, section, keys)?,
         read_section(&user, &user_path, section, keys)?,
-    ])
+    ];
+    Ok((layers, author))
 }
 
 /// Tells whether the system will not even let us look at a file.

@@ -64,7 +64,9 @@ pub(crate) fn skipped(folder: &Path) -> Option<String> {
 
 /// Returns the checkout that a folder lies in, if it lies in one.
 pub fn checkout(folder: &Path) -> Option<Checkout> {
-    folder.ancestors().find_map(checkout_at)
+    // A relative name, such as `..`, has no folders above it that could be looked at.
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    real.ancestors().find_map(checkout_at)
 }
 
 fn checkout_at(root: &Path) -> Option<Checkout> {

@@ -82,10 +82,25 @@ fn is_program(place: &Path) -> bool {
 /// folder itself if it is marked as a project. The root of the file system is none.
 fn roots(folder: &Path) -> Vec<PathBuf> {
     let has = |folder: &Path, name: &str| folder.join(name).symlink_metadata().is_ok();
-    let tree = folder.ancestors().find(|it| has(it, ".git"));
-    let is_marked = ["convoke.toml", ".moai"].iter().any(|name| has(folder, name));
-    let found = [Some(folder).filter(|_| is_marked), tree].into_iter().flatten();
-    found.filter(|root| root.parent().is_some()).flat_map(names).collect()
+    let of_name = |folder: &PathBuf| {
+        let tree = folder.ancestors().find(|root| has(root, ".git"));
+        let is_marked = ["convoke.toml", ".moai"].iter().any(|name| has(folder, name));
+        let found = [Some(folder.as_path()).filter(|_| is_marked), tree];
+        found.into_iter().flatten().map(Path::to_owned).collect::<Vec<_>>()
+    };
+    let found = true_names(folder).iter().flat_map(of_name).collect::<Vec<_>>();
+    found.iter().flat_map(|root| true_names(root)).filter(|root| root.parent().is_some()).collect()
+}
+
+/// Returns a folder's absolute names: as it is written, if that leads there, and without links. A
+/// relative name, such as `..`, has no folders above it that could be looked at.
+fn true_names(folder: &Path) -> Vec<PathBuf> {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let real = absolute.canonicalize().ok();
+    let mut found = names(&absolute);
+    found.retain(|name| name.is_absolute() && name.canonicalize().ok() == real);
+    found.dedup();
+    found
 }
 
 /// Returns the folder that Convoke was started in.
@@ -192,6 +207,36 @@ mod tests {
         assert_eq!(search(&path, &["tool"], &[Path::new("/")]).found, Some(found));
         fs::create_dir(top.path().join(".git")).unwrap();
         assert_eq!(search(&path, &["tool"], &[top.path()]).found, None);
+    }
+
+    // Of `..` no folder above can be told by its name, and without its last part it is every folder's
+    // beginning.
+    #[test]
+    fn a_project_that_is_named_from_elsewhere_is_the_same_project() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        for folder in ["tree/docs/deep", "tree/bin", "usr/bin"] {
+            program(&top.join(folder), 0o755);
+        }
+        fs::create_dir(top.join("tree/.git")).unwrap();
+        symlink(top.join("usr/bin"), top.join("tree/away")).unwrap();
+        let start = starting_folder().unwrap();
+        let up: PathBuf = start.components().skip(1).map(|_| "..").collect();
+        let relative = up.join(top.strip_prefix("/").unwrap());
+        for name in ["tree", "tree/docs/..", "tree/docs/deep/../..", "tree/away/../../tree/docs"] {
+            for project in [top.join(name), relative.join(name)] {
+                let find =
+                    |entry: &str| search(top.join(entry).as_os_str(), &["tool"], &[&project]).found;
+                assert_eq!(find("usr/bin"), Some(top.join("usr/bin/tool")), "{project:?}");
+                for own in ["tree/bin", "tree/docs/deep", "tree/away"] {
+                    assert_eq!(find(own), None, "{own} of {project:?}");
+                }
+            }
+        }
+        for above in ["..", "../..", "../../..", "."] {
+            let found = search(top.join("usr/bin").as_os_str(), &["tool"], &[Path::new(above)]);
+            assert_eq!(found.found, Some(top.join("usr/bin/tool")), "{above}");
+        }
     }
 
     #[test]

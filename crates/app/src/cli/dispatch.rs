@@ -193,6 +193,23 @@ impl PostArgs {
         }
         Ok((role, self.feature.find(app, settings)?))
     }
+
+    /// Tells the user what committed files change of the role.
+    fn say_changes(&self, app: &App, output: &Output) -> Result<(), Failure> {
+        say_changes([&self.role], &settings(app)?, output);
+        Ok(())
+    }
+}
+
+/// Tells the user what committed files change of some roles, also where a document is printed.
+fn say_changes<'a>(
+    roles: impl IntoIterator<Item = &'a RoleName>,
+    settings: &Settings,
+    output: &Output,
+) {
+    for note in roles.into_iter().flat_map(|role| settings.change_notes(role)) {
+        output.say(&note);
+    }
 }
 
 fn no_feature(error: NoFeature) -> Failure {

@@ -11,7 +11,8 @@ use convoke_domain::dispatch::role::{Profile, RoleName, Roles};
 use convoke_domain::dispatch::task_prompt::TaskOrder;
 
 use super::role::{RoleChange, one};
-use super::{Key, number, read_layers, text, truth, whole};
+use super::trust::Author;
+use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, text, truth, whole};
 use crate::app::App;
 use crate::failure::Failure;
 
@@ -47,7 +48,12 @@ pub struct Settings {
     pub rubrics: BTreeMap<RoleName, PathBuf>,
     /// Files with how some roles are to answer, relative to the project.
     pub returns: BTreeMap<RoleName, PathBuf>,
+    /// What committed files change of roles that are built in or the user's.
+    pub changed: BTreeMap<RoleName, ChangedBy>,
 }
+
+/// Which keys of a role each committed file changes.
+pub type ChangedBy = BTreeMap<&'static str, Vec<&'static str>>;
 
 /// One place's opinion on these settings.
 #[derive(Debug, Clone, Default)]
@@ -197,7 +203,8 @@ pub const KEYS: [Key<Layer>; 12] = [
 
 /// Collects what environment and files say about dispatches.
 pub fn settings(app: &App) -> Result<Settings, Failure> {
-    let layers = read_layers(app, SECTION, &KEYS)?;
+    let (layers, author) = read_authored(app, SECTION, &KEYS)?;
+    let changed = changed(&layers, author);
     let all = layers.into_iter().reduce(Layer::over).unwrap_or_default();
     let mut settings = Settings {
         artifacts_root: all.artifacts_root.unwrap_or_else(|| PathBuf::from("docs")),
@@ -216,6 +223,7 @@ pub fn settings(app: &App) -> Result<Settings, Failure> {
         roles: Roles::default(),
         rubrics: BTreeMap::new(),
         returns: BTreeMap::new(),
+        changed,
     };
     for (name, mut change) in all.roles {
         settings.rubrics.extend(change.rubric.take().map(|path| (name.clone(), path)));
@@ -224,6 +232,52 @@ pub fn settings(app: &App) -> Result<Settings, Failure> {
         settings.roles.set(role);
     }
     Ok(settings)
+}
+
+impl Settings {
+    /// Returns what committed files change of a role.
+    pub fn changed_by(&self, role: &RoleName) -> ChangedBy {
+        self.changed.get(role).cloned().unwrap_or_default()
+    }
+
+    /// Says what committed files change of a role that the user knows otherwise.
+    pub fn change_notes(&self, role: &RoleName) -> Vec<String> {
+        let note = |(file, keys): (&'static str, Vec<&'static str>)| {
+            let keys = keys.join(", ");
+            format!("note: `{file}` of this project changes {keys} of the role {role}")
+        };
+        self.changed_by(role).into_iter().map(note).collect()
+    }
+}
+
+/// Returns what committed files change of roles that are built in or the user's.
+fn changed(layers: &[Layer; 4], author: Author) -> BTreeMap<RoleName, ChangedBy> {
+    let [_, local, project, user] = layers;
+    let (nothing, built_in) = (Layer::default(), Roles::default());
+    let own = if author == Author::User { local } else { &nothing };
+    let mut changed = BTreeMap::new();
+    for name in local.roles.keys().chain(project.roles.keys()) {
+        let known = built_in.find(name);
+        let is_users = [own, user].iter().any(|layer| layer.roles.contains_key(name));
+        if known.is_none() && !is_users {
+            continue;
+        }
+        let of = |layer: &Layer| layer.roles.get(name).cloned().unwrap_or_default();
+        let before = of(own).over(of(user));
+        let with_project = of(own).over(of(project).over(of(user)));
+        let with_both = of(local).over(with_project.clone());
+        let by: ChangedBy = [
+            (PROJECT_FILE, with_project.differing(&before, name, known)),
+            (LOCAL_FILE, with_both.differing(&with_project, name, known)),
+        ]
+        .into_iter()
+        .filter(|(_, keys)| !keys.is_empty())
+        .collect();
+        if !by.is_empty() {
+            changed.insert(name.clone(), by);
+        }
+    }
+    changed
 }
 
 impl Layer {

@@ -132,6 +132,27 @@ impl RoleChange {
         }
     }
 
+    /// Returns the keys by which a role after this change does other work than after another one.
+    pub(super) fn differing(
+        &self,
+        other: &Self,
+        name: &RoleName,
+        known: Option<&Role>,
+    ) -> Vec<&'static str> {
+        let (one, two) = (self.clone().applied(name, known), other.clone().applied(name, known));
+        let keys = [
+            ("artifacts", one.reads != two.reads),
+            ("required", one.required != two.required),
+            ("diff", one.reads_diff != two.reads_diff),
+            ("target", one.target != two.target),
+            ("files", one.takes_files != two.takes_files),
+            ("resumes", one.resumes != two.resumes),
+            ("rubric", self.rubric != other.rubric),
+            ("returns", self.returns != other.returns),
+        ];
+        keys.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key).collect()
+    }
+
     /// Changes a role that is known, or makes one of a reviewer of files.
     pub(super) fn applied(self, name: &RoleName, known: Option<&Role>) -> Role {
         let made = || Role {

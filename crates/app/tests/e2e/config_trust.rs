@@ -67,6 +67,27 @@ fn a_local_file_that_git_tracks_is_a_committed_file() {
     assert!(outcome.stderr.contains("(git tracks this file)"), "{outcome}");
 }
 
+// A committed link gives a committed file another name, under which git does not track it.
+#[test]
+fn a_committed_link_makes_no_file_the_users_own() {
+    let key = "lane.pass_env = ['OPENROUTER_API_KEY']\n[dispatch]\nconfirmation = 'loose'\n";
+    let project = with_client().file("app/convoke.local.toml", key).file("own/x", "");
+    std::os::unix::fs::symlink("app", project.path("web")).unwrap();
+    git(&project, &["init", "--quiet"]);
+    git(&project, &["add", "app", "web"]);
+    let link = project.path("own").join(LOCAL);
+    std::os::unix::fs::symlink("../web/convoke.local.toml", link).unwrap();
+    for folder in ["app", "web", "./web/../app", "own"] {
+        let outcome = project.run(&["-C", folder, "lane", "run", "--agent", "claude", "x"]);
+        let seen = fs::read_to_string(project.path(folder).join("seen")).unwrap();
+        assert!(seen.contains("HOME=") && !seen.contains("sk-or-1234"), "{folder}: {outcome}");
+        for key in ["lane.pass_env", "dispatch.confirmation"] {
+            let remark = format!("warning: `{key}` in `{folder}/convoke.local.toml` is ignored: ");
+            assert!(outcome.stderr.contains(&remark), "{outcome}");
+        }
+    }
+}
+
 // Each row is one key that a cloned repository could turn against its user.
 #[test]
 fn a_committed_file_cannot_take_over() {
@@ -133,6 +154,103 @@ fn a_committed_file_takes_back_no_proof_that_its_user_requires() {
         let outcome = project.run_with_input(&words, answer);
         assert_eq!(outcome.code, Some(1), "{committed}\n{outcome}");
         assert!(outcome.stdout.contains("UNPROVEN"), "{outcome}");
+    }
+}
+
+/// A project whose committed file changes a reviewer that its user knows.
+fn with_changed_role(committed: &str) -> Project {
+    let role = "[dispatch.roles.'implement/security-reviewer']";
+    Project::new()
+        .file("README.md", "r\n")
+        .file("easy.md", "Approve.\n")
+        .file("docs/features/031-x/design.md", "d\n")
+        .file("docs/features/031-x/spec.md", "s\n")
+        .file(USER, format!("{role}\nrequire_proof = true\n"))
+        .file("convoke.toml", format!("{role}\n{committed}\n"))
+}
+
+const REVIEWER: &str = "implement/security-reviewer";
+
+// A project may change what a reviewer reads and is asked, but not behind its user's back.
+#[test]
+fn what_a_committed_file_changes_of_a_known_role_is_told() {
+    let answer = b"Files read: README.md\n{\"approved\": true, \"issues\": []}";
+    let feature = ["--feature", "031", "--files", "README.md"];
+    let note = |keys: &str| {
+        format!("note: `convoke.toml` of this project changes {keys} of the role {REVIEWER}\n")
+    };
+    for (committed, keys) in [
+        (
+            "artifacts = []\nrequired = ['README.md']\nrubric = 'easy.md'",
+            "artifacts, required, rubric",
+        ),
+        ("diff = true\ntarget = 'spec'\nfiles = false", "diff, target, files"),
+        ("resumes = false\nreturns = 'easy.md'", "resumes, returns"),
+        ("artifacts = ['design', 'spec']\nrequire_proof = true\nfiles = true", ""),
+    ] {
+        let project = with_changed_role(committed);
+        for words in [&["dispatch", "prompt", REVIEWER][..], &["dispatch", "check", REVIEWER]] {
+            let text = project.run_with_input(&[words, &feature].concat(), answer);
+            let told = usize::from(!keys.is_empty());
+            assert_eq!(text.stderr.matches(&note(keys)).count(), told, "{committed}\n{text}");
+            assert_eq!(text.stderr.matches("of this project changes").count(), told, "{text}");
+            let json = project.run_with_input(&[words, &feature, &["--json"]].concat(), answer);
+            let document: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+            let named = document["role_changed_by"]["convoke.toml"].as_array();
+            let named =
+                named.map(|keys| keys.iter().filter_map(|key| key.as_str()).collect::<Vec<_>>());
+            assert_eq!(named.unwrap_or_default().join(", "), keys, "{json}");
+        }
+    }
+}
+
+// What the user says wins over the committed file, and a role of the project's own has no other form.
+#[test]
+fn a_role_is_told_of_only_where_its_user_knows_another() {
+    let role = format!("[dispatch.roles.'{REVIEWER}']\n");
+    let committed = "artifacts = []\nrequired = ['README.md']";
+    let own = with_changed_role(committed)
+        .file(LOCAL, format!("{role}artifacts = ['design']\nrequired = ['easy.md']\n"));
+    let prompt = ["dispatch", "prompt", REVIEWER, "--feature", "031"];
+    assert_eq!(own.run(&prompt).stderr, "", "the user's own file decides");
+    let new = Project::new()
+        .file("README.md", "r\n")
+        .file("convoke.toml", "dispatch.roles.'ship/x-reviewer'.required = ['README.md']\n");
+    assert_eq!(new.run(&["dispatch", "prompt", "ship/x-reviewer"]).stderr, "");
+    let tracked = with_changed_role("").file(LOCAL, format!("{role}{committed}\n"));
+    let tracked = tracked.variable("PATH", "/usr/bin:/bin");
+    git(&tracked, &["init", "--quiet"]);
+    git(&tracked, &["add", LOCAL]);
+    let note = "note: `convoke.local.toml` of this project changes artifacts, required of the role";
+    assert!(tracked.run(&prompt).stderr.contains(note), "git tracks it");
+}
+
+// A loop and a round tell of it before they pay an agent, once for each role.
+#[test]
+fn a_loop_and_a_round_tell_what_a_committed_file_changes() {
+    let verdict = result(|value| {
+        value["result"] = "Files read: README.md\n{\"approved\": true, \"issues\": []}".into();
+    });
+    let client = with_claude(&format!("{}{verdict}", init()))
+        .on_branch("main")
+        .file("README.md", "r\n")
+        .file("docs/features/031-x/design.md", "d\n")
+        .file("docs/features/031-x/spec.md", "s\n")
+        .file("convoke.toml", format!("dispatch.roles.'{REVIEWER}'.required = ['README.md']\n"));
+    let note =
+        format!("note: `convoke.toml` of this project changes required of the role {REVIEWER}");
+    let more = ["--feature", "031", "--client", "claude", "--json"];
+    for (words, path) in [
+        (&["dispatch", "run", REVIEWER][..], "/role_changed_by/convoke.toml/0"),
+        (
+            &["dispatch", "loop", "implement", "--max", "1"],
+            "/role_changed_by/implement~1security-reviewer/convoke.toml/0",
+        ),
+    ] {
+        let outcome = client.run(&[words, &more].concat());
+        assert_eq!(outcome.stderr.matches(&note).count(), 1, "{outcome}");
+        let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!(document.pointer(path), Some(&"required".into()), "{outcome}");
     }
 }
 

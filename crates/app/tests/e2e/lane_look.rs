@@ -143,3 +143,17 @@ fn a_signal_that_comes_twice_is_one() {
     let list = project.stdout(&["lane", "list"]);
     assert!(list.contains("1  cancelled  claude"), "{list}");
 }
+
+// An agent that may only read is not watched where git does not run, and its user learns that.
+#[test]
+fn a_repository_without_git_is_not_taken_for_none() {
+    let project = with_claude(&format!("{}{}", init(), result(|_| ())));
+    let run = |project: &Project| project.run(&["lane", "run", "--agent", "claude", "x"]);
+    let bin = project.path("../home/bin").display().to_string();
+    let project = project.variable("PATH", &bin);
+    let warning = "warning: nobody can tell whether the working tree changed";
+    assert!(!run(&project).stderr.contains(warning), "there is no repository");
+    let project = project.on_branch("main");
+    let outcome = run(&project);
+    assert!(outcome.stderr.contains(warning), "{outcome}");
+}

@@ -166,6 +166,41 @@ fn a_tree_is_clean_or_not_or_nobody_can_tell() {
     assert_eq!(plumbing(&project, "clean-tree --what").code, Some(2));
 }
 
+// P-58: a tree that git did not look at is not clean, whatever a script asked for.
+#[test]
+fn a_tree_is_not_clean_without_git() {
+    let project = cloned().variable("PATH", "/none");
+    let open = plumbing(&project, "clean-tree");
+    assert_eq!((open.code, open.stdout.as_str()), (Some(3), ""), "{open}");
+    assert!(open.stderr.contains("clean-tree: git did not run: it is not on the PATH"), "{open}");
+    let closed = plumbing(&project, "clean-tree --fail-closed");
+    assert_eq!(closed.code, Some(1), "{closed}");
+    assert!(closed.stdout.starts_with("CLEAN=unknown\nPROBE_ERROR=git did not run ("), "{closed}");
+}
+
+// A folder is the same project by every name, also by `..` from inside and from beside it.
+#[test]
+fn a_project_that_is_named_from_elsewhere_keeps_git_and_its_branch() {
+    let project = cloned();
+    for folder in ["docs/deep", "../app"] {
+        fs::create_dir_all(project.path(folder)).unwrap();
+    }
+    fs::write(project.path("new.txt"), "x").unwrap();
+    let task = project.stdout(&["task", "add", "Keep notes"]);
+    for (from, named) in
+        [("docs", ".."), ("docs/deep", "../.."), ("docs", "deep"), ("../app", "../project")]
+    {
+        let line = format!(
+            "cd {from} && {0} -C {named} plumbing clean-tree && {0} -C {named} task list",
+            env!("CARGO_BIN_EXE_convoke")
+        );
+        let outcome = project.shell(&line, "");
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{named}: {outcome}");
+        assert!(outcome.stdout.starts_with("CLEAN=false\nDIRTY_OUT=?? new.txt"), "{outcome}");
+        assert!(outcome.stdout.contains(&task), "{named}: {outcome}");
+    }
+}
+
 // P-350, P-351, T-18, T-22, T-23
 #[test]
 fn a_probe_of_the_tree_always_exits_0() {

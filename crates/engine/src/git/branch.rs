@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use convoke_domain::design::setup::preflight::Probe;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::diff::{asked, run};
@@ -196,16 +197,22 @@ fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitSaid> {
 }
 
 /// Returns what git lists as changed or new, or how it ended and what it said.
-pub fn porcelain(folder: &Path) -> Result<String, (i32, String)> {
+pub fn porcelain(folder: &Path) -> Probe {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let repository = Repository::at(folder).map_err(|error| match error {
-        NoRepository::Refused(said) => (128, text(&said)),
-        NoRepository::NoGit(error) => (127, error.to_string()),
-        NoRepository::NoStandIn => (1, words(&NoRepository::NoStandIn)),
-    })?;
+    let repository = match Repository::at(folder) {
+        Ok(repository) => repository,
+        Err(NoRepository::Refused(said)) => return Probe::Failed(128, text(&said)),
+        Err(error @ (NoRepository::NoGit(_) | NoRepository::NoStandIn)) => {
+            return Probe::NotRun(words(&error));
+        }
+    };
     match status(&repository, &[]) {
-        Ok(lines) => Ok(text(&lines)),
-        Err(said) => Err((said.status.code().unwrap_or(-1), text(&said.stderr))),
+        Ok(lines) => Probe::Listed(text(&lines)),
+        Err(said) => match said.status.code() {
+            // A failure without a code of its own is one to start, or somebody ended git.
+            Some(0) | None => Probe::NotRun(text(&said.stderr)),
+            Some(code) => Probe::Failed(code, text(&said.stderr)),
+        },
     }
 }
 

@@ -68,10 +68,15 @@ impl Snapshot {
 
     fn taken(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, Reason> {
         let repository = Repository::at(folder).map_err(|error| match error {
-            // Settings that git cannot read are no reason to say nothing.
-            NoRepository::Refused(_) if super::checkout(folder).is_none() => Reason::NotARepository,
-            NoRepository::NoGit(_) => Reason::NotARepository,
-            NoRepository::Refused(_) | NoRepository::NoStandIn => Reason::LookFailed,
+            // Settings that git cannot read, or no git, are no reason to say nothing.
+            NoRepository::Refused(_) | NoRepository::NoGit(_)
+                if super::checkout(folder).is_none() =>
+            {
+                Reason::NotARepository
+            }
+            NoRepository::Refused(_) | NoRepository::NoGit(_) | NoRepository::NoStandIn => {
+                Reason::LookFailed
+            }
         })?;
         let mut snapshot = Self {
             convoke: convoke.to_owned(),

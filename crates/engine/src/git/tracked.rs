@@ -1,5 +1,6 @@
 //! Whether a repository's history delivers a file, or its user wrote it.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{checkout, git_dir, ls_files};
@@ -17,26 +18,59 @@ pub enum Tracking {
 
 /// Returns whether git tracks the file called `name` in `folder`: in any repository around it, because
 /// a committed folder can look like a repository of its own. Case does not matter, because some
-/// filesystems open `A.toml` for `a.toml`.
+/// filesystems open `A.toml` for `a.toml`. Git knows a file by the folder that it really is in, and a
+/// link may be committed as well as what it leads to: a file is untracked only if all of them are.
 pub fn tracking(folder: &Path, name: &str) -> Tracking {
-    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let is_bare =
-        |folder: &Path| ["HEAD", "objects", "refs"].iter().all(|it| folder.join(it).exists());
-    if absolute.ancestors().any(is_bare) {
-        return Tracking::Tracked;
+    let is_untracked = |path: &PathBuf| is_untracked(path).unwrap_or(false);
+    match places(folder, name) {
+        Some(places) if places.iter().all(is_untracked) => Tracking::Untracked,
+        Some(_) | None => Tracking::Tracked,
     }
-    let is_untracked = |root: &Path| {
-        if is_absent_from_index(root, name) {
-            return true;
+}
+
+/// No system follows more links.
+const MOST_LINKS: usize = 40;
+
+/// Returns where a file really is, and, if it is a link, every place that it leads to; nothing if that
+/// cannot be told.
+fn places(folder: &Path, name: &str) -> Option<Vec<PathBuf>> {
+    let mut path = folder.canonicalize().ok()?.join(name);
+    let mut places = Vec::new();
+    while places.len() < MOST_LINKS {
+        let target = path.read_link();
+        let next = path.parent().zip(target.as_ref().ok()).map(|(from, to)| from.join(to));
+        places.push(path);
+        match (next, target.map_err(|error| error.kind())) {
+            (Some(next), Ok(_)) => {
+                path = next.parent()?.canonicalize().ok()?.join(next.file_name()?);
+            }
+            // It is no link, or nothing is there.
+            (_, Err(ErrorKind::InvalidInput | ErrorKind::NotFound)) => return Some(places),
+            (_, _) => return None,
         }
-        let inside = absolute.strip_prefix(root).ok().and_then(Path::to_str);
-        let inside = inside.map(|inside| Path::new(inside).join(name).display().to_string());
-        let listed = inside.and_then(|path| ls_files(root, &["--", &format!(":(icase){path}")]));
-        listed.is_some_and(|names| names.is_empty())
+    }
+    None
+}
+
+/// Tells whether no repository around a file tracks it; nothing if its name cannot be told to git.
+fn is_untracked(path: &Path) -> Option<bool> {
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent()?;
+    let is_bare =
+        |folder: &Path| ["HEAD", "objects", "refs"].iter().all(|part| folder.join(part).exists());
+    if folder.ancestors().any(is_bare) {
+        return Some(false);
+    }
+    let is_absent = |root: &Path| {
+        let is_listed_empty = || {
+            let inside = path.strip_prefix(root).ok()?.to_str()?;
+            let listed = ls_files(root, &["--", &format!(":(icase){inside}")])?;
+            Some(listed.is_empty())
+        };
+        is_absent_from_index(root, name) || is_listed_empty().unwrap_or(false)
     };
-    let mut roots =
-        absolute.ancestors().filter(|root| root.join(".git").symlink_metadata().is_ok());
-    if roots.all(is_untracked) { Tracking::Untracked } else { Tracking::Tracked }
+    let mut roots = folder.ancestors().filter(|root| root.join(".git").symlink_metadata().is_ok());
+    Some(roots.all(is_absent))
 }
 
 /// No index that is worth reading is larger; then git is asked instead.
@@ -117,6 +151,8 @@ fn walk(folder: &Path) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::super::diff::tests::{did, repository, write};
     use super::*;
 
@@ -195,6 +231,51 @@ mod tests {
         assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
         write(folder.path(), ".git/HEAD", "ref: refs/heads/main\n");
         assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
+    }
+
+    // A clone brings links along, and git knows what they lead to by another name.
+    #[test]
+    fn a_file_that_links_lead_to_is_tracked_under_its_real_name() {
+        let folder = repository();
+        let at = |name: &str| folder.path().join(name);
+        write(folder.path(), &format!("app/sub/{NAME}"), "");
+        write(folder.path(), "app/shared.toml", "");
+        write(folder.path(), "own/x", "");
+        did(folder.path(), &["add", "app"]);
+        for (target, link) in [
+            ("app", "web"),
+            ("web", "twice"),
+            ("../app/shared.toml", "own/convoke.local.toml"),
+            ("app/shared.toml", "hop"),
+        ] {
+            symlink(target, at(link)).unwrap();
+        }
+        for tracked in ["app/sub", "web/sub", "twice/sub", "own/../web/sub", "own"] {
+            assert_eq!(tracking(&at(tracked), NAME), Tracking::Tracked, "{tracked}");
+        }
+        assert_eq!(tracking(&at("web"), NAME), Tracking::Untracked, "there is no such file");
+        let outside = tempfile::tempdir().unwrap();
+        symlink(at("hop"), outside.path().join(NAME)).unwrap();
+        assert_eq!(tracking(outside.path(), NAME), Tracking::Tracked, "over two links");
+    }
+
+    #[test]
+    fn a_link_counts_as_committed_if_it_is_or_if_nobody_can_follow_it() {
+        let (folder, outside) = (repository(), tempfile::tempdir().unwrap());
+        write(outside.path(), "mine.toml", "");
+        let link = folder.path().join(NAME);
+        symlink(outside.path().join("mine.toml"), &link).unwrap();
+        assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+        did(folder.path(), &["add", NAME]);
+        assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
+        did(folder.path(), &["rm", "--quiet", "--force", NAME]);
+        for target in [NAME, "gone/x", ".."] {
+            symlink(target, &link).unwrap();
+            assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked, "{target}");
+            std::fs::remove_file(&link).unwrap();
+        }
+        let gone = folder.path().join("gone");
+        assert_eq!(tracking(&gone, NAME), Tracking::Tracked, "there is no such folder");
     }
 
     // Git takes such a folder for a repository, although it has no `.git`.

@@ -68,6 +68,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        self.post.say_changes(app, output)?;
         let answer = match (&self.response, &self.transcript) {
             (Some(path), _) => Some(read(path)?),
             (None, None) => Some(read(Path::new("-"))?),

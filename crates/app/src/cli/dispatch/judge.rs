@@ -207,6 +207,7 @@ impl Submission<'_> {
             ambiguity: ambiguity.as_ref().map(|found| AmbiguityReport::new(found, last)),
             first_ambiguity: first.as_ref().map(|found| AmbiguityReport::new(found, answer)),
             resume_error,
+            role_changed_by: settings.changed_by(&role.name),
             diagnostics: reading.remarks,
             reading_unknown: unknown,
         };

@@ -1,5 +1,6 @@
 //! `convoke dispatch next`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use convoke_domain::dispatch::resume::Decision;
@@ -19,7 +20,7 @@ use super::prompt::say_remarks;
 use super::reading::requires_proof;
 use super::{PostArgs, gate, next_failed, no_files, read};
 use crate::app::{App, Format};
-use crate::config::dispatch::settings;
+use crate::config::dispatch::{ChangedBy, settings};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, Voice};
@@ -72,6 +73,9 @@ struct Report<'a> {
     is_shorter: bool,
     /// What five rounds cost that go on like this, in tenths of a percent of five fresh ones.
     loop_per_mille: Option<u64>,
+    /// What committed files change of the role.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    role_changed_by: ChangedBy,
     diagnostics: &'a [String],
 }
 
@@ -126,6 +130,7 @@ impl NextArgs {
     }
 
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        self.post.say_changes(app, output)?;
         let Decided { role, feature, made, .. } = self.decide(app, None)?;
         Dispatched { app, role: &role.name, task: None }
             .record_start(kind_of(&role), &Voice::default());
@@ -146,6 +151,7 @@ impl NextArgs {
             is_shorter: (chars as u64) < made.fresh_chars,
             loop_per_mille: agent_id(&made.decision)
                 .and_then(|_| resumed_loop_per_mille(made.fresh_chars, chars as u64, 5)),
+            role_changed_by: settings(app)?.changed_by(&role.name),
             diagnostics: &made.diagnostics,
         };
         match app.format {

@@ -1,5 +1,7 @@
 //! `convoke dispatch prompt` and `artifacts`.
 
+use std::collections::BTreeMap;
+
 use convoke_domain::dispatch::required::{Reference, block};
 use convoke_domain::dispatch::role::Profile;
 use convoke_domain::text::Text;
@@ -9,9 +11,9 @@ use serde::Serialize;
 
 use super::deed::{Dispatched, kind_of};
 use super::materials::{ChangedArgs, MaterialArgs};
-use super::{PostArgs, no_files, profile};
+use super::{PostArgs, no_files, profile, say_changes};
 use crate::app::{App, Format, Verbosity};
-use crate::config::dispatch::settings;
+use crate::config::dispatch::{ChangedBy, settings};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, Voice};
@@ -47,6 +49,9 @@ struct Report<'a> {
     chars: usize,
     tokens_x10: u64,
     artifacts: Vec<ReferenceReport>,
+    /// What committed files change of the role.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    role_changed_by: ChangedBy,
     diagnostics: &'a [String],
 }
 
@@ -68,6 +73,7 @@ impl PromptArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
+        say_changes([&role.name], &settings, output);
         let materials = self.materials.read(app, &settings, &role)?;
         let dispatch = assemble(&feature, &app.project, &materials.order(&role))
             .map_err(|error| Failure::new(Exit::Surroundings, error))?;
@@ -85,6 +91,7 @@ impl PromptArgs {
                 chars: Text::new(prompt).chars(),
                 tokens_x10: Estimate.count(Text::new(prompt)).tenths(),
                 artifacts: ReferenceReport::all(references),
+                role_changed_by: settings.changed_by(&role.name),
                 diagnostics,
             })?,
         }

@@ -1,5 +1,7 @@
 //! How a judged answer is shown, to people and to programs.
 
+use std::collections::BTreeMap;
+
 use convoke_domain::dispatch::also_wrote::excerpt;
 use convoke_domain::dispatch::ambiguity::Ambiguity;
 use convoke_domain::dispatch::confirmation::Confirmation;
@@ -11,6 +13,7 @@ use serde::Serialize;
 use super::judge::Judged;
 use super::proof::{QuotationReport, ReceiptReport};
 use crate::cli::lane::{LaneReport, Ran};
+use crate::config::dispatch::ChangedBy;
 
 /// What was found about an answer.
 #[derive(Serialize)]
@@ -46,6 +49,9 @@ pub(super) struct CheckReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) first_ambiguity: Option<AmbiguityReport>,
     pub(super) resume_error: Option<&'static str>,
+    /// What committed files change of the role.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) role_changed_by: ChangedBy,
     pub(super) diagnostics: Vec<String>,
     /// Why Convoke cannot tell what was read.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -129,6 +129,7 @@ impl Args {
             void: Mutex::default(),
         };
         course.check()?;
+        let changed = course.say_changes(&settings, output);
         course.take_up()?;
         let stop = course.go()?;
         let Workspace { store, scope } = course.workspace()?;
@@ -137,7 +138,8 @@ impl Args {
             .map_err(refused)?;
         let (entries, hint) = (course.entries()?, course.hint(stop, &settings));
         let void = course.void.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let exit = Summary::new(stop, &entries, &answers(&entries), &void).show(app, output)?;
+        let summary = Summary::new(stop, &entries, &answers(&entries), &void);
+        let exit = summary.with_changes(changed).show(app, output)?;
         if let Some(hint) = hint {
             output.say(&format!("hint: {hint}"));
         }

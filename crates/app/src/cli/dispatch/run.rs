@@ -81,6 +81,7 @@ impl RunArgs {
             rules: self.rules.rules(),
         };
         assignment.check(app)?;
+        self.next.post.say_changes(app, output)?;
         let judgement = assignment.run(app, &Voice::default())?;
         let Judgement { ran, earlier, judged } = &judgement;
         match (app.format, judged) {

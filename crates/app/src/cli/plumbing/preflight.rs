@@ -1,6 +1,6 @@
 //! `convoke plumbing preflight` and `clean-tree`.
 
-use convoke_domain::design::setup::preflight::{Skips, UnknownOption, clean_lines};
+use convoke_domain::design::setup::preflight::{Probe, Skips, UnknownOption, clean_lines};
 use convoke_engine::design::setup::steps::{self, StepError};
 use convoke_engine::git::branch::porcelain;
 
@@ -47,12 +47,17 @@ pub(super) fn clean_tree(
         }
     };
     let found = porcelain(&app.project);
-    if let Err((code, words)) = &found {
-        let words = words.trim_end();
-        output.say(&format!("clean-tree: git status --porcelain failed (exit {code}): {words}"));
+    match &found {
+        Probe::Listed(_) => {}
+        Probe::Failed(code, words) => output.say(&format!(
+            "clean-tree: git status --porcelain failed (exit {code}): {}",
+            words.trim_end()
+        )),
+        Probe::NotRun(words) => {
+            output.say(&format!("clean-tree: git did not run: {}", words.trim_end()));
+        }
     }
-    let found = found.as_deref().map_err(|(code, words)| (*code, words.as_str()));
-    let (lines, code) = clean_lines(found, fail_closed);
+    let (lines, code) = clean_lines(&found, fail_closed);
     print(&lines, output)?;
     Ok(Exit::Script(code))
 }

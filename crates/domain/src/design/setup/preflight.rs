@@ -125,21 +125,39 @@ pub fn check(
 /// The most that is shown of what git lists.
 const MOST_SHOWN: usize = 256;
 
-/// Returns what a script is told about a tree: what git listed, or its code and its words. Nobody may
-/// say that a tree is clean which git cannot judge, unless the script wants it so.
-pub fn clean_lines(found: Result<&str, (i32, &str)>, fail_closed: bool) -> (Vec<String>, u8) {
+/// What came of asking git about a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Probe {
+    /// Git listed what is changed or new.
+    Listed(String),
+    /// Git ended with a code and some words.
+    Failed(i32, String),
+    /// Git did not run, or not to its end.
+    NotRun(String),
+}
+
+/// Returns what a script is told about a tree, and its exit code. Where `git status` fails the tree
+/// counts as clean, unless the script wants to know; where git does not even run, never.
+pub fn clean_lines(found: &Probe, fail_closed: bool) -> (Vec<String>, u8) {
     let brief = |text: &str| {
         let line: String = text.trim_end().chars().take(MOST_SHOWN).collect();
         line.replace(|c: char| c.is_control(), " ")
     };
+    let unknown =
+        |error: String| (vec!["CLEAN=unknown".to_owned(), format!("PROBE_ERROR={error}")], 1);
     match found {
-        Ok("") => (vec!["CLEAN=true".to_owned()], 0),
-        Ok(listed) => (vec!["CLEAN=false".to_owned(), format!("DIRTY_OUT={}", brief(listed))], 0),
-        Err((code, words)) if fail_closed => {
-            let error = format!("PROBE_ERROR=git exited {code} ({})", brief(words));
-            (vec!["CLEAN=unknown".to_owned(), error], 1)
+        Probe::Listed(listed) if listed.is_empty() => (vec!["CLEAN=true".to_owned()], 0),
+        Probe::Listed(listed) => {
+            (vec!["CLEAN=false".to_owned(), format!("DIRTY_OUT={}", brief(listed))], 0)
         }
-        Err(_) => (vec!["CLEAN=true".to_owned()], 0),
+        Probe::Failed(code, words) if fail_closed => {
+            unknown(format!("git exited {code} ({})", brief(words)))
+        }
+        Probe::NotRun(words) if fail_closed => {
+            unknown(format!("git did not run ({})", brief(words)))
+        }
+        Probe::Failed(..) => (vec!["CLEAN=true".to_owned()], 0),
+        Probe::NotRun(_) => (Vec::new(), 3),
     }
 }
 
@@ -167,18 +185,24 @@ mod tests {
     #[test]
     fn a_script_is_told_whether_a_tree_is_clean() {
         let told = |found, fail_closed| {
-            let (lines, code) = clean_lines(found, fail_closed);
+            let (lines, code) = clean_lines(&found, fail_closed);
             (lines.join("|"), code)
         };
-        assert_eq!(told(Ok(""), true), ("CLEAN=true".to_owned(), 0));
+        let listed = |text: &str| Probe::Listed(text.to_owned());
+        assert_eq!(told(listed(""), true), ("CLEAN=true".to_owned(), 0));
         let dirty = "CLEAN=false|DIRTY_OUT= M a ?? b".to_owned();
-        assert_eq!(told(Ok(" M a\n?? b\n"), false), (dirty, 0));
+        assert_eq!(told(listed(" M a\n?? b\n"), false), (dirty, 0));
         let long = "é".repeat(400);
-        let (lines, _) = clean_lines(Ok(&long), false);
+        let (lines, _) = clean_lines(&listed(&long), false);
         assert_eq!(lines[1].chars().count(), "DIRTY_OUT=".len() + 256);
-        assert_eq!(told(Err((128, "fatal")), false), ("CLEAN=true".to_owned(), 0));
+        let failed = || Probe::Failed(128, "fatal: no\n".to_owned());
+        assert_eq!(told(failed(), false), ("CLEAN=true".to_owned(), 0));
         let unknown = "CLEAN=unknown|PROBE_ERROR=git exited 128 (fatal: no)".to_owned();
-        assert_eq!(told(Err((128, "fatal: no\n")), true), (unknown, 1));
+        assert_eq!(told(failed(), true), (unknown, 1));
+        let not_run = || Probe::NotRun("not found".to_owned());
+        assert_eq!(told(not_run(), false), (String::new(), 3));
+        let unknown = "CLEAN=unknown|PROBE_ERROR=git did not run (not found)".to_owned();
+        assert_eq!(told(not_run(), true), (unknown, 1));
     }
 
     fn said(gate: Gate, branch: Option<&str>, cleanliness: Cleanliness) -> Option<(String, u8)> {

@@ -1,14 +1,33 @@
 //! What a loop checks before it spends anything, and what it advises at its end.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use convoke_domain::dispatch::review_loop::Stop;
+use convoke_domain::dispatch::role::RoleName;
 
 use super::Course;
-use crate::config::dispatch::Settings;
+use crate::cli::dispatch::say_changes;
+use crate::config::dispatch::{ChangedBy, Settings};
 use crate::failure::Failure;
+use crate::output::Output;
 
 impl Course<'_> {
+    /// Tells the user what committed files change of the roles that the loop asks, and returns it.
+    pub(super) fn say_changes(
+        &self,
+        settings: &Settings,
+        output: &Output,
+    ) -> BTreeMap<String, ChangedBy> {
+        let command = &self.args.command;
+        let roles = self.reviewers.iter().chain(&self.fixer);
+        let full_name = |role: &String| RoleName { command: command.clone(), role: role.clone() };
+        let names: Vec<_> = roles.map(full_name).collect();
+        say_changes(&names, settings, output);
+        let changed = names.iter().map(|name| (name.to_string(), settings.changed_by(name)));
+        changed.filter(|(_, by)| !by.is_empty()).collect()
+    }
+
     /// Checks every reviewer, and the fixer if there is one, as far as that needs no agent. One that
     /// cannot be asked must not be found out after others were paid.
     pub(super) fn check(&self) -> Result<(), Failure> {

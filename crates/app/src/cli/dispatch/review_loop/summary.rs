@@ -11,6 +11,7 @@ use super::BY_HAND;
 use super::entry::{Grounds, findings, issues};
 use crate::app::{App, Format};
 use crate::cli::dispatch::report::{COLUMNS, IssueWords, also_wrote_lines, issue_lines};
+use crate::config::dispatch::ChangedBy;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -26,6 +27,9 @@ pub(super) struct Summary {
     /// Findings that were there and are not any more.
     accepted: usize,
     cost: Cost,
+    /// What committed files change of the roles, by role.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    role_changed_by: BTreeMap<String, ChangedBy>,
 }
 
 #[derive(Serialize)]
@@ -94,7 +98,13 @@ impl Summary {
             findings: finding_reports(entries, &fates),
             accepted,
             cost: cost(all(), accepted),
+            role_changed_by: BTreeMap::new(),
         }
+    }
+
+    /// Adds what committed files change of the roles.
+    pub(super) fn with_changes(self, role_changed_by: BTreeMap<String, ChangedBy>) -> Self {
+        Self { role_changed_by, ..self }
     }
 
     pub(super) fn show(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
