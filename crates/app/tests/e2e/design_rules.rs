@@ -59,7 +59,7 @@ fn aged(mut entry: Entry, changed: Option<&str>) -> Entry {
 // A better reading of old answers is no sign that the answers were changed.
 #[test]
 fn a_run_under_other_rules_is_labelled_and_not_called_changed() {
-    let said = "recounted by rules 2; the run was written under rules 1";
+    let said = "recounted by rules 3; the run was written under rules 1";
     for changed in [None, Some("voting-tally.md")] {
         let (project, run) = with_older_run(changed);
         let recount = project.run(&["recount", OLDER]);
