@@ -237,10 +237,7 @@ fn is_said_to_be_void(sentence: &str) -> bool {
     let is_swapped = words.windows(2).enumerate().any(|(place, pair)| {
         let rest = &words[place + 2..];
         let is_changed = rest.iter().any(|word| matches!(*word, "should" | "must" | "means"));
-        EACH.contains(&pair[0])
-            && is_token(&pair[1])
-            && is_changed
-            && rest.iter().any(|word| is_token(word))
+        EACH.contains(&pair[0]) && is_token(&pair[1]) && is_changed && rest.iter().any(&is_token)
     });
     let own = ["these", "my", "those", "all", "the"];
     let subject = words.windows(2).position(|pair| {
