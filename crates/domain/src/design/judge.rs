@@ -21,6 +21,10 @@ use super::vote::{
 use super::voting_block::{Form, Reading, counted, uncounted};
 use crate::markdown::lines;
 
+mod verdict;
+
+pub use verdict::Verdict;
+
 /// What judges are told above the cases.
 const INSTRUCTIONS: &str = "\
 Every decision below has two defenses. Vote on each decision for one of the two, by the quality of \
@@ -358,37 +362,6 @@ fn numbered(line: &str) -> Option<(usize, &str)> {
     let (digits, rest) = rest.split_at(end);
     let number = digits.parse().ok().filter(|_| start.eq_ignore_ascii_case(START))?;
     Some((number, rest))
-}
-
-/// What judges decided on one decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// A side won.
-    Won {
-        /// The side.
-        side: Side,
-        /// The votes for what was chosen.
-        thesis: usize,
-        /// The votes for the alternative.
-        antithesis: usize,
-        /// Why the winning judges voted as they did.
-        rationales: Vec<String>,
-    },
-    /// Two judges disagree.
-    Tie,
-    /// So many judges voted, which is too few.
-    TooFew(usize),
-}
-
-impl Verdict {
-    /// Returns the reason that an open decision is recorded with.
-    pub fn reason(&self) -> Option<String> {
-        match self {
-            Self::Won { .. } => None,
-            Self::Tie => Some("1-1 tie with 2 voters".to_owned()),
-            Self::TooFew(count) => Some(format!("{count} judges eligible")),
-        }
-    }
 }
 
 /// Counts the votes on a decision. A judge who abstained does not count, so of three votes two
