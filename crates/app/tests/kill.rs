@@ -157,7 +157,9 @@ fn divided(ground: &Ground) {
     let answers = || convoke::rehearsal::answers().filter(|(lane, _)| *lane != "vote/Codex");
     let revision = answers().find(|(lane, _)| *lane == "chair/revision/claude").unwrap().1;
     let plan = revision.split("=== resolutions ===").next().unwrap();
-    let decided = format!("{plan}\n=== resolutions ===\nFINDING_2: It has one owner.\n");
+    let task = "### Task 9: Give it one owner\n\n**Files:**\n- jot/store.py\n\n\
+                **Done when:** it has one\n\n**Source:** FINDING_2\n";
+    let decided = format!("{plan}\n{task}\n=== resolutions ===\nFINDING_2: It has one owner.\n");
     let lanes: String = answers().map(|(lane, answer)| recorded(lane, answer)).collect();
     let decided = recorded("chair/decided-1/claude", &decided);
     let tape = format!("{}\n{lanes}{decided}", Cassette::head());

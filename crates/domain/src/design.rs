@@ -21,6 +21,7 @@ mod block;
 pub mod board;
 pub mod bucket;
 pub mod citation;
+mod correction;
 pub mod debate;
 pub mod decision;
 pub mod discussion;

@@ -106,18 +106,58 @@ const CORRECTIONS: [&str; 24] = [
 
 /// Tells whether a writer corrects itself with a word in capitals. The name of a side also belongs to
 /// ordinary reasons (`better shown than ANTI_THESIS.`), so its place is not enough: words of
-/// correction come before it, or it ends the reason and is set off from what comes before.
+/// correction come before it, it ends the reason and is set off from what comes before, or the reason
+/// sides with it.
 pub(super) fn is_correction(reason: &str, other: &str) -> bool {
+    if !reason.contains(other) {
+        return false;
+    }
     let said = without_quotations(reason);
     let words = words(&said);
     let count = words.len();
+    let is_sided = sides_with(&words, other);
     let mut places = words.into_iter().enumerate();
-    places.any(|(place, said)| {
-        let before = said.before.to_lowercase();
-        let is_corrected = CORRECTIONS.contains(&before.as_str());
-        let is_end = said.is_set_off && place + 1 == count;
-        said.word == other && said.is_last && (is_corrected || is_end)
-    })
+    is_sided
+        || places.any(|(place, said)| {
+            let before = said.before.to_lowercase();
+            let is_corrected = CORRECTIONS.contains(&before.as_str());
+            let is_end = said.is_set_off && place + 1 == count;
+            said.word == other && said.is_last && (is_corrected || is_end)
+        })
+}
+
+/// Tells whether the words of a reason side with another vote than its own: `the ANTI_THESIS is
+/// right, so I take it`. A concession (`ANTI_THESIS is right about the cost`) does not.
+pub(super) fn sides_with(words: &[Said<'_>], other: &str) -> bool {
+    const LINKS: [&str; 4] = ["is", "was", "seems", "looks"];
+    const PRAISE: [&str; 8] =
+        ["right", "correct", "better", "stronger", "preferable", "convincing", "best", "true"];
+    const TAKEN: [&str; 10] =
+        ["take", "choose", "pick", "prefer", "support", "adopt", "favour", "favor", "for", "with"];
+    const BUTS: [&str; 11] = [
+        "but", "yet", "though", "although", "however", "only", "if", "when", "unless", "while",
+        "were",
+    ];
+    let lower = |place: usize| words.get(place).map(|said| said.word.to_lowercase());
+    let is = |place: usize, list: &[&str]| {
+        lower(place).is_some_and(|word| list.contains(&word.as_str()))
+    };
+    let has_but = (0..words.len()).any(|place| is(place, &BUTS));
+    let named = (0..words.len()).filter(|place| words[*place].word == other);
+    let mut sided = named.filter(|&place| {
+        let is_praised = is(place + 1, &LINKS)
+            && is(place + 2, &PRAISE)
+            && words.get(place + 2).is_some_and(|said| said.is_last);
+        let verb = place
+            .checked_sub(1)
+            .map(|before| before - usize::from(is(before, &["the"]) && before > 0));
+        let is_first_person = |verb: usize| {
+            (verb.saturating_sub(2)..verb).any(|place| is(place, &["i", "we", "i'd"]))
+        };
+        let is_taken = verb.is_some_and(|verb| is(verb, &TAKEN) && is_first_person(verb));
+        is_praised || is_taken
+    });
+    !has_but && sided.next().is_some()
 }
 
 #[cfg(test)]
@@ -149,6 +189,21 @@ mod tests {
             ("5\" of NO", "5\" of NO"),
         ] {
             assert_eq!(without_quotations(reason), said);
+        }
+    }
+
+    #[test]
+    fn a_reason_may_side_with_the_other_vote() {
+        for (reason, expected) in [
+            ("the ANTI_THESIS is right, so I take it", true),
+            ("I prefer the ANTI_THESIS here", true),
+            ("on balance I go with ANTI_THESIS", true),
+            ("ANTI_THESIS is right about the cost", false),
+            ("ANTI_THESIS is right, but slow", false),
+            ("better shown than ANTI_THESIS", false),
+            ("\"ANTI_THESIS is right, so\" is all it says", false),
+        ] {
+            assert_eq!(is_correction(reason, "ANTI_THESIS"), expected, "{reason}");
         }
     }
 

@@ -49,6 +49,18 @@ const NOT_MINE: [&str; 12] = [
     "不是我的",
 ];
 
+/// Words with which a sentence that ends with a full stop says that it means what is below it.
+const FOLLOWING: [&str; 8] = [
+    "the following is",
+    "what follows is",
+    "the block below",
+    "the votes below",
+    "below is",
+    "das folgende ist",
+    "ce qui suit est",
+    "lo siguiente es",
+];
+
 /// Words that take votes back, in languages whose order of words is not English. Each names the votes
 /// or the block: "Je retire la remarque" takes back something else.
 const TAKEN_BACK: [(&str, &[&str]); 18] = [
@@ -98,10 +110,25 @@ pub(super) fn is_example(line: &str) -> bool {
     let is_own = holds(&OWN) && !calls_example(&start) && !words.contains("would ");
     let is_form = holds(&FORMATS) && !holds(&KEPT_TO);
     let is_below = ["below", "following", "next block", "folgend"];
+    let is_introduced = (calls_example(&words) || is_form) && introduces(&words);
     imagines(&words)
-        || (calls_example(&words) || is_form) && !is_own
+        || is_introduced && !is_own
+        || calls_example(&words) && holds(&FOLLOWING)
         || holds(&NOT_MINE)
         || holds(&is_below) && withdrawal_in(&words).is_some()
+}
+
+/// Tells whether a line leads to what is below it: it ends with a colon, or is no sentence and
+/// consists of little else. "I checked each citation, for example `a.py:36`." is about something else.
+fn introduces(line: &str) -> bool {
+    const FEW: usize = 5;
+    let line = line.trim_end_matches(|c: char| c.is_whitespace() || "*_`".contains(c));
+    if line.ends_with([':', '\u{ff1a}']) {
+        return true;
+    }
+    let is_sentence = line.ends_with(['.', '!', '?', '\u{3002}', '\u{ff01}']);
+    let is_short = line.split_whitespace().count() <= FEW;
+    is_short && (!is_sentence || is_said_to_be_example(line))
 }
 
 /// Finds a sentence below a block that takes it back. Returns the sentence and how much it takes
@@ -130,6 +157,7 @@ fn withdrawal_in(sentence: &str) -> Option<Extent> {
     object
         .map(|object| if is_plural(object) { Extent::Votes } else { Extent::Block })
         .or_else(|| english_withdrawal(sentence))
+        .or_else(|| is_said_to_be_void(sentence).then_some(Extent::Votes))
         .or_else(|| is_said_to_be_example(sentence).then_some(Extent::Block))
 }
 
@@ -137,7 +165,10 @@ fn withdrawal_in(sentence: &str) -> Option<Extent> {
 /// begins the sentence or follows a word that lets it be an order or the writer's own act; its object
 /// follows within a few words. "The votes above ignore style" takes nothing back.
 fn english_withdrawal(sentence: &str) -> Option<Extent> {
-    const VERBS: [&str; 10] = [
+    const VERBS: [&str; 13] = [
+        "invert",
+        "reverse",
+        "flip",
         "withdraw",
         "retract",
         "ignore",
@@ -165,12 +196,62 @@ fn english_withdrawal(sentence: &str) -> Option<Extent> {
         let extents = objects.filter_map(|word| match *word {
             "votes" | "vote" | "ballot" | "blocks" | "everything" | "answer" => Some(Extent::Votes),
             "block" | "above" => Some(Extent::Block),
+            "them" if words[place] == "count" && words.len() == place + 2 => Some(Extent::Votes),
             _ => None,
         });
         extents.max()
     };
     let taken = (0..words.len()).filter(|place| is_verb(*place)).find_map(object);
     taken.or_else(|| is_taken_back(&words).then_some(Extent::Votes))
+}
+
+/// Reads "these votes are wrong", "my votes above are void" and "every YES above should read NO".
+fn is_said_to_be_void(sentence: &str) -> bool {
+    const LINKS: [&str; 6] = ["are", "is", "were", "was", "be", "as"];
+    const VOID: [&str; 14] = [
+        "void",
+        "wrong",
+        "invalid",
+        "incorrect",
+        "mistaken",
+        "withdrawn",
+        "retracted",
+        "revoked",
+        "null",
+        "cancelled",
+        "canceled",
+        "inverted",
+        "swapped",
+        "obsolete",
+    ];
+    const SMALL: [&str; 9] =
+        ["all", "now", "therefore", "hereby", "simply", "both", "considered", "treated", "to"];
+    const EACH: [&str; 5] = ["every", "each", "all", "any", "my"];
+    const TOKENS: [&str; 5] = ["yes", "no", "exonerate", "thesis", "anti_thesis"];
+    let apart = |c: char| !c.is_alphanumeric() && c != '\'' && c != '_';
+    let words: Vec<_> = sentence.split(apart).filter(|word| !word.is_empty()).collect();
+    if words.iter().any(|word| is_negation(word) || matches!(*word, "none" | "neither" | "if")) {
+        return false;
+    }
+    let is_token = |word: &&str| TOKENS.contains(word);
+    let is_swapped = words.windows(2).enumerate().any(|(place, pair)| {
+        let rest = &words[place + 2..];
+        let is_changed = rest.iter().any(|word| matches!(*word, "should" | "must" | "means"));
+        EACH.contains(&pair[0]) && is_token(&pair[1]) && is_changed && rest.iter().any(&is_token)
+    });
+    let own = ["these", "my", "those", "all", "the"];
+    let subject = words.windows(2).position(|pair| {
+        own.contains(&pair[0]) && matches!(pair[1], "votes" | "vote" | "ballot" | "block")
+    });
+    let is_void = subject.is_some_and(|place| {
+        let mut rest = words[place + 2..].iter().skip_while(|word| {
+            matches!(**word, "above" | "in" | "the" | "block" | "should" | "must" | "on" | "here")
+        });
+        let is_linked = rest.next().is_some_and(|word| LINKS.contains(word));
+        let said = rest.find(|word| !SMALL.contains(word) && !LINKS.contains(word));
+        is_linked && said.is_some_and(|word| VOID.contains(word))
+    });
+    is_swapped || is_void
 }
 
 fn is_negation(word: &str) -> bool {
@@ -206,7 +287,9 @@ fn is_said_to_be_example(sentence: &str) -> bool {
     let mut words = sentence.split(apart).filter(|word| !word.is_empty()).rev();
     let is_shown = words.next().is_some_and(|word| SHOWN.contains(&word));
     let link = words.find(|word| !SMALL.contains(word));
+    let is_denied = sentence.split(apart).any(|word| matches!(word, "none" | "neither"));
     is_shown
+        && !is_denied
         && link.is_some_and(|word| LINKS.contains(&word))
         && words.next().is_some_and(|word| SUBJECTS.contains(&word))
 }
@@ -234,6 +317,7 @@ mod tests {
             "If it had a lock, I would vote:",
             "Ignore the block below:",
             "These are not my votes:",
+            "The following is only an example.",
         ] {
             assert_eq!(introduction(&["Fine.", line, ""]), Some(line), "{line}");
         }
@@ -244,6 +328,9 @@ mod tests {
             "My votes in your format:",
             "In the requested format:",
             "I would vote as follows:",
+            "I checked each citation, for example `jot/store.py:36`.",
+            "I checked each citation, for example `jot/store.py:36`",
+            "I kept to the format.",
             "I read all of it; if anything is unclear, ask.",
             "Meine Stimmen im gewünschten Format:",
             "Voici mes votes au format demandé :",
@@ -260,6 +347,10 @@ mod tests {
             ("Fine.\nSorry, do not count my votes!", Extent::Votes),
             ("I take all of these votes back.", Extent::Votes),
             ("Those are not my votes.", Extent::Votes),
+            ("These votes are wrong; please do not count them", Extent::Votes),
+            ("Please do not count them.", Extent::Votes),
+            ("my votes above are void", Extent::Votes),
+            ("Every YES above should read NO.", Extent::Votes),
             ("The block above is only an example.", Extent::Block),
             ("Ich ziehe diese Stimmen zurück.", Extent::Votes),
             ("Bitte ignoriere den Block oben.", Extent::Block),
@@ -280,6 +371,11 @@ mod tests {
             "The votes above ignore style questions.",
             "I did not count style as blocking.",
             "You can ignore my spelling.",
+            "None of these votes are an example; I stand by them.",
+            "None of these votes are wrong.",
+            "The findings overlap; do not count them twice.",
+            "My votes are final.",
+            "All YES votes rest on the code.",
             "Je retire la remarque sur le nom.",
             "Das ist ein Beispiel für gute Arbeit.",
         ] {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::afterthought::is_correction;
 use super::anonymity::{Hidden, Leak};
+use super::correction::{after_warning, corrections, is_withdrawn, withdrawn_warning};
 use super::debate::Defense;
 use super::decision::Decision;
 use super::policy::Policy;
@@ -19,6 +20,10 @@ use super::vote::{
 };
 use super::voting_block::{Form, Reading, counted, uncounted};
 use crate::markdown::lines;
+
+mod verdict;
+
+pub use verdict::Verdict;
 
 /// What judges are told above the cases.
 const INSTRUCTIONS: &str = "\
@@ -135,8 +140,8 @@ pub struct Vote {
 impl Vote {
     /// Tells whether the rationale takes the vote back: `THESIS — no wait, ANTI_THESIS`.
     fn is_taken_back(&self) -> bool {
-        let others = Side::BOTH.into_iter().filter(|side| *side != self.side);
-        others.into_iter().any(|side| is_correction(&self.rationale, side.token()))
+        let mut others = Side::BOTH.into_iter().filter(|side| *side != self.side).map(Side::token);
+        others.any(|side| is_correction(&self.rationale, side))
     }
 }
 
@@ -149,8 +154,28 @@ pub struct Votes {
     pub repeated: BTreeSet<usize>,
     /// Decisions on which both votes were cast, so that neither counts.
     pub contradicted: BTreeSet<usize>,
+    /// Decisions on which the judge withdraws its vote in the rationale.
+    pub withdrawn: BTreeSet<usize>,
     /// How the answer was written.
     pub form: Form,
+    /// What the judge wrote after its block.
+    pub after: String,
+}
+
+impl Votes {
+    /// Takes away what the judge says otherwise outside of its block, and all that counts for nothing.
+    fn settle(&mut self, outside: impl Iterator<Item = (usize, Side)>) {
+        for (number, side) in outside {
+            if self.votes.get(&number).is_some_and(|vote| vote.side != side) {
+                self.contradicted.insert(number);
+            }
+        }
+        self.withdrawn.retain(|number| !self.contradicted.contains(number));
+        for number in self.contradicted.iter().chain(&self.withdrawn) {
+            self.votes.remove(number);
+            self.repeated.remove(number);
+        }
+    }
 }
 
 /// What a judge's answer comes to.
@@ -184,13 +209,16 @@ pub fn read(answer: Option<&str>, asked: Asked<'_>) -> Judgement {
         return Judgement::Ineligible;
     };
     let counted = counted(answer, asked.reading, form(asked.policy));
-    let mut votes = Votes { form: counted.form, ..Votes::default() };
+    let mut votes = Votes { form: counted.form, after: counted.after, ..Votes::default() };
     for (number, vote) in counted.votes {
         if !asked.on_ballot.contains(&number) {
             continue;
         }
         if asked.reading != Reading::Plain && vote.is_taken_back() {
             votes.contradicted.insert(number);
+        }
+        if asked.reading != Reading::Plain && is_withdrawn(&vote.rationale) {
+            votes.withdrawn.insert(number);
         }
         match votes.votes.entry(number) {
             Entry::Vacant(place) => {
@@ -203,16 +231,23 @@ pub fn read(answer: Option<&str>, asked: Asked<'_>) -> Judgement {
             }
         }
     }
-    for number in &votes.contradicted {
-        votes.votes.remove(number);
-        votes.repeated.remove(number);
-    }
-    let is_nothing = votes.votes.is_empty() && votes.contradicted.is_empty();
+    let outside = counted.outside.into_iter().map(|(number, vote)| (number, vote.side));
+    let corrected = corrected(&votes.after);
+    votes.settle(outside.chain(corrected));
+    let is_nothing =
+        votes.votes.is_empty() && votes.contradicted.is_empty() && votes.withdrawn.is_empty();
     match counted.disowned {
         Some(words) if is_nothing => Judgement::Disowned(words),
         _ if is_nothing => Judgement::Unparseable,
         _ => Judgement::Votes(votes),
     }
+}
+
+/// Reads the votes that sentences after a block give to decisions.
+fn corrected(after: &str) -> impl Iterator<Item = (usize, Side)> + use<> {
+    let id = |word: &str| numbered(word).map(|(number, _)| number);
+    let found = corrections(after, id, &Side::BOTH.map(Side::token));
+    found.into_iter().filter_map(|(number, token)| Some((number, Side::parse(token)?)))
 }
 
 /// Returns what these rules take for a vote.
@@ -258,8 +293,13 @@ impl Judgement {
                 let sides = Side::BOTH.map(Side::token);
                 let contradicted = contradicted
                     .map(|number| contradicted_warning(&who, &format!("DECISION_{number}"), sides));
+                let withdrawn = votes.withdrawn.iter();
+                let withdrawn =
+                    withdrawn.map(|number| withdrawn_warning(&who, &format!("DECISION_{number}")));
                 let unmarked = unmarked_warning(&who, votes.form);
-                unmarked.into_iter().chain(repeated).chain(contradicted).collect()
+                let after = after_warning(&who, &votes.after);
+                let warnings = unmarked.into_iter().chain(repeated).chain(contradicted);
+                warnings.chain(withdrawn).chain(after).collect()
             }
         }
     }
@@ -268,7 +308,9 @@ impl Judgement {
     fn settles(&self, number: usize) -> bool {
         match self {
             Self::Votes(votes) => {
-                votes.votes.contains_key(&number) || votes.contradicted.contains(&number)
+                votes.votes.contains_key(&number)
+                    || votes.contradicted.contains(&number)
+                    || votes.withdrawn.contains(&number)
             }
             Self::Ineligible | Self::Unparseable | Self::Disowned(_) => false,
         }
@@ -320,37 +362,6 @@ fn numbered(line: &str) -> Option<(usize, &str)> {
     let (digits, rest) = rest.split_at(end);
     let number = digits.parse().ok().filter(|_| start.eq_ignore_ascii_case(START))?;
     Some((number, rest))
-}
-
-/// What judges decided on one decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// A side won.
-    Won {
-        /// The side.
-        side: Side,
-        /// The votes for what was chosen.
-        thesis: usize,
-        /// The votes for the alternative.
-        antithesis: usize,
-        /// Why the winning judges voted as they did.
-        rationales: Vec<String>,
-    },
-    /// Two judges disagree.
-    Tie,
-    /// So many judges voted, which is too few.
-    TooFew(usize),
-}
-
-impl Verdict {
-    /// Returns the reason that an open decision is recorded with.
-    pub fn reason(&self) -> Option<String> {
-        match self {
-            Self::Won { .. } => None,
-            Self::Tie => Some("1-1 tie with 2 voters".to_owned()),
-            Self::TooFew(count) => Some(format!("{count} judges eligible")),
-        }
-    }
 }
 
 /// Counts the votes on a decision. A judge who abstained does not count, so of three votes two

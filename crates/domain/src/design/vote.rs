@@ -8,10 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::afterthought;
+use super::correction::{corrections, is_withdrawn};
 use super::finding::FindingId;
 use super::progress::unnumbered_warning;
 use super::quote::{self, EMPHASIS, after_list_mark};
-use super::voting_block::{Form, Reading, counted, uncounted};
+use super::voting_block::{Counted, Form, Reading, counted, uncounted};
 
 /// What a voter says of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,10 +55,14 @@ impl Cast {
     fn other(&self, id: FindingId) -> Option<Vote> {
         let said = afterthought::without_quotations(&self.reason);
         let is_elsewhere = |before| FindingId::split(before).is_some_and(|(named, _)| named != id);
-        let words = afterthought::words(&said).into_iter();
-        let last = words.filter(|said| said.is_last && !is_elsewhere(said.before));
+        let words = afterthought::words(&said);
+        let last = words.iter().filter(|said| said.is_last && !is_elsewhere(said.before));
         let votes = last.map(|said| Vote::ALL.into_iter().find(|vote| vote.word() == said.word));
-        votes.flatten().find(|vote| *vote != self.vote)
+        let mut others = Vote::ALL.into_iter().filter(|vote| *vote != self.vote);
+        votes
+            .flatten()
+            .find(|vote| *vote != self.vote)
+            .or_else(|| others.find(|vote| afterthought::sides_with(&words, vote.word())))
     }
 }
 
@@ -74,21 +79,28 @@ pub struct Votes {
     pub form: Form,
     /// The words with which the voter disowns its block of votes, so that the block does not count.
     pub disowned: Option<String>,
+    /// Items on which the voter withdraws its vote in the reason.
+    pub withdrawn: BTreeSet<FindingId>,
+    /// What the voter wrote after its block.
+    pub after: String,
 }
 
 impl Votes {
     /// Reads a voter's answer. An answer without a single vote is an abstention on everything. Two
     /// different votes on one item are one, too; only the original takes the first of them.
     pub fn parse(answer: &str, reading: Reading<'_>) -> Self {
-        let counted = counted(answer, reading, vote_line);
-        let mut cast = counted.votes;
+        let mut counted = counted(answer, reading, vote_line);
+        let mut cast = std::mem::take(&mut counted.votes);
         // Votes on one item stay in their order.
         cast.sort_by_key(|(id, _)| *id);
         let (mut repeated, mut contradicted) = (Vec::new(), BTreeMap::new());
+        let mut withdrawn = BTreeSet::new();
         if reading != Reading::Plain {
             let changed =
                 cast.iter().filter_map(|(id, cast)| Some((*id, [cast.vote, cast.other(*id)?])));
             contradicted.extend(changed);
+            let taken = cast.iter().filter(|(_, cast)| is_withdrawn(&cast.reason));
+            withdrawn.extend(taken.map(|(id, _)| *id));
         }
         cast.dedup_by(|(again, other), (id, cast)| {
             let is_again = again == id;
@@ -100,9 +112,21 @@ impl Votes {
             }
             is_again
         });
-        cast.retain(|(id, _)| !contradicted.contains_key(id));
-        repeated.retain(|id| !contradicted.contains_key(id));
-        Self { cast, repeated, contradicted, form: counted.form, disowned: counted.disowned }
+        let outside =
+            std::mem::take(&mut counted.outside).into_iter().map(|(id, cast)| (id, cast.vote));
+        for (id, other) in outside.chain(corrected(&counted.after)) {
+            let place = cast.binary_search_by_key(&id, |(id, _)| *id).ok();
+            let inside = place.map(|place| cast[place].1.vote);
+            if let Some(inside) = inside.filter(|inside| *inside != other) {
+                contradicted.entry(id).or_insert([inside, other]);
+            }
+        }
+        withdrawn.retain(|id| !contradicted.contains_key(id));
+        let is_open = |id: &FindingId| !contradicted.contains_key(id) && !withdrawn.contains(id);
+        cast.retain(|(id, _)| is_open(id));
+        repeated.retain(is_open);
+        let Counted { form, disowned, after, .. } = counted;
+        Self { cast, repeated, contradicted, form, disowned, withdrawn, after }
     }
 
     /// Returns the vote on an item; none is an abstention.
@@ -130,6 +154,11 @@ impl Votes {
         })
     }
 
+    /// Tells whether the voter voted on an item in a way that counts for nothing.
+    fn is_withheld(&self, id: FindingId) -> bool {
+        self.contradicted.contains_key(&id) || self.withdrawn.contains(&id)
+    }
+
     /// Tells whether there is no vote at all.
     pub fn is_empty(&self) -> bool {
         self.cast.is_empty()
@@ -145,7 +174,7 @@ pub fn near_votes(
     on_ballot: impl Iterator<Item = FindingId>,
 ) -> Vec<String> {
     let votes = Votes::parse(answer, reading);
-    let is_settled = |id| votes.on(id).is_some() || votes.contradicted.contains_key(&id);
+    let is_settled = |id| votes.on(id).is_some() || votes.is_withheld(id);
     let open: BTreeSet<_> = on_ballot.filter(|id| !is_settled(*id)).collect();
     uncounted(answer, reading, |line| {
         let named = FindingId::split(after_decoration(in_cell(line, reading)));
@@ -231,6 +260,15 @@ fn vote_line(line: &str) -> Option<(FindingId, Cast)> {
     let vote = Vote::ALL.into_iter().find(|vote| vote.word().eq_ignore_ascii_case(word))?;
     let reason = reason(rest.trim_start_matches(EMPHASIS))?;
     Some((id, Cast { vote, reason: quote::line(reason) }))
+}
+
+/// Reads the votes that sentences after a block give to items.
+fn corrected(after: &str) -> impl Iterator<Item = (FindingId, Vote)> {
+    let id = |word: &str| FindingId::split(word).map(|(id, _)| id);
+    let found = corrections(after, id, &Vote::ALL.map(Vote::word));
+    found.into_iter().filter_map(|(id, word)| {
+        Some((id, Vote::ALL.into_iter().find(|vote| vote.word() == word)?))
+    })
 }
 
 /// Takes off the mark of a list.

@@ -8,6 +8,7 @@ use super::disowned::{self, Extent};
 use super::quote::visible;
 use super::spoken::{is_indented, is_quoted, spoken};
 use super::vote::after_decoration;
+use crate::dispatch::ambiguity::is_bare_fence;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 
@@ -127,6 +128,17 @@ pub(super) struct Counted<T> {
     pub(super) form: Form,
     /// The words with which the answerer disowns its block, if no other block counts.
     pub(super) disowned: Option<String>,
+    /// Votes that the answerer says aloud outside of the blocks that count. They count for nothing,
+    /// but may contradict one that does.
+    pub(super) outside: Vec<T>,
+    /// What the answerer says aloud after its first block that counts.
+    pub(super) after: String,
+}
+
+impl<T> Counted<T> {
+    const fn without_block(votes: Vec<T>, form: Form, disowned: Option<String>) -> Self {
+        Self { votes, form, disowned, outside: Vec::new(), after: String::new() }
+    }
 }
 
 /// Reads the votes that count. Between marker lines these are the votes of all complete blocks that
@@ -137,15 +149,17 @@ pub(super) fn counted<T>(
     read: impl Fn(&str) -> Option<T>,
 ) -> Counted<T> {
     let Reading::Marked(word) = reading else {
-        return Counted { votes: plain(answer, read), form: Form::Plain, disowned: None };
+        return Counted::without_block(plain(answer, read), Form::Plain, None);
     };
     let said = spoken(answer);
-    let Blocks { owned, disowned, rest } = blocks(&said, word);
+    let Blocks { owned, disowned, rest, after } = blocks(&said, word);
+    let beside = Beside::read(&rest, word, &read);
     if owned.is_empty() {
-        return Counted { votes: unmarked(&rest, word, read), form: Form::Unmarked, disowned };
+        return Counted::without_block(beside.unmarked(), Form::Unmarked, disowned);
     }
     let votes = owned.into_iter().flatten().filter_map(read).collect();
-    Counted { votes, form: Form::Marked, disowned: None }
+    let outside = beside.meant();
+    Counted { votes, form: Form::Marked, disowned: None, outside, after: after.join("\n") }
 }
 
 /// Finds lines that the answerer may have meant as votes although they do not count. Those that were
@@ -204,13 +218,16 @@ struct Blocks<'s> {
     disowned: Option<String>,
     /// Every line of the answer that is in no complete block and is said aloud.
     rest: Vec<&'s str>,
+    /// Those of them that come after the first block that counts.
+    after: Vec<&'s str>,
 }
 
 /// Finds the complete blocks, and which of them the answerer disowns: by the line above, or by a
 /// sentence before the next block. An answer that repeats the question repeats its block, too: one in
 /// which no line begins with an id.
 fn blocks<'s>(said: &'s str, word: &MarkerWord) -> Blocks<'s> {
-    let mut found = Blocks { owned: Vec::new(), disowned: None, rest: Vec::new() };
+    let mut found =
+        Blocks { owned: Vec::new(), disowned: None, rest: Vec::new(), after: Vec::new() };
     let mut open: Option<Vec<&str>> = None;
     // The lines since the last complete block.
     let mut between = Vec::new();
@@ -218,7 +235,10 @@ fn blocks<'s>(said: &'s str, word: &MarkerWord) -> Blocks<'s> {
     for line in said.lines().filter(|line| !is_quoted(line) && !is_indented(line)) {
         match marker(line, word).filter(|marker| marker.is_ours) {
             Some(Marker { is_begin: true, .. }) => {
-                found.rest.extend(open.replace(Vec::new()).unwrap_or_default());
+                let unfinished = open.replace(Vec::new()).unwrap_or_default();
+                if introduction.is_none() {
+                    found.left_over(&unfinished);
+                }
                 introduction = disowned::introduction(&between);
             }
             Some(_) => {
@@ -236,17 +256,25 @@ fn blocks<'s>(said: &'s str, word: &MarkerWord) -> Blocks<'s> {
                     block.push(line);
                 } else {
                     between.push(line);
-                    found.rest.push(line);
+                    found.left_over(&[line]);
                 }
             }
         }
     }
     found.withdraw(&between);
-    found.rest.extend(open.unwrap_or_default());
+    found.left_over(&open.unwrap_or_default());
     found
 }
 
-impl Blocks<'_> {
+impl<'s> Blocks<'s> {
+    /// Takes lines that are in no complete block.
+    fn left_over(&mut self, lines: &[&'s str]) {
+        self.rest.extend(lines);
+        if !self.owned.is_empty() {
+            self.after.extend(lines.iter().filter(|line| !is_bare_fence(line)));
+        }
+    }
+
     /// Takes back what the words below the blocks so far take back.
     fn withdraw(&mut self, below: &[&str]) {
         let Some((words, extent)) = disowned::withdrawal(below) else { return };
@@ -256,6 +284,7 @@ impl Blocks<'_> {
         };
         if kept < self.owned.len() {
             self.owned.truncate(kept);
+            self.after.clear();
             self.disowned = Some(words);
         }
     }
@@ -268,35 +297,58 @@ fn names_item(line: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Reads what an answer without a block says aloud. Blocks with another ballot's word are left
-/// out. Votes in a fence count only if one fence holds all of them, and
-/// nothing before it says that it is an example.
-fn unmarked<T>(said: &[&str], word: &MarkerWord, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
-    let mut fences = Fences::default();
-    let (mut outside, mut inside) = (Vec::new(), Vec::new());
-    let (mut is_foreign, mut is_example) = (false, false);
-    for &line in said {
-        if let Some(Marker { is_begin, is_ours }) = marker(line, word) {
-            is_foreign = is_begin && !is_ours;
-            continue;
+/// The votes beside the complete blocks. Blocks with another ballot's word are left out.
+struct Beside<T> {
+    /// Those in no fence, and whether the line above calls them an example.
+    bare: Vec<(bool, T)>,
+    /// Those in each fence, and whether a line before calls it an example.
+    fenced: Vec<(bool, Vec<T>)>,
+}
+
+impl<T> Beside<T> {
+    fn read(said: &[&str], word: &MarkerWord, read: impl Fn(&str) -> Option<T>) -> Self {
+        let mut fences = Fences::default();
+        let mut found = Self { bare: Vec::new(), fenced: Vec::new() };
+        let (mut is_foreign, mut is_example, mut is_introduced) = (false, false, false);
+        for &line in said {
+            if let Some(Marker { is_begin, is_ours }) = marker(line, word) {
+                is_foreign = is_begin && !is_ours;
+                continue;
+            }
+            let place = fences.feed(line);
+            let vote = read(line);
+            if place != FenceLine::Body && vote.is_none() && !line.trim().is_empty() {
+                is_introduced = disowned::is_example(line);
+                is_example |= is_introduced;
+            }
+            if place == FenceLine::Opens {
+                found.fenced.push((is_example, Vec::new()));
+            }
+            let vote = vote.filter(|_| !is_foreign);
+            match (place, found.fenced.last_mut()) {
+                (FenceLine::Body, Some((_, votes))) => votes.extend(vote),
+                _ => found.bare.extend(vote.map(|vote| (is_introduced, vote))),
+            }
         }
-        let place = fences.feed(line);
-        if place != FenceLine::Body {
-            is_example |= disowned::is_example(line);
-        }
-        if place == FenceLine::Opens {
-            inside.push((is_example, Vec::new()));
-        }
-        let vote = Some(line).filter(|_| !is_foreign).and_then(&read);
-        match (place, inside.last_mut()) {
-            (FenceLine::Body, Some((_, votes))) => votes.extend(vote),
-            _ => outside.extend(vote),
+        found.fenced.retain(|(_, votes)| !votes.is_empty());
+        found
+    }
+
+    /// Returns what counts in an answer without a block. Votes in a fence count only if one fence
+    /// holds all of them, and nothing before it says that it is an example.
+    fn unmarked(mut self) -> Vec<T> {
+        match self.fenced.pop() {
+            Some((false, votes)) if self.bare.is_empty() && self.fenced.is_empty() => votes,
+            _ => self.bare.into_iter().map(|(_, vote)| vote).collect(),
         }
     }
-    inside.retain(|(_, votes)| !votes.is_empty());
-    match inside.pop() {
-        Some((false, votes)) if outside.is_empty() && inside.is_empty() => votes,
-        _ => outside,
+
+    /// Returns what contradicts a block: all that is not called an example.
+    fn meant(self) -> Vec<T> {
+        let bare = self.bare.into_iter().filter(|(is_example, _)| !is_example);
+        let fenced = self.fenced.into_iter().filter(|(is_example, _)| !is_example);
+        let fenced = fenced.flat_map(|(_, votes)| votes);
+        bare.map(|(_, vote)| vote).chain(fenced).collect()
     }
 }
 
@@ -360,9 +412,16 @@ mod tests {
             (format!("{no}Ignore the block above.\n{yes}"), "Y--"),
             (format!("{yes}A wrong ballot, for example:\n{no}"), "Y--"),
             (format!("Here are my votes:\n\n{yes}\nI hope that helps!"), "Y--"),
-            (format!("{yes}{}\nFINDING_1: NO\n", word().begin()), "Y--"),
-            (format!("{}\nFINDING_1: NO\n{yes}", word().begin()), "Y--"),
             (format!("{yes}FINDING_2: NO\n"), "Y--"),
+            (format!("{yes}For example:\n```\nFINDING_1: NO\n```\n"), "Y--"),
+            (format!("For example:\nFINDING_1: NO\n\n{yes}"), "Y--"),
+            // What is said beside the block takes a vote away from it.
+            (format!("{yes}{}\nFINDING_1: NO\n", word().begin()), "---"),
+            (format!("{}\nFINDING_1: NO\n{yes}", word().begin()), "---"),
+            (format!("{yes}Correction:\nFINDING_1: NO\n"), "---"),
+            (format!("{yes}```\nFINDING_1: NO\n```\n"), "---"),
+            (format!("{yes}Correction: FINDING_1 should be NO.\n"), "---"),
+            (format!("FINDING_1: NO\n{yes}"), "---"),
             (format!("```\n{yes}```\n"), "Y--"),
             (yes.to_uppercase(), "Y--"),
             (yes.replace('\n', "\r\n"), "Y--"),

@@ -26,6 +26,8 @@ pub(crate) fn verdict(case: &Case) -> String {
     let said = [1, 2].into_iter().filter_map(|number| {
         let word = if votes.contradicted.contains(&number) {
             "both"
+        } else if votes.withdrawn.contains(&number) {
+            "withdrawn"
         } else {
             votes.votes.get(&number)?.side.token()
         };

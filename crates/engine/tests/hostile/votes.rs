@@ -1,7 +1,7 @@
 //! Answers of voters to a ballot with `FINDING_1` to `FINDING_3` and `OOS_1`.
 //!
 //! The word of the ballot is `qzvkwtrbnx`. A verdict lists the votes that count, `both` for items
-//! with different votes, where they were found, and how many lines a warning shows because they look
+//! with different votes, `withdrawn` for those whose vote was taken back, where they were found, and how many lines a warning shows because they look
 //! like votes. With `policy: seed` the original's rules hold.
 
 use convoke_domain::design::finding::{FindingId, Scope};
@@ -24,6 +24,9 @@ pub(crate) fn verdict(case: &Case) -> String {
     let said = ids.iter().filter_map(|id| {
         if votes.contradicted.contains_key(id) {
             return Some(format!("{id}=both"));
+        }
+        if votes.withdrawn.contains(id) {
+            return Some(format!("{id}=withdrawn"));
         }
         votes.on(*id).map(|cast| format!("{id}={}", cast.vote.word()))
     });

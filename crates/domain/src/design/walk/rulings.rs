@@ -2,7 +2,7 @@
 
 use super::chair::{Flawed, Said, Task};
 use super::interview::Scope;
-use super::plan::{Plan, revision};
+use super::plan::{Plan, is_same, left_as_it_was};
 use super::{Ending, Halt, NOBODY_LOST, Need, Walk, Walked};
 use crate::design::event::Export;
 use crate::design::facts::Ruled;
@@ -113,7 +113,7 @@ impl Walk<'_> {
         };
         let word = format!("decided-{}", place + 1);
         let writing = Task { word: &word, noun: "revision", form: prompt::REVISION_SKELETON };
-        let (reading, notes) = match self.chair(writing, &prompt, &revision)? {
+        let (reading, notes) = match self.chair(writing, &prompt, &self.changing(plan))? {
             Said::Well(revised) => revised,
             Said::Badly(Flawed { defects, .. }) => {
                 let defects = quote::line(&defects.join("; "));
@@ -124,6 +124,14 @@ impl Walk<'_> {
             }
         };
         let note = notes.iter().find(|(noted, _)| MatterId::Finding(**noted) == id);
+        if is_same(&plan.text, &reading.text) {
+            let note = left_as_it_was(note.map(|(_, note)| note.as_str()));
+            self.docket.note(id, &note);
+            self.review_files();
+            self.plan_was_left(&id.to_string());
+            self.done(&format!("the plan is unchanged for {id}"));
+            return Ok(None);
+        }
         self.docket.note(id, note.map_or(NOT_SAID, |(_, note)| note));
         self.review_files();
         let plan = self.keep(&reading);

@@ -4,6 +4,7 @@ use super::interview::Scope;
 use super::plan::Plan;
 use super::sketches::reader;
 use super::{Request, Walk, Walked};
+use crate::design::correction::{after_warning, withdrawn_warning};
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::finding::Finding;
 use crate::design::progress::unnumbered_warning;
@@ -92,6 +93,13 @@ impl<'f> Walk<'f> {
                 self.warn(contradicted_warning(&who, &item, votes.map(Vote::word)));
             }
         }
+        let on_ballot = findings.iter().map(|finding| finding.id);
+        for id in on_ballot.clone().filter(|id| cast.withdrawn.contains(id)) {
+            self.warn(withdrawn_warning(&who, &id.to_string()));
+        }
+        if let Some(warning) = after_warning(&who, &cast.after) {
+            self.warn(warning);
+        }
         if let Some(words) = &cast.disowned {
             self.warn(disowned_warning(&who, words));
         }
@@ -99,7 +107,6 @@ impl<'f> Walk<'f> {
             let text = format!("{who} output holds no vote — treated as abstention on everything.");
             self.warn(unnumbered_warning(&text));
         }
-        let on_ballot = findings.iter().map(|finding| finding.id);
         let near = near_votes(&end.answer, reading, on_ballot);
         if let Some(warning) = near_votes_warning(&who, &near) {
             self.warn(warning);

@@ -54,7 +54,10 @@ fn only_votes_between_the_marker_lines_count() {
     assert_eq!(run.ending, Ending::Complete { degraded: Vec::new() });
     let draft = format!("FINDING_1: YES — at first sight\n\n{}", votes("NO", "NO"));
     let run = World::new().answer("vote/", draft).run();
-    run.shows("| FINDING_1 | NO | NO | NO | 0 | 3 | 0 | rejected |");
+    run.shows("| FINDING_1 | — | — | — |");
+    run.shows(
+        "**⚠ Codex voter voted NO and YES on FINDING_1; Convoke counts that as an abstention.**",
+    );
     let both = in_block("FINDING_1: NO — a\nFINDING_1: YES — b\nOOS_1: YES — c");
     let run = World::new().answer("vote/Codex", both).run();
     run.shows("| FINDING_1 | YES | — | YES | 2 | 0 | 0 | accepted |");
@@ -74,6 +77,41 @@ fn only_votes_between_the_marker_lines_count() {
     run.shows(
         "**⚠ Codex voter disowned its block of votes (\"I withdraw these votes\"); Convoke does not \
          count it.**",
+    );
+}
+
+// P-270: what a voter writes after its block is shown, and takes a vote away that it contradicts.
+#[test]
+fn words_after_the_votes_are_shown() {
+    let said = "Correction, I misread it:\nFINDING_1: NO — this replaces my vote above";
+    let run = World::new().answer("vote/Codex", format!("{}\n{said}\n", votes("YES", "YES"))).run();
+    run.shows("| FINDING_1 | YES | — | YES | 2 | 0 | 0 | accepted |");
+    run.shows(
+        "**⚠ Codex voter voted YES and NO on FINDING_1; Convoke counts that as an abstention.**",
+    );
+    run.shows(
+        "**⚠ Codex voter wrote after its votes: \"Correction, I misread it: FINDING_1: NO — ",
+    );
+    let said = "FINDING_1 was hard to weigh.";
+    let run = World::new().answer("vote/Codex", format!("{}\n{said}\n", votes("YES", "YES"))).run();
+    run.shows("| FINDING_1 | YES | YES | YES | 3 | 0 | 0 | accepted |");
+    run.shows("**⚠ Codex voter wrote after its votes: \"FINDING_1 was hard to weigh.\"**");
+    let withdrawn = in_block("FINDING_1: YES — I withdraw this vote\nOOS_1: YES — c");
+    let run = World::new().answer("vote/Codex", withdrawn).run();
+    run.shows(
+        "**⚠ Codex voter withdrew its vote on FINDING_1; Convoke counts that as an abstention.**",
+    );
+    let corrected = format!(
+        "{}\nCorrection: DECISION_1 should be ANTI_THESIS.\n",
+        in_block("DECISION_1: THESIS — better shown")
+    );
+    let run = contested().answer("judge/Codex", corrected).run();
+    run.shows(
+        "**⚠ Codex judge voted THESIS and ANTI_THESIS on DECISION_1; Convoke counts that as an \
+         abstention.**",
+    );
+    run.shows(
+        "**⚠ Codex judge wrote after its votes: \"Correction: DECISION_1 should be ANTI_THESIS.\"**",
     );
 }
 

@@ -205,7 +205,11 @@ fn an_earlier_decision_is_not_acted_on_again() {
     let silent = tied().failing("chair/decided-2", "no quota");
     let waiting = silent.decide(&first, "FINDING_1", Reject, "it does not");
     assert!(matches!(waiting.ending, Ending::Failed(_)));
-    let done = tied().resume(&waiting);
+    let revised = format!(
+        "=== plan.txt ===\n{}\n=== resolutions ===\nFINDING_1: Taken back.\n",
+        plan("decided again")
+    );
+    let done = tied().answer("chair/decided-2", revised).resume(&waiting);
     assert!(is_complete(&done));
     let asked: Vec<_> = done.lanes("").iter().map(|(lane, _)| *lane).collect();
     assert_eq!(asked, ["chair/decided-2/claude"]);
@@ -297,4 +301,19 @@ fn the_seed_leaves_no_finding_undecided() {
         let run = world.run();
         assert!(run.progress.matters.iter().all(|matter| !matter.is_open()));
     }
+}
+
+// A decision for which the chair changes nothing is told of, and the plan not called revised.
+#[test]
+fn a_decision_that_changes_no_plan_is_not_called_a_revision() {
+    let run = tied().run();
+    let unchanged = format!(
+        "=== plan.txt ===\n{}\n=== resolutions ===\nFINDING_1: Nothing to do.\n",
+        run.file("plan.txt")
+    );
+    let world = tied().answer("chair/decided-", unchanged);
+    let decided = world.decide(&run, "FINDING_1", Accept, "It matters");
+    assert_eq!(decided.lanes("chair/decided-1/").len(), 2, "Convoke asks once more");
+    decided.shows("**⚠ The chair left the plan as it was for FINDING_1.**");
+    assert!(!decided.shown().contains("plan revised for"), "{}", decided.shown());
 }

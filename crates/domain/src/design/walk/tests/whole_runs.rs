@@ -318,6 +318,31 @@ fn a_good_plan_is_not_given_up_for_a_bad_revision() {
     assert!(run.file("accepted-plan-findings.md").contains("the plan was not revised for it"));
 }
 
+// A revision that changes nothing is asked for once more, and then told of.
+#[test]
+fn a_plan_that_the_chair_leaves_as_it_was_is_not_called_revised() {
+    let same = format!(
+        "=== plan.txt ===\n{}\n\n=== resolutions ===\nFINDING_1: It is synced already.\n",
+        plan("new")
+    );
+    let run = World::new().answer("chair/revision", same.clone()).run();
+    let asked: Vec<_> = run.lanes("chair/revision").iter().map(|(id, _)| *id).collect();
+    assert_eq!(asked, ["chair/revision/claude", "chair/revision/claude/again"]);
+    assert!(run.prompts("chair/revision/claude/again")[0].contains("the same as before"));
+    assert_eq!(run.file("plan.txt"), plan("new"));
+    assert!(!run.shown().contains("## Revised Implementation Plan"));
+    let warning = "**⚠ The chair left the plan as it was for FINDING_1.**";
+    assert_eq!(run.ending, Ending::Complete { degraded: vec![warning.to_owned()] });
+    let note = "The chair left the plan as it was. The chair says: It is synced already.";
+    assert!(run.file("accepted-plan-findings.md").contains(note));
+    // A run of earlier rules holds no second answer; its count is as plain.
+    let mut world = World::new().answer("chair/revision", same);
+    world.settings.rules = crate::design::rules::RulesVersion::new(2);
+    let run = world.run();
+    assert_eq!(run.lanes("chair/revision").len(), 1);
+    run.shows(warning);
+}
+
 // P-224
 #[test]
 fn no_name_hides_behind_what_cannot_be_seen() {

@@ -1,0 +1,245 @@
+//! What voters and judges say after their block, and votes that they change or withdraw there.
+//!
+//! A correction counts for nothing, since it is not in the block; but the vote that it corrects is no
+//! longer what its writer says, so that it counts for nothing either.
+
+use super::afterthought::{self, without_quotations};
+use super::progress::unnumbered_warning;
+use super::quote;
+
+/// Words with which people correct a vote.
+const CUES: [&str; 37] = [
+    "correction",
+    "corrected",
+    "correcting",
+    "change",
+    "changed",
+    "changing",
+    "revise",
+    "revised",
+    "amend",
+    "amended",
+    "update",
+    "switch",
+    "misread",
+    "misunderstood",
+    "mistake",
+    "mistaken",
+    "mistyped",
+    "typo",
+    "meant",
+    "instead",
+    "replaces",
+    "replace",
+    "replaced",
+    "sorry",
+    "oops",
+    "actually",
+    "wait",
+    "reconsidered",
+    "korrektur",
+    "statt",
+    "stattdessen",
+    "ändere",
+    "pardon",
+    "correctif",
+    "corrijo",
+    "corrección",
+    "исправление",
+];
+
+/// Words between an item and the vote that a sentence gives it.
+const LINKS: [&str; 27] = [
+    "is", "be", "been", "should", "must", "to", "now", "becomes", "became", "read", "reads",
+    "have", "has", "had", "as", "a", "an", "the", "vote", "gets", "my", "would", "ought", "rather",
+    "sollte", "ist", "wird",
+];
+
+/// Finds the votes that sentences below a block give to items: `Correction: FINDING_4 should be NO`.
+/// What only weighs (`FINDING_4 could have been NO`) gives none. `item` reads an id, and `tokens` are
+/// the words of votes in capitals.
+pub(super) fn corrections<I: Copy>(
+    after: &str,
+    item: impl Fn(&str) -> Option<I>,
+    tokens: &[&'static str],
+) -> Vec<(I, &'static str)> {
+    let mut found = Vec::new();
+    for sentence in sentences(after) {
+        let said = without_quotations(sentence);
+        let words: Vec<_> = afterthought::words(&said).into_iter().map(|said| said.word).collect();
+        let is_corrected = words.iter().any(|word| CUES.contains(&word.to_lowercase().as_str()));
+        let token = |word: &str| tokens.iter().copied().find(|token| *token == word);
+        let items: Vec<_> =
+            words.iter().enumerate().filter_map(|(at, word)| Some((at, item(word)?))).collect();
+        for (place, (at, id)) in items.iter().enumerate() {
+            let end = items.get(place + 1).map_or(words.len(), |(next, _)| *next);
+            let behind = &words[at + 1..end];
+            let links = behind.iter().take_while(|word| is_link(word)).count();
+            // A line in the form of a vote is read elsewhere, with what introduces it.
+            let is_said = links > 0 || *at > 0;
+            let linked = behind.get(links).filter(|_| is_said).and_then(|word| token(word));
+            let mut given: Vec<_> = linked.into_iter().collect();
+            if is_corrected {
+                given.extend(behind.iter().filter_map(|word| token(word)));
+                if given.is_empty() {
+                    given.extend(words[..*at].iter().filter_map(|word| token(word)));
+                }
+            }
+            found.extend(given.into_iter().map(|token| (*id, token)));
+        }
+    }
+    found
+}
+
+fn is_link(word: &str) -> bool {
+    LINKS.contains(&word.to_lowercase().as_str())
+}
+
+/// Splits a text into sentences. A point within a word, as in `a.rs`, ends none.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let clauses = text.split(['!', '?', '\n', ';', '\u{3002}', '\u{ff01}', '\u{ff1b}']);
+    clauses.flat_map(|clause| clause.split(". "))
+}
+
+/// Tells whether a reason withdraws its own vote: `YES — I withdraw this vote`.
+pub(super) fn is_withdrawn(reason: &str) -> bool {
+    const VERBS: [&str; 20] = [
+        "withdraw",
+        "withdrawn",
+        "withdrawing",
+        "retract",
+        "retracted",
+        "revoke",
+        "revoked",
+        "rescind",
+        "rescinded",
+        "cancel",
+        "cancelled",
+        "void",
+        "ignore",
+        "disregard",
+        "discard",
+        "ziehe",
+        "zurück",
+        "retire",
+        "retiro",
+        "ritiro",
+    ];
+    const VOTES: [&str; 11] = [
+        "this vote",
+        "my vote",
+        "that vote",
+        "vote withdrawn",
+        "vote is withdrawn",
+        "diese stimme",
+        "meine stimme",
+        "ce vote",
+        "mon vote",
+        "este voto",
+        "mi voto",
+    ];
+    const NEGATIONS: [&str; 6] = ["not", "never", "don't", "won't", "cannot", "nicht"];
+    // Most reasons name no vote; leaving out quotations costs more than that look.
+    let lower = reason.to_lowercase();
+    if !VOTES.iter().any(|vote| lower.contains(vote)) {
+        return false;
+    }
+    sentences(&without_quotations(reason)).any(|sentence| {
+        let sentence = sentence.to_lowercase();
+        let has = |words: &[&str]| {
+            afterthought::words(&sentence).iter().any(|said| words.contains(&said.word))
+        };
+        VOTES.iter().any(|vote| sentence.contains(vote)) && has(&VERBS) && !has(&NEGATIONS)
+    })
+}
+
+/// Warns that a voter withdrew one of its votes.
+pub(super) fn withdrawn_warning(who: &str, item: &str) -> String {
+    unnumbered_warning(&format!(
+        "{who} withdrew its vote on {item}; Convoke counts that as an abstention."
+    ))
+}
+
+/// Shows what a voter wrote after its votes, unless that is a short friendly line.
+pub(super) fn after_warning(who: &str, after: &str) -> Option<String> {
+    const SHORT: usize = 12;
+    const SHOWN: usize = 160;
+    const VOTES: [&str; 5] = ["YES", "NO", "EXONERATE", "THESIS", "ANTI_THESIS"];
+    const IDS: [&str; 3] = ["FINDING_", "OOS_", "DECISION_"];
+    let said = afterthought::words(after);
+    let names_vote = said.iter().any(|said| {
+        let upper = said.word.to_ascii_uppercase();
+        VOTES.contains(&said.word) || IDS.iter().any(|id| upper.starts_with(id))
+    });
+    // Some scripts have no blanks between words.
+    let wide = after.chars().filter(|c| *c >= '\u{2e80}').count() / 2;
+    (names_vote || said.len() + wide > SHORT).then(|| {
+        let line = quote::line(after);
+        let cut: String = line.chars().take(SHOWN).collect();
+        let dots = if cut.len() < line.len() { "\u{2026}" } else { "" };
+        let quoted = quote::phrase(&format!("{cut}{dots}"));
+        unnumbered_warning(&format!("{who} wrote after its votes: {quoted}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(after: &str) -> String {
+        let item = |word: &str| word.strip_prefix("FINDING_")?.parse::<u32>().ok();
+        let found = corrections(after, item, &["YES", "NO"]);
+        found.iter().map(|(id, vote)| format!("{id}={vote}")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_sentence_below_a_block_gives_a_vote_if_it_corrects_or_says_so() {
+        for (after, expected) in [
+            ("Correction: FINDING_4 should be NO.", "4=NO 4=NO"),
+            ("FINDING_4 should have been NO.", "4=NO"),
+            ("I change my vote to NO on FINDING_4.", "4=NO"),
+            ("I misread it. Change FINDING_4 from YES to NO.", "4=YES 4=NO"),
+            ("FINDING_4 is NO, and FINDING_5 is YES.", "4=NO 5=YES"),
+            ("My vote on FINDING_4: NO.", "4=NO"),
+            ("- FINDING_4: NO", ""),
+            ("FINDING_4 could have been NO.", ""),
+            ("FINDING_4 should not be NO.", ""),
+            ("FINDING_4 touches a.rs, which has NO lock.", ""),
+            ("Correction: it says \"FINDING_4 should be NO\".", ""),
+            ("I hope this helps!", ""),
+        ] {
+            assert_eq!(given(after), expected, "{after}");
+        }
+    }
+
+    #[test]
+    fn a_reason_withdraws_its_own_vote_and_nothing_else() {
+        for reason in ["I withdraw this vote", "sorry. My vote is withdrawn.", "je retire mon vote"]
+        {
+            assert!(is_withdrawn(reason), "{reason}");
+        }
+        for reason in [
+            "users cannot withdraw a vote",
+            "we must drop the block cache",
+            "I will not withdraw this vote",
+            "it says \"I withdraw this vote\"",
+        ] {
+            assert!(!is_withdrawn(reason), "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_short_friendly_line_after_the_votes_is_not_told_of() {
+        for after in ["", "I hope this helps!", "谢谢。", "Let me know if you need more detail."]
+        {
+            assert_eq!(after_warning("Codex voter", after), None, "{after}");
+        }
+        assert_eq!(
+            after_warning("Codex voter", "On reflection NO.").unwrap(),
+            "**⚠ Codex voter wrote after its votes: \"On reflection NO.\"**"
+        );
+        assert!(after_warning("Codex voter", "See finding_4 again.").is_some());
+        let long = after_warning("Codex voter", &"word ".repeat(100)).unwrap();
+        assert!(long.chars().count() < 220 && long.contains('\u{2026}'), "{long}");
+    }
+}

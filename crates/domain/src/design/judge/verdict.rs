@@ -1,0 +1,34 @@
+//! What the votes of judges come to.
+
+use crate::design::seat::Side;
+
+/// What judges decided on one decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// A side won.
+    Won {
+        /// The side.
+        side: Side,
+        /// The votes for what was chosen.
+        thesis: usize,
+        /// The votes for the alternative.
+        antithesis: usize,
+        /// Why the winning judges voted as they did.
+        rationales: Vec<String>,
+    },
+    /// Two judges disagree.
+    Tie,
+    /// So many judges voted, which is too few.
+    TooFew(usize),
+}
+
+impl Verdict {
+    /// Returns the reason that an open decision is recorded with.
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Self::Won { .. } => None,
+            Self::Tie => Some("1-1 tie with 2 voters".to_owned()),
+            Self::TooFew(count) => Some(format!("{count} judges eligible")),
+        }
+    }
+}
