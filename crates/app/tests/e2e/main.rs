@@ -35,6 +35,7 @@ mod dispatch_loop;
 mod dispatch_roles;
 mod dispatch_rounds;
 mod dispatch_run;
+mod dispatch_sums;
 mod doctor;
 mod git_programs;
 mod harness;

@@ -10,19 +10,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use convoke_domain::dispatch::history;
 use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, Step, Stop, next_step};
 use convoke_domain::dispatch::role::{Form, Noun, Proof, RoleName};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::tree::Verdict;
 use convoke_engine::dispatch::feature::Feature;
-use convoke_engine::dispatch::next::STATE_FILE;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
 use convoke_store::review_loop::{LoopEntry, LoopName, LoopStore, Spent};
 
 use self::entry::{Grounds, answers, review_text, spent, stop_of, without_verdict};
+use self::ground::warn_of_changes;
 use self::summary::{Summary, is_by_hand};
 use super::materials::MaterialArgs;
 use super::next::NextArgs;
@@ -312,23 +310,9 @@ impl Course<'_> {
             let all: Vec<_> = roles.iter().map(|it| threads.spawn(move || asked(it))).collect();
             all.into_iter().map(|it| it.join().unwrap_or(Ok(Some(Stop::LaneFailed)))).collect()
         });
-        Self::warn(watch.end(&look));
+        warn_of_changes(watch.end(&look));
         let stops = ended.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(stops.into_iter().flatten().next())
-    }
-
-    /// Says so if files changed while all could only read, but for those that are ours.
-    fn warn(verdict: Option<Verdict>) {
-        let Some(mut verdict) = verdict else { return };
-        let ours = [STATE_FILE, history::FILE];
-        let is_known = !verdict.paths.is_empty();
-        verdict.paths.retain(|path| !ours.iter().any(|name| path.ends_with(name)));
-        if is_known && verdict.paths.is_empty() {
-            return;
-        }
-        if let Some(warning) = verdict.warning("the reviewers") {
-            Voice::default().say(&warning);
-        }
     }
 
     fn fix(&self, after: u32, fixer: &str, entries: &[LoopEntry]) -> Result<Option<Stop>, Failure> {

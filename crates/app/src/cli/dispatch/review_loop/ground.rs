@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
+use convoke_domain::dispatch::history;
 use convoke_domain::dispatch::review_loop::Stop;
 use convoke_domain::dispatch::role::{Form, Noun, Role};
+use convoke_domain::tree::Verdict;
 use convoke_engine::dispatch::feature::Feature;
+use convoke_engine::dispatch::next::STATE_FILE;
 use convoke_engine::git::diff::{Watched, look};
 use convoke_store::review_loop::LoopEntry;
 
@@ -26,6 +29,20 @@ pub(super) fn documents(
         Some(feature.dir.join(target.file()))
     };
     reviewers.map(document).collect()
+}
+
+/// Says so if files changed while all could only read, but for those that are ours.
+pub(super) fn warn_of_changes(verdict: Option<Verdict>) {
+    let Some(mut verdict) = verdict else { return };
+    let ours = [STATE_FILE, history::FILE];
+    let is_known = !verdict.paths.is_empty();
+    verdict.paths.retain(|path| !ours.iter().any(|name| path.ends_with(name)));
+    if is_known && verdict.paths.is_empty() {
+        return;
+    }
+    if let Some(warning) = verdict.warning("the reviewers") {
+        Voice::default().say(&warning);
+    }
 }
 
 impl Course<'_> {
