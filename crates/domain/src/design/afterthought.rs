@@ -17,26 +17,28 @@ pub(super) struct Said<'r> {
 
 /// Leaves out quotations of several words: what a text says is not what the voter says.
 pub(super) fn without_quotations(reason: &str) -> String {
-    const PAIRS: [(char, char); 4] =
-        [('"', '"'), ('`', '`'), ('\u{201c}', '\u{201d}'), ('\u{201e}', '\u{201c}')];
     // A mark without its other half must not cost a search through the whole answer.
     const LONGEST: usize = 500;
     let mut said = String::new();
     let mut rest = reason;
-    while let Some((at, open)) =
-        rest.char_indices().find(|(_, c)| PAIRS.iter().any(|(open, _)| open == c))
-    {
-        let (before, quoted) = (&rest[..at], &rest[at + open.len_utf8()..]);
+    while let Some(at) = rest.find(['"', '`', '\u{201c}', '\u{201e}']) {
+        let (before, marked) = rest.split_at(at);
         said.push_str(before);
-        let closes = |c: char| PAIRS.contains(&(open, c));
-        let end = quoted.char_indices().take(LONGEST).find(|(_, c)| closes(*c)).map(|(at, _)| at);
+        let Some(open) = marked.chars().next() else { break };
+        let close = match open {
+            '\u{201c}' => '\u{201d}',
+            '\u{201e}' => '\u{201c}',
+            same => same,
+        };
+        let quoted = &marked[open.len_utf8()..];
+        let end = quoted[..quoted.floor_char_boundary(LONGEST)].find(close);
         let Some(end) = end.filter(|end| quoted[..*end].trim().contains(' ')) else {
             said.push(open);
             rest = quoted;
             continue;
         };
         said.push('\u{2026}');
-        rest = quoted[end..].char_indices().nth(1).map_or("", |(next, _)| &quoted[end + next..]);
+        rest = &quoted[end + close.len_utf8()..];
     }
     said + rest
 }

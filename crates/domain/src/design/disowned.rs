@@ -234,10 +234,11 @@ fn is_said_to_be_void(sentence: &str) -> bool {
         return false;
     }
     let is_token = |word: &&str| TOKENS.contains(word);
-    let is_swapped = words.windows(2).enumerate().any(|(place, pair)| {
+    let token = words.windows(2).position(|pair| EACH.contains(&pair[0]) && is_token(&pair[1]));
+    let is_swapped = token.is_some_and(|place| {
         let rest = &words[place + 2..];
         let is_changed = rest.iter().any(|word| matches!(*word, "should" | "must" | "means"));
-        EACH.contains(&pair[0]) && is_token(&pair[1]) && is_changed && rest.iter().any(&is_token)
+        is_changed && rest.iter().any(is_token)
     });
     let own = ["these", "my", "those", "all", "the"];
     let subject = words.windows(2).position(|pair| {
