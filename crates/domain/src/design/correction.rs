@@ -160,26 +160,36 @@ pub(super) fn withdrawn_warning(who: &str, item: &str) -> String {
     ))
 }
 
-/// Shows what a voter wrote after its votes, unless that is a short friendly line.
+/// Warns of what a voter wrote after its votes, if it names a vote or an item: that may be a correction
+/// in words that Convoke does not know.
 pub(super) fn after_warning(who: &str, after: &str) -> Option<String> {
+    names_vote(after).then(|| unnumbered_warning(&after_line(who, after)))
+}
+
+/// Shows what else a voter wrote after its votes, unless that is a short friendly line.
+pub(super) fn after_note(who: &str, after: &str) -> Option<String> {
     const SHORT: usize = 12;
-    const SHOWN: usize = 160;
-    const VOTES: [&str; 5] = ["YES", "NO", "EXONERATE", "THESIS", "ANTI_THESIS"];
-    const IDS: [&str; 3] = ["FINDING_", "OOS_", "DECISION_"];
-    let said = afterthought::words(after);
-    let names_vote = said.iter().any(|said| {
-        let upper = said.word.to_ascii_uppercase();
-        VOTES.contains(&said.word) || IDS.iter().any(|id| upper.starts_with(id))
-    });
     // Some scripts have no blanks between words.
     let wide = after.chars().filter(|c| *c >= '\u{2e80}').count() / 2;
-    (names_vote || said.len() + wide > SHORT).then(|| {
-        let line = quote::line(after);
-        let cut: String = line.chars().take(SHOWN).collect();
-        let dots = if cut.len() < line.len() { "\u{2026}" } else { "" };
-        let quoted = quote::phrase(&format!("{cut}{dots}"));
-        unnumbered_warning(&format!("{who} wrote after its votes: {quoted}"))
+    let is_long = afterthought::words(after).len() + wide > SHORT;
+    (is_long && !names_vote(after)).then(|| after_line(who, after))
+}
+
+fn names_vote(after: &str) -> bool {
+    const VOTES: [&str; 5] = ["YES", "NO", "EXONERATE", "THESIS", "ANTI_THESIS"];
+    const IDS: [&str; 3] = ["FINDING_", "OOS_", "DECISION_"];
+    afterthought::words(after).iter().any(|said| {
+        let upper = said.word.to_ascii_uppercase();
+        VOTES.contains(&said.word) || IDS.iter().any(|id| upper.starts_with(id))
     })
+}
+
+fn after_line(who: &str, after: &str) -> String {
+    const SHOWN: usize = 160;
+    let line = quote::line(after);
+    let cut: String = line.chars().take(SHOWN).collect();
+    let dots = if cut.len() < line.len() { "\u{2026}" } else { "" };
+    format!("{who} wrote after its votes: {}", quote::phrase(&format!("{cut}{dots}")))
 }
 
 #[cfg(test)]
@@ -232,14 +242,15 @@ mod tests {
     fn a_short_friendly_line_after_the_votes_is_not_told_of() {
         for after in ["", "I hope this helps!", "谢谢。", "Let me know if you need more detail."]
         {
-            assert_eq!(after_warning("Codex voter", after), None, "{after}");
+            assert_eq!(after_note("Codex voter", after), None, "{after}");
         }
         assert_eq!(
             after_warning("Codex voter", "On reflection NO.").unwrap(),
             "**⚠ Codex voter wrote after its votes: \"On reflection NO.\"**"
         );
         assert!(after_warning("Codex voter", "See finding_4 again.").is_some());
-        let long = after_warning("Codex voter", &"word ".repeat(100)).unwrap();
+        assert_eq!(after_warning("Codex voter", &"word ".repeat(100)), None, "it is only shown");
+        let long = after_note("Codex voter", &"word ".repeat(100)).unwrap();
         assert!(long.chars().count() < 220 && long.contains('\u{2026}'), "{long}");
     }
 }

@@ -4,7 +4,7 @@ use super::interview::Scope;
 use super::plan::Plan;
 use super::sketches::reader;
 use super::{Request, Walk, Walked};
-use crate::design::correction::{after_warning, withdrawn_warning};
+use crate::design::correction::{after_note, after_warning, withdrawn_warning};
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::finding::Finding;
 use crate::design::progress::unnumbered_warning;
@@ -99,6 +99,9 @@ impl<'f> Walk<'f> {
         }
         if let Some(warning) = after_warning(&who, &cast.after) {
             self.warn(warning);
+        }
+        if let Some(note) = after_note(&who, &cast.after) {
+            self.say(note);
         }
         if let Some(words) = &cast.disowned {
             self.warn(disowned_warning(&who, words));
