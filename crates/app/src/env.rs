@@ -50,7 +50,7 @@ impl Environment {
         search(&variable("PATH").unwrap_or_default(), names, &[project])
     }
 
-    /// Finds the first of some programs on the PATH that is none of the project's own.
+    /// Finds the first of some programs on the PATH, outside of the project.
     pub fn find_program(self, names: &[&str], project: &Path) -> Option<PathBuf> {
         self.search_program(names, project).found
     }

@@ -304,7 +304,7 @@ fn roles(app: &App, output: &mut Output) -> Result<Exit, Failure> {
             for RoleReport { role, reads, required, diff, target, .. } in &all {
                 let diff = diff.then(|| "(changed files)".to_owned());
                 let reads: Vec<_> = reads.iter().chain(required).cloned().chain(diff).collect();
-                let target = target.as_ref().map_or(String::new(), |it| format!(" reviews {it}"));
+                let target = target.as_ref().map_or(String::new(), |doc| format!(" reviews {doc}"));
                 let reads = hanging(&format!("{}{target}", reads.join(" ")), 80, 35);
                 output.data(&format!("{role:<34} {reads}\n"))?;
             }

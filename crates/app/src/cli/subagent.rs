@@ -56,7 +56,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Records the dispatch, so that whoever dispatched is told of it after a loss of memory.
+    /// Records the dispatch, so that the next wake-up tells the dispatching agent of it.
     fn record(&self, app: &App, workspace: &Workspace) -> Result<(), Failure> {
         let actor = speaker(self.actor.as_ref(), app)?;
         let role = DeedRole::parse(self.role.as_str())

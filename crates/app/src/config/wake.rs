@@ -139,7 +139,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         name: "fit",
         expected: "kept or seed",
         default: "kept",
-        meaning: "shorten whatever is too long so that the budget is kept, or with seed never \
+        meaning: "shorten every section that is too long so that the budget is kept, or with seed never \
                   shorten the task list and the new message",
         from_text: text,
         set: |layer, value| {

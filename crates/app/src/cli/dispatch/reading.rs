@@ -40,7 +40,7 @@ impl Reading {
         // may have been compacted or replaced, and the file changed, since then.
         let not_proven = match evidence {
             Some(found) => found.without_proof(),
-            None => Demand::of_references(references).into_iter().map(|it| it.name).collect(),
+            None => Demand::of_references(references).into_iter().map(|file| file.name).collect(),
         };
         let counts = confirmation.as_ref().map(|found| found.line_counts.as_slice());
         let mut remarks = evidence.map(|found| found.diagnostics.clone()).unwrap_or_default();

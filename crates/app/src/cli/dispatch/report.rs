@@ -153,7 +153,8 @@ impl IssueWords {
         let Self { severity, category, description, location, suggestion } = self;
         let kind = category.as_ref().map_or(String::new(), |kind| format!(", {kind}"));
         let place = location.as_ref().map_or(String::new(), |place| format!(" ({place})"));
-        let better = suggestion.as_ref().map_or(String::new(), |it| format!(" Suggestion: {it}"));
+        let better =
+            suggestion.as_ref().map_or(String::new(), |text| format!(" Suggestion: {text}"));
         format!("[{severity}{kind}] {description}{place}{better}")
     }
 }

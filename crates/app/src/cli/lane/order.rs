@@ -140,7 +140,7 @@ impl LaneOrder<'_> {
         Ok(driven)
     }
 
-    /// Runs it with whoever shall answer, on the prompt as it is sent.
+    /// Runs the lane with the agent that answers, on the prompt as Convoke sends it.
     fn choose(
         &self,
         app: &App,

@@ -26,7 +26,7 @@ pub(super) struct StartArgs {
 #[error("no task can be started: {0}")]
 struct NothingToStart(String);
 
-/// Finds the task to begin next, or why there is none.
+/// Finds the task to begin next, or says why no task can begin.
 fn next(workspace: &Workspace, actor: &AgentName) -> Result<Result<Task, Obstacles>, Failure> {
     let roots = read(workspace, &workspace.scope)?;
     let found = next_to_begin(&roots, actor).map(|node| node.task.clone());

@@ -64,7 +64,7 @@ pub(super) fn review_text(role: &str, review: Option<&Review>, grounds: &Grounds
         .collect();
     json!({
         "reviewer": role,
-        "approved": review.is_some_and(|it| it.approved),
+        "approved": review.is_some_and(|review| review.approved),
         "issues": issues,
         "tree": grounds.tree,
         "proven": grounds.proven,
