@@ -1,14 +1,14 @@
 //! What every command is given.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use convoke_engine::project::root_above;
+use convoke_service::environment::Environment;
+use convoke_service::session::Session;
 
-use crate::env::Environment;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::interrupt::Signals;
+use crate::output::{TerminalObserver, Voice};
 
 /// Whether remarks that are not part of a command's contract are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,41 +28,44 @@ pub enum Format {
     Json,
 }
 
-/// The surroundings of one command.
-#[derive(Debug, Clone)]
+/// A session of the service, and how its results are shown on a terminal.
+#[derive(Clone)]
 pub struct App {
-    /// The project's root.
-    pub project: PathBuf,
-    /// The environment.
-    pub environment: Environment,
+    /// What use cases are given.
+    pub session: Session,
     /// How the result is shown.
     pub format: Format,
     /// How much is said besides.
     pub verbosity: Verbosity,
 }
 
-/// A folder that cannot be worked in.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot use project `{}`", path.display())]
-struct ProjectError {
-    path: PathBuf,
-    source: io::Error,
+impl App {
+    /// Returns the surroundings of a command that works on a project.
+    pub fn new(
+        project: PathBuf,
+        environment: Environment,
+        format: Format,
+        verbosity: Verbosity,
+    ) -> Self {
+        let session = Session::new(project, environment)
+            .stopped_by(Arc::new(Signals))
+            .observed_by(Arc::new(TerminalObserver::new(Voice::default(), format)));
+        Self { session, format, verbosity }
+    }
+
+    /// Returns the same for another project.
+    #[must_use]
+    pub fn in_project(&self, project: PathBuf) -> Self {
+        let session = Session { project, ..self.session.clone() };
+        Self { session, ..self.clone() }
+    }
 }
 
-/// Returns the project named on the command line, or the one around the current folder.
-pub fn project(named: Option<&Path>, environment: Environment) -> Result<PathBuf, Failure> {
-    let start = match named {
-        Some(path) => path.to_owned(),
-        None => environment.current_dir().map_err(|source| {
-            Failure::new(Exit::Surroundings, ProjectError { path: PathBuf::from("."), source })
-        })?,
-    };
-    let is_dir = fs::metadata(&start).and_then(|found| {
-        if found.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
-    });
-    is_dir.map_err(|source| {
-        let error = ProjectError { path: start.clone(), source };
-        Failure::new(Exit::Usage, error).hint("name the project's root folder with `--project`")
-    })?;
-    Ok(if named.is_some() { start } else { root_above(&start, environment.home().as_deref()) })
+/// Commands whose use cases are still among them ask the session themselves.
+impl Deref for App {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
 }

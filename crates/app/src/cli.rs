@@ -38,9 +38,12 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::app::{App, Format, Verbosity, project};
+use convoke_service::environment::Environment;
+use convoke_service::session::project_root;
+
+use crate::app::{App, Format, Verbosity};
 use crate::config::remark::remarks;
-use crate::env::Environment;
+use crate::env;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -176,18 +179,23 @@ impl Cli {
     }
 
     fn app(&self) -> Result<App, Failure> {
-        Ok(self.app_in(project(self.project.as_deref(), Environment)?))
+        let environment = env::captured();
+        let project = project_root(self.project.as_deref(), &environment)?;
+        Ok(self.app_in(project, environment))
     }
 
     /// A script's step may run where no folder is any more, and has answers of its own for that.
     fn app_anywhere(&self) -> App {
+        let environment = env::captured();
         let named = || self.project.clone().unwrap_or_else(|| PathBuf::from("."));
-        self.app_in(project(self.project.as_deref(), Environment).unwrap_or_else(|_| named()))
+        let project =
+            project_root(self.project.as_deref(), &environment).unwrap_or_else(|_| named());
+        self.app_in(project, environment)
     }
 
-    fn app_in(&self, project: PathBuf) -> App {
+    fn app_in(&self, project: PathBuf, environment: Environment) -> App {
         let format = if self.json { Format::Json } else { Format::Text };
-        App { project, environment: Environment, format, verbosity: self.verbosity() }
+        App::new(project, environment, format, self.verbosity())
     }
 
     fn verbosity(&self) -> Verbosity {

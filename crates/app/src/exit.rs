@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use convoke_domain::lane::outcome::Outcome;
+use convoke_service::failure::ErrorClass;
 
 /// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,15 +46,7 @@ impl Exit {
 
     /// Returns what a command exits with whose lane ended so.
     pub fn of_lane(outcome: Outcome) -> Self {
-        if outcome == Outcome::Answered {
-            Self::Done
-        } else if outcome == Outcome::Cancelled {
-            Self::Interrupted
-        } else if outcome == Outcome::OverBudget {
-            Self::Budget
-        } else {
-            Self::LaneFailed
-        }
+        ErrorClass::of_lane(outcome).map_or(Self::Done, Self::from)
     }
 
     /// Returns the number.
@@ -85,6 +78,21 @@ impl Exit {
             Self::Bug => "a bug in Convoke",
             Self::Interrupted => "it was interrupted",
             Self::Script(_) => "a plumbing command's own",
+        }
+    }
+}
+
+impl From<ErrorClass> for Exit {
+    fn from(class: ErrorClass) -> Self {
+        match class {
+            ErrorClass::Usage => Self::Usage,
+            ErrorClass::Prerequisite => Self::Surroundings,
+            ErrorClass::Refused => Self::No,
+            ErrorClass::NoAnswer => Self::LaneFailed,
+            ErrorClass::OverBudget => Self::Budget,
+            ErrorClass::TreeChanged => Self::DirtyTree,
+            ErrorClass::Interrupted => Self::Interrupted,
+            ErrorClass::Bug => Self::Bug,
         }
     }
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::scratch;
+use convoke_service::interruption::{Hold, Interruption};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::iterator::Signals as SignalStream;
 use signal_hook::low_level::exit;
 
 use crate::exit::Exit;
@@ -22,15 +23,27 @@ const AT_ONCE: Duration = Duration::from_millis(100);
 /// Held by whoever stops by itself, and must not be ended before that.
 static HELD: Mutex<()> = Mutex::new(());
 
-/// While this is held, a second signal waits for it.
-pub struct Held {
-    _guard: MutexGuard<'static, ()>,
+/// Signals of the terminal and of other programs, as use cases see them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Signals;
+
+impl Interruption for Signals {
+    fn cancel(&self) -> Cancel {
+        cancel()
+    }
+
+    fn urgent(&self) -> Cancel {
+        urgent()
+    }
+
+    /// A second signal waits until the returned value is gone.
+    fn hold(&self) -> Hold {
+        Hold::new(hold())
+    }
 }
 
-/// Keeps a second signal from ending us at once. It is for those who heed the first one, and have
-/// something to write down then.
-pub fn hold() -> Held {
-    Held { _guard: HELD.lock().unwrap_or_else(PoisonError::into_inner) }
+fn hold() -> MutexGuard<'static, ()> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns what a second signal asks, right before it ends us.
@@ -46,7 +59,7 @@ pub fn cancel() -> Cancel {
             let cancel = Cancel::default();
             let asked = cancel.clone();
             // Without it a signal ends us, as it always does.
-            if let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) {
+            if let Ok(mut signals) = SignalStream::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) {
                 thread::spawn(move || {
                     loop {
                         if signals.wait().next().is_none() {

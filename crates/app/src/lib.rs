@@ -5,16 +5,15 @@
 
 pub mod app;
 pub mod cli;
-pub mod clock;
-pub mod config;
 pub mod env;
 pub mod exit;
-pub mod failure;
 pub mod input;
 pub mod interrupt;
 pub mod output;
 pub mod rehearsal;
-pub mod workspace;
+
+// Commands whose use cases are still among them call these as if they were here.
+pub use convoke_service::{clock, failure, settings as config, workspace};
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,7 +34,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     #[cfg(feature = "faults")]
-    convoke_engine::design::fault::end_after(env::Environment.fault_after());
+    convoke_engine::design::fault::end_after(env::captured().fault_after());
     if let Some(guard) = cli::guard::parse_alone(arguments) {
         return guard.run().unwrap_or_else(|failure| output.failure(&failure));
     }

@@ -10,8 +10,12 @@ use anstyle::{AnsiColor, Style};
 use convoke_domain::text::{fitting, for_terminal};
 use serde::Serialize;
 
+use convoke_service::failure::{ErrorClass, Failure};
+use convoke_service::observer::{Observer, Progress};
+
+use crate::app::Format;
+use crate::cli::lane::progress_line;
 use crate::exit::Exit;
-use crate::failure::{Failure, OutputError};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
@@ -43,22 +47,73 @@ impl Voice {
 
     /// Says one line on stderr.
     pub fn say(&self, line: &str) {
-        self.put(line, false);
+        self.put(self.name.as_deref(), line, false);
+    }
+
+    /// Says one line on stderr that begins with a name.
+    pub fn say_as(&self, name: Option<&str>, line: &str) {
+        self.put(name.or(self.name.as_deref()), line, false);
     }
 
     /// Draws a line on the terminal that the next one takes the place of.
     pub fn draw(&self, line: &str) {
-        self.put(line, true);
+        self.put(self.name.as_deref(), line, true);
     }
 
-    fn put(&self, line: &str, is_drawn: bool) {
+    fn put(&self, name: Option<&str>, line: &str, is_drawn: bool) {
         let mut was_drawn = self.is_drawn.lock().unwrap_or_else(PoisonError::into_inner);
         let back = if std::mem::replace(&mut *was_drawn, is_drawn) { BACK } else { "" };
         let line = for_terminal(line);
-        let line = self.name.as_ref().map_or(line.clone(), |name| format!("{name}: {line}").into());
+        let line = name.map_or(line.clone(), |name| format!("{name}: {line}").into());
         let line = if is_drawn { drawable(&line).into() } else { line };
         converse(|stderr| writeln!(stderr, "{back}{line}"));
     }
+}
+
+/// Shows what use cases tell while they run, on stderr.
+pub struct TerminalObserver {
+    voice: Voice,
+    format: Format,
+}
+
+impl TerminalObserver {
+    /// Shows it through a voice; what is only good to know is left out beside JSON.
+    pub const fn new(voice: Voice, format: Format) -> Self {
+        Self { voice, format }
+    }
+}
+
+impl Observer for TerminalObserver {
+    fn observe(&self, source: Option<&str>, progress: &Progress) {
+        let is_text = self.format == Format::Text;
+        let line = match progress {
+            Progress::Message(text) => Some(text.clone()),
+            Progress::Warning(text) => Some(format!("warning: {text}")),
+            Progress::Hint(text) => Some(format!("hint: {text}")),
+            Progress::Note(text) => is_text.then(|| text.clone()),
+            Progress::Lane(event) => progress_line(event).filter(|_| is_text),
+        };
+        if let Some(line) = line {
+            self.voice.say_as(source, &line);
+        }
+    }
+}
+
+/// Output could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write output")]
+pub struct OutputError(#[source] pub io::Error);
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        Self::new(ErrorClass::Prerequisite, error)
+    }
+}
+
+/// Tells whether the reader of our output went away.
+pub fn is_closed_pipe(failure: &Failure) -> bool {
+    let io_error = failure.error.downcast_ref::<OutputError>().map(|OutputError(error)| error);
+    io_error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 impl Output {
@@ -139,7 +194,7 @@ impl Output {
 
     /// Prints an error with its causes and hints, and returns what to exit with.
     pub fn failure(&self, failure: &Failure) -> Exit {
-        if failure.is_closed_pipe() {
+        if is_closed_pipe(failure) {
             return Exit::Done;
         }
         converse(|stderr| {
@@ -154,7 +209,7 @@ impl Output {
             }
             failure.hints.iter().try_for_each(|hint| line(HINT, "hint", hint))
         });
-        failure.exit
+        failure.class.into()
     }
 
     /// Apologises for a panic, whose message the runtime has already printed.
@@ -162,17 +217,6 @@ impl Output {
         self.say("error: this is a bug in convoke; please report it with the lines above");
         Exit::Bug
     }
-}
-
-/// Returns an error with everything that led to it, in one line.
-pub fn with_causes(error: &dyn Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        words = format!("{words}: {error}");
-        cause = error.source();
-    }
-    words
 }
 
 /// Some take more characters for the end of a line than JSON does; in a document they can only stand

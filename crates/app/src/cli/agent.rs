@@ -18,7 +18,7 @@ use self::session::UseArgs;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -108,7 +108,7 @@ impl Args {
         let Workspace { store, scope } = &workspace;
         match &self.command {
             Command::Add(args) if args.name.is_human() => {
-                Err(Failure::new(Exit::Usage, HumanAgent)
+                Err(Failure::new(ErrorClass::Usage, HumanAgent)
                     .hint("`@human` reaches a person as it is"))
             }
             Command::Add(args) => {

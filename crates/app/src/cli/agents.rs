@@ -13,16 +13,17 @@ use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::drive::Program;
 use convoke_engine::lane::health::{Remembered, probe};
 use convoke_engine::lane::version::versions;
+use convoke_service::observer::Reporter;
 use serde::Serialize;
 
-use super::lane::seen_by;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::health;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::interrupt;
-use crate::output::{Output, Voice};
+use crate::output::Output;
+use convoke_service::lane::seen_by;
 
 /// No file that is read here is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -210,7 +211,7 @@ impl Args {
         }
         file::replace(path, &availability.text()).map_err(|source| {
             let error = Unwritable { path: path.to_owned(), source };
-            Failure::new(Exit::Surroundings, error)
+            Failure::new(ErrorClass::Prerequisite, error)
         })
     }
 }
@@ -283,7 +284,7 @@ pub(super) fn healths_of(
     words: &[&str],
     probing: Probing,
     app: &App,
-    voice: &Voice,
+    reporter: &Reporter,
 ) -> Result<Vec<Option<Health>>, Failure> {
     let settings = health::settings(app)?;
     let cache = app.environment.health_cache();
@@ -316,11 +317,11 @@ pub(super) fn healths_of(
             None => Health::NotAsked,
         };
         if let Some(banner) = health.banner(agent.name()) {
-            voice.say(&banner);
+            reporter.say(banner);
         }
         found.push(Some(health));
     }
     // Nobody is hurt if it is asked again next time.
     cache.and_then(|path| remembered.write(&path).ok());
-    if is_stopped { Err(Failure::new(Exit::Interrupted, Stopped)) } else { Ok(found) }
+    if is_stopped { Err(Failure::new(ErrorClass::Interrupted, Stopped)) } else { Ok(found) }
 }

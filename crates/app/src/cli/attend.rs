@@ -21,14 +21,15 @@ use convoke_store::wake_up::WakeUpStore;
 use serde::Serialize;
 
 use super::deliver::{Delivered, Delivery, client, session, wakes_nobody};
-use super::lane::{Allowance, OverReport, Purse, overdrawn, sentence};
 use crate::app::{App, Format};
+use crate::cli::lane::BudgetArgs;
 use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::interrupt;
-use crate::output::{Output, Voice};
+use crate::output::Output;
 use crate::workspace::{Workspace, refused, store_path};
+use convoke_service::lane::{CallBudget, OverBudgetReport, over_budget_warning, sentence};
 
 /// How often it is asked whether the store has changed, and whether whoever is busy still runs.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -54,7 +55,7 @@ pub struct Args {
     max_parallel: NonZeroUsize,
 
     #[command(flatten)]
-    allowance: Allowance,
+    allowance: BudgetArgs,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +75,7 @@ struct Report<'a> {
     wake_loop: bool,
     took_ms: u128,
     /// The budget that it went over.
-    over_budget: Option<OverReport>,
+    over_budget: Option<OverBudgetReport>,
 }
 
 /// What a thread says when its agent has been seen to.
@@ -91,7 +92,7 @@ struct Attendant<'a> {
     app: &'a App,
     workspace: &'a Workspace,
     settings: &'a Settings,
-    purse: &'a Purse,
+    purse: &'a CallBudget,
     /// Who is being seen to.
     running: Vec<AgentName>,
     /// Up to which message somebody was tried in vain.
@@ -108,7 +109,7 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let workspace = Workspace::open(app, None)?;
         let _lock = lock(app, &workspace.scope)?;
-        let (settings, purse) = (settings(app)?, self.allowance.settle("attend"));
+        let (settings, purse) = (settings(app)?, self.allowance.settle(app, "attend"));
         output.say(&format!("attending to {}", described(&workspace.scope)));
         let mut attendant = Attendant {
             args: self,
@@ -138,7 +139,7 @@ fn lock(app: &App, scope: &Scope) -> Result<Lock, Failure> {
             NotLocked::File { .. } => None,
         };
         let error = NotAttending { scope: described(scope), source };
-        Failure::new(Exit::Surroundings, error).maybe_hint(hint)
+        Failure::new(ErrorClass::Prerequisite, error).maybe_hint(hint)
     })
 }
 
@@ -184,7 +185,9 @@ impl<'a> Attendant<'a> {
         let Workspace { store, scope } = self.workspace;
         for agent in store.agents(scope).map_err(refused)? {
             if agent.owner.is_some() && self.delivery(&agent.name).bury()? {
-                Voice::named(format!("@{}", agent.name)).say("the process that woke it is gone");
+                self.app
+                    .reporter_of(format!("@{}", agent.name))
+                    .say("the process that woke it is gone");
             }
         }
         let agents = store.agents(scope).map_err(refused)?;
@@ -227,8 +230,8 @@ impl<'a> Attendant<'a> {
             let deliver = || {
                 // A connection is its thread's own.
                 let workspace = Workspace::open(app, None)?;
-                let voice = Voice::named(format!("@{agent}"));
-                voice.say("is woken");
+                let reporter = app.reporter_of(format!("@{agent}"));
+                reporter.say("is woken");
                 let delivery = Delivery {
                     app,
                     workspace: &workspace,
@@ -238,7 +241,7 @@ impl<'a> Attendant<'a> {
                     rights,
                     purse,
                 };
-                delivery.deliver(&voice)
+                delivery.deliver(&reporter)
             };
             let delivered = deliver();
             sender.send(Done { agent, newest, delivered }).ok();
@@ -265,7 +268,7 @@ impl<'a> Attendant<'a> {
     fn take(&mut self, done: Done, output: &mut Output) -> Result<(), Failure> {
         let Done { agent, newest, delivered } = done;
         self.running.retain(|it| *it != agent);
-        let voice = Voice::named(format!("@{agent}"));
+        let reporter = self.app.reporter_of(format!("@{agent}"));
         let delivered = match delivered {
             Ok(Some(delivered)) => delivered,
             Ok(None) => return Ok(()),
@@ -278,12 +281,12 @@ impl<'a> Attendant<'a> {
         let Delivered { driven, over, reply, .. } = &delivered;
         let is_answered = driven.outcome == Outcome::Answered;
         let loops = reply.filter(|reply| !wakes(reply.hop));
-        voice.say(&sentence(driven, None));
-        if let Some(line) = overdrawn(driven, *over) {
-            voice.say(&line);
+        reporter.say(sentence(driven, None));
+        if let Some(line) = over_budget_warning(driven, *over) {
+            reporter.warn(line);
         }
         if let Some(reply) = loops {
-            voice.say(&wakes_nobody(reply));
+            reporter.say(wakes_nobody(reply));
         }
         let answer = driven.heard.answer().filter(|_| is_answered);
         match self.app.format {
@@ -295,7 +298,7 @@ impl<'a> Attendant<'a> {
                 hop: reply.map(|it| it.hop),
                 wake_loop: loops.is_some(),
                 took_ms: driven.took.as_millis(),
-                over_budget: over.map(OverReport::from),
+                over_budget: over.map(OverBudgetReport::from),
             })?,
             Format::Text => {
                 let text = answer.map(|it| format!("@{agent}: {}\n", it.trim_end()));

@@ -18,7 +18,7 @@ use convoke_engine::vocabulary;
 use crate::app::{App, Format, Verbosity};
 use crate::config::brief::layers;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 /// Print the design folder's documents as one cited block under a token budget
@@ -109,7 +109,7 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Some(command) = &self.command else { return self.print(app, output) };
         if let Some(option) = self.option_of_the_block() {
-            return Err(Failure::new(Exit::Usage, MisplacedOption { option }));
+            return Err(Failure::new(ErrorClass::Usage, MisplacedOption { option }));
         }
         match command {
             Command::Rest(args) => args.run(&self.options, app, output),
@@ -202,8 +202,9 @@ fn say_diagnostics(app: &App, diagnostics: &[Diagnostic], output: &Output) {
 
 /// Loads a vocabulary; the estimate needs none.
 fn open_tokenizer(asked_for: Vocabulary) -> Result<Box<dyn Tokenizer>, Failure> {
-    vocabulary::open(asked_for)
-        .map_err(|error| Failure::new(Exit::Surroundings, error).hint("use `--tokenizer estimate`"))
+    vocabulary::open(asked_for).map_err(|error| {
+        Failure::new(ErrorClass::Prerequisite, error).hint("use `--tokenizer estimate`")
+    })
 }
 
 fn policy() -> impl TypedValueParser<Value = Policy> {

@@ -11,19 +11,18 @@ use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{Purpose, Sum};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::run::RunId;
-use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
 use serde::Serialize;
 
 use super::design::{DesignError, lane_limits};
-use super::lane::{Account, LaneOrder, Ran, Rules, lane_failed, sentence};
 use super::runs::{Known, matters};
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::failure::{ErrorClass, Failure};
+use crate::output::Output;
+use convoke_service::lane::{LaneRequest, LaneRun, PinnedRules, lane_failed, sentence};
 
 /// Plan a design's feature once more in a single pass, and show it beside the panel's plan
 ///
@@ -80,7 +79,7 @@ impl Args {
         let settings = known.facts.settings().map(|(_, settings)| settings);
         let plan = known.progress.files.get("plan.txt");
         let (Some(settings), Some(plan)) = (settings, plan) else {
-            return Err(Failure::new(Exit::No, NoPlan { run: known.run.id }));
+            return Err(Failure::new(ErrorClass::Refused, NoPlan { run: known.run.id }));
         };
         let took: u64 = known.facts.ended().iter().map(|(_, end)| end.took).sum();
         let Sum { lanes, usage, .. } = known.sum()?;
@@ -123,10 +122,10 @@ impl Args {
     }
 
     /// Has the host write a plan from the feature alone.
-    fn single(&self, app: &App, settings: &Settings, run: &RunId) -> Result<Ran, Failure> {
+    fn single(&self, app: &App, settings: &Settings, run: &RunId) -> Result<LaneRun, Failure> {
         let chosen = settings.chosen(Holder::Host);
         let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
-            Failure::new(Exit::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
+            Failure::new(ErrorClass::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
         })?;
         let empty = "";
         let prompt = prompt::plan(&prompt::Plan {
@@ -140,21 +139,16 @@ impl Args {
             role: Some("single-pass".to_owned()),
             phase: Some(COMPARED.to_owned()),
         };
-        let order = LaneOrder {
-            agent: &agent,
-            prompt: &prompt,
+        let order = LaneRequest {
             label: Some("compare"),
-            record: None,
             model: chosen.model.as_deref(),
-            effort: None,
-            resume: None,
-            rights: Rights::ReadOnly,
-            rules: Rules::Before.under(settings.policy),
+            rules: PinnedRules::Before.under(settings.policy),
             limits: lane_limits(self.limit),
-            account: Account { purpose, ..Account::default() },
+            purpose,
+            ..LaneRequest::new(&agent, &prompt)
         };
         let scratch = scratch::lane().map_err(lane_failed)?;
-        order.run_watched(app, scratch.path(), &Voice::default())
+        order.run_watched(app, scratch.path(), &app.reporter())
     }
 }
 

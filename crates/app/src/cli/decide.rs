@@ -17,7 +17,7 @@ use super::runs::{Known, integrity, last, must_be_real, must_be_sound, worked_on
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -99,7 +99,7 @@ impl Args {
 
     /// Reads the words by their form, so that the run can be left out.
     fn asked(&self) -> Result<Asked, Failure> {
-        let usage = |error| Failure::new(Exit::Usage, error);
+        let usage = |error| Failure::new(ErrorClass::Usage, error);
         let (mut run, mut matter, mut choice) = (None, None, None);
         for word in &self.words {
             if let Some(found) = MatterId::parse(word).filter(|_| matter.is_none()) {
@@ -148,7 +148,7 @@ impl Args {
         let workspace = Workspace::open(app, None)?;
         let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
         if worked_on(app).contains(&run.id) {
-            let failure = Failure::new(Exit::Surroundings, DecideError::Running(run.id));
+            let failure = Failure::new(ErrorClass::Prerequisite, DecideError::Running(run.id));
             return Err(failure.hint("wait until it has ended: `convoke runs`"));
         }
         // Only the process with the lock writes, so what is read from here on stays true.
@@ -159,7 +159,7 @@ impl Args {
         must_be_real(&run.id, &facts)?;
         let progress = walk(&facts);
         if matches!(progress.next, Next::End(Ending::DirtyTree | Ending::Refused(_))) {
-            return Err(Failure::new(Exit::No, DecideError::NoPlan(run.id)));
+            return Err(Failure::new(ErrorClass::Refused, DecideError::NoPlan(run.id)));
         }
         let revisiting = if self.again { Revisiting::Allowed } else { Revisiting::Refused };
         let matter = decidable(&progress.matters, ruling.matter, revisiting)
@@ -236,7 +236,7 @@ fn undecidable(error: NotDecidable, run: &RunId, progress: &Progress) -> Failure
             }
         }
     };
-    Failure::new(Exit::No, error).hint(hint)
+    Failure::new(ErrorClass::Refused, error).hint(hint)
 }
 
 #[cfg(test)]
@@ -286,7 +286,11 @@ mod tests {
             &["FINDING_2", "maybe", "--because", "x"],
             &["FINDING_2!", "accept", "--because", "x"],
         ] {
-            assert_eq!(asked(words).map_err(|failure| failure.exit), Err(Exit::Usage), "{words:?}");
+            assert_eq!(
+                asked(words).map_err(|failure| failure.class),
+                Err(ErrorClass::Usage),
+                "{words:?}"
+            );
         }
         let long = "x".repeat(LONGEST_REASON + 1);
         assert!(asked(&["FINDING_2", "accept", "--because", &long]).is_err());

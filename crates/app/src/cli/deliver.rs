@@ -15,6 +15,7 @@ use convoke_engine::lane::drive::Driven;
 use convoke_engine::owner::{is_gone, myself};
 use convoke_engine::scratch;
 use convoke_engine::wake::{Assembled, Call};
+use convoke_service::observer::Reporter;
 use convoke_store::agent::AgentStore;
 use convoke_store::error::StoreError;
 use convoke_store::message::{self, Receipt, Said};
@@ -22,15 +23,13 @@ use convoke_store::pin::PinStore;
 use convoke_store::skill::SkillStore;
 use convoke_store::wake_up::{WakeUpEnd, WakeUpStore};
 
-use super::lane::{LaneOrder, Purse, Ran, Rules, lane_failed};
 use super::wake::{profile_of, wake};
 use crate::app::App;
 use crate::clock::now;
 use crate::config::wake::Settings;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::Voice;
+use crate::failure::{ErrorClass, Failure};
 use crate::workspace::{Workspace, refused};
+use convoke_service::lane::{CallBudget, LaneRequest, LaneRun, PinnedRules, lane_failed};
 
 /// What is said of a process that is gone without a word.
 const DIED: &str = "process died unexpectedly";
@@ -46,7 +45,7 @@ pub(super) struct Delivery<'a> {
     /// What the agent may do.
     pub(super) rights: Rights,
     /// What it may spend, and how long it may take.
-    pub(super) purse: &'a Purse,
+    pub(super) purse: &'a CallBudget,
 }
 
 /// What came of it.
@@ -72,7 +71,7 @@ enum NotDelivered {
 impl Delivery<'_> {
     /// Delivers everything that waits for the agent as one wake-up. `None` if it is busy, or if
     /// nothing waits any more. Only an answer shows that a wake-up was taken in.
-    pub(super) fn deliver(&self, voice: &Voice) -> Result<Option<Delivered>, Failure> {
+    pub(super) fn deliver(&self, reporter: &Reporter) -> Result<Option<Delivered>, Failure> {
         let Workspace { store, scope } = self.workspace;
         let agent = found(self.workspace, self.agent)?;
         session(&agent)?;
@@ -83,7 +82,7 @@ impl Delivery<'_> {
             return Ok(None);
         }
         // It is let go of whatever happens; after an answer that has happened already.
-        let delivered = self.while_taken(&agent, &owner, voice);
+        let delivered = self.while_taken(&agent, &owner, reporter);
         self.end(
             &owner,
             &WakeUpEnd { received: Receipt::default(), answered: false, message: None },
@@ -95,14 +94,14 @@ impl Delivery<'_> {
         &self,
         agent: &Agent,
         owner: &Owner,
-        voice: &Voice,
+        reporter: &Reporter,
     ) -> Result<Option<Delivered>, Failure> {
         let assembled = self.assembled()?;
         if assembled.message_id.is_none() && self.message.is_none() {
             return Ok(None);
         }
         let text = assembled.wake_up.text.clone();
-        let Ran { driven, over, .. } = self.run(agent, &text, voice)?;
+        let LaneRun { driven, over, .. } = self.run(agent, &text, reporter)?;
         let reply = self.ended(owner, &assembled, &driven)?;
         Ok(Some(Delivered { text, driven, over, reply }))
     }
@@ -119,23 +118,20 @@ impl Delivery<'_> {
         wake(self.app, self.workspace, self.settings, &call, self.settings.budget)
     }
 
-    fn run(&self, agent: &Agent, text: &str, voice: &Voice) -> Result<Ran, Failure> {
-        let order = LaneOrder {
-            agent: &client(agent)?,
-            prompt: text,
-            label: None,
-            record: None,
-            model: None,
-            effort: None,
+    fn run(&self, agent: &Agent, text: &str, reporter: &Reporter) -> Result<LaneRun, Failure> {
+        let answering = client(agent)?;
+        let order = LaneRequest {
             resume: Some(session(agent)?),
             rights: self.rights,
             // The wake-up begins with them.
-            rules: Rules::LeftOut,
+            rules: PinnedRules::LeftOut,
             limits: self.purse.limits,
-            account: self.purse.account(self.agent.to_string()),
+            purpose: self.purse.purpose(self.agent.to_string()),
+            budget: self.purse.budget,
+            ..LaneRequest::new(&answering, text)
         };
         let scratch = scratch::lane().map_err(lane_failed)?;
-        order.run_watched(self.app, scratch.path(), voice)
+        order.run_watched(self.app, scratch.path(), reporter)
     }
 
     /// Keeps the answer, or tells the orchestrator that there is none.
@@ -224,7 +220,7 @@ pub(super) fn found(workspace: &Workspace, name: &AgentName) -> Result<Agent, Fa
 /// Returns the session that goes on.
 pub(super) fn session(agent: &Agent) -> Result<&str, Failure> {
     agent.session_id.as_deref().ok_or_else(|| {
-        Failure::new(Exit::No, NotDelivered::NoSession { name: agent.name.clone() })
+        Failure::new(ErrorClass::Refused, NotDelivered::NoSession { name: agent.name.clone() })
             .hint("bind one with `convoke agent add NAME --session ID`")
     })
 }
@@ -233,7 +229,7 @@ pub(super) fn session(agent: &Agent) -> Result<&str, Failure> {
 pub(super) fn client(agent: &Agent) -> Result<AgentRef, Failure> {
     AgentRef::parse(&agent.client).ok_or_else(|| {
         let (name, client) = (agent.name.clone(), agent.client.clone());
-        Failure::new(Exit::No, NotDelivered::UnknownClient { name, client })
+        Failure::new(ErrorClass::Refused, NotDelivered::UnknownClient { name, client })
             .hint("`convoke prompt --print` shows what would be sent")
     })
 }

@@ -30,7 +30,7 @@ use super::brief::block_of;
 use crate::app::App;
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::input::{self, Typed};
 use crate::interrupt;
 use crate::output::Output;
@@ -159,7 +159,7 @@ impl Args {
             && !folder.is_dir()
         {
             let (path, source) = (folder.clone(), std::io::ErrorKind::NotADirectory.into());
-            return Err(Failure::new(Exit::Usage, DesignError::Folder { path, source }));
+            return Err(Failure::new(ErrorClass::Usage, DesignError::Folder { path, source }));
         }
         self.course.check()?;
         if let Some(env) = self.session_env.as_ref().filter(|_| self.is_nested()) {
@@ -171,7 +171,7 @@ impl Args {
                 output.say(said);
             }
             let rehearsal = Rehearsal::prepare(folder.as_deref())?;
-            let stage = App { project: rehearsal.project(), ..app.clone() };
+            let stage = app.in_project(rehearsal.project());
             let (seats, feature) = (rehearsal.seats()?, short_enough(rehearsal.feature())?);
             let settings = self.settings(&stage, seats, feature, true)?;
             let course = self.course.with_recorded(rehearsal.replies());
@@ -186,7 +186,7 @@ impl Args {
             said => said.to_owned(),
         };
         if feature.is_empty() {
-            let failure = Failure::new(Exit::Usage, DesignError::NoFeature);
+            let failure = Failure::new(ErrorClass::Usage, DesignError::NoFeature);
             return Err(failure.hint("convoke design \"Keep drafts when the connection is lost\""));
         }
         let feature = short_enough(feature)?;
@@ -262,7 +262,7 @@ fn has_folder(env: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let path = folder.to_owned();
-    let failure = Failure::new(Exit::Usage, DesignError::NoParent { path });
+    let failure = Failure::new(ErrorClass::Usage, DesignError::NoParent { path });
     Err(failure.hint("make it, or leave out `--session-env`"))
 }
 
@@ -271,7 +271,7 @@ fn short_enough(feature: String) -> Result<String, Failure> {
     if length <= MAX_FEATURE {
         return Ok(feature);
     }
-    let failure = Failure::new(Exit::Usage, DesignError::LongFeature { length });
+    let failure = Failure::new(ErrorClass::Usage, DesignError::LongFeature { length });
     Err(failure.hint("say it in a sentence, and put the rest in a document: `--feature DIR`"))
 }
 
@@ -280,8 +280,9 @@ pub(super) fn opened<'w>(
     workspace: &'w Workspace,
     id: &RunId,
 ) -> Result<(Journal<'w>, Vec<Stamped>), Failure> {
-    Journal::open(&workspace.store, id.clone())
-        .map_err(|error| Failure::new(Exit::Surroundings, DesignError::Journal(Box::new(error))))
+    Journal::open(&workspace.store, id.clone()).map_err(|error| {
+        Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
+    })
 }
 
 /// Asks the person at the terminal what is to be designed.
@@ -299,7 +300,7 @@ fn asked_for(output: &Output) -> Typed {
 
 fn nobody() -> Failure {
     let looked_for = Agent::ALL.map(Agent::programs).concat().join(", ");
-    Failure::new(Exit::Surroundings, DesignError::Nobody { looked_for })
+    Failure::new(ErrorClass::Prerequisite, DesignError::Nobody { looked_for })
         .hint("install one of them and log in")
         .hint("or name an API of your configuration: `--seats http:a,http:b,http:c`")
         .hint("or see how it goes without any: `convoke design --rehearse`")

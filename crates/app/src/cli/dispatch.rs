@@ -8,8 +8,7 @@ mod judge;
 mod materials;
 mod next;
 mod prompt;
-pub(super) mod proof;
-mod rate;
+pub(super) mod rate;
 mod reading;
 mod report;
 mod review_loop;
@@ -34,7 +33,7 @@ use serde::Serialize;
 use crate::app::{App, Format};
 use crate::config::dispatch::{Settings, settings};
 use crate::exit::Exit;
-use crate::failure::{Failure, did_you_mean};
+use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::input;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
@@ -189,7 +188,9 @@ impl PostArgs {
         let role = role.ok_or_else(|| unknown(&self.role, settings))?;
         if self.feature.feature.is_none() && role.needs_feature() {
             let error = DispatchFailure::NoFeature { name: self.role.clone() };
-            return Err(Failure::new(Exit::Usage, error).hint("name one with `--feature DIR`"));
+            return Err(
+                Failure::new(ErrorClass::Usage, error).hint("name one with `--feature DIR`")
+            );
         }
         Ok((role, self.feature.find(app, settings)?))
     }
@@ -219,7 +220,7 @@ fn no_feature(error: NoFeature) -> Failure {
         [] => "there are no features here; `dispatch.artifacts_root` says where to look".to_owned(),
         [.., last] => format!("{} features here, the last one is `{last}`", known.len()),
     };
-    Failure::new(Exit::Surroundings, error).maybe_hint(nearest).hint(list)
+    Failure::new(ErrorClass::Prerequisite, error).maybe_hint(nearest).hint(list)
 }
 
 fn unknown(name: &RoleName, settings: &Settings) -> Failure {
@@ -230,20 +231,22 @@ fn unknown(name: &RoleName, settings: &Settings) -> Failure {
         let commands: std::collections::BTreeSet<_> = all().map(|it| it.command.as_str()).collect();
         let list = commands.iter().copied().collect::<Vec<_>>().join(", ");
         let error = DispatchFailure::UnknownCommand { name: name.clone() };
-        return Failure::new(Exit::Usage, error)
+        return Failure::new(ErrorClass::Usage, error)
             .maybe_hint(did_you_mean(&name.command, commands))
             .hint(format!("known commands: {list}"));
     }
     let list = format!("roles of {}: {}", name.command, of_command.join(", "));
     let error = DispatchFailure::UnknownRole { name: name.clone() };
-    Failure::new(Exit::Usage, error).maybe_hint(did_you_mean(&name.role, of_command)).hint(list)
+    Failure::new(ErrorClass::Usage, error)
+        .maybe_hint(did_you_mean(&name.role, of_command))
+        .hint(list)
 }
 
 /// Reads a text that the user named; `-` is stdin.
 fn read(path: &std::path::Path) -> Result<String, Failure> {
     if path == std::path::Path::new("-") {
         return input::read(MAX_BYTES)
-            .ok_or_else(|| Failure::new(Exit::Usage, DispatchFailure::Stdin));
+            .ok_or_else(|| Failure::new(ErrorClass::Usage, DispatchFailure::Stdin));
     }
     let path = path.to_owned();
     let error = match file::read(&path, MAX_BYTES) {
@@ -251,19 +254,20 @@ fn read(path: &std::path::Path) -> Result<String, Failure> {
         Finding::Absent => DispatchFailure::Absent { path },
         Finding::Unreadable(reason) => DispatchFailure::Unreadable { path, reason },
     };
-    Err(Failure::new(Exit::Surroundings, error))
+    Err(Failure::new(ErrorClass::Prerequisite, error))
 }
 
 /// A role that demands what is not there is a mistake in the configuration or on the command line.
 fn no_files(error: RoleFilesError) -> Failure {
-    Failure::new(Exit::Usage, error).hint("`convoke dispatch roles` lists what each role reads")
+    Failure::new(ErrorClass::Usage, error)
+        .hint("`convoke dispatch roles` lists what each role reads")
 }
 
 fn next_failed(error: NextError) -> Failure {
     match error {
         NextError::Store(error) => refused(error),
         error @ (NextError::Document(_) | NextError::Write { .. }) => {
-            Failure::new(Exit::Surroundings, error)
+            Failure::new(ErrorClass::Prerequisite, error)
         }
     }
 }

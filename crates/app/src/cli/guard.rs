@@ -8,7 +8,7 @@ use clap::Parser;
 use convoke_engine::lane::guardian::{Ward, guard};
 
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 
 /// Look after one client until nothing of it is left (called by convoke)
 #[derive(Debug, clap::Args)]
@@ -64,7 +64,7 @@ impl Args {
             report: self.report.clone(),
             owner: self.owner,
         })
-        .map_err(|error| Failure::new(Exit::Surroundings, GuardFailed(error)))?;
+        .map_err(|error| Failure::new(ErrorClass::Prerequisite, GuardFailed(error)))?;
         Ok(Exit::Done)
     }
 }

@@ -20,7 +20,9 @@ use super::wake::{library, profile_of, sources};
 use crate::app::{App, Format, Verbosity};
 use crate::clock::now;
 use crate::config::wake::{Settings, settings};
-use crate::env::Environment;
+use convoke_service::environment::Environment;
+
+use crate::env;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -73,14 +75,14 @@ impl Args {
     fn try_to_answer(&self, verbosity: Verbosity, output: &mut Output) -> Result<(), Failure> {
         // A client may fail to write its event into a pipe that nothing reads.
         let event = self.event();
-        let environment = Environment;
+        let environment = env::captured();
         if environment.is_in_lane() {
             return say_nothing(output);
         }
         let Some((input, moment, mark)) = event else { return say_nothing(output) };
-        let place = place(&input, environment).zip(input.session_id.as_deref());
+        let place = place(&input, &environment).zip(input.session_id.as_deref());
         let Some((project, session_id)) = place else { return say_nothing(output) };
-        let app = App { project, environment, format: Format::Json, verbosity };
+        let app = App::new(project, environment, Format::Json, verbosity);
         let settings = settings(&app)?;
         let workspace = Workspace::open_in_a_hurry(&app, None, PATIENCE)?;
         if self.part.get() == 1 {
@@ -146,7 +148,7 @@ pub(crate) fn say_nothing(output: &mut Output) -> Result<(), Failure> {
 }
 
 /// Returns the project that the client works in; outside of any there is nothing to say.
-fn place(input: &Input, environment: Environment) -> Option<PathBuf> {
+fn place(input: &Input, environment: &Environment) -> Option<PathBuf> {
     let start = input.cwd.clone().or_else(|| environment.current_dir().ok())?;
     find_above(&start, environment.home().as_deref().map(Path::new))
 }

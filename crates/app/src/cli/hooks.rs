@@ -23,7 +23,7 @@ pub(super) use self::status::{is_there, obstacle};
 use super::hook::client;
 use crate::app::App;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 /// No settings file a person writes is larger.
@@ -99,7 +99,7 @@ impl Target {
             }
             Level::User => {
                 let home = app.environment.home();
-                home.ok_or_else(|| Failure::new(Exit::Surroundings, HooksError::NoHome))
+                home.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, HooksError::NoHome))
             }
         }
     }
@@ -156,7 +156,7 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
         Finding::Text(text) => Ok(Some(text)),
         Finding::Unreadable(reason) => {
             let error = HooksError::Unreadable { path: path.to_owned(), reason };
-            Err(Failure::new(Exit::Surroundings, error))
+            Err(Failure::new(ErrorClass::Prerequisite, error))
         }
     }
 }
@@ -173,10 +173,11 @@ fn remove(path: &Path) -> Result<(), Failure> {
 }
 
 fn unwritable(path: &Path, source: io::Error) -> Failure {
-    Failure::new(Exit::Surroundings, HooksError::Write { path: path.to_owned(), source })
+    Failure::new(ErrorClass::Prerequisite, HooksError::Write { path: path.to_owned(), source })
 }
 
 fn malformed(path: &Path, source: SettingsError) -> Failure {
     let error = HooksError::Settings { path: path.to_owned(), source };
-    Failure::new(Exit::No, error).hint("nothing was changed; mend the file and try again")
+    Failure::new(ErrorClass::Refused, error)
+        .hint("nothing was changed; mend the file and try again")
 }

@@ -1,22 +1,13 @@
 //! `convoke lane`: one supervised run of one agent on one prompt.
 
-mod allowance;
-mod books;
-mod ending;
-mod entry;
 mod events;
-mod foresight;
-mod keep;
 mod list;
 mod live;
-mod order;
-mod reading;
-mod report;
-mod rules;
-mod tree;
+mod words;
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -26,35 +17,24 @@ use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::event::FailureKind;
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::lane::outcome::Outcome;
-use convoke_domain::lane::substance::{Measure, substance};
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
-use convoke_engine::lane::replay::TapeError;
 use convoke_engine::lane::supervisor::Limits;
-use convoke_engine::scratch;
-
-pub(super) use self::allowance::{Allowance, Purse, blind, is_paid};
-use self::books::Watches;
-pub(super) use self::books::{Account, Ran};
-use self::events::Line;
-use self::keep::{keep, make_ready};
-use self::live::Live;
-use self::order::Told;
-pub(super) use self::order::{
-    AgentWord, LaneOrder, USUAL_LIMITS, check_agent, model_name, seen_by, version_of,
+use convoke_service::failure::{ErrorClass, Failure};
+use convoke_service::lane::{
+    FinishedLane, LaneProgress, LaneRequest, OneLane, Outlook, Watch, over_budget_warning, run_one,
+    sentence, version_of, warnings,
 };
-use self::reading::{Proof, Reading};
-pub(super) use self::report::{LaneReport, OverReport, overdrawn, sentence, why};
-use self::report::{Report, unanswered, warnings};
-pub(super) use self::rules::{Rules, RulesArgs};
-use self::tree::is_dirty;
-pub(super) use self::tree::{Look, TreeWatch};
+use convoke_service::session::Session;
+
+use self::events::EventLine;
+use self::live::Live;
+pub(crate) use self::live::progress_line;
+pub(super) use self::words::{AgentWord, BudgetArgs, PinArgs, model_name};
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::input;
-use crate::output::{Output, Voice};
+use crate::output::{Output, TerminalObserver, Voice};
 
 /// The longest limit: nobody waits longer.
 const MOST_SECONDS: f64 = 8_640_000.0;
@@ -173,7 +153,7 @@ struct RunArgs {
     label: Option<String>,
 
     #[command(flatten)]
-    rules: RulesArgs,
+    pins: PinArgs,
 
     /// Add the lane to this file of recorded lanes, for `--agent replay:FILE`
     #[arg(long, value_name = "FILE")]
@@ -181,22 +161,8 @@ struct RunArgs {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum LaneError {
-    #[error("cannot find `{program}` on the PATH")]
-    NotInstalled { program: &'static str },
-    #[error("cannot take stdin for a prompt: it is not text, or longer than {MAX_PROMPT} bytes")]
-    NoPrompt,
-    #[error("cannot ask nothing: the prompt is blank")]
-    Blank,
-    #[error("cannot run the lane")]
-    Run(#[source] std::io::Error),
-    #[error("cannot use `{}`", path.display())]
-    Keep { path: PathBuf, source: std::io::Error },
-    #[error("cannot use cassette `{}`", path.display())]
-    Cassette { path: PathBuf, source: TapeError },
-    #[error("cannot give `{agent}` {what}")]
-    Unable { agent: AgentRef, what: &'static str },
-}
+#[error("cannot take stdin for a prompt: it is not text, or longer than {MAX_PROMPT} bytes")]
+struct NoPrompt;
 
 impl Args {
     /// Runs the subcommand.
@@ -213,67 +179,66 @@ impl Args {
 impl RunArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let prompt = self.prompt()?;
-        if prompt.trim().is_empty() {
-            return Err(Failure::new(Exit::Usage, LaneError::Blank));
+        let lane = OneLane {
+            request: self.request(&prompt),
+            reads: &self.read,
+            keep: self.keep.clone(),
+            checks_substance: self.substance,
+            watch: if self.no_tree_check { Watch::Nothing } else { Watch::Tree },
+        };
+        let mut finished = self.watched(&lane, app, output)?;
+        self.show(&finished, app, output)?;
+        match finished.not_kept.take() {
+            Some(failure) => Err(failure),
+            None => Ok(finished.class().map_or(Exit::Done, Exit::from)),
         }
-        let reading = Reading::find(&self.read, &self.agent)?;
-        // An answer that was paid for must not be lost because it cannot be kept.
-        self.keep.as_deref().map_or(Ok(()), make_ready)?;
-        let scratch = scratch::lane().map_err(lane_failed)?;
-        let prompt = reading.prompt(&prompt);
-        let order = self.order(&prompt);
-        let ran = self.watched(&order, app, scratch.path(), output)?;
-        let driven = &ran.driven;
-        let kept = self.keep.as_deref().map_or(Ok(()), |folder| keep(scratch.path(), folder));
-        let is_answered = driven.outcome == Outcome::Answered;
-        let proof = is_answered.then(|| reading.proof(&self.agent, scratch.path(), app));
-        let found = Found { ran: &ran, thin: self.thin(driven), proof: proof.flatten() };
-        // What is kept is kept, and what was said is known.
-        drop(scratch);
-        self.show(&found, app, output)?;
-        kept?;
-        Ok(found.exit())
     }
 
-    fn order<'a>(&'a self, prompt: &'a str) -> LaneOrder<'a> {
-        LaneOrder {
-            agent: &self.agent,
-            prompt,
+    fn request<'a>(&'a self, prompt: &'a str) -> LaneRequest<'a> {
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        LaneRequest {
             label: self.label.as_deref(),
             record: self.record.as_deref(),
             model: self.model.as_deref(),
             effort: self.effort.as_deref(),
             resume: self.resume.as_deref(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-            rules: self.rules.rules(),
+            rules: self.pins.rules(),
             limits: Limits {
                 wall: self.limit,
                 first_byte: self.stall,
                 stall: self.stall,
                 grace: self.grace,
             },
-            account: self.account(),
+            purpose: Purpose {
+                run: self.run.clone(),
+                role: self.role.clone(),
+                phase: self.phase.clone(),
+            },
+            budget: self.budget,
+            kept_in: self.keep.as_ref().map(|path| absolute(path).display().to_string()),
+            outlook: Outlook::Forecast,
+            ..LaneRequest::new(&self.agent, prompt)
         }
     }
 
-    /// Runs it, and shows what happens meanwhile to whoever watches.
+    /// Runs it, and shows the user what happens meanwhile.
     fn watched(
         &self,
-        order: &LaneOrder<'_>,
+        lane: &OneLane<'_>,
         app: &App,
-        scratch: &Path,
         output: &mut Output,
-    ) -> Result<Ran, Failure> {
-        let voice = Voice::default();
-        let watches = if self.no_tree_check { Watches::Nothing } else { Watches::Tree };
+    ) -> Result<FinishedLane, Failure> {
         if self.events {
-            return order.run_told(app, scratch, &voice, watches, &mut |told| {
+            return run_one(app, lane, &mut |progress| {
                 let version = || version_of(self.agent.client()?, app).ok().flatten();
-                let line = match &told {
-                    Told::Began(lane) => Line::started(&self.agent, *lane, version()),
-                    Told::Said(event) => Line::said(event),
+                let line = match &progress {
+                    LaneProgress::Began(lane) => {
+                        EventLine::started(&self.agent, *lane, version(), app.now())
+                    }
+                    LaneProgress::Said(event) => EventLine::said(event, app.now()),
                 };
-                // Where nobody reads any more, nobody wants it to go on.
+                // A program that closed the pipe does not want the lane any more.
                 match output.json_line(&line) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break(()),
@@ -281,43 +246,53 @@ impl RunArgs {
             });
         }
         if app.format == Format::Json || !output.is_terminal() {
-            return order.run_plainly(app, scratch, &voice, watches);
+            let reporter = app.reporter();
+            return run_one(app, lane, &mut |progress| {
+                if let LaneProgress::Said(event) = progress {
+                    reporter.lane(event);
+                }
+                ControlFlow::Continue(())
+            });
         }
-        let live = Live::new(&voice);
-        let ran = thread::scope(|threads| {
+        let voice = Voice::default();
+        let live = Live::new(&voice, app);
+        let observer = Arc::new(TerminalObserver::new(voice.clone(), app.format));
+        let session: Session = app.session.clone().observed_by(observer);
+        let finished = thread::scope(|threads| {
             let _ticking = live.tick(threads);
-            order.run_told(app, scratch, &voice, watches, &mut |told| {
-                if let Told::Said(event) = told {
+            run_one(&session, lane, &mut |progress| {
+                if let LaneProgress::Said(event) = progress {
                     live.notice(event);
                 }
                 ControlFlow::Continue(())
             })
         });
         live.end();
-        ran
+        finished
     }
 
     /// Shows what came of it.
-    fn show(&self, found: &Found<'_>, app: &App, output: &mut Output) -> Result<(), Failure> {
-        let Found { ran: Ran { driven, tree, over, .. }, thin, proof } = found;
-        let report = || Report::new(&self.agent, found);
+    fn show(&self, finished: &FinishedLane, app: &App, output: &mut Output) -> Result<(), Failure> {
+        let FinishedLane { run, report, reading, .. } = finished;
         if self.events {
-            return output.json_line(&Line::ended(report()));
+            return output.json_line(&EventLine::ended(report, app.now()));
         }
         if app.format == Format::Json {
-            return output.json(&report());
+            return output.json(report);
         }
-        output.say(&sentence(driven, thin.as_deref()));
-        let is_unread = unanswered(driven).is_some_and(|it| it.kind == FailureKind::LongLine);
+        let driven = &run.driven;
+        output.say(&sentence(driven, report.substance.as_deref()));
+        let is_unread = report.trouble_kind == Some(FailureKind::LongLine.name());
         if is_unread && self.keep.is_none() {
             output.say("hint: `--keep DIR` keeps what is said, however long it is");
         }
-        warnings(&self.agent, driven, tree.as_ref()).for_each(|line| output.say(&line));
-        if let Some(line) = overdrawn(driven, *over) {
-            output.say(&line);
+        let reporter = app.reporter();
+        warnings(&self.agent, driven, run.tree.as_ref()).for_each(|text| reporter.warn(text));
+        if let Some(text) = over_budget_warning(driven, run.over) {
+            reporter.warn(text);
         }
-        proof.iter().flat_map(Proof::lines).for_each(|line| output.say(&line));
-        let is_answered = driven.outcome == Outcome::Answered && thin.is_none();
+        reading.iter().flat_map(|reading| reading.messages()).for_each(|text| reporter.tell(&text));
+        let is_answered = driven.outcome == Outcome::Answered && report.substance.is_none();
         if let Some(answer) = driven.heard.answer().filter(|_| is_answered) {
             output.data(&format!("{}\n", answer.trim_end()))?;
         }
@@ -328,64 +303,15 @@ impl RunArgs {
         if self.prompt != "-" {
             return Ok(self.prompt.clone());
         }
-        input::read(MAX_PROMPT).ok_or_else(|| Failure::new(Exit::Usage, LaneError::NoPrompt))
+        input::read(MAX_PROMPT).ok_or_else(|| Failure::new(ErrorClass::Usage, NoPrompt))
     }
-
-    fn account(&self) -> Account {
-        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        Account {
-            purpose: Purpose {
-                run: self.run.clone(),
-                role: self.role.clone(),
-                phase: self.phase.clone(),
-            },
-            budget: self.budget,
-            kept_in: self.keep.as_ref().map(|path| absolute(path).display().to_string()),
-            foresees: true,
-            is_told_elsewhere: false,
-        }
-    }
-
-    fn thin(&self, driven: &Driven) -> Option<String> {
-        let answer = driven.heard.answer().filter(|_| self.substance)?;
-        substance(answer, Measure::Review).err().map(|thin| thin.to_string())
-    }
-}
-
-/// Everything that is known of a lane when it is over.
-struct Found<'a> {
-    ran: &'a Ran,
-    /// Why its answer is without substance.
-    thin: Option<String>,
-    /// What was read of what was to be read.
-    proof: Option<Proof>,
-}
-
-impl Found<'_> {
-    fn exit(&self) -> Exit {
-        let outcome = self.ran.driven.outcome;
-        let is_unread = self.proof.as_ref().is_some_and(|proof| !proof.unproven.is_empty());
-        if is_dirty(self.ran.tree.as_ref()) && outcome != Outcome::Cancelled {
-            Exit::DirtyTree
-        } else if self.thin.is_some() {
-            Exit::LaneFailed
-        } else if is_unread {
-            Exit::No
-        } else {
-            Exit::of_lane(outcome)
-        }
-    }
-}
-
-pub(super) fn lane_failed(error: std::io::Error) -> Failure {
-    Failure::new(Exit::Surroundings, LaneError::Run(error))
 }
 
 /// Reads seconds, also parts of one.
 pub(super) fn seconds() -> impl TypedValueParser<Value = Duration> {
     clap::builder::NonEmptyStringValueParser::new().try_map(|text| {
         let seconds: Option<f64> = text.parse().ok();
-        let usable = seconds.filter(|it| *it > 0.0 && *it <= MOST_SECONDS);
+        let usable = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= MOST_SECONDS);
         let limit = usable.map(Duration::from_secs_f64).filter(|limit| !limit.is_zero());
         limit.ok_or_else(|| {
             let days = MOST_SECONDS / 86_400.0;

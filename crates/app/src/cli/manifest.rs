@@ -22,7 +22,7 @@ use super::table::render;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -163,7 +163,7 @@ pub(super) fn recorded(
 ) -> Result<Record, Failure> {
     let Workspace { store, scope } = workspace;
     if let Integrity::BrokenAt(event) = store.verify(&scope.project, &run.id).map_err(refused)? {
-        let failure = Failure::new(Exit::No, Unsound { run: run.id.clone(), event });
+        let failure = Failure::new(ErrorClass::Refused, Unsound { run: run.id.clone(), event });
         return Err(failure.hint(format!("look closer: `convoke recount {}`", run.id)));
     }
     Record::of_run(run, facts, progress).map_err(|error| {
@@ -173,7 +173,7 @@ pub(super) fn recorded(
                 format!("look closer: `convoke recount {run}`")
             }
         };
-        Failure::new(Exit::No, error).hint(hint)
+        Failure::new(ErrorClass::Refused, error).hint(hint)
     })
 }
 
@@ -189,17 +189,21 @@ fn record_of(known: &Known) -> Result<Record, Failure> {
 
 /// Adds what can be done about it.
 fn not_written(error: WriteError) -> Failure {
-    let (exit, hint) = match &error {
-        WriteError::Artifact { .. } => (Exit::No, "a bundle needs all files of a finished design"),
-        WriteError::Occupied { .. } => (Exit::No, "name a folder that is empty, or not there yet"),
-        WriteError::NoSession => (Exit::No, "name it with SESSION_ID"),
-        WriteError::Busy { .. } => (Exit::Surroundings, "try again when it has ended"),
-        WriteError::Path { .. } => (Exit::Usage, "name another folder"),
+    let (class, hint) = match &error {
+        WriteError::Artifact { .. } => {
+            (ErrorClass::Refused, "a bundle needs all files of a finished design")
+        }
+        WriteError::Occupied { .. } => {
+            (ErrorClass::Refused, "name a folder that is empty, or not there yet")
+        }
+        WriteError::NoSession => (ErrorClass::Refused, "name it with SESSION_ID"),
+        WriteError::Busy { .. } => (ErrorClass::Prerequisite, "try again when it has ended"),
+        WriteError::Path { .. } => (ErrorClass::Usage, "name another folder"),
         WriteError::Folder { .. } | WriteError::File { .. } | WriteError::Publish { .. } => {
-            (Exit::Surroundings, "both folders must be there, and yours to write in")
+            (ErrorClass::Prerequisite, "both folders must be there, and yours to write in")
         }
     };
-    Failure::new(exit, error).hint(hint)
+    Failure::new(class, error).hint(hint)
 }
 
 impl ReadArgs {
@@ -211,7 +215,7 @@ impl ReadArgs {
             return Ok(if read.is_ok() { Exit::Done } else { Exit::No });
         }
         let bundle = read.map_err(|rejection| {
-            Failure::new(Exit::No, Refused { path: self.path.clone(), rejection })
+            Failure::new(ErrorClass::Refused, Refused { path: self.path.clone(), rejection })
                 .hint("have it written again: `convoke manifest write`")
         })?;
         let Manifest { timestamp, session_id, .. } = &bundle.manifest;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::input;
 use crate::output::Output;
 
@@ -99,7 +99,7 @@ impl CheckArgs {
         let input = self.input.as_deref().filter(|path| *path != Path::new("-"));
         let Some(text) = read(input) else {
             self.log(Some(unchecked_log_entry(&self.warnings_step)), output);
-            return Err(Failure::new(Exit::Usage, Unreadable)
+            return Err(Failure::new(ErrorClass::Usage, Unreadable)
                 .hint("name a text file of at most 16 MB, or give it on standard input"));
         };
         let check = if self.syntax { mermaid::check_syntax } else { check };

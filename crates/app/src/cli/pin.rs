@@ -12,7 +12,7 @@ use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::wake;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -197,7 +197,8 @@ impl Args {
                 let Workspace { store, scope } = Workspace::open(app, None)?;
                 if !store.remove_pin(&scope.project, args.id, now()).map_err(refused)? {
                     let error = PinError::NoPin { id: args.id };
-                    return Err(Failure::new(Exit::No, error).hint("run `convoke pin list --all`"));
+                    return Err(Failure::new(ErrorClass::Refused, error)
+                        .hint("run `convoke pin list --all`"));
                 }
                 match app.format {
                     Format::Json => output.json(&serde_json::json!({ "removed": args.id }))?,
@@ -214,7 +215,7 @@ impl AddArgs {
         refuse_agents(app)?;
         if self.until == Some(Until::TaskDone) && self.task.is_none() {
             let hint = "name the task: `convoke pin add TEXT --task ID`";
-            return Err(Failure::new(Exit::Usage, PinError::NoTask).hint(hint));
+            return Err(Failure::new(ErrorClass::Usage, PinError::NoTask).hint(hint));
         }
         let workspace = Workspace::open(app, None)?;
         let reach = match (self.scope, &self.task) {
@@ -234,7 +235,7 @@ impl AddArgs {
         let end = clock.to_timestamp(next).ok();
         match end.filter(|end| *end > now()) {
             Some(end) => Ok(Some(end)),
-            None => Err(Failure::new(Exit::Usage, PinError::Past)),
+            None => Err(Failure::new(ErrorClass::Usage, PinError::Past)),
         }
     }
 }
@@ -248,7 +249,9 @@ pub(super) fn add(
 ) -> Result<Exit, Failure> {
     let Workspace { store, scope } = workspace;
     if store.pins(scope, now()).map_err(refused)?.len() >= MOST {
-        return Err(Failure::new(Exit::No, PinError::Many).hint("remove some: `convoke pin rm`"));
+        return Err(
+            Failure::new(ErrorClass::Refused, PinError::Many).hint("remove some: `convoke pin rm`")
+        );
     }
     let pin = store.add_pin(scope, new, now()).map_err(refused)?;
     let holds = store.pins(scope, now()).map_err(refused)?;
@@ -267,11 +270,12 @@ pub(super) fn add(
 pub(super) fn refuse_agents(app: &App) -> Result<(), Failure> {
     if app.environment.is_in_lane() {
         let hint = "run it in your own shell, outside of a lane";
-        return Err(Failure::new(Exit::No, PinError::Lane).hint(hint));
+        return Err(Failure::new(ErrorClass::Refused, PinError::Lane).hint(hint));
     }
     let Some(agent) = app.environment.agent() else { return Ok(()) };
     let error = PinError::Agent { agent: agent.to_string_lossy().into_owned() };
-    Err(Failure::new(Exit::No, error).hint("run it in your own shell, without CONVOKE_AGENT"))
+    Err(Failure::new(ErrorClass::Refused, error)
+        .hint("run it in your own shell, without CONVOKE_AGENT"))
 }
 
 /// Reads the rules that hold here, or all, with where each arrived last.

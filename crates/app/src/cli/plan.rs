@@ -12,7 +12,7 @@ use super::task::{line, plan_file};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -76,14 +76,14 @@ impl CancelArgs {
         let plan = plan_file(app, &self.plan.plan)?;
         if store.tasks_of_plan(scope, Some(&plan)).map_err(refused)?.is_empty() {
             let hint = "run `convoke task tree --json` to see the plans of this branch";
-            return Err(Failure::new(Exit::No, PlanError::NoTasks { plan }).hint(hint));
+            return Err(Failure::new(ErrorClass::Refused, PlanError::NoTasks { plan }).hint(hint));
         }
         let pins = store.pins(scope, now()).map_err(refused)?;
         if pins.iter().any(|pin| pin.plan.as_ref() == Some(&plan)) {
-            return Err(Failure::new(Exit::No, PlanError::Cancelled { plan }));
+            return Err(Failure::new(ErrorClass::Refused, PlanError::Cancelled { plan }));
         }
         let text = PinText::of_cancelled_plan(&plan, self.because.as_deref())
-            .map_err(|error| Failure::new(Exit::Usage, error))?;
+            .map_err(|error| Failure::new(ErrorClass::Usage, error))?;
         let new = NewPin {
             text: &text,
             reach: Reach::Branch,
@@ -105,7 +105,7 @@ impl OnePlan {
         let Workspace { store, scope } = workspace;
         let plan = plan_file(app, &self.plan)?;
         if store.resume_plan(scope, &plan, now()).map_err(refused)? == 0 {
-            return Err(Failure::new(Exit::No, PlanError::NotCancelled { plan })
+            return Err(Failure::new(ErrorClass::Refused, PlanError::NotCancelled { plan })
                 .hint("run `convoke pin list` to see what is"));
         }
         match app.format {

@@ -25,7 +25,7 @@ use super::design::WorkerArgs;
 use super::manifest;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 /// Single steps of a design, for scripts: lines of KEY=value and exit codes that stay as they are
@@ -153,7 +153,7 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         if app.format == Format::Json {
-            return Err(Failure::new(Exit::Usage, NoJson));
+            return Err(Failure::new(ErrorClass::Usage, NoJson));
         }
         match &self.command {
             Command::BranchCheck(it) => branch_check::run(app, &it.words, output),

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::app::{App, Format};
 use crate::config::wake;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, project_folder, refused};
 
@@ -203,11 +203,11 @@ fn refuse(known: &KnownProject, id: Option<&RepositoryId>) -> Result<(), Failure
             "`convoke project merge {name}` brings its tasks here; `--force` attaches it anyway"
         );
         let error = ProjectError::StillThere { name, folder };
-        return Err(Failure::new(Exit::No, error).hint(hint));
+        return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
     }
     let other = known.repository.as_ref().zip(id).is_some_and(|(one, two)| !one.is_same(two));
     if other {
-        return Err(Failure::new(Exit::No, ProjectError::OtherRepository { name })
+        return Err(Failure::new(ErrorClass::Refused, ProjectError::OtherRepository { name })
             .hint("see `convoke project list`; `--force` attaches it anyway"));
     }
     Ok(())

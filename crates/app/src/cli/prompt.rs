@@ -11,14 +11,15 @@ use convoke_store::message::{self, MessageStore, Said};
 use serde::Serialize;
 
 use super::deliver::{Delivered, Delivery, client, found, session, wakes_nobody};
-use super::lane::{Allowance, OverReport, overdrawn, sentence};
 use crate::app::{App, Format};
+use crate::cli::lane::BudgetArgs;
 use crate::clock::now;
 use crate::config::wake::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::output::Output;
 use crate::workspace::{Workspace, refused, speaker};
+use convoke_service::lane::{OverBudgetReport, over_budget_warning, sentence};
 
 /// Wake an agent: store a prompt to it, resume its session with its wake-up, and print its answer
 ///
@@ -46,7 +47,7 @@ pub struct Args {
     print: bool,
 
     #[command(flatten)]
-    allowance: Allowance,
+    allowance: BudgetArgs,
 }
 
 #[derive(Serialize)]
@@ -62,7 +63,7 @@ struct Report<'a> {
     /// Whether it wakes nobody, because agents have woken each other too often in a row.
     wake_loop: bool,
     /// The budget that it went over.
-    over_budget: Option<OverReport>,
+    over_budget: Option<OverBudgetReport>,
 }
 
 impl Args {
@@ -98,13 +99,13 @@ impl Args {
             agent: &self.agent,
             message: Some(to_itself).filter(|it| it.from == self.agent),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-            purse: &self.allowance.settle("prompt"),
+            purse: &self.allowance.settle(app, "prompt"),
         };
         delivery.bury()?;
         let delivered = if self.print || !wakes(said.hop) {
             None
         } else {
-            delivery.deliver(&Voice::default())?
+            delivery.deliver(&app.reporter())?
         };
         let command = resume(&agent.client, session);
         let text = match &delivered {
@@ -138,12 +139,12 @@ impl Args {
                 answer,
                 reply_id: delivered.and_then(|it| it.reply).map(|it| it.id),
                 wake_loop: !wakes(said.hop),
-                over_budget: over.map(OverReport::from),
+                over_budget: over.map(OverBudgetReport::from),
             })?,
             (Format::Text, Some(driven)) => {
                 output.say(&sentence(driven, None));
-                if let Some(line) = overdrawn(driven, over) {
-                    output.say(&line);
+                if let Some(line) = over_budget_warning(driven, over) {
+                    output.say(&format!("warning: {line}"));
                 }
                 output.data(&answer.map_or(String::new(), |it| format!("{}\n", it.trim_end())))?;
             }

@@ -33,7 +33,7 @@ use super::manifest;
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -103,7 +103,7 @@ pub(super) fn must_be_real(run: &RunId, facts: &Facts) -> Result<(), Failure> {
     if !facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
         return Ok(());
     }
-    let failure = Failure::new(Exit::No, NotAgain { run: run.clone() });
+    let failure = Failure::new(ErrorClass::Refused, NotAgain { run: run.clone() });
     Err(failure.hint("begin another: `convoke design --rehearse`"))
 }
 
@@ -238,7 +238,7 @@ pub(super) fn last(app: &App) -> Result<RunId, Failure> {
     let Workspace { store, scope } = &Workspace::open(app, None)?;
     let runs = store.runs(&scope.project).map_err(refused)?;
     let last = runs.into_iter().next().map(|run| run.id);
-    last.ok_or_else(|| Failure::new(Exit::No, NoRun).hint("convoke design --rehearse"))
+    last.ok_or_else(|| Failure::new(ErrorClass::Refused, NoRun).hint("convoke design --rehearse"))
 }
 
 impl ShowArgs {

@@ -20,7 +20,7 @@ use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::wake;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::input;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused, speaker};
@@ -79,7 +79,7 @@ struct NothingSaid;
 
 impl From<NoText> for Failure {
     fn from(error: NoText) -> Self {
-        Self::new(Exit::Usage, error)
+        Self::new(ErrorClass::Usage, error)
     }
 }
 
@@ -99,7 +99,7 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let text = self.text()?;
         if text.trim().is_empty() {
-            return Err(Failure::new(Exit::Usage, NothingSaid));
+            return Err(Failure::new(ErrorClass::Usage, NothingSaid));
         }
         let workspace = Workspace::open(app, None)?;
         let Workspace { store, scope } = &workspace;
@@ -169,7 +169,7 @@ impl Args {
         let role = match &self.by {
             Some(role) => role.clone(),
             None => DeedRole::parse(from.as_str()).map_err(|error| {
-                Failure::new(Exit::Usage, error).hint("name the role with `--by ROLE`")
+                Failure::new(ErrorClass::Usage, error).hint("name the role with `--by ROLE`")
             })?,
         };
         Ok(Some((kind, task, role)))

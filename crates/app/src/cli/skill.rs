@@ -14,7 +14,7 @@ use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::wake::settings;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -187,7 +187,7 @@ impl UseArgs {
 }
 
 fn not_found(id: &SkillId) -> Failure {
-    Failure::new(Exit::Surroundings, SkillError::NotFound { id: id.clone() })
+    Failure::new(ErrorClass::Prerequisite, SkillError::NotFound { id: id.clone() })
         .hint("run `convoke skill list` to see what there is")
 }
 
@@ -217,7 +217,7 @@ fn pin(
     let found = library(app, &settings(app)?).find(id, Some(version));
     if found.and_then(|skill| skill.version).as_ref() != Some(version) {
         let error = SkillError::NoSuchVersion { id: id.clone(), version: version.clone() };
-        return Err(Failure::new(Exit::No, error));
+        return Err(Failure::new(ErrorClass::Refused, error));
     }
     workspace.store.pin(&workspace.scope, id, version).map_err(refused)?;
     show(app, workspace, id, Part::Place, output)

@@ -11,15 +11,16 @@ use convoke_store::deed::{DeedStore, NewDeed};
 use convoke_store::pin::PinStore;
 use serde::Serialize;
 
-use super::lane::{Rules, RulesArgs};
 use super::wake::{library, sources};
 use crate::app::{App, Format};
+use crate::cli::lane::PinArgs;
 use crate::clock::now;
 use crate::config::wake::settings;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused, speaker};
+use convoke_service::lane::PinnedRules;
 
 /// Print the prompt of a subagent: its own task, and nothing of the orchestrator's
 ///
@@ -52,7 +53,7 @@ pub struct Args {
     actor: Option<AgentName>,
 
     #[command(flatten)]
-    rules: RulesArgs,
+    rules: PinArgs,
 }
 
 impl Args {
@@ -60,7 +61,7 @@ impl Args {
     fn record(&self, app: &App, workspace: &Workspace) -> Result<(), Failure> {
         let actor = speaker(self.actor.as_ref(), app)?;
         let role = DeedRole::parse(self.role.as_str())
-            .map_err(|error| Failure::new(Exit::Usage, error))?;
+            .map_err(|error| Failure::new(ErrorClass::Usage, error))?;
         let deed = NewDeed {
             task: &self.task,
             kind: if self.role.is_implementer() { DeedKind::Work } else { DeedKind::Dispatched },
@@ -93,7 +94,7 @@ impl Args {
         let context = self.context.as_deref();
         let assembled = assemble(&sources, &self.role, &self.task, &self.templates, context);
         let mut assembled = assembled.map_err(refused)?;
-        if self.rules.rules() == Rules::Before {
+        if self.rules.rules() == PinnedRules::Before {
             let pins = workspace.store.pins(&workspace.scope, now()).map_err(refused)?;
             assembled.prompt = before_prompt(&pins, &assembled.prompt);
         }

@@ -27,7 +27,7 @@ use convoke_store::task::{Change, NewTask, TaskStore};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused, speaker};
 
@@ -292,7 +292,7 @@ struct PlanOutside {
 
 /// Returns a plan's path relative to the project, written one way only.
 pub(super) fn plan_file(app: &App, given: &Path) -> Result<String, Failure> {
-    let outside = || Failure::new(Exit::Usage, PlanOutside { path: given.to_owned() });
+    let outside = || Failure::new(ErrorClass::Usage, PlanOutside { path: given.to_owned() });
     let root = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
     let relative = given.strip_prefix(&root).unwrap_or(given);
     let mut names = Vec::new();

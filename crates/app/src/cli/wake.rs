@@ -20,7 +20,7 @@ use crate::cli::hook::who;
 use crate::clock::now;
 use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -124,7 +124,7 @@ fn present_agent(
     };
     let address = who(app, workspace, settings, session)?;
     address.map(|address| address.agent).ok_or_else(|| {
-        Failure::new(Exit::No, NoAgentSet)
+        Failure::new(ErrorClass::Refused, NoAgentSet)
             .hint("name one, as in `convoke wake me`")
             .hint("`convoke hooks install CLIENT --as NAME` sets one for this project")
     })

@@ -71,7 +71,7 @@ fn nobody_looks_for_a_lane_that_may_not_start() {
 fn a_look_before_a_lane_can_be_stopped() {
     let project = with_git("touch ../asked", 1);
     let convoke = started(&project);
-    until(|| said(&project).contains("looking at the working tree, which takes a while\n"));
+    until(|| said(&project).contains("taking a snapshot of the working tree…\n"));
     ask_to_stop(&convoke);
     check_end(&project, convoke);
     assert!(!project.path("../asked").exists(), "nobody was asked");

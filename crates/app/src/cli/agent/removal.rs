@@ -8,7 +8,7 @@ use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::wake::{AgentPlace, settings};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -65,7 +65,7 @@ impl RmArgs {
     /// A hook would only add it again.
     fn still_bound(&self, place: AgentPlace) -> Failure {
         let error = StillBound { name: self.name.clone(), place: place.words() };
-        Failure::new(Exit::No, error)
+        Failure::new(ErrorClass::Refused, error)
             .hint("`convoke hooks install CLIENT --as NAME` gives them to another agent")
             .hint("`--force` removes it; the next session adds it again")
     }

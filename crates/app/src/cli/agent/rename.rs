@@ -9,7 +9,7 @@ use crate::app::{App, Format};
 use crate::cli::hooks::rebind;
 use crate::config::wake::settings;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -40,7 +40,7 @@ impl RenameArgs {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         if self.from.is_human() || self.to.is_human() {
-            return Err(Failure::new(Exit::Usage, HumanAgent));
+            return Err(Failure::new(ErrorClass::Usage, HumanAgent));
         }
         let Workspace { store, scope } = workspace;
         store.rename_agent(&scope.project, &self.from, &self.to).map_err(refused)?;

@@ -11,7 +11,7 @@ use super::HumanAgent;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -63,12 +63,12 @@ impl UseArgs {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         if self.name.is_human() {
-            return Err(Failure::new(Exit::Usage, HumanAgent));
+            return Err(Failure::new(ErrorClass::Usage, HumanAgent));
         }
         let Workspace { store, scope } = workspace;
         let known = store.sessions(&scope.project).map_err(refused)?;
         let (client, id) = self.session(&known, app).map_err(|error| {
-            Failure::new(Exit::No, error)
+            Failure::new(ErrorClass::Refused, error)
                 .hint("`--session ID` names one, by its client's own name for it")
                 .hint(format!("or begin a client with `CONVOKE_AGENT={}` set", self.name))
         })?;

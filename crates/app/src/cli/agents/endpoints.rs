@@ -12,8 +12,8 @@ use crate::clock::now;
 use crate::config::endpoint::{Configured, KeyState, Listed, listed};
 use crate::config::health::Settings;
 use crate::failure::Failure;
+use crate::failure::with_causes;
 use crate::interrupt;
-use crate::output::with_causes;
 
 /// What is known of one API.
 pub(super) struct Known {

@@ -8,7 +8,7 @@ use super::{BriefOptions, say_diagnostics};
 use crate::app::{App, Format};
 use crate::config::brief::layers;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 #[derive(Serialize)]
@@ -41,13 +41,14 @@ pub(super) fn run(options: &BriefOptions, app: &App, output: &mut Output) -> Res
 }
 
 fn refused(error: InitError) -> Failure {
-    let (exit, hint) = match error {
+    let (class, hint) = match error {
         InitError::Reserved { .. } => {
-            (Exit::No, "that name belongs to another tool; rename the file")
+            (ErrorClass::Refused, "that name belongs to another tool; rename the file")
         }
-        InitError::Create { .. } | InitError::List { .. } => {
-            (Exit::Surroundings, "choose another folder with `--dir`, or make this one writable")
-        }
+        InitError::Create { .. } | InitError::List { .. } => (
+            ErrorClass::Prerequisite,
+            "choose another folder with `--dir`, or make this one writable",
+        ),
     };
-    Failure::new(exit, error).hint(hint)
+    Failure::new(class, error).hint(hint)
 }

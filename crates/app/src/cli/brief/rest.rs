@@ -14,7 +14,7 @@ use super::{BriefOptions, open_tokenizer, say_diagnostics};
 use crate::app::{App, Format};
 use crate::config::brief::layers;
 use crate::exit::Exit;
-use crate::failure::{Failure, did_you_mean};
+use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::output::Output;
 
 /// Print a document from a character offset on, cut and marked as before
@@ -90,7 +90,7 @@ impl Args {
     fn listed<'p>(&self, priority: &'p Priority) -> Result<&'p BriefName, Failure> {
         priority.find(&self.name).ok_or_else(|| {
             let known: Vec<_> = priority.names().iter().map(BriefName::as_str).collect();
-            Failure::new(Exit::Usage, ReadError::NotListed { given: self.name.clone() })
+            Failure::new(ErrorClass::Usage, ReadError::NotListed { given: self.name.clone() })
                 .maybe_hint(did_you_mean(&self.name, known.iter().copied()))
                 .hint(format!("listed: {}", known.join(", ")))
         })
@@ -109,11 +109,11 @@ fn document(project: &Path, name: &BriefName, settings: &Settings) -> Result<Str
         Finding::Text(content) => Ok(content),
         Finding::Absent => {
             let dir = dir.display().to_string();
-            Err(Failure::new(Exit::Surroundings, ReadError::Absent { name, dir })
+            Err(Failure::new(ErrorClass::Prerequisite, ReadError::Absent { name, dir })
                 .hint("run `convoke brief --explain` to see what there is"))
         }
         Finding::Unreadable(reason) => {
-            Err(Failure::new(Exit::Surroundings, ReadError::Unreadable { name, reason }))
+            Err(Failure::new(ErrorClass::Prerequisite, ReadError::Unreadable { name, reason }))
         }
     }
 }
@@ -123,5 +123,5 @@ fn refused(error: RestError) -> Failure {
         RestError::BeyondEnd { .. } => "the document may have changed; run `convoke brief` again",
         RestError::NothingFits { .. } => "raise `--budget`",
     };
-    Failure::new(Exit::Usage, error).hint(hint)
+    Failure::new(ErrorClass::Usage, error).hint(hint)
 }

@@ -11,9 +11,9 @@ use convoke_domain::run::{RunId, RunState};
 use convoke_store::journal::JournalStore;
 use convoke_store::lane::{LaneQuery, LaneStore};
 
-use crate::cli::lane::{blind, is_paid};
 use crate::failure::Failure;
 use crate::workspace::{Workspace, refused};
+use convoke_service::lane::{is_paid, uncounted_warning};
 
 /// Says what earlier runs of the project needed, and whether that may be spent.
 pub(super) fn prospect(
@@ -42,8 +42,8 @@ pub(super) fn prospect(
 pub(super) fn blindness(workspace: &Workspace, run: &RunId, cap: Cap) -> Option<String> {
     let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
     let lanes = workspace.store.lanes(query).ok()?;
-    let uncounted = cap.blind_to(Sum::of_all(lanes.iter().filter(|it| is_paid(it))));
-    (uncounted > 0).then(|| blind(uncounted))
+    let uncounted = cap.blind_to(Sum::of_all(lanes.iter().filter(|lane| is_paid(lane))));
+    (uncounted > 0).then(|| format!("warning: {}", uncounted_warning(uncounted)))
 }
 
 fn said(found: Option<Forecast>) -> String {

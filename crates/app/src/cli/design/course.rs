@@ -24,15 +24,16 @@ use super::screen::Screen;
 use super::stage::{Beginning, Stage, unanswered};
 use super::{DesignError, cost, ground, opened, worker};
 use crate::app::{App, Format};
-use crate::cli::lane::{Rules, RulesArgs, seconds};
+use crate::cli::lane::{PinArgs, seconds};
 use crate::cli::manifest::recorded;
 use crate::cli::runs::matters::RunKind;
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::interrupt;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
+use convoke_service::lane::PinnedRules;
 
 /// What can be said anew when a run is resumed.
 #[derive(Debug, Clone, clap::Args)]
@@ -59,7 +60,7 @@ pub(in crate::cli) struct CourseArgs {
     no_probe: bool,
 
     #[command(flatten)]
-    rules: RulesArgs,
+    rules: PinArgs,
 
     /// The author's answers in a rehearsal.
     #[arg(skip)]
@@ -251,7 +252,7 @@ impl CourseArgs {
         let budget = self.budget.iter().flat_map(|cap| ["--budget".to_owned(), cap.clone()]);
         words.extend(budget);
         words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
-        words.extend((self.rules.rules() == Rules::LeftOut).then(|| "--no-pins".to_owned()));
+        words.extend((self.rules.rules() == PinnedRules::LeftOut).then(|| "--no-pins".to_owned()));
         words
     }
 }
@@ -277,19 +278,19 @@ pub(in crate::cli) fn hold(app: &App, id: &RunId) -> Result<Lock, Failure> {
 fn begun<'e>(id: &RunId, events: &'e [Stamped]) -> Result<&'e Settings, Failure> {
     match events.first().map(|first| &first.event) {
         Some(Event::Begun(settings)) => Ok(settings),
-        _ => Err(Failure::new(Exit::No, DesignError::NotBegun { run: id.clone() })),
+        _ => Err(Failure::new(ErrorClass::Refused, DesignError::NotBegun { run: id.clone() })),
     }
 }
 
 pub(super) fn folders(app: &App) -> Result<RunFolders, Failure> {
     let root = app.environment.runs();
-    let root = root.ok_or_else(|| Failure::new(Exit::Surroundings, DesignError::NoHome))?;
+    let root = root.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, DesignError::NoHome))?;
     Ok(RunFolders::new(root))
 }
 
 pub(super) fn held(error: RunFolderError) -> Failure {
     let hint = error.hint();
-    Failure::new(Exit::Surroundings, error).hint(hint)
+    Failure::new(ErrorClass::Prerequisite, error).hint(hint)
 }
 
 pub(super) fn run_failed(error: RunError<Failure>) -> Failure {
@@ -297,17 +298,17 @@ pub(super) fn run_failed(error: RunError<Failure>) -> Failure {
         RunError::World(failure) => failure,
         RunError::Store(error) => refused(error),
         RunError::Codec(error) => {
-            Failure::new(Exit::Surroundings, DesignError::Journal(Box::new(error)))
+            Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
         }
     }
 }
 
 /// Whoever closes a pipe has enough of the text; the run itself is not at its end.
 fn unheard(failure: Failure) -> Failure {
-    if !failure.is_closed_pipe() {
+    if !crate::output::is_closed_pipe(&failure) {
         return failure;
     }
-    Failure::new(Exit::Surroundings, DesignError::Unheard)
+    Failure::new(ErrorClass::Prerequisite, DesignError::Unheard)
 }
 
 /// Whatever stands in a run's way, such as a full disk, it goes on when that is out of the way; the
@@ -336,7 +337,7 @@ fn fault(file: &Path, line: usize, said: &str) -> String {
 
 fn read_answers(path: &Path) -> Result<Written, Failure> {
     let text = fs::read_to_string(path).map_err(|source| {
-        Failure::new(Exit::Usage, DesignError::Folder { path: path.to_owned(), source })
+        Failure::new(ErrorClass::Usage, DesignError::Folder { path: path.to_owned(), source })
     })?;
     Ok(Written::read(&text))
 }

@@ -17,7 +17,7 @@ use super::DesignError;
 use crate::app::{App, Format};
 use crate::cli::runs::matters::{self, MattersReport, RunKind};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 #[derive(Serialize)]
@@ -244,7 +244,7 @@ fn leave(
         if earlier.has_left(&path, name, id) {
             let failed = |source| DesignError::Folder { path: path.clone(), source };
             file::put(&path, text.as_bytes())
-                .map_err(|source| Failure::new(Exit::Surroundings, failed(source)))?;
+                .map_err(|source| Failure::new(ErrorClass::Prerequisite, failed(source)))?;
             return Ok(ours.clone());
         }
     }
@@ -254,7 +254,7 @@ fn leave(
     let path = folder.join(&other);
     if !left(&path, text)? {
         let source = ErrorKind::AlreadyExists.into();
-        return Err(Failure::new(Exit::Surroundings, DesignError::Folder { path, source }));
+        return Err(Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path, source }));
     }
     output.say(&format!(
         "note: `{usual}` was there already and is not touched; the new one is `{other}`"
@@ -274,7 +274,7 @@ fn left(path: &Path, text: &str) -> Result<bool, Failure> {
         }
         Err(source) => {
             let path = path.to_owned();
-            Err(Failure::new(Exit::Surroundings, DesignError::Folder { path, source }))
+            Err(Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path, source }))
         }
     }
 }

@@ -13,8 +13,7 @@ use convoke_engine::git::diff::head;
 
 use super::stage::{Stage, stopped};
 use super::{DesignError, question};
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::{input, interrupt};
 
 /// What is not as it was, and what mends it.
@@ -44,7 +43,8 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
             return Err(stopped(&stage.run));
         }
         if answer != Some(Reply::Words(question.options[0].clone())) {
-            let failure = Failure::new(Exit::DirtyTree, DesignError::OtherGround(other.found));
+            let failure =
+                Failure::new(ErrorClass::TreeChanged, DesignError::OtherGround(other.found));
             return Err(failure.hint(other.hint).hint(format!("convoke resume {}", stage.run)));
         }
     }

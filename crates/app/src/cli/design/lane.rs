@@ -1,5 +1,7 @@
 //! One lane of a run: how an agent is asked, and what is recorded of its answer.
 
+use std::ops::ControlFlow;
+
 use std::sync::Arc;
 
 use convoke_domain::design::event::{LaneEnd, Settings};
@@ -10,17 +12,16 @@ use convoke_domain::lane::event::Event;
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::run::RunId;
-use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::scratch;
 
 use super::DesignError;
 use crate::app::App;
-use crate::cli::lane::{Account, LaneOrder, Rules, lane_failed, why};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::Voice;
+use crate::failure::{ErrorClass, Failure};
+use convoke_service::lane::{
+    LaneProgress, LaneRequest, Outlook, PinnedRules, Watch, lane_failed, why,
+};
 
 /// No answer is longer. A run keeps all of them, and what is made of them, in memory.
 const LONGEST_ANSWER: usize = 512 * 1024;
@@ -36,7 +37,7 @@ pub(super) struct Order<'o> {
     pub(super) budget: Option<Cap>,
     pub(super) limits: Limits,
     /// Whether the user's rules go before the prompts.
-    pub(super) rules: Rules,
+    pub(super) rules: PinnedRules,
 }
 
 impl Order<'_> {
@@ -58,28 +59,33 @@ impl Order<'_> {
     ) -> Result<Option<(LaneEnd, bool)>, Failure> {
         let chosen = self.settings.chosen(request.holder);
         let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
-            Failure::new(Exit::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
+            Failure::new(ErrorClass::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
         })?;
         let purpose = Purpose {
             run: Some(self.run.to_string()),
             role: Some(request.kind.clone()),
             phase: Some(request.step.number().to_owned()),
         };
-        let order = LaneOrder {
-            agent: &agent,
-            prompt: &request.prompt,
+        let order = LaneRequest {
             label: Some(&request.id.0),
-            record: None,
             model: chosen.model.as_deref(),
-            effort: None,
-            resume: None,
-            rights: Rights::ReadOnly,
             rules: self.rules.under(self.settings.policy),
             limits: self.limits,
-            account: Account::of_many(purpose, self.budget),
+            purpose,
+            budget: self.budget,
+            outlook: Outlook::Silent,
+            ..LaneRequest::new(&agent, &request.prompt)
         };
         let scratch = scratch::lane().map_err(lane_failed)?;
-        let ran = order.run_heard(self.app, scratch.path(), &Voice::default(), hear)?;
+        let mut on_progress = |progress: LaneProgress<'_>| {
+            if let LaneProgress::Said(event) = progress {
+                hear(event);
+            }
+            ControlFlow::Continue(())
+        };
+        let reporter = self.app.reporter();
+        let (folder, watch) = (scratch.path(), Watch::Nothing);
+        let ran = order.run_told(self.app, folder, &reporter, watch, &mut on_progress)?;
         let driven = &ran.driven;
         if driven.outcome == Outcome::Cancelled {
             return Ok(None);

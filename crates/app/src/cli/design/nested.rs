@@ -22,8 +22,7 @@ use convoke_engine::{execution_log, file};
 use super::DesignError;
 use crate::app::App;
 use crate::clock::now;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Voice;
 
 /// No session file is larger.
@@ -51,16 +50,16 @@ impl Caller {
     pub(super) fn of(settings: &Settings) -> Option<Self> {
         let env = PathBuf::from(settings.session_env.as_deref()?);
         let text = file::lossy_text(&env, MAX_BYTES);
-        let (place, voice) = (env.display(), Voice::default());
+        let (place, reporter) = (env.display(), Voice::default());
         if text.is_none() && env.exists() {
-            voice.say(&format!("warning: cannot read {place}; nothing in it counts"));
+            reporter.say(&format!("warning: cannot read {place}; nothing in it counts"));
         }
         let told = SessionEnv::parse(&text.unwrap_or_default());
         for key in told.repeated() {
-            voice.say(&format!("warning: {key} stands in {place} twice; the last one counts"));
+            reporter.say(&format!("warning: {key} stands in {place} twice; the last one counts"));
         }
         for key in told.unusable().map(Key::name) {
-            voice.say(&format!("warning: {key} in {place} is malformed; it does not count"));
+            reporter.say(&format!("warning: {key} in {place} is malformed; it does not count"));
         }
         Some(Self { env, told, crumbs: Breadcrumbs { prefix: settings.prefix.clone() } })
     }
@@ -130,7 +129,10 @@ impl Caller {
         }
         let path = self.folder().join(name);
         let failed = |source| {
-            Failure::new(Exit::Surroundings, DesignError::Folder { path: path.clone(), source })
+            Failure::new(
+                ErrorClass::Prerequisite,
+                DesignError::Folder { path: path.clone(), source },
+            )
         };
         self.put(&path, text).map(|()| true).map_err(failed)
     }

@@ -9,9 +9,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::stage::{Stage, stopped};
 use crate::cli::agents::{Probing, healths_of};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::Voice;
+use crate::failure::{ErrorClass, Failure};
 
 /// Finds out which of the two agents can be asked.
 pub(super) fn probe(
@@ -68,8 +66,8 @@ fn health(
     if is_gone {
         return Ok(Some(Known::Missing));
     }
-    let was_stopped = |it: &Failure| it.exit == Exit::Interrupted;
-    let asked = healths_of(&[word], probing, stage.app, &Voice::default());
+    let was_stopped = |it: &Failure| it.class == ErrorClass::Interrupted;
+    let asked = healths_of(&[word], probing, stage.app, &stage.app.reporter());
     let asked = asked.map_err(|it| if was_stopped(&it) { stopped(&stage.run) } else { it });
     let health = asked?.pop().flatten();
     // A remembered result does not count for judges, not even where no probe is allowed.

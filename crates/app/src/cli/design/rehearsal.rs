@@ -15,8 +15,7 @@ use tempfile::TempDir;
 
 use super::DesignError;
 use super::seats::Seats;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::rehearsal::{self, FEATURE, FILES, lane, parts};
 
 /// The file with what the author answers, one line a question.
@@ -40,7 +39,7 @@ impl Rehearsal {
     pub(super) fn prepare(named: Option<&Path>) -> Result<Self, Failure> {
         let failed = |source: io::Error| {
             let path = named.map_or_else(|| PathBuf::from("the rehearsal"), Path::to_path_buf);
-            Failure::new(Exit::Surroundings, DesignError::Folder { path, source })
+            Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path, source })
         };
         let shipped = || FILES.map(|(path, text)| (path.to_owned(), text.to_owned())).to_vec();
         let (files, feature, replies) = match named {
@@ -75,7 +74,7 @@ impl Rehearsal {
     /// Seats the recordings under the names of those who would usually take part.
     pub(super) fn seats(&self) -> Result<Seats, Failure> {
         let mut seats =
-            Seats::parse(&SEATS.join(",")).map_err(|error| Failure::new(Exit::Bug, error))?;
+            Seats::parse(&SEATS.join(",")).map_err(|error| Failure::new(ErrorClass::Bug, error))?;
         for chosen in &mut seats.agents {
             chosen.agent = format!("replay:{}", tape(self.folder.path()).display());
         }

@@ -7,8 +7,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 
 use crate::app::App;
 use crate::cli::lane::model_name;
-use crate::exit::Exit;
-use crate::failure::{Failure, did_you_mean};
+use crate::failure::{ErrorClass, Failure, did_you_mean};
 
 /// Three agents: the first, the second, and the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +45,7 @@ impl From<SeatsError> for Failure {
             }
             SeatsError::NotThree(_) | SeatsError::Model(_) | SeatsError::Name(_) => Vec::new(),
         };
-        hints.into_iter().fold(Self::new(Exit::Usage, error), Self::hint)
+        hints.into_iter().fold(Self::new(ErrorClass::Usage, error), Self::hint)
     }
 }
 

@@ -25,6 +25,7 @@ use convoke_engine::design::run::{LaneNews, Tell, World};
 use convoke_engine::design::setup::{self, Doubt};
 use convoke_engine::git::sidecar::check;
 use convoke_engine::lane::many::{self, Enough, News, Waiting};
+use convoke_service::interruption::Hold;
 use jiff::Timestamp;
 
 use super::lane::{Order, not_run};
@@ -34,14 +35,12 @@ use super::probe::probe;
 use super::screen::Screen;
 use super::{DesignError, cost, lane_limits, question, worker};
 use crate::app::{App, Format};
-use crate::cli::lane::{Rules, TreeWatch};
 use crate::clock::now;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::input;
-use crate::interrupt::{self, Held};
-use crate::output::Voice;
+use crate::interrupt;
 use crate::workspace::Workspace;
+use convoke_service::lane::{PinnedRules, TreeWatch};
 
 /// How many lanes run at the same time.
 const ROOM: Room = Room { in_all: 12, of_agent: 10 };
@@ -71,7 +70,7 @@ pub(super) struct Stage<'a> {
     pub(super) budget: Option<Cap>,
     pub(super) limit: Duration,
     /// Whether the user's rules go before the prompts.
-    pub(super) rules: Rules,
+    pub(super) rules: PinnedRules,
     pub(super) person: Person,
     pub(super) screen: Screen<'a>,
     /// What was kept last, so that only changes are written.
@@ -81,7 +80,7 @@ pub(super) struct Stage<'a> {
     /// Whether this process is such a one. It shows nothing.
     pub(super) is_worker: bool,
     /// Held from the moment on when we were asked to stop, until that is written down.
-    pub(super) stopping: Option<Held>,
+    pub(super) stopping: Option<Hold>,
     /// Whether a question found nobody.
     pub(super) is_unanswered: bool,
     /// What the run will probably cost, until that was said.
@@ -105,7 +104,7 @@ impl Stage<'_> {
         };
         setup::set_up(&request).map_err(|error| {
             let hint = error.hint();
-            Failure::new(Exit::Surroundings, error).hint(hint)
+            Failure::new(ErrorClass::Prerequisite, error).hint(hint)
         })
     }
 }
@@ -210,7 +209,7 @@ impl World for Stage<'_> {
     }
 
     fn ask(&mut self, question: &Question) -> Result<Option<Reply>, Failure> {
-        let held = interrupt::hold();
+        let held = self.app.interruption.hold();
         let reply = self.person.ask(question, &mut self.screen);
         if reply.is_none() {
             self.is_unanswered = !interrupt::cancel().is_asked();
@@ -223,7 +222,7 @@ impl World for Stage<'_> {
         // What agents changed, as after any lane; a commit, a hook or a branch leaves no change that
         // is not committed.
         let watched =
-            self.watch.as_ref().and_then(|watch| watch.end(&self.look(&Voice::default())));
+            self.watch.as_ref().and_then(|watch| watch.end(&self.look(&self.app.reporter())));
         let suspicion = watched.as_ref().and_then(Verdict::suspicion);
         if let Some((status, detail)) = suspicion {
             // This is told now, and not again when the run is resumed.
@@ -340,7 +339,7 @@ impl World for Stage<'_> {
 
 /// Whoever begins a run that asks has to answer, too.
 pub(super) fn unanswered(run: &RunId) -> Failure {
-    Failure::new(Exit::Usage, DesignError::NobodyToAsk)
+    Failure::new(ErrorClass::Usage, DesignError::NobodyToAsk)
         .hint(format!("answer from a file: `convoke resume {run} --answers FILE`"))
         .hint(format!("or let the recommendations stand: `convoke resume {run} --answer-limit 1`"))
         .hint("or begin another that asks nobody, with `--auto`")
@@ -348,13 +347,13 @@ pub(super) fn unanswered(run: &RunId) -> Failure {
 
 /// Whoever stops us at a question before or after the run itself can go on with it.
 pub(super) fn stopped(run: &RunId) -> Failure {
-    let failure = Failure::new(Exit::Interrupted, DesignError::Stopped);
+    let failure = Failure::new(ErrorClass::Interrupted, DesignError::Stopped);
     failure.hint(format!("convoke resume {run}"))
 }
 
 pub(super) fn keep_file(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = folder.join(name);
     fs::write(&path, text).map_err(|source| {
-        Failure::new(Exit::Surroundings, DesignError::Folder { path: path.clone(), source })
+        Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path: path.clone(), source })
     })
 }

@@ -6,11 +6,11 @@ use convoke_domain::tree::Status;
 use convoke_domain::tree::kept::KeptTree;
 use convoke_engine::file;
 use convoke_engine::lane::adapter::Rights;
+use convoke_service::observer::Reporter;
 
 use super::stage::{Stage, keep_file};
-use crate::cli::lane::{Look, TreeWatch};
 use crate::failure::Failure;
-use crate::output::Voice;
+use convoke_service::lane::{TreeLook, TreeWatch};
 
 /// The working tree as it was when agents began to work.
 const KEPT_TREE: &str = "tree-before-agents";
@@ -20,8 +20,8 @@ const MOST_KEPT_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Stage<'_> {
     /// Tells how the working tree is looked at, before and after agents work.
-    pub(super) fn look<'l>(&'l self, voice: &'l Voice) -> Look<'l> {
-        Look { app: self.app, voice, limit: self.limit }
+    pub(super) fn look<'l>(&'l self, reporter: &'l Reporter) -> TreeLook<'l> {
+        TreeLook { session: self.app, reporter: reporter, limit: self.limit }
     }
 
     /// Takes a snapshot of the working tree, unless there is one, and keeps what the next process
@@ -30,7 +30,7 @@ impl Stage<'_> {
         if self.watch.is_some() {
             return Ok(());
         }
-        let watch = TreeWatch::begin(Rights::ReadOnly, &self.look(&Voice::default()));
+        let watch = TreeWatch::begin(Rights::ReadOnly, &self.look(&self.app.reporter()));
         let kept = watch.kept();
         self.watch = Some(watch);
         match kept.filter(|_| !self.folder.join(KEPT_TREE).exists()) {
@@ -66,7 +66,7 @@ impl Stage<'_> {
 
     /// Says what agents changed that worked after the last boundary.
     pub(super) fn left_behind(&self) -> Option<String> {
-        let verdict = self.watch.as_ref()?.end(&self.look(&Voice::default()))?;
+        let verdict = self.watch.as_ref()?.end(&self.look(&self.app.reporter()))?;
         verdict.warning("agents").filter(|_| verdict.status == Status::Dirty)
     }
 

@@ -14,12 +14,12 @@ use super::course::{CourseArgs, folders, held};
 use super::stage::{Stage, stopped};
 use super::{DesignError, opened};
 use crate::app::App;
-use crate::cli::lane::lane_failed;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::interrupt;
 use crate::output::{Output, Voice};
 use crate::workspace::Workspace;
+use convoke_service::lane::lane_failed;
 
 /// A worker says one line.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -79,7 +79,9 @@ pub(super) fn wait_for_last(folders: &RunFolders, id: &RunId) -> Result<(), Fail
         }
         if left.is_zero() {
             let error = DesignError::WorkerLives { pid: worker.pid };
-            return Err(Failure::new(Exit::Surroundings, error).hint("wait until that has ended"));
+            return Err(
+                Failure::new(ErrorClass::Prerequisite, error).hint("wait until that has ended")
+            );
         }
         if left == LAST_WORDS {
             Voice::default().say("note: waiting for the worker of an earlier process to end");

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::cli::hook::client;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::output::Output;
 
 /// Exit 0 means that the answer passes, 1 that it does not, and 4 that it is ambiguous: neither an
 /// approval nor a rejection.
@@ -87,9 +87,9 @@ impl Args {
             changed: &self.changed,
             proof: Proof::of(self.require_proof),
         };
-        let judged = submission.judge(app, &Voice::default())?;
+        let judged = submission.judge(app, &app.reporter())?;
         if !self.dry_run {
-            judged.keep(app, &self.post, self.agent.as_deref(), &Voice::default())?;
+            judged.keep(app, &self.post, self.agent.as_deref(), &app.reporter())?;
         }
         judged.show(app, output)
     }

@@ -3,6 +3,7 @@
 use convoke_domain::dispatch::role::{Noun, Role, RoleName};
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
+use convoke_service::observer::Reporter;
 use convoke_store::deed::{DeedStore, NewDeed};
 use convoke_store::message::MessageStore;
 
@@ -12,7 +13,7 @@ use crate::app::App;
 use crate::cli::task::verdict::known;
 use crate::clock::now;
 use crate::failure::Failure;
-use crate::output::{Voice, with_causes};
+use crate::failure::with_causes;
 use crate::workspace::{Workspace, refused, speaker};
 
 /// One dispatch of a role, and the stored task that it is about.
@@ -30,12 +31,12 @@ impl Dispatched<'_> {
     }
 
     /// Records that the role was sent, to work or to judge. A dispatch is not worth less because it cannot be recorded.
-    pub(super) fn record_start(&self, kind: DeedKind, voice: &Voice) {
+    pub(super) fn record_start(&self, kind: DeedKind, reporter: &Reporter) {
         let recorded = match self.task {
             Some(task) => self.record(task, kind, None, None),
             None => self.record_event(),
         };
-        warn(recorded, voice);
+        warn(recorded, reporter);
     }
 
     /// Records what a reviewer found, or that it reached no verdict.
@@ -44,7 +45,7 @@ impl Dispatched<'_> {
         kind: DeedKind,
         judgement: &Judgement,
         run: &str,
-        voice: &Voice,
+        reporter: &Reporter,
     ) {
         let none = || Some((DeedKind::NoVerdict, Some(judgement.ran.driven.outcome.name())));
         let found = match &judgement.judged {
@@ -53,7 +54,7 @@ impl Dispatched<'_> {
             None => None,
         };
         if let Some((task, (kind, reason))) = self.task.zip(found) {
-            warn(self.record(task, kind, reason, Some(run)), voice);
+            warn(self.record(task, kind, reason, Some(run)), reporter);
         }
     }
 
@@ -99,9 +100,9 @@ fn verdict(judged: &Judged) -> Option<(DeedKind, Option<&'static str>)> {
     }
 }
 
-fn warn(recorded: Result<(), Failure>, voice: &Voice) {
+fn warn(recorded: Result<(), Failure>, reporter: &Reporter) {
     if let Err(failure) = recorded {
         let why = with_causes(failure.error.as_ref());
-        voice.say(&format!("warning: the dispatch is not recorded: {why}"));
+        reporter.warn(format!("the dispatch is not recorded: {why}"));
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::dispatch::gate::{SECOND_PROMPT, Trial, Tried, failed, first_prompt, is_open};
 use convoke_domain::lane::outcome::Outcome;
-use convoke_engine::lane::adapter::{Agent, Rights};
+use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::scratch;
@@ -14,15 +14,15 @@ use convoke_store::sqlite::SqliteStore;
 
 use super::read;
 use crate::app::{App, Format};
-use crate::cli::lane::{
-    Account, AgentWord, LaneOrder, Rules, USUAL_LIMITS, lane_failed, model_name, sentence,
-    version_of,
-};
+use crate::cli::lane::{AgentWord, model_name};
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::failure::{ErrorClass, Failure};
+use crate::output::Output;
 use crate::workspace::{open_store, refused};
+use convoke_service::lane::{
+    LaneRequest, PinnedRules, lane_failed, purpose_of_role, sentence, version_of,
+};
 
 /// What a session is given to read when nobody names a file.
 const TEXT: &str = "\n\nThe harbour office opens at 8 am and closes at 7 am.\n\
@@ -119,7 +119,7 @@ impl Args {
         let Some(name) = named else { return Ok(self.client.clone()) };
         let client = AgentRef::parse(name).ok_or_else(|| {
             let clients = Agent::ALL.map(Agent::name).join(", ");
-            Failure::new(Exit::Usage, GateError::NoClient { name: name.clone() })
+            Failure::new(ErrorClass::Usage, GateError::NoClient { name: name.clone() })
                 .hint(format!("clients are {clients}; a session's name goes with `--first`"))
         })?;
         Ok(Some(client))
@@ -155,7 +155,7 @@ impl Args {
         if let AgentRef::Http(_) = client {
             let error = GateError::NoSessions { name: client.to_string() };
             let hint = "every round of an API begins afresh, so it needs no gate";
-            return Err(Failure::new(Exit::Usage, error).hint(hint));
+            return Err(Failure::new(ErrorClass::Usage, error).hint(hint));
         }
         let version = version(client, app)?;
         // Clients may read only what is in the project. Nobody can guess the file's first line.
@@ -193,22 +193,16 @@ impl Args {
         resume: Option<&str>,
         app: &App,
     ) -> Result<Driven, Failure> {
-        let order = LaneOrder {
-            agent: client,
-            prompt,
-            label: None,
-            record: None,
+        let order = LaneRequest {
             model: self.model.as_deref(),
-            effort: None,
             resume,
-            rights: Rights::ReadOnly,
-            rules: Rules::LeftOut,
-            limits: USUAL_LIMITS,
-            account: Account::of_role("gate"),
+            rules: PinnedRules::LeftOut,
+            purpose: purpose_of_role("gate"),
+            ..LaneRequest::new(client, prompt)
         };
-        let (scratch, voice) = (scratch::lane().map_err(lane_failed)?, Voice::default());
-        let driven = order.run_watched(app, scratch.path(), &voice)?.driven;
-        voice.say(&sentence(&driven, None));
+        let (scratch, reporter) = (scratch::lane().map_err(lane_failed)?, app.reporter());
+        let driven = order.run_watched(app, scratch.path(), &reporter)?.driven;
+        reporter.say(sentence(&driven, None));
         Ok(driven)
     }
 }

@@ -17,6 +17,7 @@ use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, e
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{demanded, references, review_history};
+use convoke_service::observer::Reporter;
 use convoke_store::dispatch::{DispatchStore, Post, Round};
 
 use super::materials::ChangedArgs;
@@ -27,8 +28,9 @@ use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Output, Voice, with_causes};
+use crate::failure::with_causes;
+use crate::failure::{ErrorClass, Failure};
+use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
 /// An answer, and how it came about.
@@ -124,7 +126,7 @@ impl Judged {
         app: &App,
         post: &PostArgs,
         agent: Option<&str>,
-        voice: &Voice,
+        reporter: &Reporter,
     ) -> Result<(), Failure> {
         let Workspace { store, scope } = Workspace::open(app, None)?;
         let Self { entry, feature, .. } = self;
@@ -132,7 +134,7 @@ impl Judged {
         if entry.confirmed == Some(false)
             && let Err(error) = review_history::append(feature, &unconfirmed(&entry.role))
         {
-            voice.say(&format!("note: the review history could not be written: {error}"));
+            reporter.say(format!("note: the review history could not be written: {error}"));
         }
         let Some(agent) = agent else { return Ok(()) };
         let role = post.role.to_string();
@@ -141,7 +143,7 @@ impl Judged {
         if store.name_session(&scope, post, next, agent).map_err(refused)? {
             write_state(&store, &scope, feature).map_err(next_failed)?;
         } else {
-            voice.say(
+            reporter.say(
                 "note: the session is not kept, because `dispatch next` did not make this round",
             );
         }
@@ -154,7 +156,7 @@ const UNPARSED: &str = "answer could not be parsed";
 
 impl Submission<'_> {
     /// Judges the answer.
-    pub(super) fn judge(&self, app: &App, voice: &Voice) -> Result<Judged, Failure> {
+    pub(super) fn judge(&self, app: &App, reporter: &Reporter) -> Result<Judged, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
         let (references, _) = match self.kind {
@@ -165,7 +167,7 @@ impl Submission<'_> {
                 demanded(&feature, &app.project, &role, profile, &changed).map_err(no_files)?
             }
         };
-        let (evidence, unknown) = self.evidence(app, &references, voice)?;
+        let (evidence, unknown) = self.evidence(app, &references, reporter)?;
         let recorded = evidence.as_ref().and_then(|found| found.answer.as_deref());
         let answer = self.answer.or(recorded).unwrap_or_default();
         let workspace = Workspace::open(app, None)?;
@@ -253,7 +255,7 @@ impl Submission<'_> {
         &self,
         app: &App,
         references: &[Reference],
-        voice: &Voice,
+        reporter: &Reporter,
     ) -> Result<(Option<Evidence>, Option<String>), Failure> {
         let demands = Demand::of_references(references);
         let Some((client, path)) = self.record else {
@@ -272,7 +274,7 @@ impl Submission<'_> {
             }
             Err(error) if self.no_proof == NoProof::Told => {
                 let why = with_causes(&error);
-                voice.say(&format!("note: Convoke cannot tell what was read: {why}"));
+                reporter.say(format!("note: Convoke cannot tell what was read: {why}"));
                 Ok((None, Some(why)))
             }
             Err(error) => {
@@ -287,7 +289,7 @@ impl Submission<'_> {
                     | NoEvidence::NoAnswer
                     | NoEvidence::Empty { .. } => None,
                 };
-                Err(Failure::new(Exit::Surroundings, error).maybe_hint(hint))
+                Err(Failure::new(ErrorClass::Prerequisite, error).maybe_hint(hint))
             }
         }
     }

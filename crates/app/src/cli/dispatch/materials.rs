@@ -15,8 +15,7 @@ use serde_json::Value;
 use super::{DispatchFailure, profile, read};
 use crate::app::App;
 use crate::config::dispatch::Settings;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 
 /// No rubric a person writes is larger.
 const MAX_RUBRIC: u64 = 1024 * 1024;
@@ -135,7 +134,7 @@ impl MaterialArgs {
         if self.iteration > max {
             let error = BeyondLast { iteration: self.iteration, max };
             let hint = format!("let there be more with `--max {}`", self.iteration);
-            return Err(Failure::new(Exit::Usage, error).hint(hint));
+            return Err(Failure::new(ErrorClass::Usage, error).hint(hint));
         }
         Ok(Materials {
             profile: self.profile.unwrap_or(settings.profile),
@@ -156,7 +155,7 @@ impl MaterialArgs {
         let reviews = kept(&read(path)?).ok_or_else(|| {
             let expected = "reviews or issues";
             let error = DispatchFailure::Unexpected { path: path.clone(), expected };
-            Failure::new(Exit::Usage, error)
+            Failure::new(ErrorClass::Usage, error)
                 .hint("a review reads {\"approved\": false, \"issues\": [{\"severity\": \"blocker\", \"description\": \"…\"}]}")
         })?;
         // Only what failed is fixed; a reviewer is reminded of everything it said.
@@ -176,7 +175,8 @@ impl ChangedArgs {
         let changes =
             changes_since(&app.project, commit, &Watched::Everything).ok_or_else(|| {
                 let error = NoChanges { commit: commit.clone() };
-                Failure::new(Exit::Surroundings, error).hint("name a commit of this repository")
+                Failure::new(ErrorClass::Prerequisite, error)
+                    .hint("name a commit of this repository")
             })?;
         Ok(changes.files)
     }
@@ -211,7 +211,7 @@ fn configured_text(app: &App, path: &Path) -> Result<String, Failure> {
         Finding::Absent => DispatchFailure::Absent { path },
         Finding::Unreadable(reason) => DispatchFailure::Unreadable { path, reason },
     };
-    Err(Failure::new(Exit::Usage, error).hint("`dispatch.roles` names it"))
+    Err(Failure::new(ErrorClass::Usage, error).hint("`dispatch.roles` names it"))
 }
 
 /// Returns who reviews a phase's document before its phase reviewer does.

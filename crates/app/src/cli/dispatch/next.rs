@@ -22,8 +22,8 @@ use super::{PostArgs, gate, next_failed, no_files, read};
 use crate::app::{App, Format};
 use crate::config::dispatch::{ChangedBy, settings};
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::failure::{ErrorClass, Failure};
+use crate::output::Output;
 use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -133,7 +133,7 @@ impl NextArgs {
         self.post.say_changes(app, output)?;
         let Decided { role, feature, made, .. } = self.decide(app, None)?;
         Dispatched { app, role: &role.name, task: None }
-            .record_start(kind_of(&role), &Voice::default());
+            .record_start(kind_of(&role), &app.reporter());
         let chars = Text::new(&made.prompt).chars();
         let report = Report {
             role: role.name.to_string(),
@@ -170,7 +170,7 @@ fn not_assembled(error: DispatchError) -> Failure {
     match error {
         DispatchError::Files(error) => no_files(error),
         error @ (DispatchError::NoTarget { .. } | DispatchError::Unreadable { .. }) => {
-            Failure::new(Exit::Surroundings, error)
+            Failure::new(ErrorClass::Prerequisite, error)
         }
     }
 }

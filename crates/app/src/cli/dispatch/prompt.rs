@@ -15,8 +15,8 @@ use super::{PostArgs, no_files, profile, say_changes};
 use crate::app::{App, Format, Verbosity};
 use crate::config::dispatch::{ChangedBy, settings};
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::failure::{ErrorClass, Failure};
+use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct PromptArgs {
@@ -76,10 +76,10 @@ impl PromptArgs {
         say_changes([&role.name], &settings, output);
         let materials = self.materials.read(app, &settings, &role)?;
         let dispatch = assemble(&feature, &app.project, &materials.order(&role))
-            .map_err(|error| Failure::new(Exit::Surroundings, error))?;
+            .map_err(|error| Failure::new(ErrorClass::Prerequisite, error))?;
         let Dispatch { prompt, references, diagnostics, .. } = &dispatch;
         Dispatched { app, role: &role.name, task: None }
-            .record_start(kind_of(&role), &Voice::default());
+            .record_start(kind_of(&role), &app.reporter());
         say_remarks(app, diagnostics, output);
         match app.format {
             Format::Text => output.data(prompt)?,

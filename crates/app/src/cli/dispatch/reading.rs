@@ -5,9 +5,8 @@ use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::role::{Proof, Role, RoleName};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, miscounted};
 
-use super::proof::ReceiptReport;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
+use convoke_service::receipt::ReceiptReport;
 
 /// What an answer says about reading, and what is known about it.
 pub(super) struct Reading {
@@ -96,7 +95,7 @@ pub(super) fn requires_proof(
     let is_required = [role.proof, proof].contains(&Proof::Required);
     if is_required && references.iter().all(|reference| reference.expected_name().is_none()) {
         let error = NothingToProve { role: role.name.clone() };
-        return Err(Failure::new(Exit::Usage, error)
+        return Err(Failure::new(ErrorClass::Usage, error)
             .hint("name files in `required` or `artifacts` of the role, or leave proof out"));
     }
     Ok(is_required)

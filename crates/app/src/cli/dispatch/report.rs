@@ -11,9 +11,9 @@ use convoke_domain::text::{hanging, one_line, wrapped};
 use serde::Serialize;
 
 use super::judge::Judged;
-use super::proof::{QuotationReport, ReceiptReport};
-use crate::cli::lane::{LaneReport, Ran};
 use crate::config::dispatch::ChangedBy;
+use convoke_service::lane::{LaneRun, LaneSummary};
+use convoke_service::receipt::{QuotationReport, ReceiptReport};
 
 /// What was found about an answer.
 #[derive(Serialize)]
@@ -62,20 +62,20 @@ pub(super) struct CheckReport {
 #[derive(Serialize)]
 pub(super) struct RoundReport<'a> {
     /// The lane that ran last.
-    lane: LaneReport,
+    lane: LaneSummary,
     /// Lanes before it: a session that could not be resumed, an answer without a verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    earlier_lanes: Vec<LaneReport>,
+    earlier_lanes: Vec<LaneSummary>,
     /// Nothing where there is no answer.
     #[serde(flatten)]
     judged: Option<&'a CheckReport>,
 }
 
 impl<'a> RoundReport<'a> {
-    pub(super) fn new(ran: &Ran, earlier: &[Ran], judged: Option<&'a Judged>) -> Self {
+    pub(super) fn new(ran: &LaneRun, earlier: &[LaneRun], judged: Option<&'a Judged>) -> Self {
         Self {
-            lane: LaneReport::new(ran),
-            earlier_lanes: earlier.iter().map(LaneReport::new).collect(),
+            lane: LaneSummary::new(ran),
+            earlier_lanes: earlier.iter().map(LaneSummary::new).collect(),
             judged: judged.map(|judged| &judged.report),
         }
     }

@@ -27,15 +27,14 @@ use super::next::NextArgs;
 use super::run::{Assignment, Judgement, Watch};
 use super::{MaybeFeature, PostArgs, unknown};
 use crate::app::App;
-use crate::cli::lane::{
-    AgentWord, Allowance, Look, Purse, RulesArgs, TreeWatch, lane_failed, model_name,
-};
+use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
 use crate::clock::now;
 use crate::config::dispatch::{Settings, settings};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::output::Output;
 use crate::workspace::{Workspace, refused};
+use convoke_service::lane::{CallBudget, TreeLook, TreeWatch, lane_failed};
 
 /// The name under which a loop keeps that a person was to fix what was found.
 const BY_HAND: &str = "by-hand";
@@ -86,14 +85,14 @@ pub(super) struct Args {
     require_proof: bool,
 
     #[command(flatten)]
-    rules: RulesArgs,
+    rules: PinArgs,
 
     /// The stored task that is reviewed; Convoke records every verdict with it
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     task: Option<TaskId>,
 
     #[command(flatten)]
-    allowance: Allowance,
+    allowance: BudgetArgs,
 }
 
 /// Everything a loop goes by.
@@ -106,7 +105,7 @@ struct Course<'a> {
     documents: Option<Vec<PathBuf>>,
     fixer: Option<String>,
     max: u32,
-    purse: Purse,
+    purse: CallBudget,
     /// Answers of this call that do not count, for what they cost.
     void: Mutex<Vec<LoopEntry>>,
 }
@@ -123,7 +122,7 @@ impl Args {
             reviewers: self.reviewers(&settings)?,
             fixer: self.fixer(&settings).filter(|_| self.write && !self.no_fix),
             max: self.max.unwrap_or(settings.max_iterations),
-            purse: self.allowance.settle("dispatch loop"),
+            purse: self.allowance.settle(app, "dispatch loop"),
             void: Mutex::default(),
         };
         course.check()?;
@@ -234,7 +233,7 @@ impl Course<'_> {
                 Step::Stop(stop) => Some(stop),
                 Step::Review { iteration, is_final, roles } => {
                     let word = if is_final { "final round" } else { "round" };
-                    Voice::default().say(&format!("{word} {iteration}: {}", roles.join(", ")));
+                    self.app.reporter().say(&format!("{word} {iteration}: {}", roles.join(", ")));
                     self.review(iteration, is_final, &roles, &entries)?
                 }
                 Step::Fix { after } => match &self.fixer {
@@ -265,8 +264,8 @@ impl Course<'_> {
                 ..self.next(role, iteration, before.map(|it| it.text.as_str()), scratch.path())?
             };
             let assigned = self.assigned(next, &self.args.client);
-            let voice = Voice::named(role);
-            let Judgement { ran, earlier, judged } = assigned.run(self.app, &voice)?;
+            let reporter = self.app.reporter_of(role);
+            let Judgement { ran, earlier, judged } = assigned.run(self.app, &reporter)?;
             let void = LoopEntry {
                 iteration,
                 role: role.clone(),
@@ -281,7 +280,7 @@ impl Course<'_> {
             };
             let (Some(judged), None) = (&judged, stop) else {
                 for line in judged.iter().flat_map(|judged| judged.report.lines()) {
-                    voice.say(&line);
+                    reporter.say(line);
                 }
                 self.void.lock().unwrap_or_else(PoisonError::into_inner).push(void);
                 return Ok(stop);
@@ -297,14 +296,15 @@ impl Course<'_> {
                 ..void
             };
             self.keep(&entry)?;
-            voice.say(if judged.report.passes { "passes" } else { "does not pass" });
+            reporter.say(if judged.report.passes { "passes" } else { "does not pass" });
             for line in judged.report.wrote_lines() {
-                voice.say(line.trim_start());
+                reporter.say(line.trim_start());
             }
             Ok(None)
         };
-        let voice = Voice::default();
-        let look = Look { app: self.app, voice: &voice, limit: self.purse.limits.wall };
+        let reporter = self.app.reporter();
+        let look =
+            TreeLook { session: self.app, reporter: &reporter, limit: self.purse.limits.wall };
         let (asked, watch) = (&ask, TreeWatch::begin(Rights::ReadOnly, &look));
         let ended: Vec<Result<Option<Stop>, Failure>> = thread::scope(|threads| {
             let all: Vec<_> = roles.iter().map(|it| threads.spawn(move || asked(it))).collect();
@@ -316,7 +316,7 @@ impl Course<'_> {
     }
 
     fn fix(&self, after: u32, fixer: &str, entries: &[LoopEntry]) -> Result<Option<Stop>, Failure> {
-        Voice::default().say(&format!("fix after round {after}: {fixer}"));
+        self.app.reporter().say(&format!("fix after round {after}: {fixer}"));
         let scratch = scratch::lane().map_err(lane_failed)?;
         let latest = |role: &String| entries.iter().rev().find(|it| it.role == *role);
         let failed = self.reviewers.iter().filter_map(latest).filter(|it| it.passed == Some(false));
@@ -325,7 +325,7 @@ impl Course<'_> {
         let next = self.next(fixer, after, Some(&issues), scratch.path())?;
         let client = self.args.fix_client.as_ref().unwrap_or(&self.args.client);
         let Judgement { ran, earlier, judged } =
-            self.assigned(next, client).run(self.app, &Voice::named(fixer))?;
+            self.assigned(next, client).run(self.app, &self.app.reporter_of(fixer))?;
         let Some(answer) = ran.driven.heard.answer().filter(|_| judged.is_some()) else {
             return Ok(Some(stop_of(ran.driven.outcome)));
         };

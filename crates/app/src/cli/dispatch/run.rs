@@ -12,6 +12,7 @@ use convoke_domain::task::id::TaskId;
 use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
+use convoke_service::observer::Reporter;
 
 use super::deed::{Dispatched, kind_of};
 use super::gate;
@@ -19,14 +20,15 @@ use super::judge::{Judged, Kind, NoProof, Submission};
 use super::next::{Decided, NextArgs};
 use super::report::RoundReport;
 use crate::app::{App, Format};
-use crate::cli::lane::{
-    Account, AgentWord, Allowance, LaneOrder, Purse, Ran, Rules, RulesArgs, check_agent,
-    lane_failed, model_name, overdrawn, sentence, why,
-};
+use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::output::Output;
+use convoke_service::lane::{
+    CallBudget, LaneRequest, LaneRun, Outlook, PinnedRules, check_agent, lane_failed,
+    over_budget_warning, sentence, why,
+};
 
 /// A round that cannot be resumed begins afresh, with a note. Reviewers may only read; an agent
 /// that works may write with `--write`. An answer that is neither an approval nor a rejection is
@@ -57,14 +59,14 @@ pub(super) struct RunArgs {
     require_proof: bool,
 
     #[command(flatten)]
-    rules: RulesArgs,
+    rules: PinArgs,
 
     /// The stored task that the role judges or works on; Convoke records the verdict with it
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     task: Option<TaskId>,
 
     #[command(flatten)]
-    allowance: Allowance,
+    allowance: BudgetArgs,
 }
 
 impl RunArgs {
@@ -75,14 +77,14 @@ impl RunArgs {
             model: self.model.as_deref(),
             write: self.write,
             watch: Watch::Lane,
-            purse: &self.allowance.settle("dispatch run"),
+            purse: &self.allowance.settle(app, "dispatch run"),
             proof: Proof::of(self.require_proof),
             task: self.task.as_ref(),
             rules: self.rules.rules(),
         };
         assignment.check(app)?;
         self.next.post.say_changes(app, output)?;
-        let judgement = assignment.run(app, &Voice::default())?;
+        let judgement = assignment.run(app, &app.reporter())?;
         let Judgement { ran, earlier, judged } = &judgement;
         match (app.format, judged) {
             (Format::Json, _) => output.json(&RoundReport::new(ran, earlier, judged.as_ref()))?,
@@ -102,13 +104,13 @@ pub(super) struct Assignment<'a> {
     pub(super) write: bool,
     pub(super) watch: Watch,
     /// What it may spend, and how long it may take.
-    pub(super) purse: &'a Purse,
+    pub(super) purse: &'a CallBudget,
     /// Whether an approval needs proof of reading.
     pub(super) proof: Proof,
     /// The stored task that it is about.
     pub(super) task: Option<&'a TaskId>,
     /// Whether the user's rules go before the prompt.
-    pub(super) rules: Rules,
+    pub(super) rules: PinnedRules,
 }
 
 /// Who notices that an agent that may only read has changed files.
@@ -123,9 +125,9 @@ pub(super) enum Watch {
 /// The result of a round.
 pub(super) struct Judgement {
     /// The lane that ran last.
-    pub(super) ran: Ran,
+    pub(super) ran: LaneRun,
     /// The lanes before it in this round.
-    pub(super) earlier: Vec<Ran>,
+    pub(super) earlier: Vec<LaneRun>,
     /// The judgement, if there is an answer.
     pub(super) judged: Option<Judged>,
 }
@@ -143,16 +145,16 @@ impl Assignment<'_> {
     }
 
     /// Goes from decision to verdict.
-    pub(super) fn run(&self, app: &App, voice: &Voice) -> Result<Judgement, Failure> {
+    pub(super) fn run(&self, app: &App, reporter: &Reporter) -> Result<Judgement, Failure> {
         let dispatched = Dispatched { app, role: &self.next.post.role, task: self.task };
         dispatched.check()?;
         let kind = kind_of(&self.next.post.find(app, &settings(app)?)?.0);
-        dispatched.record_start(kind, voice);
-        let (mut judgement, mode) = self.attempt(app, &self.next, voice)?;
+        dispatched.record_start(kind, reporter);
+        let (mut judgement, mode) = self.attempt(app, &self.next, reporter)?;
         if let Some(why) = (mode == Mode::Resume).then(|| judgement.resume_failure()).flatten() {
             let mut next = self.next.clone();
             next.resume_failed = Some(why);
-            let (fresh, _) = self.attempt(app, &next, voice)?;
+            let (fresh, _) = self.attempt(app, &next, reporter)?;
             let mut earlier = judgement.earlier;
             earlier.push(judgement.ran);
             earlier.extend(fresh.earlier);
@@ -160,10 +162,10 @@ impl Assignment<'_> {
         }
         if let Some(judged) = &judgement.judged {
             let session = judgement.ran.driven.heard.session.as_deref();
-            judged.keep(app, &self.next.post, session, voice)?;
+            judged.keep(app, &self.next.post, session, reporter)?;
         }
         let iteration = self.next.materials.iteration;
-        dispatched.record_end(kind, &judgement, &format!("dispatch, round {iteration}"), voice);
+        dispatched.record_end(kind, &judgement, &format!("dispatch, round {iteration}"), reporter);
         Ok(judgement)
     }
 
@@ -173,10 +175,10 @@ impl Assignment<'_> {
         &self,
         app: &App,
         next: &NextArgs,
-        voice: &Voice,
+        reporter: &Reporter,
     ) -> Result<(Judgement, Mode), Failure> {
         let scratch = scratch::lane().map_err(lane_failed)?;
-        let decided = self.decide(app, next, voice)?;
+        let decided = self.decide(app, next, reporter)?;
         let mode = match &decided.made.decision {
             Decision::Resume { .. } => Mode::Resume,
             Decision::Fresh { .. } => Mode::Fresh,
@@ -186,7 +188,7 @@ impl Assignment<'_> {
             Decision::Fresh { .. } => None,
         };
         let request = Request { role: &decided.role, prompt: &decided.made.prompt, resume };
-        let ran = self.lane(app, &request, scratch.path(), voice)?;
+        let ran = self.lane(app, &request, scratch.path(), reporter)?;
         let Some(answer) = answer_of(&ran) else {
             return Ok((Judgement { ran, earlier: Vec::new(), judged: None }, mode));
         };
@@ -205,27 +207,27 @@ impl Assignment<'_> {
             changed: &next.materials.changed,
             proof: self.proof,
         };
-        let judged = submission(None).judge(app, voice)?;
+        let judged = submission(None).judge(app, reporter)?;
         let Some(ambiguity) = judged.ambiguity.as_ref().filter(|_| judged.asks_again(mode)) else {
             return Ok((Judgement { ran, earlier: Vec::new(), judged: Some(judged) }, mode));
         };
-        let second = self.ask_again(app, &decided, ambiguity, &ran, voice)?;
+        let second = self.ask_again(app, &decided, ambiguity, &ran, reporter)?;
         let judged = match answer_of(&second) {
-            Some(again) => submission(Some(again)).judge(app, voice)?,
+            Some(again) => submission(Some(again)).judge(app, reporter)?,
             None => judged,
         };
         Ok((Judgement { ran: second, earlier: vec![ran], judged: Some(judged) }, mode))
     }
 
-    fn decide(&self, app: &App, next: &NextArgs, voice: &Voice) -> Result<Decided, Failure> {
+    fn decide(&self, app: &App, next: &NextArgs, reporter: &Reporter) -> Result<Decided, Failure> {
         let decided = next.decide(app, Some(self.client))?;
         let decision = &decided.made.decision;
-        voice.say(&match decision {
+        reporter.say(match decision {
             Decision::Resume { agent_id } => format!("resume {agent_id}"),
             Decision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
         });
         if matches!(decision, Decision::Fresh { reason: Fresh::GateNotPassed, .. }) {
-            voice.say(&gate::to_pass(self.client));
+            reporter.say(gate::to_pass(self.client));
         }
         Ok(decided)
     }
@@ -237,10 +239,10 @@ impl Assignment<'_> {
         app: &App,
         decided: &Decided,
         ambiguity: &Ambiguity,
-        first: &Ran,
-        voice: &Voice,
-    ) -> Result<Ran, Failure> {
-        voice.say(&format!(
+        first: &LaneRun,
+        reporter: &Reporter,
+    ) -> Result<LaneRun, Failure> {
+        reporter.say(format!(
             "the answer is ambiguous: {}; asking once more for the verdict alone",
             ambiguity.doubt
         ));
@@ -250,7 +252,7 @@ impl Assignment<'_> {
         let prompt = ask_again(ambiguity, &decided.returns, answer);
         let request = Request { role: &decided.role, prompt: &prompt, resume: session };
         let scratch = scratch::lane().map_err(lane_failed)?;
-        self.lane(app, &request, scratch.path(), voice)
+        self.lane(app, &request, scratch.path(), reporter)
     }
 
     fn lane(
@@ -258,29 +260,29 @@ impl Assignment<'_> {
         app: &App,
         request: &Request<'_>,
         scratch: &Path,
-        voice: &Voice,
-    ) -> Result<Ran, Failure> {
+        reporter: &Reporter,
+    ) -> Result<LaneRun, Failure> {
         let role = request.role.name.to_string();
-        let order = LaneOrder {
-            agent: self.client,
-            prompt: request.prompt,
-            label: None,
-            record: None,
+        let order = LaneRequest {
             model: self.model,
-            effort: None,
             resume: request.resume,
             rights: self.rights(request.role),
             rules: self.rules,
             limits: self.purse.limits,
-            account: Account { foresees: true, ..self.purse.account(role) },
+            purpose: self.purse.purpose(role),
+            budget: self.purse.budget,
+            outlook: Outlook::Forecast,
+            ..LaneRequest::new(self.client, request.prompt)
         };
         let ran = match self.watch {
-            Watch::Lane => order.run_watched(app, scratch, voice)?,
-            Watch::Round => order.run(app, scratch, voice)?,
+            Watch::Lane => order.run_watched(app, scratch, reporter)?,
+            Watch::Round => {
+                order.run(app, scratch, reporter, convoke_service::lane::Watch::Nothing)?
+            }
         };
-        voice.say(&sentence(&ran.driven, None));
-        if let Some(line) = overdrawn(&ran.driven, ran.over) {
-            voice.say(&line);
+        reporter.say(sentence(&ran.driven, None));
+        if let Some(line) = over_budget_warning(&ran.driven, ran.over) {
+            reporter.warn(line);
         }
         Ok(ran)
     }
@@ -317,7 +319,7 @@ impl Judgement {
     }
 }
 
-fn answer_of(ran: &Ran) -> Option<&str> {
+fn answer_of(ran: &LaneRun) -> Option<&str> {
     ran.driven.heard.answer().filter(|_| ran.driven.outcome == Outcome::Answered)
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::app::{App, Format};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 /// How long the longest bar is.
@@ -85,7 +85,7 @@ impl Args {
             let hint = "name a folder of feature folders with `--features`";
             let is_there = path.is_dir();
             let error = NothingToMeasure { path };
-            let failure = Failure::new(Exit::No, error).hint(hint);
+            let failure = Failure::new(ErrorClass::Refused, error).hint(hint);
             return Err(if is_there { failure } else { failure.hint("there is no such folder") });
         }
         let count = savings.measured.len() as u64;

@@ -13,8 +13,8 @@ use super::prompt::{ReferenceReport, say_remarks};
 use crate::app::{App, Format};
 use crate::config::dispatch::settings;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::failure::{ErrorClass, Failure};
+use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -66,7 +66,7 @@ impl Args {
         let made = assemble(&feature, &app.project, &root, &request).map_err(failed)?;
         let role = RoleName { command: "implement".to_owned(), role: "implementer".to_owned() };
         let dispatched = Dispatched { app, role: &role, task: None };
-        dispatched.record_start(DeedKind::Work, &Voice::default());
+        dispatched.record_start(DeedKind::Work, &app.reporter());
         let TaskDispatch { prompt, title, references, choices, diagnostics } = &made;
         say_remarks(app, diagnostics, output);
         match app.format {
@@ -100,5 +100,5 @@ fn failed(error: TaskError) -> Failure {
         TaskError::NoSuchTask { known, .. } => Some(format!("there are: {}", known.join(", "))),
         TaskError::NoTasks(_) | TaskError::Document(_) => None,
     };
-    Failure::new(Exit::No, error).maybe_hint(hint)
+    Failure::new(ErrorClass::Refused, error).maybe_hint(hint)
 }

@@ -16,8 +16,7 @@ use crate::app::App;
 use crate::clock::now;
 use crate::config::LOCAL_FILE;
 use crate::config::wake::settings;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -55,7 +54,7 @@ fn path(app: &App, level: Level) -> Result<PathBuf, Failure> {
         Level::Project => Ok(absolute(&app.project).join(LOCAL_FILE)),
         Level::User => {
             let path = app.environment.user_config();
-            path.ok_or_else(|| Failure::new(Exit::Surroundings, HooksError::NoHome))
+            path.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, HooksError::NoHome))
         }
     }
 }
@@ -72,7 +71,7 @@ impl Binding {
         app: &App,
     ) -> Result<Self, Failure> {
         if named.is_some_and(AgentName::is_human) {
-            return Err(Failure::new(Exit::Usage, BindError::Human));
+            return Err(Failure::new(ErrorClass::Usage, BindError::Human));
         }
         let (level, path) = (target.level(), path(app, target.level())?);
         let before = read(&path)?;
@@ -109,7 +108,7 @@ impl Binding {
         let agent = named.cloned().unwrap_or_else(|| AgentName::known(DEFAULT));
         if level == Level::Project && tracking(&app.project, LOCAL_FILE) == Tracking::Tracked {
             let client = target.client.name();
-            return Err(Failure::new(Exit::No, BindError::Committed { agent })
+            return Err(Failure::new(ErrorClass::Refused, BindError::Committed { agent })
                 .hint(format!("if it is committed, take it out: `git rm --cached {LOCAL_FILE}`"))
                 .hint(format!(
                     "`convoke hooks install {client} --user` binds all your projects instead"
@@ -153,7 +152,8 @@ impl Binding {
 
 fn unusable(path: &Path, source: BindingError) -> Failure {
     let error = BindError::File { path: path.to_owned(), source };
-    Failure::new(Exit::No, error).hint("nothing was changed; correct the file, then try again")
+    Failure::new(ErrorClass::Refused, error)
+        .hint("nothing was changed; correct the file, then try again")
 }
 
 /// Writes a file of ours, after remembering what it was.

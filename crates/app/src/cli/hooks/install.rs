@@ -14,7 +14,7 @@ use super::{HooksError, Target, malformed, plugin, read, remove, write};
 use crate::app::App;
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{open_store, refused};
 
@@ -109,7 +109,7 @@ impl InstallArgs {
     fn decline(&self, plugin: &str, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         if self.agent.is_none() || self.dry_run {
             let error = HooksError::Plugin { name: plugin.to_owned() };
-            return Err(Failure::new(Exit::No, error)
+            return Err(Failure::new(ErrorClass::Refused, error)
                 .hint("`convoke hooks install claude --as NAME` binds an agent, and writes no entries")
                 .hint("`--force` writes them; a wake-up is delivered once even so"));
         }

@@ -2,14 +2,13 @@
 
 use convoke_domain::lane::event::{Ended, Event, Failure as Trouble, Granted, Usage};
 use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_service::lane::LaneReport;
+use jiff::Timestamp;
 use serde::Serialize;
-
-use super::report::Report;
-use crate::clock::now;
 
 /// One line. Whatever an agent says is inside of a string, which cannot end the line.
 #[derive(Serialize)]
-pub(super) struct Line<'a> {
+pub(super) struct EventLine<'a> {
     #[serde(flatten)]
     happening: Happening<'a>,
     at: String,
@@ -62,22 +61,27 @@ enum Happening<'a> {
     },
     /// The last line.
     Ended {
-        report: Box<Report<'a>>,
+        report: &'a LaneReport,
     },
 }
 
-impl<'a> Line<'a> {
-    fn new(happening: Happening<'a>) -> Self {
-        Self { happening, at: now().to_string() }
+impl<'a> EventLine<'a> {
+    fn new(happening: Happening<'a>, now: Timestamp) -> Self {
+        Self { happening, at: now.to_string() }
     }
 
-    pub(super) fn started(agent: &AgentRef, lane: Option<i64>, version: Option<String>) -> Self {
+    pub(super) fn started(
+        agent: &AgentRef,
+        lane: Option<i64>,
+        version: Option<String>,
+        now: Timestamp,
+    ) -> Self {
         let pid = std::process::id();
-        Self::new(Happening::Started { lane, agent: agent.to_string(), version, pid })
+        Self::new(Happening::Started { lane, agent: agent.to_string(), version, pid }, now)
     }
 
-    pub(super) fn said(event: &'a Event) -> Self {
-        Self::new(match event {
+    pub(super) fn said(event: &'a Event, now: Timestamp) -> Self {
+        let happening = match event {
             Event::Session(id) => Happening::Session { id },
             Event::Model(name) => Happening::Model { name },
             Event::Rights(Granted { mode, tools }) => {
@@ -89,14 +93,15 @@ impl<'a> Line<'a> {
             Event::Trouble(Trouble { kind, message }) => {
                 Happening::Trouble { kind: kind.name(), message }
             }
-            Event::Ended(Ended { failure, .. }) => {
-                Happening::Turn { failure: failure.as_ref().map(|it| it.message.as_str()) }
-            }
-        })
+            Event::Ended(Ended { failure, .. }) => Happening::Turn {
+                failure: failure.as_ref().map(|failure| failure.message.as_str()),
+            },
+        };
+        Self::new(happening, now)
     }
 
-    pub(super) fn ended(report: Report<'a>) -> Self {
-        Self::new(Happening::Ended { report: Box::new(report) })
+    pub(super) fn ended(report: &'a LaneReport, now: Timestamp) -> Self {
+        Self::new(Happening::Ended { report }, now)
     }
 }
 

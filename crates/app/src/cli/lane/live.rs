@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use convoke_domain::lane::event::{Event, Usage};
 use convoke_domain::text::one_line;
+use convoke_service::session::Session;
 use jiff::Timestamp;
 
-use crate::clock::now;
 use crate::output::Voice;
 
 /// How often the line moves when nothing is said.
@@ -31,6 +31,7 @@ struct Status {
 /// One line of the terminal that is drawn again and again.
 pub(super) struct Live<'a> {
     voice: &'a Voice,
+    session: &'a Session,
     status: Mutex<Status>,
 }
 
@@ -62,7 +63,8 @@ impl Status {
 
     fn line(&self, now: Timestamp) -> String {
         let seconds = now.duration_since(self.since).as_secs().max(0);
-        let tokens = self.usage.map_or(String::new(), |it| format!(", {} tokens", it.tokens()));
+        let tokens =
+            self.usage.map_or(String::new(), |usage| format!(", {} tokens", usage.tokens()));
         let tool = self.tool.as_ref().map_or(String::new(), |name| {
             let name: String = one_line(name).chars().take(MOST_SHOWN).collect();
             format!(", tool {}: {name}", self.tools)
@@ -72,14 +74,14 @@ impl Status {
 }
 
 impl<'a> Live<'a> {
-    pub(super) fn new(voice: &'a Voice) -> Self {
-        Self { voice, status: Mutex::new(Status::new(now())) }
+    pub(super) fn new(voice: &'a Voice, session: &'a Session) -> Self {
+        Self { voice, session, status: Mutex::new(Status::new(session.now())) }
     }
 
     /// Shows what was said.
     pub(super) fn notice(&self, event: &Event) {
         // The line itself says which tool was last.
-        let words = progress(event).filter(|_| !matches!(event, Event::Tool(_)));
+        let words = progress_line(event).filter(|_| !matches!(event, Event::Tool(_)));
         self.status().take(event);
         if let Some(words) = words {
             self.voice.say(&words);
@@ -105,7 +107,7 @@ impl<'a> Live<'a> {
     }
 
     fn draw(&self) {
-        let line = self.status().line(now());
+        let line = self.status().line(self.session.now());
         self.voice.draw(&line);
     }
 
@@ -119,7 +121,7 @@ fn is_tick(error: std::sync::mpsc::RecvTimeoutError) -> bool {
 }
 
 /// What is worth saying while it works.
-pub(super) fn progress(event: &Event) -> Option<String> {
+pub(crate) fn progress_line(event: &Event) -> Option<String> {
     let line = match event {
         Event::Session(id) => format!("session {id}"),
         Event::Tool(name) => format!("uses {name}"),
@@ -158,7 +160,7 @@ mod tests {
             status.take(&Event::Tool(name.to_owned()));
             let line = status.line(at(1));
             assert!(!line.contains(char::is_control) && line.chars().count() < 70, "{line:?}");
-            let said = progress(&Event::Tool(name.to_owned())).unwrap();
+            let said = progress_line(&Event::Tool(name.to_owned())).unwrap();
             let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
             assert!(!said.contains(breaks), "{said:?}");
         }

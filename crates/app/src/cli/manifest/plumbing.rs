@@ -11,7 +11,7 @@ use convoke_engine::manifest::write::{Order, Source, write};
 use crate::app::App;
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ pub(in crate::cli) fn plumbing_write(
     app: &App,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let wrong = |error| Failure::new(Exit::Usage, error);
+    let wrong = |error| Failure::new(ErrorClass::Usage, error);
     let mut design = app.environment.design_folder();
     let mut implement = app.environment.implement_folder();
     let mut words = words.iter();
@@ -53,7 +53,7 @@ pub(in crate::cli) fn plumbing_write(
         now: now(),
         record: None,
     };
-    let manifest = write(&order).map_err(|error| Failure::new(Exit::No, error))?;
+    let manifest = write(&order).map_err(|error| Failure::new(ErrorClass::Refused, error))?;
     output.data(&format!("MANIFEST_WRITTEN={}\n", manifest.display()))?;
     Ok(Exit::Done)
 }

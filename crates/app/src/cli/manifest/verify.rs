@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::place;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
@@ -83,7 +83,7 @@ impl Found {
             Err(Unverifiable::Absent { .. }) if manifest.symlink_metadata().is_ok() => None,
             Err(error) => {
                 let hint = "a manifest is written by `convoke manifest write`";
-                return Err(Failure::new(Exit::Surroundings, error).hint(hint));
+                return Err(Failure::new(ErrorClass::Prerequisite, error).hint(hint));
             }
         };
         let bundle = manifest

@@ -20,8 +20,8 @@ use crate::app::App;
 use crate::cli::agents::{Probing, healths_of};
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Output, Voice};
+use crate::failure::{ErrorClass, Failure};
+use crate::output::Output;
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make a folder for the session")]
@@ -88,12 +88,12 @@ struct Session<'s> {
 
 impl Session<'_> {
     fn make(&self, output: &Output) -> Result<Vec<String>, Failure> {
-        let (environment, project) = (self.app.environment, &self.app.project);
+        let (environment, project) = (&self.app.environment, &self.app.project);
         let usual = environment.sessions().into_iter().next();
         let temp = environment.temp();
         let made =
             session_folder::make(usual.as_deref(), &temp, &self.order.prefix, project, now())
-                .map_err(|error| Failure::new(Exit::Surroundings, NoFolder(error)))?;
+                .map_err(|error| Failure::new(ErrorClass::Prerequisite, NoFolder(error)))?;
         if made.is_elsewhere {
             output.say(&format!(
                 "session-setup: warning: cache session root unavailable, falling back to {}",
@@ -132,9 +132,9 @@ impl Session<'_> {
             .map(|at| agents[at].name())
             .collect();
         let (found, trouble) =
-            match healths_of(&asked, Probing::Unknown, self.app, &Voice::default()) {
+            match healths_of(&asked, Probing::Unknown, self.app, &self.app.reporter()) {
                 Ok(found) => (found, None),
-                Err(failure) if failure.exit == Exit::Interrupted => return Err(failure),
+                Err(failure) if failure.class == ErrorClass::Interrupted => return Err(failure),
                 Err(failure) => (Vec::new(), Some(failure.error.to_string())),
             };
         let of = |at: usize| {

@@ -4,7 +4,7 @@ use super::report::ArtifactReport;
 use super::{Known, NoArtifact};
 use crate::app::Format;
 use crate::exit::Exit;
-use crate::failure::{Failure, did_you_mean};
+use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::output::Output;
 
 /// Names that are shorter than a file's.
@@ -36,7 +36,7 @@ pub(super) fn artifact(
             [] => "the run has none yet".to_owned(),
             names => format!("there are {}", names.join(", ")),
         };
-        let failure = Failure::new(Exit::No, NoArtifact { name: name.to_owned() });
+        let failure = Failure::new(ErrorClass::Refused, NoArtifact { name: name.to_owned() });
         return Err(failure.maybe_hint(did_you_mean(name, all)).hint(list));
     };
     match format {

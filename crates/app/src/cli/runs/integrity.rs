@@ -4,8 +4,7 @@ use convoke_domain::run::RunId;
 use convoke_store::journal::{Integrity, JournalStore};
 
 use super::Known;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -39,7 +38,7 @@ pub(in crate::cli) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<
     match integrity {
         Integrity::Sound => Ok(()),
         Integrity::BrokenAt(event) => {
-            let failure = Failure::new(Exit::No, Changed { run: id.clone(), event });
+            let failure = Failure::new(ErrorClass::Refused, Changed { run: id.clone(), event });
             Err(failure
                 .hint(format!("look closer: `convoke recount {id}`"))
                 .hint("put the store back as it was, or begin another: `convoke design`"))

@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::input;
 use crate::output::Output;
 use crate::workspace::{open_store, refused};
@@ -81,26 +81,28 @@ impl<'a> Draft<'a> {
 }
 
 fn exists(path: &Path) -> Failure {
-    Failure::new(Exit::No, FileError::Exists { path: path.to_owned() })
+    Failure::new(ErrorClass::Refused, FileError::Exists { path: path.to_owned() })
         .hint("name a file that does not exist yet")
 }
 
 fn not_written(path: &Path, source: io::Error) -> Failure {
-    Failure::new(Exit::Surroundings, FileError::NotWritten { path: path.to_owned(), source })
+    Failure::new(ErrorClass::Prerequisite, FileError::NotWritten { path: path.to_owned(), source })
 }
 
 /// Turns a failed transfer into an error with its hint.
 fn failed(error: TransferError) -> Failure {
     match error {
         TransferError::Store(error) => refused(error),
-        TransferError::Write(_) | TransferError::Read(_) => Failure::new(Exit::Surroundings, error),
-        TransferError::Newer { .. } => {
-            Failure::new(Exit::No, error).hint("update convoke to the version that wrote the file")
+        TransferError::Write(_) | TransferError::Read(_) => {
+            Failure::new(ErrorClass::Prerequisite, error)
         }
-        TransferError::NotEmpty { .. } => Failure::new(Exit::No, error)
+        TransferError::Newer { .. } => Failure::new(ErrorClass::Refused, error)
+            .hint("update convoke to the version that wrote the file"),
+        TransferError::NotEmpty { .. } => Failure::new(ErrorClass::Refused, error)
             .hint("name a new store: `CONVOKE_STORE=NEW.db convoke store import FILE`"),
         TransferError::Line { .. } | TransferError::Dangling { .. } => {
-            Failure::new(Exit::No, error).hint("nothing was imported; export the store once more")
+            Failure::new(ErrorClass::Refused, error)
+                .hint("nothing was imported; export the store once more")
         }
     }
 }
@@ -169,7 +171,7 @@ impl ImportArgs {
         } else {
             let file = File::open(&self.file).map_err(|source| {
                 let error = FileError::NotRead { path: self.file.clone(), source };
-                Failure::new(Exit::Surroundings, error)
+                Failure::new(ErrorClass::Prerequisite, error)
             })?;
             store.import(&mut BufReader::new(file)).map_err(failed)?
         };

@@ -17,7 +17,7 @@ use super::{OneTask, line, priority};
 use crate::app::App;
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::input;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
@@ -107,7 +107,7 @@ enum EditError {
 }
 
 fn misused(error: EditError) -> Failure {
-    Failure::new(Exit::Usage, error)
+    Failure::new(ErrorClass::Usage, error)
 }
 
 /// Reads a body: any number of lines, without what a terminal would obey.
@@ -181,9 +181,11 @@ impl EditArgs {
         })?;
         let text = format!("{}\n\n{}\n", task.content, task.body.unwrap_or_default());
         let written = editor::edit(&editor, &text);
-        let written = written
-            .map_err(|error| Failure::new(Exit::Surroundings, EditError::NotStarted(error)))?;
-        let failed = || Failure::new(Exit::No, EditError::EditorFailed { id: id.clone() });
+        let written = written.map_err(|error| {
+            Failure::new(ErrorClass::Prerequisite, EditError::NotStarted(error))
+        })?;
+        let failed =
+            || Failure::new(ErrorClass::Refused, EditError::EditorFailed { id: id.clone() });
         let written = written.ok_or_else(failed)?;
         let (title, rest) = written.trim_start().split_once('\n').unwrap_or((written.trim(), ""));
         let title =
@@ -196,9 +198,9 @@ fn read_file(path: &Path) -> Result<String, Failure> {
     let path = path.to_owned();
     match file::read(&path, MAX_BODY) {
         Finding::Text(text) => Ok(text),
-        Finding::Absent => Err(Failure::new(Exit::Surroundings, EditError::Absent { path })),
+        Finding::Absent => Err(Failure::new(ErrorClass::Prerequisite, EditError::Absent { path })),
         Finding::Unreadable(reason) => {
-            Err(Failure::new(Exit::Surroundings, EditError::Unreadable { path, reason }))
+            Err(Failure::new(ErrorClass::Prerequisite, EditError::Unreadable { path, reason }))
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::app::App;
 use crate::cli::runs::Known;
 use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -90,7 +90,7 @@ impl Args {
         let plan = Plan::parse(&text);
         if plan.tasks.is_empty() {
             let path = app.project.join(plan_file);
-            return Err(Failure::new(Exit::No, ImportError::NoTasks { path })
+            return Err(Failure::new(ErrorClass::Refused, ImportError::NoTasks { path })
                 .hint("a task's heading reads `### Task 1: What is to be done`"));
         }
         let Workspace { store, scope } = workspace;
@@ -148,7 +148,7 @@ fn designed(app: &App, id: &RunId, output: &Output) -> Result<(String, String), 
     let is_complete = matches!(known.progress.next, Next::End(Ending::Complete { .. }));
     let plan = known.progress.files.get(Artifact::Plan.file()).filter(|_| is_complete);
     let Some(text) = plan else {
-        return Err(Failure::new(Exit::No, ImportError::NoPlan { run, why }).hint(hint));
+        return Err(Failure::new(ErrorClass::Refused, ImportError::NoPlan { run, why }).hint(hint));
     };
     let feature = known.facts.settings().and_then(|(_, settings)| settings.feature_dir.clone());
     let names = [format!("plan-{run}.md"), "plan.md".to_owned()];
@@ -181,7 +181,7 @@ fn left(app: &App, run: &RunId, text: &str) -> Result<String, Failure> {
         match written {
             Err(source) if source.kind() != ErrorKind::AlreadyExists => {
                 return Err(Failure::new(
-                    Exit::Surroundings,
+                    ErrorClass::Prerequisite,
                     ImportError::NotLeft { path, source },
                 ));
             }
@@ -199,7 +199,7 @@ fn adopt(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let Workspace { store, scope } = workspace;
-    let all = read_tasks(path, now()).map_err(|error| Failure::new(Exit::No, error))?;
+    let all = read_tasks(path, now()).map_err(|error| Failure::new(ErrorClass::Refused, error))?;
     let is_here = |found: &&ForeignTask| {
         // A program that knew no projects or branches kept everything together.
         let folder = found.project.as_deref().and_then(|it| it.rsplit('/').next());
@@ -210,7 +210,7 @@ fn adopt(
     if here.is_empty() {
         let Scope { project, branch } = scope.clone();
         let error = ImportError::NotHere { path: path.to_owned(), project, branch };
-        return Err(Failure::new(Exit::No, error).maybe_hint(elsewhere(&all)));
+        return Err(Failure::new(ErrorClass::Refused, error).maybe_hint(elsewhere(&all)));
     }
     let count = here.len();
     let ids = store.adopt_tasks(scope, here).map_err(refused)?;
@@ -235,9 +235,11 @@ fn read(path: &Path) -> Result<String, Failure> {
     let path = path.to_owned();
     match file::read(&path, MAX_BYTES) {
         Finding::Text(text) => Ok(text),
-        Finding::Absent => Err(Failure::new(Exit::Surroundings, ImportError::Absent { path })),
+        Finding::Absent => {
+            Err(Failure::new(ErrorClass::Prerequisite, ImportError::Absent { path }))
+        }
         Finding::Unreadable(reason) => {
-            Err(Failure::new(Exit::Surroundings, ImportError::Unreadable { path, reason }))
+            Err(Failure::new(ErrorClass::Prerequisite, ImportError::Unreadable { path, reason }))
         }
     }
 }

@@ -10,7 +10,7 @@ use super::change::{self, print};
 use super::list::read;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 
@@ -65,8 +65,11 @@ impl StartArgs {
             None => match next(workspace, actor)? {
                 Ok(task) => task.id,
                 Err(obstacles) => {
-                    return Err(Failure::new(Exit::No, NothingToStart(obstacles.words()))
-                        .hint("`convoke task tree` shows all tasks; `task start ID` begins one"));
+                    return Err(Failure::new(
+                        ErrorClass::Refused,
+                        NothingToStart(obstacles.words()),
+                    )
+                    .hint("`convoke task tree` shows all tasks; `task start ID` begins one"));
                 }
             },
         };

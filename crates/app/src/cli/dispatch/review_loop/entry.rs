@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cli::dispatch::judge::Judged;
-use crate::cli::lane::Ran;
+use convoke_service::lane::LaneRun;
 
 /// Sums up what an answer cost, with the lanes that led to it; unknown if one of them did not say.
-pub(super) fn spent(ran: &Ran, earlier: &[Ran]) -> Spent {
+pub(super) fn spent(ran: &LaneRun, earlier: &[LaneRun]) -> Spent {
     let all = || earlier.iter().chain([ran]).map(|ran| ran.spent);
     let sum = |part: fn(&Usage) -> Option<u64>| {
         let parts = all().map(|usage| usage.as_ref().and_then(part));

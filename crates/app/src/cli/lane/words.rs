@@ -1,0 +1,87 @@
+//! Words and flags that several commands read: agents, names, budgets, pinned rules.
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use convoke_domain::lane::cap::Cap;
+use convoke_engine::lane::adapter::Agent;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_service::lane::{CallBudget, PinnedRules};
+use convoke_service::session::Session;
+
+use super::seconds;
+
+/// Flags of every command that runs lanes by itself.
+#[derive(Debug, Clone, clap::Args)]
+pub(in crate::cli) struct BudgetArgs {
+    /// What this call may spend, such as 200k tokens or $2.50: with `--run` all lanes of the run
+    /// together
+    #[arg(long, value_name = "CAP", value_parser = Cap::parse)]
+    pub(in crate::cli) budget: Option<Cap>,
+
+    /// The run that this is part of, in any words: `convoke usage --by run` sums it up
+    #[arg(long, value_name = "NAME", value_parser = model_name)]
+    run: Option<String>,
+
+    /// How long each agent may take in all, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "1200", value_parser = seconds())]
+    limit: Duration,
+}
+
+impl BudgetArgs {
+    /// Settles the budget of a call of a command.
+    pub(in crate::cli) fn settle(&self, session: &Session, command: &str) -> CallBudget {
+        CallBudget::settle(session, command, self.budget, self.run.clone(), self.limit)
+    }
+}
+
+/// The flag of every command whose lanes work on the project.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(in crate::cli) struct PinArgs {
+    /// Leave your pinned rules out of the prompt
+    #[arg(long)]
+    no_pins: bool,
+}
+
+impl PinArgs {
+    pub(in crate::cli) const fn rules(self) -> PinnedRules {
+        if self.no_pins { PinnedRules::LeftOut } else { PinnedRules::Before }
+    }
+}
+
+/// Reads a name, such as a model's or a session's. A blank one, or one with control characters, is a
+/// mistake, such as a variable that was not set, and would reach a client as something else.
+pub(in crate::cli) fn model_name(name: &str) -> Result<String, &'static str> {
+    if name.trim().is_empty() || name.chars().any(char::is_control) {
+        return Err("it must be a name, on one line");
+    }
+    Ok(name.trim().to_owned())
+}
+
+/// Reads on the command line who shall answer.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli) struct AgentWord;
+
+impl TypedValueParser for AgentWord {
+    type Value = AgentRef;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<AgentRef, clap::Error> {
+        let read = |word: String| {
+            let clients = Agent::ALL.map(Agent::name).join(", ");
+            AgentRef::parse(&word)
+                .ok_or_else(|| format!("it must be `http:NAME`, `replay:FILE` or one of {clients}"))
+        };
+        StringValueParser::new().try_map(read).parse_ref(command, argument, value)
+    }
+
+    /// What a shell can complete.
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Agent::ALL.into_iter().map(|agent| PossibleValue::new(agent.name()))))
+    }
+}

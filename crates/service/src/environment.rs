@@ -1,0 +1,257 @@
+//! The environment as a front end found it. Every variable that Convoke reads is here.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use convoke_domain::hook::Client;
+use convoke_domain::ledger::place::Named;
+use convoke_engine::lane::supervisor::LANE_MARK;
+use convoke_engine::program::{Search, absolute, search};
+use convoke_engine::transcript::own::Homes;
+
+/// What the process was started with: variables, folder and program. A front end captures it once.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    variables: Arc<HashMap<OsString, OsString>>,
+    /// The folder that the process started in, if it still has one.
+    folder: Option<PathBuf>,
+    program: PathBuf,
+}
+
+/// The start of every variable that is a setting.
+const PREFIX: &str = "CONVOKE_";
+
+impl Environment {
+    /// Keeps what a front end found: its variables, the folder it started in, and its program, which
+    /// is started again as the guardian of lanes.
+    pub fn new(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        folder: Option<PathBuf>,
+        program: PathBuf,
+    ) -> Self {
+        Self { variables: Arc::new(variables.into_iter().collect()), folder, program }
+    }
+
+    /// Returns the folder the process was started in.
+    pub fn current_dir(&self) -> io::Result<PathBuf> {
+        self.folder.clone().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Returns where this program lies.
+    pub fn program(&self) -> PathBuf {
+        self.program.clone()
+    }
+
+    /// An empty variable counts as not set.
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.variables.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned()
+    }
+
+    /// Returns these variables and no others, as far as they are set. A PATH is without entries that
+    /// mean another folder wherever a program runs.
+    pub fn only<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
+        let value = |name: &str| {
+            let value = self.variable(name)?;
+            Some(if name == "PATH" { absolute(&value) } else { value })
+        };
+        names.into_iter().filter_map(|name| Some((name.into(), value(name)?))).collect()
+    }
+
+    /// Returns all variables, for another process of ours.
+    pub fn all(&self) -> Vec<(OsString, OsString)> {
+        self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Looks for the first of some programs on the PATH, but for none of the project's own.
+    pub fn search_program(&self, names: &[&str], project: &Path) -> Search {
+        search(&self.variable("PATH").unwrap_or_default(), names, &[project])
+    }
+
+    /// Finds the first of some programs on the PATH, outside of the project.
+    pub fn find_program(&self, names: &[&str], project: &Path) -> Option<PathBuf> {
+        self.search_program(names, project).found
+    }
+
+    /// Returns the user's own folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.variable("HOME").map(PathBuf::from)
+    }
+
+    /// Returns Codex's own folder.
+    pub fn codex_home(&self) -> Option<PathBuf> {
+        self.variable("CODEX_HOME").map(PathBuf::from).or_else(|| Some(self.home()?.join(".codex")))
+    }
+
+    /// Returns where clients keep their own records.
+    pub fn client_homes(&self) -> Homes {
+        let claude = self.variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+        Homes {
+            claude: claude.or_else(|| Some(self.home()?.join(".claude"))),
+            codex: self.codex_home(),
+        }
+    }
+
+    /// Returns the user's configuration file: `$XDG_CONFIG_HOME/convoke/config.toml`, or the same
+    /// below `~/.config`.
+    pub fn user_config(&self) -> Option<PathBuf> {
+        let base = self
+            .variable("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            // The XDG rules ignore relative folders.
+            .filter(|path| path.is_absolute())
+            .or_else(|| Some(self.home()?.join(".config")))?;
+        Some(base.join("convoke").join("config.toml"))
+    }
+
+    /// Returns the agent that this process works for, if it was told.
+    pub fn agent(&self) -> Option<OsString> {
+        self.variable("CONVOKE_AGENT")
+    }
+
+    /// Returns the sessions that this process was started in, as their clients say; several if one
+    /// client runs inside another.
+    pub fn client_sessions(&self) -> Vec<(Client, String)> {
+        let names =
+            [("CLAUDE_CODE_SESSION_ID", Client::Claude), ("CODEX_THREAD_ID", Client::Codex)];
+        let session = |(name, client): (&str, Client)| {
+            Some((client, self.variable(name)?.to_string_lossy().into_owned()))
+        };
+        names.into_iter().filter_map(session).collect()
+    }
+
+    /// Returns the editor that the user writes with: `VISUAL`, else `EDITOR`.
+    pub fn editor(&self) -> Option<OsString> {
+        self.variable("VISUAL").or_else(|| self.variable("EDITOR"))
+    }
+
+    /// Tells whether this process runs inside a lane: in a client that Convoke started, or in
+    /// anything that such a client started.
+    pub fn is_in_lane(&self) -> bool {
+        self.variable(LANE_MARK).is_some()
+    }
+
+    /// Returns the store's file, if one is named.
+    pub fn store(&self) -> Option<PathBuf> {
+        self.variable("CONVOKE_STORE").map(PathBuf::from)
+    }
+
+    /// Returns where the store is when nobody says otherwise: `convoke/store.db` below
+    /// `$XDG_STATE_HOME` or `~/.local/state`.
+    pub fn default_store(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("store.db"))
+    }
+
+    /// Returns where the folders of runs are: `convoke/runs` below the same folder.
+    pub fn runs(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("runs"))
+    }
+
+    fn state(&self) -> Option<PathBuf> {
+        let state = self
+            .variable("XDG_STATE_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| Some(self.home()?.join(".local/state")))?;
+        Some(state.join("convoke"))
+    }
+
+    /// Returns where it is remembered which agents answered: `convoke/health.json` below
+    /// `$XDG_CACHE_HOME` or `~/.cache`.
+    pub fn health_cache(&self) -> Option<PathBuf> {
+        Some(self.cache()?.join("convoke").join("health.json"))
+    }
+
+    /// Returns where the folders of sessions are that scripts set up: ours first, and then the
+    /// original workflow's.
+    pub fn sessions(&self) -> Vec<PathBuf> {
+        let names = ["convoke/sessions", "larch/sessions"];
+        self.cache().map(|cache| names.map(|name| cache.join(name)).into()).unwrap_or_default()
+    }
+
+    fn cache(&self) -> Option<PathBuf> {
+        self.variable("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| Some(self.home()?.join(".cache")))
+    }
+
+    /// Returns the folder for what is temporary.
+    pub fn temp(&self) -> PathBuf {
+        let named = self.variable("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute());
+        named.unwrap_or_else(|| PathBuf::from("/tmp"))
+    }
+
+    /// Returns the folder of a design's files, as the workflow around it says.
+    pub fn design_folder(&self) -> Option<PathBuf> {
+        self.variable("DESIGN_TMPDIR").map(PathBuf::from)
+    }
+
+    /// Returns the folder of whoever asked for a design, as the workflow around it says.
+    pub fn implement_folder(&self) -> Option<PathBuf> {
+        self.variable("IMPLEMENT_TMPDIR").map(PathBuf::from)
+    }
+
+    /// Returns the session that a bundle is written for.
+    pub fn session_id(&self) -> Option<String> {
+        self.variable("SESSION_ID").map(|text| text.to_string_lossy().into_owned())
+    }
+
+    /// Returns where the ledgers of the original workflow may be, by the names its scripts use.
+    pub fn ledgers(&self) -> Named {
+        let path = |name| self.variable(name).map(PathBuf::from);
+        Named {
+            timing: path("LARCH_TIMING_LEDGER"),
+            tokens: path("LARCH_TOKEN_LEDGER"),
+            implement: self.implement_folder(),
+            session_env: path("SESSION_ENV_PATH"),
+            design: self.design_folder(),
+            review: path("REVIEW_TMPDIR"),
+            temp: self.temp(),
+        }
+    }
+
+    /// Returns the workflow that a row of the timing ledger is of.
+    pub fn timing_skill(&self) -> Option<String> {
+        self.variable("LARCH_TIMING_SKILL").map(|text| text.to_string_lossy().into_owned())
+    }
+
+    /// Returns the id of the session that a token ledger is of.
+    pub fn token_session(&self) -> Option<String> {
+        self.variable("LARCH_TOKEN_SESSION_ID").map(|text| text.to_string_lossy().into_owned())
+    }
+
+    /// Returns the host's own record of the session, for what it used itself.
+    pub fn claude_source(&self) -> Option<PathBuf> {
+        self.variable("LARCH_CLAUDE_SOURCE_FILE").map(PathBuf::from)
+    }
+
+    /// Names the variables for folders that are ignored because they are relative.
+    pub fn relative_folders(&self) -> Vec<&'static str> {
+        let names = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
+        let is_relative = |name: &&str| {
+            self.variable(name).is_some_and(|path| !PathBuf::from(path).is_absolute())
+        };
+        names.into_iter().filter(is_relative).collect()
+    }
+
+    /// Returns after how many events a test wants the process to end.
+    #[cfg(feature = "faults")]
+    pub fn fault_after(&self) -> u64 {
+        let text = self.variable("CONVOKE_FAULT_AFTER").unwrap_or_default();
+        text.to_string_lossy().parse().unwrap_or_default()
+    }
+
+    /// Returns the variable for a setting, such as `CONVOKE_BRIEF_DIR` for `brief` and `dir`.
+    pub fn setting(&self, section: &str, key: &str) -> Option<(String, OsString)> {
+        let name = setting_name(section, key);
+        self.variable(&name).map(|value| (name, value))
+    }
+}
+
+/// Returns the name of the variable that sets `key` in `section`.
+pub fn setting_name(section: &str, key: &str) -> String {
+    format!("{PREFIX}{section}_{key}").to_ascii_uppercase()
+}

@@ -1,0 +1,94 @@
+//! An error on its way to the user: what, why, and what to do next.
+
+use std::error::Error;
+
+use convoke_domain::lane::outcome::Outcome;
+
+/// What kind of problem ended a use case. Front ends map it: the command line to exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// Wrong usage or configuration.
+    Usage,
+    /// A prerequisite is missing: a program, a login, permission, disk space.
+    Prerequisite,
+    /// Convoke checked, and the check failed.
+    Refused,
+    /// An agent gave no answer.
+    NoAnswer,
+    /// A budget is used up.
+    OverBudget,
+    /// A read-only agent modified the working tree.
+    TreeChanged,
+    /// The user stopped it.
+    Interrupted,
+    /// A bug in Convoke.
+    Bug,
+}
+
+impl ErrorClass {
+    /// Returns why a lane with this outcome did not do what it was asked to; `None` if it answered.
+    pub fn of_lane(outcome: Outcome) -> Option<Self> {
+        if outcome == Outcome::Answered {
+            None
+        } else if outcome == Outcome::Cancelled {
+            Some(Self::Interrupted)
+        } else if outcome == Outcome::OverBudget {
+            Some(Self::OverBudget)
+        } else {
+            Some(Self::NoAnswer)
+        }
+    }
+}
+
+/// Ends a use case: a message with its causes behind it, and hints.
+#[derive(Debug)]
+pub struct Failure {
+    /// What kind of problem it is.
+    pub class: ErrorClass,
+    /// The message, with its causes behind it.
+    pub error: Box<dyn Error + Send + Sync>,
+    /// What the user can do next.
+    pub hints: Vec<String>,
+}
+
+impl Failure {
+    /// Wraps an error.
+    pub fn new(class: ErrorClass, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { class, error: error.into(), hints: Vec::new() }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds what to do next, if anything is known.
+    #[must_use]
+    pub fn maybe_hint(mut self, hint: Option<String>) -> Self {
+        self.hints.extend(hint);
+        self
+    }
+}
+
+/// Returns the listed word nearest to a mistyped one, as a hint.
+pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    known
+        .into_iter()
+        .map(|word| (strsim::damerau_levenshtein(given, word), word))
+        .filter(|(distance, word)| *distance <= word.len().div_ceil(3))
+        .min()
+        .map(|(_, word)| format!("did you mean `{word}`?"))
+}
+
+/// Returns an error with everything that led to it, in one line.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words = format!("{words}: {error}");
+        cause = error.source();
+    }
+    words
+}

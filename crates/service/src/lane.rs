@@ -1,0 +1,181 @@
+//! Lanes: one supervised run of one agent on one prompt, recorded with what it spent.
+
+mod agent;
+mod budget;
+mod ending;
+mod forecast;
+mod keep;
+mod ledger;
+mod list;
+mod one;
+mod pins;
+mod reading;
+mod record;
+mod report;
+mod start;
+mod tree;
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use convoke_domain::lane::cap::{Cap, Overdraft};
+use convoke_domain::lane::event::{Event, Usage};
+use convoke_domain::lane::ledger::Purpose;
+use convoke_domain::tree::Verdict;
+use convoke_engine::lane::adapter::Rights;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::replay::TapeError;
+use convoke_engine::lane::supervisor::Limits;
+
+pub use self::agent::{check_agent, seen_by, version_of};
+pub use self::budget::{CallBudget, is_paid, uncounted_warning};
+pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
+pub use self::list::{LaneList, StoppedLane, list, show, stop};
+pub use self::one::{FinishedLane, OneLane, run_one};
+pub use self::pins::PinnedRules;
+pub use self::reading::ReadingReport;
+pub use self::report::{
+    LaneReport, LaneSummary, OverBudgetReport, over_budget_warning, sentence, warnings, why,
+};
+pub use self::tree::{TreeLook, TreeReport, TreeWatch};
+use crate::failure::{ErrorClass, Failure};
+
+/// How long a lane may take unless the user says otherwise.
+pub const USUAL_LIMITS: Limits = Limits {
+    wall: Duration::from_mins(20),
+    first_byte: Duration::from_mins(5),
+    stall: Duration::from_mins(5),
+    grace: Duration::from_secs(5),
+};
+
+/// A lane that a use case wants to have run: who answers, with what, under which limits.
+#[derive(Clone)]
+pub struct LaneRequest<'a> {
+    /// Who answers.
+    pub agent: &'a AgentRef,
+    /// What is asked.
+    pub prompt: &'a str,
+    /// What it is for; recorded lanes can be found by it.
+    pub label: Option<&'a str>,
+    /// The cassette that it is added to.
+    pub record: Option<&'a Path>,
+    /// The model, instead of the client's own choice.
+    pub model: Option<&'a str>,
+    /// How hard the model thinks, in the client's own words.
+    pub effort: Option<&'a str>,
+    /// The client's session to resume.
+    pub resume: Option<&'a str>,
+    /// Whether the agent may change files.
+    pub rights: Rights,
+    /// Whether the user's pinned rules go before the prompt.
+    pub rules: PinnedRules,
+    /// How long it may take.
+    pub limits: Limits,
+    /// What the ledger records it under.
+    pub purpose: Purpose,
+    /// The most that its run may spend, or it alone if it is part of none.
+    pub budget: Option<Cap>,
+    /// Where the client's output will be found afterwards.
+    pub kept_in: Option<String>,
+    /// What is told before it begins.
+    pub outlook: Outlook,
+}
+
+/// What a lane tells of its budget before it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Outlook {
+    /// Lanes that the budget cannot count.
+    #[default]
+    Uncounted,
+    /// Those, and what earlier lanes like it needed.
+    Forecast,
+    /// Nothing: its caller tells it once for many lanes.
+    Silent,
+}
+
+impl<'a> LaneRequest<'a> {
+    /// Asks an agent, read-only, under the usual limits, with the user's pinned rules.
+    pub fn new(agent: &'a AgentRef, prompt: &'a str) -> Self {
+        Self {
+            agent,
+            prompt,
+            label: None,
+            record: None,
+            model: None,
+            effort: None,
+            resume: None,
+            rights: Rights::ReadOnly,
+            rules: PinnedRules::Before,
+            limits: USUAL_LIMITS,
+            purpose: Purpose::default(),
+            budget: None,
+            kept_in: None,
+            outlook: Outlook::default(),
+        }
+    }
+}
+
+/// Returns the purpose of a role's lane.
+pub fn purpose_of_role(role: impl Into<String>) -> Purpose {
+    Purpose { role: Some(role.into()), ..Purpose::default() }
+}
+
+/// What a lane tells while it runs.
+pub enum LaneProgress<'a> {
+    /// It begins, under this number if the store could record it.
+    Began(Option<i64>),
+    /// The client said this.
+    Said(&'a Event),
+}
+
+/// Receives a lane's progress. Breaking off stops the lane: its reader is gone.
+pub type OnProgress<'a> = dyn FnMut(LaneProgress<'_>) -> ControlFlow<()> + 'a;
+
+/// Whether a lane watches the working tree itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watch {
+    /// It does, if its agent may only read.
+    Tree,
+    /// Its caller does it for several lanes, or the user does not want it.
+    Nothing,
+}
+
+/// A lane that ran and was recorded.
+pub struct LaneRun {
+    /// What the client said and how it ended.
+    pub driven: Driven,
+    /// Its number, if the store could record it.
+    pub lane: Option<i64>,
+    /// What it spent, if that is known.
+    pub spent: Option<Usage>,
+    /// The budget that it exceeded.
+    pub over: Option<Overdraft>,
+    /// How many earlier lanes its budgets cannot count.
+    pub uncounted: u64,
+    /// Whether the working tree changed, if that was watched.
+    pub tree: Option<Verdict>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum LaneError {
+    #[error("cannot find `{program}` on the PATH")]
+    NotInstalled { program: &'static str },
+    #[error("cannot ask nothing: the prompt is blank")]
+    Blank,
+    #[error("cannot run the lane")]
+    Run(#[source] io::Error),
+    #[error("cannot use `{}`", path.display())]
+    Keep { path: PathBuf, source: io::Error },
+    #[error("cannot use cassette `{}`", path.display())]
+    Cassette { path: PathBuf, source: TapeError },
+    #[error("cannot give `{agent}` {what}")]
+    Unable { agent: AgentRef, what: &'static str },
+}
+
+/// Wraps an error of the system that kept a lane from running.
+pub fn lane_failed(error: io::Error) -> Failure {
+    Failure::new(ErrorClass::Prerequisite, LaneError::Run(error))
+}

@@ -1,0 +1,105 @@
+//! What is known of an agent before it is asked: where its program is, what it may see, its version.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use convoke_engine::lane::adapter::{Agent, Rights};
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::Program;
+use convoke_engine::lane::replay::{TapeError, load};
+use convoke_engine::lane::version::versions;
+
+use super::LaneError;
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::settings::endpoint::endpoint;
+use crate::settings::lane::passed_variables;
+
+/// Variables that every program needs; a client sees these and its own vendor's, and nothing else.
+const COMMON: [&str; 24] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TERM",
+    "TZ",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_RUNTIME_DIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "https_proxy",
+    "http_proxy",
+    "no_proxy",
+];
+
+pub(super) const NO_TOOLS: &str = "files to change: it has no tools";
+
+pub(super) fn unable(agent: &AgentRef, what: &'static str) -> Failure {
+    let error = LaneError::Unable { agent: agent.clone(), what };
+    Failure::new(ErrorClass::Usage, error).hint("leave out `--resume` and `--write`")
+}
+
+/// Checks everything about an agent that can be checked before it is asked anything: that its client
+/// is installed, its API configured, its recording readable, and that it can use the rights.
+pub fn check_agent(agent: &AgentRef, rights: Rights, session: &Session) -> Result<(), Failure> {
+    match agent {
+        AgentRef::Client(client) => program(*client, session).map(drop),
+        AgentRef::Http(_) if rights == Rights::Write => Err(unable(agent, NO_TOOLS)),
+        AgentRef::Http(name) => endpoint(session, name).map(drop),
+        AgentRef::Replay(path) => {
+            load(path).map(drop).map_err(|source| cassette_failed(path, source))
+        }
+    }
+}
+
+pub(super) fn cassette_failed(path: &Path, source: TapeError) -> Failure {
+    Failure::new(ErrorClass::Prerequisite, LaneError::Cassette { path: path.to_owned(), source })
+}
+
+/// Asks a client which version of it is installed.
+pub fn version_of(agent: Agent, session: &Session) -> Result<Option<String>, Failure> {
+    let (program, convoke) = (program(agent, session)?, session.environment.program());
+    let variables = seen_by(agent, session)?;
+    let asked = Program { agent, program: &program, convoke: &convoke, variables };
+    Ok(versions(&[asked], &session.cancel()).pop().flatten())
+}
+
+pub(super) fn program(agent: Agent, session: &Session) -> Result<PathBuf, Failure> {
+    let names = agent.programs();
+    let search = session.environment.search_program(names, &session.project);
+    let remark = search.remark();
+    search.found.ok_or_else(|| {
+        let error = LaneError::NotInstalled { program: names[0] };
+        let failure = Failure::new(ErrorClass::Prerequisite, error).maybe_hint(remark);
+        failure.hint(format!("install {agent}, or put it on the PATH"))
+    })
+}
+
+/// Returns what a client may see of the environment.
+pub fn seen_by(agent: Agent, session: &Session) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut variables = session.environment.only(COMMON.iter().chain(agent.variables()).copied());
+    variables.extend(passed_variables(session, agent)?);
+    Ok(variables)
+}
+
+/// Files for a moment are the lane's own, so that two clients do not meet there.
+pub(super) fn variables(
+    agent: Agent,
+    session: &Session,
+    scratch: &str,
+) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut variables = seen_by(agent, session)?;
+    variables.push(("TMPDIR".into(), scratch.into()));
+    Ok(variables)
+}

@@ -1,0 +1,55 @@
+//! The budget that the lanes of one call share, and what it cannot count.
+
+use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::ledger::{Entry, Purpose};
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::supervisor::Limits;
+
+use super::USUAL_LIMITS;
+use crate::session::Session;
+
+/// What the lanes of one call may spend, and how long each may take.
+#[derive(Debug, Clone)]
+pub struct CallBudget {
+    /// The most that all of them may spend together.
+    pub budget: Option<Cap>,
+    /// The name that the ledger sums them up under.
+    pub run: Option<String>,
+    /// How long each may take.
+    pub limits: Limits,
+}
+
+impl CallBudget {
+    /// Settles the budget of one call of a command. Lanes share a budget under a name, so a budget
+    /// without a run gets one.
+    pub fn settle(
+        session: &Session,
+        command: &str,
+        budget: Option<Cap>,
+        run: Option<String>,
+        wall: std::time::Duration,
+    ) -> Self {
+        let unnamed = || format!("{command} {} {}", session.now(), std::process::id());
+        Self {
+            budget,
+            run: run.or_else(|| budget.map(|_| unnamed())),
+            limits: Limits { wall, ..USUAL_LIMITS },
+        }
+    }
+
+    /// Returns what the ledger records a role's lane under.
+    pub fn purpose(&self, role: impl Into<String>) -> Purpose {
+        Purpose { run: self.run.clone(), role: Some(role.into()), phase: None }
+    }
+}
+
+/// Tells whether a lane can have cost anything: a replayed one did not.
+pub fn is_paid(lane: &Entry) -> bool {
+    !matches!(AgentRef::parse(&lane.begun.agent), Some(AgentRef::Replay(_)))
+}
+
+/// Says how many earlier lanes a budget cannot count.
+pub fn uncounted_warning(uncounted: u64) -> String {
+    let (lanes, them) = if uncounted == 1 { ("lane", "it") } else { ("lanes", "them") };
+    format!("what {uncounted} {lanes} spent is unknown; the budget cannot be held against {them}")
+}

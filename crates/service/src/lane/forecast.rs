@@ -1,0 +1,71 @@
+//! What is said before a lane begins: what earlier ones like it needed.
+
+use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::forecast::{Forecast, Range, forecast};
+use convoke_domain::lane::ledger::Entry;
+use convoke_domain::lane::outlook::shortage;
+use convoke_engine::lane::agent_ref::AgentRef;
+
+use super::LaneRequest;
+use super::ledger::seconds;
+use crate::observer::Reporter;
+
+/// How many lanes of the project are looked through for some that are alike.
+pub(super) const LOOKED_THROUGH: u32 = 500;
+
+/// How many of these a forecast is made of.
+const LAST: usize = 20;
+
+impl LaneRequest<'_> {
+    /// Says what earlier lanes of the same agent and role needed, and whether what is left of the
+    /// budget will probably not do.
+    pub(super) fn foresee(&self, earlier: &[Entry], already: Usage, reporter: &Reporter) {
+        // What is played costs nothing.
+        if matches!(self.agent, AgentRef::Replay(_)) {
+            return;
+        }
+        let agent = self.agent.to_string();
+        let is_alike = |lane: &&Entry| {
+            lane.begun.agent == agent && lane.begun.purpose.role == self.purpose.role
+        };
+        let alike: Vec<_> = earlier.iter().filter(is_alike).collect();
+        let Some(found) = forecast(&alike, LAST) else { return };
+        reporter.note(sentence(&found));
+        if let Some(short) = self.budget.and_then(|cap| shortage(&found, cap, already)) {
+            reporter.warn(format!("the budget may not do: {short}"));
+        }
+    }
+}
+
+fn sentence(found: &Forecast) -> String {
+    let between = |range: Range, shown: fn(u64) -> String| {
+        let (median, p90) = (shown(range.median), shown(range.p90));
+        if median == p90 { p90 } else { format!("{median} … {p90}") }
+    };
+    let money = found.micro_dollars.map(|range| between(range, dollars));
+    let time = found.took_ms.map(|range| between(range, seconds));
+    let tokens = between(found.tokens, |tokens| tokens.to_string()) + " tokens";
+    let all: Vec<_> = [Some(tokens), money, time].into_iter().flatten().collect();
+    let lanes = if found.lanes == 1 { "lane" } else { "lanes" };
+    format!("forecast: {}, by the last {} {lanes} like it", all.join(", "), found.lanes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forecast_is_one_line() {
+        let tokens = Range { median: 100, p90: 300 };
+        let found = Forecast { lanes: 9, tokens, micro_dollars: None, took_ms: None };
+        assert_eq!(sentence(&found), "forecast: 100 … 300 tokens, by the last 9 lanes like it");
+        let same = |amount| Some(Range { median: amount, p90: amount });
+        let found =
+            Forecast { lanes: 1, micro_dollars: same(250_000), took_ms: same(1500), ..found };
+        assert_eq!(
+            sentence(&found),
+            "forecast: 100 … 300 tokens, $0.25, 1.5 s, by the last 1 lane like it"
+        );
+    }
+}

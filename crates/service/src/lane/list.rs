@@ -1,0 +1,132 @@
+//! Which lanes run, which ran, and stopping one.
+
+use std::time::Duration;
+
+use convoke_domain::lane::ledger::Entry;
+use convoke_domain::lane::outcome::Outcome;
+use convoke_engine::owner::{Whereabouts, stop as stop_owner, whereabouts};
+use convoke_store::lane::{LaneQuery, LaneStore};
+use convoke_store::sqlite::SqliteStore;
+use jiff::Timestamp;
+
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::{Workspace, open_store, refused};
+
+/// How many lanes are listed beside those that run.
+const RECENT: u32 = 20;
+
+/// How long a lane may take to stop: its client's grace, and more.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Which lanes are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaneList {
+    /// Those of the project that run, and its last ones.
+    Recent,
+    /// All lanes of all projects.
+    All,
+}
+
+/// A lane that was asked to stop.
+pub struct StoppedLane {
+    /// How it ended.
+    pub entry: Entry,
+    /// Whether it was over before.
+    pub was_over: bool,
+    /// Other lanes that the same process ran, and that stopped with it.
+    pub with_it: Vec<i64>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ListError {
+    #[error("there is no lane {id}")]
+    NoLane { id: i64 },
+    #[error("cannot stop lane {id}: process {pid} is not on this machine, or in another container")]
+    Elsewhere { id: i64, pid: u32 },
+    #[error("cannot stop lane {id}")]
+    Refused { id: i64, source: std::io::Error },
+    #[error("cannot see lane {id} stop: process {pid} was asked, and still runs")]
+    Stubborn { id: i64, pid: u32 },
+}
+
+/// Lists lanes, those that run first. One whose process is gone is closed as lost.
+pub fn list(session: &Session, which: LaneList) -> Result<Vec<Entry>, Failure> {
+    let Workspace { store, scope } = Workspace::open(session, None)?;
+    close_lost(&store, session.now())?;
+    let is_recent = which == LaneList::Recent;
+    let project = is_recent.then_some(scope.project.as_str());
+    let query = LaneQuery { project, ..LaneQuery::default() };
+    let last = is_recent.then_some(RECENT);
+    let recent = store.lanes(LaneQuery { last, ..query }).map_err(refused)?;
+    let mut entries = store.lanes(LaneQuery { open: true, ..query }).map_err(refused)?;
+    entries.retain(|entry| !recent.contains(entry));
+    entries.extend(recent);
+    Ok(entries)
+}
+
+/// Returns everything that is known of a lane.
+pub fn show(session: &Session, id: i64) -> Result<Entry, Failure> {
+    let store = open_store(session)?;
+    close_lost(&store, session.now())?;
+    find(&store, id)
+}
+
+/// Stops a lane by asking the process that runs it; all lanes of that process stop.
+pub fn stop(session: &Session, id: i64) -> Result<StoppedLane, Failure> {
+    let store = open_store(session)?;
+    let entry = find(&store, id)?;
+    if entry.over.is_some() {
+        return Ok(StoppedLane { entry, was_over: true, with_it: Vec::new() });
+    }
+    let owner = &entry.begun.owner;
+    let outcome = match whereabouts(owner) {
+        Whereabouts::Gone => None,
+        Whereabouts::Elsewhere => {
+            let error = ListError::Elsewhere { id, pid: owner.pid };
+            return Err(Failure::new(ErrorClass::Prerequisite, error));
+        }
+        Whereabouts::Here => {
+            ask_owner(&entry)?;
+            Some(Outcome::Cancelled)
+        }
+    };
+    // One process may have run several. It records itself how they ended, if it can.
+    let mut with_it = Vec::new();
+    let query = LaneQuery { open: true, ..LaneQuery::default() };
+    for other in store.lanes(query).map_err(refused)? {
+        if other.begun.owner == *owner {
+            store.close_lane(other.id, outcome, session.now()).map_err(refused)?;
+            with_it.extend(Some(other.id).filter(|other| *other != id));
+        }
+    }
+    Ok(StoppedLane { entry: find(&store, id)?, was_over: false, with_it })
+}
+
+fn find(store: &SqliteStore, id: i64) -> Result<Entry, Failure> {
+    store.lane(id).map_err(refused)?.ok_or_else(|| {
+        Failure::new(ErrorClass::Refused, ListError::NoLane { id })
+            .hint("see `convoke lane list --all`")
+    })
+}
+
+/// Closes every lane whose process is gone; its guardian has ended what was left of it.
+fn close_lost(store: &SqliteStore, now: Timestamp) -> Result<(), Failure> {
+    let query = LaneQuery { open: true, ..LaneQuery::default() };
+    for entry in store.lanes(query).map_err(refused)? {
+        if whereabouts(&entry.begun.owner) == Whereabouts::Gone {
+            store.close_lane(entry.id, None, now).map_err(refused)?;
+        }
+    }
+    Ok(())
+}
+
+fn ask_owner(entry: &Entry) -> Result<(), Failure> {
+    let (id, owner) = (entry.id, &entry.begun.owner);
+    let failed = |error| Failure::new(ErrorClass::Prerequisite, error);
+    match stop_owner(owner, PATIENCE) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(failed(ListError::Stubborn { id, pid: owner.pid })),
+        Err(source) => Err(failed(ListError::Refused { id, source })),
+    }
+}

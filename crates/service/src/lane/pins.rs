@@ -1,0 +1,80 @@
+//! The user's rules in the prompts of lanes.
+
+use convoke_domain::design::policy::Policy;
+use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::pin::Pin;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::Driven;
+use convoke_store::pin::PinStore;
+
+use super::LaneRequest;
+use crate::failure::with_causes;
+use crate::observer::Reporter;
+use crate::session::Session;
+use crate::workspace::Workspace;
+
+/// Whether the user's rules go before a lane's prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PinnedRules {
+    /// They do.
+    Before,
+    /// They do not: the prompt has them already, or does not work on the project, or must be the
+    /// original's.
+    LeftOut,
+}
+
+impl PinnedRules {
+    /// Returns the rules of a design's lanes: the original's prompts have none.
+    pub const fn under(self, policy: Policy) -> Self {
+        match policy {
+            Policy::Safe => self,
+            Policy::Seed => Self::LeftOut,
+        }
+    }
+}
+
+impl LaneRequest<'_> {
+    /// Returns the rules that go before the prompt. What is played works on nothing, and is found by
+    /// its prompt, so it has none.
+    pub(super) fn pins(
+        &self,
+        session: &Session,
+        workspace: Option<&Workspace>,
+        reporter: &Reporter,
+    ) -> Vec<Pin> {
+        let is_played = matches!(self.agent, AgentRef::Replay(_));
+        let Some(Workspace { store, scope }) = workspace else { return Vec::new() };
+        if self.rules == PinnedRules::LeftOut || is_played {
+            return Vec::new();
+        }
+        store.pins(scope, session.now()).unwrap_or_else(|error| {
+            let why = with_causes(&error);
+            reporter.warn(format!("your pinned rules are not in the prompt: {why}"));
+            Vec::new()
+        })
+    }
+
+    /// Records that an agent answered to a prompt with the rules.
+    pub(super) fn record_pins(
+        &self,
+        session: &Session,
+        workspace: &Workspace,
+        pins: &[Pin],
+        driven: &Driven,
+        reporter: &Reporter,
+    ) {
+        if pins.is_empty() || driven.outcome != Outcome::Answered {
+            return;
+        }
+        let ids: Vec<_> = pins.iter().map(|pin| pin.id).collect();
+        let client_session = driven.heard.session.as_deref().unwrap_or("a lane without a session");
+        let agent = self.agent.to_string();
+        // A lane is not worth less because this cannot be written down.
+        if let Err(error) =
+            workspace.store.pins_delivered(&ids, &agent, client_session, session.now())
+        {
+            let why = with_causes(&error);
+            reporter.warn(format!("the receipts of your rules are not written down: {why}"));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Files that an agent is sent to read before it answers, and what proves that it did.
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::hook::Client;
+use convoke_domain::receipt::demand::{can_be_named, with_reading};
+use convoke_engine::dispatch::evidence::{Demand, Record, evidence};
+use convoke_engine::file;
+use convoke_engine::lane::adapter::Agent;
+use convoke_engine::lane::agent_ref::AgentRef;
+
+use super::LaneError;
+use crate::failure::with_causes;
+use crate::failure::{ErrorClass, Failure};
+use crate::observer::Progress;
+use crate::receipt::ReceiptReport;
+use crate::session::Session;
+
+/// The files that are to be read.
+pub(super) struct Reading {
+    demands: Vec<Demand>,
+}
+
+/// What is known of the reading when there is an answer.
+pub struct ReadingReport {
+    /// One for each file; none if nobody can tell.
+    pub receipts: Option<Vec<ReceiptReport>>,
+    /// Files that are known not to have been read before the answer.
+    pub unproven: Vec<String>,
+    /// Why nobody can tell.
+    unknown: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum NotReadable {
+    #[error("cannot have `{}` read: there is no such file", path.display())]
+    Absent { path: PathBuf },
+    #[error("cannot have `{}` read: {reason}", path.display())]
+    Unreadable { path: PathBuf, reason: Unreadable },
+    #[error("cannot name {path:?} in a prompt: it does not fit on a line of text")]
+    Unnameable { path: PathBuf },
+}
+
+impl Reading {
+    /// Looks whether there is everything to read, and somebody who can.
+    pub(super) fn find(paths: &[PathBuf], agent: &AgentRef) -> Result<Self, Failure> {
+        if let (AgentRef::Http(_), [_, ..]) = (agent, paths) {
+            let what = "files to read: it has no tools";
+            let error = LaneError::Unable { agent: agent.clone(), what };
+            return Err(Failure::new(ErrorClass::Usage, error)
+                .hint("leave out `--read`, and put what matters into the prompt"));
+        }
+        let mut demands: Vec<Demand> = Vec::new();
+        for path in paths {
+            let demand = demand(path)?;
+            if demands.iter().all(|other| !is_same(other, &demand)) {
+                demands.push(demand);
+            }
+        }
+        Ok(Self { demands })
+    }
+
+    /// Adds to a prompt what is to be read.
+    pub(super) fn prompt(&self, prompt: &str) -> String {
+        let paths: Vec<_> = self.demands.iter().map(|demand| demand.path.clone()).collect();
+        with_reading(prompt, &paths)
+    }
+
+    /// Judges by what the client printed, and by its own record of that session; `None` if nothing
+    /// was to be read.
+    pub(super) fn proof(
+        &self,
+        agent: &AgentRef,
+        scratch: &Path,
+        session: &Session,
+    ) -> Option<ReadingReport> {
+        if self.demands.is_empty() {
+            return None;
+        }
+        let unknown = |why: String| ReadingReport {
+            receipts: None,
+            unproven: Vec::new(),
+            unknown: Some(format!("what {agent} read cannot be told: {why}")),
+        };
+        let Some(client) = agent.client().map(Agent::name).and_then(Client::parse) else {
+            return Some(unknown("it leaves no record that convoke understands".to_owned()));
+        };
+        let (path, homes) = (scratch.join("stdout"), session.environment.client_homes());
+        let project = session.project.as_path();
+        let record = Record { client, path: &path, project, homes: &homes, answer: None };
+        Some(match evidence(&record, &self.demands) {
+            Ok(found) => ReadingReport {
+                unproven: found.unproven(),
+                receipts: Some(found.receipts.iter().map(ReceiptReport::new).collect()),
+                unknown: None,
+            },
+            Err(error) => unknown(with_causes(&error)),
+        })
+    }
+}
+
+impl ReadingReport {
+    /// Says what was read.
+    pub fn messages(&self) -> impl Iterator<Item = Progress> {
+        let unknown = self.unknown.iter().map(|why| Progress::Note(format!("note: {why}")));
+        let receipts = self.receipts.iter().flatten();
+        let receipts = receipts.map(|receipt| Progress::Note(format!("read {}", receipt.line())));
+        let unproven = (!self.unproven.is_empty()).then(|| {
+            let files = self.unproven.join(", ");
+            Progress::Warning(format!("not read before the answer: {files}"))
+        });
+        unknown.chain(receipts).chain(unproven)
+    }
+}
+
+fn demand(path: &Path) -> Result<Demand, Failure> {
+    let owned = || path.to_owned();
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| owned());
+    let named = absolute.to_str().filter(|path| can_be_named(path));
+    let error = match (named, file::open_regular(&absolute)) {
+        (Some(named), Some(_)) => {
+            let name = path.display().to_string();
+            return Ok(Demand { name, path: named.to_owned() });
+        }
+        (None, Some(_)) => NotReadable::Unnameable { path: owned() },
+        // Only what cannot be opened is asked why.
+        (_, None) => match file::read(&absolute, 0) {
+            Finding::Unreadable(Unreadable::TooLarge) => {
+                let reason = Unreadable::PermissionDenied;
+                NotReadable::Unreadable { path: owned(), reason }
+            }
+            Finding::Unreadable(reason) => NotReadable::Unreadable { path: owned(), reason },
+            Finding::Absent | Finding::Text(_) => NotReadable::Absent { path: owned() },
+        },
+    };
+    Err(Failure::new(ErrorClass::Prerequisite, error))
+}
+
+fn is_same(one: &Demand, other: &Demand) -> bool {
+    let real = |demand: &Demand| Path::new(&demand.path).canonicalize().unwrap_or_default();
+    one.path == other.path || real(one) == real(other)
+}

@@ -1,0 +1,269 @@
+//! What is said of a lane when it is over.
+
+use convoke_domain::lane::cap::{Cap, Overdraft};
+use convoke_domain::lane::event::{Failure, Usage};
+use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::text::one_line;
+use convoke_domain::tree::Verdict;
+use convoke_engine::lane::adapter::{Counted, UsageScope};
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::Driven;
+use serde::Serialize;
+
+use super::LaneRun;
+use super::ledger::SpentReport;
+use super::reading::ReadingReport;
+use super::tree::TreeReport;
+use crate::receipt::ReceiptReport;
+
+/// What a lane came to, whole.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaneReport {
+    /// Its number in the ledger.
+    pub lane: Option<i64>,
+    /// Who answered.
+    pub agent: String,
+    /// Whether it was replayed instead of run.
+    pub recorded: bool,
+    /// `answered`, or why there is no answer.
+    pub outcome: &'static str,
+    /// The answer.
+    pub answer: Option<String>,
+    /// Why the answer is without substance, if that was asked.
+    pub substance: Option<String>,
+    /// The client's session, for a later lane that resumes it.
+    pub session: Option<String>,
+    /// The model that was asked for.
+    pub asked_model: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// What the client counted.
+    pub usage: Option<UsageReport>,
+    /// How many times the agent used a tool.
+    pub tools: u64,
+    /// How long it took, in milliseconds.
+    pub took_ms: u128,
+    /// How many bytes the client printed.
+    pub bytes: u64,
+    /// How the client ended.
+    pub end: String,
+    /// Why there is no answer.
+    pub trouble: Option<String>,
+    /// What kind of trouble that is.
+    pub trouble_kind: Option<&'static str>,
+    /// The end of what the client printed on stderr.
+    pub stderr: String,
+    /// What the client says that the agent may do.
+    pub rights: RightsReport,
+    /// The budget that it exceeded.
+    pub over_budget: Option<OverBudgetReport>,
+    /// How many earlier lanes did not say what they spent, so that its budgets cannot count them.
+    pub uncounted_lanes: u64,
+    /// Whether the working tree changed; only where the agent could only read.
+    pub tree: Option<TreeReport>,
+    /// What is known of each file that the agent had to read; none if that is unknown.
+    pub receipts: Option<Vec<ReceiptReport>>,
+    /// Files that the agent is known not to have read before its answer.
+    pub unproven: Vec<String>,
+}
+
+/// What the client says that the agent may do.
+#[derive(Debug, Clone, Serialize)]
+pub struct RightsReport {
+    /// The client's mode.
+    pub mode: Option<String>,
+    /// The tools that the agent has.
+    pub tools: Option<Vec<String>>,
+    /// What is more than was asked for.
+    pub excess: Vec<String>,
+}
+
+/// What the client counted.
+#[derive(Debug, Clone, Serialize)]
+pub struct UsageReport {
+    /// Tokens of the prompts.
+    pub input_tokens: u64,
+    /// Tokens of the prompts that came from a cache.
+    pub cached_tokens: u64,
+    /// Tokens of the answers.
+    pub output_tokens: u64,
+    /// Tokens of the answers that were thinking.
+    pub reasoning_tokens: u64,
+    /// Money, in millionths of a dollar.
+    pub micro_dollars: Option<u64>,
+    /// Whether tokens count this `run`, or the whole `session` with earlier runs.
+    pub tokens_of: &'static str,
+    /// The same of money.
+    pub money_of: &'static str,
+    /// What this run spent; none if that is unknown.
+    pub of_run: Option<SpentReport>,
+}
+
+impl LaneReport {
+    pub(super) fn new(
+        agent: &AgentRef,
+        run: &LaneRun,
+        substance: Option<String>,
+        reading: Option<&ReadingReport>,
+    ) -> Self {
+        let LaneRun { driven, lane, spent, over, uncounted, tree } = run;
+        let heard = &driven.heard;
+        let usage = |usage| UsageReport::new(usage, driven.counts, *spent);
+        let granted = heard.granted.as_ref();
+        Self {
+            lane: *lane,
+            agent: agent.to_string(),
+            recorded: driven.is_recorded,
+            outcome: driven.outcome.name(),
+            answer: heard.answer().map(str::to_owned),
+            substance,
+            session: heard.session.clone(),
+            asked_model: driven.asked_model.clone(),
+            model: heard.model.clone(),
+            usage: heard.usage.map(usage),
+            tools: heard.tools,
+            took_ms: driven.took.as_millis(),
+            bytes: driven.bytes,
+            end: driven.end.to_string(),
+            trouble: why(driven),
+            trouble_kind: unanswered(driven).map(|failure| failure.kind.name()),
+            stderr: driven.stderr.clone(),
+            rights: RightsReport {
+                mode: granted.and_then(|granted| granted.mode.clone()),
+                tools: granted.map(|granted| granted.tools.clone()),
+                excess: driven.excess.clone(),
+            },
+            over_budget: over.map(OverBudgetReport::from),
+            uncounted_lanes: *uncounted,
+            tree: tree.as_ref().map(TreeReport::new),
+            receipts: reading.and_then(|reading| reading.receipts.clone()),
+            unproven: reading.map_or_else(Vec::new, |reading| reading.unproven.clone()),
+        }
+    }
+}
+
+/// What a lane came to, inside of another report.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaneSummary {
+    /// Its number in the ledger.
+    pub id: Option<i64>,
+    /// `answered`, or why there is no answer.
+    pub outcome: &'static str,
+    /// Why there is no answer.
+    pub trouble: Option<String>,
+    /// What kind of trouble that is.
+    pub trouble_kind: Option<&'static str>,
+    /// What it spent, if that is known.
+    pub spent: Option<SpentReport>,
+    /// The budget that it exceeded.
+    pub over_budget: Option<OverBudgetReport>,
+    /// How many earlier lanes its budgets cannot count.
+    pub uncounted_lanes: u64,
+}
+
+impl LaneSummary {
+    /// Sums up a lane.
+    pub fn new(run: &LaneRun) -> Self {
+        let driven = &run.driven;
+        Self {
+            id: run.lane,
+            outcome: driven.outcome.name(),
+            trouble: why(driven),
+            trouble_kind: unanswered(driven).map(|failure| failure.kind.name()),
+            spent: run.spent.map(SpentReport::from),
+            over_budget: run.over.map(OverBudgetReport::from),
+            uncounted_lanes: run.uncounted,
+        }
+    }
+}
+
+/// A budget that was exceeded.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct OverBudgetReport {
+    /// `own`, which is also that of its run, or `day`.
+    pub whose: &'static str,
+    /// What both count: `tokens` or `micro_dollars`.
+    pub unit: &'static str,
+    /// What was spent.
+    pub spent: u64,
+    /// What may be spent.
+    pub cap: u64,
+}
+
+impl From<Overdraft> for OverBudgetReport {
+    fn from(over: Overdraft) -> Self {
+        let unit = match over.cap {
+            Cap::Tokens(_) => "tokens",
+            Cap::MicroDollars(_) => "micro_dollars",
+        };
+        Self { whose: over.whose.name(), unit, spent: over.spent, cap: over.cap.most() }
+    }
+}
+
+/// Says that a lane exceeded a budget. One that was stopped for it has said so.
+pub fn over_budget_warning(driven: &Driven, over: Option<Overdraft>) -> Option<String> {
+    let over = over.filter(|_| driven.outcome != Outcome::OverBudget)?;
+    Some(over.to_string())
+}
+
+impl UsageReport {
+    fn new(usage: Usage, counts: UsageScope, spent: Option<Usage>) -> Self {
+        let UsageScope { tokens, money } = counts;
+        let counted = |counted| match counted {
+            Counted::Run => "run",
+            Counted::Session => "session",
+        };
+        Self {
+            input_tokens: usage.input,
+            cached_tokens: usage.cached,
+            output_tokens: usage.output,
+            reasoning_tokens: usage.reasoning,
+            micro_dollars: usage.micro_dollars,
+            tokens_of: counted(tokens),
+            money_of: counted(money),
+            of_run: spent.map(SpentReport::from),
+        }
+    }
+}
+
+/// Says in one line what became of a lane.
+pub fn sentence(driven: &Driven, thin: Option<&str>) -> String {
+    let usage = driven.heard.usage.map_or(String::new(), |usage| {
+        format!(", {} tokens in, {} out", usage.input, usage.output)
+    });
+    let name = driven.outcome.name();
+    let trouble = why(driven).map_or(String::new(), |why| format!(": {}", one_line(&why)));
+    let thin = thin.map_or(String::new(), |thin| format!(", but without substance: {thin}"));
+    let recorded = if driven.is_recorded { " (recorded)" } else { "" };
+    let seconds = driven.took.as_secs_f64();
+    format!("{name} after {seconds:.1} s{recorded}{usage}{trouble}{thin}")
+}
+
+/// Says why there is no answer, as far as the client says, or as it shows.
+pub fn why(driven: &Driven) -> Option<String> {
+    if driven.outcome == Outcome::Answered {
+        return None;
+    }
+    let failure = unanswered(driven).map(ToString::to_string).or_else(|| driven.difference.clone());
+    let last = driven.stderr.lines().last().map(str::to_owned);
+    failure.or(last).filter(|text| !text.is_empty())
+}
+
+/// Returns what went wrong, if that is why there is no answer.
+pub(super) fn unanswered(driven: &Driven) -> Option<&Failure> {
+    driven.heard.failure().filter(|_| driven.outcome != Outcome::Answered)
+}
+
+/// Says what a lane did, or could have done, that it was not asked to.
+pub fn warnings(
+    agent: &AgentRef,
+    driven: &Driven,
+    tree: Option<&Verdict>,
+) -> impl Iterator<Item = String> {
+    let excess = (!driven.excess.is_empty()).then(|| {
+        let excess = one_line(&driven.excess.join(", "));
+        format!("{agent} was to read only, and says that it has more rights: {excess}")
+    });
+    let tree = tree.and_then(|verdict| verdict.warning(&agent.to_string()));
+    excess.into_iter().chain(tree)
+}

@@ -1,0 +1,154 @@
+//! Starting a lane with the agent that answers.
+
+use std::path::Path;
+
+use convoke_domain::lane::cap::Meter;
+use convoke_domain::lane::event::Event;
+use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::pin::{Pin, before_prompt};
+use convoke_engine::lane::adapter::{Errand, Rights};
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::cancel::Cancel;
+use convoke_engine::lane::cassette::{Identity, Matching, Request, shown};
+use convoke_engine::lane::drive::{Driven, Lane, Program, Runner, drive};
+use convoke_engine::lane::replay::{Recorder, load};
+
+use super::agent::{NO_TOOLS, cassette_failed, program, unable, variables};
+use super::{LaneError, LaneProgress, LaneRequest, OnProgress, lane_failed};
+use crate::failure::{Failure, with_causes};
+use crate::observer::Reporter;
+use crate::session::Session;
+use crate::settings::endpoint::{Configured, endpoint};
+
+impl LaneRequest<'_> {
+    /// Runs it in the project, and tells what happens meanwhile.
+    pub(super) fn start(
+        &self,
+        session: &Session,
+        scratch: &Path,
+        reporter: &Reporter,
+        pins: &[Pin],
+        mut meter: Option<&mut Meter>,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<Driven, Failure> {
+        let recorder = self.record.map(|path| {
+            let recorder = Recorder::start(path, session.environment.home());
+            recorder.map_err(|source| cassette_failed(path, source))
+        });
+        let mut recorder = recorder.transpose()?;
+        let cancel = session.cancel().child();
+        let mut notice = |event: &Event| {
+            if meter.as_mut().is_some_and(|meter| meter.stops_at(event)) {
+                cancel.cancel();
+            }
+            if on_progress(LaneProgress::Said(event)).is_break() {
+                cancel.cancel();
+            }
+            if let Some(recorder) = &mut recorder {
+                recorder.notice(event);
+            }
+        };
+        let prompt = before_prompt(pins, self.prompt);
+        let driven = self.choose(session, &prompt, scratch, &cancel, &mut notice)?;
+        if let (Some(recorder), Some(path)) = (recorder, self.record) {
+            let saved = recorder.save(&self.request(session), &driven);
+            // An answer that was paid for is not lost because it cannot be kept, too.
+            if let Err(source) = saved {
+                let error = LaneError::Cassette { path: path.to_owned(), source };
+                reporter.warn(format!("the lane is not recorded: {}", with_causes(&error)));
+            }
+        }
+        let is_missing = driven.is_recorded && driven.outcome == Outcome::NotStarted;
+        if is_missing {
+            reporter
+                .note("hint: record it with `--record FILE`, or name a recorded lane's `--label`");
+        }
+        Ok(driven)
+    }
+
+    /// Runs the lane with the agent that answers, on the prompt as Convoke sends it.
+    fn choose(
+        &self,
+        session: &Session,
+        prompt: &str,
+        scratch: &Path,
+        cancel: &Cancel,
+        notice: &mut dyn FnMut(&Event),
+    ) -> Result<Driven, Failure> {
+        let folder =
+            std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+        let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
+        let errand = Errand {
+            prompt,
+            model: self.model,
+            effort: self.effort,
+            resume: self.resume,
+            rights: self.rights,
+            folder: &folder,
+            scratch: &scratch,
+        };
+        let mut run = |runner, errand| {
+            let lane = Lane { runner, errand, limits: self.limits, cancel };
+            drive(&lane, notice).map_err(lane_failed)
+        };
+        match self.agent {
+            AgentRef::Client(agent) => {
+                let program = Program {
+                    agent: *agent,
+                    program: &program(*agent, session)?,
+                    convoke: &session.environment.program(),
+                    variables: variables(*agent, session, &scratch)?,
+                };
+                run(Runner::Program(program), errand)
+            }
+            AgentRef::Http(name) => {
+                self.refuse_tools()?;
+                let Configured { endpoint, model, effort } = endpoint(session, name)?;
+                let model = self.model.or(Some(model.as_str()));
+                let effort = self.effort.or(effort.as_deref());
+                run(Runner::Http(&endpoint), Errand { model, effort, ..errand })
+            }
+            AgentRef::Replay(path) => {
+                let cassette = load(path).map_err(|source| cassette_failed(path, source))?;
+                run(Runner::Replay(&cassette, &self.identity(session)), errand)
+            }
+        }
+    }
+
+    /// Returns the model that is asked for: an API has one in its configuration.
+    pub(super) fn asked_model(&self, session: &Session) -> Option<String> {
+        let configured = || match self.agent {
+            AgentRef::Http(name) => endpoint(session, name).ok().map(|configured| configured.model),
+            AgentRef::Client(_) | AgentRef::Replay(_) => None,
+        };
+        self.model.map(str::to_owned).or_else(configured)
+    }
+
+    /// An API keeps no session and has no tools; to say nothing would look like success.
+    fn refuse_tools(&self) -> Result<(), Failure> {
+        match (self.resume, self.rights) {
+            (Some(_), _) => Err(unable(self.agent, "a session to go on with: it keeps none")),
+            (None, Rights::Write) => Err(unable(self.agent, NO_TOOLS)),
+            (None, Rights::ReadOnly) => Ok(()),
+        }
+    }
+
+    fn identity(&self, session: &Session) -> Identity {
+        let home = session.environment.home();
+        Identity::new(self.prompt, self.model, self.resume, self.label, home.as_deref())
+    }
+
+    /// Returns how the lane is recorded. Who gives it a label wants it to be found by that.
+    fn request(&self, session: &Session) -> Request {
+        let Identity { hash, label } = self.identity(session);
+        Request {
+            hash,
+            matching: if label.is_some() { Matching::Label } else { Matching::Exact },
+            label,
+            agent: self.agent.to_string(),
+            model: self.model.map(str::to_owned),
+            prompt: shown(self.prompt),
+            recorded_at: session.now().to_string(),
+        }
+    }
+}

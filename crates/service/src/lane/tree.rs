@@ -1,0 +1,147 @@
+//! Watching the working tree while somebody works in it who may only read.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use convoke_domain::tree::kept::KeptTree;
+use convoke_domain::tree::{Reason, Status, Verdict};
+use convoke_engine::git::snapshot::Snapshot;
+use convoke_engine::lane::adapter::Rights;
+use convoke_engine::lane::cancel::Cancel;
+use serde::Serialize;
+
+use crate::observer::Reporter;
+use crate::session::Session;
+
+/// How long nobody wonders what happens.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// How long a look may always take, however short the limit of a lane is.
+const LEAST: Duration = Duration::from_secs(10);
+
+/// The working tree as it was before a lane, or several at once.
+pub enum TreeWatch {
+    /// There is nothing to watch for: the agent may write, or nobody wants to know.
+    Off,
+    /// It cannot be watched.
+    Blind(Reason),
+    /// This is how it was.
+    Began(Box<Snapshot>),
+}
+
+/// How the tree is looked at.
+pub struct TreeLook<'a> {
+    /// The session whose project it is.
+    pub session: &'a Session,
+    /// Who says that it takes long.
+    pub reporter: &'a Reporter,
+    /// How long each lane may take, and with it each look.
+    pub limit: Duration,
+}
+
+impl TreeWatch {
+    /// Looks at the project's working tree, if nobody may change it. Who is asked to stop meanwhile
+    /// stops at once.
+    pub fn begin(rights: Rights, look: &TreeLook<'_>) -> Self {
+        if rights == Rights::Write {
+            return Self::Off;
+        }
+        let Session { project, environment, .. } = look.session;
+        let cancel = look.session.cancel().child();
+        let convoke = environment.program();
+        let taken = look.limited(&cancel, || Snapshot::take(project, &convoke, &cancel));
+        match taken {
+            (Ok(snapshot), _) => Self::Began(Box::new(snapshot)),
+            // Whoever asked to stop it wants no lane any more either, so nobody will have worked.
+            (Err(Reason::LookStopped), false) => Self::Off,
+            (Err(reason), is_late) => Self::Blind(named(reason, is_late)),
+        }
+    }
+
+    /// Returns what another process can compare with a snapshot of its own.
+    pub fn kept(&self) -> Option<KeptTree> {
+        match self {
+            Self::Off | Self::Blind(_) => None,
+            Self::Began(snapshot) => Some(snapshot.kept()),
+        }
+    }
+
+    /// Says what became of it; `None` if nobody wants to know. A lane that was stopped is looked
+    /// after all the same, until somebody is in a hurry.
+    pub fn end(&self, look: &TreeLook<'_>) -> Option<Verdict> {
+        let snapshot = match self {
+            Self::Off => return None,
+            Self::Blind(reason) => return Some(Verdict::unknown(*reason)),
+            Self::Began(snapshot) => snapshot,
+        };
+        let asked = look.session.cancel();
+        let cancel =
+            if asked.is_asked() { look.session.interruption.urgent() } else { asked }.child();
+        let (mut verdict, is_late) = look.limited(&cancel, || snapshot.compare(&cancel));
+        verdict.reason = verdict.reason.map(|reason| named(reason, is_late));
+        Some(verdict)
+    }
+}
+
+/// Tells who stopped a look: somebody, or its limit.
+fn named(reason: Reason, is_late: bool) -> Reason {
+    if is_late && reason == Reason::LookStopped { Reason::LookTimedOut } else { reason }
+}
+
+impl TreeLook<'_> {
+    /// Does something until its limit, says so if that takes long, and tells whether it was too long.
+    fn limited<T>(&self, cancel: &Cancel, work: impl FnOnce() -> T) -> (T, bool) {
+        let is_late = AtomicBool::new(false);
+        let late = &is_late;
+        let found = thread::scope(|threads| {
+            let (doing, done) = channel::<()>();
+            threads.spawn(move || {
+                if is_waited(&done, QUIET) {
+                    self.reporter.note("taking a snapshot of the working tree…");
+                }
+                if is_waited(&done, self.limit.max(LEAST).saturating_sub(QUIET)) {
+                    late.store(true, Ordering::SeqCst);
+                    cancel.cancel();
+                }
+            });
+            let found = work();
+            drop(doing);
+            found
+        });
+        (found, is_late.into_inner())
+    }
+}
+
+/// Waits, and tells whether that was in vain.
+fn is_waited(done: &Receiver<()>, most: Duration) -> bool {
+    done.recv_timeout(most) == Err(RecvTimeoutError::Timeout)
+}
+
+/// Whether the working tree changed, as reports show it.
+#[derive(Debug, Clone, Serialize)]
+pub struct TreeReport {
+    /// `clean`, `dirty` or `unknown`.
+    pub status: &'static str,
+    /// Why it is unknown.
+    pub reason: Option<&'static str>,
+    /// What changed.
+    pub paths: Vec<String>,
+}
+
+impl TreeReport {
+    /// Reports a verdict.
+    pub fn new(verdict: &Verdict) -> Self {
+        Self {
+            status: verdict.status.name(),
+            reason: verdict.reason.map(Reason::name),
+            paths: verdict.paths.clone(),
+        }
+    }
+}
+
+/// Tells whether somebody who could only read left something.
+pub(super) fn is_dirty(verdict: Option<&Verdict>) -> bool {
+    verdict.is_some_and(|verdict| verdict.status == Status::Dirty)
+}

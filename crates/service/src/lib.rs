@@ -1,0 +1,17 @@
+//! Convoke's use cases as function calls: a request in, typed progress while it runs, a report or a
+//! typed error out.
+//!
+//! Front ends (the command line, and whatever else calls Convoke) build a [`session::Session`] once,
+//! call one function and render what it returns. Nothing here knows a terminal, parses a command
+//! line or keeps `static` state.
+
+pub mod clock;
+pub mod environment;
+pub mod failure;
+pub mod interruption;
+pub mod lane;
+pub mod observer;
+pub mod receipt;
+pub mod session;
+pub mod settings;
+pub mod workspace;

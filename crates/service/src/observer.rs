@@ -1,0 +1,84 @@
+//! What a use case tells its front end while it runs.
+
+use std::sync::Arc;
+
+use convoke_domain::lane::event::Event as LaneEvent;
+
+/// Something to tell the user now. What a command comes to is in its report, not here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// Good to know while waiting; a front end that only prints data leaves it out.
+    Note(String),
+    /// A step of the work that every front end shows.
+    Message(String),
+    /// Something went wrong that does not end the use case.
+    Warning(String),
+    /// What the user can do about the last warning or note.
+    Hint(String),
+    /// A client said this; what a terminal shows of it is a note.
+    Lane(LaneEvent),
+}
+
+/// Receives what use cases tell while they run, from any thread.
+pub trait Observer: Send + Sync {
+    /// Receives one message; `source` names who it is about where several work in parallel, such as
+    /// an agent's name.
+    fn observe(&self, source: Option<&str>, progress: &Progress);
+}
+
+/// An observer that drops everything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn observe(&self, _source: Option<&str>, _progress: &Progress) {}
+}
+
+/// Tells an observer about one of several that work in parallel, or about the whole use case.
+#[derive(Clone)]
+pub struct Reporter {
+    source: Option<String>,
+    observer: Arc<dyn Observer>,
+}
+
+impl Reporter {
+    /// Returns the reporter of a whole use case.
+    pub fn new(observer: Arc<dyn Observer>) -> Self {
+        Self { source: None, observer }
+    }
+
+    /// Returns a reporter whose every message carries a name.
+    pub fn named(observer: Arc<dyn Observer>, source: impl Into<String>) -> Self {
+        Self { source: Some(source.into()), observer }
+    }
+
+    /// Tells what is good to know while waiting.
+    pub fn note(&self, text: impl Into<String>) {
+        self.tell(&Progress::Note(text.into()));
+    }
+
+    /// Tells a step of the work.
+    pub fn say(&self, text: impl Into<String>) {
+        self.tell(&Progress::Message(text.into()));
+    }
+
+    /// Tells that something went wrong that does not end the use case.
+    pub fn warn(&self, text: impl Into<String>) {
+        self.tell(&Progress::Warning(text.into()));
+    }
+
+    /// Tells what the user can do.
+    pub fn hint(&self, text: impl Into<String>) {
+        self.tell(&Progress::Hint(text.into()));
+    }
+
+    /// Tells what a client said.
+    pub fn lane(&self, event: &LaneEvent) {
+        self.tell(&Progress::Lane(event.clone()));
+    }
+
+    /// Tells a message that is there already.
+    pub fn tell(&self, progress: &Progress) {
+        self.observer.observe(self.source.as_deref(), progress);
+    }
+}

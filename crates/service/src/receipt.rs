@@ -1,0 +1,137 @@
+//! How receipts and quotations are shown.
+
+use convoke_domain::receipt::quotation::{Found, Quotation};
+use convoke_domain::receipt::{Receipt, Span, Standing, Weight};
+use serde::Serialize;
+
+/// What is known about the reading of one file.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReceiptReport {
+    /// The file.
+    pub name: String,
+    standing: &'static str,
+    /// What that is worth: `proven`, `in_doubt` or `refuted`.
+    proof: &'static str,
+    /// The lines that the standing is about.
+    lines: Vec<String>,
+    of: Option<usize>,
+    /// Another file of the same name that was read instead.
+    namesake: Option<String>,
+    /// A command that may have shown it, or more of it.
+    doubt: Option<String>,
+    /// Of the text as it was shown, if all of it was.
+    sha256: Option<String>,
+    /// The earlier round of the session in which all of it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    earlier_round: Option<u32>,
+}
+
+impl ReceiptReport {
+    /// Reports a receipt, with the SHA-256 of the text that was shown.
+    pub fn new((receipt, sha256): &(Receipt, Option<String>)) -> Self {
+        let (standing, spans, of, namesake) = match &receipt.standing {
+            Standing::Whole => ("whole", &[][..], None, None),
+            Standing::Part { lines, of } => ("part", lines.as_slice(), *of, None),
+            Standing::Older { lines } => ("older", lines.as_slice(), None, None),
+            Standing::Unsure => ("unsure", &[][..], None, None),
+            Standing::Forgotten => ("forgotten", &[][..], None, None),
+            Standing::OnlySubagent => ("only_subagent", &[][..], None, None),
+            Standing::OnlyAfterAnswer => ("only_after_answer", &[][..], None, None),
+            Standing::OnlyNamesake { path } => ("only_namesake", &[][..], None, Some(path.clone())),
+            Standing::NotRead { .. } => ("not_read", &[][..], None, None),
+        };
+        Self {
+            name: receipt.name.clone(),
+            standing,
+            proof: match receipt.standing.weight() {
+                Weight::Proven => "proven",
+                Weight::InDoubt => "in_doubt",
+                Weight::Refuted => "refuted",
+            },
+            lines: spans.iter().map(span).collect(),
+            of,
+            namesake,
+            doubt: receipt.doubt.clone(),
+            sha256: sha256.clone(),
+            earlier_round: None,
+        }
+    }
+
+    /// Says that the session read the file whole in an earlier round, if it did not read it again.
+    pub fn or_earlier(self, round: u32) -> Self {
+        match self.standing {
+            "not_read" => Self { standing: "earlier", earlier_round: Some(round), ..self },
+            _ => self,
+        }
+    }
+
+    /// Says it in one line.
+    pub fn line(&self) -> String {
+        let lines = self.lines.join(", ");
+        let words = match (self.standing, self.of) {
+            ("whole", _) => "all of it".to_owned(),
+            ("part", Some(of)) if !lines.is_empty() => format!("in part: lines {lines} of {of}"),
+            ("part", _) if !lines.is_empty() => format!("in part: lines {lines}"),
+            ("part", _) => "in part: what a search found, or an output that was cut".to_owned(),
+            ("older", _) if lines.is_empty() => "an older version".to_owned(),
+            ("older", _) => format!("an older version of lines {lines}"),
+            ("earlier", _) => {
+                format!("all of it, in round {}", self.earlier_round.unwrap_or_default())
+            }
+            ("unsure", _) => "perhaps".to_owned(),
+            ("forgotten", _) => {
+                "forgotten: the client removed it from the conversation before the answer"
+                    .to_owned()
+            }
+            ("only_subagent", _) => "only by an agent that it sent".to_owned(),
+            ("only_after_answer", _) => "only after the answer".to_owned(),
+            ("only_namesake", _) => {
+                format!("only another file: {}", self.namesake.as_deref().unwrap_or_default())
+            }
+            _ => "not read".to_owned(),
+        };
+        let doubt = self
+            .doubt
+            .as_ref()
+            .map_or(String::new(), |command| format!("; perhaps by `{command}`"));
+        format!("{}: {words}{doubt}", self.name)
+    }
+}
+
+fn span(span: &Span) -> String {
+    if span.first == span.last {
+        return span.first.to_string();
+    }
+    format!("{}-{}", span.first, span.last)
+}
+
+/// Where quoted words stand.
+#[derive(Debug, Clone, Serialize)]
+pub struct QuotationReport {
+    text: String,
+    source: String,
+    found: &'static str,
+    line: Option<usize>,
+}
+
+impl QuotationReport {
+    /// Reports a quotation.
+    pub fn new(quotation: Quotation) -> Self {
+        let (found, line) = match quotation.found {
+            Found::There { line } => ("found", Some(line)),
+            Found::Moved { line } => ("moved", Some(line)),
+            Found::NotThere => ("not_there", None),
+        };
+        Self { text: quotation.text, source: quotation.source, found, line }
+    }
+
+    /// Says it in one line.
+    pub fn line(&self) -> String {
+        let place = match (self.found, self.line) {
+            ("found", Some(line)) => format!("found in {} at line {line}", self.source),
+            ("moved", Some(line)) => format!("moved: in {} at line {line}", self.source),
+            _ => format!("not there: nowhere in {}", self.source),
+        };
+        format!("`{}` {place}", self.text)
+    }
+}

@@ -1,0 +1,254 @@
+//! Layered configuration: flags over environment, over `convoke.local.toml`, over `convoke.toml`,
+//! over the user's `config.toml`.
+//!
+//! These files are ours, so a mistake in one is an error that names the file, the key and what is
+//! expected there. A section is a list of [`Key`]s, from which files, environment and the
+//! reference page are all served.
+
+pub mod brief;
+pub mod dispatch;
+pub mod endpoint;
+pub mod health;
+pub mod lane;
+pub mod remark;
+mod role;
+pub mod store;
+pub mod task;
+mod trust;
+pub mod wake;
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::finding::{Finding, Unreadable};
+use convoke_engine::file;
+use toml::{Table, Value};
+
+use crate::environment::{Environment, setting_name};
+use crate::failure::{ErrorClass, Failure, did_you_mean};
+use crate::session::Session;
+
+use self::trust::{Author, Origin, local_author, sift};
+
+/// The file for a project, committed with it.
+pub const PROJECT_FILE: &str = "convoke.toml";
+
+/// The file for one person's copy of a project, beside the first.
+pub const LOCAL_FILE: &str = "convoke.local.toml";
+
+/// No configuration a person writes is larger.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// One setting of a section.
+pub struct Key<L> {
+    /// The key's name.
+    pub name: &'static str,
+    /// What its value must be, in words.
+    pub expected: &'static str,
+    /// The value when nobody says otherwise, as it would be written.
+    pub default: &'static str,
+    /// What it is for.
+    pub meaning: &'static str,
+    /// How a variable's text becomes a value.
+    pub from_text: fn(&str) -> Option<Value>,
+    /// Puts a value into a layer; `None` if it is not what is expected.
+    pub set: fn(&mut L, &Value) -> Option<()>,
+}
+
+/// A mistake in a place that sets something.
+#[derive(Debug, thiserror::Error)]
+enum ConfigError {
+    #[error("cannot read configuration `{}`: {reason}", path.display())]
+    Unreadable { path: PathBuf, reason: Unreadable },
+    // The line itself may hold a key that was pasted into the wrong place.
+    #[error("cannot read configuration `{}`: line {line}: {why}", path.display())]
+    Syntax { path: PathBuf, line: usize, why: String },
+    #[error("cannot use `{place}`: it must be {expected}")]
+    Value { place: String, expected: Cow<'static, str> },
+    #[error("cannot use `{}` in `{}`: there is no such {kind}", key.escape_debug(), path.display())]
+    Unknown { key: String, path: PathBuf, kind: &'static str },
+}
+
+/// Every section that a file may have.
+const SECTIONS: [&str; 7] = [
+    brief::SECTION,
+    wake::SECTION,
+    dispatch::SECTION,
+    lane::SECTION,
+    health::SECTION,
+    store::SECTION,
+    task::SECTION,
+];
+
+/// Reads one configuration file; a missing file is an empty one.
+fn read_file(path: &Path) -> Result<Table, Failure> {
+    let table = parse_file(path)?;
+    match table.keys().find(|name| !SECTIONS.contains(&name.as_str())) {
+        Some(name) => Err(unknown(name, path, "section", &SECTIONS)),
+        None => Ok(table),
+    }
+}
+
+fn parse_file(path: &Path) -> Result<Table, Failure> {
+    let text = match file::read(path, MAX_BYTES) {
+        Finding::Absent => return Ok(Table::new()),
+        Finding::Text(text) => text,
+        Finding::Unreadable(reason) => {
+            let error = ConfigError::Unreadable { path: path.to_owned(), reason };
+            return Err(Failure::new(ErrorClass::Usage, error));
+        }
+    };
+    text.parse().map_err(|error: toml::de::Error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let why = error.message().lines().next().unwrap_or("it is no TOML").to_owned();
+        Failure::new(ErrorClass::Usage, ConfigError::Syntax { path: path.to_owned(), line, why })
+    })
+}
+
+/// Reads one section from everywhere, strongest first: environment, local, project, user.
+///
+/// A user's file out of reach counts as missing: agents run in sandboxes that hide it. What a
+/// project's file may not set is left out; [`remark::remarks`] tells the user so.
+pub fn read_layers<L: Default>(
+    session: &Session,
+    section: &str,
+    keys: &[Key<L>],
+) -> Result<[L; 4], Failure> {
+    read_authored(session, section, keys).map(|(layers, _)| layers)
+}
+
+/// Reads one section from everywhere, and says who wrote the local file.
+fn read_authored<L: Default>(
+    session: &Session,
+    section: &str,
+    keys: &[Key<L>],
+) -> Result<([L; 4], Author), Failure> {
+    let user_path = session.environment.user_config().filter(|path| !is_out_of_reach(path));
+    let mut user = user_path.as_deref().map(read_file).transpose()?.unwrap_or_default();
+    let local_path = session.project.join(LOCAL_FILE);
+    let mut local = read_file(&local_path)?;
+    let author = local_author(&session.project, &local);
+    let origin = |author| Origin { author, project: &session.project, user: &user };
+    sift(&mut local, origin(author));
+    let project_path = session.project.join(PROJECT_FILE);
+    let mut project = read_file(&project_path)?;
+    sift(&mut project, origin(Author::Committer));
+    // The APIs below it are read by themselves.
+    if let Some(Value::Table(lane)) = user.get_mut(lane::SECTION) {
+        lane.remove(endpoint::HTTP);
+    }
+    let user_path = user_path.unwrap_or_default();
+    let layers = [
+        read_environment(&session.environment, section, keys)?,
+        read_section(&local, &local_path, section, keys)?,
+        read_section(&project, &project_path, section, keys)?,
+        read_section(&user, &user_path, section, keys)?,
+    ];
+    Ok((layers, author))
+}
+
+/// Tells whether the system will not even let us look at a file.
+pub fn is_out_of_reach(path: &Path) -> bool {
+    file::read(path, MAX_BYTES) == Finding::Unreadable(Unreadable::PermissionDenied)
+}
+
+/// Reads one section of a file into a layer.
+fn read_section<L: Default>(
+    table: &Table,
+    path: &Path,
+    section: &str,
+    keys: &[Key<L>],
+) -> Result<L, Failure> {
+    let mut layer = L::default();
+    let Some(value) = table.get(section) else { return Ok(layer) };
+    let place = |name: &str| format!("{name}` in `{}", path.display());
+    let Value::Table(values) = value else {
+        return Err(wrong(place(section), "a table"));
+    };
+    for (name, value) in values {
+        let Some(key) = keys.iter().find(|key| key.name == name) else {
+            let known: Vec<_> = keys.iter().map(|key| key.name).collect();
+            return Err(unknown(&format!("{section}.{name}"), path, "key", &known));
+        };
+        (key.set)(&mut layer, value).ok_or_else(|| {
+            let explained = match (section, key.name) {
+                (dispatch::SECTION, "roles") => role::explain_roles(value),
+                _ => None,
+            };
+            let (inside, expected) = explained
+                .map_or((String::new(), key.expected.into()), |(inside, expected)| {
+                    (inside, Cow::Owned(expected))
+                });
+            wrong(place(&format!("{section}.{name}{inside}")), expected)
+        })?;
+    }
+    Ok(layer)
+}
+
+/// Reads one section's variables into a layer.
+fn read_environment<L: Default>(
+    environment: &Environment,
+    section: &str,
+    keys: &[Key<L>],
+) -> Result<L, Failure> {
+    let mut layer = L::default();
+    for key in keys {
+        let Some((name, text)) = environment.setting(section, key.name) else { continue };
+        let value = text.to_str().and_then(key.from_text);
+        value
+            .and_then(|value| (key.set)(&mut layer, &value))
+            .ok_or_else(|| wrong(name, key.expected))?;
+    }
+    Ok(layer)
+}
+
+fn wrong(place: String, expected: impl Into<Cow<'static, str>>) -> Failure {
+    Failure::new(ErrorClass::Usage, ConfigError::Value { place, expected: expected.into() })
+}
+
+fn unknown(key: &str, path: &Path, kind: &'static str, known: &[&str]) -> Failure {
+    let error = ConfigError::Unknown { key: key.to_owned(), path: path.to_owned(), kind };
+    let list = format!("known {kind}s: {}", known.join(", "));
+    let word = key.rsplit('.').next().unwrap_or(key);
+    let nearest = did_you_mean(word, known.iter().copied());
+    Failure::new(ErrorClass::Usage, error).maybe_hint(nearest).hint(list)
+}
+
+/// Renders a section's part of the reference page.
+pub fn reference<L>(section: &str, keys: &[Key<L>]) -> String {
+    let row = |Key { name, expected, default, meaning, .. }: &Key<L>| {
+        let variable = setting_name(section, name);
+        format!("| `{name}` | `{variable}` | {expected} | `{default}` | {meaning} |")
+    };
+    let mut page = vec![
+        format!("## `[{section}]`"),
+        String::new(),
+        "| key | variable | value | default | meaning |".to_owned(),
+        "|---|---|---|---|---|".to_owned(),
+    ];
+    page.extend(keys.iter().map(row));
+    page.join("\n") + "\n"
+}
+
+fn whole(value: &Value) -> Option<u64> {
+    u64::try_from(value.as_integer()?).ok()
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one shape for every kind of value")]
+fn text(text: &str) -> Option<Value> {
+    Some(Value::String(text.to_owned()))
+}
+
+fn truth(text: &str) -> Option<Value> {
+    text.parse().ok().map(Value::Boolean)
+}
+
+fn number(text: &str) -> Option<Value> {
+    text.parse().ok().map(Value::Integer)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one shape for every kind of value")]
+fn list(text: &str) -> Option<Value> {
+    Some(Value::Array(text.split(',').map(|entry| Value::String(entry.to_owned())).collect()))
+}

@@ -1,0 +1,263 @@
+//! The `[lane.http.NAME]` sections: models' APIs. Only a user's own file may have them: a project that
+//! comes from somewhere must not choose where its user's prompts and keys are sent.
+
+use std::path::{Path, PathBuf};
+
+use convoke_engine::file;
+use convoke_engine::lane::agent_ref::is_name;
+use convoke_engine::lane::http::endpoint::{Api, BaseUrl, Endpoint, Key, UrlError};
+use toml::{Table, Value};
+
+use super::lane::SECTION;
+use super::{read_file, unknown, whole, wrong};
+use crate::failure::{ErrorClass, Failure, did_you_mean};
+use crate::session::Session;
+
+/// What the APIs are below.
+pub const HTTP: &str = "http";
+
+/// No key is longer.
+const MAX_KEY: u64 = 64 * 1024;
+
+/// Every setting of an API: its name, what its value must be, and what it is for.
+const KEYS: [(&str, &str, &str); 8] = [
+    ("api", "`chat`, `responses` or `messages`", "how it is spoken to; it must be said"),
+    ("url", "an address", "its base, such as `http://127.0.0.1:11434/v1`; it must be said"),
+    ("model", "a name", "the model to ask when no flag names one; it must be said"),
+    ("key_env", "a variable's name", "the variable that holds the key"),
+    ("key_file", "an absolute path", "the file that holds the key, which nobody else may read"),
+    (
+        "max_tokens",
+        "a whole number from 1 up",
+        "the longest answer; 8192 where an API must be told",
+    ),
+    ("effort", "a word", "how hard the model shall think, in the API's own words"),
+    (
+        "allow_plain",
+        "true or false",
+        "whether a key may be sent unencrypted to another machine; it may not unless this is true",
+    ),
+];
+
+/// An API that the user configured.
+#[derive(Debug)]
+pub struct Configured {
+    /// Where and how it is spoken to.
+    pub endpoint: Endpoint,
+    /// The model to ask when no flag names one.
+    pub model: String,
+    /// How hard it shall think when no flag says it.
+    pub effort: Option<String>,
+}
+
+/// An API as it stands in the configuration, whether or not it can be used.
+#[derive(Debug)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Its address, if that is one.
+    pub url: Option<String>,
+    /// The model to ask when no flag names one.
+    pub model: Option<String>,
+    /// Whether its key is there; `None` if that cannot be told.
+    pub key: Option<KeyState>,
+    /// What it comes to.
+    pub configured: Result<Configured, Failure>,
+}
+
+/// Whether a key is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyState {
+    /// None is asked for.
+    Unneeded,
+    /// It is.
+    Present,
+    /// It is not, or nobody may use it.
+    Missing,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum EndpointError {
+    #[error("cannot find `[lane.http.{name}]` in your configuration")]
+    Unknown { name: String },
+    #[error("cannot use `{place}`: {key} is missing")]
+    Missing { place: String, key: &'static str },
+    #[error("cannot use `{place}`")]
+    Url { place: String, source: UrlError },
+    #[error("cannot find a key for `{place}`: {why}")]
+    NoKey { place: String, why: String },
+}
+
+/// Returns all APIs of the user's configuration.
+pub fn listed(session: &Session) -> Result<Vec<Listed>, Failure> {
+    let file = users_file(session);
+    let table = read_file(&file)?;
+    let all = section(&table, &file)?;
+    let list = |(name, values): (&String, &Value)| {
+        let words = |key: &str| values.get(key).and_then(words);
+        let configured = endpoint(session, name);
+        let wants_key = ["key_env", "key_file"].iter().any(|key| values.get(key).is_some());
+        let error = configured.as_ref().err().map(|failure| failure.error.downcast_ref());
+        let key = match error {
+            _ if !wants_key => Some(KeyState::Unneeded),
+            None => Some(KeyState::Present),
+            Some(Some(EndpointError::NoKey { .. })) => Some(KeyState::Missing),
+            Some(_) => None,
+        };
+        // What is no address may hold what nobody should see.
+        let url = words("url").and_then(|url| Some(BaseUrl::parse(&url).ok()?.to_string()));
+        Listed { name: name.clone(), url, model: words("model"), key, configured }
+    };
+    Ok(all.into_iter().flatten().map(list).collect())
+}
+
+/// Returns the only file that may name APIs.
+fn users_file(session: &Session) -> PathBuf {
+    let user = session.environment.user_config().filter(|path| !super::is_out_of_reach(path));
+    user.unwrap_or_default()
+}
+
+/// Returns an API of the user's configuration, with its key.
+pub fn endpoint(session: &Session, name: &str) -> Result<Configured, Failure> {
+    let file = users_file(session);
+    let table = read_file(&file)?;
+    let all = section(&table, &file)?;
+    let Some(values) = all.and_then(|all| all.get(name)) else {
+        let known: Vec<_> = all.into_iter().flat_map(Table::keys).map(String::as_str).collect();
+        let failure =
+            Failure::new(ErrorClass::Usage, EndpointError::Unknown { name: name.to_owned() });
+        let hint = format!("put it into `{}`", file.display());
+        return Err(failure.maybe_hint(did_you_mean(name, known)).hint(hint));
+    };
+    let place = format!("{SECTION}.{HTTP}.{name}");
+    let Value::Table(values) = values else { return Err(wrong(place, "a table")) };
+    Section { place, file: &file, values }.read(session)
+}
+
+/// Returns the APIs of a file, as far as they are what they should be.
+fn section<'a>(table: &'a Table, file: &Path) -> Result<Option<&'a Table>, Failure> {
+    let Some(lane) = table.get(SECTION) else { return Ok(None) };
+    let place = |name: &str| format!("{name}` in `{}", file.display());
+    let lane = lane.as_table().ok_or_else(|| wrong(place(SECTION), "a table"))?;
+    let Some(http) = lane.get(HTTP) else { return Ok(None) };
+    let http = http.as_table().ok_or_else(|| wrong(place("lane.http"), "a table"))?;
+    match http.keys().find(|name| !is_name(name)) {
+        Some(name) => Err(wrong(
+            place(&format!("lane.http.{name}")),
+            "named with letters, digits, `-` and `_`",
+        )),
+        None => Ok(Some(http)),
+    }
+}
+
+/// One API's table.
+struct Section<'a> {
+    place: String,
+    file: &'a Path,
+    values: &'a Table,
+}
+
+impl Section<'_> {
+    fn read(&self, session: &Session) -> Result<Configured, Failure> {
+        let names: Vec<_> = KEYS.iter().map(|(name, ..)| *name).collect();
+        if let Some(name) = self.values.keys().find(|name| !names.contains(&name.as_str())) {
+            return Err(unknown(name, self.file, "key", &names));
+        }
+        let api = self.needed("api", |value| Api::parse(value.as_str()?))?;
+        let url = self.needed("url", words)?;
+        let url = BaseUrl::parse(&url).map_err(|source| self.bad_url(source))?;
+        let key = self.key(session)?;
+        let allow_plain = self.value("allow_plain", Value::as_bool)?.unwrap_or(false);
+        if key.is_some() && url.is_open() && !allow_plain {
+            return Err(self.bad_url(UrlError::KeyInTheOpen));
+        }
+        let max_tokens = self.value("max_tokens", |value| whole(value).filter(|most| *most > 0))?;
+        Ok(Configured {
+            endpoint: Endpoint { api, url, key, max_tokens },
+            model: self.needed("model", words)?,
+            effort: self.value("effort", words)?,
+        })
+    }
+
+    fn value<T>(
+        &self,
+        name: &'static str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Option<T>, Failure> {
+        let Some(value) = self.values.get(name) else { return Ok(None) };
+        let expected = KEYS.iter().find(|(key, ..)| *key == name).map_or("", |(_, it, _)| it);
+        let place = format!("{}.{name}` in `{}", self.place, self.file.display());
+        read(value).map(Some).ok_or_else(|| wrong(place, expected))
+    }
+
+    fn needed<T>(
+        &self,
+        name: &'static str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.value(name, read)?.ok_or_else(|| {
+            let error = EndpointError::Missing { place: self.place.clone(), key: name };
+            Failure::new(ErrorClass::Usage, error)
+                .hint(format!("add it in `{}`", self.file.display()))
+        })
+    }
+
+    fn bad_url(&self, source: UrlError) -> Failure {
+        let place = format!("{}.url", self.place);
+        Failure::new(ErrorClass::Usage, EndpointError::Url { place, source })
+    }
+
+    /// The key is never in the configuration itself, which people show to each other.
+    fn key(&self, session: &Session) -> Result<Option<Key>, Failure> {
+        let no_key = |why: String| {
+            let error = EndpointError::NoKey { place: self.place.clone(), why };
+            Failure::new(ErrorClass::Usage, error)
+        };
+        if let Some(name) = self.value("key_env", words)? {
+            let found = session.environment.only([name.as_str()]).pop();
+            let (_, value) = found.ok_or_else(|| no_key(format!("`{name}` is not set")))?;
+            let key = value.to_str().and_then(Key::new);
+            return key.map(Some).ok_or_else(|| no_key(format!("`{name}` holds no key")));
+        }
+        let absolute = |value: &Value| words(value).filter(|path| Path::new(path).is_absolute());
+        let Some(path) = self.value("key_file", absolute)? else { return Ok(None) };
+        let is_private = is_private(Path::new(&path));
+        let key = file::text(Path::new(&path), MAX_KEY).as_deref().and_then(Key::new);
+        let key = key.ok_or_else(|| no_key(format!("`{path}` holds none")))?;
+        if is_private {
+            return Ok(Some(key));
+        }
+        Err(no_key(format!("others may read `{path}`")).hint(format!("chmod 600 {path}")))
+    }
+}
+
+fn words(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+/// Tells whether nobody else may read a file.
+#[cfg(unix)]
+fn is_private(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    std::fs::metadata(path).is_ok_and(|found| found.permissions().mode().trailing_zeros() >= 6)
+}
+
+/// Elsewhere there is no mode to look at.
+#[cfg(not(unix))]
+fn is_private(_: &Path) -> bool {
+    true
+}
+
+/// Renders the section's part of the reference page.
+pub fn reference() -> String {
+    let rows =
+        KEYS.map(|(name, expected, meaning)| format!("| `{name}` | {expected} | {meaning} |\n"));
+    format!(
+        "## `[lane.http.NAME]`\n\n\
+         A model's API, for `--agent http:NAME`. Only the user's `config.toml` may have these sections: \
+         a project must not choose where its user's prompts and keys are sent.\n\n\
+         | key | value | meaning |\n|---|---|---|\n{}",
+        rows.concat()
+    )
+}

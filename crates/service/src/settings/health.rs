@@ -1,0 +1,63 @@
+//! The `[health]` section.
+
+use std::time::Duration;
+
+use super::{Key, number, read_layers, whole};
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// The section's name.
+pub const SECTION: &str = "health";
+
+/// Everything decided about asking agents whether they answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// How long what was found out counts.
+    pub remember: Duration,
+    /// How long is waited before an agent is asked again.
+    pub pause: Duration,
+}
+
+/// One place's opinion on these settings.
+#[derive(Debug, Clone, Default)]
+pub struct Layer {
+    remember: Option<Duration>,
+    pause: Option<Duration>,
+}
+
+/// Every setting of health.
+pub const KEYS: [Key<Layer>; 2] = [
+    Key {
+        name: "remember_minutes",
+        expected: "a whole number from 0 up",
+        default: "10",
+        meaning: "how long an agent that answered, or did not, is not asked again",
+        from_text: number,
+        set: |layer, value| {
+            layer.remember = Some(Duration::from_secs(whole(value)?.checked_mul(60)?));
+            Some(())
+        },
+    },
+    Key {
+        name: "pause_seconds",
+        expected: "a whole number from 0 up",
+        default: "10",
+        meaning: "how long to wait before an agent that did not answer is asked once more",
+        from_text: number,
+        set: |layer, value| {
+            layer.pause = Some(Duration::from_secs(whole(value)?));
+            Some(())
+        },
+    },
+];
+
+/// Collects what environment and files say about health.
+pub fn settings(session: &Session) -> Result<Settings, Failure> {
+    let layers = read_layers(session, SECTION, &KEYS)?;
+    let remember = layers.iter().find_map(|layer| layer.remember);
+    let pause = layers.iter().find_map(|layer| layer.pause);
+    Ok(Settings {
+        remember: remember.unwrap_or(Duration::from_mins(10)),
+        pause: pause.unwrap_or(Duration::from_secs(10)),
+    })
+}

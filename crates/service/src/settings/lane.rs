@@ -1,0 +1,163 @@
+//! The `[lane]` section.
+
+use std::ffi::OsString;
+
+use convoke_domain::lane::cap::Cap;
+use convoke_engine::lane::adapter::Agent;
+use toml::Value;
+
+use super::{Key, list, read_layers, text};
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// The section's name.
+pub const SECTION: &str = "lane";
+
+/// What is decided about lanes.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The most that lanes may spend in a day, over all projects. Every one of them holds: the
+    /// user's own, and a lower one that a project asks for.
+    pub budgets_per_day: Vec<Cap>,
+    /// Variables that clients may see beside those that they always see.
+    pub pass_env: PassEnv,
+}
+
+/// Which variables of the user's environment which client may see in addition.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PassEnv(Vec<(Option<Agent>, String)>);
+
+/// One place's opinion on these settings.
+#[derive(Debug, Clone, Default)]
+pub struct Layer {
+    budget_per_day: Option<Cap>,
+    pass_env: Option<PassEnv>,
+}
+
+/// Every setting of lanes.
+pub const KEYS: [Key<Layer>; 2] = [
+    Key {
+        name: "budget_per_day",
+        expected: "tokens such as \"200k\" or \"1.5M\", or money such as \"$2.50\"",
+        default: "no limit",
+        meaning: "when lanes of all projects have spent this in a day, no more are started",
+        from_text: text,
+        set: |layer, value| {
+            layer.budget_per_day = Some(Cap::parse(value.as_str()?).ok()?);
+            Some(())
+        },
+    },
+    Key {
+        name: "pass_env",
+        expected: "a list of variables such as [\"OPENROUTER_API_KEY\"] (in a variable: separated \
+                   by commas), or a table of such lists by client",
+        default: "[]",
+        meaning: "variables of your environment that clients may see in addition, such as the key \
+                  of the provider that a client is configured for",
+        from_text: list,
+        set: |layer, value| {
+            layer.pass_env = Some(PassEnv::read(value)?);
+            Some(())
+        },
+    },
+];
+
+impl PassEnv {
+    fn read(value: &Value) -> Option<Self> {
+        let mut all = Vec::new();
+        match value {
+            Value::Array(names) => Self::extend(&mut all, None, names)?,
+            Value::Table(clients) => {
+                for (client, names) in clients {
+                    Self::extend(&mut all, Some(Agent::parse(client)?), names.as_array()?)?;
+                }
+            }
+            Value::String(_)
+            | Value::Integer(_)
+            | Value::Float(_)
+            | Value::Boolean(_)
+            | Value::Datetime(_) => return None,
+        }
+        Some(Self(all))
+    }
+
+    fn extend(
+        all: &mut Vec<(Option<Agent>, String)>,
+        client: Option<Agent>,
+        names: &[Value],
+    ) -> Option<()> {
+        for name in names {
+            let name = name.as_str().map(str::trim).filter(|name| is_passable(name))?;
+            all.push((client, name.to_owned()));
+        }
+        Some(())
+    }
+
+    /// Returns the variables that a client may see in addition.
+    pub fn names(&self, client: Agent) -> impl Iterator<Item = &str> {
+        let is_meant = move |(of, _): &&(Option<Agent>, String)| of.is_none_or(|of| of == client);
+        self.0.iter().filter(is_meant).map(|(_, name)| name.as_str())
+    }
+}
+
+/// Tells whether a variable can be passed on: it has a plain name, does not decide which code a
+/// program loads, and Convoke itself does not set it for clients.
+fn is_passable(name: &str) -> bool {
+    let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_reserved = ["CONVOKE_", "LD_", "DYLD_"].iter().any(|start| name.starts_with(start));
+    is_plain && !is_reserved && name != "TMPDIR" && !name.ends_with("_CONFIG_CONTENT")
+}
+
+/// Returns what the environment and the files say about lanes. A budget that a project asks for
+/// holds beside the user's.
+pub fn settings(session: &Session) -> Result<Settings, Failure> {
+    let [environment, local, project, user] = read_layers(session, SECTION, &KEYS)?;
+    let own = environment.budget_per_day.or(local.budget_per_day);
+    let asked = [project.budget_per_day, user.budget_per_day];
+    let budgets_per_day = match own {
+        Some(own) => vec![own],
+        None => asked.into_iter().flatten().collect(),
+    };
+    let pass_env = [environment, local, user].into_iter().find_map(|layer| layer.pass_env);
+    Ok(Settings { budgets_per_day, pass_env: pass_env.unwrap_or_default() })
+}
+
+/// Returns the variables that the user lets a client see in addition, as far as they are set.
+pub fn passed_variables(
+    session: &Session,
+    client: Agent,
+) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let settings = settings(session)?;
+    Ok(session.environment.only(settings.pass_env.names(client)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(toml: &str, client: Agent) -> Option<String> {
+        let table: toml::Table = toml.parse().unwrap();
+        let passed = PassEnv::read(&table["x"])?;
+        Some(passed.names(client).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn variables_are_passed_to_all_clients_or_to_one() {
+        let all = "x = ['OPENROUTER_API_KEY', 'ZAI_KEY']";
+        assert_eq!(names(all, Agent::Codex).unwrap(), "OPENROUTER_API_KEY ZAI_KEY");
+        let one = "x = { opencode = ['OPENROUTER_API_KEY'] }";
+        assert_eq!(names(one, Agent::Opencode).unwrap(), "OPENROUTER_API_KEY");
+        assert_eq!(names(one, Agent::Codex).unwrap(), "");
+    }
+
+    #[test]
+    fn a_variable_that_is_no_key_of_a_provider_is_refused() {
+        for name in ["", "A B", "A=B", "1A", "CONVOKE_AGENT", "LD_PRELOAD", "TMPDIR", "A\\u0000"] {
+            assert_eq!(names(&format!("x = [\"{name}\"]"), Agent::Codex), None, "{name}");
+        }
+        for value in ["'OPENAI_API_KEY'", "[1]", "{ nobody = ['A'] }", "{ codex = 'A' }", "true"] {
+            assert_eq!(names(&format!("x = {value}"), Agent::Codex), None, "{value}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What is wrong with the configuration files, for commands that do not read the part in question.
+
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::trust::{Author, Origin, Refused, local_author, sift};
+use super::{
+    Key, LOCAL_FILE, PROJECT_FILE, SECTIONS, brief, dispatch, endpoint, health, is_out_of_reach,
+    lane, parse_file, read_section, store, task, unknown, wake,
+};
+use crate::failure::Failure;
+use crate::failure::with_causes;
+use crate::session::Session;
+
+/// A file can hold thousands of mistakes; more lines than this help no reader.
+const MOST: usize = 12;
+
+/// Returns a line for each unknown section or key, each value that cannot be used and each key that
+/// its file may not set; never a value. `told` is left out: the user reads it already.
+pub fn remarks(session: &Session, told: Option<&Failure>) -> Vec<String> {
+    let told = told.map(|failure| failure.error.to_string());
+    let mut lines: Vec<_> = found(session)
+        .into_iter()
+        .filter(|remark| told.as_ref().is_none_or(|told| !remark.starts_with(told)))
+        .map(|remark| format!("warning: {remark}"))
+        .collect();
+    if lines.len() > MOST {
+        let more = lines.len() - MOST;
+        lines.truncate(MOST);
+        lines.push(format!("warning: {more} more remarks on the configuration; `convoke doctor`"));
+    }
+    lines
+}
+
+/// Returns a line for each key that its file may not set.
+pub fn refusals(session: &Session) -> Vec<String> {
+    let user = user_file(session).and_then(|path| parse_file(&path).ok()).unwrap_or_default();
+    let files = [LOCAL_FILE, PROJECT_FILE].map(|name| session.project.join(name));
+    let lines = files.iter().zip([LOCAL_FILE, PROJECT_FILE]).flat_map(|(path, name)| {
+        let table = parse_file(path).unwrap_or_default();
+        refused(session, path, name, table, &user)
+    });
+    lines.collect()
+}
+
+fn user_file(session: &Session) -> Option<PathBuf> {
+    session.environment.user_config().filter(|path| !is_out_of_reach(path))
+}
+
+fn found(session: &Session) -> Vec<String> {
+    let mut lines = Vec::new();
+    let files = [LOCAL_FILE, PROJECT_FILE].map(|name| session.project.join(name));
+    for path in files.into_iter().chain(user_file(session)) {
+        match parse_file(&path) {
+            Ok(table) => lines.extend(mistakes(&table, &path)),
+            Err(failure) => lines.push(with_causes(failure.error.as_ref())),
+        }
+    }
+    lines.extend(refusals(session));
+    lines
+}
+
+fn refused(
+    session: &Session,
+    path: &Path,
+    name: &str,
+    mut table: Table,
+    user: &Table,
+) -> Vec<String> {
+    let author = match name {
+        LOCAL_FILE => local_author(&session.project, &table),
+        _ => Author::Committer,
+    };
+    let tracked = if name == LOCAL_FILE && author == Author::Committer {
+        " (git tracks this file)"
+    } else {
+        ""
+    };
+    let line = |refused: Refused| {
+        let (file, key, reason) = (path.display(), refused.key, refused.reason);
+        format!("`{key}` in `{file}` is ignored: {reason}{tracked}; set it in your own config.toml")
+    };
+    let origin = Origin { author, project: &session.project, user };
+    sift(&mut table, origin).into_iter().map(line).collect()
+}
+
+fn mistakes(table: &Table, path: &Path) -> Vec<String> {
+    table.iter().flat_map(|(name, value)| section_mistakes(name, value, path)).collect()
+}
+
+fn section_mistakes(name: &str, value: &Value, path: &Path) -> Vec<String> {
+    match name {
+        brief::SECTION => each_key(name, value, path, &brief::KEYS),
+        wake::SECTION => each_key(name, value, path, &wake::KEYS),
+        dispatch::SECTION => each_key(name, value, path, &dispatch::KEYS),
+        health::SECTION => each_key(name, value, path, &health::KEYS),
+        lane::SECTION => each_key(name, value, path, &lane::KEYS),
+        store::SECTION => Vec::new(),
+        task::SECTION => each_key(name, value, path, &task::KEYS),
+        _ => vec![told(&unknown(name, path, "section", &SECTIONS))],
+    }
+}
+
+/// Reads key by key, so that one mistake hides no other.
+fn each_key<L: Default>(section: &str, value: &Value, path: &Path, keys: &[Key<L>]) -> Vec<String> {
+    let read = |values: Value| {
+        let table = Table::from_iter([(section.to_owned(), values)]);
+        read_section(&table, path, section, keys).err().map(|failure| told(&failure))
+    };
+    let Value::Table(values) = value else { return read(value.clone()).into_iter().collect() };
+    let is_read_elsewhere = |key: &str| section == lane::SECTION && key == endpoint::HTTP;
+    let values = values.iter().filter(|(key, _)| !is_read_elsewhere(key));
+    values
+        .filter_map(|(key, value)| {
+            read(Value::Table(Table::from_iter([(key.clone(), value.clone())])))
+        })
+        .collect()
+}
+
+/// Returns an error and what to do about it, in one line.
+fn told(failure: &Failure) -> String {
+    let words = with_causes(failure.error.as_ref());
+    failure.hints.first().map_or(words.clone(), |hint| format!("{words}; {hint}"))
+}

@@ -1,0 +1,179 @@
+//! The store, opened for the project and branch a command works on.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use convoke_domain::scope::{AgentName, Scope};
+use convoke_engine::git::identity::repository_id;
+use convoke_engine::git::{Checkout, checkout};
+use convoke_store::error::StoreError;
+use convoke_store::project::ProjectStore;
+use convoke_store::sqlite::SqliteStore;
+
+use crate::clock::now;
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::settings::store;
+
+/// The branch of a folder without git.
+const NO_GIT: &str = "main";
+
+/// The branch of a checkout that is on none. No branch can have this name.
+const DETACHED: &str = "(detached)";
+
+/// An open store and where in it this command works.
+pub struct Workspace {
+    /// The store.
+    pub store: SqliteStore,
+    /// The project and branch.
+    pub scope: Scope,
+}
+
+/// There is no folder for the store.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot tell where the store is: HOME is not set")]
+struct NoHome;
+
+impl Workspace {
+    /// Opens the store for the project's checked-out branch, or for a named one.
+    pub fn open(session: &Session, branch: Option<&str>) -> Result<Self, Failure> {
+        Self::with_store(open_store(session)?, session, branch)
+    }
+
+    /// Keeps what a later folder of the project is recognised by, unless it is known already. Git is
+    /// asked, so this is for commands, and for no hook. Only hints depend on it, so it cannot fail.
+    pub fn keep_repository(&self, session: &Session) {
+        let Self { store, scope } = self;
+        store.keep_use(&scope.project, now()).ok();
+        if let Ok(None) = store.repository_of(&scope.project)
+            && let Some(id) = repository_id(&session.project)
+        {
+            store.keep_repository(&scope.project, &id).ok();
+        }
+    }
+
+    /// Opens the store as [`Workspace::open`] does, for a caller in a hurry.
+    pub fn open_in_a_hurry(
+        session: &Session,
+        branch: Option<&str>,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
+        let store =
+            SqliteStore::open_in_a_hurry(&store_path(session)?, patience).map_err(refused)?;
+        Self::with_store(store, session, branch)
+    }
+
+    fn with_store(
+        mut store: SqliteStore,
+        session: &Session,
+        branch: Option<&str>,
+    ) -> Result<Self, Failure> {
+        // A name that cannot be one is told of by the commands that need it.
+        if let Ok(actor) = speaker(None, session) {
+            store.act_for(actor);
+        }
+        let checkout = checkout(&session.project);
+        let folder = folder_of(session, checkout.as_ref());
+        let wanted = wanted_name(&folder);
+        let project =
+            store.project_name(&folder.display().to_string(), &wanted).map_err(refused)?;
+        let branch = branch.map_or_else(|| branch_of(checkout), str::to_owned);
+        Ok(Self { store, scope: Scope { project, branch } })
+    }
+}
+
+/// Returns the folder that a project is known by: the one of git's that all its worktrees share, or its
+/// own.
+pub fn project_folder(session: &Session) -> PathBuf {
+    folder_of(session, checkout(&session.project).as_ref())
+}
+
+fn folder_of(session: &Session, checkout: Option<&Checkout>) -> PathBuf {
+    match checkout {
+        Some(checkout) => checkout.common_dir.clone(),
+        None => session.project.canonicalize().unwrap_or_else(|_| session.project.clone()),
+    }
+}
+
+/// Returns the branch that is checked out in the project.
+pub fn checked_out(session: &Session) -> String {
+    branch_of(checkout(&session.project))
+}
+
+fn branch_of(checkout: Option<Checkout>) -> String {
+    match checkout {
+        Some(checkout) => checkout.branch.unwrap_or_else(|| DETACHED.to_owned()),
+        None => NO_GIT.to_owned(),
+    }
+}
+
+/// Opens the user's store.
+pub fn open_store(session: &Session) -> Result<SqliteStore, Failure> {
+    SqliteStore::open(&store_path(session)?).map_err(refused)
+}
+
+/// Returns the store's file.
+pub fn store_path(session: &Session) -> Result<PathBuf, Failure> {
+    store::path(session)?.ok_or_else(|| {
+        Failure::new(ErrorClass::Prerequisite, NoHome).hint("name a store with CONVOKE_STORE")
+    })
+}
+
+/// A repository is called like the folder it is in, in characters that can be mentioned.
+fn wanted_name(folder: &Path) -> String {
+    let named = if folder.file_name().is_some_and(|name| name == ".git") {
+        folder.parent().unwrap_or(folder)
+    } else {
+        folder
+    };
+    let name =
+        named.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let name = name.trim_end_matches(".git");
+    let word = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = name.chars().map(word).collect();
+    if name.is_empty() { "project".to_owned() } else { name }
+}
+
+/// Turns a store's refusal into an error with its hint.
+pub fn refused(error: StoreError) -> Failure {
+    let exit = match error {
+        StoreError::NoTask { .. }
+        | StoreError::NoAgent { .. }
+        | StoreError::AgentExists { .. }
+        | StoreError::AgentBusy { .. }
+        | StoreError::Circle { .. }
+        | StoreError::TooDeep { .. }
+        | StoreError::Waits { .. }
+        | StoreError::NoMessage { .. }
+        | StoreError::NoProject { .. }
+        | StoreError::SameProject { .. }
+        | StoreError::NotSiblings { .. }
+        | StoreError::RemovedParent { .. }
+        | StoreError::NotRemoved { .. }
+        | StoreError::CannotUndo { .. }
+        | StoreError::NoRun { .. }
+        | StoreError::ManyRuns { .. }
+        | StoreError::RunExists { .. }
+        | StoreError::OutOfTurn { .. } => ErrorClass::Refused,
+        StoreError::Folder { .. }
+        | StoreError::Open { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Foreign { .. }
+        | StoreError::Failed { .. } => ErrorClass::Prerequisite,
+    };
+    let hint = error.hint().map(str::to_owned);
+    Failure::new(exit, error).maybe_hint(hint)
+}
+
+/// Returns who is speaking or acting: the one named, else the one this process works for, else the
+/// person at the keyboard.
+pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
+    if let Some(name) = named {
+        return Ok(name.clone());
+    }
+    match session.environment.agent() {
+        Some(name) => AgentName::parse(&name.to_string_lossy())
+            .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("look at CONVOKE_AGENT")),
+        None => Ok(AgentName::human()),
+    }
+}
