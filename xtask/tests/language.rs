@@ -51,13 +51,13 @@ fn written_pages() -> Vec<PathBuf> {
 
 /// Returns the prose of a document in lower case: each line without code.
 fn prose(text: &str) -> Vec<String> {
-    let mut in_fence = false;
+    let mut is_code = false;
     let mut lines = Vec::new();
     for line in text.lines() {
-        let is_fence = line.trim_start().starts_with("```");
-        in_fence ^= is_fence;
+        let is_border = line.trim_start().starts_with("```");
+        is_code ^= is_border;
         let outside: Vec<_> = line.split('`').step_by(2).collect();
-        let is_prose = !in_fence && !is_fence;
+        let is_prose = !is_code && !is_border;
         lines.push(if is_prose { outside.join("`").to_lowercase() } else { String::new() });
     }
     lines
@@ -66,12 +66,12 @@ fn prose(text: &str) -> Vec<String> {
 /// Returns the phrases of a list that a text holds as whole words.
 fn held<'a>(text: &str, phrases: &[&'a str]) -> Vec<&'a str> {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
-    let is_held = |phrase: &&str| {
+    let is_held = |phrase: &str| {
         text.match_indices(phrase).any(|(at, _)| {
             !text[..at].ends_with(in_word) && !text[at + phrase.len()..].starts_with(in_word)
         })
     };
-    phrases.iter().copied().filter(|phrase| is_held(&phrase)).collect()
+    phrases.iter().copied().filter(|phrase| is_held(phrase)).collect()
 }
 
 #[test]

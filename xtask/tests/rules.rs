@@ -32,10 +32,9 @@ impl RuleNumber {
         (!rest.starts_with(goes_on)).then_some((Self { series, number }, rest))
     }
 
-    /// Returns every rule up to another of the same series.
-    fn through(self, last: Self) -> Vec<Self> {
-        let numbers = if self.series == last.series { self.number..=last.number } else { 1..=0 };
-        numbers.map(|number| Self { number, ..self }).collect()
+    /// Returns every rule of the series from this one up to a number.
+    fn through(self, last: u16) -> impl Iterator<Item = Self> {
+        (self.number..=last).map(move |number| Self { number, ..self })
     }
 }
 
@@ -56,10 +55,9 @@ fn cited(line: &str) -> BTreeSet<RuleNumber> {
             continue;
         };
         let range = RANGES.iter().find_map(|between| rest.strip_prefix(between));
-        match range.and_then(RuleNumber::split) {
-            Some((last, _)) => found.extend(first.through(last)),
-            None => drop(found.insert(first)),
-        }
+        let last = range.and_then(RuleNumber::split).map(|(last, _)| last);
+        let last = last.filter(|last| last.series == first.series).unwrap_or(first);
+        found.extend(first.through(last.number));
     }
     found
 }
