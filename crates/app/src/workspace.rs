@@ -1,14 +1,14 @@
 //! The store, opened for the project and branch a command works on.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_engine::git::identity::repository_id;
 use convoke_engine::git::{Checkout, checkout};
 use convoke_store::error::StoreError;
-use convoke_store::project::ProjectStore;
-use convoke_store::sqlite::SqliteStore;
+use convoke_store::{Store, StoreLocation};
 
 use crate::app::App;
 use crate::clock::now;
@@ -25,7 +25,7 @@ const DETACHED: &str = "(detached)";
 /// An open store and where in it this command works.
 pub struct Workspace {
     /// The store.
-    pub store: SqliteStore,
+    pub store: Arc<dyn Store>,
     /// The project and branch.
     pub scope: Scope,
 }
@@ -59,19 +59,16 @@ impl Workspace {
         branch: Option<&str>,
         patience: Duration,
     ) -> Result<Self, Failure> {
-        let store = SqliteStore::open_in_a_hurry(&store_path(app)?, patience).map_err(refused)?;
-        Self::with_store(store, app, branch)
+        let store = convoke_store::open_in_a_hurry(&store_location(app)?, patience);
+        Self::with_store(store.map_err(refused)?, app, branch)
     }
 
-    fn with_store(
-        mut store: SqliteStore,
-        app: &App,
-        branch: Option<&str>,
-    ) -> Result<Self, Failure> {
+    fn with_store(store: Arc<dyn Store>, app: &App, branch: Option<&str>) -> Result<Self, Failure> {
         // A name that cannot be one is told of by the commands that need it.
-        if let Ok(actor) = speaker(None, app) {
-            store.act_for(actor);
-        }
+        let store = match speaker(None, app) {
+            Ok(actor) => store.acting_for(actor),
+            Err(_) => store,
+        };
         let checkout = checkout(&app.project);
         let folder = folder_of(app, checkout.as_ref());
         let wanted = wanted_name(&folder);
@@ -108,13 +105,13 @@ fn branch_of(checkout: Option<Checkout>) -> String {
 }
 
 /// Opens the user's store.
-pub fn open_store(app: &App) -> Result<SqliteStore, Failure> {
-    SqliteStore::open(&store_path(app)?).map_err(refused)
+pub fn open_store(app: &App) -> Result<Arc<dyn Store>, Failure> {
+    convoke_store::open(&store_location(app)?).map_err(refused)
 }
 
-/// Returns the store's file.
-pub fn store_path(app: &App) -> Result<PathBuf, Failure> {
-    store::path(app)?.ok_or_else(|| {
+/// Returns where the user's store is.
+pub fn store_location(app: &App) -> Result<StoreLocation, Failure> {
+    store::location(app)?.ok_or_else(|| {
         Failure::new(Exit::Surroundings, NoHome).hint("name a store with CONVOKE_STORE")
     })
 }

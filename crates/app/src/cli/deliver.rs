@@ -15,12 +15,9 @@ use convoke_engine::lane::drive::Driven;
 use convoke_engine::owner::{is_gone, myself};
 use convoke_engine::scratch;
 use convoke_engine::wake::{Assembled, Call};
-use convoke_store::agent::AgentStore;
 use convoke_store::error::StoreError;
 use convoke_store::message::{self, Receipt, Said};
-use convoke_store::pin::PinStore;
-use convoke_store::skill::SkillStore;
-use convoke_store::wake_up::{WakeUpEnd, WakeUpStore};
+use convoke_store::wake_up::WakeUpEnd;
 
 use super::lane::{LaneOrder, Purse, Ran, Rules, lane_failed};
 use super::wake::{profile_of, wake};

@@ -1,8 +1,7 @@
 //! The `[store]` section, which only a user's own file may have: a project that comes from somewhere
 //! must not choose where its user's memory is kept.
 
-use std::path::PathBuf;
-
+use convoke_store::StoreLocation;
 use toml::Value;
 
 use super::{read_file, wrong};
@@ -12,16 +11,17 @@ use crate::failure::Failure;
 /// The section's name.
 pub const SECTION: &str = "store";
 
-/// Returns the store's file: from the environment, else the user's file, else the default place;
+/// Returns where the store is: from the environment, else the user's file, else the default place;
 /// `None` if there is no home to have it.
-pub fn path(app: &App) -> Result<Option<PathBuf>, Failure> {
-    if let Some(path) = app.environment.store() {
-        return Ok(Some(path));
+pub fn location(app: &App) -> Result<Option<StoreLocation>, Failure> {
+    if let Some(named) = app.environment.store() {
+        return Ok(Some(StoreLocation::parse(named)));
     }
-    Ok(configured(app)?.or_else(|| app.environment.default_store()))
+    let default = || app.environment.default_store().map(StoreLocation::file);
+    Ok(configured(app)?.or_else(default))
 }
 
-fn configured(app: &App) -> Result<Option<PathBuf>, Failure> {
+fn configured(app: &App) -> Result<Option<StoreLocation>, Failure> {
     let user = app.environment.user_config().filter(|path| !super::is_out_of_reach(path));
     let Some(file) = user else { return Ok(None) };
     let Some(section) = read_file(&file)?.remove(SECTION) else { return Ok(None) };
@@ -31,6 +31,7 @@ fn configured(app: &App) -> Result<Option<PathBuf>, Failure> {
         return Err(super::unknown(&format!("{SECTION}.{name}"), &file, "key", &["path"]));
     }
     let Some(value) = values.get("path") else { return Ok(None) };
-    let path = value.as_str().map(PathBuf::from).filter(|path| path.is_absolute());
-    path.map(Some).ok_or_else(|| wrong(place("store.path"), "an absolute path"))
+    let location = value.as_str().map(StoreLocation::parse);
+    let location = location.filter(|location| !location.is_relative());
+    location.map(Some).ok_or_else(|| wrong(place("store.path"), "an absolute path"))
 }

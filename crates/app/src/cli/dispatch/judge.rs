@@ -17,7 +17,7 @@ use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, e
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{demanded, references, review_history};
-use convoke_store::dispatch::{DispatchStore, Post, Round};
+use convoke_store::dispatch::{Post, Round};
 
 use super::materials::ChangedArgs;
 use super::reading::{Reading, requires_proof};
@@ -139,7 +139,7 @@ impl Judged {
         let post = Post { feature: &entry.feature, role: &role };
         let next = entry.iteration.saturating_add(1);
         if store.name_session(&scope, post, next, agent).map_err(refused)? {
-            write_state(&store, &scope, feature).map_err(next_failed)?;
+            write_state(&*store, &scope, feature).map_err(next_failed)?;
         } else {
             voice.say(
                 "note: the session is not kept, because `dispatch next` did not make this round",

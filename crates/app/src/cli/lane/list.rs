@@ -6,8 +6,8 @@ use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::ledger::Entry;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::owner::{Whereabouts, stop, whereabouts};
-use convoke_store::lane::{LaneQuery, LaneStore};
-use convoke_store::sqlite::SqliteStore;
+use convoke_store::Store;
+use convoke_store::lane::LaneQuery;
 use jiff::tz::Offset;
 
 use super::entry::{EntryReport, seconds, shown};
@@ -55,7 +55,7 @@ enum ListError {
 impl ListArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Workspace { store, scope } = Workspace::open(app, None)?;
-        close_lost(&store)?;
+        close_lost(&*store)?;
         let project = (!self.all).then_some(scope.project.as_str());
         let query = LaneQuery { project, ..LaneQuery::default() };
         let last = (!self.all).then_some(RECENT);
@@ -96,7 +96,7 @@ fn listing(entries: &[Entry], clock: Offset) -> String {
 }
 
 /// Closes every lane whose convoke is gone; what it had started, the guardian has ended.
-fn close_lost(store: &SqliteStore) -> Result<(), Failure> {
+fn close_lost(store: &dyn Store) -> Result<(), Failure> {
     let query = LaneQuery { open: true, ..LaneQuery::default() };
     for entry in store.lanes(query).map_err(refused)? {
         if whereabouts(&entry.begun.owner) == Whereabouts::Gone {
@@ -107,7 +107,7 @@ fn close_lost(store: &SqliteStore) -> Result<(), Failure> {
 }
 
 impl OneArgs {
-    fn find(&self, store: &SqliteStore) -> Result<Entry, Failure> {
+    fn find(&self, store: &dyn Store) -> Result<Entry, Failure> {
         let found = store.lane(self.id).map_err(refused)?;
         found.ok_or_else(|| {
             Failure::new(Exit::No, ListError::NoLane { id: self.id })
@@ -118,11 +118,11 @@ impl OneArgs {
     /// Prints everything that is known of a lane.
     pub(super) fn show(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let store = open_store(app)?;
-        close_lost(&store)?;
-        self.print(app, &store, output)
+        close_lost(&*store)?;
+        self.print(app, &*store, output)
     }
 
-    fn print(&self, app: &App, store: &SqliteStore, output: &mut Output) -> Result<Exit, Failure> {
+    fn print(&self, app: &App, store: &dyn Store, output: &mut Output) -> Result<Exit, Failure> {
         let entry = self.find(store)?;
         let report = EntryReport::new(&entry);
         match app.format {
@@ -135,10 +135,10 @@ impl OneArgs {
     /// Stops a lane by asking the convoke that runs it.
     pub(super) fn stop(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let store = open_store(app)?;
-        let entry = self.find(&store)?;
+        let entry = self.find(&*store)?;
         if entry.over.is_some() {
             output.say(&format!("note: lane {} is over: {}", self.id, entry.state()));
-            return self.print(app, &store, output);
+            return self.print(app, &*store, output);
         }
         let owner = &entry.begun.owner;
         let outcome = match whereabouts(owner) {
@@ -163,7 +163,7 @@ impl OneArgs {
                 }
             }
         }
-        self.print(app, &store, output)
+        self.print(app, &*store, output)
     }
 
     fn ask(&self, entry: &Entry) -> Result<(), Failure> {
