@@ -77,6 +77,28 @@ fn domain_has_no_effects() {
     }
 }
 
+// A second backend of the store must change nothing outside `crates/store`. The bench writes rows into
+// the database directly, to make large stores.
+#[test]
+fn only_the_stores_backend_knows_its_database() {
+    let library = concat!("rusq", "lite");
+    let may = |path: &str| {
+        path.starts_with("crates/store/src/sqlite")
+            || path.contains("/tests/")
+            || path == "xtask/src/bench/wake.rs"
+    };
+    for path in sources().iter().map(|path| relative(path)).filter(|path| !may(path)) {
+        let text = fs::read_to_string(xtask::root().join(&path)).unwrap();
+        assert!(!text.contains(library), "{path} mentions {library}");
+    }
+    for path in files(&xtask::root().join("crates"), "Cargo.toml") {
+        let manifest: Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+        let uses = manifest["dependencies"].as_table().unwrap().contains_key(library);
+        let is_store = relative(&path) == "crates/store/Cargo.toml";
+        assert_eq!(uses, is_store, "{}", relative(&path));
+    }
+}
+
 // Only doors may be exempt from the ban on effects.
 #[test]
 fn every_effect_has_one_door() {

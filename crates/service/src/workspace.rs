@@ -1,16 +1,15 @@
 //! The store, opened for the project and branch a command works on.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_engine::git::identity::repository_id;
 use convoke_engine::git::{Checkout, checkout};
 use convoke_store::error::StoreError;
-use convoke_store::project::ProjectStore;
-use convoke_store::sqlite::SqliteStore;
+use convoke_store::{Store, StoreLocation};
 
-use crate::clock::now;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::store;
@@ -24,7 +23,7 @@ const DETACHED: &str = "(detached)";
 /// An open store and where in it this command works.
 pub struct Workspace {
     /// The store.
-    pub store: SqliteStore,
+    pub store: Arc<dyn Store>,
     /// The project and branch.
     pub scope: Scope,
 }
@@ -44,7 +43,7 @@ impl Workspace {
     /// asked, so this is for commands, and for no hook. Only hints depend on it, so it cannot fail.
     pub fn keep_repository(&self, session: &Session) {
         let Self { store, scope } = self;
-        store.keep_use(&scope.project, now()).ok();
+        store.keep_use(&scope.project, session.now()).ok();
         if let Ok(None) = store.repository_of(&scope.project)
             && let Some(id) = repository_id(&session.project)
         {
@@ -58,20 +57,20 @@ impl Workspace {
         branch: Option<&str>,
         patience: Duration,
     ) -> Result<Self, Failure> {
-        let store =
-            SqliteStore::open_in_a_hurry(&store_path(session)?, patience).map_err(refused)?;
-        Self::with_store(store, session, branch)
+        let store = convoke_store::open_in_a_hurry(&store_location(session)?, patience);
+        Self::with_store(store.map_err(refused)?, session, branch)
     }
 
     fn with_store(
-        mut store: SqliteStore,
+        store: Arc<dyn Store>,
         session: &Session,
         branch: Option<&str>,
     ) -> Result<Self, Failure> {
         // A name that cannot be one is told of by the commands that need it.
-        if let Ok(actor) = speaker(None, session) {
-            store.act_for(actor);
-        }
+        let store = match speaker(None, session) {
+            Ok(actor) => store.acting_for(actor),
+            Err(_) => store,
+        };
         let checkout = checkout(&session.project);
         let folder = folder_of(session, checkout.as_ref());
         let wanted = wanted_name(&folder);
@@ -108,13 +107,13 @@ fn branch_of(checkout: Option<Checkout>) -> String {
 }
 
 /// Opens the user's store.
-pub fn open_store(session: &Session) -> Result<SqliteStore, Failure> {
-    SqliteStore::open(&store_path(session)?).map_err(refused)
+pub fn open_store(session: &Session) -> Result<Arc<dyn Store>, Failure> {
+    convoke_store::open(&store_location(session)?).map_err(refused)
 }
 
-/// Returns the store's file.
-pub fn store_path(session: &Session) -> Result<PathBuf, Failure> {
-    store::path(session)?.ok_or_else(|| {
+/// Returns where the user's store is.
+pub fn store_location(session: &Session) -> Result<StoreLocation, Failure> {
+    store::location(session)?.ok_or_else(|| {
         Failure::new(ErrorClass::Prerequisite, NoHome).hint("name a store with CONVOKE_STORE")
     })
 }

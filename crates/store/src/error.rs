@@ -1,5 +1,6 @@
 //! What can go wrong with a store, and what to do about it.
 
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
@@ -7,7 +8,26 @@ use convoke_domain::run::RunId;
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::DEEPEST;
 use convoke_domain::task::id::TaskId;
-use rusqlite::ErrorCode;
+
+use crate::location::StoreLocation;
+
+/// What the backend of a store itself reported. Every backend has error types of its own.
+pub type BackendCause = Box<dyn Error + Send + Sync>;
+
+/// Why a backend refused, as far as a user can do something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackendTrouble {
+    /// The store is broken, or holds something that is no store.
+    Damaged,
+    /// The user may not write to the store, or not reach it.
+    NotWritable,
+    /// There is no space left for the store.
+    Full,
+    /// Another program held the store for longer than the caller waits.
+    Busy,
+    /// Anything else.
+    Other,
+}
 
 /// A store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -21,18 +41,20 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The store could not be opened.
-    #[error("cannot open store `{}`", path.display())]
+    #[error("cannot open store `{location}`")]
     Open {
-        /// The store's file.
-        path: PathBuf,
-        /// What the database said.
-        source: rusqlite::Error,
+        /// Where the store is.
+        location: StoreLocation,
+        /// Why, in kind.
+        trouble: BackendTrouble,
+        /// Why, in the backend's words.
+        source: BackendCause,
     },
     /// A later version of Convoke has written to the store.
-    #[error("cannot use store `{}`: it has schema {found}, and this version knows {known}", path.display())]
+    #[error("cannot use store `{location}`: it has schema {found}, and this version knows {known}")]
     Newer {
-        /// The store's file.
-        path: PathBuf,
+        /// Where the store is.
+        location: StoreLocation,
         /// Its schema.
         found: usize,
         /// Ours.
@@ -43,8 +65,10 @@ pub enum StoreError {
     Failed {
         /// What was to be done.
         doing: &'static str,
-        /// What the database said.
-        source: rusqlite::Error,
+        /// Why not, in kind.
+        trouble: BackendTrouble,
+        /// Why not, in the backend's words.
+        source: BackendCause,
     },
     /// There is no such task in the scope.
     #[error("there is no task `{id}` here")]
@@ -122,10 +146,10 @@ pub enum StoreError {
         id: i64,
     },
     /// The file belongs to another program.
-    #[error("cannot use `{}` as a store: it belongs to another program", path.display())]
+    #[error("cannot use `{location}` as a store: it belongs to another program")]
     Foreign {
-        /// The file.
-        path: PathBuf,
+        /// Where the other program keeps its data.
+        location: StoreLocation,
     },
     /// There is no such agent in the scope.
     #[error("agent \"{name}\" not found")]
@@ -167,7 +191,7 @@ pub enum StoreError {
         /// The id.
         id: RunId,
     },
-    /// Somebody else has written to the journal, or the event was written before.
+    /// Another process has written to the journal, or the event was written before.
     #[error("cannot write event {seq} of run `{id}`: the next one is {next}")]
     OutOfTurn {
         /// The run.
@@ -182,7 +206,7 @@ pub enum StoreError {
 impl StoreError {
     /// Returns what the user can do next, if we know.
     pub fn hint(&self) -> Option<&'static str> {
-        let source = match self {
+        let trouble = match self {
             Self::Newer { .. } => {
                 return Some("update convoke, or name another store with CONVOKE_STORE");
             }
@@ -226,38 +250,18 @@ impl StoreError {
                 return Some("`convoke task log` says what was done, `task edit` changes it");
             }
             Self::Foreign { .. } => return Some("name another file with CONVOKE_STORE"),
-            Self::Open { source, .. } | Self::Failed { source, .. } => source,
+            Self::Open { trouble, .. } | Self::Failed { trouble, .. } => *trouble,
         };
-        hint_for(source.sqlite_error_code()?)
+        trouble.hint()
     }
 
     /// Tells whether the store itself is broken.
-    pub fn is_damage(&self) -> bool {
-        let code = match self {
-            Self::Open { source, .. } | Self::Failed { source, .. } => source.sqlite_error_code(),
-            Self::Folder { .. }
-            | Self::Newer { .. }
-            | Self::NoTask { .. }
-            | Self::Circle { .. }
-            | Self::TooDeep { .. }
-            | Self::Waits { .. }
-            | Self::NoMessage { .. }
-            | Self::NoProject { .. }
-            | Self::SameProject { .. }
-            | Self::NotSiblings { .. }
-            | Self::RemovedParent { .. }
-            | Self::NotRemoved { .. }
-            | Self::CannotUndo { .. }
-            | Self::Foreign { .. }
-            | Self::NoAgent { .. }
-            | Self::AgentExists { .. }
-            | Self::AgentBusy { .. }
-            | Self::NoRun { .. }
-            | Self::ManyRuns { .. }
-            | Self::RunExists { .. }
-            | Self::OutOfTurn { .. } => None,
-        };
-        code.is_some_and(|code| DAMAGE.contains(&code))
+    pub const fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Open { trouble: BackendTrouble::Damaged, .. }
+                | Self::Failed { trouble: BackendTrouble::Damaged, .. }
+        )
     }
 }
 
@@ -265,21 +269,18 @@ fn ids(ids: &[TaskId]) -> String {
     ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(" waits for ")
 }
 
-/// What the database says of a file that is broken.
-const DAMAGE: [ErrorCode; 2] = [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase];
-
-fn hint_for(code: ErrorCode) -> Option<&'static str> {
-    if DAMAGE.contains(&code) {
-        Some("run `convoke store check`; if it is damaged, restore a copy or move the file away")
-    } else if [ErrorCode::ReadOnly, ErrorCode::CannotOpen, ErrorCode::PermissionDenied]
-        .contains(&code)
-    {
-        Some("make the store writable, or name another with CONVOKE_STORE")
-    } else if code == ErrorCode::DiskFull {
-        Some("free some space; nothing was lost")
-    } else if [ErrorCode::DatabaseBusy, ErrorCode::DatabaseLocked].contains(&code) {
-        Some("another program holds the store; try again when it is done")
-    } else {
-        None
+impl BackendTrouble {
+    const fn hint(self) -> Option<&'static str> {
+        match self {
+            Self::Damaged => Some(
+                "run `convoke store check`; if it is damaged, restore a copy or move the file away",
+            ),
+            Self::NotWritable => {
+                Some("make the store writable, or name another with CONVOKE_STORE")
+            }
+            Self::Full => Some("free some space; nothing was lost"),
+            Self::Busy => Some("another program holds the store; try again when it is done"),
+            Self::Other => None,
+        }
     }
 }

@@ -88,7 +88,7 @@ pub trait JournalStore {
     /// is the first one's number, and must be the next: two who write one journal cannot both.
     fn append(&self, id: &RunId, seq: u64, events: &[NewEvent<'_>]) -> Result<String, StoreError>;
 
-    /// Reads a journal from an event on, one at a time, in order.
+    /// Reads a journal from an event on, one at a time, in order. `hear` may use the store.
     fn replay(&self, id: &RunId, from: u64, hear: &mut dyn FnMut(Entry)) -> Result<(), StoreError>;
 
     /// Returns a whole journal.

@@ -1,10 +1,12 @@
 //! Keeping what agents must not forget: tasks, messages, deeds, agents, and the skills they had.
 //!
-//! One trait for each kind of thing says what a store guarantees; `sqlite` is the store of one
-//! user. Every row belongs to one project and branch, and every question is asked within one.
-//! Many processes use a store at the same time; each write is one short transaction.
+//! One trait for each kind of thing says what a store guarantees, and [`Store`] is all of them.
+//! [`open`] returns one for a [`StoreLocation`]; which backend keeps it, no caller can tell. Every
+//! row belongs to one project and branch, and every question is asked within one. Many processes and
+//! threads use a store at the same time; each write is one short transaction.
 
 pub mod agent;
+mod backend;
 pub mod deed;
 pub mod delivery;
 pub mod dispatch;
@@ -13,17 +15,25 @@ pub mod foreign;
 pub mod install;
 pub mod journal;
 pub mod lane;
+mod location;
 pub mod message;
 pub mod pin;
 pub mod project;
 pub mod review_loop;
 pub mod skill;
-pub mod sqlite;
+mod sqlite;
 pub mod task;
 pub mod task_edit;
 pub mod task_history;
 pub mod transfer;
 pub mod wake_up;
+
+use std::sync::Arc;
+
+use convoke_domain::scope::AgentName;
+
+pub use crate::backend::{open, open_in_a_hurry};
+pub use crate::location::StoreLocation;
 
 use crate::agent::AgentStore;
 use crate::deed::DeedStore;
@@ -62,26 +72,10 @@ pub trait Store:
     + JournalStore
     + LoopStore
     + TransferStore
+    + Send
+    + Sync
 {
-}
-
-impl<T> Store for T where
-    T: ProjectStore
-        + TaskStore
-        + TaskEditStore
-        + TaskHistoryStore
-        + MessageStore
-        + AgentStore
-        + SkillStore
-        + DeedStore
-        + PinStore
-        + DeliveryStore
-        + DispatchStore
-        + InstallStore
-        + WakeUpStore
-        + LaneStore
-        + JournalStore
-        + LoopStore
-        + TransferStore
-{
+    /// Returns the same store for another actor: what changes tasks through it is written down as that
+    /// one's. Both stay usable.
+    fn acting_for(&self, actor: AgentName) -> Arc<dyn Store>;
 }

@@ -4,6 +4,7 @@
 //! line counts them, so that a file that was cut off is noticed.
 
 use std::io::{self, BufRead};
+use std::path::Path;
 
 use jiff::Timestamp;
 
@@ -61,9 +62,17 @@ pub enum TransferError {
     },
 }
 
-/// Takes everything out, and puts everything in.
+/// Takes everything out, puts everything in, and looks whether it is sound.
 pub trait TransferStore {
-    /// Writes every row as it is at one moment, line by line, and returns how many there were.
+    /// Returns what is wrong with the store; nothing if it is sound.
+    fn check(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Copies the store as it is at one moment into a file, and checks the copy, which is a store.
+    /// Other processes can write meanwhile.
+    fn backup(&self, path: &Path) -> Result<(), StoreError>;
+
+    /// Writes every row as it is at one moment, line by line, and returns how many there were. `write`
+    /// must not use the store, which waits for it.
     fn export(
         &self,
         now: Timestamp,

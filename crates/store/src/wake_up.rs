@@ -58,6 +58,7 @@ pub trait WakeUpStore {
         now: Timestamp,
     ) -> Result<Option<Said>, StoreError>;
 
-    /// Returns a number that is another one after somebody else has changed the store.
+    /// Returns a number that is another one after another process, or another opening of the store, has
+    /// changed it. What is changed through this opening does not count.
     fn changes(&self) -> Result<i64, StoreError>;
 }

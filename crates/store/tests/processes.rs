@@ -4,15 +4,16 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use convoke_domain::message::MessageKind;
 use convoke_domain::run::RunId;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_store::error::StoreError;
-use convoke_store::journal::{Integrity, JournalStore, NewEvent};
-use convoke_store::message::{MessageStore, NewMessage};
-use convoke_store::sqlite::SqliteStore;
-use convoke_store::task::{NewTask, TaskStore};
+use convoke_store::journal::{Integrity, NewEvent};
+use convoke_store::message::NewMessage;
+use convoke_store::task::NewTask;
+use convoke_store::{Store, StoreLocation};
 use jiff::Timestamp;
 
 const PROCESSES: usize = 16;
@@ -21,6 +22,10 @@ const STORE: &str = "CONVOKE_TEST_STORE";
 
 fn scope() -> Scope {
     Scope::new("app", "main")
+}
+
+fn open(path: &Path) -> Arc<dyn Store> {
+    convoke_store::open(&StoreLocation::file(path)).unwrap()
 }
 
 /// Runs a test of this file in many processes at once, on one store.
@@ -45,7 +50,7 @@ fn run_at_once(test: &str, store: &Path) {
 #[test]
 fn writer() {
     let Some(path) = std::env::var_os(STORE) else { return };
-    let store = SqliteStore::open(&PathBuf::from(path)).unwrap();
+    let store = open(&PathBuf::from(path));
     let from = AgentName::parse("writer").unwrap();
     for number in 0..WRITES / 2 {
         let content = format!("write {number}");
@@ -67,7 +72,7 @@ fn sixteen_processes_lose_nothing_and_never_find_the_store_locked() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new/store.db");
     run_at_once("writer", &path);
-    let store = SqliteStore::open(&path).unwrap();
+    let store = open(&path);
     assert_eq!(store.tasks(&scope()).unwrap().len(), PROCESSES * WRITES / 2);
     let messages = store.recent_messages(&scope(), PROCESSES * WRITES).unwrap();
     assert_eq!(messages.len(), PROCESSES * WRITES / 2);
@@ -87,7 +92,7 @@ const SHARED: u64 = 10;
 #[test]
 fn journal_writer() {
     let Some(path) = std::env::var_os(STORE) else { return };
-    let store = SqliteStore::open(&PathBuf::from(path)).unwrap();
+    let store = open(&PathBuf::from(path));
     let own = RunId::parse(&format!("own-{}", std::process::id())).unwrap();
     store.begin_run(&own, &scope(), "Add a search", Timestamp::UNIX_EPOCH).unwrap();
     let body = own.to_string();
@@ -108,7 +113,7 @@ fn journal_writer() {
 fn sixteen_processes_keep_journals_and_no_event_is_lost_or_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
-    let store = SqliteStore::open(&path).unwrap();
+    let store = open(&path);
     store.begin_run(&shared(), &scope(), "Add a search", Timestamp::UNIX_EPOCH).unwrap();
     run_at_once("journal_writer", &path);
     let runs = store.runs(&scope().project).unwrap();
@@ -116,7 +121,7 @@ fn sixteen_processes_keep_journals_and_no_event_is_lost_or_overwritten() {
     let together = store.events(&shared()).unwrap();
     for run in runs {
         assert_eq!(store.verify(&scope().project, &run.id).unwrap(), Integrity::Sound);
-        let of_run = |bodies: &[_]| bodies.iter().filter(|it| **it == run.id.as_str()).count();
+        let of_run = |bodies: &[_]| bodies.iter().filter(|body| **body == run.id.as_str()).count();
         let bodies: Vec<_> = together.iter().map(|entry| entry.body.as_str()).collect();
         let (own, in_shared) =
             if run.id == shared() { (PROCESSES as u64 * SHARED, 0) } else { (OWN, SHARED) };

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use convoke_store::project::ProjectStore;
-use convoke_store::sqlite::SqliteStore;
+use convoke_store::StoreLocation;
 use rusqlite::{Connection, params};
 
 use super::{MB, Row, Sink, all_turns, convoke, memory, millis, peak_bytes, time, weighed};
@@ -92,7 +91,7 @@ impl Home {
         fs::create_dir_all(&configuration)?;
         fs::write(configuration.join("config.toml"), "wake.agent = 'june'\n")?;
         let git = home.project().join(".git").canonicalize()?;
-        let store = SqliteStore::open(&home.store())?;
+        let store = convoke_store::open(&StoreLocation::file(home.store()))?;
         let project = store.project_name(&git.display().to_string(), "project")?;
         fill(&Connection::open(home.store())?, &project, size)?;
         Ok(home)

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::agent::{Agent, AgentStatus};
 use convoke_domain::scope::AgentName;
-use convoke_store::agent::{AgentChange, AgentStore};
+use convoke_store::agent::AgentChange;
 use convoke_store::error::StoreError;
 use serde::Serialize;
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, Scope as Threads};
 use std::time::Duration;
@@ -16,8 +15,6 @@ use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lock::{Lock, NotLocked};
 use convoke_engine::owner::is_gone;
 use convoke_engine::skill::hash;
-use convoke_store::agent::AgentStore;
-use convoke_store::wake_up::WakeUpStore;
 use serde::Serialize;
 
 use super::deliver::{Delivered, Delivery, client, session, wakes_nobody};
@@ -28,7 +25,7 @@ use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure};
 use crate::interrupt;
 use crate::output::Output;
-use crate::workspace::{Workspace, refused, store_path};
+use crate::workspace::{Workspace, refused, store_location};
 use convoke_service::lane::{CallBudget, OverBudgetReport, over_budget_warning, sentence};
 
 /// How often it is asked whether the store has changed, and whether whoever is busy still runs.
@@ -131,9 +128,8 @@ impl Args {
 /// Two that attend to the same agents would only be in each other's way.
 fn lock(app: &App, scope: &Scope) -> Result<Lock, Failure> {
     let holder = format!("process {}", std::process::id());
-    let mut path = store_path(app)?.into_os_string();
-    path.push(format!("-attend-{}", &hash(described(scope))[..16]));
-    Lock::take(&PathBuf::from(path), &holder).map_err(|source| {
+    let what = format!("attend-{}", &hash(described(scope))[..16]);
+    Lock::take(&store_location(app)?.lock_file(&what), &holder).map_err(|source| {
         let hint = match source {
             NotLocked::Held { .. } => Some("stop it first".to_owned()),
             NotLocked::File { .. } => None,

@@ -8,7 +8,6 @@ use convoke_domain::design::matter::{
 use convoke_domain::design::progress::Step;
 use convoke_domain::design::walk::{Ending, Need, Next, Progress, walk};
 use convoke_domain::run::{RunId, RunState};
-use convoke_store::journal::JournalStore;
 use serde::Serialize;
 
 use super::design::{CourseArgs, hold, opened};

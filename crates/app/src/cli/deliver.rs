@@ -16,12 +16,9 @@ use convoke_engine::owner::{is_gone, myself};
 use convoke_engine::scratch;
 use convoke_engine::wake::{Assembled, Call};
 use convoke_service::observer::Reporter;
-use convoke_store::agent::AgentStore;
 use convoke_store::error::StoreError;
 use convoke_store::message::{self, Receipt, Said};
-use convoke_store::pin::PinStore;
-use convoke_store::skill::SkillStore;
-use convoke_store::wake_up::{WakeUpEnd, WakeUpStore};
+use convoke_store::wake_up::WakeUpEnd;
 
 use super::wake::{profile_of, wake};
 use crate::app::App;

@@ -44,7 +44,6 @@ use convoke_domain::run::RunId;
 use convoke_engine::design::run::Journal;
 use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::supervisor::Limits;
-use convoke_store::journal::JournalStore;
 
 /// No feature is described in more words: every agent is given all of them, most of them several
 /// times, and some are given them on a command line.
@@ -280,7 +279,7 @@ pub(super) fn opened<'w>(
     workspace: &'w Workspace,
     id: &RunId,
 ) -> Result<(Journal<'w>, Vec<Stamped>), Failure> {
-    Journal::open(&workspace.store, id.clone()).map_err(|error| {
+    Journal::open(&*workspace.store, id.clone()).map_err(|error| {
         Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
     })
 }

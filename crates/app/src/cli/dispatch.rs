@@ -27,7 +27,6 @@ use convoke_engine::dispatch::feature::{Beside, Feature, NoFeature};
 use convoke_engine::dispatch::next::{NextError, write_state};
 use convoke_engine::dispatch::role_files::RoleFilesError;
 use convoke_engine::file;
-use convoke_store::dispatch::DispatchStore;
 use serde::Serialize;
 
 use crate::app::{App, Format};
@@ -172,7 +171,7 @@ impl MaybeFeature {
         let feature = self.find(app, &settings(app)?)?;
         let Workspace { store, scope } = Workspace::open(app, None)?;
         let forgotten = store.forget_rounds(&scope, &feature.name()).map_err(refused)?;
-        write_state(&store, &scope, &feature).map_err(next_failed)?;
+        write_state(&*store, &scope, &feature).map_err(next_failed)?;
         match app.format {
             Format::Json => output.json(&serde_json::json!({ "forgotten": forgotten }))?,
             Format::Text => output.data(&format!("forgot the rounds of {forgotten} roles\n"))?,

@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::Output;
-use crate::workspace::{open_store, store_path};
+use crate::workspace::{open_store, store_location};
 
 /// With less room on its disk, a store soon cannot be written.
 const LITTLE_ROOM: u64 = 100 * 1024 * 1024;
@@ -161,7 +161,7 @@ fn configuration(app: &App) -> Vec<Check> {
         dispatch::settings(app).map(drop),
         health::settings(app).map(drop),
         lane::settings(app).map(drop),
-        store::path(app).map(drop),
+        store::location(app).map(drop),
     ];
     let mut wrong: Vec<Check> = Vec::new();
     for failure in read.into_iter().filter_map(Result::err) {
@@ -207,7 +207,7 @@ fn folders(app: &App) -> Vec<Check> {
 
 /// Returns the folder that the store is in.
 fn state(app: &App) -> Option<std::path::PathBuf> {
-    let path = std::path::absolute(store_path(app).ok()?).ok()?;
+    let path = std::path::absolute(store_location(app).ok()?.as_file()?).ok()?;
     path.parent().map(Path::to_owned)
 }
 
@@ -224,25 +224,27 @@ fn room(app: &App) -> Vec<Check> {
 
 fn stored(app: &App) -> Vec<Check> {
     let opened = open_store(app).and_then(|store| store.check().map_err(crate::workspace::refused));
-    let (path, problems) = match (store_path(app), opened) {
-        (Ok(path), Ok(problems)) => (path, problems),
+    let (location, problems) = match (store_location(app), opened) {
+        (Ok(location), Ok(problems)) => (location, problems),
         (Err(failure), _) | (_, Err(failure)) => {
             return vec![Check::failure("store", &failure, "restore a copy, or move it away")];
         }
     };
-    let shown = path.display();
-    vec![match (problems.first(), try_opening(&path)) {
+    let opened = location.as_file().map_or(Ok(()), try_opening);
+    vec![match (problems.first(), opened) {
         (Some(problem), _) => Check::fail(
             "store",
-            format!("{shown} is damaged: {problem}"),
+            format!("{location} is damaged: {problem}"),
             "restore a copy, or move the file away and begin anew",
         ),
         (None, Err(error)) => Check::fail(
             "store",
-            format!("{shown} cannot be written: {error}"),
+            format!("{location} cannot be written: {error}"),
             "let yourself write to it, or name another with CONVOKE_STORE",
         ),
-        (None, Ok(())) => Check::ok("store", format!("{shown} is sound, with the present schema")),
+        (None, Ok(())) => {
+            Check::ok("store", format!("{location} is sound, with the present schema"))
+        }
     }]
 }
 

@@ -1,7 +1,7 @@
 //! Saying that other branches and folders of the same repository have open tasks.
 
 use convoke_engine::git::identity::repository_id;
-use convoke_store::project::{KnownProject, MOST_COUNTED, ProjectStore};
+use convoke_store::project::{KnownProject, MOST_COUNTED};
 
 use super::project::{folder, is_gone};
 use crate::app::App;

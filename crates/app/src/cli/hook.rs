@@ -14,7 +14,7 @@ use convoke_engine::hook::{Answer, Entry, Heard, Input, answer, record};
 use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
 use convoke_engine::wake::Sources;
-use convoke_store::delivery::{DeliveryStore, Session};
+use convoke_store::delivery::Session;
 
 use super::wake::{library, profile_of, sources};
 use crate::app::{App, Format, Verbosity};

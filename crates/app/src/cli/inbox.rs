@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 
 use convoke_domain::message::{Message, activity};
 use convoke_domain::scope::AgentName;
-use convoke_store::agent::{AgentChange, AgentStore};
-use convoke_store::message::{Addressed, MessageStore, Receipt};
+use convoke_store::agent::AgentChange;
+use convoke_store::message::{Addressed, Receipt};
 use jiff::tz::Offset;
 use serde::Serialize;
 

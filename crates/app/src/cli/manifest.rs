@@ -13,7 +13,7 @@ use convoke_domain::run::RunId;
 use convoke_engine::manifest::read::{Bundle, read_export};
 use convoke_engine::manifest::record::{NoRecord, Record};
 use convoke_engine::manifest::write::{Order, Source, WriteError, write, write_all};
-use convoke_store::journal::{Integrity, JournalStore, Run};
+use convoke_store::journal::{Integrity, Run};
 use serde::Serialize;
 
 pub(super) use self::plumbing::{plumbing_read, plumbing_write};

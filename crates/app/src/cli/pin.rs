@@ -3,7 +3,7 @@
 use clap::{Subcommand, ValueEnum};
 use convoke_domain::pin::{MOST, Pin, PinText};
 use convoke_domain::task::id::TaskId;
-use convoke_store::pin::{NewPin, PinReceipt, PinStore, Reach};
+use convoke_store::pin::{NewPin, PinReceipt, Reach};
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};
 use serde::Serialize;

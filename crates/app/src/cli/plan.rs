@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use convoke_domain::pin::PinText;
-use convoke_store::pin::{NewPin, PinStore, Reach};
-use convoke_store::task::TaskStore;
+use convoke_store::pin::{NewPin, Reach};
 
 use super::pin::{add, refuse_agents};
 use super::task::{line, plan_file};

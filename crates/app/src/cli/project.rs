@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Subcommand;
 use convoke_domain::repository::RepositoryId;
 use convoke_engine::git::identity::repository_id;
-use convoke_store::project::{KnownProject, MergedProject, ProjectStore};
+use convoke_store::project::{KnownProject, MergedProject};
 use serde::Serialize;
 
 use crate::app::{App, Format};

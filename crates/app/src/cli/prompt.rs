@@ -6,8 +6,8 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::wake::NewMessage;
 use convoke_domain::wake::hop::wakes;
 use convoke_engine::lane::adapter::Rights;
-use convoke_store::agent::{AgentChange, AgentStore};
-use convoke_store::message::{self, MessageStore, Said};
+use convoke_store::agent::AgentChange;
+use convoke_store::message::{self, Said};
 use serde::Serialize;
 
 use super::deliver::{Delivered, Delivery, client, found, session, wakes_nobody};

@@ -17,8 +17,8 @@ use convoke_domain::text::{fitting, hanging, width};
 use convoke_engine::design::run::hashes;
 use convoke_engine::design::run_folder::RunFolders;
 use convoke_engine::manifest::record::RECORD_FILE;
-use convoke_store::journal::{Integrity, JournalStore, Run};
-use convoke_store::lane::{LaneQuery, LaneStore};
+use convoke_store::journal::{Integrity, Run};
+use convoke_store::lane::LaneQuery;
 
 use self::artifact::artifact;
 pub(super) use self::integrity::{integrity, must_be_sound};
@@ -189,7 +189,7 @@ impl RunsArgs {
         let reports: Vec<_> = runs
             .iter()
             .map(|run| {
-                let end = Conclusion::of(store, run)?;
+                let end = Conclusion::of(&**store, run)?;
                 let state = if end.is_open { RunState::Stopped } else { run.state };
                 Ok(RunReport {
                     run: run.id.to_string(),

@@ -8,10 +8,9 @@ use convoke_domain::task::Task;
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_domain::wake::hop::wakes;
-use convoke_store::agent::AgentStore;
-use convoke_store::deed::{DeedStore, NewDeed};
+use convoke_store::deed::NewDeed;
 use convoke_store::error::StoreError;
-use convoke_store::message::{Heard, MessageStore, NewMessage};
+use convoke_store::message::{Heard, NewMessage};
 use serde::Serialize;
 
 use super::deliver::wakes_nobody;

@@ -5,8 +5,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::skill::SkillId;
 use convoke_domain::task::id::TaskId;
 use convoke_engine::skill::Skill;
-use convoke_store::skill::SkillStore;
-use convoke_store::task::{Change, TaskStore};
+use convoke_store::task::Change;
 use serde::Serialize;
 
 use super::wake::library;

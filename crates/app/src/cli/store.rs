@@ -10,7 +10,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{open_store, refused, store_path};
+use crate::workspace::{open_store, refused, store_location};
 
 /// Look after the store
 #[derive(Debug, clap::Args)]
@@ -72,7 +72,7 @@ fn with_a_way_out(mut failure: Failure) -> Failure {
 fn check(app: &App, output: &mut Output) -> Result<Exit, Failure> {
     let store = open_store(app).map_err(with_a_way_out)?;
     let problems = store.check().map_err(refused)?;
-    let path = store_path(app)?.display().to_string();
+    let path = store_location(app)?.to_string();
     let sound = problems.is_empty();
     match app.format {
         Format::Json => output.json(&Report { path, sound, problems })?,

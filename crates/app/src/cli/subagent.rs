@@ -7,8 +7,7 @@ use convoke_domain::subagent::Role;
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_engine::subagent::assemble;
-use convoke_store::deed::{DeedStore, NewDeed};
-use convoke_store::pin::PinStore;
+use convoke_store::deed::NewDeed;
 use serde::Serialize;
 
 use super::wake::{library, sources};

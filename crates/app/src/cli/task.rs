@@ -22,7 +22,7 @@ use convoke_domain::task::Status;
 use convoke_domain::task::deed::DeedKind;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::Priority;
-use convoke_store::task::{Change, NewTask, TaskStore};
+use convoke_store::task::{Change, NewTask};
 
 use crate::app::{App, Format};
 use crate::clock::now;
@@ -179,7 +179,7 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::open(app, self.branch.as_deref())?;
         let actor = speaker(self.actor.as_ref(), app)?;
-        workspace.store.act_for(actor.clone());
+        workspace.store = workspace.store.acting_for(actor.clone());
         workspace.keep_repository(app);
         match &self.command {
             Command::Add(args) => args.run(&workspace, app, output),

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::forecast::{Forecast, Range, forecast};
 use convoke_domain::lane::ledger::{Entry, Key, Sum, groups};
-use convoke_store::lane::{LaneQuery, LaneStore};
+use convoke_store::lane::LaneQuery;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::Offset;

@@ -156,7 +156,7 @@ pub(super) fn sources<'a>(
     library: &'a Library,
 ) -> Sources<'a> {
     Sources {
-        store: &workspace.store,
+        store: &*workspace.store,
         scope: &workspace.scope,
         root: &app.project,
         library,

@@ -3,8 +3,8 @@
 use std::fs;
 
 use convoke_domain::run::{RunId, RunState};
-use convoke_store::journal::{Entry, JournalStore, NewEvent};
-use convoke_store::sqlite::SqliteStore;
+use convoke_store::StoreLocation;
+use convoke_store::journal::{Entry, NewEvent};
 use serde_json::Value;
 
 use crate::harness::Project;
@@ -17,7 +17,8 @@ fn with_older_run(changed: Option<&str>) -> (Project, String) {
     let project = Project::new();
     let outcome = project.run(&["design", "--rehearse", "--auto"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let store = SqliteStore::open(&project.path("../home/.local/state/convoke/store.db")).unwrap();
+    let path = project.path("../home/.local/state/convoke/store.db");
+    let store = convoke_store::open(&StoreLocation::file(path)).unwrap();
     let root = serde_json::from_str::<Value>(&project.stdout(&["runs", "--json"])).unwrap();
     let id = RunId::parse(root[0]["run"].as_str().unwrap()).unwrap();
     let record = project.stdout(&["show", id.as_str(), "--artifact", "manifest"]);

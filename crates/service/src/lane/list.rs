@@ -5,8 +5,8 @@ use std::time::Duration;
 use convoke_domain::lane::ledger::Entry;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_engine::owner::{Whereabouts, stop as stop_owner, whereabouts};
-use convoke_store::lane::{LaneQuery, LaneStore};
-use convoke_store::sqlite::SqliteStore;
+use convoke_store::Store;
+use convoke_store::lane::LaneQuery;
 use jiff::Timestamp;
 
 use crate::failure::{ErrorClass, Failure};
@@ -53,7 +53,7 @@ enum ListError {
 /// Lists lanes, those that run first. One whose process is gone is closed as lost.
 pub fn list(session: &Session, which: LaneList) -> Result<Vec<Entry>, Failure> {
     let Workspace { store, scope } = Workspace::open(session, None)?;
-    close_lost(&store, session.now())?;
+    close_lost(&*store, session.now())?;
     let is_recent = which == LaneList::Recent;
     let project = is_recent.then_some(scope.project.as_str());
     let query = LaneQuery { project, ..LaneQuery::default() };
@@ -68,14 +68,14 @@ pub fn list(session: &Session, which: LaneList) -> Result<Vec<Entry>, Failure> {
 /// Returns everything that is known of a lane.
 pub fn show(session: &Session, id: i64) -> Result<Entry, Failure> {
     let store = open_store(session)?;
-    close_lost(&store, session.now())?;
-    find(&store, id)
+    close_lost(&*store, session.now())?;
+    find(&*store, id)
 }
 
 /// Stops a lane by asking the process that runs it; all lanes of that process stop.
 pub fn stop(session: &Session, id: i64) -> Result<StoppedLane, Failure> {
     let store = open_store(session)?;
-    let entry = find(&store, id)?;
+    let entry = find(&*store, id)?;
     if entry.over.is_some() {
         return Ok(StoppedLane { entry, was_over: true, with_it: Vec::new() });
     }
@@ -100,10 +100,10 @@ pub fn stop(session: &Session, id: i64) -> Result<StoppedLane, Failure> {
             with_it.extend(Some(other.id).filter(|other| *other != id));
         }
     }
-    Ok(StoppedLane { entry: find(&store, id)?, was_over: false, with_it })
+    Ok(StoppedLane { entry: find(&*store, id)?, was_over: false, with_it })
 }
 
-fn find(store: &SqliteStore, id: i64) -> Result<Entry, Failure> {
+fn find(store: &dyn Store, id: i64) -> Result<Entry, Failure> {
     store.lane(id).map_err(refused)?.ok_or_else(|| {
         Failure::new(ErrorClass::Refused, ListError::NoLane { id })
             .hint("see `convoke lane list --all`")
@@ -111,7 +111,7 @@ fn find(store: &SqliteStore, id: i64) -> Result<Entry, Failure> {
 }
 
 /// Closes every lane whose process is gone; its guardian has ended what was left of it.
-fn close_lost(store: &SqliteStore, now: Timestamp) -> Result<(), Failure> {
+fn close_lost(store: &dyn Store, now: Timestamp) -> Result<(), Failure> {
     let query = LaneQuery { open: true, ..LaneQuery::default() };
     for entry in store.lanes(query).map_err(refused)? {
         if whereabouts(&entry.begun.owner) == Whereabouts::Gone {

@@ -5,7 +5,6 @@ use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::pin::Pin;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
-use convoke_store::pin::PinStore;
 
 use super::LaneRequest;
 use crate::failure::with_causes;

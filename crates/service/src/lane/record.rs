@@ -12,7 +12,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::owner::myself;
 use convoke_engine::skill::hash;
 use convoke_store::error::StoreError;
-use convoke_store::lane::{LaneQuery, LaneStore};
+use convoke_store::lane::LaneQuery;
 use jiff::Timestamp;
 use jiff::civil::Time;
 

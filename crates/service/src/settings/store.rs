@@ -1,8 +1,7 @@
 //! The `[store]` section, which only a user's own file may have: a project that comes from somewhere
 //! must not choose where its user's memory is kept.
 
-use std::path::PathBuf;
-
+use convoke_store::StoreLocation;
 use toml::Value;
 
 use super::{read_file, wrong};
@@ -12,16 +11,17 @@ use crate::session::Session;
 /// The section's name.
 pub const SECTION: &str = "store";
 
-/// Returns the store's file: from the environment, else the user's file, else the default place;
+/// Returns where the store is: from the environment, else the user's file, else the default place;
 /// `None` if there is no home to have it.
-pub fn path(session: &Session) -> Result<Option<PathBuf>, Failure> {
-    if let Some(path) = session.environment.store() {
-        return Ok(Some(path));
+pub fn location(session: &Session) -> Result<Option<StoreLocation>, Failure> {
+    if let Some(named) = session.environment.store() {
+        return Ok(Some(StoreLocation::parse(named)));
     }
-    Ok(configured(session)?.or_else(|| session.environment.default_store()))
+    let default = || session.environment.default_store().map(StoreLocation::file);
+    Ok(configured(session)?.or_else(default))
 }
 
-fn configured(session: &Session) -> Result<Option<PathBuf>, Failure> {
+fn configured(session: &Session) -> Result<Option<StoreLocation>, Failure> {
     let user = session.environment.user_config().filter(|path| !super::is_out_of_reach(path));
     let Some(file) = user else { return Ok(None) };
     let Some(section) = read_file(&file)?.remove(SECTION) else { return Ok(None) };
@@ -31,6 +31,7 @@ fn configured(session: &Session) -> Result<Option<PathBuf>, Failure> {
         return Err(super::unknown(&format!("{SECTION}.{name}"), &file, "key", &["path"]));
     }
     let Some(value) = values.get("path") else { return Ok(None) };
-    let path = value.as_str().map(PathBuf::from).filter(|path| path.is_absolute());
-    path.map(Some).ok_or_else(|| wrong(place("store.path"), "an absolute path"))
+    let location = value.as_str().map(StoreLocation::parse);
+    let location = location.filter(|location| !location.is_relative());
+    location.map(Some).ok_or_else(|| wrong(place("store.path"), "an absolute path"))
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::message::receive;
 use super::row::{Time, Word, one_of};
-use super::{SqliteStore, failed, rows};
+use super::{SqliteStore, failed};
 use crate::agent::{AgentChange, AgentStore, Left, Removal};
 use crate::error::StoreError;
 use crate::message::Receipt;
@@ -19,7 +19,7 @@ impl AgentStore for SqliteStore {
                    VALUES (?1, ?2, ?3, ?4, 'idle') \
                    ON CONFLICT DO UPDATE SET client = excluded.client";
         let values = params![scope.project, scope.branch, name.as_str(), client];
-        self.connection.execute(sql, values).map(drop).map_err(failed("add the agent"))
+        self.change("add the agent", sql, values).map(drop)
     }
 
     fn agent(&self, scope: &Scope, name: &AgentName) -> Result<Option<Agent>, StoreError> {
@@ -30,7 +30,7 @@ impl AgentStore for SqliteStore {
     fn agents(&self, scope: &Scope) -> Result<Vec<Agent>, StoreError> {
         let sql = "SELECT * FROM agents WHERE project = ?1 AND branch = ?2 ORDER BY name";
         let values = params![scope.project, scope.branch];
-        rows(&self.connection, sql, values, read_agent).map_err(failed("read agents"))
+        self.read_all("read agents", sql, values, read_agent)
     }
 
     fn change_agent(
@@ -44,7 +44,7 @@ impl AgentStore for SqliteStore {
                 "UPDATE agents SET {assignment} WHERE project = ?2 AND branch = ?3 AND name = ?4"
             );
             let values = params![value, scope.project, scope.branch, name.as_str()];
-            self.connection.execute(&sql, values)
+            self.connection().execute(&sql, values)
         };
         let changed = match change {
             AgentChange::Status(status) => set("status = ?1", &status.name()),
@@ -218,7 +218,7 @@ mod tests {
         let sql = "SELECT tables.name, columns.name FROM sqlite_schema AS tables, \
                    pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'";
         let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
-        let columns = rows(&store.connection, sql, &[], read).unwrap();
+        let columns = store.read_all("list the columns", sql, &[], read).unwrap();
         // Here it is a client that is called an agent, or a client's own name for a session.
         let others = [("lanes", "agent"), ("counters", "agent"), ("resume_states", "agent_id")];
         // Triggers keep these.

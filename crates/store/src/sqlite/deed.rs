@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row, params};
 use super::message::insert_event;
 use super::row::{Time, Word, one_of};
 use super::task::{find, no_task};
-use super::{SqliteStore, failed, rows};
+use super::{SqliteStore, failed};
 use crate::deed::{DeedStore, NewDeed};
 use crate::error::StoreError;
 
@@ -55,14 +55,14 @@ impl DeedStore for SqliteStore {
         let sql = "SELECT * FROM task_deeds WHERE project = ?1 AND branch = ?2 AND task_id = ?3 \
                    AND superseded_at IS NULL ORDER BY id";
         let values = params![scope.project, scope.branch, task.as_str()];
-        rows(&self.connection, sql, values, read_deed).map_err(failed("read the deeds"))
+        self.read_all("read the deeds", sql, values, read_deed)
     }
 
     fn deeds_of_message(&self, scope: &Scope, message: i64) -> Result<Vec<TaskDeed>, StoreError> {
         let sql = "SELECT * FROM task_deeds WHERE message_id = ?3 \
                    AND project = ?1 AND branch = ?2 ORDER BY id";
         let values = params![scope.project, scope.branch, message];
-        rows(&self.connection, sql, values, read_deed).map_err(failed("read the deeds"))
+        self.read_all("read the deeds", sql, values, read_deed)
     }
 }
 

@@ -5,7 +5,7 @@ use convoke_domain::scope::{Address, Scope};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::row::{Time, Word};
+use super::row::{Time, Word, stored};
 use super::{SqliteStore, failed, rows};
 use crate::delivery::{Activity, BoundSession, DeliveryStore, LastText, Session, Wording};
 use crate::error::StoreError;
@@ -18,18 +18,17 @@ impl DeliveryStore for SqliteStore {
         let Address { scope, agent } = agent;
         let (client, id) = (session.client.name(), session.id);
         let values = params![client, id, scope.project, scope.branch, agent.as_str()];
-        self.connection.execute(sql, values).map(drop).map_err(failed("bind the session"))
+        self.change("bind the session", sql, values).map(drop)
     }
 
     fn bound(&self, session: Session<'_>) -> Result<Option<Address>, StoreError> {
         let sql =
             "SELECT project, branch, agent FROM sessions WHERE client = ?1 AND session_id = ?2";
-        let found =
-            self.connection.query_row(sql, params![session.client.name(), session.id], |row| {
-                let scope = Scope { project: row.get(0)?, branch: row.get(1)? };
-                Ok(Address { scope, agent: row.get(2).map(|Word(name)| name)? })
-            });
-        found.optional().map_err(failed("find the session"))
+        let values = params![session.client.name(), session.id];
+        self.read_first("find the session", sql, values, |row| {
+            let scope = Scope { project: row.get(0)?, branch: row.get(1)? };
+            Ok(Address { scope, agent: row.get(2).map(|Word(name)| name)? })
+        })
     }
 
     fn sessions(&self, project: &str) -> Result<Vec<BoundSession>, StoreError> {
@@ -45,16 +44,15 @@ impl DeliveryStore for SqliteStore {
             let client = Client::parse(&client);
             Ok(client.map(|client| BoundSession { client, id, agent, noticed_at }))
         };
-        let found = rows(&self.connection, sql, params![project], read);
-        let found = found.map(|sessions| sessions.into_iter().flatten().collect());
-        found.map_err(failed("list the sessions"))
+        let sessions = self.read_all("list the sessions", sql, params![project], read)?;
+        Ok(sessions.into_iter().flatten().collect())
     }
 
     fn fired(&self, client: Client, project: &str, now: Timestamp) -> Result<(), StoreError> {
         let sql = "INSERT INTO firings (client, project, fired_at) VALUES (?1, ?2, ?3) \
                    ON CONFLICT DO UPDATE SET fired_at = excluded.fired_at";
         let values = params![client.name(), project, Time(now)];
-        self.connection.execute(sql, values).map(drop).map_err(failed("record the hook"))
+        self.change("record the hook", sql, values).map(drop)
     }
 
     fn activity(&self, client: Client, project: &str) -> Result<Activity, StoreError> {
@@ -67,15 +65,12 @@ impl DeliveryStore for SqliteStore {
         let values = params![client.name(), project];
         let time =
             |row: &Row<'_>, column| Ok(row.get::<_, Option<Time>>(column)?.map(|Time(at)| at));
-        let read = || {
-            let fired_at =
-                self.connection.query_row(fired, values, |row| time(row, 0)).optional()?;
-            let both = |row: &Row<'_>| Ok((time(row, 0)?, time(row, 1)?));
-            let last = self.connection.query_row(delivered, values, both).optional()?;
-            let (delivered_at, arrived_at) = last.unwrap_or_default();
-            Ok(Activity { fired_at: fired_at.flatten(), delivered_at, arrived_at })
-        };
-        read().map_err(failed("read the deliveries"))
+        let doing = "read the deliveries";
+        let fired_at = self.read_first(doing, fired, values, |row| time(row, 0))?;
+        let both = |row: &Row<'_>| Ok((time(row, 0)?, time(row, 1)?));
+        let last = self.read_first(doing, delivered, values, both)?;
+        let (delivered_at, arrived_at) = last.unwrap_or_default();
+        Ok(Activity { fired_at: fired_at.flatten(), delivered_at, arrived_at })
     }
 
     fn last_text(&self, session: Session<'_>, entry: u32) -> Result<Option<LastText>, StoreError> {
@@ -91,8 +86,7 @@ impl DeliveryStore for SqliteStore {
             Ok(LastText { wording: read_wording(row)?, at, arrived: row.get("has_arrived")? })
         };
         let values = params![session.client.name(), session.id, entry];
-        let found = self.connection.query_row(sql, values, read).optional();
-        found.map_err(failed("read the last wake-up"))
+        self.read_first("read the last wake-up", sql, values, read)
     }
 
     fn notice(
@@ -129,7 +123,7 @@ impl DeliveryStore for SqliteStore {
             let sql = "INSERT OR IGNORE INTO deliveries \
                        (client, session_id, loss, text, messages, newest_known, record_bytes, \
                        made_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-            let bytes = i64::try_from(wording.record_bytes).unwrap_or(i64::MAX);
+            let bytes = stored(wording.record_bytes);
             let messages: Vec<_> = wording.messages.iter().map(i64::to_string).collect();
             let (text, messages, known) = (&wording.text, messages.join(" "), wording.newest_known);
             let values = params![client, id, loss, text, messages, known, bytes, Time(now)];

@@ -4,10 +4,10 @@ use convoke_domain::dispatch::gate::Tried;
 use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
 use convoke_domain::dispatch::resume::ResumeState;
 use convoke_domain::scope::Scope;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
-use super::row::{Time, one_of};
-use super::{SqliteStore, failed, rows};
+use super::row::{Time, one_of, stored};
+use super::{SqliteStore, failed};
 use crate::dispatch::{DispatchStore, Post, Round};
 use crate::error::StoreError;
 
@@ -25,7 +25,7 @@ impl DispatchStore for SqliteStore {
             entry.role,
             entry.iteration,
             entry.mode.name(),
-            entry.prompt_chars.map(|chars| i64::try_from(chars).unwrap_or(i64::MAX)),
+            entry.prompt_chars.map(stored),
             entry.artifacts.join("\n"),
             entry.confirmed,
             entry.missing.join("\n"),
@@ -33,12 +33,12 @@ impl DispatchStore for SqliteStore {
             entry.proven.join("\n"),
             Time(entry.at),
         ];
-        self.connection.execute(sql, values).map(drop).map_err(failed("record the dispatch"))
+        self.change("record the dispatch", sql, values).map(drop)
     }
 
     fn ledger(&self, project: &str) -> Result<Vec<LedgerEntry>, StoreError> {
         let sql = "SELECT * FROM dispatches WHERE project = ?1 ORDER BY id";
-        rows(&self.connection, sql, params![project], read_entry).map_err(failed("read the ledger"))
+        self.read_all("read the ledger", sql, params![project], read_entry)
     }
 
     fn keep_round(&self, scope: &Scope, post: Post<'_>, round: &Round) -> Result<(), StoreError> {
@@ -54,7 +54,6 @@ impl DispatchStore for SqliteStore {
             let sql = "INSERT INTO resume_states (project, branch, feature, role, iteration, mode, \
                        agent_id, prompt_chars, iteration1_prompt_length, last_commit_sha, seen) \
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-            let number = |chars: u64| i64::try_from(chars).unwrap_or(i64::MAX);
             let values = params![
                 project,
                 branch,
@@ -63,8 +62,8 @@ impl DispatchStore for SqliteStore {
                 state.last_iteration,
                 round.mode.name(),
                 state.agent_id,
-                number(round.prompt_chars),
-                number(state.iteration1_prompt_length),
+                stored(round.prompt_chars),
+                stored(state.iteration1_prompt_length),
                 state.last_commit_sha,
                 round.seen,
             ];
@@ -84,8 +83,7 @@ impl DispatchStore for SqliteStore {
                    AND feature = ?3 AND role = ?4 AND iteration < ?5 \
                    ORDER BY iteration DESC LIMIT 1";
         let values = params![scope.project, scope.branch, post.feature, post.role, iteration];
-        let found = self.connection.query_row(sql, values, read_round).optional();
-        found.map_err(failed("find the last round"))
+        self.read_first("find the last round", sql, values, read_round)
     }
 
     fn name_session(
@@ -101,7 +99,7 @@ impl DispatchStore for SqliteStore {
                      AND feature = ?3 AND role = ?4 AND iteration < ?5)";
         let Post { feature, role } = post;
         let values = params![scope.project, scope.branch, feature, role, iteration, agent_id];
-        let named = self.connection.execute(sql, values).map_err(failed("name the session"))?;
+        let named = self.change("name the session", sql, values)?;
         Ok(named > 0)
     }
 
@@ -112,14 +110,14 @@ impl DispatchStore for SqliteStore {
                    ORDER BY role";
         let values = params![scope.project, scope.branch, feature];
         let read = |row: &Row<'_>| Ok((row.get("role")?, read_round(row)?));
-        rows(&self.connection, sql, values, read).map_err(failed("read the rounds"))
+        self.read_all("read the rounds", sql, values, read)
     }
 
     fn record_gate(&self, tried: &Tried) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO gates (client, version, reason, tried_at) \
                    VALUES (?1, ?2, ?3, ?4)";
         let values = params![tried.client, tried.version, tried.reason, Time(tried.at)];
-        self.connection.execute(sql, values).map(drop).map_err(failed("keep the gate"))
+        self.change("keep the gate", sql, values).map(drop)
     }
 
     fn gate(&self, client: &str) -> Result<Option<Tried>, StoreError> {
@@ -132,8 +130,7 @@ impl DispatchStore for SqliteStore {
                 at: row.get("tried_at").map(|Time(at)| at)?,
             })
         };
-        let found = self.connection.query_row(sql, params![client], read).optional();
-        found.map_err(failed("ask about the gate"))
+        self.read_first("ask about the gate", sql, params![client], read)
     }
 
     fn forget_rounds(&self, scope: &Scope, feature: &str) -> Result<usize, StoreError> {

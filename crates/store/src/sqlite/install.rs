@@ -1,10 +1,10 @@
 //! Installs in SQLite.
 
 use convoke_domain::hook::Client;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
+use super::SqliteStore;
 use super::row::Time;
-use super::{SqliteStore, failed};
 use crate::error::StoreError;
 use crate::install::{Install, InstallStore};
 
@@ -21,20 +21,19 @@ impl InstallStore for SqliteStore {
                    installed_at = excluded.installed_at";
         let Install { original, installed, installed_at } = install;
         let values = params![path, client.name(), original, installed, Time(*installed_at)];
-        self.connection.execute(sql, values).map(drop).map_err(failed("remember the install"))
+        self.change("remember the install", sql, values).map(drop)
     }
 
     fn install(&self, path: &str) -> Result<Option<Install>, StoreError> {
         let sql = "SELECT original, installed, installed_at FROM installs WHERE path = ?1";
-        let found = self.connection.query_row(sql, [path], |row| {
+        self.read_first("find the install", sql, params![path], |row| {
             let installed_at = row.get(2).map(|Time(at)| at)?;
             Ok(Install { original: row.get(0)?, installed: row.get(1)?, installed_at })
-        });
-        found.optional().map_err(failed("find the install"))
+        })
     }
 
     fn forget_install(&self, path: &str) -> Result<(), StoreError> {
         let sql = "DELETE FROM installs WHERE path = ?1";
-        self.connection.execute(sql, [path]).map(drop).map_err(failed("forget the install"))
+        self.change("forget the install", sql, params![path]).map(drop)
     }
 }

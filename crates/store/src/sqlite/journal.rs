@@ -1,15 +1,21 @@
 //! Journals in SQLite.
 
+use std::sync::MutexGuard;
+
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::row::{Time, Word, one_of};
-use super::{SqliteStore, failed, rows};
+use super::row::{Time, Word, one_of, stored};
+use super::transaction::WriteTransaction;
+use super::{SqliteStore, failed};
 use crate::error::StoreError;
 use crate::journal::{Entry, JournalStore, NewEvent, Run, beginning, link};
+
+/// How many events are read before they are handed over, while the store can be used again.
+const AT_ONCE: u32 = 64;
 
 impl JournalStore for SqliteStore {
     fn begin_run(
@@ -25,7 +31,7 @@ impl JournalStore for SqliteStore {
         let chain = beginning(id, scope, feature);
         let state = RunState::Running.name();
         let values = params![id.as_str(), project, branch, feature, state, Time(now), chain];
-        let begun = self.durably().and_then(|it| it.execute(sql, values));
+        let begun = self.durably().and_then(|connection| connection.execute(sql, values));
         match begun.map_err(failed("write down the run"))? {
             0 => Err(StoreError::RunExists { id: id.clone() }),
             _ => Ok(()),
@@ -36,7 +42,7 @@ impl JournalStore for SqliteStore {
         let sql = "UPDATE runs SET state = ?2, ended_at = ?3 WHERE id = ?1";
         let ended = (state != RunState::Running).then_some(Time(now));
         let values = params![id.as_str(), state.name(), ended];
-        let marked = self.durably().and_then(|it| it.execute(sql, values));
+        let marked = self.durably().and_then(|connection| connection.execute(sql, values));
         match marked.map_err(failed("mark the run"))? {
             0 => Err(StoreError::NoRun { id: id.clone() }),
             _ => Ok(()),
@@ -45,8 +51,7 @@ impl JournalStore for SqliteStore {
 
     fn append(&self, id: &RunId, seq: u64, events: &[NewEvent<'_>]) -> Result<String, StoreError> {
         let wrong = failed("write the journal");
-        self.durably().map_err(&wrong)?;
-        let transaction = self.begin().map_err(&wrong)?;
+        let transaction = self.durably().and_then(WriteTransaction::begin).map_err(&wrong)?;
         let Some((last, mut chain)) = end_of(&transaction, id).map_err(&wrong)? else {
             return Err(StoreError::NoRun { id: id.clone() });
         };
@@ -58,32 +63,34 @@ impl JournalStore for SqliteStore {
             add(&transaction, id, seq, event, &chain).map_err(&wrong)?;
         }
         let sql = "UPDATE runs SET last_seq = last_seq + ?2, last_chain = ?3 WHERE id = ?1";
-        let values = params![id.as_str(), number(events.len() as u64), chain];
+        let values = params![id.as_str(), stored(events.len() as u64), chain];
         transaction.execute(sql, values).map_err(&wrong)?;
         transaction.commit().map_err(&wrong)?;
         Ok(chain)
     }
 
     fn replay(&self, id: &RunId, from: u64, hear: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        let sql = "SELECT * FROM journal WHERE run_id = ?1 AND seq >= ?2 ORDER BY seq";
-        let mut read = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let entries = statement.query_map(params![id.as_str(), number(from)], read_entry)?;
-            entries.into_iter().try_for_each(|entry| entry.map(&mut *hear))
-        };
-        read().map_err(failed("read the journal"))
+        let sql = "SELECT * FROM journal WHERE run_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+        let mut after = stored(from) - 1;
+        loop {
+            let values = params![id.as_str(), after, AT_ONCE];
+            let entries = self.read_all("read the journal", sql, values, read_entry)?;
+            let Some(last) = entries.last() else { return Ok(()) };
+            after = stored(last.seq);
+            entries.into_iter().for_each(&mut *hear);
+        }
     }
 
     fn runs(&self, project: &str) -> Result<Vec<Run>, StoreError> {
         let sql = "SELECT * FROM runs WHERE project = ?1 ORDER BY started_at DESC, id DESC";
-        rows(&self.connection, sql, params![project], read_run).map_err(failed("list the runs"))
+        self.read_all("list the runs", sql, params![project], read_run)
     }
 
     fn run(&self, project: &str, id: &RunId) -> Result<Run, StoreError> {
         let sql = "SELECT * FROM runs WHERE project = ?1 AND substr(id, 1, length(?2)) = ?2 \
                    ORDER BY id LIMIT 2";
-        let found = rows(&self.connection, sql, params![project, id.as_str()], read_run);
-        let mut found = found.map_err(failed("find the run"))?.into_iter();
+        let found = self.read_all("find the run", sql, params![project, id.as_str()], read_run);
+        let mut found = found?.into_iter();
         match (found.next(), found.next()) {
             (None, _) => Err(StoreError::NoRun { id: id.clone() }),
             // The shortest comes first, so one that is called exactly so does.
@@ -97,9 +104,10 @@ impl SqliteStore {
     /// Returns a connection whose every change is on the disk once it is made. The store's own way
     /// survives the death of any process, but may lose its last changes when the power fails; to
     /// lose an event is to pay for the work again that it tells of.
-    fn durably(&self) -> rusqlite::Result<&Connection> {
-        self.connection.execute_batch("PRAGMA synchronous = FULL")?;
-        Ok(&self.connection)
+    fn durably(&self) -> rusqlite::Result<MutexGuard<'_, Connection>> {
+        let connection = self.connection();
+        connection.execute_batch("PRAGMA synchronous = FULL")?;
+        Ok(connection)
     }
 }
 
@@ -119,12 +127,8 @@ fn add(
     let sql = "INSERT INTO journal (run_id, seq, at_ms, kind, body, chain) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let NewEvent { at_ms, kind, body } = event;
-    let values = params![id.as_str(), number(seq), at_ms, kind, body, chain];
+    let values = params![id.as_str(), stored(seq), at_ms, kind, body, chain];
     connection.prepare_cached(sql)?.execute(values).map(drop)
-}
-
-fn number(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
@@ -160,9 +164,8 @@ impl FromSql for Word<RunId> {
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::ErrorCode;
-
     use super::*;
+    use crate::error::BackendTrouble;
     use crate::journal::Integrity;
 
     fn run() -> RunId {
@@ -201,7 +204,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let store = kept(&folder);
             assert_eq!(store.verify("app", &run()).unwrap(), Integrity::Sound);
-            store.connection.execute_batch(change).unwrap();
+            store.connection().execute_batch(change).unwrap();
             assert_eq!(store.verify("app", &run()).unwrap(), Integrity::BrokenAt(seq), "{change}");
         }
     }
@@ -211,7 +214,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = kept(&folder);
         let level: i64 =
-            store.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+            store.connection().pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
         assert_eq!(level, 2, "the log is written through at every commit");
     }
 
@@ -219,14 +222,16 @@ mod tests {
     fn a_store_that_can_take_no_more_says_so_and_keeps_what_it_has() {
         let full = "PRAGMA max_page_count = 1";
         let read_only = "PRAGMA query_only = ON";
-        for (limit, code) in [(full, ErrorCode::DiskFull), (read_only, ErrorCode::ReadOnly)] {
+        for (limit, expected) in
+            [(full, BackendTrouble::Full), (read_only, BackendTrouble::NotWritable)]
+        {
             let folder = tempfile::tempdir().unwrap();
             let store = kept(&folder);
-            store.connection.execute_batch(limit).unwrap();
+            store.connection().execute_batch(limit).unwrap();
             let event = NewEvent { at_ms: 5, kind: "four", body: &"x".repeat(100_000) };
             let error = store.append(&run(), 4, &[event]).unwrap_err();
-            let StoreError::Failed { source, .. } = &error else { panic!("{error:?}") };
-            assert_eq!(source.sqlite_error_code(), Some(code));
+            let StoreError::Failed { trouble, .. } = &error else { panic!("{error:?}") };
+            assert_eq!(*trouble, expected);
             assert!(error.hint().is_some());
             assert_eq!(store.events(&run()).unwrap().len(), 3);
             assert_eq!(store.verify("app", &run()).unwrap(), Integrity::Sound);

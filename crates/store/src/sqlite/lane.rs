@@ -8,8 +8,8 @@ use convoke_domain::scope::Scope;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::row::{Time, one_of};
-use super::{SqliteStore, failed, rows};
+use super::row::{Time, amount, one_of, stored};
+use super::{SqliteStore, failed};
 use crate::error::StoreError;
 use crate::lane::{LaneQuery, LaneStore};
 
@@ -37,7 +37,7 @@ impl LaneStore for SqliteStore {
             lane.prompt_hash,
             Time(lane.at),
         ];
-        let id = self.connection.query_row(sql, values, |row| row.get(0));
+        let id = self.connection().query_row(sql, values, |row| row.get(0));
         id.map_err(failed("write down the lane"))
     }
 
@@ -58,11 +58,11 @@ impl LaneStore for SqliteStore {
                 ending.model,
                 stored(ending.took_ms),
                 stored(ending.bytes),
-                spent.map(|it| stored(it.input)),
-                spent.map(|it| stored(it.cached)),
-                spent.map(|it| stored(it.output)),
-                spent.map(|it| stored(it.reasoning)),
-                spent.and_then(|it| it.micro_dollars).map(stored),
+                spent.map(|usage| stored(usage.input)),
+                spent.map(|usage| stored(usage.cached)),
+                spent.map(|usage| stored(usage.output)),
+                spent.map(|usage| stored(usage.reasoning)),
+                spent.and_then(|usage| usage.micro_dollars).map(stored),
                 Time(ending.at),
                 ending.why,
                 ending.failure.map(FailureKind::name),
@@ -82,14 +82,13 @@ impl LaneStore for SqliteStore {
     ) -> Result<bool, StoreError> {
         let sql = "UPDATE lanes SET outcome = ?2, ended_at = ?3 WHERE id = ?1 AND ended_at IS NULL";
         let values = params![id, outcome.map(Outcome::name), Time(now)];
-        let closed = self.connection.execute(sql, values).map_err(failed("close the lane"))?;
+        let closed = self.change("close the lane", sql, values)?;
         Ok(closed > 0)
     }
 
     fn lane(&self, id: i64) -> Result<Option<Entry>, StoreError> {
         let sql = "SELECT * FROM lanes WHERE id = ?1";
-        let found = self.connection.query_row(sql, params![id], read_entry).optional();
-        found.map_err(failed("find the lane"))
+        self.read_first("find the lane", sql, params![id], read_entry)
     }
 
     fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<Entry>, StoreError> {
@@ -103,11 +102,11 @@ impl LaneStore for SqliteStore {
         );
         let most = query.last.map_or(-1, i64::from);
         let values = params![query.project, query.since.map(Time), query.run, most];
-        rows(&self.connection, &sql, values, read_entry).map_err(failed("read the lanes"))
+        self.read_all("read the lanes", &sql, values, read_entry)
     }
 
     fn last_count(&self, agent: &str, session: &str) -> Result<Option<Usage>, StoreError> {
-        last_count(&self.connection, agent, session).map_err(failed("read what was counted"))
+        last_count(&self.connection(), agent, session).map_err(failed("read what was counted"))
     }
 }
 
@@ -156,16 +155,6 @@ fn last_count(
     let sql = "SELECT * FROM counters WHERE agent = ?1 AND session = ?2";
     let found = connection.query_row(sql, params![agent, session], read_usage).optional()?;
     Ok(found.flatten())
-}
-
-/// The database has no larger numbers.
-fn stored(amount: u64) -> i64 {
-    i64::try_from(amount).unwrap_or(i64::MAX)
-}
-
-fn amount(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<u64>> {
-    let found: Option<i64> = row.get(column)?;
-    Ok(found.map(i64::unsigned_abs))
 }
 
 /// Reads what was spent, if it is known.

@@ -8,7 +8,7 @@ use convoke_domain::wake::hop::hop_of_message;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::row::{Time, Word, one_of};
+use super::row::{Time, Word, one_of, stored};
 use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
 use crate::message::{Addressed, Heard, MessageStore, NewMessage, Receipt, Said};
@@ -47,18 +47,17 @@ impl MessageStore for SqliteStore {
     }
 
     fn message(&self, scope: &Scope, id: i64) -> Result<Option<Heard>, StoreError> {
-        thread::find(&self.connection, scope, id)
+        thread::find(&self.connection(), scope, id)
     }
 
     fn thread(&self, scope: &Scope, id: i64) -> Result<Vec<Message>, StoreError> {
-        thread::read(&self.connection, scope, id)
+        thread::read(&self.connection(), scope, id)
     }
 
     fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError> {
         let sql = "SELECT * FROM (SELECT * FROM messages WHERE project = ?1 AND branch = ?2 \
                    ORDER BY id DESC LIMIT ?3) ORDER BY id";
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        messages(&self.connection, sql, params![scope.project, scope.branch, most])
+        messages(&self.connection(), sql, params![scope.project, scope.branch, stored(most)])
     }
 
     fn addressed_to(
@@ -77,10 +76,9 @@ impl MessageStore for SqliteStore {
             "SELECT messages.* FROM messages JOIN ({found} AND message_id < ?4 \
              ORDER BY message_id DESC LIMIT ?5) ON id = message_id ORDER BY id"
         );
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
         let before = before.unwrap_or(i64::MAX);
-        let values = params![scope.project, scope.branch, agent.as_str(), before, most];
-        messages(&self.connection, &sql, values)
+        let values = params![scope.project, scope.branch, agent.as_str(), before, stored(most)];
+        messages(&self.connection(), &sql, values)
     }
 
     fn count_addressed_to(
@@ -96,9 +94,8 @@ impl MessageStore for SqliteStore {
             Addressed::All => format!("SELECT count(*) FROM ({ADDRESSED})"),
         };
         let values = params![scope.project, scope.branch, agent.as_str()];
-        let count = self.connection.prepare_cached(&sql);
-        let count = count.and_then(|mut query| query.query_row(values, |row| row.get::<_, u32>(0)));
-        count.map(|count| count as usize).map_err(failed("count the messages"))
+        let count = self.read_first("count the messages", &sql, values, |row| row.get(0))?;
+        Ok(count.map_or(0, |count: u32| count as usize))
     }
 
     fn record_event(
@@ -119,9 +116,8 @@ impl MessageStore for SqliteStore {
     fn recent_events(&self, scope: &Scope, most: usize) -> Result<Vec<Event>, StoreError> {
         let sql = "SELECT * FROM (SELECT * FROM events WHERE project = ?1 AND branch = ?2 \
                    ORDER BY id DESC LIMIT ?3) ORDER BY id";
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let values = params![scope.project, scope.branch, most];
-        rows(&self.connection, sql, values, read_event).map_err(failed("read events"))
+        let values = params![scope.project, scope.branch, stored(most)];
+        self.read_all("read events", sql, values, read_event)
     }
 }
 

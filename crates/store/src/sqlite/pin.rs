@@ -4,11 +4,11 @@ use convoke_domain::pin::{Pin, PinText};
 use convoke_domain::scope::Scope;
 use convoke_domain::task::id::TaskId;
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
 use super::row::{Time, Word, one_of};
 use super::task::{find, no_task};
-use super::{SqliteStore, failed, rows};
+use super::{SqliteStore, failed};
 use crate::error::StoreError;
 use crate::pin::{NewPin, PinReceipt, PinStore, Reach};
 
@@ -49,26 +49,26 @@ impl PinStore for SqliteStore {
                      AND tasks.id = pins.task_id AND deleted_at IS NULL \
                      AND status IN ('pending', 'in_progress'))) ORDER BY id";
         let values = params![scope.project, scope.branch, Time(now)];
-        rows(&self.connection, sql, values, read_pin).map_err(failed("read the rules"))
+        self.read_all("read the rules", sql, values, read_pin)
     }
 
     fn all_pins(&self, project: &str) -> Result<Vec<Pin>, StoreError> {
         let sql = "SELECT * FROM pins WHERE project = ?1 AND removed_at IS NULL ORDER BY id";
-        rows(&self.connection, sql, params![project], read_pin).map_err(failed("read the rules"))
+        self.read_all("read the rules", sql, params![project], read_pin)
     }
 
     fn remove_pin(&self, project: &str, id: i64, now: Timestamp) -> Result<bool, StoreError> {
         let sql = "UPDATE pins SET removed_at = ?3 \
                    WHERE project = ?1 AND id = ?2 AND removed_at IS NULL";
-        let removed = self.connection.execute(sql, params![project, id, Time(now)]);
-        removed.map(|count| count > 0).map_err(failed("remove the rule"))
+        let removed = self.change("remove the rule", sql, params![project, id, Time(now)])?;
+        Ok(removed > 0)
     }
 
     fn resume_plan(&self, scope: &Scope, plan: &str, now: Timestamp) -> Result<usize, StoreError> {
         let sql = "UPDATE pins SET removed_at = ?4 WHERE project = ?1 AND branch = ?2 \
                    AND plan_file = ?3 AND removed_at IS NULL";
         let values = params![scope.project, scope.branch, plan, Time(now)];
-        self.connection.execute(sql, values).map_err(failed("resume the plan"))
+        self.change("resume the plan", sql, values)
     }
 
     fn pins_delivered(
@@ -105,8 +105,7 @@ impl PinStore for SqliteStore {
                 arrived_at: arrived.map(|Time(at)| at),
             })
         };
-        let found = self.connection.query_row(sql, params![pin], read).optional();
-        found.map_err(failed("read the receipt"))
+        self.read_first("read the receipt", sql, params![pin], read)
     }
 }
 

@@ -81,7 +81,8 @@ mod tests {
         let folder = top.path().join("convoke");
         let path = folder.join("store.db");
         let store = SqliteStore::open(&path).unwrap();
-        let there = || FILES.map(|end| with_end(&path, end)).into_iter().filter(|it| it.exists());
+        let there =
+            || FILES.map(|end| with_end(&path, end)).into_iter().filter(|path| path.exists());
         assert_eq!(there().count(), 4);
         for file in there() {
             fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();

@@ -4,11 +4,11 @@ mod merge;
 
 use convoke_domain::repository::RepositoryId;
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use self::merge::merge;
 use super::row::Time;
-use super::{SqliteStore, failed, rows};
+use super::{SqliteStore, failed, first_row};
 use crate::error::StoreError;
 use crate::project::{KnownProject, MOST_COUNTED, MergedProject, ProjectStore};
 
@@ -18,7 +18,8 @@ const AN_HOUR: SignedDuration = SignedDuration::from_hours(1);
 impl ProjectStore for SqliteStore {
     fn project_name(&self, path: &str, wanted: &str) -> Result<String, StoreError> {
         let name = || {
-            if let Some(name) = name_of(&self.connection, path)? {
+            let known = name_of(&self.connection(), path)?;
+            if let Some(name) = known {
                 return Ok(name);
             }
             let transaction = self.begin()?;
@@ -35,44 +36,40 @@ impl ProjectStore for SqliteStore {
 
     fn projects(&self) -> Result<Vec<KnownProject>, StoreError> {
         let sql = "SELECT * FROM projects ORDER BY last_used DESC NULLS LAST, name";
-        rows(&self.connection, sql, &[], read_project).map_err(failed("list the projects"))
+        self.read_all("list the projects", sql, &[], read_project)
     }
 
     fn repository_of(&self, project: &str) -> Result<Option<RepositoryId>, StoreError> {
         let sql = "SELECT roots, remote FROM projects WHERE name = ?1";
-        let found = self
-            .connection
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row([project], read_repository).optional());
-        found.map(Option::flatten).map_err(failed("find the project's repository"))
+        let doing = "find the project's repository";
+        self.read_first(doing, sql, params![project], read_repository).map(Option::flatten)
     }
 
     fn keep_repository(&self, project: &str, id: &RepositoryId) -> Result<(), StoreError> {
         let roots: Vec<_> = id.roots.iter().map(String::as_str).collect();
         let sql = "UPDATE projects SET roots = ?2, remote = ?3 WHERE name = ?1";
-        let kept = self.connection.execute(sql, params![project, roots.join(" "), id.remote]);
-        kept.map(drop).map_err(failed("keep the project's repository"))
+        let values = params![project, roots.join(" "), id.remote];
+        self.change("keep the project's repository", sql, values).map(drop)
     }
 
     fn keep_use(&self, project: &str, now: Timestamp) -> Result<(), StoreError> {
         let sql = "SELECT 1 FROM projects WHERE name = ?1 AND last_used > ?2";
         let long_ago = now.checked_sub(AN_HOUR).unwrap_or(now);
-        let keep = || {
-            let values = params![project, Time(long_ago)];
-            if self.connection.prepare_cached(sql)?.exists(values)? {
-                return Ok(());
-            }
-            let sql = "UPDATE projects SET last_used = ?2 WHERE name = ?1";
-            self.connection.execute(sql, params![project, Time(now)]).map(drop)
-        };
-        keep().map_err(failed("keep when the project was used"))
+        let doing = "keep when the project was used";
+        let values = params![project, Time(long_ago)];
+        if self.read_first(doing, sql, values, |_| Ok(()))?.is_some() {
+            return Ok(());
+        }
+        let sql = "UPDATE projects SET last_used = ?2 WHERE name = ?1";
+        self.change(doing, sql, params![project, Time(now)]).map(drop)
     }
 
     fn count_tasks(&self, project: &str) -> Result<(u32, u32), StoreError> {
         let sql = "SELECT count(*), count(*) FILTER (WHERE status IN ('pending', 'in_progress')) \
                    FROM tasks WHERE project = ?1 AND deleted_at IS NULL";
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        self.connection.query_row(sql, [project], read).map_err(failed("count the tasks"))
+        let counted = self.read_first("count the tasks", sql, params![project], read)?;
+        Ok(counted.unwrap_or_default())
     }
 
     fn open_branches(&self, project: &str) -> Result<Vec<(String, u32)>, StoreError> {
@@ -89,7 +86,7 @@ impl ProjectStore for SqliteStore {
         );
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let values = params![project, MOST_COUNTED];
-        rows(&self.connection, &sql, values, read).map_err(failed("list the branches"))
+        self.read_all("list the branches", &sql, values, read)
     }
 
     fn attach_project(&self, project: &str, path: &str) -> Result<MergedProject, StoreError> {
@@ -126,7 +123,7 @@ impl ProjectStore for SqliteStore {
     }
 
     fn forget_project(&self, project: &str) -> Result<(), StoreError> {
-        forget(&self.connection, project).map_err(failed("forget the project"))
+        forget(&self.connection(), project).map_err(failed("forget the project"))
     }
 }
 
@@ -162,7 +159,7 @@ fn read_repository(row: &Row<'_>) -> rusqlite::Result<Option<RepositoryId>> {
 
 fn name_of(connection: &Connection, path: &str) -> rusqlite::Result<Option<String>> {
     let sql = "SELECT name FROM projects WHERE path = ?1";
-    connection.prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()
+    first_row(connection, sql, params![path], |row| row.get(0))
 }
 
 fn add(connection: &Connection, path: &str, wanted: &str) -> rusqlite::Result<String> {

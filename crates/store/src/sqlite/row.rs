@@ -3,6 +3,7 @@
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
 use jiff::Timestamp;
+use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
 /// A time as text whose order is its order.
@@ -35,9 +36,20 @@ impl FromSql for Word<TaskId> {
     }
 }
 
+/// Returns a number as the database keeps it, which knows no larger ones than this.
+pub(super) fn stored(amount: impl TryInto<i64>) -> i64 {
+    amount.try_into().unwrap_or(i64::MAX)
+}
+
+/// Reads an amount, if it is known.
+pub(super) fn amount(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<u64>> {
+    let found: Option<i64> = row.get(column)?;
+    Ok(found.map(i64::unsigned_abs))
+}
+
 /// Reads a word that must be one of a fixed list.
 pub(super) fn one_of<T>(
-    row: &rusqlite::Row<'_>,
+    row: &Row<'_>,
     column: &str,
     parse: fn(&str) -> Option<T>,
 ) -> rusqlite::Result<T> {

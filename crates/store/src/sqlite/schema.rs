@@ -2,13 +2,16 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::failure::not_opened;
+use super::rows;
 use crate::error::StoreError;
+use crate::location::StoreLocation;
 
 /// One script for each version of the schema. A script that was released never changes.
 const MIGRATIONS: [&str; 16] = [
@@ -44,34 +47,31 @@ pub(super) fn bring_up_to_date(
     path: &Path,
     patience: Duration,
 ) -> Result<(), StoreError> {
-    let opened = |source| StoreError::Open { path: path.to_owned(), source };
-    let found = version(connection).map_err(opened)?;
-    if !is_ours(connection).map_err(opened)? {
-        return Err(StoreError::Foreign { path: path.to_owned() });
+    let not_opened = not_opened(path);
+    let location = || StoreLocation::file(path);
+    let found = version(connection).map_err(&not_opened)?;
+    if !is_ours(connection).map_err(&not_opened)? {
+        return Err(StoreError::Foreign { location: location() });
     }
     if found > KNOWN {
-        return Err(StoreError::Newer { path: path.to_owned(), found, known: KNOWN });
+        return Err(StoreError::Newer { location: location(), found, known: KNOWN });
     }
     if found == KNOWN {
         return Ok(());
     }
     // Changing the journal mode fails when two try it at once, so new stores are made in turn.
-    let mut lock_path = path.as_os_str().to_owned();
-    lock_path.push("-lock");
-    let lock_path = PathBuf::from(lock_path);
+    let lock_path = location().lock_file("lock");
     let folder = |source| StoreError::Folder { path: lock_path.clone(), source };
     let lock = OpenOptions::new().create(true).append(true).open(&lock_path).map_err(folder)?;
     wait_for(&lock, patience).map_err(folder)?;
-    migrate(connection, KNOWN).map_err(opened)
+    migrate(connection, KNOWN).map_err(not_opened)
 }
 
 /// Returns every table of ours, in the order of their names.
 pub(super) fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT name FROM sqlite_master \
                WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1";
-    let mut statement = connection.prepare(sql)?;
-    let names = statement.query_map([], |row| row.get(0))?;
-    names.collect()
+    rows(connection, sql, &[], |row| row.get(0))
 }
 
 /// Returns the tables that have a column, in the order of their names.
@@ -79,9 +79,7 @@ pub(super) fn tables_with(connection: &Connection, column: &str) -> rusqlite::Re
     let sql = "SELECT tables.name FROM sqlite_master AS tables \
                JOIN pragma_table_info(tables.name) AS columns \
                WHERE tables.type = 'table' AND columns.name = ?1 ORDER BY 1";
-    let mut statement = connection.prepare(sql)?;
-    let names = statement.query_map([column], |row| row.get(0))?;
-    names.collect()
+    rows(connection, sql, &[&column], |row| row.get(0))
 }
 
 /// Waits for a lock, but not for ever.

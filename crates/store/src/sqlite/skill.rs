@@ -3,7 +3,7 @@
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::SkillId;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::row::{Time, Word, one_of};
 use super::{SqliteStore, failed};
@@ -27,7 +27,7 @@ impl SkillStore for SqliteStore {
             injection.mode,
             Time(injection.injected_at),
         ];
-        self.connection.execute(sql, values).map(drop).map_err(failed("record the skill"))
+        self.change("record the skill", sql, values).map(drop)
     }
 
     fn last_injection(
@@ -56,16 +56,16 @@ impl SkillStore for SqliteStore {
         skill: Option<&SkillId>,
     ) -> Result<(), StoreError> {
         let agent = agent.map_or("", AgentName::as_str);
-        let failed = failed("keep the skill");
+        let doing = "keep the skill";
         let Some(skill) = skill else {
             let sql = "DELETE FROM skill_uses WHERE project = ?1 AND branch = ?2 AND agent = ?3";
             let values = params![scope.project, scope.branch, agent];
-            return self.connection.execute(sql, values).map(drop).map_err(failed);
+            return self.change(doing, sql, values).map(drop);
         };
         let sql = "INSERT INTO skill_uses (project, branch, agent, skill) VALUES (?1, ?2, ?3, ?4) \
                    ON CONFLICT DO UPDATE SET skill = excluded.skill";
         let values = params![scope.project, scope.branch, agent, skill.as_str()];
-        self.connection.execute(sql, values).map(drop).map_err(failed)
+        self.change(doing, sql, values).map(drop)
     }
 
     fn used_skill(
@@ -76,8 +76,7 @@ impl SkillStore for SqliteStore {
         let sql = "SELECT skill FROM skill_uses WHERE project = ?1 AND branch = ?2 AND agent = ?3";
         let values = params![scope.project, scope.branch, agent.map_or("", AgentName::as_str)];
         let read = |row: &Row<'_>| one_of(row, "skill", |id| SkillId::parse(id).ok());
-        let found = self.connection.query_row(sql, values, read).optional();
-        found.map_err(failed("read the skill"))
+        self.read_first("read the skill", sql, values, read)
     }
 
     fn pin(&self, scope: &Scope, skill: &SkillId, version: &str) -> Result<(), StoreError> {
@@ -100,7 +99,7 @@ impl SkillStore for SqliteStore {
     fn unpin(&self, scope: &Scope, skill: &SkillId) -> Result<bool, StoreError> {
         let sql = "DELETE FROM skill_pins WHERE project = ?1 AND branch = ?2 AND skill = ?3";
         let values = params![scope.project, scope.branch, skill.bare()];
-        let removed = self.connection.execute(sql, values).map_err(failed("unpin the skill"))?;
+        let removed = self.change("unpin the skill", sql, values)?;
         Ok(removed > 0)
     }
 
@@ -108,8 +107,7 @@ impl SkillStore for SqliteStore {
         let sql =
             "SELECT version FROM skill_pins WHERE project = ?1 AND branch = ?2 AND skill = ?3";
         let values = params![scope.project, scope.branch, skill.bare()];
-        let found = self.connection.query_row(sql, values, |row| row.get(0)).optional();
-        found.map_err(failed("read the pin"))
+        self.read_first("read the pin", sql, values, |row| row.get(0))
     }
 }
 
@@ -129,10 +127,7 @@ impl SqliteStore {
         let skill = skill.map(SkillId::as_str);
         let agent = agent.map(AgentName::as_str);
         let values = params![scope.project, scope.branch, agent, plan, skill];
-        let found = self.connection.prepare_cached(sql);
-        found
-            .and_then(|mut it| it.query_row(values, read_injection).optional())
-            .map_err(failed("read the skill history"))
+        self.read_first("read the skill history", sql, values, read_injection)
     }
 }
 

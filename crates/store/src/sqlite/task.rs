@@ -15,7 +15,7 @@ use convoke_domain::task::priority::Priority;
 use convoke_domain::task::tree::top_down;
 use convoke_domain::task::{Status, Task};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use self::dependency::{joined, open_among, parse_ids, refuse_missing, refuse_waiting_circle};
 use self::surroundings::PlanRows;
@@ -57,7 +57,7 @@ impl TaskStore for SqliteStore {
     ) -> Result<Vec<TaskId>, StoreError> {
         let failed = failed("import the tasks");
         let step = self.begin_step(scope, now).map_err(&failed)?;
-        let known = self.tasks_of_plan(scope, Some(plan))?;
+        let known = tasks_of_plan(&step.transaction, scope, Some(plan))?;
         let is_new = |title: &str| {
             let number = number(title);
             !known.iter().any(|task| {
@@ -90,23 +90,21 @@ impl TaskStore for SqliteStore {
     }
 
     fn task(&self, scope: &Scope, id: &TaskId) -> Result<Option<Task>, StoreError> {
-        find(&self.connection, scope, id)
+        find(&self.connection(), scope, id)
     }
 
     fn children(&self, scope: &Scope, id: &TaskId) -> Result<Vec<Task>, StoreError> {
         let sql = "SELECT * FROM tasks \
                    WHERE project = ?1 AND branch = ?2 AND parent_id = ?3 AND deleted_at IS NULL";
-        list(&self.connection, sql, params![scope.project, scope.branch, id.as_str()])
+        list(&self.connection(), sql, params![scope.project, scope.branch, id.as_str()])
     }
 
     fn tasks(&self, scope: &Scope) -> Result<Vec<Task>, StoreError> {
-        tasks_of(&self.connection, scope)
+        tasks_of(&self.connection(), scope)
     }
 
     fn tasks_of_plan(&self, scope: &Scope, plan: Option<&str>) -> Result<Vec<Task>, StoreError> {
-        let sql = "SELECT * FROM tasks \
-                   WHERE project = ?1 AND branch = ?2 AND plan_file IS ?3 AND deleted_at IS NULL";
-        list(&self.connection, sql, params![scope.project, scope.branch, plan])
+        tasks_of_plan(&self.connection(), scope, plan)
     }
 
     fn surroundings(
@@ -116,13 +114,14 @@ impl TaskStore for SqliteStore {
         agent: Option<&AgentName>,
         most: usize,
     ) -> Result<Surroundings, StoreError> {
-        let rows = PlanRows { connection: &self.connection, scope, plan };
-        rows.surroundings(agent, most, || self.tasks_of_plan(scope, plan))
+        let connection = self.connection();
+        PlanRows { connection: &connection, scope, plan }.surroundings(agent, most)
     }
 
     fn place(&self, scope: &Scope, task: &Task) -> Result<(usize, usize), StoreError> {
         let plan = task.plan_file.as_deref();
-        PlanRows { connection: &self.connection, scope, plan }.place(task)
+        let connection = self.connection();
+        PlanRows { connection: &connection, scope, plan }.place(task)
     }
 
     fn active_plan(
@@ -148,12 +147,8 @@ impl TaskStore for SqliteStore {
              ORDER BY updated_at DESC, plan_file DESC LIMIT 1"
         );
         let values = params![scope.project, scope.branch, agent.map(AgentName::as_str)];
-        let found: Option<Option<String>> = self
-            .connection
-            .prepare_cached(&sql)
-            .and_then(|mut it| it.query_row(values, |row| row.get(0)).optional())
-            .map_err(failed("find the active plan"))?;
-        Ok(match found {
+        let found = self.read_first("find the active plan", &sql, values, |row| row.get(0));
+        Ok(match found? {
             None => ActivePlan::Nothing,
             Some(None) => ActivePlan::WithoutFile,
             Some(Some(file)) => ActivePlan::File(file),
@@ -234,7 +229,7 @@ impl TaskStore for SqliteStore {
         let sql = "SELECT branch, count(*) FROM tasks WHERE project = ?1 AND deleted_at IS NULL \
                    GROUP BY branch ORDER BY 2 DESC, 1";
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        rows(&self.connection, sql, params![project], read).map_err(failed("list the branches"))
+        self.read_all("list the branches", sql, params![project], read)
     }
 }
 
@@ -253,7 +248,7 @@ fn insert(
         refuse_depth(connection, scope, id, 1)?;
     }
     refuse_missing(connection, scope, task.after)?;
-    let plan = task.plan_file.or(parent.as_ref().and_then(|it| it.plan_file.as_deref()));
+    let plan = task.plan_file.or(parent.as_ref().and_then(|parent| parent.plan_file.as_deref()));
     let id = free_id(connection, scope).map_err(&failed)?;
     let order = next_order(connection, scope, task.parent).map_err(&failed)?;
     let sql = "INSERT INTO tasks (project, branch, id, parent_id, plan_file, content, \
@@ -326,6 +321,17 @@ pub(super) fn find(
 pub(super) fn tasks_of(connection: &Connection, scope: &Scope) -> Result<Vec<Task>, StoreError> {
     let sql = "SELECT * FROM tasks WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL";
     list(connection, sql, params![scope.project, scope.branch])
+}
+
+/// Returns every task of one plan, or of none.
+fn tasks_of_plan(
+    connection: &Connection,
+    scope: &Scope,
+    plan: Option<&str>,
+) -> Result<Vec<Task>, StoreError> {
+    let sql = "SELECT * FROM tasks \
+               WHERE project = ?1 AND branch = ?2 AND plan_file IS ?3 AND deleted_at IS NULL";
+    list(connection, sql, params![scope.project, scope.branch, plan])
 }
 
 pub(super) fn list(

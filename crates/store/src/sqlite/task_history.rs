@@ -10,7 +10,7 @@ use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
-use super::row::{Time, Word};
+use super::row::{Time, Word, stored};
 use super::task::dependency::parse_ids;
 use super::task::{no_task, read_task};
 use super::{SqliteStore, failed, rows};
@@ -62,10 +62,9 @@ impl TaskHistoryStore for SqliteStore {
             "SELECT * FROM ({CHANGES} WHERE project = ?1 AND {which} \
              ORDER BY task_changes.id DESC LIMIT ?4) ORDER BY id"
         );
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let values = params![scope.project, scope.branch, id.map(TaskId::as_str), most];
-        let changes = rows(&self.connection, &sql, values, read_change);
-        changes.map(joined).map_err(failed("read the log of tasks"))
+        let task = id.map(TaskId::as_str);
+        let values = params![scope.project, scope.branch, task, stored(most)];
+        self.read_all("read the log of tasks", &sql, values, read_change).map(joined)
     }
 
     fn removed_tasks(&self, scope: &Scope) -> Result<Vec<RemovedTask>, StoreError> {
@@ -75,12 +74,13 @@ impl TaskHistoryStore for SqliteStore {
                      AND above.branch = tasks.branch AND above.id = tasks.parent_id \
                      AND above.deleted_at = tasks.deleted_at) \
                    ORDER BY deleted_at DESC, sort_index, id";
+        let connection = self.connection();
         let read = |row: &Row<'_>| {
             let Time(removed_at) = row.get("deleted_at")?;
-            Ok(RemovedTask { task: read_task(&self.connection, row)?, removed_at })
+            Ok(RemovedTask { task: read_task(&connection, row)?, removed_at })
         };
         let values = params![scope.project, scope.branch];
-        rows(&self.connection, sql, values, read).map_err(failed("read removed tasks"))
+        rows(&connection, sql, values, read).map_err(failed("read removed tasks"))
     }
 
     fn restore_task(

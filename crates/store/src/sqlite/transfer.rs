@@ -49,14 +49,19 @@ fn without_arrivals<T>(
 /// make a store one with something in it.
 const INCIDENTAL: [&str; 2] = ["firings", "projects"];
 
-impl SqliteStore {
-    /// Copies the store as it is at one moment into a file, with the database's own means, and checks
-    /// the copy. Other processes can write meanwhile.
-    pub fn backup(&self, path: &Path) -> Result<(), StoreError> {
+impl TransferStore for SqliteStore {
+    fn check(&self) -> Result<Vec<String>, StoreError> {
+        let said =
+            self.read_all("check the store", "PRAGMA integrity_check", &[], |row| row.get(0));
+        Ok(said?.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    // By the database's own means.
+    fn backup(&self, path: &Path) -> Result<(), StoreError> {
         let failed = failed("copy the store");
         let copy = || -> rusqlite::Result<Vec<String>> {
-            let mut to = Connection::open(path)?;
-            let backup = Backup::new(&self.connection, &mut to)?;
+            let (from, mut to) = (self.connection(), Connection::open(path)?);
+            let backup = Backup::new(&from, &mut to)?;
             let mut last = StepResult::More;
             while last != StepResult::Done {
                 last = backup.step(-1)?;
@@ -70,9 +75,7 @@ impl SqliteStore {
         }
         Err(failed(rusqlite::Error::QueryReturnedNoRows))
     }
-}
 
-impl TransferStore for SqliteStore {
     fn export(
         &self,
         now: Timestamp,
@@ -80,7 +83,8 @@ impl TransferStore for SqliteStore {
     ) -> Result<u64, TransferError> {
         let failed = failed("export the store");
         // What is read in a transaction is of one moment.
-        let moment = self.connection.unchecked_transaction().map_err(&failed)?;
+        let connection = self.connection();
+        let moment = connection.unchecked_transaction().map_err(&failed)?;
         let head = json!({
             "convoke": KIND,
             "version": FORMAT,
@@ -308,7 +312,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = opened(&dir, "store.db");
         let sql = "CREATE TABLE later (x TEXT); INSERT INTO later VALUES ('y')";
-        store.connection.execute_batch(sql).unwrap();
+        store.connection().execute_batch(sql).unwrap();
         assert_eq!(lines(&store)[1], r#"{"table":"later","row":{"x":"y"}}"#);
     }
 

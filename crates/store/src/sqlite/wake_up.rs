@@ -4,7 +4,7 @@ use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::wake::hop::MOST_HOPS;
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::message::{insert, receive};
 use super::{SqliteStore, failed};
@@ -24,13 +24,8 @@ impl WakeUpStore for SqliteStore {
                    AND hop <= ?5 HAVING count(*) > 0";
         let after = after.unwrap_or(0);
         let values = params![scope.project, scope.branch, agent.as_str(), after, MOST_HOPS];
-        let find = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let read =
-                |row: &rusqlite::Row<'_>| Ok(Pending { newest: row.get(0)?, hop: row.get(1)? });
-            statement.query_row(values, read).optional()
-        };
-        find().map_err(failed("look for messages that wait"))
+        let read = |row: &Row<'_>| Ok(Pending { newest: row.get(0)?, hop: row.get(1)? });
+        self.read_first("look for messages that wait", sql, values, read)
     }
 
     fn begin_wake_up(
@@ -46,7 +41,7 @@ impl WakeUpStore for SqliteStore {
                    AND status <> 'busy' AND pid IS NULL";
         let Owner { pid, mark } = owner;
         let values = params![scope.project, scope.branch, agent.as_str(), hop, pid, mark];
-        let taken = self.connection.execute(sql, values).map_err(failed("wake the agent"))?;
+        let taken = self.change("wake the agent", sql, values)?;
         Ok(taken > 0)
     }
 
@@ -69,7 +64,8 @@ impl WakeUpStore for SqliteStore {
             }
             // While the agent is still taken, so that what it says is one further down the chain.
             let message = end.message.as_ref();
-            let said = message.map(|it| insert(&transaction, scope, it, now)).transpose()?;
+            let said =
+                message.map(|message| insert(&transaction, scope, message, now)).transpose()?;
             let sql = "UPDATE agents SET pid = NULL, pid_mark = NULL, answering_hop = NULL, \
                        status = CASE status WHEN 'busy' THEN 'idle' ELSE status END, \
                        compacted_at = CASE WHEN ?4 THEN NULL ELSE compacted_at END \
@@ -84,7 +80,7 @@ impl WakeUpStore for SqliteStore {
     }
 
     fn changes(&self) -> Result<i64, StoreError> {
-        let version = self.connection.pragma_query_value(None, "data_version", |row| row.get(0));
+        let version = self.connection().pragma_query_value(None, "data_version", |row| row.get(0));
         version.map_err(failed("ask whether the store has changed"))
     }
 }

@@ -60,7 +60,8 @@ pub(super) fn rounds_are_kept(store: &dyn Store) {
     assert_eq!(before(9), Some(round(2, None)));
     let other = Post { role: "design-reviewer", ..post };
     store.keep_round(&here(), other, &round(1, Some("b"))).unwrap();
-    let names: Vec<_> = store.rounds(&here(), "031").unwrap().into_iter().map(|it| it.0).collect();
+    let names: Vec<_> =
+        store.rounds(&here(), "031").unwrap().into_iter().map(|(role, _)| role).collect();
     assert_eq!(names, ["design-reviewer", "spec-reviewer"]);
     let elsewhere = Scope { branch: "other".to_owned(), ..here() };
     store.keep_round(&elsewhere, post, &round(1, None)).unwrap();

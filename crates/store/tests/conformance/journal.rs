@@ -30,9 +30,9 @@ pub(super) fn journals_only_grow(store: &dyn Store) {
     }
     let kept = store.events(&one).unwrap();
     let words: Vec<_> =
-        kept.iter().map(|it| (it.seq, it.kind.as_str(), it.body.as_str())).collect();
+        kept.iter().map(|entry| (entry.seq, entry.kind.as_str(), entry.body.as_str())).collect();
     assert_eq!(words, [(1, "begun", strange), (2, "asked", "")]);
-    assert!(kept.iter().all(|it| it.at_ms == 1_700_000_000_123));
+    assert!(kept.iter().all(|entry| entry.at_ms == 1_700_000_000_123));
     assert_eq!(kept.last().unwrap().chain, chain);
     assert_ne!(store.events(&other).unwrap()[0].chain, kept[0].chain, "a chain is one run's");
 

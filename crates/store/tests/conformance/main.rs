@@ -1,5 +1,5 @@
 //! What every store guarantees, one rule at a time, against a fresh store each.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a rule that cannot be set up fails")]
+#![expect(clippy::unwrap_used, reason = "a rule that cannot be set up fails")]
 
 mod deed;
 mod dispatch;
@@ -8,11 +8,15 @@ mod lane;
 mod memory;
 mod pin;
 mod project;
+mod sharing;
 mod talk;
 mod task;
 mod task_edit;
 mod task_history;
 mod transfer;
+
+use std::path::Path;
+use std::sync::Arc;
 
 use convoke_domain::agent::AgentStatus;
 use convoke_domain::dispatch::gate::Tried;
@@ -29,7 +33,6 @@ use convoke_domain::task::outline::Tally;
 use convoke_domain::task::{Status, Task};
 use jiff::{SignedDuration, Timestamp};
 
-use convoke_store::Store;
 use convoke_store::agent::{AgentChange, Left, Removal};
 use convoke_store::deed::NewDeed;
 use convoke_store::delivery::{Activity, LastText, Session, Wording};
@@ -39,14 +42,14 @@ use convoke_store::message::{Addressed, NewMessage, Receipt};
 use convoke_store::pin::{NewPin, Reach};
 use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
 use convoke_store::skill::Injection;
-use convoke_store::sqlite::SqliteStore;
 use convoke_store::task::{ActivePlan, Change, NewTask};
 use convoke_store::wake_up::{Pending, WakeUpEnd};
+use convoke_store::{Store, StoreLocation};
 
 type Rule = (&'static str, fn(&dyn Store));
 
 /// What every backend must do.
-const RULES: [Rule; 61] = [
+const RULES: [Rule; 62] = [
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
     ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
     ("what is known of a rule's arrival is kept", pin::receipts_are_kept),
@@ -93,8 +96,6 @@ const RULES: [Rule; 61] = [
     ("every change of a task is logged", task_history::every_change_is_logged),
     ("steps are undone one after the other", task_history::steps_are_undone),
     ("removed tasks are restored", task_history::removed_tasks_are_restored),
-    ("everything is exported and imported", transfer::everything_is_exported_and_imported),
-    ("a bad export is refused and changes nothing", transfer::bad_exports_are_refused),
     ("branches with tasks are listed", task::branches_are_listed),
     ("messages keep their order when the clock runs back", talk::time_never_runs_back),
     ("an agent is addressed by name or mention, from anywhere", talk::addressing),
@@ -108,26 +109,46 @@ const RULES: [Rule; 61] = [
     ("an agent is removed, and its messages stay", talk::agents_are_removed),
     ("deeds are kept in order", talk::deeds_in_order),
     ("skills are pinned and their history kept", memory::skills),
+    ("a store acts for each actor, and all see the same", sharing::actors_share_a_store),
+    ("threads that share a store lose nothing", sharing::threads_share_a_store),
+    ("a journal is replayed while its store is in use", sharing::a_replay_holds_nothing_up),
 ];
 
-/// Runs every rule. Each backend calls this once.
-#[track_caller]
-fn check(open: impl Fn() -> Box<dyn Store>) {
-    for (rule, holds) in RULES {
-        eprintln!("rule: {rule}"); // Shown only when a test fails.
-        holds(&*open());
-    }
-}
+type RuleOfTwo = (&'static str, fn(&dyn Store, &dyn Store));
+
+/// What every backend must do with two of its stores.
+const RULES_OF_TWO: [RuleOfTwo; 2] = [
+    ("everything is exported and imported", transfer::everything_is_exported_and_imported),
+    ("a bad export is refused and changes nothing", transfer::bad_exports_are_refused),
+];
+
+/// Makes a new, empty store below a folder. The number is another one for every store.
+type StoreMaker = fn(&Path, usize) -> Arc<dyn Store>;
+
+/// How each backend's stores are made.
+const BACKENDS: [(&str, StoreMaker); 1] = [("SQLite", |folder, number| {
+    let path = folder.join(format!("deep/{number}/store.db"));
+    convoke_store::open(&StoreLocation::file(path)).unwrap()
+})];
 
 #[test]
-fn sqlite_conforms() {
-    let dir = tempfile::tempdir().unwrap();
-    let next = std::cell::Cell::new(0);
-    check(|| {
-        next.set(next.get() + 1);
-        let path = dir.path().join(format!("deep/{}/store.db", next.get()));
-        Box::new(SqliteStore::open(&path).unwrap())
-    });
+fn every_backend_conforms() {
+    for (backend, make) in BACKENDS {
+        let folder = tempfile::tempdir().unwrap();
+        let mut numbers = 0..;
+        let mut make = || make(folder.path(), numbers.next().unwrap());
+        // What is printed is shown only when a test fails.
+        for (rule, holds) in RULES {
+            eprintln!("{backend}: {rule}");
+            let store = make();
+            holds(&*store);
+            assert_eq!(store.check().unwrap(), Vec::<String>::new(), "the store is sound");
+        }
+        for (rule, holds) in RULES_OF_TWO {
+            eprintln!("{backend}: {rule}");
+            holds(&*make(), &*make());
+        }
+    }
 }
 
 fn here() -> Scope {

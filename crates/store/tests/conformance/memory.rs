@@ -38,7 +38,8 @@ pub(super) fn installs_are_kept(store: &dyn Store) {
         installed: installed.to_owned(),
         installed_at: at(1),
     };
-    let remember = |it: &Install| store.remember_install("/p", Client::Claude, it).unwrap();
+    let remember =
+        |install: &Install| store.remember_install("/p", Client::Claude, install).unwrap();
     remember(&install(Some("mine"), "ours"));
     remember(&install(None, "ours again"));
     assert_eq!(store.install("/p").unwrap(), Some(install(None, "ours again")));
@@ -189,7 +190,7 @@ pub(super) fn pins_are_released(store: &dyn Store) {
         let june = name("june");
         let found = store.last_injection_of(&here(), Some(&june), Some("p.md"), &skill).unwrap();
         assert_eq!(found, store.last_injection_of(&here(), None, Some("p.md"), &skill).unwrap());
-        found.and_then(|it| it.version)
+        found.and_then(|injection| injection.version)
     };
     set_status(store, &one, Status::Completed, 2);
     assert_eq!(pin().as_deref(), Some("4.0.0"));

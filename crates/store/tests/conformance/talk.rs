@@ -27,7 +27,7 @@ pub(super) fn time_never_runs_back(store: &dyn Store) {
     let ids = [say(store, &here(), "a", None, &[], 100), say(store, &here(), "b", None, &[], 50)];
     assert!(ids[0] < ids[1]);
     let messages = store.recent_messages(&here(), 10).unwrap();
-    assert_eq!(messages.iter().map(|it| it.id).collect::<Vec<_>>(), ids);
+    assert_eq!(messages.iter().map(|message| message.id).collect::<Vec<_>>(), ids);
     assert_eq!(messages[1].created_at, at(100));
     assert_eq!(store.recent_messages(&here(), 1).unwrap()[0].id, ids[1]);
 }
@@ -193,7 +193,8 @@ pub(super) fn deeds_in_order(store: &dyn Store) {
         store.record_event(&here(), &name("june"), phrase, at(second)).unwrap();
     }
     let events = store.recent_events(&here(), 2).unwrap();
-    let found: Vec<_> = events.iter().map(|it| (it.verb_phrase.as_str(), it.created_at)).collect();
+    let found: Vec<_> =
+        events.iter().map(|event| (event.verb_phrase.as_str(), event.created_at)).collect();
     assert_eq!(found, [("did two", at(5)), ("did three", at(6))]);
 }
 

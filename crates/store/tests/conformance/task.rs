@@ -200,6 +200,6 @@ pub(super) fn tasks_are_adopted(store: &dyn Store) {
     assert_eq!(adopted, [theirs.clone(), part.clone()]);
     assert_eq!(store.adopt_tasks(&elsewhere, tasks.clone()).unwrap(), []);
     let mut kept = store.tasks(&elsewhere).unwrap();
-    kept.sort_by_key(|task| tasks.iter().position(|it| it.id == task.id));
+    kept.sort_by_key(|task| tasks.iter().position(|adopted| adopted.id == task.id));
     assert_eq!(kept, tasks);
 }

@@ -52,15 +52,13 @@ fn import(store: &dyn Store, lines: &[String]) -> Result<u64, TransferError> {
     store.import(&mut text.as_bytes())
 }
 
-fn source() -> Vec<String> {
-    let dir = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(&dir.path().join("store.db")).unwrap();
-    fill(&store);
-    exported(&store)
+fn source(other: &dyn Store) -> Vec<String> {
+    fill(other);
+    exported(other)
 }
 
-pub(super) fn everything_is_exported_and_imported(store: &dyn Store) {
-    let lines = source();
+pub(super) fn everything_is_exported_and_imported(store: &dyn Store, other: &dyn Store) {
+    let lines = source(other);
     assert!(lines.iter().all(|line| !line.contains('\n')));
     // A name and a firing of a hook do not make a store one with something in it.
     store.project_name("/somewhere", "somewhere").unwrap();
@@ -150,8 +148,8 @@ fn hostile_files(lines: &[String]) -> Vec<Case> {
     cases
 }
 
-pub(super) fn bad_exports_are_refused(store: &dyn Store) {
-    let lines = source();
+pub(super) fn bad_exports_are_refused(store: &dyn Store, other: &dyn Store) {
+    let lines = source(other);
     for (why, line, lines) in [hostile_lines(&lines), hostile_files(&lines)].concat() {
         let error = import(store, &lines).unwrap_err();
         let said = error.to_string();

@@ -1,7 +1,7 @@
 //! `convoke agent rm`: an agent that is no longer there.
 
 use convoke_domain::scope::AgentName;
-use convoke_store::agent::{AgentStore, Left, Removal};
+use convoke_store::agent::{Left, Removal};
 use serde::Serialize;
 
 use crate::app::{App, Format};

@@ -1,7 +1,6 @@
 //! `convoke agent rename`: another name for an agent, wherever the old one is stored.
 
 use convoke_domain::scope::AgentName;
-use convoke_store::agent::AgentStore;
 use serde::Serialize;
 
 use super::HumanAgent;

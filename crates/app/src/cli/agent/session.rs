@@ -2,8 +2,7 @@
 
 use convoke_domain::hook::Client;
 use convoke_domain::scope::{Address, AgentName};
-use convoke_store::agent::AgentStore;
-use convoke_store::delivery::{BoundSession, DeliveryStore, Session};
+use convoke_store::delivery::{BoundSession, Session};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 

@@ -8,8 +8,7 @@ use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::forecast::Range;
 use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
-use convoke_store::journal::JournalStore;
-use convoke_store::lane::{LaneQuery, LaneStore};
+use convoke_store::lane::LaneQuery;
 
 use crate::failure::Failure;
 use crate::workspace::{Workspace, refused};

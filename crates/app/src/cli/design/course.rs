@@ -14,7 +14,6 @@ use convoke_domain::run::{RunId, RunState};
 use convoke_engine::design::run::{Outcome, RunError, run};
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 use convoke_engine::lock::Lock;
-use convoke_store::journal::JournalStore;
 
 use super::ending::{Earlier, hand_over, told, withheld};
 use super::nested::Caller;

@@ -4,8 +4,7 @@ use convoke_domain::dispatch::role::{Noun, Role, RoleName};
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_service::observer::Reporter;
-use convoke_store::deed::{DeedStore, NewDeed};
-use convoke_store::message::MessageStore;
+use convoke_store::deed::NewDeed;
 
 use super::judge::Judged;
 use super::run::Judgement;

@@ -9,8 +9,7 @@ use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::scratch;
-use convoke_store::dispatch::DispatchStore;
-use convoke_store::sqlite::SqliteStore;
+use convoke_store::Store;
 
 use super::read;
 use crate::app::{App, Format};
@@ -77,11 +76,7 @@ enum GateError {
 }
 
 /// Tells whether a client has passed in the version that is installed.
-pub(super) fn is_passed(
-    client: &AgentRef,
-    app: &App,
-    store: &SqliteStore,
-) -> Result<bool, Failure> {
+pub(super) fn is_passed(client: &AgentRef, app: &App, store: &dyn Store) -> Result<bool, Failure> {
     let Some(tried) = store.gate(&client.to_string()).map_err(refused)? else { return Ok(false) };
     Ok(is_open(Some(&tried), version(client, app)?.as_deref()))
 }

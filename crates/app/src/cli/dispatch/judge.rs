@@ -18,7 +18,7 @@ use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{demanded, references, review_history};
 use convoke_service::observer::Reporter;
-use convoke_store::dispatch::{DispatchStore, Post, Round};
+use convoke_store::dispatch::{Post, Round};
 
 use super::materials::ChangedArgs;
 use super::reading::{Reading, requires_proof};
@@ -141,7 +141,7 @@ impl Judged {
         let post = Post { feature: &entry.feature, role: &role };
         let next = entry.iteration.saturating_add(1);
         if store.name_session(&scope, post, next, agent).map_err(refused)? {
-            write_state(&store, &scope, feature).map_err(next_failed)?;
+            write_state(&*store, &scope, feature).map_err(next_failed)?;
         } else {
             reporter.say(
                 "note: the session is not kept, because `dispatch next` did not make this round",

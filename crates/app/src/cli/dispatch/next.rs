@@ -104,7 +104,7 @@ impl NextArgs {
             resume_error: self.resume_failed.as_deref(),
             gate_open: match client {
                 Some(client) if self.materials.iteration > 1 && role.resumes => {
-                    gate::is_passed(client, app, &store)?
+                    gate::is_passed(client, app, &*store)?
                 }
                 Some(_) | None => true,
             },
@@ -113,7 +113,7 @@ impl NextArgs {
             guard_base: settings.guard_base,
             wording: settings.resume_text,
         };
-        let made = next(&store, &scope, &app.project, &feature, &request).map_err(next_failed)?;
+        let made = next(&*store, &scope, &app.project, &feature, &request).map_err(next_failed)?;
         Ok(Decided { role, feature, made, returns: materials.returns })
     }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use convoke_domain::dispatch::history::{HistoryCounts, count};
 use convoke_domain::dispatch::rate::{Rate, rates};
 use convoke_engine::dispatch::review_history::histories;
-use convoke_store::dispatch::DispatchStore;
 use serde::Serialize;
 
 use crate::app::{App, Format};

@@ -17,7 +17,7 @@ use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
-use convoke_store::review_loop::{LoopEntry, LoopName, LoopStore, Spent};
+use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
 
 use self::entry::{Grounds, answers, review_text, spent, stop_of, without_verdict};
 use self::ground::warn_of_changes;

@@ -7,9 +7,8 @@ use convoke_domain::scope::AgentName;
 use convoke_engine::git::tracked::{Tracking, exclude_file, is_shown, tracking};
 use convoke_engine::hooks::binding::{BindingError, bind, bound, unbind};
 use convoke_engine::hooks::{Level, settings_file};
-use convoke_store::agent::AgentStore;
-use convoke_store::install::{Install, InstallStore};
-use convoke_store::sqlite::SqliteStore;
+use convoke_store::Store;
+use convoke_store::install::Install;
 
 use super::{HooksError, Target, read, remove, write};
 use crate::app::App;
@@ -130,9 +129,9 @@ impl Binding {
     ) -> Result<(), Failure> {
         let Workspace { store, scope } = Workspace::open(app, None)?;
         if let Some(FileChange { path, before, after }) = self.change {
-            write_remembered(&store, &path, target.client, before, after)?;
+            write_remembered(&*store, &path, target.client, before, after)?;
             if target.level() == Level::Project {
-                leave_out_of_git(&store, target.client, app, output)?;
+                leave_out_of_git(&*store, target.client, app, output)?;
             }
         }
         if target.level() == Level::Project
@@ -158,7 +157,7 @@ fn unusable(path: &Path, source: BindingError) -> Failure {
 
 /// Writes a file of ours, after remembering what it was.
 fn write_remembered(
-    store: &SqliteStore,
+    store: &dyn Store,
     path: &Path,
     client: Client,
     before: Option<String>,
@@ -177,7 +176,7 @@ fn write_remembered(
 
 /// Has git leave the user's own file alone, in this copy of the repository only.
 fn leave_out_of_git(
-    store: &SqliteStore,
+    store: &dyn Store,
     client: Client,
     app: &App,
     output: &Output,
@@ -198,7 +197,7 @@ fn leave_out_of_git(
 /// Takes our binding out, if no other client's hooks need it and the user has not changed it.
 pub(super) fn release(
     target: &Target,
-    store: &SqliteStore,
+    store: &dyn Store,
     app: &App,
     output: &Output,
 ) -> Result<(), Failure> {
@@ -242,7 +241,7 @@ fn without_binding(
 }
 
 /// Takes our line out of the file that says what git leaves alone.
-fn show_to_git(store: &SqliteStore, app: &App) -> Result<(), Failure> {
+fn show_to_git(store: &dyn Store, app: &App) -> Result<(), Failure> {
     let Some(path) = exclude_file(&app.project) else { return Ok(()) };
     let known = path.display().to_string();
     let Some(install) = store.install(&known).map_err(refused)? else { return Ok(()) };

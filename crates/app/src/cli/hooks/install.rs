@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use convoke_domain::hook::Client;
 use convoke_domain::scope::AgentName;
 use convoke_engine::hooks::{install, original};
-use convoke_store::install::{Install, InstallStore};
-use convoke_store::sqlite::SqliteStore;
+use convoke_store::Store;
+use convoke_store::install::Install;
 
 use super::binding::{Binding, release};
 use super::{HooksError, Target, malformed, plugin, read, remove, write};
@@ -66,7 +66,7 @@ impl InstallArgs {
         let path = target.path(app)?;
         let current = read(&path)?;
         let store = open_store(app)?;
-        let original = target.original(&store, &path, current.as_deref())?;
+        let original = target.original(&*store, &path, current.as_deref())?;
         let (program, remark) = self.program(app);
         let (client, entries) = (target.client, self.entries.into());
         let installed = install(current.as_deref(), original.as_deref(), client, &program, entries);
@@ -146,7 +146,7 @@ impl Target {
     /// Returns what the file would hold without us.
     fn original(
         &self,
-        store: &SqliteStore,
+        store: &dyn Store,
         path: &Path,
         current: Option<&str>,
     ) -> Result<Option<String>, Failure> {
@@ -162,7 +162,7 @@ impl UninstallArgs {
         let target = &self.target;
         let path = target.path(app)?;
         let (current, store) = (read(&path)?, open_store(app)?);
-        let restored = target.original(&store, &path, current.as_deref())?;
+        let restored = target.original(&*store, &path, current.as_deref())?;
         if self.dry_run {
             output.data(&restored.unwrap_or_default())?;
             return Ok(Exit::Done);
@@ -173,7 +173,7 @@ impl UninstallArgs {
             Some(_) | None => {}
         }
         store.forget_install(&path.display().to_string()).map_err(refused)?;
-        release(target, &store, app, output)?;
+        release(target, &*store, app, output)?;
         // Here it is good news that nothing is installed.
         target.status(app, output).map(|_| Exit::Done)
     }

@@ -8,7 +8,7 @@ use convoke_domain::wake::Order;
 use convoke_engine::hooks::trust::Trust;
 use convoke_engine::hooks::{count, programs};
 use convoke_engine::wake::Call;
-use convoke_store::delivery::{Activity, DeliveryStore};
+use convoke_store::delivery::Activity;
 use jiff::Timestamp;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Whether a run's journal is as it was written, for whoever is about to rely on it.
 
 use convoke_domain::run::RunId;
-use convoke_store::journal::{Integrity, JournalStore};
+use convoke_store::journal::Integrity;
 
 use super::Known;
 use crate::failure::{ErrorClass, Failure};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use convoke_store::transfer::{TransferError, TransferStore};
+use convoke_store::transfer::TransferError;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 

@@ -3,8 +3,7 @@
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::{Status, Task};
-use convoke_store::message::MessageStore;
-use convoke_store::task::{Change, TaskStore};
+use convoke_store::task::Change;
 
 use super::list::line;
 use super::parent;

@@ -9,8 +9,7 @@ use convoke_domain::task::order::Place;
 use convoke_domain::task::priority::Priority;
 use convoke_engine::{editor, file};
 use convoke_store::error::StoreError;
-use convoke_store::task::TaskStore;
-use convoke_store::task_edit::{TaskEdit, TaskEditStore};
+use convoke_store::task_edit::TaskEdit;
 
 use super::change::print;
 use super::{OneTask, line, priority};

@@ -3,8 +3,7 @@
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::history::TaskChange;
 use convoke_domain::task::id::TaskId;
-use convoke_store::message::MessageStore;
-use convoke_store::task_history::{RemovedTask, TaskHistoryStore};
+use convoke_store::task_history::RemovedTask;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use serde::Serialize;

@@ -15,7 +15,7 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::task::{Status, Task};
 use convoke_engine::file;
 use convoke_store::foreign::{ForeignTask, is_database, read_tasks};
-use convoke_store::task::{NewTask, TaskStore};
+use convoke_store::task::NewTask;
 
 use super::{plan_file, print_ids};
 use crate::app::App;

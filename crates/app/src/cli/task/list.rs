@@ -9,11 +9,7 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::Priority;
 use convoke_domain::task::tree::{Node, in_order, trees};
 use convoke_domain::task::{State, Task};
-use convoke_store::agent::AgentStore;
-use convoke_store::deed::DeedStore;
 use convoke_store::error::StoreError;
-use convoke_store::pin::PinStore;
-use convoke_store::task::TaskStore;
 use serde::Serialize;
 
 use super::plan_file;

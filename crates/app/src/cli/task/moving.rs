@@ -3,7 +3,7 @@
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
 use convoke_store::task::Change;
-use convoke_store::task_edit::{Moved, Moving, TaskEditStore};
+use convoke_store::task_edit::{Moved, Moving};
 use serde::Serialize;
 
 use super::change;

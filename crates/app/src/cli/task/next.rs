@@ -4,7 +4,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::next::{Obstacles, next_to_begin};
 use convoke_domain::task::{Status, Task};
-use convoke_store::task::{Change, TaskStore};
+use convoke_store::task::Change;
 
 use super::change::{self, print};
 use super::list::read;

@@ -4,9 +4,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::task::deed::Standing;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::{DEEPEST, Status, Task};
-use convoke_store::deed::DeedStore;
-use convoke_store::message::MessageStore;
-use convoke_store::task::{Change, TaskStore};
+use convoke_store::task::Change;
 
 use crate::app::App;
 use crate::clock::now;

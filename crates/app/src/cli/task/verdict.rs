@@ -4,9 +4,8 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::{Status, Task};
-use convoke_store::deed::{DeedStore, NewDeed};
+use convoke_store::deed::NewDeed;
 use convoke_store::error::StoreError;
-use convoke_store::task::TaskStore;
 use serde::Serialize;
 
 use super::line;

@@ -4,14 +4,15 @@
 
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 
 use crate::sqlite::SqliteStore;
 use crate::sqlite::row::Time;
+use crate::sqlite::transaction::WriteTransaction;
 
 /// A transaction whose changes to tasks are one step.
 pub(in crate::sqlite) struct Step<'a> {
-    pub(in crate::sqlite) transaction: Transaction<'a>,
+    pub(in crate::sqlite) transaction: WriteTransaction<'a>,
     id: i64,
 }
 

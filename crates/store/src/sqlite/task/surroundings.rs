@@ -8,12 +8,12 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::task::outline::Tally;
 use convoke_domain::task::tree::in_order;
 use convoke_domain::task::{DEEPEST, Task};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use super::{find, list};
+use super::{find, list, tasks_of_plan};
 use crate::error::StoreError;
-use crate::sqlite::failed;
 use crate::sqlite::row::Time;
+use crate::sqlite::{failed, first_row};
 use crate::task::Surroundings;
 
 /// How many tasks are read on each side of the current one, on every level.
@@ -52,8 +52,7 @@ impl PlanRows<'_> {
                 closed: row.get::<_, u32>(1)? as usize,
             })
         };
-        let counted = self.connection.prepare_cached(sql);
-        let counted = counted.and_then(|mut query| query.query_row(values, read).optional());
+        let counted = first_row(self.connection, sql, values, read);
         counted.map(Option::unwrap_or_default).map_err(failed("count the plan's tasks"))
     }
 
@@ -257,11 +256,11 @@ impl PlanRows<'_> {
         self,
         agent: Option<&AgentName>,
         most: usize,
-        all: impl FnOnce() -> Result<Vec<Task>, StoreError>,
     ) -> Result<Surroundings, StoreError> {
         let counted = self.count()?;
         if counted.open + counted.closed <= most {
-            return Ok(Surroundings { tasks: all()?, elsewhere: Tally::default() });
+            let tasks = tasks_of_plan(self.connection, self.scope, self.plan)?;
+            return Ok(Surroundings { tasks, elsewhere: Tally::default() });
         }
         let tasks = self.around(agent)?;
         let closed = tasks.iter().filter(|task| task.status.is_closed()).count();

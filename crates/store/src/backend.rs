@@ -1,0 +1,29 @@
+//! The one place that chooses a backend: opening a store by its location.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::location::{Place, StoreLocation};
+use crate::sqlite::SqliteStore;
+
+/// Opens a store, making it if it is missing, and brings its schema up to date. A store of a later
+/// version is refused and left as it is. Changes are those of the person at the keyboard until
+/// [`Store::acting_for`] names another actor.
+pub fn open(location: &StoreLocation) -> Result<Arc<dyn Store>, StoreError> {
+    match &location.0 {
+        Place::File(path) => Ok(Arc::new(SqliteStore::open(path)?)),
+    }
+}
+
+/// Opens a store as [`open`] does, for a caller in a hurry: it waits for other processes no longer than
+/// `patience`, and leaves work that can wait to them.
+pub fn open_in_a_hurry(
+    location: &StoreLocation,
+    patience: Duration,
+) -> Result<Arc<dyn Store>, StoreError> {
+    match &location.0 {
+        Place::File(path) => Ok(Arc::new(SqliteStore::open_in_a_hurry(path, patience)?)),
+    }
+}
