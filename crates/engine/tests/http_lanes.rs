@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::outcome::{End, Outcome};
 use convoke_domain::lane::queue::Room;
-use convoke_engine::lane::adapter::{Errand, Rights};
+use convoke_engine::client::{LaneRequest as Errand, Rights};
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::drive::{Driven, Lane, Runner, drive};
 use convoke_engine::lane::http::endpoint::{Api, BaseUrl, Endpoint};

@@ -11,7 +11,7 @@ use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{Purpose, Sum};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::run::RunId;
-use convoke_engine::lane::adapter::Rights;
+use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
 use serde::Serialize;

@@ -5,7 +5,7 @@ use convoke_domain::message::MessageKind;
 use convoke_domain::scope::AgentName;
 use convoke_domain::wake::NewMessage;
 use convoke_domain::wake::hop::wakes;
-use convoke_engine::lane::adapter::Rights;
+use convoke_engine::client::Rights;
 use convoke_store::agent::{AgentChange, AgentStore};
 use convoke_store::message::{self, MessageStore, Said};
 use serde::Serialize;

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
+use convoke_domain::client::Client as Agent;
 use convoke_domain::lane::cap::Cap;
-use convoke_engine::lane::adapter::Agent;
 use toml::Value;
 
 use super::{Key, list, read_layers, text};

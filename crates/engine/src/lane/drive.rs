@@ -6,16 +6,17 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
+use convoke_domain::client::Client;
 use convoke_domain::lane::event::Event;
 use convoke_domain::lane::outcome::{Course, End, Heard, Outcome, outcome};
 
-use super::adapter::{Agent, Errand, Launch, UsageScope, excess, launch, listen, usage_scope};
 use super::agent_ref::AgentRef;
 use super::cancel::Cancel;
 use super::cassette::{Cassette, Identity};
 use super::http::endpoint::Endpoint;
 use super::supervisor::{self, Limits, Stream, Talk, Words};
 use super::{http, replay};
+use crate::client::{ClientCommand, LaneRequest, UsageScope, command, excess, listen, usage_scope};
 
 /// How much of what a client said besides is kept for people.
 const TAIL: u64 = 2000;
@@ -26,7 +27,7 @@ pub struct Lane<'a> {
     /// Who answers.
     pub runner: Runner<'a>,
     /// What it is sent to do.
-    pub errand: Errand<'a>,
+    pub errand: LaneRequest<'a>,
     /// How long it may take.
     pub limits: Limits,
     /// Who may stop it.
@@ -48,7 +49,7 @@ pub enum Runner<'a> {
 #[derive(Debug, Clone)]
 pub struct Program<'a> {
     /// The client.
-    pub agent: Agent,
+    pub agent: Client,
     /// Its program.
     pub program: &'a Path,
     /// Our own program.
@@ -108,7 +109,7 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         Runner::Http(endpoint) => http::run(endpoint, lane, &mut take)?,
         Runner::Replay(cassette, asked) => replay::play(cassette, asked, lane, &mut take),
     };
-    let Errand { model, resume, .. } = lane.errand;
+    let LaneRequest { model, resume, .. } = lane.errand;
     let course = Course { heard: &heard, end, model, resume };
     let excess = match (&lane.runner, &heard.granted) {
         (Runner::Program(program), Some(granted)) => {
@@ -151,7 +152,7 @@ fn run_program(
     lane: &Lane<'_>,
     take: &mut dyn FnMut(Vec<Event>) -> Talk,
 ) -> io::Result<Ran> {
-    let Launch { arguments, variables, stdin, files } = launch(program.agent, &lane.errand);
+    let ClientCommand { arguments, variables, stdin, files } = command(program.agent, &lane.errand);
     for (path, text) in files {
         fs::write(path, text)?;
     }

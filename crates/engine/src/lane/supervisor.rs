@@ -26,7 +26,7 @@ use crate::file::create_private;
 use crate::process::command;
 
 /// A longer line is kept on disk, and not read.
-pub(super) const LONGEST_LINE: usize = 8 * 1024 * 1024;
+pub(crate) const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
 /// How many chunks may wait to be looked at.
 const WAITING: usize = 4;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::cancel::Cancel;
 use super::drive::Program;
 use super::supervisor::{Errand, Limits, Stream, Talk, Words, run};
+use crate::client::adapter;
 
 /// How long a client may take to say its version.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -19,13 +20,13 @@ pub fn versions(programs: &[Program<'_>], cancel: &Cancel) -> Vec<Option<String>
     thread::scope(|scope| {
         let asked: Vec<_> =
             programs.iter().map(|program| scope.spawn(|| version(program, cancel))).collect();
-        asked.into_iter().map(|it| it.join().ok().flatten()).collect()
+        asked.into_iter().map(|thread| thread.join().ok().flatten()).collect()
     })
 }
 
 fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
     let scratch = crate::scratch::lane().ok()?;
-    let own = program.agent.quiet().iter().map(|(name, value)| (name.into(), value.into()));
+    let own = adapter(program.agent).quiet.iter().map(|(name, value)| (name.into(), value.into()));
     let mut variables: Vec<_> = program.variables.iter().cloned().chain(own).collect();
     variables.push(("TMPDIR".into(), scratch.path().into()));
     let errand = Errand {

@@ -12,9 +12,10 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use convoke_domain::client::Client as Agent;
 use convoke_domain::lane::event::Event;
 use convoke_domain::lane::queue::Room;
-use convoke_engine::lane::adapter::{Agent, Errand, Rights};
+use convoke_engine::client::{LaneRequest as Errand, Rights};
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::drive::{Lane, Program, Runner, drive};
 use convoke_engine::lane::many::{self, Enough, News, Waiting};

@@ -1,6 +1,6 @@
 //! `convoke agent use`: whose the present session is.
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::scope::{Address, AgentName};
 use convoke_store::agent::AgentStore;
 use convoke_store::delivery::{BoundSession, DeliveryStore, Session};

@@ -10,7 +10,7 @@ use convoke_domain::lane::event::Event;
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::run::RunId;
-use convoke_engine::lane::adapter::Rights;
+use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::scratch;

@@ -8,7 +8,7 @@ use convoke_domain::lane::cap::{Cap, Meter, Overdraft, Whose};
 use convoke_domain::lane::event::{Event, Usage};
 use convoke_domain::lane::ledger::{Begun, Purpose, Sum};
 use convoke_domain::tree::Verdict;
-use convoke_engine::lane::adapter::{Rights, UsageScope};
+use convoke_engine::client::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::owner::myself;

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use convoke_domain::client::Client as Agent;
 use convoke_domain::lane::cap::Meter;
 use convoke_domain::lane::event::Event;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::pin::{Pin, before_prompt};
-use convoke_engine::lane::adapter::{Agent, Errand, Rights};
+use convoke_engine::client::{LaneRequest as Errand, Rights, adapter};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::cassette::{Identity, Matching, Request, shown};
@@ -263,7 +264,7 @@ pub(in crate::cli) fn version_of(agent: Agent, app: &App) -> Result<Option<Strin
 }
 
 fn program(agent: Agent, app: &App) -> Result<PathBuf, Failure> {
-    let names = agent.programs();
+    let names = adapter(agent).programs;
     let search = app.environment.search_program(names, &app.project);
     let remark = search.remark();
     search.found.ok_or_else(|| {
@@ -278,7 +279,8 @@ pub(in crate::cli) fn seen_by(
     agent: Agent,
     app: &App,
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let mut variables = app.environment.only(COMMON.iter().chain(agent.variables()).copied());
+    let mut variables =
+        app.environment.only(COMMON.iter().chain(adapter(agent).variables).copied());
     variables.extend(passed_variables(app, agent)?);
     Ok(variables)
 }

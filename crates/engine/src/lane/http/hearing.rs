@@ -9,7 +9,7 @@ use super::connection::Head;
 use super::endpoint::Endpoint;
 use super::sse::Events;
 use super::wire::{LONGEST_ANSWER, Listener};
-use crate::lane::adapter::failure::failure;
+use crate::client::failure::failure;
 
 /// One answer while it comes.
 pub(super) struct Hearing<'a> {

@@ -9,9 +9,9 @@ use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Usage};
 use serde_json::{Map, Value, json};
 
 use super::endpoint::{Api, Endpoint};
+use crate::client::LaneRequest;
+use crate::client::failure::{answered, failure, readable};
 use crate::json::believed;
-use crate::lane::adapter::Errand;
-use crate::lane::adapter::failure::{answered, failure, readable};
 
 /// The longest answer, in bytes.
 pub(super) const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
@@ -20,7 +20,7 @@ pub(super) const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 const TOO_LONG: &str = "the answer is longer than 16 MB";
 
 /// Returns the body of a request.
-pub(super) fn request(endpoint: &Endpoint, errand: &Errand<'_>) -> Map<String, Value> {
+pub(super) fn request(endpoint: &Endpoint, errand: &LaneRequest<'_>) -> Map<String, Value> {
     let mut body = Map::new();
     if let Some(model) = errand.model {
         body.insert("model".to_owned(), json!(model));
