@@ -26,8 +26,8 @@ const TAIL: u64 = 2000;
 pub struct Lane<'a> {
     /// Who answers.
     pub runner: Runner<'a>,
-    /// What it is sent to do.
-    pub errand: LaneRequest<'a>,
+    /// What the lane asks of the agent.
+    pub request: LaneRequest<'a>,
     /// How long it may take.
     pub limits: Limits,
     /// Who may stop it.
@@ -109,11 +109,11 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         Runner::Http(endpoint) => http::run(endpoint, lane, &mut take)?,
         Runner::Replay(cassette, asked) => replay::play(cassette, asked, lane, &mut take),
     };
-    let LaneRequest { model, resume, .. } = lane.errand;
+    let LaneRequest { model, resume, .. } = lane.request;
     let course = Course { heard: &heard, end, model, resume };
     let excess = match (&lane.runner, &heard.granted) {
         (Runner::Program(program), Some(granted)) => {
-            excess(program.agent, lane.errand.rights, granted)
+            excess(program.agent, lane.request.rights, granted)
         }
         (Runner::Program(_) | Runner::Http(_) | Runner::Replay(..), _) => Vec::new(),
     };
@@ -152,25 +152,26 @@ fn run_program(
     lane: &Lane<'_>,
     take: &mut dyn FnMut(Vec<Event>) -> Talk,
 ) -> io::Result<Ran> {
-    let ClientCommand { arguments, variables, stdin, files } = command(program.agent, &lane.errand);
+    let ClientCommand { arguments, variables, stdin, files } =
+        command(program.agent, &lane.request);
     for (path, text) in files {
         fs::write(path, text)?;
     }
     let own = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
     let variables: Vec<_> = program.variables.iter().cloned().chain(own).collect();
     let mut listener = listen(program.agent);
-    let errand = supervisor::Errand {
+    let child_process = supervisor::ChildProcess {
         convoke: program.convoke,
         program: program.program,
         arguments: &arguments,
         variables: &variables,
-        folder: Path::new(lane.errand.folder),
+        folder: Path::new(lane.request.folder),
         stdin: stdin.as_deref(),
-        scratch: Path::new(lane.errand.scratch),
+        scratch: Path::new(lane.request.scratch),
         limits: lane.limits,
         cancel: lane.cancel,
     };
-    let finished = supervisor::run(&errand, &mut |stream, words| {
+    let finished = supervisor::run(&child_process, &mut |stream, words| {
         take(match (stream, words) {
             (Stream::Stdout, Words::Line(text)) => listener.stdout_line(text),
             (Stream::Stderr, Words::Line(text)) => listener.stderr_line(text),

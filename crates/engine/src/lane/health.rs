@@ -102,7 +102,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String
     fs::create_dir(&folder).map_err(broken)?;
     let (folder, own) = (folder.display().to_string(), scratch.path().display().to_string());
     let (mut runner, model, effort) = asked.clone();
-    let errand = LaneRequest {
+    let request = LaneRequest {
         prompt: PROMPT,
         model,
         effort,
@@ -114,7 +114,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String
     if let Runner::Program(program) = &mut runner {
         program.variables.push(("TMPDIR".into(), scratch.path().into()));
     }
-    let lane = Lane { runner, errand, limits: LIMITS, cancel };
+    let lane = Lane { runner, request, limits: LIMITS, cancel };
     let Driven { outcome, end, heard, difference, .. } =
         drive(&lane, &mut |_| ()).map_err(broken)?;
     let failure = heard.failure().map(|failure| failure.message.as_str());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::cancel::Cancel;
 use super::drive::Program;
-use super::supervisor::{Errand, Limits, Stream, Talk, Words, run};
+use super::supervisor::{ChildProcess, Limits, Stream, Talk, Words, run};
 use crate::client::adapter;
 
 /// How long a client may take to say its version.
@@ -29,7 +29,7 @@ fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
     let own = adapter(program.agent).quiet.iter().map(|(name, value)| (name.into(), value.into()));
     let mut variables: Vec<_> = program.variables.iter().cloned().chain(own).collect();
     variables.push(("TMPDIR".into(), scratch.path().into()));
-    let errand = Errand {
+    let child_process = ChildProcess {
         convoke: program.convoke,
         program: program.program,
         arguments: &["--version".to_owned()],
@@ -46,7 +46,7 @@ fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
         cancel,
     };
     let mut said = None;
-    run(&errand, &mut |stream, words| {
+    run(&child_process, &mut |stream, words| {
         if let (Stream::Stdout, Words::Line(line), None) = (stream, words, &said)
             && !line.trim().is_empty()
         {
@@ -64,7 +64,7 @@ pub fn is_supervised(convoke: &Path, program: &Path, cancel: &Cancel) -> bool {
     use convoke_domain::lane::outcome::End;
 
     let Ok(scratch) = crate::scratch::lane() else { return false };
-    let errand = Errand {
+    let child_process = ChildProcess {
         convoke,
         program,
         arguments: &[],
@@ -75,5 +75,6 @@ pub fn is_supervised(convoke: &Path, program: &Path, cancel: &Cancel) -> bool {
         limits: Limits { wall: LIMIT, first_byte: LIMIT, stall: LIMIT, grace: LIMIT },
         cancel,
     };
-    run(&errand, &mut |_, _| Talk::GoesOn).is_ok_and(|finished| finished.end == End::Exited(0))
+    run(&child_process, &mut |_, _| Talk::GoesOn)
+        .is_ok_and(|finished| finished.end == End::Exited(0))
 }

@@ -162,7 +162,7 @@ impl LaneOrder<'_> {
             scratch: &scratch,
         };
         let mut run = |runner, errand| {
-            let lane = Lane { runner, errand, limits: self.limits, cancel };
+            let lane = Lane { runner, request: errand, limits: self.limits, cancel };
             drive(&lane, notice).map_err(lane_failed)
         };
         match self.agent {

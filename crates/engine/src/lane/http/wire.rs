@@ -20,17 +20,17 @@ pub(super) const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 const TOO_LONG: &str = "the answer is longer than 16 MB";
 
 /// Returns the body of a request.
-pub(super) fn request(endpoint: &Endpoint, errand: &LaneRequest<'_>) -> Map<String, Value> {
+pub(super) fn request(endpoint: &Endpoint, asked: &LaneRequest<'_>) -> Map<String, Value> {
     let mut body = Map::new();
-    if let Some(model) = errand.model {
+    if let Some(model) = asked.model {
         body.insert("model".to_owned(), json!(model));
     }
     body.insert("stream".to_owned(), json!(true));
-    let (limit, effort) = (endpoint.max_tokens, errand.effort);
+    let (limit, effort) = (endpoint.max_tokens, asked.effort);
     body.extend(match endpoint.api {
-        Api::Chat => chat::request(errand.prompt, limit, effort),
-        Api::Responses => responses::request(errand.prompt, limit, effort),
-        Api::Messages => messages::request(errand.prompt, limit, effort),
+        Api::Chat => chat::request(asked.prompt, limit, effort),
+        Api::Responses => responses::request(asked.prompt, limit, effort),
+        Api::Messages => messages::request(asked.prompt, limit, effort),
     });
     body
 }

@@ -12,7 +12,7 @@ use super::wire::{LONGEST_ANSWER, Listener};
 use crate::client::failure::failure;
 
 /// One answer while it comes.
-pub(super) struct Hearing<'a> {
+pub(super) struct AnswerStream<'a> {
     endpoint: &'a Endpoint,
     pub(super) head: Option<Head>,
     pub(super) listener: Listener,
@@ -28,7 +28,7 @@ pub(super) enum Closed {
     Refused(Head, String),
 }
 
-impl<'a> Hearing<'a> {
+impl<'a> AnswerStream<'a> {
     pub(super) fn new(endpoint: &'a Endpoint) -> Self {
         Self {
             endpoint,
