@@ -165,7 +165,7 @@ impl Args {
 /// Returns the command line that gives a session another prompt, on its standard input.
 fn resume(client: &str, session: &str) -> Vec<String> {
     let arguments: &[&str] = match Client::parse(client) {
-        Some(Client::Codex) => &["codex", "exec", "--json", "resume", session, "-"],
+        Some(Client::Codex) => &[client, "exec", "--json", "resume", session, "-"],
         Some(_) | None => &[client, "--resume", session, "-p"],
     };
     arguments.iter().map(|it| (*it).to_owned()).collect()
