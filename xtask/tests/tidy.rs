@@ -248,7 +248,7 @@ fn the_plugin_is_of_the_programs_version() {
 // The plugin's hooks are those that are installed without it.
 #[test]
 fn the_plugins_hooks_are_those_that_are_installed() {
-    use convoke_domain::hook::Client;
+    use convoke_domain::client::Client;
     use convoke_engine::hooks::install;
 
     let installed = install(None, None, Client::Claude, Path::new("convoke"), 4).unwrap();

@@ -12,90 +12,6 @@ use jiff::{SignedDuration, Timestamp};
 /// What our own plugin reports once a text is in the session's history.
 pub const SAVED: &str = "convoke.saved";
 
-/// An agent program with hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Client {
-    /// Claude Code.
-    Claude,
-    /// Codex CLI.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-    /// Cursor's CLI.
-    Cursor,
-    /// opencode, through a plugin.
-    Opencode,
-}
-
-impl Client {
-    /// Every client.
-    pub const ALL: [Self; 5] =
-        [Self::Claude, Self::Codex, Self::Gemini, Self::Cursor, Self::Opencode];
-
-    /// Returns the word users type.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Cursor => "cursor",
-            Self::Opencode => "opencode",
-        }
-    }
-
-    /// Returns the client that users call `name`.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|client| client.name() == name)
-    }
-
-    /// Returns how many bytes of injected text the client hands on whole, per hook entry. Where the
-    /// limit is in characters or in quarters of bytes, this is below either.
-    pub const fn most_bytes(self) -> usize {
-        match self {
-            Self::Claude | Self::Codex | Self::Cursor => 9_900,
-            Self::Gemini | Self::Opencode => 200_000,
-        }
-    }
-
-    /// Tells whether the client hands on only so much of an entry's text.
-    pub const fn cuts(self) -> bool {
-        match self {
-            Self::Claude | Self::Codex | Self::Cursor => true,
-            Self::Gemini | Self::Opencode => false,
-        }
-    }
-
-    /// Tells whether the client says when a session was compacted.
-    pub const fn announces_compactions(self) -> bool {
-        match self {
-            Self::Claude | Self::Codex | Self::Cursor | Self::Opencode => true,
-            Self::Gemini => false,
-        }
-    }
-
-    /// Reads what an event means for an agent's memory. `cause` is the client's word for why a
-    /// session begins or is compacted.
-    pub fn moment(self, event: &str, cause: Option<&str>) -> Option<Moment> {
-        let moment = match event {
-            // Gemini drops what it is given at the start when the session is cleared or resumed.
-            "SessionStart" if self == Self::Gemini => return None,
-            "SessionStart" | "sessionStart" | "session.created" => match cause {
-                Some("resume") => Moment::Resumed,
-                Some("compact") => Moment::Compacted,
-                _ => Moment::Began,
-            },
-            "UserPromptSubmit" | "beforeSubmitPrompt" | SAVED => Moment::Prompted,
-            // Here a session is heard of for the first time.
-            "BeforeAgent" => Moment::Resumed,
-            "session.compacted" => Moment::Compacted,
-            // Claude Code and Codex say so afterwards, by beginning the session again.
-            "preCompact" if self == Self::Cursor => Moment::Compacting,
-            _ => return None,
-        };
-        Some(moment)
-    }
-}
-
 /// What an event means for an agent's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
@@ -109,6 +25,17 @@ pub enum Moment {
     Prompted,
     /// It is about to lose what it has, and nothing will say when it has.
     Compacting,
+}
+
+impl Moment {
+    /// Returns what the start of a session means. `cause` is the client's word for why it starts.
+    pub fn of_start(cause: Option<&str>) -> Self {
+        match cause {
+            Some("resume") => Self::Resumed,
+            Some("compact") => Self::Compacted,
+            Some(_) | None => Self::Began,
+        }
+    }
 }
 
 /// What a client's own record of a session says about the last wake-up.
@@ -491,31 +418,6 @@ mod tests {
                     view = if deliver { noticed.answered() } else { noticed };
                 }
             }
-        }
-    }
-
-    #[test]
-    fn events_of_each_client_are_known_by_their_names() {
-        let cases = [
-            (Client::Claude, "SessionStart", Some("startup"), Some(Moment::Began)),
-            (Client::Claude, "SessionStart", Some("compact"), Some(Moment::Compacted)),
-            (Client::Claude, "SessionStart", Some("fork"), Some(Moment::Began)),
-            (Client::Claude, "SessionStart", Some("resume"), Some(Moment::Resumed)),
-            (Client::Claude, "UserPromptSubmit", None, Some(Moment::Prompted)),
-            (Client::Claude, "PreCompact", None, None),
-            (Client::Codex, "SessionStart", Some("clear"), Some(Moment::Began)),
-            (Client::Codex, "PreCompact", None, None),
-            (Client::Gemini, "SessionStart", Some("startup"), None),
-            (Client::Gemini, "BeforeAgent", None, Some(Moment::Resumed)),
-            (Client::Gemini, "PreCompress", Some("manual"), None),
-            (Client::Cursor, "preCompact", None, Some(Moment::Compacting)),
-            (Client::Cursor, "beforeSubmitPrompt", None, Some(Moment::Prompted)),
-            (Client::Opencode, "session.compacted", None, Some(Moment::Compacted)),
-            (Client::Claude, "Stop", None, None),
-            (Client::Claude, "", None, None),
-        ];
-        for (client, event, source, expected) in cases {
-            assert_eq!(client.moment(event, source), expected, "{client:?} {event} {source:?}");
         }
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod brief;
+pub mod client;
 pub mod cut;
 pub mod design;
 pub mod dispatch;

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::parts::{room, split};
-use convoke_domain::hook::{Client, Moment, Noticed, SAVED, Trace};
+use convoke_domain::hook::{Moment, Noticed, SAVED, Trace};
 use convoke_domain::pin::Pin;
 use convoke_domain::scope::Address;
 use convoke_domain::token::{Budget, Estimate};
@@ -16,8 +16,9 @@ use convoke_store::error::StoreError;
 use convoke_store::message::Receipt;
 use convoke_store::skill::Injection;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::client::{Compactions, HookWiring};
 use crate::skill::hash;
 use crate::transcript::injected;
 use crate::wake::{Assembled, Call, Sources, assemble};
@@ -68,6 +69,8 @@ pub struct Entry {
 pub struct Heard<'a> {
     /// The session it is about.
     pub session: Session<'a>,
+    /// How the session's client is wired to us.
+    pub hooks: &'static HookWiring,
     /// The client's name for the event.
     pub event: &'a str,
     /// What it means.
@@ -144,7 +147,7 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
     let assembled = assembled(sources, heard)?;
     let receipt = assembled.as_ref().map_or_else(Receipt::default, Assembled::receipt);
     let made = Wording {
-        text: assembled.as_ref().map_or(String::new(), |it| text(it, heard)),
+        text: assembled.as_ref().map_or(String::new(), |assembled| text(assembled, heard)),
         messages: receipt.read.to_vec(),
         newest_known: receipt.known,
         record_bytes: heard.transcript.map_or(0, length),
@@ -158,7 +161,7 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
     let json = part.map_or_else(|| Answer::nothing().json, |part| in_format(heard, &part));
     let is_ours = kept == made;
     let injection =
-        assembled.filter(|_| is_ours).map(|it| it.injection(&heard.agent.agent, heard.now));
+        assembled.filter(|_| is_ours).map(|made| made.injection(&heard.agent.agent, heard.now));
     let Wording { messages, newest_known, .. } = kept;
     Ok(Answer { json, loss: Some(loss), parts: count, messages, newest_known, pins, injection })
 }
@@ -185,7 +188,7 @@ fn trace(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Trace, StoreError> 
         return Ok(Trace::Unknown);
     }
     let last = sources.store.last_text(heard.session, heard.entry.number)?;
-    let open = |last: &LastText| !last.arrived || !client.announces_compactions();
+    let open = |last: &LastText| !last.arrived || heard.hooks.compactions == Compactions::Silent;
     let (Some(last), Some(transcript)) = (last.filter(open), heard.transcript) else {
         return Ok(Trace::Unknown);
     };
@@ -220,7 +223,8 @@ pub fn record(sources: &Sources<'_>, heard: &Heard<'_>, answer: &Answer) -> Resu
     if heard.entry.number == 1 {
         change_agent(sources, heard, &AgentChange::Compacted(None))?;
     }
-    let is_whole = (1..=answer.parts).all(|part| answered.iter().any(|it| *it as usize == part));
+    let is_whole =
+        (1..=answer.parts).all(|part| answered.iter().any(|entry| *entry as usize == part));
     if is_whole && answer.newest_known.is_some() {
         let receipt = Receipt { read: &answer.messages, known: answer.newest_known };
         change_agent(sources, heard, &AgentChange::Received(receipt))?;
@@ -276,19 +280,12 @@ fn notice(heard: &Heard<'_>) -> String {
 }
 
 fn most_bytes(heard: &Heard<'_>) -> usize {
-    heard.session.client.most_bytes()
+    heard.hooks.most_bytes
 }
 
 /// Wraps a text as the client wants to be given it.
 fn in_format(heard: &Heard<'_>, text: &str) -> String {
-    let answer = match heard.session.client {
-        Client::Claude | Client::Codex | Client::Gemini => json!({
-            "hookSpecificOutput": { "hookEventName": heard.event, "additionalContext": text }
-        }),
-        Client::Cursor => json!({ "additional_context": text }),
-        Client::Opencode => json!({ "context": text }),
-    };
-    ascii(&answer.to_string())
+    ascii(&(heard.hooks.answer)(heard.event, text).to_string())
 }
 
 /// Writes JSON without any character that is more than a byte: a client that reads it in pieces may
@@ -316,6 +313,7 @@ fn ascii(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
 

@@ -1,26 +1,23 @@
 //! Our entries in clients' settings: adding them, counting them, and taking them out again.
 //!
 //! These functions turn one text into another by inserting and cutting; every byte that is not ours
-//! stays. A file that is not the JSON its client expects is refused and left alone. opencode has no
-//! entries: it loads a plugin, which is a file of our own.
+//! stays. A file that is not the JSON its client expects is refused and left alone. Which events and
+//! which form a client needs is in its [`HookWiring`].
 
 pub mod binding;
-pub mod claude_plugin;
-mod command;
-mod document;
+pub(crate) mod command;
+pub(crate) mod document;
 mod entries;
-mod plugin;
 mod splice;
-pub mod trust;
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use serde_json::{Value, json};
 
 use self::document::{Node, Shape};
-use self::plugin::{is_our_plugin, plugin, plugin_program};
 use self::splice::{Edit, Layout, apply};
+use crate::client::{EntryCount, HookWiring, SettingsForm, adapter};
 
 /// The member of a settings file that has all hooks.
 const HOOKS: &str = "hooks";
@@ -49,6 +46,16 @@ pub enum SettingsError {
         /// What should be there.
         expected: &'static str,
     },
+    /// Its client has no hooks that Convoke can use.
+    #[error("{client} has no hooks that Convoke can use")]
+    NoHooks {
+        /// The client.
+        client: Client,
+    },
+}
+
+fn wiring(client: Client) -> Result<&'static HookWiring, SettingsError> {
+    adapter(client).hooks.as_ref().ok_or(SettingsError::NoHooks { client })
 }
 
 /// Whose settings hooks are written into.
@@ -61,25 +68,12 @@ pub enum Level {
 }
 
 /// Returns a client's settings file below a project's folder, or a user's.
-pub fn settings_file(client: Client, level: Level, base: &Path) -> PathBuf {
-    base.join(match (client, level) {
-        (Client::Claude, _) => ".claude/settings.json",
-        (Client::Codex, _) => ".codex/hooks.json",
-        (Client::Gemini, _) => ".gemini/settings.json",
-        (Client::Cursor, _) => ".cursor/hooks.json",
-        (Client::Opencode, Level::Project) => ".opencode/plugins/convoke.js",
-        (Client::Opencode, Level::User) => ".config/opencode/plugins/convoke.js",
-    })
-}
-
-/// The events that a client's sessions lose and regain their memory at.
-const fn events(client: Client) -> &'static [&'static str] {
-    match client {
-        Client::Claude | Client::Codex => &["SessionStart", "UserPromptSubmit"],
-        Client::Gemini => &["BeforeAgent"],
-        Client::Cursor => &["sessionStart", "beforeSubmitPrompt", "preCompact"],
-        Client::Opencode => &[],
-    }
+pub fn settings_file(client: Client, level: Level, base: &Path) -> Result<PathBuf, SettingsError> {
+    let hooks = wiring(client)?;
+    Ok(base.join(match level {
+        Level::Project => hooks.project_file,
+        Level::User => hooks.user_file,
+    }))
 }
 
 /// Returns a file with our entries. `current` is what it holds; `bare`, what it holds without us
@@ -92,14 +86,20 @@ pub fn install(
     program: &Path,
     entries: usize,
 ) -> Result<String, SettingsError> {
-    if client == Client::Opencode {
+    let hooks = wiring(client)?;
+    if let SettingsForm::Plugin(plugin) = hooks.form {
         return match current {
-            Some(text) if !is_our_plugin(text) => Err(unexpected("the file", "a plugin of ours")),
-            Some(_) | None => Ok(plugin(program)),
+            Some(text) if !(plugin.is_ours)(text) => {
+                Err(unexpected("the file", "a plugin of ours"))
+            }
+            Some(_) | None => Ok((plugin.text)(program)),
         };
     }
-    let entries = if client.cuts() { entries } else { 1 };
-    let wanted = Wanted { client, program, entries };
+    let entries = match hooks.entries {
+        EntryCount::Several => entries,
+        EntryCount::One => 1,
+    };
+    let wanted = Wanted { client, hooks, program, entries };
     match current {
         Some(text) if wanted.is_there(text)? => Ok(text.to_owned()),
         Some(_) | None => wanted.put_into(bare.unwrap_or_default()),
@@ -109,6 +109,7 @@ pub fn install(
 /// The entries that a file is to have.
 struct Wanted<'a> {
     client: Client,
+    hooks: &'static HookWiring,
     program: &'a Path,
     entries: usize,
 }
@@ -127,7 +128,7 @@ impl Wanted<'_> {
             let of_event = present.iter().filter(|(at, _)| at == event);
             of_event.map(|(_, command)| *command).eq(self.commands(event))
         };
-        let events = events(self.client);
+        let events = self.hooks.events;
         Ok(present.len() == events.len() * self.entries && events.iter().all(is_right))
     }
 
@@ -151,11 +152,11 @@ impl Wanted<'_> {
     fn root_members(&self, root: Option<&Node>) -> Vec<(Option<&'static str>, Value)> {
         let is_missing = |key: &str| root.is_none_or(|root| root.member(key).is_none());
         let mut members = Vec::new();
-        if self.client == Client::Cursor && is_missing(VERSION) {
+        if matches!(self.hooks.form, SettingsForm::Entries) && is_missing(VERSION) {
             members.push((Some(VERSION), json!(1)));
         }
         if is_missing(HOOKS) {
-            let all = events(self.client).iter();
+            let all = self.hooks.events.iter();
             let all = all.map(|event| ((*event).to_owned(), Value::Array(self.list(event))));
             members.push((Some(HOOKS), Value::Object(all.collect())));
         }
@@ -171,7 +172,7 @@ impl Wanted<'_> {
             return Err(unexpected(HOOKS, "an object"));
         }
         let (mut edits, mut missing) = (Vec::new(), Vec::new());
-        for event in events(self.client) {
+        for event in self.hooks.events {
             match hooks.member(event) {
                 None => missing.push((Some(*event), Value::Array(self.list(event)))),
                 Some(list) if matches!(list.shape, Shape::Array(_)) => {
@@ -188,23 +189,21 @@ impl Wanted<'_> {
 
     /// Returns what the list of an event is to have.
     fn list(&self, event: &str) -> Vec<Value> {
-        let ours = self.commands(event).map(|command| entry(self.client, &command));
-        match self.client {
-            Client::Cursor => ours.collect(),
-            Client::Claude | Client::Codex | Client::Gemini | Client::Opencode => {
-                vec![json!({ "hooks": ours.collect::<Vec<_>>() })]
-            }
+        let named = |name: Option<&str>| {
+            self.commands(event).map(|command| entry(name, &command)).collect::<Vec<_>>()
+        };
+        match self.hooks.form {
+            SettingsForm::Entries => named(None),
+            SettingsForm::Groups { name } => vec![json!({ "hooks": named(name) })],
+            SettingsForm::Plugin(_) => Vec::new(),
         }
     }
 }
 
-fn entry(client: Client, command: &str) -> Value {
-    match client {
-        // Gemini lists hooks by their names.
-        Client::Gemini => json!({ "type": "command", "name": "convoke", "command": command }),
-        Client::Claude | Client::Codex | Client::Cursor | Client::Opencode => {
-            json!({ "type": "command", "command": command })
-        }
+fn entry(name: Option<&str>, command: &str) -> Value {
+    match name {
+        Some(name) => json!({ "type": "command", "name": name, "command": command }),
+        None => json!({ "type": "command", "command": command }),
     }
 }
 
@@ -249,8 +248,8 @@ pub fn uninstall(
     former: FormerFile<'_>,
     client: Client,
 ) -> Result<Option<String>, SettingsError> {
-    if client == Client::Opencode {
-        return Ok((!is_our_plugin(settings)).then(|| settings.to_owned()));
+    if let SettingsForm::Plugin(plugin) = wiring(client)?.form {
+        return Ok((!(plugin.is_ours)(settings)).then(|| settings.to_owned()));
     }
     let (text, is_bare) = entries::take_out(settings, former, client)?;
     Ok(match former {
@@ -263,8 +262,8 @@ pub fn uninstall(
 
 /// Returns the programs that our entries call; a bare name is looked for on the PATH.
 pub fn programs(settings: &str, client: Client) -> Result<Vec<PathBuf>, SettingsError> {
-    if client == Client::Opencode {
-        return Ok(plugin_program(settings).into_iter().collect());
+    if let SettingsForm::Plugin(plugin) = wiring(client)?.form {
+        return Ok((plugin.program)(settings).into_iter().collect());
     }
     let Some(root) = object(settings)? else { return Ok(Vec::new()) };
     let ours = entries::ours(&root, client).into_iter();
@@ -273,8 +272,8 @@ pub fn programs(settings: &str, client: Client) -> Result<Vec<PathBuf>, Settings
 
 /// Counts our entries.
 pub fn count(settings: &str, client: Client) -> Result<usize, SettingsError> {
-    if client == Client::Opencode {
-        return Ok(usize::from(is_our_plugin(settings)));
+    if let SettingsForm::Plugin(plugin) = wiring(client)?.form {
+        return Ok(usize::from((plugin.is_ours)(settings)));
     }
     Ok(object(settings)?.map_or(0, |root| entries::ours(&root, client).len()))
 }

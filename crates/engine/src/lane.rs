@@ -1,10 +1,9 @@
 //! Running agents: one supervised run of one client on one prompt.
 //!
-//! [`adapter`] says how a client is started and what its lines mean, [`supervisor`] runs it under
+//! [`crate::client`] says how a client is started and what its lines mean, [`supervisor`] runs it under
 //! limits through its [`guardian`], and [`drive`] puts them together. Without a program, [`http`] asks
 //! a model's API, and [`replay`] plays what was recorded.
 
-pub mod adapter;
 pub mod agent_ref;
 pub mod cancel;
 pub mod cassette;

@@ -5,6 +5,7 @@
 
 pub mod batch;
 pub mod brief;
+pub mod client;
 pub mod design;
 pub mod dispatch;
 pub mod editor;

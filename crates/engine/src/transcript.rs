@@ -4,10 +4,9 @@
 //! clients' own and change without notice, so a line that is not understood is passed over, and
 //! what cannot be told is said to be unknown. Records grow large; they are read line by line.
 
-mod injected;
+pub(crate) mod injected;
 pub mod own;
 pub mod reads;
-pub mod spent;
 
 pub use injected::{Injected, injected};
 
@@ -20,7 +19,7 @@ use crate::file;
 const LONGEST_LINE: u64 = 32 * 1024 * 1024;
 
 /// Calls `each` for every line of a record from a place on; `None` if there is no such file.
-fn each_line(path: &Path, from: u64, mut each: impl FnMut(&str)) -> Option<()> {
+pub(crate) fn each_line(path: &Path, from: u64, mut each: impl FnMut(&str)) -> Option<()> {
     let mut file = file::open_regular(path)?;
     // A record that became shorter is another one.
     let length = file.metadata().ok()?.len();

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::outcome::{End, Outcome};
 use convoke_domain::lane::queue::Room;
-use convoke_engine::lane::adapter::{Errand, Rights};
+use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::drive::{Driven, Lane, Runner, drive};
 use convoke_engine::lane::http::endpoint::{Api, BaseUrl, Endpoint};
@@ -27,7 +27,7 @@ const LONG: Duration = Duration::from_hours(1);
 fn lane(endpoint: &Endpoint, cancel: &Cancel) -> Driven {
     let scratch = tempfile::tempdir().unwrap();
     let scratch = scratch.path().display().to_string();
-    let errand = Errand {
+    let request = ClientRequest {
         prompt: "x",
         model: Some("m"),
         effort: None,
@@ -37,7 +37,7 @@ fn lane(endpoint: &Endpoint, cancel: &Cancel) -> Driven {
         scratch: &scratch,
     };
     let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: LONG };
-    let lane = Lane { runner: Runner::Http(endpoint), errand, limits, cancel };
+    let lane = Lane { runner: Runner::Http(endpoint), request, limits, cancel };
     drive(&lane, &mut |_| ()).unwrap()
 }
 

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_engine::hooks::{FormerFile, count, install, original, uninstall};
 use proptest::prelude::*;
 

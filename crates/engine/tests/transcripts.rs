@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::receipt::{Contents, Demanded, Lines, Seen, Standing, Text, receipts};
 use convoke_engine::transcript::reads::{Ending, Session, Wanted, reads};
 
@@ -140,7 +140,7 @@ fn all() -> Vec<(Client, String)> {
         let folder = fs::read_dir(fixtures().join(client.name())).unwrap();
         folder.map(move |it| (client, it.unwrap().file_name().into_string().unwrap()))
     };
-    Client::ALL.into_iter().flat_map(of_client).collect()
+    Client::WITH_HOOKS.into_iter().flat_map(of_client).collect()
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn every_record_is_understood_to_its_last_line() {
 fn a_record_of_another_client_is_told_as_such() {
     for (client, name) in all() {
         let path = fixtures().join(client.name()).join(&name);
-        for other in Client::ALL {
+        for other in Client::WITH_HOOKS {
             let file = BufReader::new(File::open(&path).unwrap());
             let session = reads(other, file, &Wanted::default()).unwrap();
             assert_eq!(session.is_foreign(), other != client, "{name} of {client:?} as {other:?}");

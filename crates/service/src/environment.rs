@@ -6,8 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::ledger::place::Named;
+use convoke_engine::client::adapter;
 use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{Search, absolute, search};
 use convoke_engine::transcript::own::Homes;
@@ -82,16 +83,19 @@ impl Environment {
 
     /// Returns Codex's own folder.
     pub fn codex_home(&self) -> Option<PathBuf> {
-        self.variable("CODEX_HOME").map(PathBuf::from).or_else(|| Some(self.home()?.join(".codex")))
+        self.client_home(Client::Codex)
+    }
+
+    fn client_home(&self, client: Client) -> Option<PathBuf> {
+        let home = adapter(client).home?;
+        let named = self.variable(home.variable).map(PathBuf::from);
+        named.or_else(|| Some(self.home()?.join(home.folder)))
     }
 
     /// Returns where clients keep their own records.
     pub fn client_homes(&self) -> Homes {
-        let claude = self.variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-        Homes {
-            claude: claude.or_else(|| Some(self.home()?.join(".claude"))),
-            codex: self.codex_home(),
-        }
+        let home = |client| Some((client, self.client_home(client)?));
+        Client::ALL.into_iter().filter_map(home).collect()
     }
 
     /// Returns the user's configuration file: `$XDG_CONFIG_HOME/convoke/config.toml`, or the same
@@ -114,12 +118,11 @@ impl Environment {
     /// Returns the sessions that this process was started in, as their clients say; several if one
     /// client runs inside another.
     pub fn client_sessions(&self) -> Vec<(Client, String)> {
-        let names =
-            [("CLAUDE_CODE_SESSION_ID", Client::Claude), ("CODEX_THREAD_ID", Client::Codex)];
-        let session = |(name, client): (&str, Client)| {
-            Some((client, self.variable(name)?.to_string_lossy().into_owned()))
+        let session = |client: Client| {
+            let id = self.variable(adapter(client).session_variable?)?;
+            Some((client, id.to_string_lossy().into_owned()))
         };
-        names.into_iter().filter_map(session).collect()
+        Client::ALL.into_iter().filter_map(session).collect()
     }
 
     /// Returns the editor that the user writes with: `VISUAL`, else `EDITOR`.

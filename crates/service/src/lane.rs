@@ -24,7 +24,7 @@ use convoke_domain::lane::cap::{Cap, Overdraft};
 use convoke_domain::lane::event::{Event, Usage};
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::tree::Verdict;
-use convoke_engine::lane::adapter::Rights;
+use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::lane::replay::TapeError;

@@ -1,6 +1,7 @@
 //! Keeping what was delivered to which session.
 
-use convoke_domain::hook::{Client, Noticed};
+use convoke_domain::client::Client;
+use convoke_domain::hook::Noticed;
 use convoke_domain::scope::Address;
 use jiff::Timestamp;
 

@@ -1,6 +1,6 @@
 //! Keeping what settings files were before hooks were written into them.
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use jiff::Timestamp;
 
 use crate::error::StoreError;

@@ -6,7 +6,7 @@ use std::io::{BufReader, Write};
 use std::path::Path;
 use std::process::Command;
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::receipt::Contents;
 use convoke_domain::receipt::sought::Sought;
 use convoke_engine::transcript::reads::{Wanted, reads};

@@ -7,6 +7,7 @@ mod session;
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::agent::{Agent, AgentStatus};
+use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_store::agent::AgentChange;
 use convoke_store::error::StoreError;
@@ -56,7 +57,7 @@ struct AddArgs {
     name: AgentName,
 
     /// The program that runs it
-    #[arg(long, default_value = "claude", value_parser = word)]
+    #[arg(long, default_value = Client::Claude.name(), value_parser = word)]
     client: String,
 
     /// The client's session that resumes it

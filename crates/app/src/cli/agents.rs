@@ -5,11 +5,11 @@ mod endpoints;
 use std::path::{Path, PathBuf};
 
 use comfy_table::{Table, presets};
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::lane::health::{Availability, Health};
+use convoke_engine::client::adapter;
 use convoke_engine::file;
 use convoke_engine::hooks::{Level, count, settings_file};
-use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::drive::Program;
 use convoke_engine::lane::health::{Remembered, probe};
 use convoke_engine::lane::version::versions;
@@ -69,7 +69,7 @@ struct Stopped;
 
 /// What is known of one client.
 struct Known {
-    agent: Agent,
+    agent: Client,
     program: Option<PathBuf>,
     version: Option<String>,
     health: Health,
@@ -96,9 +96,10 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let settings = health::settings(app)?;
-        let found =
-            |agent: Agent| (agent, app.environment.find_program(agent.programs(), &app.project));
-        let found: Vec<_> = Agent::ALL.into_iter().map(found).collect();
+        let found = |agent: Client| {
+            (agent, app.environment.find_program(adapter(agent).programs, &app.project))
+        };
+        let found: Vec<_> = Client::ALL.into_iter().map(found).collect();
         let convoke = app.environment.program();
         let there: Vec<_> =
             found.iter().filter_map(|(agent, it)| Some((*agent, it.as_ref()?))).collect();
@@ -227,8 +228,8 @@ impl Known {
                 Health::Sick(error) => error.as_deref(),
                 Health::Missing | Health::NotAsked | Health::Healthy => None,
             },
-            read_only: self.agent.reading(),
-            resume: self.agent.resuming(),
+            read_only: adapter(self.agent).read_only_by,
+            resume: adapter(self.agent).resumed_by,
             hooks: hooks(self.agent, app),
             model: None,
             key: None,
@@ -237,10 +238,13 @@ impl Known {
 }
 
 /// Tells where a client has our hooks.
-fn hooks(agent: Agent, app: &App) -> &'static str {
-    let Some(client) = Client::parse(agent.name()) else { return "none" };
+fn hooks(client: Client, app: &App) -> &'static str {
+    if adapter(client).hooks.is_none() {
+        return "none";
+    }
     let has = |level, base: Option<PathBuf>| {
-        let text = base.and_then(|it| file::text(&settings_file(client, level, &it), MAX_BYTES));
+        let path = base.and_then(|base| settings_file(client, level, &base).ok());
+        let text = path.and_then(|path| file::text(&path, MAX_BYTES));
         text.is_some_and(|text| count(&text, client).is_ok_and(|count| count > 0))
     };
     let (project, user) = (Some(app.project.clone()), app.environment.home());
@@ -293,11 +297,11 @@ pub(super) fn healths_of(
     let mut found = Vec::new();
     let mut is_stopped = false;
     for word in words {
-        let Some(agent) = Agent::parse(word) else {
+        let Some(agent) = Client::parse(word) else {
             found.push(None);
             continue;
         };
-        let Some(path) = app.environment.find_program(agent.programs(), &app.project) else {
+        let Some(path) = app.environment.find_program(adapter(agent).programs, &app.project) else {
             found.push(Some(Health::Missing));
             continue;
         };

@@ -11,7 +11,7 @@ use convoke_domain::lane::outcome::{End, Outcome};
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::wake::hop::wakes;
-use convoke_engine::lane::adapter::Rights;
+use convoke_engine::client::Rights;
 use convoke_engine::lock::{Lock, NotLocked};
 use convoke_engine::owner::is_gone;
 use convoke_engine::skill::hash;

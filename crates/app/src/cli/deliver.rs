@@ -9,7 +9,7 @@ use convoke_domain::owner::Owner;
 use convoke_domain::scope::AgentName;
 use convoke_domain::wake::hop::{MOST_HOPS, WAKE_LOOP};
 use convoke_domain::wake::{NewMessage, Order};
-use convoke_engine::lane::adapter::Rights;
+use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::owner::{is_gone, myself};

@@ -35,14 +35,15 @@ use crate::input::{self, Typed};
 use crate::interrupt;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
+use convoke_domain::client::Client as Agent;
 use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
 use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::walk::{NoAnswer, has_keys};
 use convoke_domain::run::RunId;
+use convoke_engine::client::adapter;
 use convoke_engine::design::run::Journal;
-use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::supervisor::Limits;
 
 /// No feature is described in more words: every agent is given all of them, most of them several
@@ -298,7 +299,7 @@ fn asked_for(output: &Output) -> Typed {
 }
 
 fn nobody() -> Failure {
-    let looked_for = Agent::ALL.map(Agent::programs).concat().join(", ");
+    let looked_for = Agent::ALL.map(|client| adapter(client).programs).concat().join(", ");
     Failure::new(ErrorClass::Prerequisite, DesignError::Nobody { looked_for })
         .hint("install one of them and log in")
         .hint("or name an API of your configuration: `--seats http:a,http:b,http:c`")

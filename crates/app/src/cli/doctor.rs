@@ -6,7 +6,8 @@ mod hooks;
 use std::path::Path;
 
 use convoke_domain::brief::settings::Layer;
-use convoke_engine::lane::adapter::Agent;
+use convoke_domain::client::Client as Agent;
+use convoke_engine::client::adapter;
 use convoke_engine::lane::health::Remembered;
 use convoke_engine::lane::version::is_supervised;
 use convoke_engine::project::find_above;
@@ -284,8 +285,9 @@ fn git(app: &App) -> Vec<Check> {
 }
 
 fn agents(app: &App) -> Vec<Check> {
-    let is_there =
-        |agent: &Agent| app.environment.find_program(agent.programs(), &app.project).is_some();
+    let is_there = |agent: &Agent| {
+        app.environment.find_program(adapter(*agent).programs, &app.project).is_some()
+    };
     let there: Vec<_> = Agent::ALL.into_iter().filter(is_there).map(Agent::name).collect();
     vec![if there.is_empty() && endpoints::are_there(app) {
         Check::ok("agents", "no client is on the PATH, but models' APIs are configured")
@@ -301,7 +303,7 @@ fn agents(app: &App) -> Vec<Check> {
 fn keys(app: &App) -> Vec<Check> {
     let mut names: Vec<_> = Agent::ALL
         .into_iter()
-        .flat_map(|agent| agent.variables().iter().copied())
+        .flat_map(|agent| adapter(agent).variables.iter().copied())
         .filter(|name| name.ends_with("_KEY") || name.ends_with("_TOKEN"))
         .filter(|name| !app.environment.only([*name]).is_empty())
         .collect();

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use convoke_domain::hook::{Client, Moment};
+use convoke_domain::client::Client;
+use convoke_domain::hook::Moment;
 use convoke_domain::scope::{Address, AgentName};
+use convoke_engine::client::{HookWiring, adapter};
 use convoke_engine::hook::{Answer, Entry, Heard, Input, answer, record};
 use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
@@ -79,7 +81,7 @@ impl Args {
         if environment.is_in_lane() {
             return say_nothing(output);
         }
-        let Some((input, moment, mark)) = event else { return say_nothing(output) };
+        let Some((input, hooks, moment, mark)) = event else { return say_nothing(output) };
         let place = place(&input, &environment).zip(input.session_id.as_deref());
         let Some((project, session_id)) = place else { return say_nothing(output) };
         let app = App::new(project, environment, Format::Json, verbosity);
@@ -100,6 +102,7 @@ impl Args {
         let number = u32::try_from(self.part.get()).unwrap_or(u32::MAX);
         let heard = Heard {
             session,
+            hooks,
             event: &self.event,
             moment,
             mark,
@@ -122,11 +125,12 @@ impl Args {
     }
 
     /// Reads what the client says; `None` for what is no concern of ours.
-    fn event(&self) -> Option<(Input, Moment, u64)> {
+    fn event(&self) -> Option<(Input, &'static HookWiring, Moment, u64)> {
         let text = input::read(MAX_INPUT)?;
         let input = Input::parse(&text)?;
-        let moment = self.client.moment(&self.event, input.cause.as_deref())?;
-        Some((input, moment, mark(&self.event, &text)))
+        let hooks = adapter(self.client).hooks.as_ref()?;
+        let moment = hooks.moment(&self.event, input.cause.as_deref())?;
+        Some((input, hooks, moment, mark(&self.event, &text)))
     }
 }
 
@@ -173,6 +177,6 @@ pub(super) fn who(
 
 /// Reads a client's name from the command line.
 pub(super) fn client() -> impl TypedValueParser<Value = Client> {
-    PossibleValuesParser::new(Client::ALL.map(Client::name))
+    PossibleValuesParser::new(Client::WITH_HOOKS.map(Client::name))
         .try_map(|name| Client::parse(&name).ok_or("no such client"))
 }

@@ -8,12 +8,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use convoke_domain::client::Client;
 use convoke_domain::finding::{Finding, Unreadable};
-use convoke_domain::hook::Client;
+use convoke_engine::client::claude::plugin::{PluginSwitch, plugin_switch};
+use convoke_engine::client::codex::trust::{Trust, trust, trusts_folder};
 use convoke_engine::file;
 use convoke_engine::git::checkout;
-use convoke_engine::hooks::claude_plugin::{PluginSwitch, plugin_switch};
-use convoke_engine::hooks::trust::{Trust, trust, trusts_folder};
 use convoke_engine::hooks::{Level, SettingsError, settings_file};
 
 pub(super) use self::binding::rebind;
@@ -105,7 +105,10 @@ impl Target {
     }
 
     fn path(&self, app: &App) -> Result<PathBuf, Failure> {
-        Ok(settings_file(self.client, self.level(), &self.base(app)?))
+        let base = self.base(app)?;
+        settings_file(self.client, self.level(), &base).map_err(|source| {
+            Failure::new(ErrorClass::Prerequisite, HooksError::Settings { path: base, source })
+        })
     }
 
     /// Codex alone asks its user first.

@@ -17,7 +17,7 @@ use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::event::FailureKind;
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::lane::outcome::Outcome;
-use convoke_engine::lane::adapter::Rights;
+use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_service::failure::{ErrorClass, Failure};

@@ -1,11 +1,12 @@
 //! `convoke prompt`: a message to an agent that wakes it.
 
+use convoke_domain::client::Client;
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
 use convoke_domain::scope::AgentName;
 use convoke_domain::wake::NewMessage;
 use convoke_domain::wake::hop::wakes;
-use convoke_engine::lane::adapter::Rights;
+use convoke_engine::client::Rights;
 use convoke_store::agent::AgentChange;
 use convoke_store::message::{self, Said};
 use serde::Serialize;
@@ -164,9 +165,9 @@ impl Args {
 
 /// Returns the command line that gives a session another prompt, on its standard input.
 fn resume(client: &str, session: &str) -> Vec<String> {
-    let arguments: &[&str] = match client {
-        "codex" => &["codex", "exec", "--json", "resume", session, "-"],
-        _ => &[client, "--resume", session, "-p"],
+    let arguments: &[&str] = match Client::parse(client) {
+        Some(Client::Codex) => &[client, "exec", "--json", "resume", session, "-"],
+        Some(_) | None => &[client, "--resume", session, "-p"],
     };
     arguments.iter().map(|it| (*it).to_owned()).collect()
 }

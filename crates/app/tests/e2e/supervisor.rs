@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use convoke_domain::lane::outcome::End;
 use convoke_engine::lane::cancel::Cancel;
-use convoke_engine::lane::supervisor::{Errand, Finished, Limits, Stream, Talk, Words, run};
+use convoke_engine::lane::supervisor::{
+    ChildProcess, ExitReport, Limits, Stream, Talk, Words, run,
+};
 
 const PATIENT: Limits = Limits {
     wall: Duration::from_mins(1),
@@ -20,7 +22,7 @@ const SHORT: Duration = Duration::from_millis(400);
 
 /// What came of a script.
 struct Seen {
-    finished: Finished,
+    finished: ExitReport,
     lines: Vec<(Stream, String)>,
     scratch: tempfile::TempDir,
 }
@@ -32,7 +34,7 @@ fn ran(script: &str, limits: Limits, stdin: Option<&str>) -> Seen {
     fs::write(&path, script).unwrap();
     let (mut lines, cancel) = (Vec::new(), Cancel::default());
     let arguments = [path.display().to_string()];
-    let errand = Errand {
+    let child_process = ChildProcess {
         convoke: Path::new(env!("CARGO_BIN_EXE_convoke")),
         program: Path::new("/bin/sh"),
         arguments: &arguments,
@@ -43,7 +45,7 @@ fn ran(script: &str, limits: Limits, stdin: Option<&str>) -> Seen {
         limits,
         cancel: &cancel,
     };
-    let finished = run(&errand, &mut |stream, words| {
+    let finished = run(&child_process, &mut |stream, words| {
         let Words::Line(line) = words else { return Talk::GoesOn };
         lines.push((stream, line.to_owned()));
         if line == "enough" {
@@ -88,7 +90,7 @@ fn an_end_is_told_as_it_was() {
     assert_eq!(ran("exit 7", PATIENT, None).finished.end, End::Exited(7));
     assert_eq!(ran("kill -9 $$", PATIENT, None).finished.end, End::Signalled(9));
     let scratch = tempfile::tempdir().unwrap();
-    let missing = Errand {
+    let missing = ChildProcess {
         convoke: Path::new(env!("CARGO_BIN_EXE_convoke")),
         program: Path::new("/nowhere/client"),
         arguments: &[],

@@ -7,10 +7,10 @@ use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
+use convoke_domain::client::Client;
 use convoke_domain::dispatch::confirmation::Expected;
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::review::Review;
-use convoke_domain::hook::Client;
 use convoke_domain::receipt::path::base_name;
 use convoke_domain::receipt::quotation::{Quotation, Source, quotations};
 use convoke_domain::receipt::sought::Sought;
@@ -18,6 +18,7 @@ use convoke_domain::receipt::{Demanded, Read, Receipt, Seen, Standing, Weight, r
 
 use self::contents::Now;
 use super::feature::MAX_BYTES;
+use crate::client::{PrintedEvents, adapter};
 use crate::file;
 use crate::skill::hash;
 use crate::transcript::own::{Homes, own_record};
@@ -176,7 +177,9 @@ pub fn evidence(record: &Record<'_>, demands: &[Demand]) -> Result<Evidence, NoE
     if session.answer.is_none() {
         diagnostics.push("record_without_answer".to_owned());
     }
-    if record.client == Client::Codex && session.printed.is_some() && own.is_none() {
+    let format = adapter(record.client).transcript;
+    let may_tell_more = format.is_some_and(|format| format.printed == PrintedEvents::MayTellMore);
+    if may_tell_more && session.printed.is_some() && own.is_none() {
         diagnostics.push("record_printed_only".to_owned());
     }
     let printed = demanded.receipts(demands, &session);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 
 /// What ends a line so that it is no failure if the program is missing.
 const ELSE_SILENT: &str = " || true";
@@ -10,7 +10,7 @@ const ELSE_SILENT: &str = " || true";
 /// Returns the line for one entry. Where the program is missing it does nothing, and exits 0.
 ///
 /// `exec` keeps it to the one process that the shell is, so the check costs nothing to speak of.
-pub(super) fn line(program: &Path, client: Client, event: &str, part: usize, of: usize) -> String {
+pub(crate) fn line(program: &Path, client: Client, event: &str, part: usize, of: usize) -> String {
     let is_named = program.components().count() == 1;
     let program = shell_word(program);
     let test = if is_named {
@@ -31,7 +31,7 @@ fn shell_word(program: &Path) -> String {
 
 /// Tells our lines: those that end in the words we write, wherever the program lies and however it
 /// is called, and those that begin by calling `convoke hook`.
-pub(super) fn is_ours(command: &str, client: Client) -> bool {
+pub(crate) fn is_ours(command: &str, client: Client) -> bool {
     let words: Vec<_> = core(command).split_whitespace().collect();
     let written = match words.as_slice() {
         [_, .., "hook", name, _, "--part", _, "--of", _] => *name == client.name(),
@@ -43,7 +43,7 @@ pub(super) fn is_ours(command: &str, client: Client) -> bool {
 }
 
 /// Returns the program that one of our lines calls; a bare name is looked for on the PATH.
-pub(super) fn program(command: &str) -> Option<PathBuf> {
+pub(crate) fn program(command: &str) -> Option<PathBuf> {
     let (before, _) = core(command).rsplit_once(" hook ")?;
     let word = before.rsplit_once("&& exec ").map_or(before, |(_, word)| word);
     let quoted = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));

@@ -12,13 +12,13 @@ const MAX_DEPTH: usize = 256;
 
 /// One value, and where it lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) span: Range<usize>,
-    pub(super) shape: Shape,
+pub(crate) struct Node {
+    pub(crate) span: Range<usize>,
+    pub(crate) shape: Shape,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Its members have keys.
     Object(Vec<Item>),
     /// Its items have none.
@@ -33,18 +33,18 @@ pub(super) enum Shape {
 
 /// One value in an object or an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Item {
+pub(crate) struct Item {
     /// Where it begins: at its key, if it has one.
-    pub(super) start: usize,
-    pub(super) key: Option<String>,
-    pub(super) value: Node,
+    pub(crate) start: usize,
+    pub(crate) key: Option<String>,
+    pub(crate) value: Node,
     /// Where the comma is that follows it.
-    pub(super) comma: Option<usize>,
+    pub(crate) comma: Option<usize>,
 }
 
 impl Node {
     /// Returns what lies directly inside.
-    pub(super) fn items(&self) -> &[Item] {
+    pub(crate) fn items(&self) -> &[Item] {
         match &self.shape {
             Shape::Object(items) | Shape::Array(items) => items,
             Shape::Text(_) | Shape::True | Shape::Other => &[],
@@ -52,18 +52,18 @@ impl Node {
     }
 
     /// Returns the member that counts: clients take the last of several with one key.
-    pub(super) fn member(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn member(&self, key: &str) -> Option<&Node> {
         self.items().iter().rfind(|item| item.key.as_deref() == Some(key)).map(|item| &item.value)
     }
 
     /// Returns all members with one key.
-    pub(super) fn members<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a Node> {
+    pub(crate) fn members<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a Node> {
         let named = move |item: &&Item| item.key.as_deref() == Some(key);
         self.items().iter().filter(named).map(|item| &item.value)
     }
 
     /// Returns a string's text.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.shape {
             Shape::Text(text) => text.as_deref(),
             Shape::Object(_) | Shape::Array(_) | Shape::True | Shape::Other => None,
@@ -71,13 +71,13 @@ impl Node {
     }
 
     /// Returns where the inside of an object or an array lies.
-    pub(super) fn inside(&self) -> Range<usize> {
+    pub(crate) fn inside(&self) -> Range<usize> {
         self.span.start + 1..self.span.end - 1
     }
 }
 
 /// Reads a text that is one JSON value; `None` if there is nothing but blanks in it.
-pub(super) fn parse(text: &str) -> Result<Option<Node>, SettingsError> {
+pub(crate) fn parse(text: &str) -> Result<Option<Node>, SettingsError> {
     let mut parser = Parser { text, at: if text.starts_with('\u{feff}') { 3 } else { 0 } };
     let parsed = parser.document();
     parsed.map_err(|why| malformed(text, parser.at, why))
@@ -93,7 +93,7 @@ fn malformed(text: &str, at: usize, why: &'static str) -> SettingsError {
 
 /// Finds where the blanks and comments end that begin at a place. If a comment has no end, the error
 /// is where it begins.
-pub(super) fn skip_trivia(text: &str, mut at: usize) -> Result<usize, usize> {
+pub(crate) fn skip_trivia(text: &str, mut at: usize) -> Result<usize, usize> {
     loop {
         let rest = &text[at..];
         at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();

@@ -1,11 +1,12 @@
 //! Finding our entries in a settings file, and taking them out of its text.
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 
 use super::command::is_ours;
 use super::document::{Item, Node};
 use super::splice::{Edit, apply, take_out as take_items_out};
-use super::{FormerFile, HOOKS, SettingsError, VERSION, object};
+use super::{FormerFile, HOOKS, SettingsError, VERSION, object, wiring};
+use crate::client::SettingsForm;
 
 /// Returns our commands, each with its event.
 pub(super) fn ours(root: &Node, client: Client) -> Vec<(&str, &str)> {
@@ -52,7 +53,8 @@ pub(super) fn take_out(
     let before = before.as_ref();
     let edits = Removal { text, client, before }.of_root(&root);
     let mut text = apply(text, edits);
-    if let Some(root) = object(&text)?.filter(|_| client == Client::Cursor) {
+    let has_version = matches!(wiring(client)?.form, SettingsForm::Entries);
+    if let Some(root) = object(&text)?.filter(|_| has_version) {
         let edits = Removal { text: &text, client, before }.of_version(&root);
         text = apply(&text, edits);
     }

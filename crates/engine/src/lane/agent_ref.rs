@@ -3,13 +3,15 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::adapter::{Agent, UsageScope, usage_scope};
+use convoke_domain::client::Client;
+
+use crate::client::{UsageScope, usage_scope};
 
 /// Who shall answer, as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum AgentRef {
     /// A client's program, such as `claude`.
-    Client(Agent),
+    Client(Client),
     /// A model's API of the user's configuration: `http:NAME`.
     Http(String),
     /// Recorded lanes in a file: `replay:FILE`.
@@ -22,14 +24,14 @@ impl AgentRef {
         match word.split_once(':') {
             Some(("http", name)) => is_name(name).then(|| Self::Http(name.to_owned())),
             Some(("replay", path)) => (!path.is_empty()).then(|| Self::Replay(path.into())),
-            _ => Agent::parse(word).map(Self::Client),
+            _ => Client::parse(word).map(Self::Client),
         }
     }
 
     /// Returns the client, if it is one.
-    pub const fn client(&self) -> Option<Agent> {
+    pub const fn client(&self) -> Option<Client> {
         match self {
-            Self::Client(agent) => Some(*agent),
+            Self::Client(client) => Some(*client),
             Self::Http(_) | Self::Replay(_) => None,
         }
     }
@@ -51,7 +53,7 @@ impl AgentRef {
 impl fmt::Display for AgentRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Client(agent) => agent.fmt(f),
+            Self::Client(client) => client.fmt(f),
             Self::Http(name) => write!(f, "http:{name}"),
             Self::Replay(path) => write!(f, "replay:{}", path.display()),
         }
@@ -67,7 +69,7 @@ mod tests {
         for word in
             ["claude", "qwen", "http:small", "http:a-b_9", "replay:a/b c.jsonl", "replay:/x"]
         {
-            assert_eq!(AgentRef::parse(word).map(|it| it.to_string()).as_deref(), Some(word));
+            assert_eq!(AgentRef::parse(word).map(|named| named.to_string()).as_deref(), Some(word));
         }
         for word in ["", "aider", "http", "http:", "http:a b", "http://x", "replay:", "Claude"] {
             assert_eq!(AgentRef::parse(word), None, "{word}");

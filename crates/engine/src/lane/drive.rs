@@ -6,16 +6,19 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
+use convoke_domain::client::Client;
 use convoke_domain::lane::event::Event;
 use convoke_domain::lane::outcome::{Course, End, Heard, Outcome, outcome};
 
-use super::adapter::{Agent, Errand, Launch, UsageScope, excess, launch, listen, usage_scope};
 use super::agent_ref::AgentRef;
 use super::cancel::Cancel;
 use super::cassette::{Cassette, Identity};
 use super::http::endpoint::Endpoint;
 use super::supervisor::{self, Limits, Stream, Talk, Words};
 use super::{http, replay};
+use crate::client::{
+    ClientCommand, ClientRequest, UsageScope, command, excess, listen, usage_scope,
+};
 
 /// How much of what a client said besides is kept for people.
 const TAIL: u64 = 2000;
@@ -25,8 +28,8 @@ const TAIL: u64 = 2000;
 pub struct Lane<'a> {
     /// Who answers.
     pub runner: Runner<'a>,
-    /// What it is sent to do.
-    pub errand: Errand<'a>,
+    /// What the lane asks of the agent.
+    pub request: ClientRequest<'a>,
     /// How long it may take.
     pub limits: Limits,
     /// Who may stop it.
@@ -48,7 +51,7 @@ pub enum Runner<'a> {
 #[derive(Debug, Clone)]
 pub struct Program<'a> {
     /// The client.
-    pub agent: Agent,
+    pub agent: Client,
     /// Its program.
     pub program: &'a Path,
     /// Our own program.
@@ -108,11 +111,11 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         Runner::Http(endpoint) => http::run(endpoint, lane, &mut take)?,
         Runner::Replay(cassette, asked) => replay::play(cassette, asked, lane, &mut take),
     };
-    let Errand { model, resume, .. } = lane.errand;
+    let ClientRequest { model, resume, .. } = lane.request;
     let course = Course { heard: &heard, end, model, resume };
     let excess = match (&lane.runner, &heard.granted) {
         (Runner::Program(program), Some(granted)) => {
-            excess(program.agent, lane.errand.rights, granted)
+            excess(program.agent, lane.request.rights, granted)
         }
         (Runner::Program(_) | Runner::Http(_) | Runner::Replay(..), _) => Vec::new(),
     };
@@ -151,25 +154,26 @@ fn run_program(
     lane: &Lane<'_>,
     take: &mut dyn FnMut(Vec<Event>) -> Talk,
 ) -> io::Result<Ran> {
-    let Launch { arguments, variables, stdin, files } = launch(program.agent, &lane.errand);
+    let ClientCommand { arguments, variables, stdin, files } =
+        command(program.agent, &lane.request);
     for (path, text) in files {
         fs::write(path, text)?;
     }
     let own = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
     let variables: Vec<_> = program.variables.iter().cloned().chain(own).collect();
     let mut listener = listen(program.agent);
-    let errand = supervisor::Errand {
+    let child_process = supervisor::ChildProcess {
         convoke: program.convoke,
         program: program.program,
         arguments: &arguments,
         variables: &variables,
-        folder: Path::new(lane.errand.folder),
+        folder: Path::new(lane.request.folder),
         stdin: stdin.as_deref(),
-        scratch: Path::new(lane.errand.scratch),
+        scratch: Path::new(lane.request.scratch),
         limits: lane.limits,
         cancel: lane.cancel,
     };
-    let finished = supervisor::run(&errand, &mut |stream, words| {
+    let finished = supervisor::run(&child_process, &mut |stream, words| {
         take(match (stream, words) {
             (Stream::Stdout, Words::Line(text)) => listener.stdout_line(text),
             (Stream::Stderr, Words::Line(text)) => listener.stderr_line(text),

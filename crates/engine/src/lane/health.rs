@@ -11,11 +11,11 @@ use convoke_domain::lane::health::{ATTEMPTS, Attempt, Health, PROMPT};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::adapter::{Errand, Rights};
 use super::cancel::Cancel;
 use super::drive::{Driven, Lane, Program, Runner, drive};
 use super::http::endpoint::Endpoint;
 use super::supervisor::Limits;
+use crate::client::{ClientRequest, Rights};
 use crate::file;
 
 /// How long an agent may take to say two letters.
@@ -102,7 +102,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String
     fs::create_dir(&folder).map_err(broken)?;
     let (folder, own) = (folder.display().to_string(), scratch.path().display().to_string());
     let (mut runner, model, effort) = asked.clone();
-    let errand = Errand {
+    let request = ClientRequest {
         prompt: PROMPT,
         model,
         effort,
@@ -114,7 +114,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String
     if let Runner::Program(program) = &mut runner {
         program.variables.push(("TMPDIR".into(), scratch.path().into()));
     }
-    let lane = Lane { runner, errand, limits: LIMITS, cancel };
+    let lane = Lane { runner, request, limits: LIMITS, cancel };
     let Driven { outcome, end, heard, difference, .. } =
         drive(&lane, &mut |_| ()).map_err(broken)?;
     let failure = heard.failure().map(|failure| failure.message.as_str());

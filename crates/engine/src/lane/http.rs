@@ -3,9 +3,9 @@
 //! The request is made in a thread of its own, because nothing can be asked of a connection while it
 //! is waited for; what comes is handed on in pieces, and of it little is held in memory.
 
+mod answer_stream;
 mod connection;
 pub mod endpoint;
-mod hearing;
 mod sse;
 mod wire;
 
@@ -20,9 +20,9 @@ use convoke_domain::lane::event::{Ended, Event};
 use convoke_domain::lane::outcome::End;
 use serde_json::{Map, Value};
 
+use self::answer_stream::{AnswerStream, Closed, trouble};
 use self::connection::{Head, News, Request, agent};
 use self::endpoint::Endpoint;
-use self::hearing::{Closed, Hearing, trouble};
 use super::drive::{Lane, Ran};
 use super::stopwatch::Stopwatch;
 use super::supervisor::{Limits, Talk};
@@ -57,8 +57,8 @@ pub(super) fn run(
     lane: &Lane<'_>,
     take: &mut dyn FnMut(Vec<Event>) -> Talk,
 ) -> io::Result<Ran> {
-    let scratch = Path::new(lane.errand.scratch);
-    create_private(&scratch.join("stdin"))?.write_all(lane.errand.prompt.as_bytes())?;
+    let scratch = Path::new(lane.request.scratch);
+    create_private(&scratch.join("stdin"))?.write_all(lane.request.prompt.as_bytes())?;
     let mut exchange = Exchange {
         endpoint,
         lane,
@@ -67,7 +67,7 @@ pub(super) fn run(
         bytes: 0,
         kept: create_private(&scratch.join("stdout"))?,
     };
-    let mut body = wire::request(endpoint, &lane.errand);
+    let mut body = wire::request(endpoint, &lane.request);
     let mut was_reset = false;
     let end = loop {
         match exchange.ask(&body, take) {
@@ -133,7 +133,7 @@ impl Exchange<'_> {
     }
 
     fn listen(&mut self, news: &Receiver<News>, take: &mut dyn FnMut(Vec<Event>) -> Talk) -> Asked {
-        let mut hearing = Hearing::new(self.endpoint);
+        let mut stream = AnswerStream::new(self.endpoint);
         loop {
             let (deadline, end) = self.deadline();
             let left = deadline.saturating_sub(self.watch.elapsed());
@@ -147,20 +147,20 @@ impl Exchange<'_> {
             let end = match next {
                 Ok(News::Head(head)) => {
                     self.last = Some(self.watch.elapsed());
-                    hearing.head = Some(head);
+                    stream.head = Some(head);
                     continue;
                 }
                 Ok(News::Bytes(bytes)) => {
                     self.last = Some(self.watch.elapsed());
                     self.bytes += bytes.len() as u64;
-                    let events = hearing.bytes(&bytes, &mut self.kept);
+                    let events = stream.bytes(&bytes, &mut self.kept);
                     self.tell(take, events);
-                    if !hearing.is_over {
+                    if !stream.is_over {
                         continue;
                     }
                     End::Exited(0)
                 }
-                Ok(News::Closed) => match hearing.closed() {
+                Ok(News::Closed) => match stream.closed() {
                     Ok(Closed::Refused(head, words)) => return Asked::Refused { head, words },
                     Ok(Closed::Answered(events)) => {
                         self.tell(take, events);
@@ -171,7 +171,7 @@ impl Exchange<'_> {
                         return Asked::Over(End::Exited(1));
                     }
                 },
-                Ok(News::Broken { is_reset, words }) if hearing.head.is_none() => {
+                Ok(News::Broken { is_reset, words }) if stream.head.is_none() => {
                     if is_reset {
                         return Asked::Reset { words };
                     }
@@ -180,7 +180,7 @@ impl Exchange<'_> {
                     return Asked::Over(End::NotStarted);
                 }
                 Ok(News::Broken { words, .. }) => {
-                    self.tell(take, hearing.listener.closed());
+                    self.tell(take, stream.listener.closed());
                     self.tell(take, vec![trouble(&format!("the connection broke: {words}"))]);
                     End::Exited(1)
                 }
@@ -188,7 +188,7 @@ impl Exchange<'_> {
                 Err(RecvTimeoutError::Timeout) => end,
                 Err(RecvTimeoutError::Disconnected) => End::Exited(1),
             };
-            self.tell(take, hearing.listener.closed());
+            self.tell(take, stream.listener.closed());
             return Asked::Over(end);
         }
     }

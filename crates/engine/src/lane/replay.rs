@@ -10,7 +10,6 @@ use std::time::Duration;
 use convoke_domain::lane::event::{Event, FailureKind};
 use convoke_domain::lane::outcome::End;
 
-use super::adapter::failure::failure;
 use super::cancel::Cancel;
 use super::cassette::{
     Cassette, CassetteError, Entry, Identity, Request, end_line, event_line, request_line,
@@ -18,6 +17,7 @@ use super::cassette::{
 use super::drive::{Driven, Lane, Ran};
 use super::stopwatch::Stopwatch;
 use super::supervisor::{Limits, Talk};
+use crate::client::failure::failure;
 
 /// No cassette is longer.
 const LONGEST: u64 = 256 * 1024 * 1024;
@@ -208,9 +208,9 @@ fn text(file: &mut File) -> Result<String, TapeError> {
 mod tests {
     use convoke_domain::lane::outcome::{Heard, Outcome};
 
-    use super::super::adapter::UsageScope;
     use super::super::cassette::Matching;
     use super::*;
+    use crate::client::UsageScope;
 
     fn request() -> Request {
         let text = || "x".to_owned();

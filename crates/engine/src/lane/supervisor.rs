@@ -26,7 +26,7 @@ use crate::file::create_private;
 use crate::process::command;
 
 /// A longer line is kept on disk, and not read.
-pub(super) const LONGEST_LINE: usize = 8 * 1024 * 1024;
+pub(crate) const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
 /// How many chunks may wait to be looked at.
 const WAITING: usize = 4;
@@ -52,7 +52,7 @@ pub struct Limits {
 
 /// A client to run.
 #[derive(Debug, Clone)]
-pub struct Errand<'a> {
+pub struct ChildProcess<'a> {
     /// Our own program, which is the guardian.
     pub convoke: &'a Path,
     /// The client's program.
@@ -106,7 +106,7 @@ pub enum Talk {
 
 /// A client's run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
+pub struct ExitReport {
     /// How it ended.
     pub end: End,
     /// How long it took.
@@ -133,51 +133,53 @@ enum News {
 type Hear<'a> = dyn FnMut(Stream, Words<'_>) -> Talk + 'a;
 
 /// Runs a client to its end.
-pub fn run(errand: &Errand<'_>, hear: &mut Hear<'_>) -> io::Result<Finished> {
-    let (stdout, stderr) = (errand.scratch.join("stdout"), errand.scratch.join("stderr"));
+pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<ExitReport> {
+    let (stdout, stderr) =
+        (child_process.scratch.join("stdout"), child_process.scratch.join("stderr"));
     let watch = Stopwatch::start();
     // All files are open before there is anybody who could put something else in their place.
     let (kept_stdout, kept_stderr) = (create_private(&stdout)?, create_private(&stderr)?);
-    let path = errand.scratch.join("end");
+    let path = child_process.scratch.join("end");
     let report = create_private(&path)?;
-    let mut guardian = started(errand, &path)?;
+    let mut guardian = started(child_process, &path)?;
     let (sender, receiver) = sync_channel(WAITING);
     listen(guardian.stdout.take(), Stream::Stdout, kept_stdout, sender.clone());
     listen(guardian.stderr.take(), Stream::Stderr, kept_stderr, sender.clone());
     // If there is no room, we are busy listening, and see by ourselves that we were asked to stop.
-    let asked = errand.cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default());
+    let asked =
+        child_process.cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default());
     let mut attention =
-        Attention { limits: errand.limits, watch, last: None, over: None, bytes: 0 };
-    let stopped = attention.listen(&receiver, errand.cancel, hear);
+        Attention { limits: child_process.limits, watch, last: None, over: None, bytes: 0 };
+    let stopped = attention.listen(&receiver, child_process.cancel, hear);
     drop(asked);
     // Closing its stdin tells the guardian to stop everything; after the end it changes nothing.
     drop(guardian.stdin.take());
     // A guardian that was killed guards nobody.
     if guardian.try_wait()?.is_some_and(|status| !status.success()) {
-        end_strays(errand.scratch);
+        end_strays(child_process.scratch);
     }
-    attention.drain(&receiver, hear, errand.limits.grace + MARGIN);
+    attention.drain(&receiver, hear, child_process.limits.grace + MARGIN);
     if !finish(&mut guardian)?.success() {
-        end_strays(errand.scratch);
+        end_strays(child_process.scratch);
     }
     let end = stopped.or_else(|| read_report(report)).unwrap_or(End::Lost);
-    Ok(Finished { end, took: watch.elapsed(), bytes: attention.bytes, stdout, stderr })
+    Ok(ExitReport { end, took: watch.elapsed(), bytes: attention.bytes, stdout, stderr })
 }
 
-fn started(errand: &Errand<'_>, report: &Path) -> io::Result<Child> {
-    let mut guardian = command(errand.convoke, errand.folder);
-    guardian.env_clear().envs(errand.variables.iter().map(|(name, value)| (name, value)));
+fn started(child_process: &ChildProcess<'_>, report: &Path) -> io::Result<Child> {
+    let mut guardian = command(child_process.convoke, child_process.folder);
+    guardian.env_clear().envs(child_process.variables.iter().map(|(name, value)| (name, value)));
     // Last, so that no variable of the user's can take its place.
     guardian.env(LANE_MARK, std::process::id().to_string());
     guardian.arg("guard").arg("--report").arg(report);
     guardian.args(["--owner", &std::process::id().to_string()]);
-    guardian.args(["--grace-ms", &errand.limits.grace.as_millis().to_string()]);
-    if let Some(text) = errand.stdin {
-        let path = errand.scratch.join("stdin");
+    guardian.args(["--grace-ms", &child_process.limits.grace.as_millis().to_string()]);
+    if let Some(text) = child_process.stdin {
+        let path = child_process.scratch.join("stdin");
         create_private(&path)?.write_all(text.as_bytes())?;
         guardian.arg("--feed").arg(path);
     }
-    guardian.arg("--").arg(errand.program).args(errand.arguments);
+    guardian.arg("--").arg(child_process.program).args(child_process.arguments);
     guardian.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 

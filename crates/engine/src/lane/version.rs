@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::cancel::Cancel;
 use super::drive::Program;
-use super::supervisor::{Errand, Limits, Stream, Talk, Words, run};
+use super::supervisor::{ChildProcess, Limits, Stream, Talk, Words, run};
+use crate::client::adapter;
 
 /// How long a client may take to say its version.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -19,16 +20,16 @@ pub fn versions(programs: &[Program<'_>], cancel: &Cancel) -> Vec<Option<String>
     thread::scope(|scope| {
         let asked: Vec<_> =
             programs.iter().map(|program| scope.spawn(|| version(program, cancel))).collect();
-        asked.into_iter().map(|it| it.join().ok().flatten()).collect()
+        asked.into_iter().map(|thread| thread.join().ok().flatten()).collect()
     })
 }
 
 fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
     let scratch = crate::scratch::lane().ok()?;
-    let own = program.agent.quiet().iter().map(|(name, value)| (name.into(), value.into()));
+    let own = adapter(program.agent).quiet.iter().map(|(name, value)| (name.into(), value.into()));
     let mut variables: Vec<_> = program.variables.iter().cloned().chain(own).collect();
     variables.push(("TMPDIR".into(), scratch.path().into()));
-    let errand = Errand {
+    let child_process = ChildProcess {
         convoke: program.convoke,
         program: program.program,
         arguments: &["--version".to_owned()],
@@ -45,7 +46,7 @@ fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
         cancel,
     };
     let mut said = None;
-    run(&errand, &mut |stream, words| {
+    run(&child_process, &mut |stream, words| {
         if let (Stream::Stdout, Words::Line(line), None) = (stream, words, &said)
             && !line.trim().is_empty()
         {
@@ -63,7 +64,7 @@ pub fn is_supervised(convoke: &Path, program: &Path, cancel: &Cancel) -> bool {
     use convoke_domain::lane::outcome::End;
 
     let Ok(scratch) = crate::scratch::lane() else { return false };
-    let errand = Errand {
+    let child_process = ChildProcess {
         convoke,
         program,
         arguments: &[],
@@ -74,5 +75,6 @@ pub fn is_supervised(convoke: &Path, program: &Path, cancel: &Cancel) -> bool {
         limits: Limits { wall: LIMIT, first_byte: LIMIT, stall: LIMIT, grace: LIMIT },
         cancel,
     };
-    run(&errand, &mut |_, _| Talk::GoesOn).is_ok_and(|finished| finished.end == End::Exited(0))
+    run(&child_process, &mut |_, _| Talk::GoesOn)
+        .is_ok_and(|finished| finished.end == End::Exited(0))
 }

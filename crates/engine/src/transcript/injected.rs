@@ -1,16 +1,16 @@
 //! Which injected texts an agent still has, by its client's record.
 
-use std::collections::HashMap;
 use std::path::Path;
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::each_line;
+use crate::client::adapter;
 
 /// How every text of ours begins.
-const MARK: &str = "[convoke wake-up ";
+pub(crate) const MARK: &str = "[convoke wake-up ";
 
 /// What a record says about injected texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,6 +22,16 @@ pub struct Injected {
 }
 
 impl Injected {
+    pub(crate) const fn of(texts: Vec<String>, complete_until: Option<Timestamp>) -> Self {
+        Self { texts, complete_until }
+    }
+
+    /// Adds texts that the agent was given.
+    pub(crate) fn gave(&mut self, texts: Vec<String>) {
+        self.texts.extend(texts);
+    }
+
+    /// Takes in that the agent answered, and when.
     /// Tells whether a part of a wake-up is there, whole. A client that cuts texts keeps both marks
     /// or an excerpt, so all of it is compared.
     pub fn has(&self, part: &str) -> bool {
@@ -29,7 +39,7 @@ impl Injected {
         self.texts.iter().any(|text| text.contains(&part))
     }
 
-    fn answered(&mut self, at: Option<Timestamp>) {
+    pub(crate) fn answered(&mut self, at: Option<Timestamp>) {
         self.complete_until = at.or(self.complete_until);
     }
 
@@ -42,119 +52,48 @@ impl Injected {
 /// Reads a client's record of a session; `None` if there is none, or none that we can read. `from`
 /// is where the record ended when the last text was made; what was injected then comes later.
 pub fn injected(client: Client, transcript: &Path, from: u64) -> Option<Injected> {
-    match client {
-        Client::Claude => read(transcript, from, claude_line),
-        Client::Codex => read(transcript, from, codex_line),
-        Client::Gemini => {
-            let mut replay = Replay::default();
-            // Here a later line may bring back what an earlier one took away.
-            each_line(transcript, 0, |line| replay.line(line))?;
-            Some(replay.finish())
-        }
-        Client::Cursor | Client::Opencode => None,
-    }
+    (adapter(client).transcript?.injected?)(transcript, from)
 }
 
-fn read(transcript: &Path, from: u64, line: fn(&mut Injected, &str)) -> Option<Injected> {
+/// Reads a record of which every line stands for itself.
+pub(crate) fn read_lines(
+    transcript: &Path,
+    from: u64,
+    take: fn(&mut Injected, &str),
+) -> Option<Injected> {
     let mut found = Injected::default();
-    each_line(transcript, from, |it| line(&mut found, it))?;
+    each_line(transcript, from, |line| take(&mut found, line))?;
     Some(found)
 }
 
 /// Gemini escapes these two, and nothing else.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">")
 }
 
-/// Claude Code: what hooks gave is an attachment; a compaction leaves a boundary behind which the
-/// agent has nothing of what was before.
-fn claude_line(found: &mut Injected, line: &str) {
-    if line.contains("\"compact_boundary\"") && is(line, "/subtype", "compact_boundary") {
-        *found = Injected::default();
-    } else if line.contains(MARK) && is(line, "/attachment/type", "hook_additional_context") {
-        found.texts.extend(texts(line, "/attachment/content"));
-    } else if line.contains("\"assistant\"") {
-        found.answered(answered_at(line, "/type", "assistant"));
-    }
-}
-
-/// Codex: what hooks gave is a developer's message of its own kind; a compaction leaves a record.
-fn codex_line(found: &mut Injected, line: &str) {
-    const KIND: &str = "/payload/internal_chat_message_metadata_passthrough/content_item_kinds/0";
-    if line.contains("\"compacted\"") && is(line, "/type", "compacted") {
-        *found = Injected::default();
-    } else if line.contains(MARK) && is(line, KIND, "hooks.additional_context") {
-        found.texts.extend(texts(line, "/payload/content"));
-    } else if line.contains("\"assistant\"") {
-        found.answered(answered_at(line, "/payload/role", "assistant"));
-    }
-}
-
-/// Gemini: every line adds a message, changes one, or replaces all of them; what is there at the end
-/// is what the agent has. Of each message only our own text is kept.
-#[derive(Default)]
-struct Replay {
-    messages: Vec<Option<String>>,
-    places: HashMap<String, usize>,
-}
-
-impl Replay {
-    fn line(&mut self, line: &str) {
-        let Ok(value) = serde_json::from_str::<Value>(line) else { return };
-        if let Some(all) = value.pointer("/$set/messages").and_then(Value::as_array) {
-            *self = Self::default();
-            for message in all {
-                self.message(message);
-            }
-        } else if let Some(id) = value.get("$rewindTo").and_then(Value::as_str) {
-            let place = self.places.get(id).copied().unwrap_or(self.messages.len());
-            self.messages.truncate(place);
-            self.places.retain(|_, other| *other < place);
-        } else if value.get("id").is_some() {
-            self.message(&value);
-        }
-    }
-
-    fn message(&mut self, message: &Value) {
-        let is_users = message["type"] == "user";
-        let texts = strings(&message["content"]);
-        let ours = texts.iter().find(|text| is_users && text.contains(MARK)).map(|it| plain(it));
-        let id = message["id"].as_str().unwrap_or_default();
-        if let Some(place) = self.places.get(id) {
-            self.messages[*place] = ours;
-        } else {
-            self.places.insert(id.to_owned(), self.messages.len());
-            self.messages.push(ours);
-        }
-    }
-
-    fn finish(self) -> Injected {
-        // A record that says nothing at all is not understood.
-        let complete_until = (!self.messages.is_empty()).then_some(Timestamp::MAX);
-        Injected { texts: self.messages.into_iter().flatten().collect(), complete_until }
-    }
-}
-
-fn is(line: &str, pointer: &str, expected: &str) -> bool {
+/// Tells whether a line of JSON has a text at a place.
+pub(crate) fn is(line: &str, pointer: &str, expected: &str) -> bool {
     let value: Option<Value> = serde_json::from_str(line).ok();
-    value.as_ref().and_then(|it| it.pointer(pointer)).and_then(Value::as_str) == Some(expected)
+    value.as_ref().and_then(|value| value.pointer(pointer)).and_then(Value::as_str)
+        == Some(expected)
 }
 
 /// Returns when an answer was given, if the line is one.
-fn answered_at(line: &str, pointer: &str, expected: &str) -> Option<Timestamp> {
+pub(crate) fn answered_at(line: &str, pointer: &str, expected: &str) -> Option<Timestamp> {
     let value: Value = serde_json::from_str(line).ok()?;
     let is_answer = value.pointer(pointer).and_then(Value::as_str) == Some(expected);
     value.get("timestamp").filter(|_| is_answer)?.as_str()?.parse().ok()
 }
 
-fn texts(line: &str, pointer: &str) -> Vec<String> {
+/// Returns the texts at a place of a line of JSON.
+pub(crate) fn texts(line: &str, pointer: &str) -> Vec<String> {
     let value: Option<Value> = serde_json::from_str(line).ok();
-    let content = value.as_ref().and_then(|it| it.pointer(pointer));
+    let content = value.as_ref().and_then(|value| value.pointer(pointer));
     content.map(strings).unwrap_or_default().iter().map(|text| plain(text)).collect()
 }
 
 /// Returns the texts of a content, which is a text, or a list of texts or of parts with one.
-fn strings(content: &Value) -> Vec<String> {
+pub(crate) fn strings(content: &Value) -> Vec<String> {
     fn of_part(part: &Value) -> Option<&str> {
         part.as_str().or_else(|| part.get("text")?.as_str())
     }
@@ -288,9 +227,12 @@ mod tests {
         #[test]
         fn any_record_is_read(record in any::<String>(), mark in any::<bool>()) {
             let line = if mark { format!("{MARK}{record} \"assistant\"") } else { record };
-            claude_line(&mut Injected::default(), &line);
-            codex_line(&mut Injected::default(), &line);
-            Replay::default().line(&line);
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("record.jsonl");
+            std::fs::write(&path, line).unwrap();
+            for client in Client::ALL {
+                injected(client, &path, 0);
+            }
         }
     }
 }

@@ -7,18 +7,24 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 
-/// Years, months and days.
-const MOST_FOLDERS_DEEP: usize = 3;
+use crate::client::adapter;
 
-/// Where clients keep what is theirs.
+/// The folders in which clients keep what is theirs.
 #[derive(Debug, Clone, Default)]
-pub struct Homes {
-    /// Claude Code's folder, `~/.claude` unless it was told otherwise.
-    pub claude: Option<PathBuf>,
-    /// Codex's folder, `~/.codex` unless it was told otherwise.
-    pub codex: Option<PathBuf>,
+pub struct Homes(Vec<(Client, PathBuf)>);
+
+impl Homes {
+    fn get(&self, client: Client) -> Option<&Path> {
+        self.0.iter().find(|(of, _)| *of == client).map(|(_, folder)| folder.as_path())
+    }
+}
+
+impl FromIterator<(Client, PathBuf)> for Homes {
+    fn from_iter<I: IntoIterator<Item = (Client, PathBuf)>>(folders: I) -> Self {
+        Self(folders.into_iter().collect())
+    }
 }
 
 /// Finds the record of a session by its id; `None` if the client keeps none that we know of.
@@ -28,32 +34,23 @@ pub fn own_record(client: Client, session: &str, homes: &Homes) -> Option<PathBu
     if session.is_empty() || session.len() > 128 || !session.chars().all(is_plain) {
         return None;
     }
-    match client {
-        Client::Codex => {
-            let ending = format!("-{session}.jsonl");
-            let is_it = |name: &str| name.starts_with("rollout-") && name.ends_with(&ending);
-            let home = homes.codex.as_deref()?;
-            let places = ["sessions", "archived_sessions"];
-            places.iter().find_map(|place| newest(&home.join(place), &is_it, MOST_FOLDERS_DEEP))
-        }
-        Client::Claude => {
-            let name = format!("{session}.jsonl");
-            newest(&homes.claude.as_deref()?.join("projects"), &|it| it == name, 1)
-        }
-        Client::Cursor | Client::Gemini | Client::Opencode => None,
-    }
+    (adapter(client).transcript?.own_record?)(homes.get(client)?, session)
 }
 
 /// Finds a file by its name below a folder; the last by name where there are several.
-fn newest(folder: &Path, is_it: &dyn Fn(&str) -> bool, deep: usize) -> Option<PathBuf> {
+pub(crate) fn newest(
+    folder: &Path,
+    is_wanted: &dyn Fn(&str) -> bool,
+    deep: usize,
+) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?;
     let mut names: Vec<_> =
         entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     names.sort_unstable_by(|one, other| other.cmp(one));
-    let found = names.iter().filter(|name| is_it(name)).map(|name| folder.join(name));
+    let found = names.iter().filter(|name| is_wanted(name)).map(|name| folder.join(name));
     found.into_iter().find(|path| path.is_file()).or_else(|| {
         let folders = names.iter().filter(|_| deep > 0).map(|name| folder.join(name));
-        folders.filter(|path| path.is_dir()).find_map(|path| newest(&path, is_it, deep - 1))
+        folders.filter(|path| path.is_dir()).find_map(|path| newest(&path, is_wanted, deep - 1))
     })
 }
 
@@ -72,8 +69,9 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
-        let home = |name: &str| Some(folder.path().join(name));
-        let homes = Homes { claude: home("claude"), codex: home("codex") };
+        let homes = [Client::Claude, Client::Codex]
+            .map(|client| (client, folder.path().join(client.name())));
+        let homes = Homes::from_iter(homes);
         for (client, id, expected) in [
             (Client::Codex, "ab-12", Some(codex)),
             (Client::Codex, "cd", Some(archived)),

@@ -3,24 +3,20 @@
 //! Both a client's transcript and the events that it prints are understood. A record is read one
 //! line at a time, and of a line only what is asked for, so that its length does not matter.
 
-mod claude;
-mod codex;
-mod cursor;
-mod gemini;
-mod opencode;
-mod recorder;
-mod thread;
-mod tool;
+pub(crate) mod recorder;
+pub(crate) mod thread;
+pub(crate) mod tool;
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::receipt::sought::Sought;
 use convoke_domain::receipt::{Read, Reader};
 
 use self::recorder::Recorder;
+use crate::client::adapter;
 use crate::json::is_json;
 
 /// A longer line is passed over.
@@ -110,17 +106,12 @@ impl Session {
 
 /// Reads a client's record of a session.
 pub fn reads(client: Client, source: impl BufRead, wanted: &Wanted<'_>) -> io::Result<Session> {
-    let understand = match client {
-        Client::Claude => claude::line,
-        Client::Codex => codex::line,
-        Client::Gemini => gemini::line,
-        Client::Opencode => opencode::line,
-        Client::Cursor => cursor::line,
-    };
+    // Of a client whose records Convoke cannot read, every line is passed over.
+    let format = adapter(client).transcript;
     let mut recorder = Recorder::new(wanted);
     let mut count = LineCount::default();
     let ending = each_line(source, |line| {
-        if understand(line, &mut recorder).is_some() {
+        if format.is_some_and(|format| (format.line)(line, &mut recorder).is_some()) {
             count.understood += 1;
         } else {
             count.passed_over += 1;

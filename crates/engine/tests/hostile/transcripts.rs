@@ -19,7 +19,7 @@
 use std::fs;
 use std::path::Path;
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::receipt::{Span, Standing};
 use convoke_engine::dispatch::evidence::{Demand, Record, evidence};
 use convoke_engine::transcript::own::Homes;
@@ -43,7 +43,7 @@ pub(crate) fn verdict(case: &Case) -> String {
         keep(client, &project, own);
     }
     let answer = case.keys.get("response").map(String::as_str);
-    let homes = Homes { claude: Some(project.clone()), codex: Some(project.clone()) };
+    let homes: Homes = Client::ALL.map(|client| (client, project.clone())).into_iter().collect();
     let record = Record { client, path: &record, project: &project, homes: &homes, answer };
     let demand = Demand { name: "design".to_owned(), path: path.display().to_string() };
     match evidence(&record, &[demand]) {
@@ -56,7 +56,7 @@ pub(crate) fn verdict(case: &Case) -> String {
 fn keep(client: Client, home: &Path, lines: &str) {
     let name = match client {
         Client::Codex => "sessions/2026/11/16/rollout-2026-11-16T03-17-01-s1.jsonl",
-        Client::Claude | Client::Cursor | Client::Gemini | Client::Opencode => {
+        Client::Claude | Client::Cursor | Client::Gemini | Client::Opencode | Client::Qwen => {
             "projects/-p/s1.jsonl"
         }
     };

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use convoke_engine::lane::adapter::{Agent, Rights};
+use convoke_domain::client::Client;
+use convoke_engine::client::{Rights, adapter};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Program;
 use convoke_engine::lane::replay::{TapeError, load};
@@ -68,15 +69,15 @@ pub(super) fn cassette_failed(path: &Path, source: TapeError) -> Failure {
 }
 
 /// Asks a client which version of it is installed.
-pub fn version_of(agent: Agent, session: &Session) -> Result<Option<String>, Failure> {
+pub fn version_of(agent: Client, session: &Session) -> Result<Option<String>, Failure> {
     let (program, convoke) = (program(agent, session)?, session.environment.program());
     let variables = seen_by(agent, session)?;
     let asked = Program { agent, program: &program, convoke: &convoke, variables };
     Ok(versions(&[asked], &session.cancel()).pop().flatten())
 }
 
-pub(super) fn program(agent: Agent, session: &Session) -> Result<PathBuf, Failure> {
-    let names = agent.programs();
+pub(super) fn program(agent: Client, session: &Session) -> Result<PathBuf, Failure> {
+    let names = adapter(agent).programs;
     let search = session.environment.search_program(names, &session.project);
     let remark = search.remark();
     search.found.ok_or_else(|| {
@@ -87,15 +88,16 @@ pub(super) fn program(agent: Agent, session: &Session) -> Result<PathBuf, Failur
 }
 
 /// Returns what a client may see of the environment.
-pub fn seen_by(agent: Agent, session: &Session) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let mut variables = session.environment.only(COMMON.iter().chain(agent.variables()).copied());
+pub fn seen_by(agent: Client, session: &Session) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut variables =
+        session.environment.only(COMMON.iter().chain(adapter(agent).variables).copied());
     variables.extend(passed_variables(session, agent)?);
     Ok(variables)
 }
 
 /// Files for a moment are the lane's own, so that two clients do not meet there.
 pub(super) fn variables(
-    agent: Agent,
+    agent: Client,
     session: &Session,
     scratch: &str,
 ) -> Result<Vec<(OsString, OsString)>, Failure> {

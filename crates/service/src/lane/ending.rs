@@ -7,7 +7,7 @@ use convoke_domain::lane::event::{Event, Failure as Trouble, FailureKind, Usage}
 use convoke_domain::lane::ledger::Ending;
 use convoke_domain::lane::outcome::{End, Heard, Outcome};
 use convoke_domain::text::one_line;
-use convoke_engine::lane::adapter::UsageScope;
+use convoke_engine::client::UsageScope;
 use convoke_engine::lane::drive::Driven;
 use jiff::Timestamp;
 

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use convoke_domain::client::Client;
 use convoke_domain::finding::{Finding, Unreadable};
-use convoke_domain::hook::Client;
 use convoke_domain::receipt::demand::{can_be_named, with_reading};
+use convoke_engine::client::adapter;
 use convoke_engine::dispatch::evidence::{Demand, Record, evidence};
 use convoke_engine::file;
-use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::LaneError;
@@ -83,7 +83,8 @@ impl Reading {
             unproven: Vec::new(),
             unknown: Some(format!("what {agent} read cannot be told: {why}")),
         };
-        let Some(client) = agent.client().map(Agent::name).and_then(Client::parse) else {
+        let has_transcript = |client: &Client| adapter(*client).transcript.is_some();
+        let Some(client) = agent.client().filter(has_transcript) else {
             return Some(unknown("it leaves no record that convoke understands".to_owned()));
         };
         let (path, homes) = (scratch.join("stdout"), session.environment.client_homes());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use convoke_domain::lane::cap::{Meter, Overdraft, Whose};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{Begun, Sum};
-use convoke_engine::lane::adapter::{Rights, UsageScope};
+use convoke_engine::client::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::owner::myself;
 use convoke_engine::skill::hash;

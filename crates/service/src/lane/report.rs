@@ -5,7 +5,7 @@ use convoke_domain::lane::event::{Failure, Usage};
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::text::one_line;
 use convoke_domain::tree::Verdict;
-use convoke_engine::lane::adapter::{Counted, UsageScope};
+use convoke_engine::client::{Counted, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use serde::Serialize;

@@ -6,7 +6,7 @@ use convoke_domain::lane::cap::Meter;
 use convoke_domain::lane::event::Event;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::pin::{Pin, before_prompt};
-use convoke_engine::lane::adapter::{Errand, Rights};
+use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::cassette::{Identity, Matching, Request, shown};
@@ -78,7 +78,7 @@ impl LaneRequest<'_> {
         let folder =
             std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
         let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
-        let errand = Errand {
+        let request = ClientRequest {
             prompt,
             model: self.model,
             effort: self.effort,
@@ -87,8 +87,8 @@ impl LaneRequest<'_> {
             folder: &folder,
             scratch: &scratch,
         };
-        let mut run = |runner, errand| {
-            let lane = Lane { runner, errand, limits: self.limits, cancel };
+        let mut run = |runner, request| {
+            let lane = Lane { runner, request, limits: self.limits, cancel };
             drive(&lane, notice).map_err(lane_failed)
         };
         match self.agent {
@@ -99,18 +99,18 @@ impl LaneRequest<'_> {
                     convoke: &session.environment.program(),
                     variables: variables(*agent, session, &scratch)?,
                 };
-                run(Runner::Program(program), errand)
+                run(Runner::Program(program), request)
             }
             AgentRef::Http(name) => {
                 self.refuse_tools()?;
                 let Configured { endpoint, model, effort } = endpoint(session, name)?;
                 let model = self.model.or(Some(model.as_str()));
                 let effort = self.effort.or(effort.as_deref());
-                run(Runner::Http(&endpoint), Errand { model, effort, ..errand })
+                run(Runner::Http(&endpoint), ClientRequest { model, effort, ..request })
             }
             AgentRef::Replay(path) => {
                 let cassette = load(path).map_err(|source| cassette_failed(path, source))?;
-                run(Runner::Replay(&cassette, &self.identity(session)), errand)
+                run(Runner::Replay(&cassette, &self.identity(session)), request)
             }
         }
     }

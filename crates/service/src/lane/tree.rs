@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use convoke_domain::tree::kept::KeptTree;
 use convoke_domain::tree::{Reason, Status, Verdict};
+use convoke_engine::client::Rights;
 use convoke_engine::git::snapshot::Snapshot;
-use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::cancel::Cancel;
 use serde::Serialize;
 

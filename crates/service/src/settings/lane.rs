@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
+use convoke_domain::client::Client;
 use convoke_domain::lane::cap::Cap;
-use convoke_engine::lane::adapter::Agent;
 use toml::Value;
 
 use super::{Key, list, read_layers, text};
@@ -25,7 +25,7 @@ pub struct Settings {
 
 /// Which variables of the user's environment which client may see in addition.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PassEnv(Vec<(Option<Agent>, String)>);
+pub struct PassEnv(Vec<(Option<Client>, String)>);
 
 /// One place's opinion on these settings.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +69,7 @@ impl PassEnv {
             Value::Array(names) => Self::extend(&mut all, None, names)?,
             Value::Table(clients) => {
                 for (client, names) in clients {
-                    Self::extend(&mut all, Some(Agent::parse(client)?), names.as_array()?)?;
+                    Self::extend(&mut all, Some(Client::parse(client)?), names.as_array()?)?;
                 }
             }
             Value::String(_)
@@ -82,8 +82,8 @@ impl PassEnv {
     }
 
     fn extend(
-        all: &mut Vec<(Option<Agent>, String)>,
-        client: Option<Agent>,
+        all: &mut Vec<(Option<Client>, String)>,
+        client: Option<Client>,
         names: &[Value],
     ) -> Option<()> {
         for name in names {
@@ -94,8 +94,8 @@ impl PassEnv {
     }
 
     /// Returns the variables that a client may see in addition.
-    pub fn names(&self, client: Agent) -> impl Iterator<Item = &str> {
-        let is_meant = move |(of, _): &&(Option<Agent>, String)| of.is_none_or(|of| of == client);
+    pub fn names(&self, client: Client) -> impl Iterator<Item = &str> {
+        let is_meant = move |(of, _): &&(Option<Client>, String)| of.is_none_or(|of| of == client);
         self.0.iter().filter(is_meant).map(|(_, name)| name.as_str())
     }
 }
@@ -126,7 +126,7 @@ pub fn settings(session: &Session) -> Result<Settings, Failure> {
 /// Returns the variables that the user lets a client see in addition, as far as they are set.
 pub fn passed_variables(
     session: &Session,
-    client: Agent,
+    client: Client,
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let settings = settings(session)?;
     Ok(session.environment.only(settings.pass_env.names(client)))
@@ -136,7 +136,7 @@ pub fn passed_variables(
 mod tests {
     use super::*;
 
-    fn names(toml: &str, client: Agent) -> Option<String> {
+    fn names(toml: &str, client: Client) -> Option<String> {
         let table: toml::Table = toml.parse().unwrap();
         let passed = PassEnv::read(&table["x"])?;
         Some(passed.names(client).collect::<Vec<_>>().join(" "))
@@ -145,19 +145,19 @@ mod tests {
     #[test]
     fn variables_are_passed_to_all_clients_or_to_one() {
         let all = "x = ['OPENROUTER_API_KEY', 'ZAI_KEY']";
-        assert_eq!(names(all, Agent::Codex).unwrap(), "OPENROUTER_API_KEY ZAI_KEY");
+        assert_eq!(names(all, Client::Codex).unwrap(), "OPENROUTER_API_KEY ZAI_KEY");
         let one = "x = { opencode = ['OPENROUTER_API_KEY'] }";
-        assert_eq!(names(one, Agent::Opencode).unwrap(), "OPENROUTER_API_KEY");
-        assert_eq!(names(one, Agent::Codex).unwrap(), "");
+        assert_eq!(names(one, Client::Opencode).unwrap(), "OPENROUTER_API_KEY");
+        assert_eq!(names(one, Client::Codex).unwrap(), "");
     }
 
     #[test]
     fn a_variable_that_is_no_key_of_a_provider_is_refused() {
         for name in ["", "A B", "A=B", "1A", "CONVOKE_AGENT", "LD_PRELOAD", "TMPDIR", "A\\u0000"] {
-            assert_eq!(names(&format!("x = [\"{name}\"]"), Agent::Codex), None, "{name}");
+            assert_eq!(names(&format!("x = [\"{name}\"]"), Client::Codex), None, "{name}");
         }
         for value in ["'OPENAI_API_KEY'", "[1]", "{ nobody = ['A'] }", "{ codex = 'A' }", "true"] {
-            assert_eq!(names(&format!("x = {value}"), Agent::Codex), None, "{value}");
+            assert_eq!(names(&format!("x = {value}"), Client::Codex), None, "{value}");
         }
     }
 }

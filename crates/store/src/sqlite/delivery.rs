@@ -1,6 +1,7 @@
 //! Sessions and deliveries in SQLite.
 
-use convoke_domain::hook::{Client, LastEvent, Losses, Memory, Noticed, View};
+use convoke_domain::client::Client;
+use convoke_domain::hook::{LastEvent, Losses, Memory, Noticed, View};
 use convoke_domain::scope::{Address, Scope};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};

@@ -1,6 +1,6 @@
 //! Installs in SQLite.
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use rusqlite::params;
 
 use super::SqliteStore;

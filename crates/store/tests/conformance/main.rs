@@ -19,9 +19,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use convoke_domain::agent::AgentStatus;
+use convoke_domain::client::Client;
 use convoke_domain::dispatch::gate::Tried;
 use convoke_domain::dispatch::review_loop::Stop;
-use convoke_domain::hook::{Client, Moment, Noticed, Trace};
+use convoke_domain::hook::{Moment, Noticed, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
 use convoke_domain::pin::{Pin, PinText};

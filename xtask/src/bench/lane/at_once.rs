@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::event::Event;
 use convoke_domain::lane::queue::Room;
-use convoke_engine::lane::adapter::{Agent, Errand, Rights};
+use convoke_engine::client::{LaneRequest, Rights};
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::drive::{Lane, Program, Runner, drive};
 use convoke_engine::lane::many::{self, Enough, News, Waiting};
@@ -214,12 +214,12 @@ fn lane(
     let path = ("PATH".into(), "/usr/bin:/bin".into());
     let text = |path: &Path| path.display().to_string();
     let runner = Runner::Program(Program {
-        agent: Agent::Claude,
+        agent: convoke_domain::client::Client::Claude,
         program: &program,
         convoke: &convoke,
         variables: vec![path],
     });
-    let errand = Errand {
+    let request = LaneRequest {
         prompt: "Go on.",
         model: None,
         effort: None,
@@ -229,6 +229,6 @@ fn lane(
         scratch: &text(scratch),
     };
     let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: Duration::ZERO };
-    drive(&Lane { runner, errand, limits, cancel }, tell)?;
+    drive(&Lane { runner, request, limits, cancel }, tell)?;
     Ok(())
 }

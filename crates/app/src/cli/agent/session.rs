@@ -1,6 +1,6 @@
 //! `convoke agent use`: whose the present session is.
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::scope::{Address, AgentName};
 use convoke_store::delivery::{BoundSession, Session};
 use jiff::{SignedDuration, Timestamp};

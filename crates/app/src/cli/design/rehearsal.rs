@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use convoke_domain::client::Client;
 use convoke_domain::lane::event::{Event, Usage};
 use convoke_engine::git::fresh::begin_repository;
 use convoke_engine::lane::cassette::{Cassette, Entry};
@@ -22,7 +23,7 @@ use crate::rehearsal::{self, FEATURE, FILES, lane, parts};
 pub(super) const REPLIES: &str = "replies.txt";
 
 /// Who takes part.
-const SEATS: [&str; 3] = ["cursor", "codex", "claude"];
+const SEATS: [&str; 3] = [Client::Cursor.name(), Client::Codex.name(), Client::Claude.name()];
 
 /// A rehearsal, ready to begin. Everything of it goes when this does.
 pub(super) struct Rehearsal {

@@ -1,8 +1,9 @@
 //! Who takes part in a design: named on the command line, or found on this machine.
 
+use convoke_domain::client::Client as Agent;
 use convoke_domain::design::event::Chosen;
 use convoke_domain::design::seat::{BadName, Named, Panel};
-use convoke_engine::lane::adapter::Agent;
+use convoke_engine::client::adapter;
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use crate::app::App;
@@ -67,8 +68,9 @@ impl Seats {
     /// Seats whoever is installed. The host is one that is, so that there is always somebody; the
     /// other two are there if they can be.
     pub(super) fn found(app: &App) -> Option<Self> {
-        let installed =
-            |agent: &Agent| app.environment.find_program(agent.programs(), &app.project).is_some();
+        let installed = |agent: &Agent| {
+            app.environment.find_program(adapter(*agent).programs, &app.project).is_some()
+        };
         let host = HOSTS.into_iter().find(installed)?;
         let mut others: Vec<_> = USUAL.into_iter().filter(|it| *it != host).collect();
         let rest = HOSTS.into_iter().rev().filter(|it| *it != host && !USUAL.contains(it));

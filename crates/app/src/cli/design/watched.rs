@@ -4,8 +4,8 @@ use std::fs;
 
 use convoke_domain::tree::Status;
 use convoke_domain::tree::kept::KeptTree;
+use convoke_engine::client::Rights;
 use convoke_engine::file;
-use convoke_engine::lane::adapter::Rights;
 use convoke_service::observer::Reporter;
 
 use super::stage::{Stage, keep_file};

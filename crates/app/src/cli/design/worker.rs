@@ -7,7 +7,7 @@ use convoke_domain::design::heavy::Worked;
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::work;
 use convoke_engine::design::run_folder::RunFolders;
-use convoke_engine::lane::supervisor::{Errand, Limits, Talk, run};
+use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, Talk, run};
 use convoke_engine::{file, owner, scratch};
 
 use super::course::{CourseArgs, folders, held};

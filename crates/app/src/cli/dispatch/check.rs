@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use convoke_domain::client::Client;
 use convoke_domain::dispatch::role::{Profile, Proof};
-use convoke_domain::hook::Client;
 
 use super::judge::{Kind, NoProof, Submission};
 use super::materials::ChangedArgs;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use convoke_domain::client::Client as Agent;
 use convoke_domain::dispatch::gate::{SECOND_PROMPT, Trial, Tried, failed, first_prompt, is_open};
 use convoke_domain::lane::outcome::Outcome;
-use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::scratch;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use convoke_domain::client::Client;
 use convoke_domain::dispatch::also_wrote::said;
 use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt};
 use convoke_domain::dispatch::artifact::Artifact;
@@ -11,7 +12,6 @@ use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
 use convoke_domain::dispatch::role::{Noun, Profile, Proof, Role};
-use convoke_domain::hook::Client;
 use convoke_engine::dispatch::answer::{beside, review};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
@@ -280,7 +280,7 @@ impl Submission<'_> {
             Err(error) => {
                 let hint = match error {
                     NoEvidence::Foreign { .. } => {
-                        let clients = Client::ALL.map(Client::name).join(", ");
+                        let clients = Client::WITH_HOOKS.map(Client::name).join(", ");
                         Some(format!("name the client that wrote it with `--client`: {clients}"))
                     }
                     NoEvidence::NoFile { .. }

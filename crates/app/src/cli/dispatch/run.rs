@@ -6,10 +6,9 @@ use convoke_domain::dispatch::ambiguity::{Ambiguity, ask_again};
 use convoke_domain::dispatch::rate::Mode;
 use convoke_domain::dispatch::resume::{Decision, Fresh};
 use convoke_domain::dispatch::role::{Noun, Proof, Role};
-use convoke_domain::hook::Client;
 use convoke_domain::lane::outcome::Outcome;
 use convoke_domain::task::id::TaskId;
-use convoke_engine::lane::adapter::{Agent, Rights};
+use convoke_engine::client::{Rights, adapter};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
 use convoke_service::observer::Reporter;
@@ -192,7 +191,7 @@ impl Assignment<'_> {
         let Some(answer) = answer_of(&ran) else {
             return Ok((Judgement { ran, earlier: Vec::new(), judged: None }, mode));
         };
-        let client = self.client.client().map(Agent::name).and_then(Client::parse);
+        let client = self.client.client().filter(|client| adapter(*client).transcript.is_some());
         let stdout = scratch.path().join("stdout");
         let submission = |again| Submission {
             post: &next.post,

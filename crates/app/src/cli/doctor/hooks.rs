@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
+use convoke_engine::client::codex::trust::{Trust, trust};
 use convoke_engine::file;
-use convoke_engine::hooks::trust::{Trust, trust};
 use convoke_engine::hooks::{Level, programs, settings_file};
 
 use super::super::hooks::{is_same, is_there, obstacle, plugin};
@@ -20,9 +20,10 @@ pub(super) fn hooks(app: &App) -> Vec<Check> {
     let bases = [(Level::Project, Some(project)), (Level::User, app.environment.home())];
     let mut checks = Vec::new();
     let mut installed = Vec::new();
-    for client in Client::ALL {
+    for client in Client::WITH_HOOKS {
         for (level, base) in &bases {
-            let Some(path) = base.as_ref().map(|it| settings_file(client, *level, it)) else {
+            let path = base.as_ref().and_then(|base| settings_file(client, *level, base).ok());
+            let Some(path) = path else {
                 continue;
             };
             let found = check(client, *level, &path, app);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_engine::git::tracked::{Tracking, exclude_file, is_shown, tracking};
 use convoke_engine::hooks::binding::{BindingError, bind, bound, unbind};
@@ -201,8 +201,10 @@ pub(super) fn release(
     app: &App,
     output: &Output,
 ) -> Result<(), Failure> {
-    for client in Client::ALL.into_iter().filter(|client| *client != target.client) {
-        let other = settings_file(client, target.level(), &target.base(app)?);
+    for client in Client::WITH_HOOKS.into_iter().filter(|client| *client != target.client) {
+        let Ok(other) = settings_file(client, target.level(), &target.base(app)?) else {
+            continue;
+        };
         if store.install(&other.display().to_string()).map_err(refused)?.is_some() {
             return Ok(());
         }

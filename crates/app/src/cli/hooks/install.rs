@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_engine::hooks::{install, original};
 use convoke_store::Store;

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::hook::Client;
+use convoke_domain::client::Client;
 use convoke_domain::wake::Order;
-use convoke_engine::hooks::trust::Trust;
+use convoke_engine::client::codex::trust::Trust;
 use convoke_engine::hooks::{count, programs};
 use convoke_engine::wake::Call;
 use convoke_store::delivery::Activity;

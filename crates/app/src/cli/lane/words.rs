@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use convoke_domain::client::Client;
 use convoke_domain::lane::cap::Cap;
-use convoke_engine::lane::adapter::Agent;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_service::lane::{CallBudget, PinnedRules};
 use convoke_service::session::Session;
@@ -73,7 +73,7 @@ impl TypedValueParser for AgentWord {
         value: &OsStr,
     ) -> Result<AgentRef, clap::Error> {
         let read = |word: String| {
-            let clients = Agent::ALL.map(Agent::name).join(", ");
+            let clients = Client::ALL.map(Client::name).join(", ");
             AgentRef::parse(&word)
                 .ok_or_else(|| format!("it must be `http:NAME`, `replay:FILE` or one of {clients}"))
         };
@@ -82,6 +82,6 @@ impl TypedValueParser for AgentWord {
 
     /// What a shell can complete.
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Agent::ALL.into_iter().map(|agent| PossibleValue::new(agent.name()))))
+        Some(Box::new(Client::ALL.into_iter().map(|agent| PossibleValue::new(agent.name()))))
     }
 }

@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use convoke_domain::client::Client as Agent;
 use convoke_domain::design::session_env::{Key, SessionEnv, WriteOrder};
 use convoke_domain::design::setup::preflight::Skips;
 use convoke_domain::design::setup::session::{
     Reviewer, Reviewers, SessionOrder, SessionOrderError, is_ledger_path, repository_of,
 };
 use convoke_domain::lane::health::Health;
+use convoke_engine::client::adapter;
 use convoke_engine::design::session_folder;
 use convoke_engine::design::setup::steps;
 use convoke_engine::file;
 use convoke_engine::git::branch::remote_url;
-use convoke_engine::lane::adapter::Agent;
 
 use super::session_env::{MAX_BYTES, NO_FILE, written};
 use super::{FETCH_LIMIT, preflight, print};
@@ -141,7 +142,7 @@ impl Session<'_> {
             let is_available = self
                 .app
                 .environment
-                .find_program(agents[at].programs(), &self.app.project)
+                .find_program(adapter(agents[at]).programs, &self.app.project)
                 .is_some();
             let place = asked.iter().position(|name| *name == agents[at].name());
             let health = place.and_then(|place| found.get(place).cloned().flatten());

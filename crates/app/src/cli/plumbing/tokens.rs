@@ -7,9 +7,9 @@ use convoke_domain::ledger::place;
 use convoke_domain::ledger::request::{Report, Request, TokenOrder};
 use convoke_domain::ledger::token_report::{HostUse, full, terse};
 use convoke_domain::ledger::tokens::{Event, Row};
+use convoke_engine::client::claude::spent::spent;
 use convoke_engine::ledger::token_rows::{line, rows};
 use convoke_engine::ledger::{self, real, token_file};
-use convoke_engine::transcript::spent::spent;
 
 use crate::app::App;
 use crate::clock::now;

@@ -9,9 +9,9 @@ use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Usage};
 use serde_json::{Map, Value, json};
 
 use super::endpoint::{Api, Endpoint};
+use crate::client::ClientRequest;
+use crate::client::failure::{answered, failure, readable};
 use crate::json::believed;
-use crate::lane::adapter::Errand;
-use crate::lane::adapter::failure::{answered, failure, readable};
 
 /// The longest answer, in bytes.
 pub(super) const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
@@ -20,17 +20,17 @@ pub(super) const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 const TOO_LONG: &str = "the answer is longer than 16 MB";
 
 /// Returns the body of a request.
-pub(super) fn request(endpoint: &Endpoint, errand: &Errand<'_>) -> Map<String, Value> {
+pub(super) fn request(endpoint: &Endpoint, asked: &ClientRequest<'_>) -> Map<String, Value> {
     let mut body = Map::new();
-    if let Some(model) = errand.model {
+    if let Some(model) = asked.model {
         body.insert("model".to_owned(), json!(model));
     }
     body.insert("stream".to_owned(), json!(true));
-    let (limit, effort) = (endpoint.max_tokens, errand.effort);
+    let (limit, effort) = (endpoint.max_tokens, asked.effort);
     body.extend(match endpoint.api {
-        Api::Chat => chat::request(errand.prompt, limit, effort),
-        Api::Responses => responses::request(errand.prompt, limit, effort),
-        Api::Messages => messages::request(errand.prompt, limit, effort),
+        Api::Chat => chat::request(asked.prompt, limit, effort),
+        Api::Responses => responses::request(asked.prompt, limit, effort),
+        Api::Messages => messages::request(asked.prompt, limit, effort),
     });
     body
 }

@@ -28,7 +28,7 @@ const MOST_ANSWER_BYTES: usize = 1024 * 1024;
 const MOST_CALLS: usize = 4096;
 
 /// Takes in what happens, in order.
-pub(super) struct Recorder<'a> {
+pub(crate) struct Recorder<'a> {
     wanted: &'a Wanted<'a>,
     folder: Option<String>,
     calls: HashMap<String, Call>,
@@ -61,7 +61,7 @@ pub(super) struct Recorder<'a> {
 
 /// What becomes of a shell after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shell {
+pub(crate) enum Shell {
     /// Every command has its own.
     IsNew,
     /// It goes on where it is, and nothing in the record says where.
@@ -69,7 +69,7 @@ pub(super) enum Shell {
 }
 
 impl<'a> Recorder<'a> {
-    pub(super) fn new(wanted: &'a Wanted<'a>) -> Self {
+    pub(crate) fn new(wanted: &'a Wanted<'a>) -> Self {
         let folder = wanted.folder.and_then(|it| it.to_str()).map(str::to_owned);
         Self {
             wanted,
@@ -96,25 +96,25 @@ impl<'a> Recorder<'a> {
     }
 
     /// Takes note that the lines were printed by a session of this name.
-    pub(super) fn is_printed_by(&mut self, session: &str) {
+    pub(crate) fn is_printed_by(&mut self, session: &str) {
         if self.printed.is_none() {
             self.printed = Some(session.to_owned());
         }
     }
 
     /// Takes note of what becomes of shells.
-    pub(super) fn has_shell(&mut self, shell: Shell) {
+    pub(crate) fn has_shell(&mut self, shell: Shell) {
         self.shell = shell;
     }
 
     /// Takes note of whose line it is.
-    pub(super) fn line_of(&mut self, reader: Reader) {
+    pub(crate) fn line_of(&mut self, reader: Reader) {
         self.has_main |= reader == Reader::Answerer;
         self.has_side |= reader == Reader::Subagent;
     }
 
     /// The session is in this folder from now on.
-    pub(super) fn enter(&mut self, folder: &str) {
+    pub(crate) fn enter(&mut self, folder: &str) {
         let folder = folder.strip_prefix("file://").unwrap_or(folder);
         if folder.starts_with('/') && self.folder.as_deref() != Some(folder) {
             self.folder = Some(folder.to_owned());
@@ -122,7 +122,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// A tool is called. `message` is the one that calls it: what it says is not the answer.
-    pub(super) fn calls(&mut self, id: &str, by: Reader, tool: Tool, message: Option<&str>) {
+    pub(crate) fn calls(&mut self, id: &str, by: Reader, tool: Tool, message: Option<&str>) {
         self.step += 1;
         self.last_call = self.step;
         if message.is_some() && self.said.as_ref().is_some_and(|(it, _)| it.as_deref() == message) {
@@ -135,12 +135,12 @@ impl<'a> Recorder<'a> {
     }
 
     /// Returns a call that waits for its result.
-    pub(super) fn called(&self, id: &str) -> Option<&Tool> {
+    pub(crate) fn called(&self, id: &str) -> Option<&Tool> {
         self.calls.get(id).map(|call| &call.tool)
     }
 
     /// A call has a result.
-    pub(super) fn returns(&mut self, id: &str, outcome: &Outcome<'_>) {
+    pub(crate) fn returns(&mut self, id: &str, outcome: &Outcome<'_>) {
         self.step += 1;
         let Some(call) = self.calls.remove(id) else { return };
         let in_folder = |path: &str| within(call.folder.as_deref(), path);
@@ -213,7 +213,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// The agent is given a text without a call: a prompt, or what is left of a conversation.
-    pub(super) fn given(&mut self, by: Reader, text: &str) {
+    pub(crate) fn given(&mut self, by: Reader, text: &str) {
         self.step += 1;
         for sought in found_in(text, text, About::TheFile, self.wanted.texts) {
             let (path, lines) = (sought.path.clone(), Lines::Whole);
@@ -223,7 +223,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// A file is shown without a call.
-    pub(super) fn shown(&mut self, by: Reader, path: &str, lines: Lines, text: Option<&str>) {
+    pub(crate) fn shown(&mut self, by: Reader, path: &str, lines: Lines, text: Option<&str>) {
         self.step += 1;
         let path = within(self.folder.as_deref(), path);
         let text = text.map_or(Text::Unknown, |it| Text::Exactly(it.into()));
@@ -231,7 +231,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// The agent says something, in one piece or in several of the same message.
-    pub(super) fn says(&mut self, message: Option<&str>, text: &str) {
+    pub(crate) fn says(&mut self, message: Option<&str>, text: &str) {
         self.step += 1;
         let same =
             |(it, _): &(Option<String>, Answer)| message.is_some() && it.as_deref() == message;
@@ -247,12 +247,12 @@ impl<'a> Recorder<'a> {
     }
 
     /// Tells whether the agent has said anything that may be its answer.
-    pub(super) fn has_spoken(&self) -> bool {
+    pub(crate) fn has_spoken(&self) -> bool {
         self.said.is_some() || self.answer.is_some()
     }
 
     /// The agent's turn is over: what it said last is its answer.
-    pub(super) fn ends_turn(&mut self) {
+    pub(crate) fn ends_turn(&mut self) {
         if let Some((_, answer)) = self.said.take() {
             let is_judged = |it: &Answer| self.wanted.answer.is_some_and(|text| it.is_same(text));
             if is_judged(&answer) || !self.answer.as_ref().is_some_and(is_judged) {
@@ -262,7 +262,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    pub(super) fn finish(mut self, lines: LineCount, ending: Ending) -> Session {
+    pub(crate) fn finish(mut self, lines: LineCount, ending: Ending) -> Session {
         // Whoever says something, goes on working and is never heard again has not answered.
         if self.said.as_ref().is_some_and(|(_, said)| said.step > self.last_call) {
             self.ends_turn();
@@ -278,7 +278,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Tells whether a file may be one of those that matter.
-    pub(super) fn wants(&self, path: &str) -> bool {
+    pub(crate) fn wants(&self, path: &str) -> bool {
         let names = self.wanted.names;
         names.is_empty() || names.iter().any(|name| base_name(path) == base_name(name))
     }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The messages of a record, each with the one that it follows.
 #[derive(Default)]
-pub(super) struct Thread {
+pub(crate) struct Thread {
     messages: Vec<Message>,
     places: HashMap<String, usize>,
     last: Option<usize>,
@@ -24,7 +24,7 @@ struct Message {
 
 /// What a message follows.
 #[derive(Clone, Default)]
-pub(super) enum Follows {
+pub(crate) enum Follows {
     /// A message of this name.
     Named(String),
     /// Nothing: a conversation begins.
@@ -35,7 +35,7 @@ pub(super) enum Follows {
 }
 
 /// What a message is in a conversation.
-pub(super) enum Role {
+pub(crate) enum Role {
     /// The user asks for something.
     Prompt,
     /// The agent's, or a piece of it; the pieces of one have one name.
@@ -46,14 +46,14 @@ pub(super) enum Role {
 
 /// In whose conversation a message is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Main,
     Subagent,
 }
 
 impl Thread {
     /// Adds the message whose line is read.
-    pub(super) fn add(&mut self, name: &str, follows: Follows, role: Role, side: Side) {
+    pub(crate) fn add(&mut self, name: &str, follows: Follows, role: Role, side: Side) {
         let at = self.messages.len();
         let last = match side {
             Side::Main => &mut self.last,
@@ -65,7 +65,7 @@ impl Thread {
     }
 
     /// Returns the branch that ends with a message, or with the last one.
-    pub(super) fn branch(&self, tip: Option<&str>) -> Branch<'_> {
+    pub(crate) fn branch(&self, tip: Option<&str>) -> Branch<'_> {
         let tip = tip.and_then(|name| self.places.get(name).copied());
         let tip = tip.or(self.last).or(self.last_of_subagents);
         let mut branch =
@@ -93,7 +93,7 @@ impl Thread {
 }
 
 /// The messages that lead to one.
-pub(super) struct Branch<'a> {
+pub(crate) struct Branch<'a> {
     thread: &'a Thread,
     tip: Option<usize>,
     on_it: HashSet<usize>,
@@ -103,7 +103,7 @@ pub(super) struct Branch<'a> {
 impl Branch<'_> {
     /// Tells whether a message lies on a branch that was left. Of the results of several calls in
     /// one reply, only the last leads on, and the others belong to it too.
-    pub(super) fn is_left(&self, name: &str) -> bool {
+    pub(crate) fn is_left(&self, name: &str) -> bool {
         let mut at = self.thread.places.get(name).copied();
         let side = |place: usize| self.thread.messages.get(place).map(|message| message.side);
         if at.and_then(side) != self.tip.and_then(side) {

@@ -4,16 +4,16 @@ use convoke_domain::receipt::shell::{Ended, Output};
 use convoke_domain::receipt::{Lines, Reader, Text};
 
 /// A call that waits for its result.
-pub(super) struct Call {
-    pub(super) by: Reader,
-    pub(super) tool: Tool,
+pub(crate) struct Call {
+    pub(crate) by: Reader,
+    pub(crate) tool: Tool,
     /// Where the session was when it was made.
-    pub(super) folder: Option<String>,
+    pub(crate) folder: Option<String>,
 }
 
 /// What is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Tool {
+pub(crate) enum Tool {
     /// A file is to be shown.
     File { path: String, lines: Lines },
     /// Matching lines are to be shown; in a file, a folder, or wherever the session is.
@@ -28,21 +28,21 @@ pub(super) enum Tool {
 
 /// What came of a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Outcome<'a> {
-    pub(super) ended: Ended,
-    pub(super) output: Output<'a>,
+pub(crate) struct Outcome<'a> {
+    pub(crate) ended: Ended,
+    pub(crate) output: Output<'a>,
     /// The lines that were shown, where the result says.
-    pub(super) lines: Option<Lines>,
-    pub(super) is_image: bool,
+    pub(crate) lines: Option<Lines>,
+    pub(crate) is_image: bool,
 }
 
 impl<'a> Outcome<'a> {
     /// A failure, about which nothing more need be known.
-    pub(super) const FAILED: Self =
+    pub(crate) const FAILED: Self =
         Self { ended: Ended::Badly, output: Output::Unknown, lines: None, is_image: false };
 
     /// A file's text as it was shown.
-    pub(super) const fn file(lines: Option<Lines>, text: Option<&'a str>) -> Self {
+    pub(crate) const fn file(lines: Option<Lines>, text: Option<&'a str>) -> Self {
         let output = match text {
             Some(text) => Output::Whole(text),
             None => Output::Unknown,
@@ -51,25 +51,25 @@ impl<'a> Outcome<'a> {
     }
 
     /// A file's text of which some lines were cut.
-    pub(super) const fn cut_file(lines: Option<Lines>, text: &'a str) -> Self {
+    pub(crate) const fn cut_file(lines: Option<Lines>, text: &'a str) -> Self {
         Self { ended: Ended::Well, output: Output::Cut(text), lines, is_image: false }
     }
 
     /// A file that was shown as a picture.
-    pub(super) const IMAGE: Self =
+    pub(crate) const IMAGE: Self =
         Self { ended: Ended::Well, output: Output::Unknown, lines: None, is_image: true };
 
     /// What a command or a tool put out.
-    pub(super) const fn of(ended: Ended, output: Output<'a>) -> Self {
+    pub(crate) const fn of(ended: Ended, output: Output<'a>) -> Self {
         Self { ended, output, lines: None, is_image: false }
     }
 
-    pub(super) fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.ended == Ended::Badly
     }
 
     /// Returns what was shown of a file.
-    pub(super) fn text(&self) -> Text {
+    pub(crate) fn text(&self) -> Text {
         match self.output {
             _ if self.is_image => Text::Image,
             Output::Whole(text) | Output::Framed(text) => Text::Exactly(text.into()),
@@ -80,7 +80,7 @@ impl<'a> Outcome<'a> {
 }
 
 /// Returns the lines that were asked for by a first line and a number of lines.
-pub(super) fn asked(first: Option<usize>, count: Option<usize>) -> Lines {
+pub(crate) fn asked(first: Option<usize>, count: Option<usize>) -> Lines {
     match (first, count) {
         (None | Some(0 | 1), None) => Lines::Whole,
         (Some(first), None) => Lines::Range { first, last: Lines::END },
@@ -92,7 +92,7 @@ pub(super) fn asked(first: Option<usize>, count: Option<usize>) -> Lines {
 }
 
 /// Returns the lines from a first to a last, of so many. Who saw the last has seen the end.
-pub(super) const fn shown(first: usize, last: usize, total: usize) -> Lines {
+pub(crate) const fn shown(first: usize, last: usize, total: usize) -> Lines {
     match (first, last >= total) {
         (0 | 1, true) => Lines::Whole,
         (_, true) => Lines::Range { first, last: Lines::END },
@@ -102,7 +102,7 @@ pub(super) const fn shown(first: usize, last: usize, total: usize) -> Lines {
 
 /// A tool of somebody else's is in doubt if its name says that it reads; what it was given are its
 /// words.
-pub(super) fn foreign(name: &str, input: &str) -> Tool {
+pub(crate) fn foreign(name: &str, input: &str) -> Tool {
     let lower = name.to_ascii_lowercase();
     let may_read = lower.starts_with("mcp") || lower.contains("read") || lower.contains("view");
     if may_read { Tool::Foreign { words: format!("{name} {input}") } } else { Tool::Other }
@@ -110,7 +110,7 @@ pub(super) fn foreign(name: &str, input: &str) -> Tool {
 
 /// Returns the files that a search names: above their matches (`File: file`), before each match
 /// (`file:3:…`), or not at all if it was asked for one.
-pub(super) fn files_found<'a>(output: &'a str, target: Option<&'a str>) -> Vec<&'a str> {
+pub(crate) fn files_found<'a>(output: &'a str, target: Option<&'a str>) -> Vec<&'a str> {
     let has_matches = !output.trim().is_empty() && !output.starts_with("No ");
     let mut found: Vec<&str> = target.into_iter().filter(|_| has_matches).collect();
     let above: Vec<&str> = output.lines().filter_map(|it| it.strip_prefix("File: ")).collect();

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::lane::adapter::Rights;
+use crate::client::Rights;
 use crate::lane::http::endpoint::BaseUrl;
 
-const ERRAND: Errand<'static> = Errand {
+const REQUEST: ClientRequest<'static> = ClientRequest {
     prompt: "What is it?",
     model: Some("m-1"),
     effort: Some("high"),
@@ -18,7 +18,7 @@ const ERRAND: Errand<'static> = Errand {
 
 fn asked(api: Api, max_tokens: Option<u64>) -> Value {
     let url = BaseUrl::parse("http://127.0.0.1:1/v1").unwrap();
-    Value::Object(request(&Endpoint { api, url, key: None, max_tokens }, &ERRAND))
+    Value::Object(request(&Endpoint { api, url, key: None, max_tokens }, &REQUEST))
 }
 
 fn heard(api: Api, events: &[Value]) -> Vec<Event> {

@@ -6,21 +6,21 @@ use super::Recorder;
 use crate::transcript::reads::thread::Thread;
 
 /// Where a read stands in a record.
-pub(in super::super) struct Place {
+pub(crate) struct Place {
     /// The message that has it.
-    pub(in super::super) message: Option<String>,
+    pub(crate) message: Option<String>,
     /// The call that it came of.
-    pub(in super::super) call: Option<String>,
+    pub(crate) call: Option<String>,
 }
 
 impl Recorder<'_> {
     /// Takes note of which message is read.
-    pub(in super::super) fn message_is(&mut self, message: Option<&str>) {
+    pub(crate) fn message_is(&mut self, message: Option<&str>) {
         self.message = message.map(str::to_owned);
     }
 
     /// The client takes out of the conversation what it was shown, but for some of it.
-    pub(in super::super) fn forgets(&mut self, is_lost: impl Fn(&Place) -> bool) {
+    pub(crate) fn forgets(&mut self, is_lost: impl Fn(&Place) -> bool) {
         self.step += 1;
         for (read, place) in self.reads.iter_mut().zip(&self.places) {
             if read.by == Reader::Answerer && read.forgotten.is_none() && is_lost(place) {
@@ -30,25 +30,25 @@ impl Recorder<'_> {
     }
 
     /// Takes note of which message is read, to be found again when the client goes back to it.
-    pub(in super::super) fn begins_message(&mut self, message: &str) {
+    pub(crate) fn begins_message(&mut self, message: &str) {
         self.message = Some(message.to_owned());
         self.begun.entry(message.to_owned()).or_insert(self.step);
     }
 
     /// The client takes everything out of the conversation from a message on.
-    pub(in super::super) fn rewinds(&mut self, message: &str) {
+    pub(crate) fn rewinds(&mut self, message: &str) {
         if let Some(begun) = self.begun.get(message).copied() {
             self.goes_back_to(begun);
         }
     }
 
     /// The user's next turn begins.
-    pub(in super::super) fn begins_turn(&mut self) {
+    pub(crate) fn begins_turn(&mut self) {
         self.turns.push(self.step);
     }
 
     /// The client takes the user's last turns out of the conversation, with all that came of them.
-    pub(in super::super) fn drops_turns(&mut self, count: usize) {
+    pub(crate) fn drops_turns(&mut self, count: usize) {
         if count == 0 {
             return;
         }
@@ -66,7 +66,7 @@ impl Recorder<'_> {
     }
 
     /// Returns the messages so far, to add one.
-    pub(in super::super) fn thread(&mut self) -> &mut Thread {
+    pub(crate) fn thread(&mut self) -> &mut Thread {
         &mut self.thread
     }
 

@@ -1,0 +1,22 @@
+//! Which injected texts an agent of Claude Code still has, by its transcript.
+
+use std::path::Path;
+
+use crate::transcript::injected::{Injected, MARK, answered_at, is, read_lines, texts};
+
+/// Reads which of Convoke's texts the agent still has.
+pub(super) fn injected(transcript: &Path, from: u64) -> Option<Injected> {
+    read_lines(transcript, from, line)
+}
+
+/// What hooks gave is an attachment; a compaction leaves a boundary behind which the
+/// agent has nothing of what was before.
+fn line(found: &mut Injected, line: &str) {
+    if line.contains("\"compact_boundary\"") && is(line, "/subtype", "compact_boundary") {
+        *found = Injected::default();
+    } else if line.contains(MARK) && is(line, "/attachment/type", "hook_additional_context") {
+        found.gave(texts(line, "/attachment/content"));
+    } else if line.contains("\"assistant\"") {
+        found.answered(answered_at(line, "/type", "assistant"));
+    }
+}

@@ -1,0 +1,33 @@
+//! How Claude Code is started: `claude -p`.
+
+use crate::client::{ClientCommand, ClientRequest, Rights};
+
+pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
+    // Without its pieces, an answer that takes minutes to write looks like a stall.
+    let pieces = "--include-partial-messages";
+    command.arguments(&["-p", "--output-format=stream-json", "--verbose", pieces]);
+    match request.rights {
+        // A tool that is not listed is not there, whatever the settings permit; so the settings can
+        // stay, and with them the hooks that put an agent back where it was. Tools of servers are
+        // not in that list, so there must be no servers.
+        Rights::ReadOnly => command.arguments(&[
+            "--tools=Read,Grep,Glob",
+            "--permission-mode=dontAsk",
+            "--strict-mcp-config",
+        ]),
+        Rights::Write => command.arguments(&["--permission-mode=acceptEdits"]),
+    }
+    command.option("--model", request.model);
+    command.option("--effort", request.effort);
+    command.option("--resume", request.resume);
+}
+
+/// Tells whether a tool is one of those that a reader is given.
+pub(super) fn is_reader_tool(tool: &str) -> bool {
+    ["Read", "Grep", "Glob"].contains(&tool)
+}
+
+/// Tells whether nothing is permitted in a mode that the settings do not permit.
+pub(super) fn is_reader_mode(mode: &str) -> bool {
+    ["dontAsk", "default", "plan"].contains(&mode)
+}

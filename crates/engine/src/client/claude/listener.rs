@@ -1,0 +1,90 @@
+//! Claude Code: `claude -p` with `--output-format stream-json`.
+
+use convoke_domain::lane::event::{Failure, FailureKind, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::client::failure::{answered, failure};
+use crate::client::listener::{Dialect, Said};
+use crate::client::message_line::Line;
+use crate::json::{count, micro_dollars, more_tokens, parse, tokens};
+
+#[derive(Deserialize)]
+struct Tokens<'a> {
+    #[serde(borrow, rename = "input_tokens")]
+    input: Option<&'a RawValue>,
+    #[serde(borrow, rename = "cache_creation_input_tokens")]
+    cache_write: Option<&'a RawValue>,
+    #[serde(borrow, rename = "cache_read_input_tokens")]
+    cache_read: Option<&'a RawValue>,
+    #[serde(borrow, rename = "output_tokens")]
+    output: Option<&'a RawValue>,
+    #[serde(borrow, rename = "output_tokens_details")]
+    details: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Details<'a> {
+    #[serde(borrow, rename = "thinking_tokens")]
+    thinking: Option<&'a RawValue>,
+}
+
+/// How Claude Code speaks.
+#[derive(Debug, Default)]
+pub(super) struct Claude;
+
+impl Dialect for Claude {
+    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+        let line = Line::parse(line).filter(Line::is_of_a_session)?;
+        line.introduce(said);
+        match (line.kind.as_ref(), line.subtype().as_ref()) {
+            ("system", "api_retry") => said.trouble(trouble(&line, &line.failure_words())),
+            ("assistant", _) => assistant(&line, said),
+            ("result", _) => result(&line, said),
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+fn assistant(line: &Line<'_>, said: &mut Said) {
+    // What the client itself says about an error looks as if the agent said it.
+    if parse::<bool>(line.is_api_error_message) == Some(true) {
+        return said.trouble(trouble(line, &line.message_text()));
+    }
+    let is_models_own = |model: &&str| *model != "<synthetic>" && !line.is_subagent();
+    said.model(line.message_model().filter(is_models_own).unwrap_or_default());
+    line.speak(said);
+}
+
+fn trouble(line: &Line<'_>, words: &str) -> Failure {
+    answered(count(line.error_status), words)
+}
+
+fn result(line: &Line<'_>, said: &mut Said) {
+    if let Some(usage) = usage(line) {
+        said.usage(usage);
+    }
+    if !line.is_failure() {
+        return said.ends_well(line.answer());
+    }
+    let words = line.failure_words();
+    said.ends_in(match line.subtype().as_ref() {
+        "error_max_turns" | "error_max_budget_usd" => failure(FailureKind::OverBudget, &words),
+        _ => trouble(line, &words),
+    });
+}
+
+/// The tokens that came from a cache, or went to one, are not among the others.
+fn usage(line: &Line<'_>) -> Option<Usage> {
+    let said: Tokens<'_> = parse(line.usage)?;
+    let details: Option<Details<'_>> = parse(said.details);
+    let (cached, written) = (more_tokens(said.cache_read)?, more_tokens(said.cache_write)?);
+    Some(Usage {
+        input: tokens(said.input)?.saturating_add(written).saturating_add(cached),
+        cached,
+        output: tokens(said.output)?,
+        reasoning: count(details.and_then(|details| details.thinking)),
+        micro_dollars: micro_dollars(line.total_cost_usd),
+    })
+}

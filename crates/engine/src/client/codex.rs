@@ -1,0 +1,51 @@
+//! Codex CLI: `codex exec --json`.
+
+mod hooks;
+mod injected;
+mod launch;
+mod listener;
+mod transcript;
+pub mod trust;
+
+use std::path::{Path, PathBuf};
+
+use super::listener::DialectListener;
+use super::{
+    ClientAdapter, ClientHome, Counted, PrintedEvents, TranscriptFormat, UsageScope, is_not_said,
+};
+use crate::transcript::own::newest;
+
+const VARIABLES: &[&str] = &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
+
+pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
+    programs: &["codex"],
+    variables: VARIABLES,
+    quiet: &[],
+    read_only_by: "sandbox",
+    resumed_by: "by id",
+    usage_scope: UsageScope { tokens: Counted::Session, money: Counted::Session },
+    session_variable: Some("CODEX_THREAD_ID"),
+    home: Some(ClientHome { variable: "CODEX_HOME", folder: ".codex" }),
+    transcript: Some(TranscriptFormat {
+        line: transcript::line,
+        injected: Some(injected::injected),
+        printed: PrintedEvents::MayTellMore,
+        own_record: Some(own_record),
+    }),
+    hooks: Some(hooks::WIRING),
+    launch: launch::launch,
+    listen: || Box::new(DialectListener::<listener::Codex>::default()),
+    is_reader_tool: is_not_said,
+    is_reader_mode: is_not_said,
+};
+
+/// Years, months and days.
+const MOST_FOLDERS_DEEP: usize = 3;
+
+/// Finds the record of a session: a rollout below a folder for each day, or in the archive.
+fn own_record(home: &Path, session: &str) -> Option<PathBuf> {
+    let ending = format!("-{session}.jsonl");
+    let is_record = |name: &str| name.starts_with("rollout-") && name.ends_with(&ending);
+    let places = ["sessions", "archived_sessions"];
+    places.iter().find_map(|place| newest(&home.join(place), &is_record, MOST_FOLDERS_DEEP))
+}

@@ -1,0 +1,28 @@
+//! How Codex is started: `codex exec`.
+
+use crate::client::command::one_line;
+use crate::client::{ClientCommand, ClientRequest, Rights};
+
+pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
+    // Without plugins, because it would wait for a list of them at its end.
+    command.arguments(&["exec", "--json", "--skip-git-repo-check", "--disable", "plugins"]);
+    command.arguments(match request.rights {
+        // Held by the operating system, for every command that the agent runs.
+        Rights::ReadOnly => &["--sandbox=read-only"],
+        Rights::Write => &["--sandbox=workspace-write"],
+    });
+    command.option("--model", request.model);
+    if let Some(effort) = request.effort.filter(|effort| is_word(effort)) {
+        command.option("--config", Some(&format!("model_reasoning_effort=\"{effort}\"")));
+    }
+    if let Some(session) = request.resume.map(one_line).filter(|session| !session.is_empty()) {
+        command.arguments(&["resume", "--", &session]);
+    }
+    // The prompt is on stdin.
+    command.arguments(&["-"]);
+}
+
+/// What goes into TOML must not end its string.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}

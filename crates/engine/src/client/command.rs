@@ -1,0 +1,95 @@
+//! What a lane asks of an agent, and the command that starts its client for it.
+
+use std::borrow::Cow;
+
+/// What an agent may do to files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rights {
+    /// Look at them.
+    ReadOnly,
+    /// Change them, as far as the client's own settings allow.
+    Write,
+}
+
+/// What a lane asks of an agent.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientRequest<'a> {
+    /// What the agent is told.
+    pub prompt: &'a str,
+    /// The model to use, else the client's own choice.
+    pub model: Option<&'a str>,
+    /// How hard the model shall think, where a client can be told: Claude Code and Codex.
+    pub effort: Option<&'a str>,
+    /// The session to resume, else a new one.
+    pub resume: Option<&'a str>,
+    /// What the agent may do. Said again on every resume, because clients forget.
+    pub rights: Rights,
+    /// The folder that the agent works in; the process must be started there.
+    pub folder: &'a str,
+    /// A folder of the lane's own, for what the client must be able to read.
+    pub scratch: &'a str,
+}
+
+/// How a client is started.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ClientCommand {
+    /// What follows the program's name.
+    pub arguments: Vec<String>,
+    /// Variables to set, beside those that the client may see.
+    pub variables: Vec<(String, String)>,
+    /// What the client reads on stdin. Where there is nothing, stdin must be closed.
+    pub stdin: Option<String>,
+    /// Files that must be written before: paths and texts.
+    pub files: Vec<(String, String)>,
+}
+
+impl ClientCommand {
+    /// A prompt is given on stdin: there it can be of any length, no list of processes shows it,
+    /// and it cannot be a flag.
+    pub(super) fn new(variables: &[(&str, &str)], prompt: &str) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Self {
+            variables: variables.iter().map(owned).collect(),
+            stdin: Some(as_words(prompt).into_owned()),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn arguments(&mut self, arguments: &[&str]) {
+        self.arguments.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+    }
+
+    /// Adds an option with its value in one word, so that no value can be a flag.
+    pub(super) fn option(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value.map(one_line).filter(|value| !value.is_empty()) {
+            self.arguments.push(format!("{name}={value}"));
+        }
+    }
+}
+
+/// What clients take for a command, a shell's line, another machine's request or a flag when a
+/// prompt begins with it.
+const COMMANDS_BEGIN_WITH: [char; 4] = ['/', '!', '&', '-'];
+
+/// Returns a prompt as words and nothing else. Even on stdin, `/init` is a command to some clients,
+/// and one of them then writes files although it may only read.
+pub(super) fn as_words(prompt: &str) -> Cow<'_, str> {
+    let prompt = without_nul(prompt);
+    // The languages that clients are written in take a byte order mark for a space.
+    let start = prompt.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let is_command = start.starts_with(COMMANDS_BEGIN_WITH);
+    if is_command { Cow::Owned(format!("Your task:\n{prompt}")) } else { prompt }
+}
+
+/// No argument and no variable can hold a NUL.
+fn without_nul(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') {
+        return Cow::Owned(text.replace('\0', "\u{fffd}"));
+    }
+    Cow::Borrowed(text)
+}
+
+/// Names of models, sessions and files have no control characters.
+pub(super) fn one_line(text: &str) -> String {
+    text.trim().chars().filter(|c| !c.is_control()).collect()
+}

@@ -1,0 +1,48 @@
+//! Gemini CLI, with `--output-format stream-json`.
+
+mod hooks;
+mod injected;
+mod launch;
+mod listener;
+mod transcript;
+
+use super::listener::DialectListener;
+use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
+
+const VARIABLES: &[&str] = &[
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GEMINI_BASE_URL",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_LOCATION",
+    "GOOGLE_GENAI_USE_VERTEXAI",
+];
+
+const QUIET: &[(&str, &str)] = &[
+    // In a folder that is not trusted it changes the mode that was asked for.
+    ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
+    // Its outer process would not pass signals on.
+    ("GEMINI_CLI_NO_RELAUNCH", "true"),
+];
+
+pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
+    programs: &["gemini"],
+    variables: VARIABLES,
+    quiet: QUIET,
+    read_only_by: "no tools",
+    resumed_by: "by id, repeats tools",
+    usage_scope: UsageScope::RUN,
+    session_variable: None,
+    home: None,
+    transcript: Some(TranscriptFormat {
+        line: transcript::line,
+        injected: Some(injected::injected),
+        printed: PrintedEvents::AsGiven,
+        own_record: None,
+    }),
+    hooks: Some(hooks::WIRING),
+    launch: launch::launch,
+    listen: || Box::new(DialectListener::<listener::Gemini>::default()),
+    is_reader_tool: is_not_said,
+    is_reader_mode: is_not_said,
+};

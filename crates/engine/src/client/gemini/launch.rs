@@ -1,0 +1,33 @@
+//! How Gemini CLI is started.
+
+use crate::client::command::one_line;
+use crate::client::{ClientCommand, ClientRequest, Rights};
+
+/// No setting is stronger than an administrator's policy. The mode alone is not enough: with a tool
+/// listed as allowed in a project's settings, an agent in the mode `plan` runs its shell.
+const READ_ONLY_POLICY: &str = r#"# A reader has no tools but these.
+[[rule]]
+toolName = "*"
+decision = "deny"
+priority = 998
+
+[[rule]]
+toolName = ["read_file", "read_many_files", "list_directory", "glob", "grep_search"]
+decision = "allow"
+priority = 999
+"#;
+
+pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
+    command.arguments(&["--output-format=stream-json"]);
+    match request.rights {
+        Rights::ReadOnly => {
+            let policy = format!("{}/read-only.toml", one_line(request.scratch));
+            command.arguments(&["--approval-mode=plan", "--allowed-mcp-server-names=none"]);
+            command.option("--admin-policy", Some(&policy));
+            command.files.push((policy, READ_ONLY_POLICY.to_owned()));
+        }
+        Rights::Write => command.arguments(&["--approval-mode=auto_edit"]),
+    }
+    command.option("--model", request.model);
+    command.option("--resume", request.resume);
+}

@@ -1,0 +1,187 @@
+//! Gemini CLI, with `--output-format stream-json`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use convoke_domain::lane::event::{Failure, FailureKind, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::client::failure::{answered, complaint, of_status, told};
+use crate::client::listener::{Dialect, Exit, Said};
+use crate::json::{count, more_tokens, parse, string, tokens};
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    session_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    role: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    stats: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Stats<'a> {
+    #[serde(borrow)]
+    total_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cached: Option<&'a RawValue>,
+    #[serde(borrow)]
+    models: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Error<'a> {
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    code: Option<&'a RawValue>,
+}
+
+/// What stderr says where no events were asked for.
+#[derive(Deserialize)]
+struct Report<'a> {
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// How Gemini speaks.
+#[derive(Debug, Default)]
+pub(super) struct Gemini {
+    /// A message comes in pieces; this is what has come of it.
+    message: String,
+    /// What last went wrong: an end in an error does not always say which.
+    trouble: Option<Failure>,
+    /// What the turn ended in, if its words did not tell the kind.
+    unknown: Option<Failure>,
+}
+
+impl Dialect for Gemini {
+    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+        let line: Line<'_> = serde_json::from_str(line).ok()?;
+        match line.kind.as_ref() {
+            "init" => {
+                said.session(&string(line.session_id)?);
+                said.model(&string(line.model).unwrap_or_default());
+            }
+            "message" if string(line.role)? == "assistant" => {
+                self.message.push_str(&string(line.content)?);
+            }
+            "message" => self.finish_message(said),
+            "tool_use" => {
+                let name = string(line.tool_name)?;
+                self.finish_message(said);
+                said.tool(&name);
+            }
+            "error" => {
+                let failure = told(&string(line.message)?);
+                self.trouble = Some(failure.clone());
+                said.trouble(failure);
+            }
+            "result" => self.result(&string(line.status)?, &line, said),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn complaint(&self, line: &str) -> Option<Failure> {
+        let report: Option<Report<'_>> = serde_json::from_str(line).ok();
+        report.and_then(|report| reported(report.error)).or_else(|| complaint(line))
+    }
+
+    fn forget(&mut self) {
+        self.message.clear();
+    }
+
+    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+        self.finish_message(said);
+        let by_code = exit.code.and_then(of_code);
+        if let (Some(failure), Some(kind)) = (self.unknown.take(), by_code) {
+            return said.ends_in(Failure { kind, ..failure });
+        }
+        if let (false, Some(failure)) = (said.has_ended(), exit.failure(by_code)) {
+            said.trouble(failure);
+        }
+    }
+}
+
+impl Gemini {
+    fn finish_message(&mut self, said: &mut Said) {
+        said.text(&std::mem::take(&mut self.message));
+    }
+
+    fn result(&mut self, status: &str, line: &Line<'_>, said: &mut Said) {
+        self.finish_message(said);
+        if let Some(stats) = parse::<Stats<'_>>(line.stats) {
+            if let Some(usage) = usage(&stats) {
+                said.usage(usage);
+            }
+            said.model(&only_model(stats.models).unwrap_or_default());
+        }
+        if status == "success" {
+            return said.ends_well(None);
+        }
+        let failure = reported(line.error).or_else(|| self.trouble.take());
+        let failure = failure.unwrap_or_else(|| told(status));
+        self.unknown = Some(failure.clone()).filter(|failure| failure.kind == FailureKind::Other);
+        said.ends_in(failure);
+    }
+}
+
+fn reported(error: Option<&RawValue>) -> Option<Failure> {
+    let error: Error<'_> = parse(error)?;
+    Some(answered(count(error.code), &string(error.message)?))
+}
+
+/// Its code is one of its own, or an HTTP status of which only the lowest eight bits are left.
+fn of_code(code: i32) -> Option<FailureKind> {
+    match code {
+        41 => Some(FailureKind::Auth),
+        53 => Some(FailureKind::OverBudget),
+        _ => {
+            let status = u64::try_from(code).ok()?.saturating_add(256);
+            Some(of_status(status)).filter(|kind| *kind != FailureKind::Other)
+        }
+    }
+}
+
+/// At the beginning it says the name that was asked for; here, the one that it stands for. Where
+/// several worked, nothing says whose the answer is.
+fn only_model(value: Option<&RawValue>) -> Option<String> {
+    let models: BTreeMap<String, &RawValue> = parse(value)?;
+    let mut names = models.into_keys();
+    let first = names.next()?;
+    names.next().is_none().then_some(first)
+}
+
+/// The cached tokens are among the input. Those of thinking are only in the total.
+fn usage(stats: &Stats<'_>) -> Option<Usage> {
+    let (input, output) = (tokens(stats.input_tokens)?, tokens(stats.output_tokens)?);
+    let reasoning = more_tokens(stats.total_tokens)?.saturating_sub(input.saturating_add(output));
+    Some(Usage {
+        input,
+        cached: count(stats.cached),
+        output: output.saturating_add(reasoning),
+        reasoning,
+        micro_dollars: None,
+    })
+}

@@ -1,0 +1,106 @@
+//! How Convoke's hooks are wired into a client.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::hook::Moment;
+use serde_json::{Value, json};
+
+/// How Convoke's hooks are wired into a client.
+pub struct HookWiring {
+    /// The file that holds hooks, below a project's folder.
+    pub(crate) project_file: &'static str,
+    /// The same below a user's folder.
+    pub(crate) user_file: &'static str,
+    /// What that file looks like.
+    pub(crate) form: SettingsForm,
+    /// The events at which the client's sessions lose and regain their memory.
+    pub(crate) events: &'static [&'static str],
+    /// How many bytes of injected text the client hands on whole, per hook entry. Where the limit
+    /// is in characters or in quarters of bytes, this is below either.
+    pub(crate) most_bytes: usize,
+    /// How many entries a text needs.
+    pub(crate) entries: EntryCount,
+    /// Whether the client says when a session was compacted.
+    pub(crate) compactions: Compactions,
+    /// Reads what an event means for an agent's memory, by its name and the client's word for why
+    /// a session begins or is compacted.
+    pub(crate) moment: fn(&str, Option<&str>) -> Option<Moment>,
+    /// Wraps a text for an event as the client wants to be given it.
+    pub(crate) answer: fn(&str, &str) -> Value,
+}
+
+impl HookWiring {
+    /// Reads what an event means for an agent's memory. `cause` is the client's word for why a
+    /// session begins or is compacted.
+    pub fn moment(&self, event: &str, cause: Option<&str>) -> Option<Moment> {
+        (self.moment)(event, cause)
+    }
+}
+
+impl fmt::Debug for HookWiring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HookWiring").field("file", &self.project_file).finish_non_exhaustive()
+    }
+}
+
+/// How many hook entries a text needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryCount {
+    /// One: the client hands on whole texts.
+    One,
+    /// As many as are asked for: the client hands on only so much of an entry's text.
+    Several,
+}
+
+/// Whether a client says when a session was compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compactions {
+    /// It says so.
+    Announced,
+    /// Only its record of the session shows it.
+    Silent,
+}
+
+/// What a file with hooks looks like.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SettingsForm {
+    /// JSON, with groups of entries below each event.
+    Groups {
+        /// The name by which the client lists our entries.
+        name: Option<&'static str>,
+    },
+    /// JSON with a version, and entries right below each event.
+    Entries,
+    /// A file of our own that the client loads.
+    Plugin(&'static PluginFile),
+}
+
+/// A file of our own that a client loads.
+#[derive(Debug)]
+pub(crate) struct PluginFile {
+    /// Returns the file that calls a program.
+    pub(crate) text: fn(&Path) -> String,
+    /// Tells our file.
+    pub(crate) is_ours: fn(&str) -> bool,
+    /// Returns the program that our file calls; `None` if the file is not ours.
+    pub(crate) program: fn(&str) -> Option<PathBuf>,
+}
+
+/// The answer that Claude Code began with and others took over.
+pub(super) fn additional_context(event: &str, text: &str) -> Value {
+    json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
+}
+
+/// The events of Claude Code, which Codex took over. A compaction is said afterwards, by the start
+/// of the session.
+pub(super) const START_AND_PROMPT: &[&str] = &["SessionStart", "UserPromptSubmit"];
+
+/// What those events mean.
+pub(super) fn start_or_prompt(event: &str, cause: Option<&str>) -> Option<Moment> {
+    match event {
+        "SessionStart" => Some(Moment::of_start(cause)),
+        "UserPromptSubmit" => Some(Moment::Prompted),
+        _ => None,
+    }
+}

@@ -1,0 +1,233 @@
+//! Output listeners, and what all of them share: what was said so far, and what stderr and an exit
+//! add to it.
+
+use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Granted, Usage};
+
+use super::failure::{complaint, failure, readable};
+use crate::lane::supervisor::LONGEST_LINE;
+
+/// What lengths of lines are told in.
+const MEGABYTE: u64 = 1024 * 1024;
+
+/// Turns a client's lines into events. A line that is not understood is passed over.
+pub trait Listener: Send {
+    /// Takes in a line of stdout.
+    fn stdout_line(&mut self, line: &str) -> Vec<Event>;
+    /// Takes in that a line of stdout was too long to be read, and how long it was, in bytes.
+    fn long_line(&mut self, bytes: u64) -> Vec<Event>;
+    /// Takes in a line of stderr.
+    fn stderr_line(&mut self, line: &str) -> Vec<Event>;
+    /// Takes in that the process ended, with a code unless a signal ended it. Some clients say only
+    /// by this how a turn ended. An end said now replaces an earlier one: it knows more.
+    fn exited(&mut self, code: Option<i32>) -> Vec<Event>;
+}
+
+/// How one client speaks.
+pub(super) trait Dialect: Send {
+    /// Takes in a line of stdout; `None` if it means nothing.
+    fn line(&mut self, line: &str, said: &mut Said) -> Option<()>;
+
+    /// Forgets what has come of a message: a part of it was not read.
+    fn forget(&mut self) {}
+
+    /// Returns what a line of stderr complains of.
+    fn complaint(&self, line: &str) -> Option<Failure> {
+        complaint(line)
+    }
+
+    /// Takes in the end of the process. A turn that did not end by then has been left.
+    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+        if let (false, Some(failure)) = (said.has_ended(), exit.failure(None)) {
+            said.trouble(failure);
+        }
+    }
+}
+
+/// What is said, in order, and what of it is still to be passed on.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    events: Vec<Event>,
+    session: Option<String>,
+    model: Option<String>,
+    has_ended: bool,
+    /// Since the agent last spoke or acted.
+    has_known_trouble: bool,
+}
+
+impl Said {
+    /// The session has this name. Most clients repeat it in every line.
+    pub(super) fn session(&mut self, id: &str) {
+        if !id.is_empty() && self.session.as_deref() != Some(id) {
+            self.session = Some(id.to_owned());
+            self.events.push(Event::Session(id.to_owned()));
+        }
+    }
+
+    /// This model answers.
+    pub(super) fn model(&mut self, name: &str) {
+        if !name.is_empty() && self.model.as_deref() != Some(name) {
+            self.model = Some(name.to_owned());
+            self.events.push(Event::Model(name.to_owned()));
+        }
+    }
+
+    /// The agent may do this.
+    pub(super) fn rights(&mut self, granted: Granted) {
+        self.events.push(Event::Rights(granted));
+    }
+
+    /// The agent says this.
+    pub(super) fn text(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.has_known_trouble = false;
+            self.events.push(Event::Text(text.to_owned()));
+        }
+    }
+
+    /// The agent uses a tool.
+    pub(super) fn tool(&mut self, name: &str) {
+        self.has_known_trouble = false;
+        self.events.push(Event::Tool(name.to_owned()));
+    }
+
+    /// This was spent.
+    pub(super) fn usage(&mut self, usage: Usage) {
+        self.events.push(Event::Usage(usage));
+    }
+
+    /// Something went wrong. What is of no known kind must not hide what is.
+    pub(super) fn trouble(&mut self, failure: Failure) {
+        let is_known = failure.kind != FailureKind::Other;
+        if is_known || !self.has_known_trouble {
+            self.has_known_trouble |= is_known;
+            self.events.push(Event::Trouble(failure));
+        }
+    }
+
+    /// The turn ended well.
+    pub(super) fn ends_well(&mut self, answer: Option<String>) {
+        self.ends(Ended { answer, failure: None });
+    }
+
+    /// The turn ended in a failure.
+    pub(super) fn ends_in(&mut self, failure: Failure) {
+        self.ends(Ended { answer: None, failure: Some(failure) });
+    }
+
+    fn ends(&mut self, ended: Ended) {
+        self.has_ended = true;
+        self.events.push(Event::Ended(ended));
+    }
+
+    /// Tells whether a turn ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+}
+
+/// The end of a process.
+#[derive(Debug)]
+pub(super) struct Exit {
+    /// Its code; none if a signal ended it.
+    pub(super) code: Option<i32>,
+    /// What stderr complained of since the agent last spoke.
+    pub(super) complaint: Option<Failure>,
+    /// What stderr said beside.
+    words: Option<String>,
+}
+
+impl Exit {
+    /// Returns what went wrong: by the code where that tells, else by what stderr complained of,
+    /// else by its words. A signal says nothing about the client.
+    pub(super) fn failure(&self, by_code: Option<FailureKind>) -> Option<Failure> {
+        let code = self.code.filter(|code| *code != 0)?;
+        let kind = by_code.or(self.complaint.as_ref().map(|failure| failure.kind));
+        let message = self.complaint.as_ref().map(|failure| failure.message.clone());
+        let message = message.or_else(|| self.words.clone());
+        let message = message.unwrap_or_else(|| format!("it ended with code {code}"));
+        Some(failure(kind.unwrap_or(FailureKind::Other), &message))
+    }
+}
+
+/// Listens to a client that speaks a dialect.
+#[derive(Debug, Default)]
+pub(super) struct DialectListener<D> {
+    dialect: D,
+    said: Said,
+    complaint: Option<Failure>,
+    words: Option<String>,
+    understood: bool,
+    /// How many lines were not understood, and the first of them.
+    strange: Option<(u64, String)>,
+}
+
+impl<D: Dialect> DialectListener<D> {
+    /// Whoever said something and was never understood must not look as if they had been silent.
+    fn wonder(&mut self) {
+        let Some((count, first)) = self.strange.take().filter(|_| !self.understood) else { return };
+        if self.complaint.is_none() {
+            let words = format!("{count} lines came, and none was understood; the first: {first}");
+            self.said.trouble(failure(FailureKind::Other, &words));
+        }
+    }
+
+    fn pass_on(&mut self) -> Vec<Event> {
+        let events = std::mem::take(&mut self.said.events);
+        // Whoever speaks or acts has got over what stderr complained of before.
+        if events.iter().any(|event| matches!(event, Event::Text(_) | Event::Tool(_))) {
+            (self.complaint, self.words) = (None, None);
+        }
+        events
+    }
+
+    /// The first line that speaks of an error says more than a stack's last.
+    fn remember(&mut self, line: &str) {
+        let speaks_of_error = |line: &str| line.to_lowercase().contains("error");
+        let is_kept = self.words.as_deref().is_some_and(speaks_of_error);
+        if !is_kept && !line.trim().is_empty() {
+            self.words = Some(readable(line));
+        }
+    }
+}
+
+impl<D: Dialect> Listener for DialectListener<D> {
+    fn stdout_line(&mut self, line: &str) -> Vec<Event> {
+        // A line that means nothing is passed over.
+        if self.dialect.line(line, &mut self.said).is_some() {
+            self.understood = true;
+        } else if !self.understood && !line.trim().is_empty() {
+            let (count, _) = self.strange.get_or_insert_with(|| (0, readable(line)));
+            *count += 1;
+        }
+        self.pass_on()
+    }
+
+    fn long_line(&mut self, bytes: u64) -> Vec<Event> {
+        let most = LONGEST_LINE as u64 / MEGABYTE;
+        // Never rounded down to what is still read.
+        let tenths = bytes.saturating_mul(10).div_ceil(MEGABYTE);
+        let (whole, part) = (tenths / 10, tenths % 10);
+        let words = format!(
+            "it said a line of {whole}.{part} MB, and lines of more than {most} MB are not read"
+        );
+        self.dialect.forget();
+        self.said.trouble(failure(FailureKind::LongLine, &words));
+        self.pass_on()
+    }
+
+    fn stderr_line(&mut self, line: &str) -> Vec<Event> {
+        self.remember(line);
+        if let Some(complaint) = self.dialect.complaint(line) {
+            self.complaint = Some(complaint.clone());
+            self.said.trouble(complaint);
+        }
+        self.pass_on()
+    }
+
+    fn exited(&mut self, code: Option<i32>) -> Vec<Event> {
+        self.wonder();
+        let exit = Exit { code, complaint: self.complaint.take(), words: self.words.take() };
+        self.dialect.exits(&exit, &mut self.said);
+        self.pass_on()
+    }
+}

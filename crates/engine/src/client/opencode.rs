@@ -1,0 +1,38 @@
+//! opencode: `opencode run --format json`.
+
+mod hooks;
+mod launch;
+mod listener;
+mod plugin;
+mod transcript;
+
+use super::listener::DialectListener;
+use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
+
+const VARIABLES: &[&str] = &["OPENCODE_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"];
+
+/// Its default plugins stay: people log in by them.
+const QUIET: &[(&str, &str)] =
+    &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")];
+
+pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
+    programs: &["opencode"],
+    variables: VARIABLES,
+    quiet: QUIET,
+    read_only_by: "no tools",
+    resumed_by: "by id",
+    usage_scope: UsageScope::RUN,
+    session_variable: None,
+    home: None,
+    transcript: Some(TranscriptFormat {
+        line: transcript::line,
+        injected: None,
+        printed: PrintedEvents::AsGiven,
+        own_record: None,
+    }),
+    hooks: Some(hooks::WIRING),
+    launch: launch::launch,
+    listen: || Box::new(DialectListener::<listener::Opencode>::default()),
+    is_reader_tool: is_not_said,
+    is_reader_mode: is_not_said,
+};

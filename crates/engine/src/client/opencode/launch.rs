@@ -1,0 +1,24 @@
+//! How opencode is started: `opencode run`.
+
+use crate::client::{ClientCommand, ClientRequest, Rights};
+
+/// An agent of our own, because permissions that are set for all are overruled by a project's file.
+/// Tools are denied by name as well as all together: what a project might say of an agent of this
+/// name is merged with this, key by key.
+const READER: &str = concat!(
+    r#"{"agent":{"convoke-reader":{"mode":"primary","description":"Reads and answers","#,
+    r#""permission":{"*":"deny","bash":"deny","edit":"deny","write":"deny","patch":"deny","#,
+    r#""task":"deny","webfetch":"deny","external_directory":"deny","#,
+    r#""read":"allow","grep":"allow","glob":"allow","list":"allow"}}}}"#
+);
+
+pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
+    command.arguments(&["run", "--format=json"]);
+    if request.rights == Rights::ReadOnly {
+        command.arguments(&["--agent=convoke-reader"]);
+        // Stronger than every file.
+        command.variables.push(("OPENCODE_CONFIG_CONTENT".to_owned(), READER.to_owned()));
+    }
+    command.option("--model", request.model);
+    command.option("--session", request.resume);
+}

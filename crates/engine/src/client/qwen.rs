@@ -1,0 +1,27 @@
+//! Qwen Code, with `--output-format stream-json`.
+
+mod launch;
+mod listener;
+
+use super::listener::DialectListener;
+use super::{ClientAdapter, Counted, UsageScope};
+
+const VARIABLES: &[&str] =
+    &["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"];
+
+pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
+    programs: &["qwen"],
+    variables: VARIABLES,
+    quiet: &[],
+    read_only_by: "plan mode",
+    resumed_by: "by id",
+    usage_scope: UsageScope { tokens: Counted::Session, money: Counted::Session },
+    session_variable: None,
+    home: None,
+    transcript: None,
+    hooks: None,
+    launch: launch::launch,
+    listen: || Box::new(DialectListener::<listener::Qwen>::default()),
+    is_reader_tool: launch::is_reader_tool,
+    is_reader_mode: launch::is_reader_mode,
+};

@@ -1,0 +1,31 @@
+//! How Qwen Code is started.
+
+use crate::client::{ClientCommand, ClientRequest, Rights};
+
+pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
+    // Without its pieces, an answer that takes minutes to write looks like a stall.
+    command.arguments(&["--output-format=stream-json", "--include-partial-messages"]);
+    match request.rights {
+        // The mode alone refuses to write, but leaves tools that make worktrees and timers.
+        Rights::ReadOnly => command.arguments(&[
+            "--approval-mode=plan",
+            "--core-tools=read_file,grep_search,glob,list_directory",
+            "--exclude-tools=run_shell_command,edit,write_file",
+            "--allowed-mcp-server-names=none",
+        ]),
+        Rights::Write => command.arguments(&["--approval-mode=auto-edit"]),
+    }
+    command.option("--model", request.model);
+    command.option("--resume", request.resume);
+}
+
+/// Tells whether a tool cannot write. A reader keeps many that have other names in every version, so
+/// the ones that write are known instead.
+pub(super) fn is_reader_tool(tool: &str) -> bool {
+    !["run_shell_command", "edit", "write_file"].contains(&tool)
+}
+
+/// Tells whether nothing is written in a mode.
+pub(super) fn is_reader_mode(mode: &str) -> bool {
+    mode == "plan"
+}

@@ -1,0 +1,79 @@
+//! What Convoke knows about a client is in one place.
+#![expect(clippy::unwrap_used, reason = "a test that cannot read the repository should stop")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::client::Client;
+
+/// The enum, and the folders of the clients with their table.
+const HOMES: [&str; 3] =
+    ["crates/domain/src/client.rs", "crates/engine/src/client.rs", "crates/engine/src/client/"];
+
+/// These write a client's name as the original workflow does: in files and columns that other
+/// programs read, and on its panel. None of them decides what a client can do.
+const ORIGINAL_WORDS: [&str; 4] = [
+    "crates/domain/src/design/seat.rs",
+    "crates/domain/src/design/session_env.rs",
+    "crates/domain/src/ledger.rs",
+    "crates/domain/src/ledger/timing.rs",
+];
+
+/// Returns the sources of a crate, without its tests.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_tests = path.file_stem().is_some_and(|stem| stem == "tests");
+        if path.is_dir() && !is_tests {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") && !is_tests {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Returns the lines of a text that write a client's name as a string, up to its tests.
+fn naming_lines(text: &str) -> Vec<&str> {
+    let quoted = Client::ALL.map(|client| format!("\"{client}\""));
+    let names_one = |line: &&str| quoted.iter().any(|name| line.contains(name.as_str()));
+    text.lines().take_while(|line| *line != "#[cfg(test)]").filter(names_one).collect()
+}
+
+// Adding a client touches its folder, the enum and its fixtures: no other code knows it by name.
+#[test]
+fn only_a_clients_own_files_write_its_name() {
+    for krate in fs::read_dir(xtask::root().join("crates")).unwrap() {
+        for path in sources(&krate.unwrap().path().join("src")) {
+            let name = path.strip_prefix(xtask::root()).unwrap().display().to_string();
+            let may_name = HOMES.iter().any(|home| name.starts_with(home))
+                || ORIGINAL_WORDS.contains(&name.as_str());
+            let text = fs::read_to_string(&path).unwrap();
+            let found = naming_lines(&text);
+            assert!(
+                may_name || found.is_empty(),
+                "{name} knows a client by its name, so ask its adapter instead: {found:?}"
+            );
+        }
+    }
+}
+
+// What is excepted must be needed, so that the list can only shrink.
+#[test]
+fn every_exception_is_needed() {
+    for name in ORIGINAL_WORDS {
+        let text = fs::read_to_string(xtask::root().join(name)).unwrap();
+        assert!(!naming_lines(&text).is_empty(), "{name} needs no exception any more");
+    }
+}
+
+#[test]
+fn every_client_has_a_folder() {
+    for client in Client::ALL {
+        let folder = xtask::root().join("crates/engine/src/client").join(client.name());
+        for file in ["launch.rs", "listener.rs"] {
+            assert!(folder.join(file).is_file(), "{client} has no {file}");
+        }
+    }
+}
