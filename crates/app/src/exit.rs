@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_service::failure::ErrorClass;
 
 /// The outcome of a command.
@@ -45,7 +45,7 @@ impl Exit {
     ];
 
     /// Returns what a command exits with whose lane ended so.
-    pub fn of_lane(outcome: Outcome) -> Self {
+    pub fn of_lane(outcome: LaneOutcome) -> Self {
         ErrorClass::of_lane(outcome).map_or(Self::Done, Self::from)
     }
 

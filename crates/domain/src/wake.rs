@@ -1,6 +1,6 @@
 //! The wake-up: the text that puts an agent back where it was.
 //!
-//! [`Facts`] is everything known about the agent, [`layout`] how it reads, [`deeds`] what it should
+//! [`WakeFacts`] is everything known about the agent, [`layout`] how it reads, [`deeds`] what it should
 //! do next by what was recorded, [`next_step`] the same as the original guessed it, and [`fit`] how it is shortened when there is too little room.
 //! [`news`] is what an agent is told that still has its memory.
 
@@ -13,10 +13,10 @@ pub mod next_step;
 
 use std::sync::Arc;
 
-use self::deeds::Known;
+use self::deeds::KnownDeeds;
 use crate::message::ActivityLine;
 use crate::pin::Pin;
-use crate::plan::Plan;
+use crate::plan::ParsedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
 use crate::skill::prune::Forms;
@@ -24,14 +24,14 @@ use crate::task::outline::Outline;
 
 /// Whom the wake-up is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
+pub enum WakeProfile {
     /// An agent with a task of its own.
     Agent,
     /// The agent that leads the others.
     Orchestrator,
 }
 
-impl Profile {
+impl WakeProfile {
     /// Both profiles.
     pub const ALL: [Self; 2] = [Self::Agent, Self::Orchestrator];
 
@@ -51,7 +51,7 @@ impl Profile {
 
 /// How much an agent is told each time it wakes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum WakeMode {
     /// Everything, always.
     #[default]
     Seed,
@@ -59,7 +59,7 @@ pub enum Mode {
     V0,
 }
 
-impl Mode {
+impl WakeMode {
     /// Both modes.
     pub const ALL: [Self; 2] = [Self::Seed, Self::V0];
 
@@ -78,24 +78,24 @@ impl Mode {
 
     /// Returns how much an agent is told that was woken before or not, and lost its memory since
     /// or not.
-    pub const fn extent(self, woken_before: bool, compacted: bool) -> Extent {
+    pub const fn extent(self, woken_before: bool, compacted: bool) -> WakeExtent {
         match self {
-            Self::V0 if woken_before && !compacted => Extent::News,
-            Self::Seed | Self::V0 => Extent::Everything,
+            Self::V0 if woken_before && !compacted => WakeExtent::News,
+            Self::Seed | Self::V0 => WakeExtent::Everything,
         }
     }
 }
 
 /// How much of a wake-up is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum WakeExtent {
     /// All of it.
     Everything,
     /// Where the agent stands and what was said to it.
     News,
 }
 
-impl Extent {
+impl WakeExtent {
     /// Returns the word used in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -107,7 +107,7 @@ impl Extent {
 
 /// In which order a wake-up's sections come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
+pub enum SectionOrder {
     /// As the contract has them: skill, plan, tasks, messages, next action.
     #[default]
     Contract,
@@ -117,7 +117,7 @@ pub enum Order {
 
 /// What gives way when a wake-up costs more than its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Fit {
+pub enum WakeFit {
     /// Everything but where to look, so that the budget is kept.
     #[default]
     Kept,
@@ -125,7 +125,7 @@ pub enum Fit {
     Seed,
 }
 
-impl Fit {
+impl WakeFit {
     /// Both ways.
     pub const ALL: [Self; 2] = [Self::Kept, Self::Seed];
 
@@ -166,7 +166,7 @@ pub enum PlanText<'a> {
         /// Its path, as stored.
         file: &'a str,
         /// Its text.
-        plan: Plan<'a>,
+        plan: ParsedPlan<'a>,
     },
     /// There is no such file.
     Missing {
@@ -188,21 +188,21 @@ impl PlanText<'_> {
 pub struct NewMessage {
     /// Who said it.
     pub from: AgentName,
-    /// What was said. Shortened last of all, and never with [`Fit::Seed`].
+    /// What was said. Shortened last of all, and never with [`WakeFit::Seed`].
     pub content: String,
 }
 
 /// Everything that is known about an agent when it wakes.
 #[derive(Debug, Clone)]
-pub struct Facts<'a> {
+pub struct WakeFacts<'a> {
     /// Who wakes.
     pub reader: AgentName,
     /// As what.
-    pub profile: Profile,
+    pub profile: WakeProfile,
     /// In which order.
-    pub order: Order,
+    pub order: SectionOrder,
     /// What gives way.
-    pub fit: Fit,
+    pub fit: WakeFit,
     /// The skill to work by.
     pub skill: SkillText,
     /// The task list.
@@ -220,7 +220,7 @@ pub struct Facts<'a> {
     /// How many stored messages to it are unread, with those that are in the facts.
     pub unread: usize,
     /// What is recorded about the current task and with the message.
-    pub known: Known,
+    pub known: KnownDeeds,
     /// The user's rules, which come before everything else.
     pub pins: Vec<Pin>,
 }
@@ -233,11 +233,11 @@ mod tests {
     #[test]
     fn only_an_agent_that_remembers_is_told_only_the_news() {
         for (mode, woken_before, compacted, expected) in [
-            (Mode::Seed, false, false, Extent::Everything),
-            (Mode::Seed, true, false, Extent::Everything),
-            (Mode::V0, false, false, Extent::Everything),
-            (Mode::V0, true, true, Extent::Everything),
-            (Mode::V0, true, false, Extent::News),
+            (WakeMode::Seed, false, false, WakeExtent::Everything),
+            (WakeMode::Seed, true, false, WakeExtent::Everything),
+            (WakeMode::V0, false, false, WakeExtent::Everything),
+            (WakeMode::V0, true, true, WakeExtent::Everything),
+            (WakeMode::V0, true, false, WakeExtent::News),
         ] {
             assert_eq!(mode.extent(woken_before, compacted), expected, "{mode:?} {woken_before}");
         }

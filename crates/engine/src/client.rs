@@ -29,8 +29,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
-pub use convoke_domain::lane::counted::{Counted, UsageScope};
-use convoke_domain::lane::event::Granted;
+pub use convoke_domain::lane::counted::{CounterScope, UsageScope};
+use convoke_domain::lane::event::GrantedRights;
 
 pub use self::command::{ClientCommand, ClientRequest, Rights};
 pub use self::hook_wiring::HookWiring;
@@ -147,7 +147,7 @@ pub fn usage_scope(client: Client) -> UsageScope {
 
 /// Returns what a client says that an agent may do beyond what it was started with. A resumed session
 /// may remember more than it is asked for, and only where the client says so can that be noticed.
-pub fn excess(client: Client, rights: Rights, granted: &Granted) -> Vec<String> {
+pub fn excess(client: Client, rights: Rights, granted: &GrantedRights) -> Vec<String> {
     if rights == Rights::Write {
         return Vec::new();
     }

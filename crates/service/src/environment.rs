@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_domain::client::Client;
-use convoke_domain::ledger::place::Named;
+use convoke_domain::ledger::place::NamedPlaces;
 use convoke_engine::client::adapter;
 use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{Search, absolute, search};
@@ -203,9 +203,9 @@ impl Environment {
     }
 
     /// Returns where the ledgers of the original workflow may be, by the names its scripts use.
-    pub fn ledgers(&self) -> Named {
+    pub fn ledgers(&self) -> NamedPlaces {
         let path = |name| self.variable(name).map(PathBuf::from);
-        Named {
+        NamedPlaces {
             timing: path("LARCH_TIMING_LEDGER"),
             tokens: path("LARCH_TOKEN_LEDGER"),
             implement: self.implement_folder(),

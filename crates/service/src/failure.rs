@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 
 /// What kind of problem ended a use case. Front ends map it: the command line to exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,12 +27,12 @@ pub enum ErrorClass {
 
 impl ErrorClass {
     /// Returns why a lane with this outcome did not do what it was asked to; `None` if it answered.
-    pub fn of_lane(outcome: Outcome) -> Option<Self> {
-        if outcome == Outcome::Answered {
+    pub fn of_lane(outcome: LaneOutcome) -> Option<Self> {
+        if outcome == LaneOutcome::Answered {
             None
-        } else if outcome == Outcome::Cancelled {
+        } else if outcome == LaneOutcome::Cancelled {
             Some(Self::Interrupted)
-        } else if outcome == Outcome::OverBudget {
+        } else if outcome == LaneOutcome::OverBudget {
             Some(Self::OverBudget)
         } else {
             Some(Self::NoAnswer)

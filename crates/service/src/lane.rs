@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_domain::lane::cap::{Cap, Overdraft};
-use convoke_domain::lane::event::{Event, Usage};
+use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_domain::lane::ledger::Purpose;
-use convoke_domain::tree::Verdict;
+use convoke_domain::tree::TreeVerdict;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
@@ -128,7 +128,7 @@ pub enum LaneProgress<'a> {
     /// It begins, under this number if the store could record it.
     Began(Option<i64>),
     /// The client said this.
-    Said(&'a Event),
+    Said(&'a LaneEvent),
 }
 
 /// Receives a lane's progress. Breaking off stops the lane: its reader is gone.
@@ -156,7 +156,7 @@ pub struct LaneRun {
     /// How many earlier lanes its budgets cannot count.
     pub uncounted: u64,
     /// Whether the working tree changed, if that was watched.
-    pub tree: Option<Verdict>,
+    pub tree: Option<TreeVerdict>,
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use convoke_domain::lane::event::Event as LaneEvent;
+use convoke_domain::lane::event::LaneEvent;
 
 /// Something to tell the user now. What a command comes to is in its report, not here.
 #[derive(Debug, Clone, PartialEq, Eq)]

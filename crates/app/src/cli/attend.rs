@@ -7,7 +7,7 @@ use std::thread::{self, Scope as Threads};
 use std::time::Duration;
 
 use convoke_domain::agent::{Agent, AgentStatus};
-use convoke_domain::lane::outcome::{End, Outcome};
+use convoke_domain::lane::outcome::{LaneOutcome, ProcessEnd};
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::wake::hop::wakes;
@@ -275,7 +275,7 @@ impl<'a> Attendant<'a> {
             }
         };
         let Delivered { driven, over, reply, .. } = &delivered;
-        let is_answered = driven.outcome == Outcome::Answered;
+        let is_answered = driven.outcome == LaneOutcome::Answered;
         let loops = reply.filter(|reply| !wakes(reply.hop));
         reporter.say(sentence(driven, None));
         if let Some(line) = over_budget_warning(driven, *over) {
@@ -302,12 +302,12 @@ impl<'a> Attendant<'a> {
                 output.flush()?;
             }
         }
-        if driven.outcome == Outcome::Cancelled {
+        if driven.outcome == LaneOutcome::Cancelled {
             self.exit = Exit::Interrupted;
         } else if !is_answered {
             self.give_up(agent, newest);
         }
-        if driven.end == End::BudgetLimit {
+        if driven.end == ProcessEnd::BudgetLimit {
             self.exit = Exit::Budget;
             self.is_spent |= self.args.allowance.budget.is_some();
         }

@@ -2,13 +2,13 @@
 
 use convoke_domain::agent::Agent;
 use convoke_domain::lane::cap::Overdraft;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::AgentName;
 use convoke_domain::wake::hop::{MOST_HOPS, WAKE_LOOP};
-use convoke_domain::wake::{NewMessage, Order};
+use convoke_domain::wake::{NewMessage, SectionOrder};
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
@@ -108,7 +108,7 @@ impl Delivery<'_> {
         let call = Call {
             agent: self.agent.clone(),
             profile: profile_of(self.agent, self.settings),
-            order: Order::Contract,
+            order: SectionOrder::Contract,
             extent: None,
             message: self.message.clone(),
         };
@@ -139,10 +139,10 @@ impl Delivery<'_> {
         driven: &Driven,
     ) -> Result<Option<Said>, Failure> {
         let Workspace { store, scope } = self.workspace;
-        let answer = driven.heard.answer().filter(|_| driven.outcome == Outcome::Answered);
+        let answer = driven.heard.answer().filter(|_| driven.outcome == LaneOutcome::Answered);
         let Some(answer) = answer else {
             let words = format!("ended without an answer: {}", driven.outcome.name());
-            let message = self.notice(&words).filter(|_| driven.outcome != Outcome::Cancelled);
+            let message = self.notice(&words).filter(|_| driven.outcome != LaneOutcome::Cancelled);
             return self
                 .end(owner, &WakeUpEnd { received: Receipt::default(), answered: false, message });
         };

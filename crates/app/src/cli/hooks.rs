@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use convoke_domain::client::Client;
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_engine::client::claude::plugin::{PluginSwitch, plugin_switch};
 use convoke_engine::client::codex::trust::{Trust, trust, trusts_folder};
 use convoke_engine::file;
@@ -155,9 +155,9 @@ pub(super) fn plugin(app: &App, level: Level) -> Option<String> {
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {
     match file::read(path, MAX_BYTES) {
-        Finding::Absent => Ok(None),
-        Finding::Text(text) => Ok(Some(text)),
-        Finding::Unreadable(reason) => {
+        FileFinding::Absent => Ok(None),
+        FileFinding::Text(text) => Ok(Some(text)),
+        FileFinding::Unreadable(reason) => {
             let error = HooksError::Unreadable { path: path.to_owned(), reason };
             Err(Failure::new(ErrorClass::Prerequisite, error))
         }

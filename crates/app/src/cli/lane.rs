@@ -16,7 +16,7 @@ use clap::builder::TypedValueParser;
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::event::FailureKind;
 use convoke_domain::lane::ledger::Purpose;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
@@ -292,7 +292,7 @@ impl RunArgs {
             reporter.warn(text);
         }
         reading.iter().flat_map(|reading| reading.messages()).for_each(|text| reporter.tell(&text));
-        let is_answered = driven.outcome == Outcome::Answered && report.substance.is_none();
+        let is_answered = driven.outcome == LaneOutcome::Answered && report.substance.is_none();
         if let Some(answer) = driven.heard.answer().filter(|_| is_answered) {
             output.data(&format!("{}\n", answer.trim_end()))?;
         }

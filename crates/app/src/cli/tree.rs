@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use convoke_domain::tree::sidecar::{Mode, Note, Request};
-use convoke_domain::tree::{Reason, Status};
+use convoke_domain::tree::sidecar::{TreeMode, TreeNote, TreeRequest};
+use convoke_domain::tree::{DirtyReason, TreeStatus};
 use convoke_engine::git::sidecar::{check, read, write_baseline};
 use serde::Serialize;
 
@@ -69,9 +69,9 @@ impl Args {
                 Ok(Exit::Done)
             }
             Command::Check { words } => {
-                let note = match Request::parse(words) {
+                let note = match TreeRequest::parse(words) {
                     Ok(request) => check(&app.project, &request),
-                    Err(reason) => Note::unknown(None, Some(reason)),
+                    Err(reason) => TreeNote::unknown(None, Some(reason)),
                 };
                 match app.format {
                     Format::Json => output.json(&NoteReport::new(None, note))?,
@@ -98,10 +98,10 @@ fn baseline(app: &App, words: &[String], output: &Output) {
 
 fn show(app: &App, files: &[PathBuf], output: &mut Output) -> Result<Exit, Failure> {
     let notes: Vec<_> = files.iter().map(|file| (file, read(file))).collect();
-    let is_clean = notes.iter().all(|(_, note)| note.status == Status::Clean);
+    let is_clean = notes.iter().all(|(_, note)| note.status == TreeStatus::Clean);
     match app.format {
         Format::Json => {
-            let report = |(file, note): (&PathBuf, Note)| {
+            let report = |(file, note): (&PathBuf, TreeNote)| {
                 NoteReport::new(Some(file.display().to_string()), note)
             };
             output.json(&notes.into_iter().map(report).collect::<Vec<_>>())?;
@@ -117,15 +117,15 @@ fn show(app: &App, files: &[PathBuf], output: &mut Output) -> Result<Exit, Failu
 }
 
 impl NoteReport {
-    fn new(file: Option<String>, note: Note) -> Self {
+    fn new(file: Option<String>, note: TreeNote) -> Self {
         Self {
             file,
             status: note.status.name(),
-            mode: note.mode.map(Mode::name),
+            mode: note.mode.map(TreeMode::name),
             has_baseline: note.has_baseline,
             tracked_paths_file: note.tracked,
             new_untracked_paths_file: note.new_untracked,
-            reason: note.reason.map(Reason::name),
+            reason: note.reason.map(DirtyReason::name),
         }
     }
 }

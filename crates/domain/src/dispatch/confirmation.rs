@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::denial::denied;
 use self::listing::{DECORATION, list, listed};
 use super::ambiguity::is_hypothetical;
-use super::artifact::Artifact;
+use super::artifact::FeatureArtifact;
 use crate::design::aside::without_asides;
 use crate::markdown::bare;
 use crate::markdown::fence::{FenceLine, Fences};
 
 /// How an answer is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Level {
+pub enum ConfirmationLevel {
     /// The line must be a list of files, each with or without its number of lines, and nothing
     /// else: a sentence that only mentions a file does not count.
     #[default]
@@ -29,7 +29,7 @@ pub enum Level {
     Loose,
 }
 
-impl Level {
+impl ConfirmationLevel {
     /// Every level.
     pub const ALL: [Self; 3] = [Self::Strict, Self::Seed, Self::Loose];
 
@@ -50,7 +50,7 @@ impl Level {
 
 /// A file that had to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Expected<'a> {
+pub struct ExpectedFile<'a> {
     /// What reports call it: the name of a feature's document, or a path relative to the project.
     pub name: &'a str,
     /// Its absolute path.
@@ -79,8 +79,12 @@ pub struct Confirmation {
 const MARK: &str = "Files read:";
 
 /// Judges an answer by what had to be read.
-pub fn confirmation(answer: &str, expected: &[Expected<'_>], level: Level) -> Confirmation {
-    if level == Level::Strict {
+pub fn confirmation(
+    answer: &str,
+    expected: &[ExpectedFile<'_>],
+    level: ConfirmationLevel,
+) -> Confirmation {
+    if level == ConfirmationLevel::Strict {
         return strict(answer, expected);
     }
     let names_one = |rest: &&str| {
@@ -88,8 +92,8 @@ pub fn confirmation(answer: &str, expected: &[Expected<'_>], level: Level) -> Co
     };
     let genuine = answer.split('\n').filter_map(said).find(names_one);
     let confirmed = match level {
-        Level::Strict | Level::Seed => genuine.is_some(),
-        Level::Loose => answer.contains(MARK),
+        ConfirmationLevel::Strict | ConfirmationLevel::Seed => genuine.is_some(),
+        ConfirmationLevel::Loose => answer.contains(MARK),
     };
     let entries = genuine.map(entries).unwrap_or_default();
     let also_named = genuine.into_iter().flat_map(words);
@@ -100,7 +104,7 @@ pub fn confirmation(answer: &str, expected: &[Expected<'_>], level: Level) -> Co
 
 /// Judges an answer by the lists that it gives to its reader. What two lists do not agree about, or
 /// what the answer denies elsewhere, is not confirmed.
-fn strict(answer: &str, expected: &[Expected<'_>]) -> Confirmation {
+fn strict(answer: &str, expected: &[ExpectedFile<'_>]) -> Confirmation {
     let (spoken, _) = without_asides(answer.trim_start_matches('\u{feff}'));
     let denied = denied(&spoken, expected);
     let lists: Vec<_> = statements(&spoken).map(|rest| list(rest, expected).entries).collect();
@@ -134,7 +138,7 @@ fn strict(answer: &str, expected: &[Expected<'_>]) -> Confirmation {
 /// one, with its length if the line says one.
 fn named<'a>(
     entries: &[(&'a str, Option<u64>)],
-    expected: &[Expected<'a>],
+    expected: &[ExpectedFile<'a>],
 ) -> Vec<(&'a str, Option<u64>)> {
     let place = |given: &'a str| match meant(given, expected) {
         Meant::File(file) => file.path,
@@ -179,7 +183,7 @@ pub fn is_confirmation(line: &str) -> bool {
 }
 
 /// Sorts what an answer names by whether it had to be read.
-fn sorted(entries: &[(&str, Option<u64>)], expected: &[Expected<'_>]) -> Confirmation {
+fn sorted(entries: &[(&str, Option<u64>)], expected: &[ExpectedFile<'_>]) -> Confirmation {
     let mut found = Confirmation::default();
     for (given, lines) in entries {
         let (name, list) = match meant(given, expected) {
@@ -193,7 +197,7 @@ fn sorted(entries: &[(&str, Option<u64>)], expected: &[Expected<'_>]) -> Confirm
         let count = lines.map(|lines| (name.to_owned(), lines));
         found.line_counts.extend(count.filter(|count| !found.line_counts.contains(count)));
     }
-    let is_missing = |file: &&Expected<'_>| !found.named.iter().any(|name| name == file.name);
+    let is_missing = |file: &&ExpectedFile<'_>| !found.named.iter().any(|name| name == file.name);
     found.missing = expected.iter().filter(is_missing).map(|file| file.name.to_owned()).collect();
     found
 }
@@ -201,7 +205,7 @@ fn sorted(entries: &[(&str, Option<u64>)], expected: &[Expected<'_>]) -> Confirm
 /// What a name in an answer means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meant<'a> {
-    File(Expected<'a>),
+    File(ExpectedFile<'a>),
     /// It fits several files.
     Several,
     /// No file that had to be read.
@@ -210,9 +214,9 @@ enum Meant<'a> {
 
 /// Finds the file that a name in an answer means: by its path, by the end of its path, or, without a
 /// folder, by its base name or an artifact's label.
-fn meant<'a>(given: &str, expected: &[Expected<'a>]) -> Meant<'a> {
+fn meant<'a>(given: &str, expected: &[ExpectedFile<'a>]) -> Meant<'a> {
     let in_project = given.strip_prefix("./");
-    let exact = |file: &&Expected<'_>| file.path == given || in_project == Some(file.name);
+    let exact = |file: &&ExpectedFile<'_>| file.path == given || in_project == Some(file.name);
     if let Some(file) = expected.iter().find(exact) {
         return Meant::File(*file);
     }
@@ -230,7 +234,7 @@ fn meant<'a>(given: &str, expected: &[Expected<'a>]) -> Meant<'a> {
     }
 }
 
-fn fits(name: &str, file: &Expected<'_>) -> bool {
+fn fits(name: &str, file: &ExpectedFile<'_>) -> bool {
     let base = file.path.rsplit('/').next().unwrap_or(file.path);
     if name.starts_with('/') {
         // The same place below another name for the root, such as `/private/tmp` for `/tmp`.
@@ -240,7 +244,7 @@ fn fits(name: &str, file: &Expected<'_>) -> bool {
         return file.path.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'));
     }
     let labelled =
-        Artifact::ALL.iter().find(|artifact| artifact.label().eq_ignore_ascii_case(name));
+        FeatureArtifact::ALL.iter().find(|artifact| artifact.label().eq_ignore_ascii_case(name));
     base == name || labelled.is_some_and(|it| it.file() == base || is_prd(it, base))
 }
 
@@ -257,7 +261,7 @@ fn said(line: &str) -> Option<&str> {
 fn names_any(rest: &str) -> bool {
     words(rest).any(|word| {
         let is_file = word.strip_suffix(".md").is_some_and(|stem| !stem.is_empty());
-        is_file || Artifact::ALL.iter().any(|artifact| artifact.label() == word)
+        is_file || FeatureArtifact::ALL.iter().any(|artifact| artifact.label() == word)
     })
 }
 
@@ -283,8 +287,8 @@ fn line_count(piece: &str) -> Option<u64> {
 }
 
 /// A PRD may be a file of another name.
-fn is_prd(artifact: &Artifact, file: &str) -> bool {
-    *artifact == Artifact::PRD && file.ends_with("prd.md")
+fn is_prd(artifact: &FeatureArtifact, file: &str) -> bool {
+    *artifact == FeatureArtifact::PRD && file.ends_with("prd.md")
 }
 
 #[cfg(test)]
@@ -294,16 +298,16 @@ mod tests {
     use super::*;
 
     const NAMES: [&str; 2] = ["design.md", "spec.md"];
-    const EXPECTED: [Expected<'_>; 2] = [
-        Expected { name: "design.md", path: "/repo/x/design.md" },
-        Expected { name: "spec.md", path: "/repo/x/spec.md" },
+    const EXPECTED: [ExpectedFile<'_>; 2] = [
+        ExpectedFile { name: "design.md", path: "/repo/x/design.md" },
+        ExpectedFile { name: "spec.md", path: "/repo/x/spec.md" },
     ];
 
     fn judged(answer: &str) -> Confirmation {
-        confirmation(answer, &EXPECTED, Level::Strict)
+        confirmation(answer, &EXPECTED, ConfirmationLevel::Strict)
     }
 
-    fn check(level: Level, cases: &[(&str, bool, &[&str])]) {
+    fn check(level: ConfirmationLevel, cases: &[(&str, bool, &[&str])]) {
         for (answer, confirmed, missing) in cases {
             let found = confirmation(answer, &EXPECTED, level);
             assert_eq!(found.confirmed, *confirmed, "{answer}");
@@ -315,7 +319,7 @@ mod tests {
     #[test]
     fn a_list_of_files_confirms() {
         check(
-            Level::Strict,
+            ConfirmationLevel::Strict,
             &[
                 ("Files read: spec.md (212 lines), design.md (380 lines)", true, &[]),
                 ("**Files read:** Spec (40 lines)", true, &["design.md"]),
@@ -343,9 +347,12 @@ mod tests {
                 ("", false, &NAMES),
             ],
         );
-        let makefile = Expected { name: "Makefile", path: "/repo/Makefile" };
-        let files =
-            confirmation("Files read: Makefile, a.toml (3 lines)", &[makefile], Level::Strict);
+        let makefile = ExpectedFile { name: "Makefile", path: "/repo/Makefile" };
+        let files = confirmation(
+            "Files read: Makefile, a.toml (3 lines)",
+            &[makefile],
+            ConfirmationLevel::Strict,
+        );
         assert_eq!((files.confirmed, files.missing.len()), (true, 0));
     }
 
@@ -367,7 +374,7 @@ mod tests {
     #[test]
     fn in_the_seeds_reading_naming_one_file_confirms() {
         check(
-            Level::Seed,
+            ConfirmationLevel::Seed,
             &[
                 ("Files read: spec.md (212 lines), design.md (380 lines)", true, &[]),
                 ("After reading, confirm: \"Files read: {name} ({N} lines), ...\"", false, &NAMES),
@@ -396,8 +403,8 @@ mod tests {
         assert_eq!(found.unexpected, ["notes.md", "PRD"]);
         let counts = [("spec.md", 212), ("notes.md", 3), ("PRD", 7)];
         assert_eq!(found.line_counts, counts.map(|(name, lines)| (name.to_owned(), lines)));
-        let prd = Expected { name: "x.prd.md", path: "/repo/x.prd.md" };
-        let source = confirmation("Files read: PRD (7 lines)", &[prd], Level::Seed);
+        let prd = ExpectedFile { name: "x.prd.md", path: "/repo/x.prd.md" };
+        let source = confirmation("Files read: PRD (7 lines)", &[prd], ConfirmationLevel::Seed);
         assert_eq!((source.named, source.missing), (vec!["x.prd.md".to_owned()], vec![]));
     }
 
@@ -405,15 +412,18 @@ mod tests {
     #[test]
     fn loosely_the_words_are_enough() {
         for answer in ["Files read: none", "confirm: \"Files read: {name}\""] {
-            assert!(confirmation(answer, &EXPECTED, Level::Loose).confirmed, "{answer}");
+            assert!(
+                confirmation(answer, &EXPECTED, ConfirmationLevel::Loose).confirmed,
+                "{answer}"
+            );
         }
-        assert!(!confirmation("read all", &EXPECTED, Level::Loose).confirmed);
+        assert!(!confirmation("read all", &EXPECTED, ConfirmationLevel::Loose).confirmed);
     }
 
     // However often it is said, an answer is judged in one go.
     #[test]
     fn a_line_is_judged_once() {
-        for level in [Level::Strict, Level::Seed] {
+        for level in [ConfirmationLevel::Strict, ConfirmationLevel::Seed] {
             for words in ["Files read: x ", "Files read: {name} ", "Files read: (, "] {
                 let answer = words.repeat(20_000);
                 assert!(!confirmation(&answer, &EXPECTED, level).confirmed);

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::review::{Issue, Round, next_round};
+use super::review::{Issue, NextRound, next_round};
 
 /// A reviewer's answer in a round, as far as the loop depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ReviewAnswer {
     /// The round, from one.
     pub iteration: u32,
     /// Who answered.
@@ -22,7 +22,7 @@ pub struct Answer {
 
 /// What is to be done next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ReviewStep {
     /// These reviewers are asked.
     Review {
         /// The round.
@@ -38,12 +38,12 @@ pub enum Step {
         after: u32,
     },
     /// It is over.
-    Stop(Stop),
+    Stop(LoopStop),
 }
 
 /// Why a loop ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub enum LoopStop {
     /// All passed in the final round.
     Approved,
     /// There may be no further round.
@@ -66,7 +66,7 @@ pub enum Stop {
     Cancelled,
 }
 
-impl Stop {
+impl LoopStop {
     /// Every reason.
     pub const ALL: [Self; 10] = [
         Self::Approved,
@@ -123,8 +123,13 @@ pub enum FixedBy {
 
 /// Decides the next step of a loop with these reviewers. `fixed` are the rounds after which
 /// something was to be fixed, and `max` is the last round that there may be.
-pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[Fixed], max: u32) -> Step {
-    let mut latest: BTreeMap<&str, &Answer> = BTreeMap::new();
+pub fn next_step(
+    reviewers: &[String],
+    answers: &[ReviewAnswer],
+    fixed: &[Fixed],
+    max: u32,
+) -> ReviewStep {
+    let mut latest: BTreeMap<&str, &ReviewAnswer> = BTreeMap::new();
     let (mut asked, mut is_final) = (reviewers.to_vec(), false);
     let mut before: Option<BTreeSet<&String>> = None;
     for iteration in 1..=max {
@@ -134,23 +139,23 @@ pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[Fixed], max:
             |role: &String| latest.get(role.as_str()).is_some_and(|it| it.iteration == iteration);
         asked.retain(|role| !has_answered(role));
         if !asked.is_empty() {
-            return Step::Review { iteration, is_final, roles: asked };
+            return ReviewStep::Review { iteration, is_final, roles: asked };
         }
         let has_passed = |role: &&String| latest.get(role.as_str()).is_some_and(|it| it.passed);
         let passed: Vec<_> = reviewers.iter().map(|role| has_passed(&role)).collect();
         match next_round(&passed, is_final) {
-            Round::Done => return Step::Stop(Stop::Approved),
-            Round::Final => (asked, is_final) = (reviewers.to_vec(), true),
-            Round::Failed => {
+            NextRound::Done => return ReviewStep::Stop(LoopStop::Approved),
+            NextRound::Final => (asked, is_final) = (reviewers.to_vec(), true),
+            NextRound::Failed => {
                 let failed = latest.values().filter(|it| !it.passed);
                 let found: BTreeSet<_> = failed.flat_map(|it| &it.findings).collect();
                 let attempts: Vec<_> = fixed.iter().filter(|fix| fix.after == iteration).collect();
                 if attempts.is_empty() {
                     let is_same = !found.is_empty() && before.as_ref() == Some(&found);
                     return match (iteration == max, is_same) {
-                        (_, true) => Step::Stop(Stop::NoProgress),
-                        (true, false) => Step::Stop(Stop::Capped),
-                        (false, false) => Step::Fix { after: iteration },
+                        (_, true) => ReviewStep::Stop(LoopStop::NoProgress),
+                        (true, false) => ReviewStep::Stop(LoopStop::Capped),
+                        (false, false) => ReviewStep::Fix { after: iteration },
                     };
                 }
                 // Only an agent's fix can have failed: a person may not have tried.
@@ -161,12 +166,12 @@ pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[Fixed], max:
             }
         }
     }
-    Step::Stop(Stop::Capped)
+    ReviewStep::Stop(LoopStop::Capped)
 }
 
 /// What became of a finding after the round it was found in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum FindingOutcome {
     /// Nobody has looked again yet.
     Open,
     /// It was found again, unchanged.
@@ -175,7 +180,7 @@ pub enum Fate {
     Gone,
 }
 
-impl Fate {
+impl FindingOutcome {
     /// Returns the word that is shown.
     pub const fn name(self) -> &'static str {
         match self {
@@ -187,19 +192,19 @@ impl Fate {
 }
 
 /// Tells what became of every finding: by its reviewer's next answer after it was last found.
-pub fn fates(answers: &[Answer]) -> BTreeMap<(String, String), Fate> {
-    let mut fates: BTreeMap<(String, String), Fate> = BTreeMap::new();
+pub fn fates(answers: &[ReviewAnswer]) -> BTreeMap<(String, String), FindingOutcome> {
+    let mut fates: BTreeMap<(String, String), FindingOutcome> = BTreeMap::new();
     let mut in_order: Vec<_> = answers.iter().collect();
     in_order.sort_by_key(|it| it.iteration);
     for answer in in_order {
         for ((role, id), fate) in &mut fates {
             if *role == answer.role {
                 let again = answer.findings.contains(id);
-                *fate = if again { Fate::Returned } else { Fate::Gone };
+                *fate = if again { FindingOutcome::Returned } else { FindingOutcome::Gone };
             }
         }
         for id in &answer.findings {
-            fates.entry((answer.role.clone(), id.clone())).or_insert(Fate::Open);
+            fates.entry((answer.role.clone(), id.clone())).or_insert(FindingOutcome::Open);
         }
     }
     fates
@@ -229,8 +234,8 @@ mod tests {
     use super::super::review::Severity;
     use super::*;
 
-    fn answer(iteration: u32, role: &str, findings: &[&str]) -> Answer {
-        Answer {
+    fn answer(iteration: u32, role: &str, findings: &[&str]) -> ReviewAnswer {
+        ReviewAnswer {
             iteration,
             role: role.to_owned(),
             passed: findings.is_empty(),
@@ -238,19 +243,19 @@ mod tests {
         }
     }
 
-    fn shown(answers: &[Answer], fixed: &[u32], max: u32) -> String {
+    fn shown(answers: &[ReviewAnswer], fixed: &[u32], max: u32) -> String {
         shown_by(FixedBy::Agent, answers, fixed, max)
     }
 
-    fn shown_by(by: FixedBy, answers: &[Answer], fixed: &[u32], max: u32) -> String {
+    fn shown_by(by: FixedBy, answers: &[ReviewAnswer], fixed: &[u32], max: u32) -> String {
         let fixed: Vec<_> = fixed.iter().map(|after| Fixed { after: *after, by }).collect();
         match next_step(&["a".to_owned(), "b".to_owned()], answers, &fixed, max) {
-            Step::Review { iteration, is_final, roles } => {
+            ReviewStep::Review { iteration, is_final, roles } => {
                 let word = if is_final { "final" } else { "review" };
                 format!("{word} {iteration} {}", roles.join(""))
             }
-            Step::Fix { after } => format!("fix {after}"),
-            Step::Stop(stop) => stop.name().to_owned(),
+            ReviewStep::Fix { after } => format!("fix {after}"),
+            ReviewStep::Stop(stop) => stop.name().to_owned(),
         }
     }
 
@@ -300,9 +305,9 @@ mod tests {
         assert_eq!(shown_by(FixedBy::Person, &twice, &[1], 2), "capped");
         let other = [answers[0].clone(), answers[1].clone(), answer(2, "b", &["z"])];
         assert_eq!(shown(&other, &[1], 5), "fix 2");
-        let fates: Vec<_> = fates(&twice).into_values().map(Fate::name).collect();
+        let fates: Vec<_> = fates(&twice).into_values().map(FindingOutcome::name).collect();
         assert_eq!(fates, ["returned"]);
-        let fates: Vec<_> = super::fates(&other).into_values().map(Fate::name).collect();
+        let fates: Vec<_> = super::fates(&other).into_values().map(FindingOutcome::name).collect();
         assert_eq!(fates, ["gone", "open"]);
     }
 
@@ -342,7 +347,7 @@ mod tests {
         ) {
             let answers: Vec<_> = answers
                 .into_iter()
-                .map(|(iteration, role, passed, finding)| Answer {
+                .map(|(iteration, role, passed, finding)| ReviewAnswer {
                     iteration, role, passed, findings: std::iter::once(finding).collect(),
                 })
                 .collect();
@@ -351,11 +356,11 @@ mod tests {
             let fixed: Vec<_> =
                 fixed.into_iter().map(|(after, it)| Fixed { after, by: by(it) }).collect();
             match next_step(&reviewers, &answers, &fixed, max) {
-                Step::Review { iteration, roles, .. } => {
+                ReviewStep::Review { iteration, roles, .. } => {
                     prop_assert!((1..=max).contains(&iteration) && !roles.is_empty());
                 }
-                Step::Fix { after } => prop_assert!(after < max),
-                Step::Stop(_) => {}
+                ReviewStep::Fix { after } => prop_assert!(after < max),
+                ReviewStep::Stop(_) => {}
             }
         }
 

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::event::{Ended, Event, Failure, FailureKind, Granted, Usage};
+use super::event::{FailureKind, GrantedRights, LaneEvent, LaneFailure, TurnEnd, Usage};
 
 /// What became of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum LaneOutcome {
     /// A turn ended without an error, and there is an answer.
     Answered,
     /// It took longer than it may.
@@ -37,7 +37,7 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl LaneOutcome {
     /// Every outcome.
     pub const ALL: [Self; 14] = [
         Self::Answered,
@@ -84,7 +84,7 @@ impl Outcome {
 
 /// How a client's process came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum ProcessEnd {
     /// By itself, with this code.
     Exited(i32),
     /// By a signal that nobody here sent.
@@ -105,7 +105,7 @@ pub enum End {
     Lost,
 }
 
-impl End {
+impl ProcessEnd {
     /// Ends that need no number.
     const PLAIN: [Self; 7] = [
         Self::WallLimit,
@@ -128,7 +128,7 @@ impl End {
     }
 }
 
-impl fmt::Display for End {
+impl fmt::Display for ProcessEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exited(code) => write!(f, "exited {code}"),
@@ -146,18 +146,18 @@ impl fmt::Display for End {
 
 /// Everything that is known of a lane when it is over.
 #[derive(Debug, Clone, Copy)]
-pub struct Course<'a> {
+pub struct LaneCourse<'a> {
     /// What was said.
     pub heard: &'a Heard,
     /// How the process ended.
-    pub end: End,
+    pub end: ProcessEnd,
     /// The model that was asked for.
     pub model: Option<&'a str>,
     /// The session that was to go on.
     pub resume: Option<&'a str>,
 }
 
-impl Course<'_> {
+impl LaneCourse<'_> {
     /// Says in words which other session or model answered; a session first, because a new one knows
     /// nothing, whoever answers in it.
     pub fn difference(&self) -> Option<String> {
@@ -188,37 +188,37 @@ pub struct Heard {
     /// The model that answered.
     pub model: Option<String>,
     /// What the agent may do, as last said.
-    pub granted: Option<Granted>,
+    pub granted: Option<GrantedRights>,
     /// What was spent, as last said.
     pub usage: Option<Usage>,
     /// The last words of the agent.
     pub last_text: Option<String>,
     /// How the turn ended, if it did.
-    pub ended: Option<Ended>,
+    pub ended: Option<TurnEnd>,
     /// The last trouble that was not got over: whoever speaks or acts after it has got over it.
-    pub trouble: Option<Failure>,
+    pub trouble: Option<LaneFailure>,
     /// How many tools were used.
     pub tools: u64,
 }
 
 impl Heard {
     /// Takes in what was said.
-    pub fn take(&mut self, event: Event) {
+    pub fn take(&mut self, event: LaneEvent) {
         match event {
-            Event::Session(id) => self.session = Some(id),
-            Event::Model(name) => self.model = Some(name),
-            Event::Rights(granted) => self.granted = Some(granted),
-            Event::Text(text) => {
+            LaneEvent::Session(id) => self.session = Some(id),
+            LaneEvent::Model(name) => self.model = Some(name),
+            LaneEvent::Rights(granted) => self.granted = Some(granted),
+            LaneEvent::Text(text) => {
                 self.last_text = Some(text);
                 self.trouble = None;
             }
-            Event::Tool(_) => {
+            LaneEvent::Tool(_) => {
                 self.tools += 1;
                 self.trouble = None;
             }
-            Event::Usage(usage) => self.usage = Some(usage),
-            Event::Ended(ended) => self.ended = Some(ended),
-            Event::Trouble(failure) => {
+            LaneEvent::Usage(usage) => self.usage = Some(usage),
+            LaneEvent::Ended(ended) => self.ended = Some(ended),
+            LaneEvent::Trouble(failure) => {
                 // What came before are not the last words any more, and those nobody knows.
                 if failure.kind == FailureKind::LongLine {
                     self.last_text = None;
@@ -230,7 +230,7 @@ impl Heard {
 
     /// Returns what went wrong: what the turn ended in, else the last trouble if no turn ended. Some
     /// kinds ask for a next step that no outcome names: a session that is not there is begun anew.
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&LaneFailure> {
         match &self.ended {
             Some(ended) => ended.failure.as_ref().or_else(|| self.unread()),
             None => self.trouble.as_ref(),
@@ -238,8 +238,8 @@ impl Heard {
     }
 
     /// Returns why there is no answer although there was one: it was not read.
-    fn unread(&self) -> Option<&Failure> {
-        let is_unread = |trouble: &&Failure| trouble.kind == FailureKind::LongLine;
+    fn unread(&self) -> Option<&LaneFailure> {
+        let is_unread = |trouble: &&LaneFailure| trouble.kind == FailureKind::LongLine;
         self.trouble.as_ref().filter(is_unread).filter(|_| self.answer().is_none())
     }
 
@@ -262,20 +262,24 @@ impl Heard {
 }
 
 /// Judges a lane.
-pub fn outcome(course: &Course<'_>) -> Outcome {
+pub fn outcome(course: &LaneCourse<'_>) -> LaneOutcome {
     match course.end {
         // A turn that ended well before it was stopped has ended well.
-        End::WallLimit | End::FirstByteLimit | End::StallLimit if is_answered(course.heard) => {
+        ProcessEnd::WallLimit | ProcessEnd::FirstByteLimit | ProcessEnd::StallLimit
+            if is_answered(course.heard) =>
+        {
             judged_by_words(course)
         }
         // Whoever was refused all the time was not slow.
-        End::WallLimit => by_trouble(course.heard).unwrap_or(Outcome::TimedOut),
-        End::FirstByteLimit => by_trouble(course.heard).unwrap_or(Outcome::NoOutput),
-        End::StallLimit => by_trouble(course.heard).unwrap_or(Outcome::Stalled),
-        End::BudgetLimit => Outcome::OverBudget,
-        End::Cancelled => Outcome::Cancelled,
-        End::NotStarted => Outcome::NotStarted,
-        End::Exited(_) | End::Signalled(_) | End::Lost => judged_by_words(course),
+        ProcessEnd::WallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::TimedOut),
+        ProcessEnd::FirstByteLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::NoOutput),
+        ProcessEnd::StallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::Stalled),
+        ProcessEnd::BudgetLimit => LaneOutcome::OverBudget,
+        ProcessEnd::Cancelled => LaneOutcome::Cancelled,
+        ProcessEnd::NotStarted => LaneOutcome::NotStarted,
+        ProcessEnd::Exited(_) | ProcessEnd::Signalled(_) | ProcessEnd::Lost => {
+            judged_by_words(course)
+        }
     }
 }
 
@@ -285,38 +289,38 @@ fn is_answered(heard: &Heard) -> bool {
 }
 
 /// What the client said counts; its exit code only where it said nothing.
-fn judged_by_words(course: &Course<'_>) -> Outcome {
+fn judged_by_words(course: &LaneCourse<'_>) -> LaneOutcome {
     let Some(ended) = &course.heard.ended else {
-        let is_silent = course.end == End::Exited(0) && course.heard.last_text.is_none();
-        let early = if is_silent { Outcome::NoOutput } else { Outcome::ExitedEarly };
-        let unread = course.heard.unread().map(|_| Outcome::Failed);
+        let is_silent = course.end == ProcessEnd::Exited(0) && course.heard.last_text.is_none();
+        let early = if is_silent { LaneOutcome::NoOutput } else { LaneOutcome::ExitedEarly };
+        let unread = course.heard.unread().map(|_| LaneOutcome::Failed);
         return by_trouble(course.heard).or(unread).unwrap_or(early);
     };
     if let Some(failure) = &ended.failure {
-        return of_kind(failure.kind).unwrap_or(Outcome::Failed);
+        return of_kind(failure.kind).unwrap_or(LaneOutcome::Failed);
     }
     if course.heard.answer().is_none() {
-        return course.heard.unread().map_or(Outcome::NoOutput, |_| Outcome::Failed);
+        return course.heard.unread().map_or(LaneOutcome::NoOutput, |_| LaneOutcome::Failed);
     }
     if course.other_session().is_some() {
-        Outcome::SessionLost
+        LaneOutcome::SessionLost
     } else if course.other_model().is_some() {
-        Outcome::ModelMismatch
+        LaneOutcome::ModelMismatch
     } else {
-        Outcome::Answered
+        LaneOutcome::Answered
     }
 }
 
-fn by_trouble(heard: &Heard) -> Option<Outcome> {
+fn by_trouble(heard: &Heard) -> Option<LaneOutcome> {
     of_kind(heard.trouble.as_ref()?.kind)
 }
 
-const fn of_kind(kind: FailureKind) -> Option<Outcome> {
+const fn of_kind(kind: FailureKind) -> Option<LaneOutcome> {
     match kind {
-        FailureKind::Auth => Some(Outcome::Auth),
-        FailureKind::RateLimited => Some(Outcome::RateLimited),
-        FailureKind::RefusedFlags => Some(Outcome::RefusedFlags),
-        FailureKind::OverBudget | FailureKind::CutOff => Some(Outcome::OverBudget),
+        FailureKind::Auth => Some(LaneOutcome::Auth),
+        FailureKind::RateLimited => Some(LaneOutcome::RateLimited),
+        FailureKind::RefusedFlags => Some(LaneOutcome::RefusedFlags),
+        FailureKind::OverBudget | FailureKind::CutOff => Some(LaneOutcome::OverBudget),
         FailureKind::NoSession
         | FailureKind::LongLine
         | FailureKind::Clash
@@ -340,51 +344,51 @@ fn is_same_model(asked: &str, effective: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn failure(kind: FailureKind) -> Failure {
-        Failure { kind, message: "no".to_owned() }
+    fn failure(kind: FailureKind) -> LaneFailure {
+        LaneFailure { kind, message: "no".to_owned() }
     }
 
     fn ended(answer: &str) -> Heard {
-        let ended = Some(Ended { answer: Some(answer.to_owned()), failure: None });
+        let ended = Some(TurnEnd { answer: Some(answer.to_owned()), failure: None });
         Heard { ended, ..Heard::default() }
     }
 
-    fn judged(heard: &Heard, end: End) -> Outcome {
-        outcome(&Course { heard, end, model: Some("opus"), resume: Some("s-1") })
+    fn judged(heard: &Heard, end: ProcessEnd) -> LaneOutcome {
+        outcome(&LaneCourse { heard, end, model: Some("opus"), resume: Some("s-1") })
     }
 
     #[test]
     fn only_what_can_be_shown_is_a_success() {
         let silent = Heard::default();
         let mut spoke = Heard::default();
-        spoke.take(Event::Text("half an".to_owned()));
+        spoke.take(LaneEvent::Text("half an".to_owned()));
         let mut refused = Heard::default();
-        refused.take(Event::Trouble(failure(FailureKind::Auth)));
+        refused.take(LaneEvent::Trouble(failure(FailureKind::Auth)));
         let mut failed = Heard::default();
-        failed.take(Event::Ended(Ended {
+        failed.take(LaneEvent::Ended(TurnEnd {
             answer: Some("an error text".to_owned()),
             failure: Some(failure(FailureKind::Other)),
         }));
         for (heard, end, expected) in [
-            (&ended("yes"), End::Exited(0), Outcome::Answered),
-            (&ended("yes"), End::Exited(1), Outcome::Answered),
-            (&ended("yes"), End::WallLimit, Outcome::Answered),
-            (&ended(" \n"), End::Exited(0), Outcome::NoOutput),
-            (&silent, End::Exited(0), Outcome::NoOutput),
-            (&silent, End::Exited(2), Outcome::ExitedEarly),
-            (&spoke, End::Exited(0), Outcome::ExitedEarly),
-            (&spoke, End::Signalled(9), Outcome::ExitedEarly),
-            (&silent, End::Lost, Outcome::ExitedEarly),
-            (&spoke, End::StallLimit, Outcome::Stalled),
-            (&spoke, End::WallLimit, Outcome::TimedOut),
-            (&silent, End::FirstByteLimit, Outcome::NoOutput),
-            (&refused, End::Exited(0), Outcome::Auth),
-            (&refused, End::StallLimit, Outcome::Auth),
-            (&refused, End::WallLimit, Outcome::Auth),
-            (&failed, End::Exited(0), Outcome::Failed),
-            (&ended("yes"), End::Cancelled, Outcome::Cancelled),
-            (&ended("yes"), End::BudgetLimit, Outcome::OverBudget),
-            (&silent, End::NotStarted, Outcome::NotStarted),
+            (&ended("yes"), ProcessEnd::Exited(0), LaneOutcome::Answered),
+            (&ended("yes"), ProcessEnd::Exited(1), LaneOutcome::Answered),
+            (&ended("yes"), ProcessEnd::WallLimit, LaneOutcome::Answered),
+            (&ended(" \n"), ProcessEnd::Exited(0), LaneOutcome::NoOutput),
+            (&silent, ProcessEnd::Exited(0), LaneOutcome::NoOutput),
+            (&silent, ProcessEnd::Exited(2), LaneOutcome::ExitedEarly),
+            (&spoke, ProcessEnd::Exited(0), LaneOutcome::ExitedEarly),
+            (&spoke, ProcessEnd::Signalled(9), LaneOutcome::ExitedEarly),
+            (&silent, ProcessEnd::Lost, LaneOutcome::ExitedEarly),
+            (&spoke, ProcessEnd::StallLimit, LaneOutcome::Stalled),
+            (&spoke, ProcessEnd::WallLimit, LaneOutcome::TimedOut),
+            (&silent, ProcessEnd::FirstByteLimit, LaneOutcome::NoOutput),
+            (&refused, ProcessEnd::Exited(0), LaneOutcome::Auth),
+            (&refused, ProcessEnd::StallLimit, LaneOutcome::Auth),
+            (&refused, ProcessEnd::WallLimit, LaneOutcome::Auth),
+            (&failed, ProcessEnd::Exited(0), LaneOutcome::Failed),
+            (&ended("yes"), ProcessEnd::Cancelled, LaneOutcome::Cancelled),
+            (&ended("yes"), ProcessEnd::BudgetLimit, LaneOutcome::OverBudget),
+            (&silent, ProcessEnd::NotStarted, LaneOutcome::NotStarted),
         ] {
             assert_eq!(judged(heard, end), expected, "{heard:?} {end:?}");
         }
@@ -394,22 +398,22 @@ mod tests {
     fn a_turn_that_ended_knows_best_what_went_wrong() {
         let mut heard = Heard::default();
         assert_eq!(heard.failure(), None);
-        heard.take(Event::Trouble(failure(FailureKind::NoSession)));
+        heard.take(LaneEvent::Trouble(failure(FailureKind::NoSession)));
         assert_eq!(heard.failure(), Some(&failure(FailureKind::NoSession)));
-        let failed = Ended { answer: None, failure: Some(failure(FailureKind::Auth)) };
-        heard.take(Event::Ended(failed));
+        let failed = TurnEnd { answer: None, failure: Some(failure(FailureKind::Auth)) };
+        heard.take(LaneEvent::Ended(failed));
         assert_eq!(heard.failure(), Some(&failure(FailureKind::Auth)));
-        heard.take(Event::Ended(Ended { answer: None, failure: None }));
+        heard.take(LaneEvent::Ended(TurnEnd { answer: None, failure: None }));
         assert_eq!(heard.failure(), None);
     }
 
     // An answer that nobody read is none, and what was said before it is not the answer.
     #[test]
     fn an_answer_in_a_line_that_was_not_read_is_told_of() {
-        let long = || Event::Trouble(failure(FailureKind::LongLine));
-        let end = || Event::Ended(Ended { answer: None, failure: None });
-        let text = |text: &str| Event::Text(text.to_owned());
-        let heard = |events: Vec<Event>| {
+        let long = || LaneEvent::Trouble(failure(FailureKind::LongLine));
+        let end = || LaneEvent::Ended(TurnEnd { answer: None, failure: None });
+        let text = |text: &str| LaneEvent::Text(text.to_owned());
+        let heard = |events: Vec<LaneEvent>| {
             let mut heard = Heard::default();
             for event in events {
                 heard.take(event);
@@ -420,32 +424,32 @@ mod tests {
             [vec![long()], vec![text("First"), long()], vec![text("First"), long(), end()]]
         {
             let heard = heard(events);
-            assert_eq!(judged(&heard, End::Exited(0)), Outcome::Failed, "{heard:?}");
+            assert_eq!(judged(&heard, ProcessEnd::Exited(0)), LaneOutcome::Failed, "{heard:?}");
             assert_eq!(heard.answer(), None);
             assert_eq!(heard.failure(), Some(&failure(FailureKind::LongLine)));
         }
         // What a tool found may be as long as it likes.
         let found = heard(vec![long(), text("It is 42."), end()]);
         assert_eq!((found.answer(), found.failure()), (Some("It is 42."), None));
-        assert_eq!(judged(&found, End::Exited(0)), Outcome::Answered);
-        let carried = Ended { answer: Some("42".to_owned()), failure: None };
-        let carried = heard(vec![long(), Event::Ended(carried)]);
+        assert_eq!(judged(&found, ProcessEnd::Exited(0)), LaneOutcome::Answered);
+        let carried = TurnEnd { answer: Some("42".to_owned()), failure: None };
+        let carried = heard(vec![long(), LaneEvent::Ended(carried)]);
         assert_eq!(
-            (judged(&carried, End::Exited(0)), carried.failure()),
-            (Outcome::Answered, None)
+            (judged(&carried, ProcessEnd::Exited(0)), carried.failure()),
+            (LaneOutcome::Answered, None)
         );
-        assert_eq!(judged(&heard(vec![long()]), End::StallLimit), Outcome::Stalled);
+        assert_eq!(judged(&heard(vec![long()]), ProcessEnd::StallLimit), LaneOutcome::Stalled);
     }
 
     // Clients try again, and say so; a stall long after is another thing.
     #[test]
     fn trouble_that_was_got_over_is_forgotten() {
-        for event in [Event::Text("on".to_owned()), Event::Tool("Read".to_owned())] {
+        for event in [LaneEvent::Text("on".to_owned()), LaneEvent::Tool("Read".to_owned())] {
             let mut heard = Heard::default();
-            heard.take(Event::Trouble(failure(FailureKind::RateLimited)));
-            assert_eq!(judged(&heard, End::StallLimit), Outcome::RateLimited);
+            heard.take(LaneEvent::Trouble(failure(FailureKind::RateLimited)));
+            assert_eq!(judged(&heard, ProcessEnd::StallLimit), LaneOutcome::RateLimited);
             heard.take(event);
-            assert_eq!(judged(&heard, End::StallLimit), Outcome::Stalled);
+            assert_eq!(judged(&heard, ProcessEnd::StallLimit), LaneOutcome::Stalled);
         }
     }
 
@@ -453,12 +457,12 @@ mod tests {
     fn another_model_is_not_hidden() {
         let mut heard = ended("yes");
         for (effective, expected) in [
-            ("claude-opus-5-5", Outcome::Answered),
-            ("opus", Outcome::Answered),
-            ("claude-haiku-5", Outcome::ModelMismatch),
+            ("claude-opus-5-5", LaneOutcome::Answered),
+            ("opus", LaneOutcome::Answered),
+            ("claude-haiku-5", LaneOutcome::ModelMismatch),
         ] {
             heard.model = Some(effective.to_owned());
-            assert_eq!(judged(&heard, End::Exited(0)), expected, "{effective}");
+            assert_eq!(judged(&heard, ProcessEnd::Exited(0)), expected, "{effective}");
         }
         assert!(is_same_model("gpt-5.5", "openai/gpt-5-5"));
         assert!(is_same_model("gemini-3-flash", "gemini-3-flash-preview"));
@@ -470,9 +474,9 @@ mod tests {
     fn another_session_is_not_hidden() {
         let mut heard = ended("yes");
         heard.session = Some("s-1".to_owned());
-        assert_eq!(judged(&heard, End::Exited(0)), Outcome::Answered);
+        assert_eq!(judged(&heard, ProcessEnd::Exited(0)), LaneOutcome::Answered);
         heard.session = Some("s-2".to_owned());
-        assert_eq!(judged(&heard, End::Exited(0)), Outcome::SessionLost);
+        assert_eq!(judged(&heard, ProcessEnd::Exited(0)), LaneOutcome::SessionLost);
     }
 
     #[test]
@@ -480,7 +484,7 @@ mod tests {
         let mut heard = ended("yes");
         let said = |heard: &Heard| {
             let (model, resume) = (Some("opus"), Some("s-1"));
-            Course { heard, end: End::Exited(0), model, resume }.difference()
+            LaneCourse { heard, end: ProcessEnd::Exited(0), model, resume }.difference()
         };
         (heard.session, heard.model) = (Some("s-1".to_owned()), Some("claude-opus-5".to_owned()));
         assert_eq!(said(&heard), None);
@@ -492,23 +496,25 @@ mod tests {
 
     #[test]
     fn ends_are_written_in_one_way() {
-        for end in
-            End::PLAIN.into_iter().chain([End::Exited(0), End::Exited(-1), End::Signalled(9)])
-        {
+        for end in ProcessEnd::PLAIN.into_iter().chain([
+            ProcessEnd::Exited(0),
+            ProcessEnd::Exited(-1),
+            ProcessEnd::Signalled(9),
+        ]) {
             let text = end.to_string();
-            assert_eq!(End::parse(&text), Some(end), "{text}");
+            assert_eq!(ProcessEnd::parse(&text), Some(end), "{text}");
             assert!(!text.is_empty() && text == text.to_lowercase(), "{text}");
         }
         for wrong in ["", "exited", "exited x", "Exited(0)", "lost 3"] {
-            assert_eq!(End::parse(wrong), None, "{wrong}");
+            assert_eq!(ProcessEnd::parse(wrong), None, "{wrong}");
         }
     }
 
     #[test]
     fn outcomes_have_names() {
-        for outcome in Outcome::ALL {
-            assert_eq!(Outcome::parse(outcome.name()), Some(outcome));
+        for outcome in LaneOutcome::ALL {
+            assert_eq!(LaneOutcome::parse(outcome.name()), Some(outcome));
         }
-        assert_eq!(Outcome::parse("ok"), None);
+        assert_eq!(LaneOutcome::parse("ok"), None);
     }
 }

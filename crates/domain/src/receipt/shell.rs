@@ -19,7 +19,7 @@ use self::program::{Role, Style, is_mute, program, succeeds};
 use self::reach::{compound_reach, reach, word_reach};
 use self::syntax::{Joint, Pipeline, Word, pipelines};
 use super::sought::without_each_number;
-use super::{Lines, Seen, Text, path};
+use super::{Lines, Seen, ShownText, path};
 
 /// A longer command is not looked into.
 const MOST_BYTES: usize = 64 * 1024;
@@ -32,20 +32,20 @@ const MOST_SHELLS: usize = 4;
 
 /// A command that was run.
 #[derive(Debug, Clone, Copy)]
-pub struct Run<'a> {
+pub struct ShellRun<'a> {
     /// What the shell was given.
     pub command: &'a str,
     /// Where it ran; `None` if nobody knows.
     pub folder: Option<&'a str>,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: CommandEnd,
     /// What the agent saw of its output.
-    pub output: Output<'a>,
+    pub output: ShellOutput<'a>,
 }
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum CommandEnd {
     /// With success.
     Well,
     /// With a failure, or it was not allowed to run.
@@ -56,7 +56,7 @@ pub enum Ended {
 
 /// What an agent saw of a command's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Output<'a> {
+pub enum ShellOutput<'a> {
     /// All of it, and nothing else.
     Whole(&'a str),
     /// All of it, among words of the client's.
@@ -69,7 +69,7 @@ pub enum Output<'a> {
     Unknown,
 }
 
-impl<'a> Output<'a> {
+impl<'a> ShellOutput<'a> {
     /// Returns a text that holds all of it.
     const fn text(self) -> Option<&'a str> {
         match self {
@@ -88,11 +88,11 @@ impl<'a> Output<'a> {
 }
 
 /// Tells what a command showed of which files.
-pub fn seen(run: &Run<'_>) -> Vec<Seen> {
+pub fn seen(run: &ShellRun<'_>) -> Vec<Seen> {
     seen_within(run, MOST_SHELLS)
 }
 
-fn seen_within(run: &Run<'_>, shells: usize) -> Vec<Seen> {
+fn seen_within(run: &ShellRun<'_>, shells: usize) -> Vec<Seen> {
     if run.command.len() > MOST_BYTES {
         return vec![perhaps(run.command, Reach::Anything)];
     }
@@ -102,7 +102,7 @@ fn seen_within(run: &Run<'_>, shells: usize) -> Vec<Seen> {
     if let ([only], true) = (pipelines.as_slice(), shells > 0)
         && let Some(script) = inner_script(only)
     {
-        return seen_within(&Run { command: &script, ..*run }, shells - 1);
+        return seen_within(&ShellRun { command: &script, ..*run }, shells - 1);
     }
     let mut walk = Walk::new(run, &pipelines);
     (0..pipelines.len()).flat_map(|index| walk.pipeline(index)).collect()
@@ -110,15 +110,15 @@ fn seen_within(run: &Run<'_>, shells: usize) -> Vec<Seen> {
 
 /// Returns the folder that a command leaves its shell in, where that shell goes on; `None` if nobody
 /// knows.
-pub fn folder_after(run: &Run<'_>) -> Option<String> {
+pub fn folder_after(run: &ShellRun<'_>) -> Option<String> {
     let stays = run.folder.map(str::to_owned);
     let pipelines = pipelines(run.command).filter(|_| run.command.len() <= MOST_BYTES)?;
     let mut walk = Walk::new(run, &pipelines);
     (0..pipelines.len()).for_each(|index| drop(walk.pipeline(index)));
     match (walk.has_moved, run.ended) {
         (false, _) => stays,
-        (true, Ended::Well) => walk.folder,
-        (true, Ended::Badly | Ended::Unknown) => None,
+        (true, CommandEnd::Well) => walk.folder,
+        (true, CommandEnd::Badly | CommandEnd::Unknown) => None,
     }
 }
 
@@ -155,7 +155,7 @@ pub(super) fn short(command: &str) -> String {
 
 /// What is known while a command's pipelines are gone through.
 struct Walk<'a> {
-    run: &'a Run<'a>,
+    run: &'a ShellRun<'a>,
     pipelines: &'a [Pipeline],
     folder: Option<String>,
     has_moved: bool,
@@ -184,7 +184,7 @@ enum Certainty {
 }
 
 impl<'a> Walk<'a> {
-    fn new(run: &'a Run<'a>, pipelines: &'a [Pipeline]) -> Self {
+    fn new(run: &'a ShellRun<'a>, pipelines: &'a [Pipeline]) -> Self {
         let speaks = |it: &&Pipeline| !it.commands.last().is_some_and(is_mute);
         let is_one = pipelines.iter().filter(speaks).count() == 1;
         let authors = if is_one { Authors::One } else { Authors::Several };
@@ -259,26 +259,32 @@ impl<'a> Walk<'a> {
     fn maybe(&self, path: String, showing: &Showing, pipeline: &Pipeline) -> Seen {
         let text = match self.run.output.seen() {
             Some(output) => text_of(output, showing.style, Authors::Several),
-            None => Text::Unknown,
+            None => ShownText::Unknown,
         };
         Seen::Maybe { path, lines: showing.lines, text, command: pipeline.text.clone() }
     }
 
     fn lines(&self, path: String, showing: &Showing, pipeline: &Pipeline) -> Seen {
         match self.run.output {
-            Output::Printed(_) => self.maybe(path, showing, pipeline),
-            Output::Cut(output) => {
-                let text = if output.is_empty() { Text::Unknown } else { Text::Cut(output.into()) };
+            ShellOutput::Printed(_) => self.maybe(path, showing, pipeline),
+            ShellOutput::Cut(output) => {
+                let text = if output.is_empty() {
+                    ShownText::Unknown
+                } else {
+                    ShownText::Cut(output.into())
+                };
                 Seen::Lines { path, lines: Lines::Some, text }
             }
-            Output::Unknown => Seen::Lines { path, lines: showing.lines, text: Text::Unknown },
-            Output::Whole(output) => {
+            ShellOutput::Unknown => {
+                Seen::Lines { path, lines: showing.lines, text: ShownText::Unknown }
+            }
+            ShellOutput::Whole(output) => {
                 let authors =
                     if showing.files.len() == 1 { self.authors } else { Authors::Several };
                 let text = text_of(output, showing.style, authors);
                 Seen::Lines { path, lines: showing.lines, text }
             }
-            Output::Framed(output) => {
+            ShellOutput::Framed(output) => {
                 let text = text_of(output, showing.style, Authors::Several);
                 Seen::Lines { path, lines: showing.lines, text }
             }
@@ -303,7 +309,7 @@ impl<'a> Walk<'a> {
         paths.extend(named_in(output).map(in_folder));
         paths.sort_unstable();
         paths.dedup();
-        let seen = |path| Seen::Lines { path, lines: Lines::Some, text: Text::Unknown };
+        let seen = |path| Seen::Lines { path, lines: Lines::Some, text: ShownText::Unknown };
         paths.into_iter().map(seen).collect()
     }
 
@@ -340,23 +346,27 @@ impl<'a> Walk<'a> {
         let runs_always = !before.iter().any(|it| !it.commands.iter().all(succeeds));
         let runs_always = runs_always && joint(index) != Joint::Or;
         match self.run.ended {
-            Ended::Well if end.is_none() && !has_or && is_single => Certainty::Succeeded,
-            Ended::Well if end.is_none() && !has_or => Certainty::Ran,
-            Ended::Badly if is_last && runs_always && is_single => Certainty::Failed,
-            Ended::Well | Ended::Badly | Ended::Unknown if runs_always => Certainty::Ran,
-            Ended::Well | Ended::Badly | Ended::Unknown => Certainty::Unknown,
+            CommandEnd::Well if end.is_none() && !has_or && is_single => Certainty::Succeeded,
+            CommandEnd::Well if end.is_none() && !has_or => Certainty::Ran,
+            CommandEnd::Badly if is_last && runs_always && is_single => Certainty::Failed,
+            CommandEnd::Well | CommandEnd::Badly | CommandEnd::Unknown if runs_always => {
+                Certainty::Ran
+            }
+            CommandEnd::Well | CommandEnd::Badly | CommandEnd::Unknown => Certainty::Unknown,
         }
     }
 }
 
-fn text_of(output: &str, style: Style, authors: Authors) -> Text {
+fn text_of(output: &str, style: Style, authors: Authors) -> ShownText {
     match (style, authors) {
-        (Style::Plain, Authors::One) => Text::Exactly(Arc::from(output)),
-        (Style::Plain, Authors::Several) => Text::Among(Arc::from(output)),
+        (Style::Plain, Authors::One) => ShownText::Exactly(Arc::from(output)),
+        (Style::Plain, Authors::Several) => ShownText::Among(Arc::from(output)),
         (Style::Numbered, Authors::One) => without_numbers(output)
-            .map_or(Text::Unknown, |(_, text)| Text::Exactly(Arc::from(text))),
-        (Style::Numbered, Authors::Several) => Text::Among(Arc::from(without_each_number(output))),
-        (Style::Altered, _) => Text::Unknown,
+            .map_or(ShownText::Unknown, |(_, text)| ShownText::Exactly(Arc::from(text))),
+        (Style::Numbered, Authors::Several) => {
+            ShownText::Among(Arc::from(without_each_number(output)))
+        }
+        (Style::Altered, _) => ShownText::Unknown,
     }
 }
 

@@ -3,14 +3,14 @@
 //! A message decides nothing. It is quoted, the state of the current task is told beside it, and the
 //! reader is asked what it means.
 
-use super::Facts;
+use super::WakeFacts;
 use crate::scope::AgentName;
 use crate::task::deed::{
-    DeedKind, DeedRole, Standing, TaskDeed, has_only_closed_parts, state_words,
+    DeedKind, DeedRole, TaskDeed, TaskVerdict, has_only_closed_parts, state_words,
 };
 use crate::task::outline::{Letters, Outline, clipped};
-use crate::task::tree::Node;
-use crate::task::{State, Status};
+use crate::task::tree::TaskNode;
+use crate::task::{TaskState, TaskStatus};
 
 /// How much of a message or a reason is repeated under "Your Next Action", in characters.
 const EXCERPT: usize = 160;
@@ -53,7 +53,7 @@ impl NextActionRule {
 
 /// What is recorded about the current task and with the new message.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct KnownDeeds {
     /// What decides the next action.
     pub rule: NextActionRule,
     /// The deeds of the current task that count, oldest first.
@@ -70,11 +70,11 @@ pub struct MessageVerdict {
     /// The task's title.
     pub title: String,
     /// How far the task is now.
-    pub state: State,
+    pub state: TaskState,
 }
 
 /// Renders the section under "Your Next Action".
-pub(super) fn render(facts: &Facts<'_>) -> String {
+pub(super) fn render(facts: &WakeFacts<'_>) -> String {
     let outline = facts.outline.as_ref();
     let leaf = outline.and_then(Outline::leaf);
     let mut lines = said(facts);
@@ -98,13 +98,13 @@ pub(super) fn render(facts: &Facts<'_>) -> String {
 }
 
 /// Renders the line under the task list.
-pub(super) fn line(facts: &Facts<'_>, outline: &Outline<'_>) -> Option<String> {
+pub(super) fn line(facts: &WakeFacts<'_>, outline: &Outline<'_>) -> Option<String> {
     let leaf = outline.leaf()?;
-    Some(action(outline, leaf, &Standing::of(&facts.known.of_task)) + ".")
+    Some(action(outline, leaf, &TaskVerdict::of(&facts.known.of_task)) + ".")
 }
 
 /// Quotes the new message, with the verdicts that it was said with.
-fn said(facts: &Facts<'_>) -> Vec<String> {
+fn said(facts: &WakeFacts<'_>) -> Vec<String> {
     let Some(message) = &facts.message else {
         return vec!["There is no new message.".to_owned()];
     };
@@ -138,12 +138,13 @@ fn judged(deed: &TaskDeed) -> String {
 }
 
 /// Says how far the current task is, and what is recorded of it.
-fn standing(facts: &Facts<'_>, outline: &Outline<'_>, leaf: &Node) -> String {
+fn standing(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &TaskNode) -> String {
     let mut sentences = vec![format!("{}: {}.", subject(outline, leaf), state_words(leaf.state))];
     if has_only_closed_parts(leaf) {
         sentences.push(format!("All of its parts are closed ({}).", parts(leaf)));
     }
-    let when = if leaf.state == State::Stored(Status::Pending) { " before its start" } else { "" };
+    let when =
+        if leaf.state == TaskState::Stored(TaskStatus::Pending) { " before its start" } else { "" };
     sentences.extend(last_of_roles(&facts.known.of_task).into_iter().map(|deed| {
         let reason =
             deed.reason.as_deref().map_or(String::new(), |why| format!(": {}", quoted(why)));
@@ -162,8 +163,8 @@ fn last_of_roles(deeds: &[TaskDeed]) -> Vec<&TaskDeed> {
     deeds.iter().filter(is_last).collect()
 }
 
-fn parts(leaf: &Node) -> String {
-    let skipped = State::Stored(Status::Skipped);
+fn parts(leaf: &TaskNode) -> String {
+    let skipped = TaskState::Stored(TaskStatus::Skipped);
     let left_out = leaf.children.iter().filter(|part| part.state == skipped).count();
     let done = leaf.children.len() - left_out;
     match left_out {
@@ -172,12 +173,12 @@ fn parts(leaf: &Node) -> String {
     }
 }
 
-fn title(node: &Node) -> String {
+fn title(node: &TaskNode) -> String {
     Letters::Kept.of(&node.task.content)
 }
 
 /// Names the current task, and the one it is part of.
-fn subject(outline: &Outline<'_>, leaf: &Node) -> String {
+fn subject(outline: &Outline<'_>, leaf: &TaskNode) -> String {
     match outline.current().filter(|top| !std::ptr::eq(*top, leaf)) {
         Some(top) => format!("{} of {}", title(leaf), Letters::Kept.of(top.task.label())),
         None => title(leaf),
@@ -185,68 +186,71 @@ fn subject(outline: &Outline<'_>, leaf: &Node) -> String {
 }
 
 /// Returns what to do, without the skill's own step.
-fn steps(facts: &Facts<'_>, outline: &Outline<'_>, leaf: &Node) -> Vec<String> {
-    let found = Standing::of(&facts.known.of_task);
+fn steps(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &TaskNode) -> Vec<String> {
+    let found = TaskVerdict::of(&facts.known.of_task);
     let has_words = facts.message.is_some() && facts.known.of_message.is_empty();
     let question = has_words.then(|| meaning(leaf, &found));
-    let is_started = leaf.state == State::Stored(Status::InProgress);
+    let is_started = leaf.state == TaskState::Stored(TaskStatus::InProgress);
     let work = match &found {
-        Standing::Passed(_) if is_started => {
+        TaskVerdict::Passed(_) if is_started => {
             vec![
                 format!("Mark {} complete: `convoke task done {}`", title(leaf), leaf.task.id),
                 capitalised(&next(outline)),
             ]
         }
-        Standing::Failed(roles) if is_started => vec![
+        TaskVerdict::Failed(roles) if is_started => vec![
             format!("Have what {} found in {} fixed", list(roles), title(leaf)),
             format!("Ask {} to look at {} again", list(roles), title(leaf)),
         ],
-        Standing::Passed(_)
-        | Standing::Failed(_)
-        | Standing::Undecided(_)
-        | Standing::Awaiting(_)
-        | Standing::Unjudged => vec![action(outline, leaf, &found)],
+        TaskVerdict::Passed(_)
+        | TaskVerdict::Failed(_)
+        | TaskVerdict::Undecided(_)
+        | TaskVerdict::Awaiting(_)
+        | TaskVerdict::Unjudged => vec![action(outline, leaf, &found)],
     };
     question.into_iter().chain(work).collect()
 }
 
 /// Asks what a message without a verdict means for the current task.
-fn meaning(leaf: &Node, found: &Standing) -> String {
+fn meaning(leaf: &TaskNode, found: &TaskVerdict) -> String {
     let (name, id) = (title(leaf), &leaf.task.id);
     match (leaf.state, found) {
-        (State::Stored(Status::InProgress), Standing::Passed(_) | Standing::Failed(_)) => {
+        (
+            TaskState::Stored(TaskStatus::InProgress),
+            TaskVerdict::Passed(_) | TaskVerdict::Failed(_),
+        ) => {
             format!("Decide whether this means that the verdict on {name} has changed")
         }
-        (State::Stored(Status::InProgress), _) => format!(
+        (TaskState::Stored(TaskStatus::InProgress), _) => format!(
             "Decide whether this means that {name} passed or failed, and record it: \
              `convoke task pass {id} --by ROLE` or `convoke task fail {id} --by ROLE`"
         ),
-        (State::Blocked | State::Failed, _) => {
+        (TaskState::Blocked | TaskState::Failed, _) => {
             format!("Decide whether this means that {name} can go on")
         }
-        (State::Stored(_) | State::Waiting | State::Cancelled, _) => {
+        (TaskState::Stored(_) | TaskState::Waiting | TaskState::Cancelled, _) => {
             format!("Decide whether this means anything for {name}, which is not started")
         }
     }
 }
 
 /// Says in half a sentence what to do about the current task, by its state and what is recorded.
-fn action(outline: &Outline<'_>, leaf: &Node, found: &Standing) -> String {
+fn action(outline: &Outline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> String {
     let name = title(leaf);
     match (leaf.state, found) {
-        (State::Blocked | State::Failed, _) => {
+        (TaskState::Blocked | TaskState::Failed, _) => {
             format!("Resolve the {} state of {name}", leaf.state.words())
         }
-        (State::Stored(Status::InProgress), Standing::Passed(_)) => {
+        (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Passed(_)) => {
             format!("Mark {name} complete, then {}", next(outline))
         }
-        (State::Stored(Status::InProgress), Standing::Failed(roles)) => {
+        (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Failed(roles)) => {
             format!("Have what {} found in {name} fixed, then ask for another look", list(roles))
         }
-        (State::Stored(Status::InProgress), Standing::Undecided(roles)) => {
+        (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Undecided(roles)) => {
             format!("Ask {} again about {name}: there is an answer without a verdict", list(roles))
         }
-        (State::Stored(Status::InProgress), Standing::Awaiting(roles)) => {
+        (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Awaiting(roles)) => {
             format!(
                 "Check whether {} has answered about {name}, then record the verdict",
                 list(roles)
@@ -256,14 +260,14 @@ fn action(outline: &Outline<'_>, leaf: &Node, found: &Standing) -> String {
             let id = &leaf.task.id;
             format!("Close {name} with `convoke task done {id}`, or have it reviewed first")
         }
-        (State::Stored(Status::InProgress), Standing::Unjudged) => {
+        (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Unjudged) => {
             format!("Check whether {name} is done, then {}", next(outline))
         }
-        (State::Waiting, _) => {
+        (TaskState::Waiting, _) => {
             let before: Vec<_> = leaf.task.waits_for.iter().map(ToString::to_string).collect();
             format!("Finish {} first, because {name} waits for it", before.join(", "))
         }
-        (State::Stored(_) | State::Cancelled, _) => format!("Start {name}"),
+        (TaskState::Stored(_) | TaskState::Cancelled, _) => format!("Start {name}"),
     }
 }
 
@@ -281,7 +285,7 @@ fn next(outline: &Outline<'_>) -> String {
 }
 
 /// Tells whether the current task is a part of `top`.
-fn is_part(outline: &Outline<'_>, top: &Node) -> bool {
+fn is_part(outline: &Outline<'_>, top: &TaskNode) -> bool {
     outline.leaf().is_some_and(|leaf| !std::ptr::eq(leaf, top))
 }
 

@@ -11,7 +11,7 @@ mod transcript;
 use std::path::{Path, PathBuf};
 
 use super::listener::DialectListener;
-use super::{ClientAdapter, ClientHome, Counted, PrintedEvents, TranscriptFormat, UsageScope};
+use super::{ClientAdapter, ClientHome, CounterScope, PrintedEvents, TranscriptFormat, UsageScope};
 use crate::transcript::own::newest;
 
 const VARIABLES: &[&str] = &[
@@ -37,7 +37,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     quiet: QUIET,
     read_only_by: "no tools",
     resumed_by: "by id",
-    usage_scope: UsageScope { tokens: Counted::Run, money: Counted::Session },
+    usage_scope: UsageScope { tokens: CounterScope::Run, money: CounterScope::Session },
     session_variable: Some("CLAUDE_CODE_SESSION_ID"),
     home: Some(ClientHome { variable: "CLAUDE_CONFIG_DIR", folder: ".claude" }),
     transcript: Some(TranscriptFormat {

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use super::listener::DialectListener;
 use super::{
-    ClientAdapter, ClientHome, Counted, PrintedEvents, TranscriptFormat, UsageScope, is_not_said,
+    ClientAdapter, ClientHome, CounterScope, PrintedEvents, TranscriptFormat, UsageScope,
+    is_not_said,
 };
 use crate::transcript::own::newest;
 
@@ -23,7 +24,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     quiet: &[],
     read_only_by: "sandbox",
     resumed_by: "by id",
-    usage_scope: UsageScope { tokens: Counted::Session, money: Counted::Session },
+    usage_scope: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
     session_variable: Some("CODEX_THREAD_ID"),
     home: Some(ClientHome { variable: "CODEX_HOME", folder: ".codex" }),
     transcript: Some(TranscriptFormat {

@@ -1,7 +1,9 @@
 //! Output listeners, and what all of them share: what was said so far, and what stderr and an exit
 //! add to it.
 
-use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Granted, Usage};
+use convoke_domain::lane::event::{
+    FailureKind, GrantedRights, LaneEvent, LaneFailure, TurnEnd, Usage,
+};
 
 use super::failure::{complaint, failure, readable};
 use crate::lane::supervisor::LONGEST_LINE;
@@ -12,14 +14,14 @@ const MEGABYTE: u64 = 1024 * 1024;
 /// Turns a client's lines into events. A line that is not understood is passed over.
 pub trait Listener: Send {
     /// Takes in a line of stdout.
-    fn stdout_line(&mut self, line: &str) -> Vec<Event>;
+    fn stdout_line(&mut self, line: &str) -> Vec<LaneEvent>;
     /// Takes in that a line of stdout was too long to be read, and how long it was, in bytes.
-    fn long_line(&mut self, bytes: u64) -> Vec<Event>;
+    fn long_line(&mut self, bytes: u64) -> Vec<LaneEvent>;
     /// Takes in a line of stderr.
-    fn stderr_line(&mut self, line: &str) -> Vec<Event>;
+    fn stderr_line(&mut self, line: &str) -> Vec<LaneEvent>;
     /// Takes in that the process ended, with a code unless a signal ended it. Some clients say only
     /// by this how a turn ended. An end said now replaces an earlier one: it knows more.
-    fn exited(&mut self, code: Option<i32>) -> Vec<Event>;
+    fn exited(&mut self, code: Option<i32>) -> Vec<LaneEvent>;
 }
 
 /// How one client speaks.
@@ -31,7 +33,7 @@ pub(super) trait Dialect: Send {
     fn forget(&mut self) {}
 
     /// Returns what a line of stderr complains of.
-    fn complaint(&self, line: &str) -> Option<Failure> {
+    fn complaint(&self, line: &str) -> Option<LaneFailure> {
         complaint(line)
     }
 
@@ -46,7 +48,7 @@ pub(super) trait Dialect: Send {
 /// What is said, in order, and what of it is still to be passed on.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    events: Vec<Event>,
+    events: Vec<LaneEvent>,
     session: Option<String>,
     model: Option<String>,
     has_ended: bool,
@@ -59,7 +61,7 @@ impl Said {
     pub(super) fn session(&mut self, id: &str) {
         if !id.is_empty() && self.session.as_deref() != Some(id) {
             self.session = Some(id.to_owned());
-            self.events.push(Event::Session(id.to_owned()));
+            self.events.push(LaneEvent::Session(id.to_owned()));
         }
     }
 
@@ -67,56 +69,56 @@ impl Said {
     pub(super) fn model(&mut self, name: &str) {
         if !name.is_empty() && self.model.as_deref() != Some(name) {
             self.model = Some(name.to_owned());
-            self.events.push(Event::Model(name.to_owned()));
+            self.events.push(LaneEvent::Model(name.to_owned()));
         }
     }
 
     /// The agent may do this.
-    pub(super) fn rights(&mut self, granted: Granted) {
-        self.events.push(Event::Rights(granted));
+    pub(super) fn rights(&mut self, granted: GrantedRights) {
+        self.events.push(LaneEvent::Rights(granted));
     }
 
     /// The agent says this.
     pub(super) fn text(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.has_known_trouble = false;
-            self.events.push(Event::Text(text.to_owned()));
+            self.events.push(LaneEvent::Text(text.to_owned()));
         }
     }
 
     /// The agent uses a tool.
     pub(super) fn tool(&mut self, name: &str) {
         self.has_known_trouble = false;
-        self.events.push(Event::Tool(name.to_owned()));
+        self.events.push(LaneEvent::Tool(name.to_owned()));
     }
 
     /// This was spent.
     pub(super) fn usage(&mut self, usage: Usage) {
-        self.events.push(Event::Usage(usage));
+        self.events.push(LaneEvent::Usage(usage));
     }
 
     /// Something went wrong. What is of no known kind must not hide what is.
-    pub(super) fn trouble(&mut self, failure: Failure) {
+    pub(super) fn trouble(&mut self, failure: LaneFailure) {
         let is_known = failure.kind != FailureKind::Other;
         if is_known || !self.has_known_trouble {
             self.has_known_trouble |= is_known;
-            self.events.push(Event::Trouble(failure));
+            self.events.push(LaneEvent::Trouble(failure));
         }
     }
 
     /// The turn ended well.
     pub(super) fn ends_well(&mut self, answer: Option<String>) {
-        self.ends(Ended { answer, failure: None });
+        self.ends(TurnEnd { answer, failure: None });
     }
 
     /// The turn ended in a failure.
-    pub(super) fn ends_in(&mut self, failure: Failure) {
-        self.ends(Ended { answer: None, failure: Some(failure) });
+    pub(super) fn ends_in(&mut self, failure: LaneFailure) {
+        self.ends(TurnEnd { answer: None, failure: Some(failure) });
     }
 
-    fn ends(&mut self, ended: Ended) {
+    fn ends(&mut self, ended: TurnEnd) {
         self.has_ended = true;
-        self.events.push(Event::Ended(ended));
+        self.events.push(LaneEvent::Ended(ended));
     }
 
     /// Tells whether a turn ended.
@@ -131,7 +133,7 @@ pub(super) struct Exit {
     /// Its code; none if a signal ended it.
     pub(super) code: Option<i32>,
     /// What stderr complained of since the agent last spoke.
-    pub(super) complaint: Option<Failure>,
+    pub(super) complaint: Option<LaneFailure>,
     /// What stderr said beside.
     words: Option<String>,
 }
@@ -139,7 +141,7 @@ pub(super) struct Exit {
 impl Exit {
     /// Returns what went wrong: by the code where that tells, else by what stderr complained of,
     /// else by its words. A signal says nothing about the client.
-    pub(super) fn failure(&self, by_code: Option<FailureKind>) -> Option<Failure> {
+    pub(super) fn failure(&self, by_code: Option<FailureKind>) -> Option<LaneFailure> {
         let code = self.code.filter(|code| *code != 0)?;
         let kind = by_code.or(self.complaint.as_ref().map(|failure| failure.kind));
         let message = self.complaint.as_ref().map(|failure| failure.message.clone());
@@ -154,7 +156,7 @@ impl Exit {
 pub(super) struct DialectListener<D> {
     dialect: D,
     said: Said,
-    complaint: Option<Failure>,
+    complaint: Option<LaneFailure>,
     words: Option<String>,
     understood: bool,
     /// How many lines were not understood, and the first of them.
@@ -171,10 +173,10 @@ impl<D: Dialect> DialectListener<D> {
         }
     }
 
-    fn pass_on(&mut self) -> Vec<Event> {
+    fn pass_on(&mut self) -> Vec<LaneEvent> {
         let events = std::mem::take(&mut self.said.events);
         // Whoever speaks or acts has got over what stderr complained of before.
-        if events.iter().any(|event| matches!(event, Event::Text(_) | Event::Tool(_))) {
+        if events.iter().any(|event| matches!(event, LaneEvent::Text(_) | LaneEvent::Tool(_))) {
             (self.complaint, self.words) = (None, None);
         }
         events
@@ -191,7 +193,7 @@ impl<D: Dialect> DialectListener<D> {
 }
 
 impl<D: Dialect> Listener for DialectListener<D> {
-    fn stdout_line(&mut self, line: &str) -> Vec<Event> {
+    fn stdout_line(&mut self, line: &str) -> Vec<LaneEvent> {
         // A line that means nothing is passed over.
         if self.dialect.line(line, &mut self.said).is_some() {
             self.understood = true;
@@ -202,7 +204,7 @@ impl<D: Dialect> Listener for DialectListener<D> {
         self.pass_on()
     }
 
-    fn long_line(&mut self, bytes: u64) -> Vec<Event> {
+    fn long_line(&mut self, bytes: u64) -> Vec<LaneEvent> {
         let most = LONGEST_LINE as u64 / MEGABYTE;
         // Never rounded down to what is still read.
         let tenths = bytes.saturating_mul(10).div_ceil(MEGABYTE);
@@ -215,7 +217,7 @@ impl<D: Dialect> Listener for DialectListener<D> {
         self.pass_on()
     }
 
-    fn stderr_line(&mut self, line: &str) -> Vec<Event> {
+    fn stderr_line(&mut self, line: &str) -> Vec<LaneEvent> {
         self.remember(line);
         if let Some(complaint) = self.dialect.complaint(line) {
             self.complaint = Some(complaint.clone());
@@ -224,7 +226,7 @@ impl<D: Dialect> Listener for DialectListener<D> {
         self.pass_on()
     }
 
-    fn exited(&mut self, code: Option<i32>) -> Vec<Event> {
+    fn exited(&mut self, code: Option<i32>) -> Vec<LaneEvent> {
         self.wonder();
         let exit = Exit { code, complaint: self.complaint.take(), words: self.words.take() };
         self.dialect.exits(&exit, &mut self.said);

@@ -4,7 +4,7 @@ mod launch;
 mod listener;
 
 use super::listener::DialectListener;
-use super::{ClientAdapter, Counted, UsageScope};
+use super::{ClientAdapter, CounterScope, UsageScope};
 
 const VARIABLES: &[&str] =
     &["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"];
@@ -15,7 +15,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     quiet: &[],
     read_only_by: "plan mode",
     resumed_by: "by id",
-    usage_scope: UsageScope { tokens: Counted::Session, money: Counted::Session },
+    usage_scope: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
     session_variable: None,
     home: None,
     transcript: None,

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::client::Client;
-use convoke_domain::lane::event::Event;
-use convoke_domain::lane::outcome::{Course, End, Heard, Outcome, outcome};
+use convoke_domain::lane::event::LaneEvent;
+use convoke_domain::lane::outcome::{Heard, LaneCourse, LaneOutcome, ProcessEnd, outcome};
 
 use super::agent_ref::AgentRef;
 use super::cancel::Cancel;
@@ -64,11 +64,11 @@ pub struct Program<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Driven {
     /// The judgement.
-    pub outcome: Outcome,
+    pub outcome: LaneOutcome,
     /// What was said.
     pub heard: Heard,
     /// How the process ended.
-    pub end: End,
+    pub end: ProcessEnd,
     /// How long it took.
     pub took: Duration,
     /// How much was said, in bytes.
@@ -89,7 +89,7 @@ pub struct Driven {
 
 /// What a runner says of its run, beside the events.
 pub(super) struct Ran {
-    pub(super) end: End,
+    pub(super) end: ProcessEnd,
     pub(super) took: Duration,
     pub(super) bytes: u64,
     /// The end of what was said besides.
@@ -97,9 +97,9 @@ pub(super) struct Ran {
 }
 
 /// Runs a lane. `notice` is told of every event as it comes.
-pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driven> {
+pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&LaneEvent)) -> io::Result<Driven> {
     let mut heard = Heard::default();
-    let mut take = |events: Vec<Event>| {
+    let mut take = |events: Vec<LaneEvent>| {
         for event in events {
             notice(&event);
             heard.take(event);
@@ -112,7 +112,7 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         Runner::Replay(cassette, asked) => replay::play(cassette, asked, lane, &mut take),
     };
     let ClientRequest { model, resume, .. } = lane.request;
-    let course = Course { heard: &heard, end, model, resume };
+    let course = LaneCourse { heard: &heard, end, model, resume };
     let excess = match (&lane.runner, &heard.granted) {
         (Runner::Program(program), Some(granted)) => {
             excess(program.agent, lane.request.rights, granted)
@@ -120,7 +120,7 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         (Runner::Program(_) | Runner::Http(_) | Runner::Replay(..), _) => Vec::new(),
     };
     let outcome = outcome(&course);
-    let is_other = matches!(outcome, Outcome::ModelMismatch | Outcome::SessionLost);
+    let is_other = matches!(outcome, LaneOutcome::ModelMismatch | LaneOutcome::SessionLost);
     Ok(Driven {
         outcome,
         difference: course.difference().filter(|_| is_other),
@@ -152,7 +152,7 @@ fn counts(runner: &Runner<'_>) -> UsageScope {
 fn run_program(
     program: &Program<'_>,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<Event>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
 ) -> io::Result<Ran> {
     let ClientCommand { arguments, variables, stdin, files } =
         command(program.agent, &lane.request);
@@ -183,15 +183,15 @@ fn run_program(
         })
     })?;
     take(listener.exited(match finished.end {
-        End::Exited(code) => Some(code),
-        End::Signalled(_)
-        | End::WallLimit
-        | End::FirstByteLimit
-        | End::StallLimit
-        | End::BudgetLimit
-        | End::Cancelled
-        | End::NotStarted
-        | End::Lost => None,
+        ProcessEnd::Exited(code) => Some(code),
+        ProcessEnd::Signalled(_)
+        | ProcessEnd::WallLimit
+        | ProcessEnd::FirstByteLimit
+        | ProcessEnd::StallLimit
+        | ProcessEnd::BudgetLimit
+        | ProcessEnd::Cancelled
+        | ProcessEnd::NotStarted
+        | ProcessEnd::Lost => None,
     }));
     let stderr = tail(&finished.stderr);
     Ok(Ran { end: finished.end, took: finished.took, bytes: finished.bytes, stderr })

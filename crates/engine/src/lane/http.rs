@@ -16,8 +16,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Ended, Event};
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::event::{LaneEvent, TurnEnd};
+use convoke_domain::lane::outcome::ProcessEnd;
 use serde_json::{Map, Value};
 
 use self::answer_stream::{AnswerStream, Closed, trouble};
@@ -33,7 +33,7 @@ const WAITING: usize = 16;
 
 /// What came of one request.
 enum Asked {
-    Over(End),
+    Over(ProcessEnd),
     Refused {
         head: Head,
         words: String,
@@ -55,7 +55,7 @@ pub fn unanswered(endpoint: &Endpoint, most: Duration) -> Option<String> {
 pub(super) fn run(
     endpoint: &Endpoint,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<Event>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
 ) -> io::Result<Ran> {
     let scratch = Path::new(lane.request.scratch);
     create_private(&scratch.join("stdin"))?.write_all(lane.request.prompt.as_bytes())?;
@@ -75,16 +75,16 @@ pub(super) fn run(
             Asked::Reset { .. } if !was_reset => was_reset = true,
             Asked::Reset { words } => {
                 exchange.tell(take, vec![trouble(&format!("the connection broke: {words}"))]);
-                break End::Exited(1);
+                break ProcessEnd::Exited(1);
             }
             Asked::Refused { head, words } => {
                 let is_about_us = matches!(head.status, 400 | 422);
                 let less = wire::lesser(&body, &words).filter(|_| is_about_us);
                 let Some(less) = less else {
                     let failure = wire::refusal(head.status, &words, head.retry_after.as_deref());
-                    let ended = Ended { answer: None, failure: Some(failure) };
-                    exchange.tell(take, vec![Event::Ended(ended)]);
-                    break End::Exited(1);
+                    let ended = TurnEnd { answer: None, failure: Some(failure) };
+                    exchange.tell(take, vec![LaneEvent::Ended(ended)]);
+                    break ProcessEnd::Exited(1);
                 };
                 body = less;
             }
@@ -109,7 +109,7 @@ impl Exchange<'_> {
     fn ask(
         &mut self,
         body: &Map<String, Value>,
-        take: &mut dyn FnMut(Vec<Event>) -> Talk,
+        take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
     ) -> Asked {
         let agent = agent(self.endpoint, self.lane.limits);
         let request = Request {
@@ -132,7 +132,11 @@ impl Exchange<'_> {
         asked
     }
 
-    fn listen(&mut self, news: &Receiver<News>, take: &mut dyn FnMut(Vec<Event>) -> Talk) -> Asked {
+    fn listen(
+        &mut self,
+        news: &Receiver<News>,
+        take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+    ) -> Asked {
         let mut stream = AnswerStream::new(self.endpoint);
         loop {
             let (deadline, end) = self.deadline();
@@ -158,17 +162,17 @@ impl Exchange<'_> {
                     if !stream.is_over {
                         continue;
                     }
-                    End::Exited(0)
+                    ProcessEnd::Exited(0)
                 }
                 Ok(News::Closed) => match stream.closed() {
                     Ok(Closed::Refused(head, words)) => return Asked::Refused { head, words },
                     Ok(Closed::Answered(events)) => {
                         self.tell(take, events);
-                        return Asked::Over(End::Exited(0));
+                        return Asked::Over(ProcessEnd::Exited(0));
                     }
                     Err(events) => {
                         self.tell(take, events);
-                        return Asked::Over(End::Exited(1));
+                        return Asked::Over(ProcessEnd::Exited(1));
                     }
                 },
                 Ok(News::Broken { is_reset, words }) if stream.head.is_none() => {
@@ -177,16 +181,16 @@ impl Exchange<'_> {
                     }
                     let words = format!("cannot reach {}: {words}", self.endpoint.url);
                     self.tell(take, vec![trouble(&words)]);
-                    return Asked::Over(End::NotStarted);
+                    return Asked::Over(ProcessEnd::NotStarted);
                 }
                 Ok(News::Broken { words, .. }) => {
                     self.tell(take, stream.listener.closed());
                     self.tell(take, vec![trouble(&format!("the connection broke: {words}"))]);
-                    End::Exited(1)
+                    ProcessEnd::Exited(1)
                 }
-                Ok(News::Cancelled) => End::Cancelled,
+                Ok(News::Cancelled) => ProcessEnd::Cancelled,
                 Err(RecvTimeoutError::Timeout) => end,
-                Err(RecvTimeoutError::Disconnected) => End::Exited(1),
+                Err(RecvTimeoutError::Disconnected) => ProcessEnd::Exited(1),
             };
             self.tell(take, stream.listener.closed());
             return Asked::Over(end);
@@ -194,7 +198,7 @@ impl Exchange<'_> {
     }
 
     /// Hands on events, without the key wherever it may stand in them.
-    fn tell(&self, take: &mut dyn FnMut(Vec<Event>) -> Talk, events: Vec<Event>) {
+    fn tell(&self, take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk, events: Vec<LaneEvent>) {
         let hidden = |text: &mut String| {
             if let Some(key) = &self.endpoint.key {
                 *text = key.hidden_in(text).into_owned();
@@ -202,16 +206,16 @@ impl Exchange<'_> {
         };
         let events = events.into_iter().map(|mut event| {
             match &mut event {
-                Event::Text(text)
-                | Event::Model(text)
-                | Event::Session(text)
-                | Event::Tool(text) => hidden(text),
-                Event::Trouble(failure) => hidden(&mut failure.message),
-                Event::Ended(Ended { answer, failure }) => {
+                LaneEvent::Text(text)
+                | LaneEvent::Model(text)
+                | LaneEvent::Session(text)
+                | LaneEvent::Tool(text) => hidden(text),
+                LaneEvent::Trouble(failure) => hidden(&mut failure.message),
+                LaneEvent::Ended(TurnEnd { answer, failure }) => {
                     answer.iter_mut().for_each(hidden);
                     failure.iter_mut().map(|failure| &mut failure.message).for_each(hidden);
                 }
-                Event::Usage(_) | Event::Rights(_) => {}
+                LaneEvent::Usage(_) | LaneEvent::Rights(_) => {}
             }
             event
         });
@@ -219,12 +223,12 @@ impl Exchange<'_> {
     }
 
     /// Returns the next limit, and what it means to reach it.
-    fn deadline(&self) -> (Duration, End) {
+    fn deadline(&self) -> (Duration, ProcessEnd) {
         let Limits { wall, first_byte, stall, .. } = self.lane.limits;
         let (silence, end) = match self.last {
-            None => (first_byte, End::FirstByteLimit),
-            Some(last) => (last + stall, End::StallLimit),
+            None => (first_byte, ProcessEnd::FirstByteLimit),
+            Some(last) => (last + stall, ProcessEnd::StallLimit),
         };
-        if wall <= silence { (wall, End::WallLimit) } else { (silence, end) }
+        if wall <= silence { (wall, ProcessEnd::WallLimit) } else { (silence, end) }
     }
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Event, FailureKind};
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::event::{FailureKind, LaneEvent};
+use convoke_domain::lane::outcome::ProcessEnd;
 
 use super::cancel::Cancel;
 use super::cassette::{
@@ -27,19 +27,24 @@ pub(super) fn play(
     cassette: &Cassette,
     asked: &Identity,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<Event>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
 ) -> Ran {
     let Some(entry) = cassette.find(asked) else {
         let count = cassette.entries.len();
         let words = format!("no recorded answer for this prompt; {count} recorded");
-        take(vec![Event::Trouble(failure(FailureKind::Other, &words))]);
-        return Ran { end: End::NotStarted, took: Duration::ZERO, bytes: 0, stderr: String::new() };
+        take(vec![LaneEvent::Trouble(failure(FailureKind::Other, &words))]);
+        return Ran {
+            end: ProcessEnd::NotStarted,
+            took: Duration::ZERO,
+            bytes: 0,
+            stderr: String::new(),
+        };
     };
     let end = played(entry, cassette.pace, lane, take).unwrap_or(entry.end);
     let said = entry
         .events
         .iter()
-        .map(|(_, event)| if let Event::Text(text) = event { text.len() as u64 } else { 0 });
+        .map(|(_, event)| if let LaneEvent::Text(text) = event { text.len() as u64 } else { 0 });
     Ran { end, took: entry.took, bytes: said.sum(), stderr: String::new() }
 }
 
@@ -48,20 +53,21 @@ fn played(
     entry: &Entry,
     pace: f64,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<Event>) -> Talk,
-) -> Option<End> {
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+) -> Option<ProcessEnd> {
     let watch = Stopwatch::start();
     let Limits { wall, first_byte, stall, .. } = lane.limits;
     let mut last = None;
     for (at, event) in &entry.events {
         let due = at.mul_f64(pace);
         let (silence, end) = match last {
-            None => (first_byte, End::FirstByteLimit),
-            Some(last) => (stall.saturating_add(last), End::StallLimit),
+            None => (first_byte, ProcessEnd::FirstByteLimit),
+            Some(last) => (stall.saturating_add(last), ProcessEnd::StallLimit),
         };
-        let (limit, end) = if wall <= silence { (wall, End::WallLimit) } else { (silence, end) };
+        let (limit, end) =
+            if wall <= silence { (wall, ProcessEnd::WallLimit) } else { (silence, end) };
         if !wait(due.min(limit), watch, lane.cancel) {
-            return Some(End::Cancelled);
+            return Some(ProcessEnd::Cancelled);
         }
         if due > limit {
             return Some(end);
@@ -69,7 +75,7 @@ fn played(
         take(vec![event.clone()]);
         last = Some(due);
     }
-    (!wait(entry.took.mul_f64(pace).min(wall), watch, lane.cancel)).then_some(End::Cancelled)
+    (!wait(entry.took.mul_f64(pace).min(wall), watch, lane.cancel)).then_some(ProcessEnd::Cancelled)
 }
 
 /// Waits; tells whether nobody asked to stop meanwhile.
@@ -134,7 +140,7 @@ impl Recorder {
     }
 
     /// Takes down something that was said. What goes wrong is told when it is saved.
-    pub fn notice(&mut self, event: &Event) {
+    pub fn notice(&mut self, event: &LaneEvent) {
         let Ok(before) = self.spooled else { return };
         let line = event_line(self.watch.elapsed(), event, self.home.as_deref());
         let after = before + line.len() as u64;
@@ -206,7 +212,7 @@ fn text(file: &mut File) -> Result<String, TapeError> {
 
 #[cfg(test)]
 mod tests {
-    use convoke_domain::lane::outcome::{Heard, Outcome};
+    use convoke_domain::lane::outcome::{Heard, LaneOutcome};
 
     use super::super::cassette::Matching;
     use super::*;
@@ -227,9 +233,9 @@ mod tests {
 
     fn driven() -> Driven {
         Driven {
-            outcome: Outcome::Answered,
+            outcome: LaneOutcome::Answered,
             heard: Heard::default(),
-            end: End::Exited(0),
+            end: ProcessEnd::Exited(0),
             took: Duration::from_secs(7),
             bytes: 0,
             stderr: String::new(),
@@ -241,8 +247,8 @@ mod tests {
         }
     }
 
-    fn spoken(number: usize) -> Event {
-        Event::Text(format!("/home/june/{number}"))
+    fn spoken(number: usize) -> LaneEvent {
+        LaneEvent::Text(format!("/home/june/{number}"))
     }
 
     #[test]
@@ -262,9 +268,9 @@ mod tests {
         let entries = load(&path).unwrap().entries;
         assert_eq!(entries.len(), 2);
         for entry in entries {
-            assert_eq!((entry.end, entry.took), (End::Exited(0), Duration::from_secs(7)));
+            assert_eq!((entry.end, entry.took), (ProcessEnd::Exited(0), Duration::from_secs(7)));
             let said: Vec<_> = entry.events.into_iter().map(|(_, event)| event).collect();
-            let expected: Vec<_> = (0..100).map(|it| Event::Text(format!("~/{it}"))).collect();
+            let expected: Vec<_> = (0..100).map(|it| LaneEvent::Text(format!("~/{it}"))).collect();
             assert_eq!(said, expected);
         }
     }

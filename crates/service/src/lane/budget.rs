@@ -1,7 +1,7 @@
 //! The budget that the lanes of one call share, and what it cannot count.
 
 use convoke_domain::lane::cap::Cap;
-use convoke_domain::lane::ledger::{Entry, Purpose};
+use convoke_domain::lane::ledger::{LaneEntry, Purpose};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 
@@ -44,7 +44,7 @@ impl CallBudget {
 }
 
 /// Tells whether a lane can have cost anything: a replayed one did not.
-pub fn is_paid(lane: &Entry) -> bool {
+pub fn is_paid(lane: &LaneEntry) -> bool {
     !matches!(AgentRef::parse(&lane.begun.agent), Some(AgentRef::Replay(_)))
 }
 

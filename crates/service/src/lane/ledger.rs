@@ -2,7 +2,7 @@
 
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::event::{FailureKind, Usage};
-use convoke_domain::lane::ledger::Entry;
+use convoke_domain::lane::ledger::LaneEntry;
 use convoke_domain::text::one_line;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -92,8 +92,8 @@ impl From<Usage> for SpentReport {
 
 impl LaneEntryReport {
     /// Reports a lane of the ledger.
-    pub fn new(entry: &Entry) -> Self {
-        let Entry { id, scope, begun, over } = entry;
+    pub fn new(entry: &LaneEntry) -> Self {
+        let LaneEntry { id, scope, begun, over } = entry;
         let over = over.as_ref();
         Self {
             id: *id,

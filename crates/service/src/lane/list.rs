@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use convoke_domain::lane::ledger::Entry;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::ledger::LaneEntry;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::owner::{Whereabouts, stop as stop_owner, whereabouts};
 use convoke_store::Store;
 use convoke_store::lane::LaneQuery;
@@ -31,7 +31,7 @@ pub enum LaneList {
 /// A lane that was asked to stop.
 pub struct StoppedLane {
     /// How it ended.
-    pub entry: Entry,
+    pub entry: LaneEntry,
     /// Whether it was over before.
     pub was_over: bool,
     /// Other lanes that the same process ran, and that stopped with it.
@@ -51,7 +51,7 @@ enum ListError {
 }
 
 /// Lists lanes, those that run first. One whose process is gone is closed as lost.
-pub fn list(session: &Session, which: LaneList) -> Result<Vec<Entry>, Failure> {
+pub fn list(session: &Session, which: LaneList) -> Result<Vec<LaneEntry>, Failure> {
     let Workspace { store, scope } = Workspace::open(session, None)?;
     close_lost(&*store, session.now())?;
     let is_recent = which == LaneList::Recent;
@@ -66,7 +66,7 @@ pub fn list(session: &Session, which: LaneList) -> Result<Vec<Entry>, Failure> {
 }
 
 /// Returns everything that is known of a lane.
-pub fn show(session: &Session, id: i64) -> Result<Entry, Failure> {
+pub fn show(session: &Session, id: i64) -> Result<LaneEntry, Failure> {
     let store = open_store(session)?;
     close_lost(&*store, session.now())?;
     find(&*store, id)
@@ -88,7 +88,7 @@ pub fn stop(session: &Session, id: i64) -> Result<StoppedLane, Failure> {
         }
         Whereabouts::Here => {
             ask_owner(&entry)?;
-            Some(Outcome::Cancelled)
+            Some(LaneOutcome::Cancelled)
         }
     };
     // One process may have run several. It records itself how they ended, if it can.
@@ -103,7 +103,7 @@ pub fn stop(session: &Session, id: i64) -> Result<StoppedLane, Failure> {
     Ok(StoppedLane { entry: find(&*store, id)?, was_over: false, with_it })
 }
 
-fn find(store: &dyn Store, id: i64) -> Result<Entry, Failure> {
+fn find(store: &dyn Store, id: i64) -> Result<LaneEntry, Failure> {
     store.lane(id).map_err(refused)?.ok_or_else(|| {
         Failure::new(ErrorClass::Refused, ListError::NoLane { id })
             .hint("see `convoke lane list --all`")
@@ -121,7 +121,7 @@ fn close_lost(store: &dyn Store, now: Timestamp) -> Result<(), Failure> {
     Ok(())
 }
 
-fn ask_owner(entry: &Entry) -> Result<(), Failure> {
+fn ask_owner(entry: &LaneEntry) -> Result<(), Failure> {
     let (id, owner) = (entry.id, &entry.begun.owner);
     let failed = |error| Failure::new(ErrorClass::Prerequisite, error);
     match stop_owner(owner, PATIENCE) {

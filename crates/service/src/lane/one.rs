@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::lane::substance::{Measure, substance};
 use convoke_engine::lane::drive::Driven;
 use convoke_engine::scratch;
@@ -46,7 +46,7 @@ impl FinishedLane {
     pub fn class(&self) -> Option<ErrorClass> {
         let outcome = self.run.driven.outcome;
         let is_unread = self.reading.as_ref().is_some_and(|reading| !reading.unproven.is_empty());
-        if is_dirty(self.run.tree.as_ref()) && outcome != Outcome::Cancelled {
+        if is_dirty(self.run.tree.as_ref()) && outcome != LaneOutcome::Cancelled {
             Some(ErrorClass::TreeChanged)
         } else if self.report.substance.is_some() {
             Some(ErrorClass::NoAnswer)
@@ -77,7 +77,7 @@ pub fn run_one(
     let reporter = session.reporter();
     let run = request.run_told(session, scratch.path(), &reporter, lane.watch, on_progress)?;
     let kept = lane.keep.as_deref().map_or(Ok(()), |folder| keep(scratch.path(), folder));
-    let is_answered = run.driven.outcome == Outcome::Answered;
+    let is_answered = run.driven.outcome == LaneOutcome::Answered;
     let reading = is_answered.then(|| reading.proof(agent, scratch.path(), session)).flatten();
     let thin = thin(lane, &run.driven);
     let report = LaneReport::new(agent, &run, thin, reading.as_ref());

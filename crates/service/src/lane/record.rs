@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::cap::{Meter, Overdraft, Whose};
 use convoke_domain::lane::event::Usage;
-use convoke_domain::lane::ledger::{Begun, Sum};
+use convoke_domain::lane::ledger::{LaneStart, Sum};
 use convoke_engine::client::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::owner::myself;
@@ -269,8 +269,8 @@ impl LaneRequest<'_> {
         })
     }
 
-    fn begun(&self, session: &Session) -> Begun {
-        Begun {
+    fn begun(&self, session: &Session) -> LaneStart {
+        LaneStart {
             agent: self.agent.to_string(),
             purpose: self.purpose.clone(),
             asked_model: self.asked_model(session),

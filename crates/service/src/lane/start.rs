@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use convoke_domain::lane::cap::Meter;
-use convoke_domain::lane::event::Event;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::event::LaneEvent;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::pin::{Pin, before_prompt};
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -37,7 +37,7 @@ impl LaneRequest<'_> {
         });
         let mut recorder = recorder.transpose()?;
         let cancel = session.cancel().child();
-        let mut notice = |event: &Event| {
+        let mut notice = |event: &LaneEvent| {
             if meter.as_mut().is_some_and(|meter| meter.stops_at(event)) {
                 cancel.cancel();
             }
@@ -58,7 +58,7 @@ impl LaneRequest<'_> {
                 reporter.warn(format!("the lane is not recorded: {}", with_causes(&error)));
             }
         }
-        let is_missing = driven.is_recorded && driven.outcome == Outcome::NotStarted;
+        let is_missing = driven.is_recorded && driven.outcome == LaneOutcome::NotStarted;
         if is_missing {
             reporter
                 .note("hint: record it with `--record FILE`, or name a recorded lane's `--label`");
@@ -73,7 +73,7 @@ impl LaneRequest<'_> {
         prompt: &str,
         scratch: &Path,
         cancel: &Cancel,
-        notice: &mut dyn FnMut(&Event),
+        notice: &mut dyn FnMut(&LaneEvent),
     ) -> Result<Driven, Failure> {
         let folder =
             std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());

@@ -1,7 +1,7 @@
 //! Dispatches in SQLite.
 
-use convoke_domain::dispatch::gate::Tried;
-use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
+use convoke_domain::dispatch::gate::TriedClient;
+use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
 use convoke_domain::dispatch::resume::ResumeState;
 use convoke_domain::scope::Scope;
 use rusqlite::{Row, params};
@@ -113,17 +113,17 @@ impl DispatchStore for SqliteStore {
         self.read_all("read the rounds", sql, values, read)
     }
 
-    fn record_gate(&self, tried: &Tried) -> Result<(), StoreError> {
+    fn record_gate(&self, tried: &TriedClient) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO gates (client, version, reason, tried_at) \
                    VALUES (?1, ?2, ?3, ?4)";
         let values = params![tried.client, tried.version, tried.reason, Time(tried.at)];
         self.change("keep the gate", sql, values).map(drop)
     }
 
-    fn gate(&self, client: &str) -> Result<Option<Tried>, StoreError> {
+    fn gate(&self, client: &str) -> Result<Option<TriedClient>, StoreError> {
         let sql = "SELECT * FROM gates WHERE client = ?1";
         let read = |row: &Row<'_>| {
-            Ok(Tried {
+            Ok(TriedClient {
                 client: row.get("client")?,
                 version: row.get("version")?,
                 reason: row.get("reason")?,
@@ -162,7 +162,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
         command: row.get("command")?,
         role: row.get("role")?,
         iteration: row.get("iteration")?,
-        mode: one_of(row, "mode", Mode::parse)?,
+        mode: one_of(row, "mode", DispatchMode::parse)?,
         prompt_chars: prompt_chars.and_then(|chars| u64::try_from(chars).ok()),
         artifacts: row.get("artifacts").map(|text: String| list(&text))?,
         confirmed: row.get("confirmed")?,
@@ -176,7 +176,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
 fn read_round(row: &Row<'_>) -> rusqlite::Result<Round> {
     let number = |column: &str| row.get(column).map(i64::unsigned_abs);
     Ok(Round {
-        mode: one_of(row, "mode", Mode::parse)?,
+        mode: one_of(row, "mode", DispatchMode::parse)?,
         prompt_chars: number("prompt_chars")?,
         seen: row.get("seen")?,
         state: ResumeState {

@@ -1,8 +1,8 @@
 //! Lanes in SQLite.
 
 use convoke_domain::lane::event::{FailureKind, Usage};
-use convoke_domain::lane::ledger::{Begun, Ending, Entry, Over, Purpose};
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::ledger::{LaneEnding, LaneEntry, LaneStart, Purpose, RecordedEnding};
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::lane::{LaneQuery, LaneStore};
 
 impl LaneStore for SqliteStore {
-    fn begin_lane(&self, scope: &Scope, lane: &Begun) -> Result<i64, StoreError> {
+    fn begin_lane(&self, scope: &Scope, lane: &LaneStart) -> Result<i64, StoreError> {
         let sql = "INSERT INTO lanes (project, branch, run, role, phase, agent, asked_model, \
                    writes, resumed_from, owner_pid, owner_mark, kept_in, prompt_chars, \
                    prompt_hash, started_at) \
@@ -41,7 +41,7 @@ impl LaneStore for SqliteStore {
         id.map_err(failed("write down the lane"))
     }
 
-    fn end_lane(&self, id: i64, ending: &Ending) -> Result<Option<Usage>, StoreError> {
+    fn end_lane(&self, id: i64, ending: &LaneEnding) -> Result<Option<Usage>, StoreError> {
         let end = || {
             // Two runs of one session must not both take the same count for the one before.
             let transaction = self.begin()?;
@@ -77,21 +77,21 @@ impl LaneStore for SqliteStore {
     fn close_lane(
         &self,
         id: i64,
-        outcome: Option<Outcome>,
+        outcome: Option<LaneOutcome>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let sql = "UPDATE lanes SET outcome = ?2, ended_at = ?3 WHERE id = ?1 AND ended_at IS NULL";
-        let values = params![id, outcome.map(Outcome::name), Time(now)];
+        let values = params![id, outcome.map(LaneOutcome::name), Time(now)];
         let closed = self.change("close the lane", sql, values)?;
         Ok(closed > 0)
     }
 
-    fn lane(&self, id: i64) -> Result<Option<Entry>, StoreError> {
+    fn lane(&self, id: i64) -> Result<Option<LaneEntry>, StoreError> {
         let sql = "SELECT * FROM lanes WHERE id = ?1";
         self.read_first("find the lane", sql, params![id], read_entry)
     }
 
-    fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<Entry>, StoreError> {
+    fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<LaneEntry>, StoreError> {
         // What is not asked for is left out, so that the rest is found by its index.
         let run = if query.run.is_some() { "run = ?3" } else { "?3 IS NULL" };
         let open = if query.open { "ended_at IS NULL" } else { "TRUE" };
@@ -111,7 +111,7 @@ impl LaneStore for SqliteStore {
 }
 
 /// Turns what a client counted into what the run spent, and keeps the count for the next run.
-fn count(connection: &Connection, id: i64, ending: &Ending) -> rusqlite::Result<Option<Usage>> {
+fn count(connection: &Connection, id: i64, ending: &LaneEnding) -> rusqlite::Result<Option<Usage>> {
     let Some(said) = ending.said else { return Ok(None) };
     let sql = "SELECT agent, resumed_from FROM lanes WHERE id = ?1";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -170,12 +170,12 @@ fn read_usage(row: &Row<'_>) -> rusqlite::Result<Option<Usage>> {
     }))
 }
 
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<LaneEntry> {
     let ended_at: Option<Time> = row.get("ended_at")?;
-    Ok(Entry {
+    Ok(LaneEntry {
         id: row.get("id")?,
         scope: Scope { project: row.get("project")?, branch: row.get("branch")? },
-        begun: Begun {
+        begun: LaneStart {
             agent: row.get("agent")?,
             purpose: Purpose {
                 run: row.get("run")?,
@@ -195,11 +195,11 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     })
 }
 
-fn read_over(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<Over> {
+fn read_over(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<RecordedEnding> {
     let kind: Option<String> = row.get("failure")?;
     let has_outcome = row.get::<_, Option<String>>("outcome")?.is_some();
-    Ok(Over {
-        outcome: has_outcome.then(|| one_of(row, "outcome", Outcome::parse)).transpose()?,
+    Ok(RecordedEnding {
+        outcome: has_outcome.then(|| one_of(row, "outcome", LaneOutcome::parse)).transpose()?,
         end: row.get("end")?,
         why: row.get("why")?,
         // A kind that only a later version knows is none.

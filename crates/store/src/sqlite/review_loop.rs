@@ -1,6 +1,6 @@
 //! Loops of reviews in SQLite.
 
-use convoke_domain::dispatch::review_loop::Stop;
+use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
 use rusqlite::{Row, params};
@@ -48,7 +48,7 @@ impl LoopStore for SqliteStore {
         &self,
         scope: &Scope,
         name: LoopName<'_>,
-        stop: Stop,
+        stop: LoopStop,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO review_loops \
@@ -59,11 +59,11 @@ impl LoopStore for SqliteStore {
         self.change("keep the end of the loop", sql, values).map(drop)
     }
 
-    fn last_stop(&self, scope: &Scope, name: LoopName<'_>) -> Result<Option<Stop>, StoreError> {
+    fn last_stop(&self, scope: &Scope, name: LoopName<'_>) -> Result<Option<LoopStop>, StoreError> {
         let sql = "SELECT stop FROM review_loops WHERE project = ?1 AND branch = ?2 \
                    AND feature = ?3 AND command = ?4";
         let values = params![scope.project, scope.branch, name.feature, name.command];
-        let read = |row: &Row<'_>| one_of(row, "stop", Stop::parse);
+        let read = |row: &Row<'_>| one_of(row, "stop", LoopStop::parse);
         self.read_first("read the end of the loop", sql, values, read)
     }
 }

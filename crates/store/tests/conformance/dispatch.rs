@@ -1,6 +1,6 @@
 //! Rules about dispatches.
 
-use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
+use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
 use convoke_domain::dispatch::resume::ResumeState;
 use convoke_store::dispatch::{Post, Round};
 
@@ -12,7 +12,7 @@ fn entry(feature: &str) -> LedgerEntry {
         command: "implement".to_owned(),
         role: "security-reviewer".to_owned(),
         iteration: 2,
-        mode: Mode::Fallback,
+        mode: DispatchMode::Fallback,
         prompt_chars: Some(700),
         artifacts: vec!["design.md".to_owned(), "spec.md".to_owned()],
         confirmed: Some(false),
@@ -40,7 +40,7 @@ fn round(iteration: u32, agent_id: Option<&str>) -> Round {
         last_iteration: iteration,
         last_commit_sha: Some(format!("c{iteration}")),
     };
-    Round { mode: Mode::Fresh, prompt_chars: 500, state, seen: Some("tree".to_owned()) }
+    Round { mode: DispatchMode::Fresh, prompt_chars: 500, state, seen: Some("tree".to_owned()) }
 }
 
 // D-60: asking for the same round again finds what there was before it.
@@ -78,7 +78,7 @@ pub(super) fn rounds_are_kept(store: &dyn Store) {
 
 // D-61
 pub(super) fn the_last_gate_counts(store: &dyn Store) {
-    let tried = |client: &str, version: &str, reason: Option<&str>| Tried {
+    let tried = |client: &str, version: &str, reason: Option<&str>| TriedClient {
         client: client.to_owned(),
         version: Some(version.to_owned()),
         reason: reason.map(str::to_owned),
@@ -112,9 +112,9 @@ pub(super) fn loops_are_kept(store: &dyn Store) {
     ] {
         store.keep_answer(&here(), name, &kept).unwrap();
     }
-    store.keep_stop(&here(), name, Stop::ByHand, at(2)).unwrap();
-    store.keep_stop(&here(), name, Stop::Approved, at(3)).unwrap();
-    assert_eq!(store.last_stop(&here(), name).unwrap(), Some(Stop::Approved));
+    store.keep_stop(&here(), name, LoopStop::ByHand, at(2)).unwrap();
+    store.keep_stop(&here(), name, LoopStop::Approved, at(3)).unwrap();
+    assert_eq!(store.last_stop(&here(), name).unwrap(), Some(LoopStop::Approved));
     let expected = [
         entry(1, "a", Some(false)),
         entry(1, "b", Some(true)),

@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use convoke_domain::agent::AgentStatus;
 use convoke_domain::client::Client;
-use convoke_domain::dispatch::gate::Tried;
-use convoke_domain::dispatch::review_loop::Stop;
+use convoke_domain::dispatch::gate::TriedClient;
+use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::hook::{Moment, Noticed, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
@@ -30,8 +30,8 @@ use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::skill::SkillId;
 use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::outline::Tally;
-use convoke_domain::task::{Status, Task};
+use convoke_domain::task::outline::TaskCounts;
+use convoke_domain::task::{Task, TaskStatus};
 use jiff::{SignedDuration, Timestamp};
 
 use convoke_store::agent::{AgentChange, Left, Removal};
@@ -169,6 +169,6 @@ fn add(store: &dyn Store, content: &str, parent: Option<&TaskId>, plan: Option<&
     store.add_tasks(&here(), &[task], at(1)).unwrap().remove(0)
 }
 
-fn set_status(store: &dyn Store, id: &TaskId, status: Status, second: i64) {
+fn set_status(store: &dyn Store, id: &TaskId, status: TaskStatus, second: i64) {
     store.change_task(&here(), id, &Change::Status(status), at(second)).unwrap();
 }

@@ -29,7 +29,7 @@ pub(super) fn threads_share_a_store(store: &dyn Store) {
                 for _ in 0..EACH {
                     // Each adds its own task and no other one, although all use one connection.
                     let id = add(&*store, actor.as_str(), None, None);
-                    set_status(&*store, &id, Status::InProgress, 2);
+                    set_status(&*store, &id, TaskStatus::InProgress, 2);
                     store.record_event(&here(), &actor, "did it", at(3)).unwrap();
                 }
             });

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, Step, Stop, next_step};
-use convoke_domain::dispatch::role::{Form, Noun, Proof, RoleName};
+use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, LoopStop, ReviewStep, next_step};
+use convoke_domain::dispatch::role::{Noun, PromptForm, Proof, RoleName};
 use convoke_domain::task::id::TaskId;
 use convoke_engine::client::Rights;
 use convoke_engine::dispatch::feature::Feature;
@@ -145,7 +145,8 @@ impl Args {
 
     fn reviewers(&self, settings: &Settings) -> Result<Vec<String>, Failure> {
         let of_command = settings.roles.all().iter().filter(|it| it.name.command == self.command);
-        let reviewers = of_command.filter(|it| it.noun == Noun::Review && it.form == Form::Review);
+        let reviewers =
+            of_command.filter(|it| it.noun == Noun::Review && it.form == PromptForm::Review);
         let names: Vec<_> = reviewers.map(|it| it.name.role.clone()).collect();
         if names.is_empty() {
             let nobody = RoleName { command: self.command.clone(), role: "reviewer".to_owned() };
@@ -156,7 +157,8 @@ impl Args {
 
     fn fixer(&self, settings: &Settings) -> Option<String> {
         let mut roles = settings.roles.all().iter();
-        let is_fixer = |name: &RoleName, form| name.command == self.command && form == Form::Fix;
+        let is_fixer =
+            |name: &RoleName, form| name.command == self.command && form == PromptForm::Fix;
         roles.find(|it| is_fixer(&it.name, it.form)).map(|it| it.name.role.clone())
     }
 }
@@ -187,13 +189,13 @@ impl Course<'_> {
         let name = self.feature.name();
         let stop = store.last_stop(&scope, self.name(&name)).map_err(refused)?;
         let entries = self.entries()?;
-        if !matches!(stop, Some(Stop::ByHand | Stop::NoProgress)) {
+        if !matches!(stop, Some(LoopStop::ByHand | LoopStop::NoProgress)) {
             return Ok(());
         }
         let after = entries.iter().map(|it| it.iteration).max().unwrap_or_default();
         let is_open = match self.step(&entries) {
-            Step::Fix { .. } | Step::Stop(Stop::NoProgress) => true,
-            Step::Review { .. } | Step::Stop(_) => false,
+            ReviewStep::Fix { .. } | ReviewStep::Stop(LoopStop::NoProgress) => true,
+            ReviewStep::Review { .. } | ReviewStep::Stop(_) => false,
         };
         if is_open {
             let (text, spent) = (String::new(), Spent::default());
@@ -204,7 +206,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    fn step(&self, entries: &[LoopEntry]) -> Step {
+    fn step(&self, entries: &[LoopEntry]) -> ReviewStep {
         let attempts = entries.iter().filter(|entry| entry.passed.is_none());
         let by = |entry: &LoopEntry| {
             if is_by_hand(entry) { FixedBy::Person } else { FixedBy::Agent }
@@ -220,25 +222,25 @@ impl Course<'_> {
     }
 
     /// Goes on step by step until it ends.
-    fn go(&self) -> Result<Stop, Failure> {
+    fn go(&self) -> Result<LoopStop, Failure> {
         let mut has_asked = false;
         loop {
             let entries = self.entries()?;
             let due = self.step(&entries);
-            if due == Step::Stop(Stop::Approved) && !has_asked {
+            if due == ReviewStep::Stop(LoopStop::Approved) && !has_asked {
                 return Ok(self.still_approved(&entries));
             }
             has_asked = true;
             let stop = match due {
-                Step::Stop(stop) => Some(stop),
-                Step::Review { iteration, is_final, roles } => {
+                ReviewStep::Stop(stop) => Some(stop),
+                ReviewStep::Review { iteration, is_final, roles } => {
                     let word = if is_final { "final round" } else { "round" };
                     self.app.reporter().say(&format!("{word} {iteration}: {}", roles.join(", ")));
                     self.review(iteration, is_final, &roles, &entries)?
                 }
-                Step::Fix { after } => match &self.fixer {
+                ReviewStep::Fix { after } => match &self.fixer {
                     Some(fixer) => self.fix(after, fixer, &entries)?,
-                    None => Some(Stop::ByHand),
+                    None => Some(LoopStop::ByHand),
                 },
             };
             if let Some(stop) = stop {
@@ -254,7 +256,7 @@ impl Course<'_> {
         is_final: bool,
         roles: &[String],
         entries: &[LoopEntry],
-    ) -> Result<Option<Stop>, Failure> {
+    ) -> Result<Option<LoopStop>, Failure> {
         let ask = |role: &String| {
             let scratch = scratch::lane().map_err(lane_failed)?;
             let before = entries.iter().rev().find(|it| it.role == *role);
@@ -306,16 +308,21 @@ impl Course<'_> {
         let look =
             TreeLook { session: self.app, reporter: &reporter, limit: self.purse.limits.wall };
         let (asked, watch) = (&ask, TreeWatch::begin(Rights::ReadOnly, &look));
-        let ended: Vec<Result<Option<Stop>, Failure>> = thread::scope(|threads| {
+        let ended: Vec<Result<Option<LoopStop>, Failure>> = thread::scope(|threads| {
             let all: Vec<_> = roles.iter().map(|it| threads.spawn(move || asked(it))).collect();
-            all.into_iter().map(|it| it.join().unwrap_or(Ok(Some(Stop::LaneFailed)))).collect()
+            all.into_iter().map(|it| it.join().unwrap_or(Ok(Some(LoopStop::LaneFailed)))).collect()
         });
         warn_of_changes(watch.end(&look));
         let stops = ended.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(stops.into_iter().flatten().next())
     }
 
-    fn fix(&self, after: u32, fixer: &str, entries: &[LoopEntry]) -> Result<Option<Stop>, Failure> {
+    fn fix(
+        &self,
+        after: u32,
+        fixer: &str,
+        entries: &[LoopEntry],
+    ) -> Result<Option<LoopStop>, Failure> {
         self.app.reporter().say(&format!("fix after round {after}: {fixer}"));
         let scratch = scratch::lane().map_err(lane_failed)?;
         let latest = |role: &String| entries.iter().rev().find(|it| it.role == *role);

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use convoke_domain::dispatch::ambiguity::{Ambiguity, ask_again};
-use convoke_domain::dispatch::rate::Mode;
-use convoke_domain::dispatch::resume::{Decision, Fresh};
-use convoke_domain::dispatch::role::{Noun, Proof, Role};
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::dispatch::rate::DispatchMode;
+use convoke_domain::dispatch::resume::{FreshReason, ResumeDecision};
+use convoke_domain::dispatch::role::{DispatchRole, Noun, Proof};
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::task::id::TaskId;
 use convoke_engine::client::{Rights, adapter};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -139,7 +139,7 @@ impl Assignment<'_> {
     }
 
     /// Only a role that works may write.
-    fn rights(&self, role: &Role) -> Rights {
+    fn rights(&self, role: &DispatchRole) -> Rights {
         if self.write && role.noun == Noun::Work { Rights::Write } else { Rights::ReadOnly }
     }
 
@@ -150,7 +150,9 @@ impl Assignment<'_> {
         let kind = kind_of(&self.next.post.find(app, &settings(app)?)?.0);
         dispatched.record_start(kind, reporter);
         let (mut judgement, mode) = self.attempt(app, &self.next, reporter)?;
-        if let Some(why) = (mode == Mode::Resume).then(|| judgement.resume_failure()).flatten() {
+        if let Some(why) =
+            (mode == DispatchMode::Resume).then(|| judgement.resume_failure()).flatten()
+        {
             let mut next = self.next.clone();
             next.resume_failed = Some(why);
             let (fresh, _) = self.attempt(app, &next, reporter)?;
@@ -175,16 +177,16 @@ impl Assignment<'_> {
         app: &App,
         next: &NextArgs,
         reporter: &Reporter,
-    ) -> Result<(Judgement, Mode), Failure> {
+    ) -> Result<(Judgement, DispatchMode), Failure> {
         let scratch = scratch::lane().map_err(lane_failed)?;
         let decided = self.decide(app, next, reporter)?;
         let mode = match &decided.made.decision {
-            Decision::Resume { .. } => Mode::Resume,
-            Decision::Fresh { .. } => Mode::Fresh,
+            ResumeDecision::Resume { .. } => DispatchMode::Resume,
+            ResumeDecision::Fresh { .. } => DispatchMode::Fresh,
         };
         let resume = match &decided.made.decision {
-            Decision::Resume { agent_id } => Some(agent_id.as_str()),
-            Decision::Fresh { .. } => None,
+            ResumeDecision::Resume { agent_id } => Some(agent_id.as_str()),
+            ResumeDecision::Fresh { .. } => None,
         };
         let request = Request { role: &decided.role, prompt: &decided.made.prompt, resume };
         let ran = self.lane(app, &request, scratch.path(), reporter)?;
@@ -222,10 +224,10 @@ impl Assignment<'_> {
         let decided = next.decide(app, Some(self.client))?;
         let decision = &decided.made.decision;
         reporter.say(match decision {
-            Decision::Resume { agent_id } => format!("resume {agent_id}"),
-            Decision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
+            ResumeDecision::Resume { agent_id } => format!("resume {agent_id}"),
+            ResumeDecision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
         });
-        if matches!(decision, Decision::Fresh { reason: Fresh::GateNotPassed, .. }) {
+        if matches!(decision, ResumeDecision::Fresh { reason: FreshReason::GateNotPassed, .. }) {
             reporter.say(gate::to_pass(self.client));
         }
         Ok(decided)
@@ -289,7 +291,7 @@ impl Assignment<'_> {
 
 /// What an agent is asked in a lane.
 struct Request<'a> {
-    role: &'a Role,
+    role: &'a DispatchRole,
     prompt: &'a str,
     /// The session to ask in.
     resume: Option<&'a str>,
@@ -319,10 +321,10 @@ impl Judgement {
 }
 
 fn answer_of(ran: &LaneRun) -> Option<&str> {
-    ran.driven.heard.answer().filter(|_| ran.driven.outcome == Outcome::Answered)
+    ran.driven.heard.answer().filter(|_| ran.driven.outcome == LaneOutcome::Answered)
 }
 
 /// Tells whether there is no use in beginning afresh.
-const fn is_final(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Answered | Outcome::OverBudget | Outcome::Cancelled)
+const fn is_final(outcome: LaneOutcome) -> bool {
+    matches!(outcome, LaneOutcome::Answered | LaneOutcome::OverBudget | LaneOutcome::Cancelled)
 }

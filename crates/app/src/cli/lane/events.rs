@@ -1,6 +1,8 @@
 //! A lane as it happens, for programs: one JSON document in each line.
 
-use convoke_domain::lane::event::{Ended, Event, Failure as Trouble, Granted, Usage};
+use convoke_domain::lane::event::{
+    GrantedRights, LaneEvent, LaneFailure as Trouble, TurnEnd, Usage,
+};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_service::lane::LaneReport;
 use jiff::Timestamp;
@@ -80,20 +82,20 @@ impl<'a> EventLine<'a> {
         Self::new(Happening::Started { lane, agent: agent.to_string(), version, pid }, now)
     }
 
-    pub(super) fn said(event: &'a Event, now: Timestamp) -> Self {
+    pub(super) fn said(event: &'a LaneEvent, now: Timestamp) -> Self {
         let happening = match event {
-            Event::Session(id) => Happening::Session { id },
-            Event::Model(name) => Happening::Model { name },
-            Event::Rights(Granted { mode, tools }) => {
+            LaneEvent::Session(id) => Happening::Session { id },
+            LaneEvent::Model(name) => Happening::Model { name },
+            LaneEvent::Rights(GrantedRights { mode, tools }) => {
                 Happening::Rights { mode: mode.as_deref(), tools }
             }
-            Event::Text(text) => Happening::Text { text },
-            Event::Tool(name) => Happening::Tool { name },
-            Event::Usage(usage) => usage_line(*usage),
-            Event::Trouble(Trouble { kind, message }) => {
+            LaneEvent::Text(text) => Happening::Text { text },
+            LaneEvent::Tool(name) => Happening::Tool { name },
+            LaneEvent::Usage(usage) => usage_line(*usage),
+            LaneEvent::Trouble(Trouble { kind, message }) => {
                 Happening::Trouble { kind: kind.name(), message }
             }
-            Event::Ended(Ended { failure, .. }) => Happening::Turn {
+            LaneEvent::Ended(TurnEnd { failure, .. }) => Happening::Turn {
                 failure: failure.as_ref().map(|failure| failure.message.as_str()),
             },
         };

@@ -1,7 +1,7 @@
 //! `convoke lane list`, `show` and `stop`: which lanes there are.
 
 use convoke_domain::lane::cap::dollars;
-use convoke_domain::lane::ledger::Entry;
+use convoke_domain::lane::ledger::LaneEntry;
 use convoke_service::failure::Failure;
 use convoke_service::lane::{
     LaneEntryReport, LaneList, StoppedLane, list, seconds, show, shown, stop,
@@ -42,8 +42,8 @@ impl ListArgs {
     }
 }
 
-fn listing(entries: &[Entry], clock: Offset) -> String {
-    let row = |entry: &Entry| {
+fn listing(entries: &[LaneEntry], clock: Offset) -> String {
+    let row = |entry: &LaneEntry| {
         let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         let spent = entry.spent();
         let took = entry.over.as_ref().and_then(|over| over.took_ms);
@@ -82,7 +82,7 @@ impl OneArgs {
     }
 }
 
-fn print(app: &App, entry: &Entry, output: &mut Output) -> Result<Exit, Failure> {
+fn print(app: &App, entry: &LaneEntry, output: &mut Output) -> Result<Exit, Failure> {
     let report = LaneEntryReport::new(entry);
     match app.format {
         Format::Json => output.json(&report)?,

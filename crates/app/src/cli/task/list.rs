@@ -6,9 +6,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::filter::{Stage, TaskFilter};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::priority::Priority;
-use convoke_domain::task::tree::{Node, in_order, trees};
-use convoke_domain::task::{State, Task};
+use convoke_domain::task::priority::TaskPriority;
+use convoke_domain::task::tree::{TaskNode, in_order, trees};
+use convoke_domain::task::{Task, TaskState};
 use convoke_store::error::StoreError;
 use serde::Serialize;
 
@@ -32,14 +32,14 @@ struct ShownTask<'a> {
 }
 
 /// Reads the whole tree of a scope.
-pub(super) fn read(workspace: &Workspace, scope: &Scope) -> Result<Vec<Node>, Failure> {
+pub(super) fn read(workspace: &Workspace, scope: &Scope) -> Result<Vec<TaskNode>, Failure> {
     let tasks = workspace.store.tasks(scope).map_err(refused)?;
     let agents = workspace.store.agents(scope).map_err(refused)?;
     let pins = workspace.store.pins(scope, now()).map_err(refused)?;
     let is_cancelled =
         |task: &Task| pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file);
     Ok(trees(tasks, |task| {
-        let state = State::among(&agents, task);
+        let state = TaskState::among(&agents, task);
         if is_cancelled(task) { state.cancelled() } else { state }
     }))
 }
@@ -139,7 +139,7 @@ impl ListArgs {
 }
 
 /// Reports the roots with everything below them, or the tasks that a filter lets through.
-fn reports<'a>(roots: &'a [Node], filter: &TaskFilter) -> Vec<TaskReport<'a>> {
+fn reports<'a>(roots: &'a [TaskNode], filter: &TaskFilter) -> Vec<TaskReport<'a>> {
     if filter.is_empty() {
         return roots.iter().map(|node| report(node, &[])).collect();
     }
@@ -147,7 +147,7 @@ fn reports<'a>(roots: &'a [Node], filter: &TaskFilter) -> Vec<TaskReport<'a>> {
     listed.map(|node| TaskReport::new(&node.task, false, Vec::new())).collect()
 }
 
-fn print(roots: &[Node], filter: &TaskFilter, output: &mut Output) -> Result<(), Failure> {
+fn print(roots: &[TaskNode], filter: &TaskFilter, output: &mut Output) -> Result<(), Failure> {
     if filter.is_empty() {
         return roots.iter().try_for_each(|root| {
             let children = match root.children.len() {
@@ -166,7 +166,7 @@ fn print(roots: &[Node], filter: &TaskFilter, output: &mut Output) -> Result<(),
 }
 
 /// Returns every node, parents before their parts.
-fn flat(roots: &[Node]) -> Vec<&Node> {
+fn flat(roots: &[TaskNode]) -> Vec<&TaskNode> {
     roots.iter().flat_map(|node| [vec![node], flat(&node.children)].concat()).collect()
 }
 
@@ -177,7 +177,7 @@ struct BranchReport<'a> {
 }
 
 fn branch_report<'a>(
-    (branch, roots): &'a (String, Vec<Node>),
+    (branch, roots): &'a (String, Vec<TaskNode>),
     filter: &TaskFilter,
 ) -> BranchReport<'a> {
     BranchReport { branch, tasks: reports(roots, filter) }
@@ -197,7 +197,7 @@ fn list_all_branches(
         Ok((branch.clone(), roots))
     };
     let all = branches.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-    let listed = |roots: &[Node]| flat(roots).iter().any(|node| filter.lists(&node.task));
+    let listed = |roots: &[TaskNode]| flat(roots).iter().any(|node| filter.lists(&node.task));
     let all: Vec<_> = all.into_iter().filter(|(_, roots)| listed(roots)).collect();
     match app.format {
         Format::Json => {
@@ -255,7 +255,7 @@ fn detail(task: &Task, children: &[Task], deeds: &[DeedReport]) -> String {
     let mut lines = vec![format!("{} \"{}\" [{}]", task.id, task.content, status)];
     lines.extend(task.parent.as_ref().map(|parent| format!("  Parent: {parent}")));
     lines.extend(task.notes.as_ref().map(|note| format!("  Note: {note}")));
-    if task.priority != Priority::Normal {
+    if task.priority != TaskPriority::Normal {
         lines.push(format!("  Priority: {}", task.priority.name()));
     }
     if !task.after.is_empty() {
@@ -290,14 +290,14 @@ pub(super) fn extra(task: &Task) -> String {
     let waits =
         if task.is_waiting() { format!("  after {}", ids.join(", ")) } else { String::new() };
     let priority = match task.priority {
-        Priority::Normal => String::new(),
-        Priority::High | Priority::Low => format!("  ({} priority)", task.priority.name()),
+        TaskPriority::Normal => String::new(),
+        TaskPriority::High | TaskPriority::Low => format!("  ({} priority)", task.priority.name()),
     };
     waits + &priority
 }
 
 /// Reports a node with everything below it.
-pub(super) fn report<'a>(node: &'a Node, path: &[&Node]) -> TaskReport<'a> {
+pub(super) fn report<'a>(node: &'a TaskNode, path: &[&TaskNode]) -> TaskReport<'a> {
     let current = path.last().is_some_and(|leaf| std::ptr::eq(*leaf, node));
     let children = node.children.iter().map(|child| report(child, path)).collect();
     TaskReport::new(&node.task, current, children)

@@ -1,6 +1,6 @@
 //! Cassettes as people write them.
 
-use convoke_domain::lane::event::{Ended, Failure, FailureKind, Usage};
+use convoke_domain::lane::event::{FailureKind, LaneFailure, TurnEnd, Usage};
 use proptest::prelude::*;
 
 use super::*;
@@ -15,24 +15,29 @@ fn entry(hash: &str, label: Option<&str>, matching: Matching) -> Entry {
         prompt: "What is it?".to_owned(),
         recorded_at: "2026-11-15T12:00:00Z".to_owned(),
     };
-    Entry { request, events: Vec::new(), end: End::Exited(0), took: Duration::from_millis(1200) }
+    Entry {
+        request,
+        events: Vec::new(),
+        end: ProcessEnd::Exited(0),
+        took: Duration::from_millis(1200),
+    }
 }
 
 fn everything() -> Entry {
     let at = Duration::from_millis;
-    let failure = Failure { kind: FailureKind::RateLimited, message: "slow down".to_owned() };
+    let failure = LaneFailure { kind: FailureKind::RateLimited, message: "slow down".to_owned() };
     let usage = Usage { input: 9, cached: 4, output: 5, reasoning: 1, micro_dollars: Some(7) };
     let ended =
-        Ended { answer: Some("It is \"42\".\n".to_owned()), failure: Some(failure.clone()) };
+        TurnEnd { answer: Some("It is \"42\".\n".to_owned()), failure: Some(failure.clone()) };
     let events = vec![
-        (at(0), Event::Session("s-1".to_owned())),
-        (at(1), Event::Model("claude-opus".to_owned())),
-        (at(1), Event::Text("Let me see.".to_owned())),
-        (at(5), Event::Tool("Read".to_owned())),
-        (at(6), Event::Usage(usage)),
-        (at(7), Event::Trouble(failure)),
-        (at(9), Event::Ended(ended)),
-        (at(10), Event::Ended(Ended { answer: None, failure: None })),
+        (at(0), LaneEvent::Session("s-1".to_owned())),
+        (at(1), LaneEvent::Model("claude-opus".to_owned())),
+        (at(1), LaneEvent::Text("Let me see.".to_owned())),
+        (at(5), LaneEvent::Tool("Read".to_owned())),
+        (at(6), LaneEvent::Usage(usage)),
+        (at(7), LaneEvent::Trouble(failure)),
+        (at(9), LaneEvent::Ended(ended)),
+        (at(10), LaneEvent::Ended(TurnEnd { answer: None, failure: None })),
     ];
     Entry { events, ..entry("h", Some("sketch/one"), Matching::Label) }
 }
@@ -40,15 +45,15 @@ fn everything() -> Entry {
 #[test]
 fn what_is_recorded_is_read_again() {
     let ends = [
-        End::Exited(3),
-        End::Signalled(9),
-        End::WallLimit,
-        End::FirstByteLimit,
-        End::StallLimit,
-        End::BudgetLimit,
-        End::Cancelled,
-        End::NotStarted,
-        End::Lost,
+        ProcessEnd::Exited(3),
+        ProcessEnd::Signalled(9),
+        ProcessEnd::WallLimit,
+        ProcessEnd::FirstByteLimit,
+        ProcessEnd::StallLimit,
+        ProcessEnd::BudgetLimit,
+        ProcessEnd::Cancelled,
+        ProcessEnd::NotStarted,
+        ProcessEnd::Lost,
     ];
     let entries: Vec<_> = ends.into_iter().map(|end| Entry { end, ..everything() }).collect();
     let lines: Vec<_> = entries.iter().map(|entry| entry.lines(None)).collect();
@@ -67,7 +72,7 @@ fn a_person_can_write_one() {
     let cassette = Cassette::parse(text).unwrap();
     let asked = Identity::new("whatever", None, None, Some("one"), None);
     let found = cassette.find(&asked).unwrap();
-    assert_eq!((found.events.len(), found.end), (2, End::Exited(0)));
+    assert_eq!((found.events.len(), found.end), (2, ProcessEnd::Exited(0)));
     assert!((cassette.pace - 0.5).abs() < f64::EPSILON);
 }
 
@@ -155,7 +160,7 @@ fn what_is_asked_is_prompt_model_and_session() {
 fn a_users_home_is_not_recorded() {
     let mut entry = everything();
     entry.request.prompt = shown("\n  Look at /home/june/x \u{7}now\nand more");
-    entry.events.insert(0, (Duration::ZERO, Event::Text("/home/june/y".to_owned())));
+    entry.events.insert(0, (Duration::ZERO, LaneEvent::Text("/home/june/y".to_owned())));
     let lines = entry.lines(Some(Path::new("/home/june")));
     assert!(!lines.contains("june"), "{lines}");
     assert!(lines.contains("\"prompt\":\"Look at ~/x now\"") && lines.contains("~/y"), "{lines}");
@@ -174,7 +179,7 @@ proptest! {
     #[test]
     fn any_words_survive(words in "(\\PC|\n|\r|\u{2028}|\u{0}){0,40}") {
         let mut entry = everything();
-        entry.events.push((Duration::from_secs(1), Event::Text(words)));
+        entry.events.push((Duration::from_secs(1), LaneEvent::Text(words)));
         let text = format!("{}\n{}", Cassette::head(), entry.lines(None));
         prop_assert_eq!(Cassette::parse(&text).unwrap().entries, [entry]);
     }

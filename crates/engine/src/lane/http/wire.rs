@@ -5,7 +5,7 @@ mod chat;
 mod messages;
 mod responses;
 
-use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Usage};
+use convoke_domain::lane::event::{FailureKind, LaneEvent, LaneFailure, TurnEnd, Usage};
 use serde_json::{Map, Value, json};
 
 use super::endpoint::{Api, Endpoint};
@@ -51,7 +51,7 @@ pub(super) fn lesser(body: &Map<String, Value>, refusal: &str) -> Option<Map<Str
 }
 
 /// Returns what a server's refusal means: by its status, else by its words.
-pub(super) fn refusal(status: u16, body: &str, retry_after: Option<&str>) -> Failure {
+pub(super) fn refusal(status: u16, body: &str, retry_after: Option<&str>) -> LaneFailure {
     let value: Value = serde_json::from_str(body).unwrap_or_default();
     let words = words(&value).unwrap_or_else(|| body.trim().to_owned());
     let words = if words.is_empty() { "no reason given".to_owned() } else { words };
@@ -72,7 +72,7 @@ fn words(value: &Value) -> Option<String> {
 }
 
 /// Returns what an error within a stream means. It has the status that the head no longer could.
-fn told(value: &Value) -> Failure {
+fn told(value: &Value) -> LaneFailure {
     let error = value.get("error").unwrap_or(value);
     let kind = error["type"].as_str().unwrap_or_default();
     let status = match kind {
@@ -90,7 +90,7 @@ enum Stop {
     /// The model has said what it has to say.
     Said,
     /// It was cut off, or says no.
-    Failed(Failure),
+    Failed(LaneFailure),
 }
 
 impl Stop {
@@ -153,7 +153,7 @@ impl Answer {
         self.refusal.extend(text.as_str().unwrap_or_default().chars().take(room));
     }
 
-    fn fail(&mut self, failure: Failure) {
+    fn fail(&mut self, failure: LaneFailure) {
         self.stop = Some(Stop::Failed(failure));
         self.is_over = true;
     }
@@ -174,7 +174,7 @@ impl Listener {
     }
 
     /// Takes in the data of one event. What is not understood is passed over.
-    pub(super) fn event(&mut self, data: &str) -> Vec<Event> {
+    pub(super) fn event(&mut self, data: &str) -> Vec<LaneEvent> {
         let answer = &mut self.answer;
         if let Ok(value) = serde_json::from_str::<Value>(data) {
             match self.api {
@@ -189,7 +189,7 @@ impl Listener {
     }
 
     /// Takes in an answer that came at once, from a server that does not stream.
-    pub(super) fn whole(&mut self, body: &str) -> Vec<Event> {
+    pub(super) fn whole(&mut self, body: &str) -> Vec<LaneEvent> {
         let Ok(value) = serde_json::from_str::<Value>(body) else { return Vec::new() };
         let answer = &mut self.answer;
         match self.api {
@@ -204,7 +204,7 @@ impl Listener {
     }
 
     /// Takes in that nothing follows. A turn of which no end was said has not ended.
-    pub(super) fn closed(&mut self) -> Vec<Event> {
+    pub(super) fn closed(&mut self) -> Vec<LaneEvent> {
         let mut events = self.news();
         if std::mem::replace(&mut self.is_told, true) {
             return events;
@@ -212,9 +212,9 @@ impl Listener {
         let answer = &mut self.answer;
         let text = std::mem::take(&mut answer.text);
         if !text.trim().is_empty() {
-            events.push(Event::Text(text.clone()));
+            events.push(LaneEvent::Text(text.clone()));
         }
-        events.extend(answer.usage.filter(|_| !answer.is_uncounted).map(Event::Usage));
+        events.extend(answer.usage.filter(|_| !answer.is_uncounted).map(LaneEvent::Usage));
         let refusal = std::mem::take(&mut answer.refusal);
         let stop = match answer.stop.take() {
             Some(Stop::Said) if text.trim().is_empty() && !refusal.trim().is_empty() => {
@@ -223,16 +223,16 @@ impl Listener {
             stop => stop,
         };
         events.extend(stop.map(|stop| {
-            Event::Ended(match stop {
-                Stop::Said => Ended { answer: Some(text), failure: None },
-                Stop::Failed(failure) => Ended { answer: None, failure: Some(failure) },
+            LaneEvent::Ended(match stop {
+                Stop::Said => TurnEnd { answer: Some(text), failure: None },
+                Stop::Failed(failure) => TurnEnd { answer: None, failure: Some(failure) },
             })
         }));
         events
     }
 
     /// Takes in that there is more than the longest answer has.
-    pub(super) fn too_long(&mut self) -> Vec<Event> {
+    pub(super) fn too_long(&mut self) -> Vec<LaneEvent> {
         self.answer.fail(failure(FailureKind::Other, TOO_LONG));
         self.closed()
     }
@@ -242,12 +242,12 @@ impl Listener {
         self.is_told
     }
 
-    fn news(&mut self) -> Vec<Event> {
+    fn news(&mut self) -> Vec<LaneEvent> {
         if self.answer.model == self.told_model {
             return Vec::new();
         }
         self.told_model.clone_from(&self.answer.model);
-        self.told_model.iter().cloned().map(Event::Model).collect()
+        self.told_model.iter().cloned().map(LaneEvent::Model).collect()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Tools that agents call, and what came of it, in one shape for all clients.
 
-use convoke_domain::receipt::shell::{Ended, Output};
-use convoke_domain::receipt::{Lines, Reader, Text};
+use convoke_domain::receipt::shell::{CommandEnd, ShellOutput};
+use convoke_domain::receipt::{FileReader, Lines, ShownText};
 
 /// A call that waits for its result.
 pub(crate) struct Call {
-    pub(crate) by: Reader,
+    pub(crate) by: FileReader,
     pub(crate) tool: Tool,
     /// Where the session was when it was made.
     pub(crate) folder: Option<String>,
@@ -29,8 +29,8 @@ pub(crate) enum Tool {
 /// What came of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outcome<'a> {
-    pub(crate) ended: Ended,
-    pub(crate) output: Output<'a>,
+    pub(crate) ended: CommandEnd,
+    pub(crate) output: ShellOutput<'a>,
     /// The lines that were shown, where the result says.
     pub(crate) lines: Option<Lines>,
     pub(crate) is_image: bool,
@@ -38,43 +38,47 @@ pub(crate) struct Outcome<'a> {
 
 impl<'a> Outcome<'a> {
     /// A failure, about which nothing more need be known.
-    pub(crate) const FAILED: Self =
-        Self { ended: Ended::Badly, output: Output::Unknown, lines: None, is_image: false };
+    pub(crate) const FAILED: Self = Self {
+        ended: CommandEnd::Badly,
+        output: ShellOutput::Unknown,
+        lines: None,
+        is_image: false,
+    };
 
     /// A file's text as it was shown.
     pub(crate) const fn file(lines: Option<Lines>, text: Option<&'a str>) -> Self {
         let output = match text {
-            Some(text) => Output::Whole(text),
-            None => Output::Unknown,
+            Some(text) => ShellOutput::Whole(text),
+            None => ShellOutput::Unknown,
         };
-        Self { ended: Ended::Well, output, lines, is_image: false }
+        Self { ended: CommandEnd::Well, output, lines, is_image: false }
     }
 
     /// A file's text of which some lines were cut.
     pub(crate) const fn cut_file(lines: Option<Lines>, text: &'a str) -> Self {
-        Self { ended: Ended::Well, output: Output::Cut(text), lines, is_image: false }
+        Self { ended: CommandEnd::Well, output: ShellOutput::Cut(text), lines, is_image: false }
     }
 
     /// A file that was shown as a picture.
     pub(crate) const IMAGE: Self =
-        Self { ended: Ended::Well, output: Output::Unknown, lines: None, is_image: true };
+        Self { ended: CommandEnd::Well, output: ShellOutput::Unknown, lines: None, is_image: true };
 
     /// What a command or a tool put out.
-    pub(crate) const fn of(ended: Ended, output: Output<'a>) -> Self {
+    pub(crate) const fn of(ended: CommandEnd, output: ShellOutput<'a>) -> Self {
         Self { ended, output, lines: None, is_image: false }
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        self.ended == Ended::Badly
+        self.ended == CommandEnd::Badly
     }
 
     /// Returns what was shown of a file.
-    pub(crate) fn text(&self) -> Text {
+    pub(crate) fn text(&self) -> ShownText {
         match self.output {
-            _ if self.is_image => Text::Image,
-            Output::Whole(text) | Output::Framed(text) => Text::Exactly(text.into()),
-            Output::Cut(text) => Text::Cut(text.into()),
-            Output::Printed(_) | Output::Unknown => Text::Unknown,
+            _ if self.is_image => ShownText::Image,
+            ShellOutput::Whole(text) | ShellOutput::Framed(text) => ShownText::Exactly(text.into()),
+            ShellOutput::Cut(text) => ShownText::Cut(text.into()),
+            ShellOutput::Printed(_) | ShellOutput::Unknown => ShownText::Unknown,
         }
     }
 }

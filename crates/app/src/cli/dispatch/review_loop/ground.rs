@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use convoke_domain::dispatch::history;
-use convoke_domain::dispatch::review_loop::Stop;
-use convoke_domain::dispatch::role::{Form, Noun, Role};
-use convoke_domain::tree::Verdict;
+use convoke_domain::dispatch::review_loop::LoopStop;
+use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptForm};
+use convoke_domain::tree::TreeVerdict;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::STATE_FILE;
 use convoke_engine::git::diff::{Watched, look};
@@ -23,8 +23,9 @@ pub(super) fn documents(
     feature: &Feature,
 ) -> Option<Vec<PathBuf>> {
     let roles = settings.roles.all().iter().filter(|role| role.name.command == command);
-    let reviewers = roles.filter(|role| role.noun == Noun::Review && role.form == Form::Review);
-    let document = |role: &Role| {
+    let reviewers =
+        roles.filter(|role| role.noun == Noun::Review && role.form == PromptForm::Review);
+    let document = |role: &DispatchRole| {
         let target = role.target.as_ref().filter(|_| !role.takes_files && !role.reads_diff)?;
         Some(feature.dir.join(target.file()))
     };
@@ -32,7 +33,7 @@ pub(super) fn documents(
 }
 
 /// Says so if files changed while all could only read, but for those that are ours.
-pub(super) fn warn_of_changes(verdict: Option<Verdict>) {
+pub(super) fn warn_of_changes(verdict: Option<TreeVerdict>) {
     let Some(mut verdict) = verdict else { return };
     let ours = [STATE_FILE, history::FILE];
     let is_known = !verdict.paths.is_empty();
@@ -54,18 +55,18 @@ impl Course<'_> {
     }
 
     /// Says whether what an earlier call found approved is still what was reviewed.
-    pub(super) fn still_approved(&self, entries: &[LoopEntry]) -> Stop {
+    pub(super) fn still_approved(&self, entries: &[LoopEntry]) -> LoopStop {
         let last = entries.iter().filter(|entry| entry.passed.is_some());
         let last = last.max_by_key(|entry| (entry.iteration, entry.at));
         let reviewed = last.and_then(|entry| Grounds::of(entry).tree);
         match (reviewed, self.tree()) {
-            (Some(reviewed), Some(now)) if reviewed == now => Stop::Approved,
-            (Some(_), Some(_)) => Stop::Outdated,
+            (Some(reviewed), Some(now)) if reviewed == now => LoopStop::Approved,
+            (Some(_), Some(_)) => LoopStop::Outdated,
             (None, _) | (_, None) => {
                 let note = "note: approved by an earlier call; Convoke cannot tell whether files \
                             changed since";
                 Voice::default().say(note);
-                Stop::Approved
+                LoopStop::Approved
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use convoke_domain::dispatch::review_loop::{Answer, Fate, Stop, fates};
+use convoke_domain::dispatch::review_loop::{FindingOutcome, LoopStop, ReviewAnswer, fates};
 use convoke_domain::text::hanging;
 use convoke_store::review_loop::LoopEntry;
 use serde::Serialize;
@@ -19,7 +19,7 @@ use crate::output::Output;
 #[derive(Serialize)]
 pub(super) struct Summary {
     #[serde(skip)]
-    reason: Stop,
+    reason: LoopStop,
     stop: &'static str,
     rounds: u32,
     answers: Vec<AnswerReport>,
@@ -78,14 +78,14 @@ struct Cost {
 
 impl Summary {
     pub(super) fn new(
-        stop: Stop,
+        stop: LoopStop,
         entries: &[LoopEntry],
-        answers: &[Answer],
+        answers: &[ReviewAnswer],
         void: &[LoopEntry],
     ) -> Self {
         let fates = fates(answers);
         let all = || entries.iter().chain(void);
-        let accepted = fates.values().filter(|it| **it == Fate::Gone).count();
+        let accepted = fates.values().filter(|it| **it == FindingOutcome::Gone).count();
         Self {
             reason: stop,
             stop: stop.name(),
@@ -113,13 +113,15 @@ impl Summary {
             Format::Text => output.data(&self.lines())?,
         }
         Ok(match self.reason {
-            Stop::Approved => Exit::Done,
-            Stop::Capped | Stop::NoProgress | Stop::ByHand | Stop::Unproven | Stop::Outdated => {
-                Exit::No
-            }
-            Stop::LaneFailed | Stop::Ambiguous => Exit::LaneFailed,
-            Stop::OverBudget => Exit::Budget,
-            Stop::Cancelled => Exit::Interrupted,
+            LoopStop::Approved => Exit::Done,
+            LoopStop::Capped
+            | LoopStop::NoProgress
+            | LoopStop::ByHand
+            | LoopStop::Unproven
+            | LoopStop::Outdated => Exit::No,
+            LoopStop::LaneFailed | LoopStop::Ambiguous => Exit::LaneFailed,
+            LoopStop::OverBudget => Exit::Budget,
+            LoopStop::Cancelled => Exit::Interrupted,
         })
     }
 
@@ -203,7 +205,7 @@ pub(super) fn is_by_hand(entry: &LoopEntry) -> bool {
 /// Lists each finding once, in the words it was found in first.
 fn finding_reports(
     entries: &[LoopEntry],
-    fates: &BTreeMap<(String, String), Fate>,
+    fates: &BTreeMap<(String, String), FindingOutcome>,
 ) -> Vec<FindingReport> {
     let mut reports: Vec<FindingReport> = Vec::new();
     for entry in entries.iter().filter(|it| it.passed.is_some()) {
@@ -216,7 +218,7 @@ fn finding_reports(
                 id,
                 role: entry.role.clone(),
                 issue: (&issue).into(),
-                fate: fate.map_or("open", Fate::name),
+                fate: fate.map_or("open", FindingOutcome::name),
             });
         }
     }
