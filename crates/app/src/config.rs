@@ -20,7 +20,7 @@ pub mod wake;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_engine::file;
 use toml::{Table, Value};
 
@@ -92,9 +92,9 @@ fn read_file(path: &Path) -> Result<Table, Failure> {
 
 fn parse_file(path: &Path) -> Result<Table, Failure> {
     let text = match file::read(path, MAX_BYTES) {
-        Finding::Absent => return Ok(Table::new()),
-        Finding::Text(text) => text,
-        Finding::Unreadable(reason) => {
+        FileFinding::Absent => return Ok(Table::new()),
+        FileFinding::Text(text) => text,
+        FileFinding::Unreadable(reason) => {
             let error = ConfigError::Unreadable { path: path.to_owned(), reason };
             return Err(Failure::new(Exit::Usage, error));
         }
@@ -151,7 +151,7 @@ fn read_authored<L: Default>(
 
 /// Tells whether the system will not even let us look at a file.
 pub fn is_out_of_reach(path: &Path) -> bool {
-    file::read(path, MAX_BYTES) == Finding::Unreadable(Unreadable::PermissionDenied)
+    file::read(path, MAX_BYTES) == FileFinding::Unreadable(Unreadable::PermissionDenied)
 }
 
 /// Reads one section of a file into a layer.

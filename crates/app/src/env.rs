@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::Client;
-use convoke_domain::ledger::place::Named;
+use convoke_domain::ledger::place::NamedPlaces;
 use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{Search, absolute, search};
 use convoke_engine::transcript::own::Homes;
@@ -178,9 +178,9 @@ impl Environment {
     }
 
     /// Returns where the ledgers of the original workflow may be, by the names its scripts use.
-    pub fn ledgers(self) -> Named {
+    pub fn ledgers(self) -> NamedPlaces {
         let path = |name| variable(name).map(PathBuf::from);
-        Named {
+        NamedPlaces {
             timing: path("LARCH_TIMING_LEDGER"),
             tokens: path("LARCH_TOKEN_LEDGER"),
             implement: self.implement_folder(),

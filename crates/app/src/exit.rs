@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 
 /// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,12 +44,12 @@ impl Exit {
     ];
 
     /// Returns what a command exits with whose lane ended so.
-    pub fn of_lane(outcome: Outcome) -> Self {
-        if outcome == Outcome::Answered {
+    pub fn of_lane(outcome: LaneOutcome) -> Self {
+        if outcome == LaneOutcome::Answered {
             Self::Done
-        } else if outcome == Outcome::Cancelled {
+        } else if outcome == LaneOutcome::Cancelled {
             Self::Interrupted
-        } else if outcome == Outcome::OverBudget {
+        } else if outcome == LaneOutcome::OverBudget {
             Self::Budget
         } else {
             Self::LaneFailed

@@ -13,16 +13,16 @@ pub mod rest;
 pub mod settings;
 
 use crate::cut::Cut;
-use crate::finding::{Finding, Unreadable};
-use crate::pack::{Item, Standing, Verdict, Why, pack};
+use crate::finding::{FileFinding, Unreadable};
+use crate::pack::{Importance, Item, PackOutcome, Why, pack};
 use crate::scaffold::is_scaffold;
 use crate::text::Text;
 use crate::token::{Tokenizer, Tokens};
-use block::Block;
+use block::BriefBlock;
 use candidate::Candidate;
 use log::LogLine;
 use name::BriefName;
-use settings::Settings;
+use settings::BriefSettings;
 
 /// What the loader met before it could look for documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub enum Folder {
 
 /// What becomes of one candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate<'a> {
+pub enum DocumentOutcome<'a> {
     /// There is no such file.
     Absent,
     /// The file is there but could not be read.
@@ -54,22 +54,25 @@ pub enum Fate<'a> {
 
 /// One name of the priority list and what became of its document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct BriefEntry<'a> {
     /// The document's name.
     pub name: &'a BriefName,
     /// What became of it.
-    pub fate: Fate<'a>,
+    pub fate: DocumentOutcome<'a>,
     /// What the part in the block costs; for a dropped text, what all of it would have cost.
     pub cost: Tokens,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> BriefEntry<'a> {
     /// Returns the part that is in the block, before its last line endings are trimmed.
     pub fn included(&self) -> Option<Text<'a>> {
         match self.fate {
-            Fate::Whole(text) => Some(text),
-            Fate::Cut(text, cut) => Some(text.before(cut.at)),
-            Fate::Absent | Fate::Unreadable(_) | Fate::Scaffold(_) | Fate::Dropped(..) => None,
+            DocumentOutcome::Whole(text) => Some(text),
+            DocumentOutcome::Cut(text, cut) => Some(text.before(cut.at)),
+            DocumentOutcome::Absent
+            | DocumentOutcome::Unreadable(_)
+            | DocumentOutcome::Scaffold(_)
+            | DocumentOutcome::Dropped(..) => None,
         }
     }
 }
@@ -77,14 +80,18 @@ impl<'a> Entry<'a> {
 /// A decided brief. Everything that can be said about it follows from the entries.
 #[derive(Debug, Clone)]
 pub struct Brief<'a> {
-    settings: &'a Settings,
+    settings: &'a BriefSettings,
     folder: &'a Folder,
-    entries: Vec<Entry<'a>>,
+    entries: Vec<BriefEntry<'a>>,
 }
 
 impl<'a> Brief<'a> {
     /// Decides about every document that was found.
-    pub fn assemble(settings: &'a Settings, folder: &'a Folder, tokenizer: &dyn Tokenizer) -> Self {
+    pub fn assemble(
+        settings: &'a BriefSettings,
+        folder: &'a Folder,
+        tokenizer: &dyn Tokenizer,
+    ) -> Self {
         let entries = match folder {
             Folder::GateClosed | Folder::Missing => Vec::new(),
             Folder::Searched(candidates) => decide(settings, candidates, tokenizer),
@@ -93,7 +100,7 @@ impl<'a> Brief<'a> {
     }
 
     /// Returns every candidate with its fate, in priority order.
-    pub fn entries(&self) -> &[Entry<'a>] {
+    pub fn entries(&self) -> &[BriefEntry<'a>] {
         &self.entries
     }
 
@@ -103,10 +110,12 @@ impl<'a> Brief<'a> {
     }
 
     /// Renders the block. A closed gate gives no byte at all, any other emptiness a header.
-    pub fn block(&self) -> Block<'a> {
+    pub fn block(&self) -> BriefBlock<'a> {
         match self.folder {
-            Folder::GateClosed => Block::nothing(),
-            Folder::Missing | Folder::Searched(_) => Block::render(self.settings, &self.entries),
+            Folder::GateClosed => BriefBlock::nothing(),
+            Folder::Missing | Folder::Searched(_) => {
+                BriefBlock::render(self.settings, &self.entries)
+            }
         }
     }
 
@@ -117,19 +126,19 @@ impl<'a> Brief<'a> {
 
     /// Returns a line for every document that had to give way.
     pub fn drops(&self) -> impl Iterator<Item = LogLine<'a>> {
-        let dropped = |entry: &&Entry<'a>| matches!(entry.fate, Fate::Dropped(..));
+        let dropped = |entry: &&BriefEntry<'a>| matches!(entry.fate, DocumentOutcome::Dropped(..));
         self.entries.iter().filter(dropped).map(|entry| LogLine::Dropped(entry.name))
     }
 }
 
 fn decide<'a>(
-    settings: &Settings,
+    settings: &BriefSettings,
     candidates: &'a [Candidate],
     tokenizer: &dyn Tokenizer,
-) -> Vec<Entry<'a>> {
+) -> Vec<BriefEntry<'a>> {
     let mut entries: Vec<_> = candidates.iter().map(first_look).collect();
     let spec = entries.iter().position(|entry| entry.is_usable() && entry.name.is_spec());
-    let protected = spec.or(entries.iter().position(Entry::is_usable));
+    let protected = spec.or(entries.iter().position(BriefEntry::is_usable));
     let last = candidates.len().saturating_sub(1);
     let mut usable: Vec<_> =
         entries.iter_mut().enumerate().filter(|(_, it)| it.is_usable()).collect();
@@ -139,11 +148,11 @@ fn decide<'a>(
             let text = entry.included()?;
             entry.cost = tokenizer.count(text);
             let standing = if Some(*index) == protected {
-                Standing::Protected
+                Importance::Protected
             } else if *index == last {
-                Standing::Expendable
+                Importance::Expendable
             } else {
-                Standing::Ordinary
+                Importance::Ordinary
             };
             Some(Item { text, cost: entry.cost, standing })
         })
@@ -156,27 +165,29 @@ fn decide<'a>(
 }
 
 /// Tells what a candidate would be if the budget were endless.
-fn first_look(candidate: &Candidate) -> Entry<'_> {
+fn first_look(candidate: &Candidate) -> BriefEntry<'_> {
     let fate = match &candidate.finding {
-        Finding::Absent => Fate::Absent,
-        Finding::Unreadable(reason) => Fate::Unreadable(*reason),
-        Finding::Text(content) if is_scaffold(content) => Fate::Scaffold(Text::new(content)),
-        Finding::Text(content) => Fate::Whole(Text::new(content)),
+        FileFinding::Absent => DocumentOutcome::Absent,
+        FileFinding::Unreadable(reason) => DocumentOutcome::Unreadable(*reason),
+        FileFinding::Text(content) if is_scaffold(content) => {
+            DocumentOutcome::Scaffold(Text::new(content))
+        }
+        FileFinding::Text(content) => DocumentOutcome::Whole(Text::new(content)),
     };
-    Entry { name: &candidate.name, fate, cost: Tokens::default() }
+    BriefEntry { name: &candidate.name, fate, cost: Tokens::default() }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> BriefEntry<'a> {
     fn is_usable(&self) -> bool {
-        matches!(self.fate, Fate::Whole(_))
+        matches!(self.fate, DocumentOutcome::Whole(_))
     }
 
-    fn settle(&mut self, text: Text<'a>, verdict: Verdict, tokenizer: &dyn Tokenizer) {
+    fn settle(&mut self, text: Text<'a>, verdict: PackOutcome, tokenizer: &dyn Tokenizer) {
         match verdict {
-            Verdict::Whole => {}
-            Verdict::Dropped(why) => self.fate = Fate::Dropped(text, why),
-            Verdict::Cut(cut) => {
-                self.fate = Fate::Cut(text, cut);
+            PackOutcome::Whole => {}
+            PackOutcome::Dropped(why) => self.fate = DocumentOutcome::Dropped(text, why),
+            PackOutcome::Cut(cut) => {
+                self.fate = DocumentOutcome::Cut(text, cut);
                 self.cost = tokenizer.count(text.before(cut.at));
             }
         }
@@ -194,26 +205,26 @@ mod tests {
     const NOTES: &str = "# Notes\n\nUsers leave at step 3.\n";
 
     fn text(name: &str, content: &str) -> Candidate {
-        found(name, Finding::Text(content.to_owned()))
+        found(name, FileFinding::Text(content.to_owned()))
     }
 
-    fn found(name: &str, finding: Finding) -> Candidate {
+    fn found(name: &str, finding: FileFinding) -> Candidate {
         Candidate { name: BriefName::parse(name).unwrap(), finding }
     }
 
-    fn with_budget(tokens: u64) -> Settings {
+    fn with_budget(tokens: u64) -> BriefSettings {
         Layer { budget: Budget::new(tokens), ..Layer::default() }.settle(Configured::Somewhere)
     }
 
     /// Assembles and returns the block and the log, one line each.
-    fn assembled(settings: &Settings, folder: &Folder) -> (String, String) {
+    fn assembled(settings: &BriefSettings, folder: &Folder) -> (String, String) {
         let brief = Brief::assemble(settings, folder, &Estimate);
         let log = brief.log().iter().map(|line| line.to_string() + "\n").collect();
         (brief.block().to_string(), log)
     }
 
     #[track_caller]
-    fn check(settings: &Settings, candidates: Vec<Candidate>, block: &str, log: &str) {
+    fn check(settings: &BriefSettings, candidates: Vec<Candidate>, block: &str, log: &str) {
         let folder = Folder::Searched(candidates);
         assert_eq!(assembled(settings, &folder), (block.to_owned(), log.to_owned()));
     }
@@ -223,9 +234,9 @@ mod tests {
     fn a_block_cites_every_document_and_names_the_unreadable_one() {
         let candidates = vec![
             text("spec", CHECKOUT),
-            found("system", Finding::Unreadable(Unreadable::PermissionDenied)),
+            found("system", FileFinding::Unreadable(Unreadable::PermissionDenied)),
             text("research", NOTES),
-            found("pencil-plan", Finding::Absent),
+            found("pencil-plan", FileFinding::Absent),
         ];
         let block = "## Design Context (from .moai/design/)\n\n> source: .moai/design/spec.md\n\
             # Checkout\n\n## Goal\nOne-page checkout.\n\n## Frames\n- Cart\n- Pay\n\n\
@@ -271,7 +282,7 @@ mod tests {
     #[test]
     fn a_scaffold_beside_an_unreadable_document_is_still_all_there_is() {
         let candidates = vec![
-            found("spec", Finding::Unreadable(Unreadable::InvalidUtf8)),
+            found("spec", FileFinding::Unreadable(Unreadable::InvalidUtf8)),
             text("system", "_TBD_"),
         ];
         let block = "## Design Context (from .moai/design/)\n\n\
@@ -285,8 +296,8 @@ mod tests {
     #[test]
     fn an_empty_folder_says_nothing() {
         let header = "## Design Context (from .moai/design/)\n";
-        check(&with_budget(9), vec![found("spec", Finding::Absent)], header, "");
-        let unreadable = vec![found("spec", Finding::Unreadable(Unreadable::Io))];
+        check(&with_budget(9), vec![found("spec", FileFinding::Absent)], header, "");
+        let unreadable = vec![found("spec", FileFinding::Unreadable(Unreadable::Io))];
         let block = format!("{header}\n> warnings: [spec unreadable: i/o error]\n");
         check(&with_budget(9), unreadable, &block, "");
     }
@@ -300,7 +311,7 @@ mod tests {
             run `convoke brief init` to create a design folder\n";
         let header = "## Design Context (from .moai/design/)\n";
         assert_eq!(assembled(&settings, &Folder::Missing), (header.to_owned(), log.to_owned()));
-        let literal = Settings { literal_source: true, ..settings };
+        let literal = BriefSettings { literal_source: true, ..settings };
         let (_, log) = assembled(&literal, &Folder::Missing);
         let original = "run /moai init or SPEC-DESIGN-DOCS-001 to create\n";
         assert!(log.ends_with(original), "{log}");
@@ -319,10 +330,10 @@ mod tests {
     #[test]
     fn documents_and_warnings_come_in_priority_order() {
         let candidates = vec![
-            found("zeta", Finding::Unreadable(Unreadable::IsADirectory)),
+            found("zeta", FileFinding::Unreadable(Unreadable::IsADirectory)),
             text("b", "2"),
             text("a", "1"),
-            found("eta", Finding::Unreadable(Unreadable::OutsideDir)),
+            found("eta", FileFinding::Unreadable(Unreadable::OutsideDir)),
         ];
         let block = "## Design Context (from .moai/design/)\n\n> source: .moai/design/b.md\n2\n\n\
             > source: .moai/design/a.md\n1\n\n\
@@ -357,7 +368,10 @@ mod tests {
         let settings = with_budget(10);
         let brief = Brief::assemble(&settings, &folder, &Estimate);
         let fates: Vec<_> = brief.entries().iter().map(|entry| entry.fate).collect();
-        assert!(matches!(fates[..], [Fate::Scaffold(_), Fate::Cut(..), Fate::Dropped(..)]));
+        assert!(matches!(
+            fates[..],
+            [DocumentOutcome::Scaffold(_), DocumentOutcome::Cut(..), DocumentOutcome::Dropped(..)]
+        ));
     }
 
     // B-41: `spec` is the one that is never dropped, whatever its rank.
@@ -367,7 +381,10 @@ mod tests {
         let settings = with_budget(10);
         let brief = Brief::assemble(&settings, &folder, &Estimate);
         let fates: Vec<_> = brief.entries().iter().map(|entry| entry.fate).collect();
-        assert!(matches!(fates[..], [Fate::Dropped(..), Fate::Whole(_)]), "{fates:?}");
+        assert!(
+            matches!(fates[..], [DocumentOutcome::Dropped(..), DocumentOutcome::Whole(_)]),
+            "{fates:?}"
+        );
     }
 
     // B-33: citations, markers and warnings are free.
@@ -375,7 +392,7 @@ mod tests {
     fn only_documents_cost_tokens() {
         let folder = Folder::Searched(vec![
             text("spec", "abcd"),
-            found("system", Finding::Unreadable(Unreadable::TooLarge)),
+            found("system", FileFinding::Unreadable(Unreadable::TooLarge)),
         ]);
         let settings = with_budget(2);
         let brief = Brief::assemble(&settings, &folder, &Estimate);

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The result of trying to read one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum FileFinding {
     /// There is no such file.
     Absent,
     /// There is one, but it gives no text.

@@ -18,9 +18,9 @@ pub const VENDORS: [&str; 3] = ["codex", "cursor", "gemini"];
 /// Words that are no request, or a value that a ledger does not take.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Misuse(String);
+pub struct LedgerMisuse(String);
 
-impl Misuse {
+impl LedgerMisuse {
     fn new(text: impl Into<String>) -> Self {
         // What was typed must not begin a line of its own.
         Self(text.into().replace(char::is_control, " "))

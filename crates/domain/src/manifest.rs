@@ -23,7 +23,7 @@ const VERSION: &str = "1";
 
 /// A file that a manifest names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Artifact {
+pub enum ManifestArtifact {
     /// The plan.
     Plan,
     /// How the reviewers' findings were voted on.
@@ -40,7 +40,7 @@ pub enum Artifact {
     Diagram,
 }
 
-impl Artifact {
+impl ManifestArtifact {
     /// All of them, in the order of their lines.
     pub const ALL: [Self; 7] = [
         Self::Plan,
@@ -153,7 +153,7 @@ pub enum Rejection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// The artifacts' paths, in the order of their lines.
-    pub paths: Vec<(Artifact, String)>,
+    pub paths: Vec<(ManifestArtifact, String)>,
     /// When it was written.
     pub timestamp: String,
     /// Whose it is.
@@ -198,7 +198,7 @@ impl Manifest {
             return Err(Rejection::UnsupportedVersion);
         }
         let mut paths = Vec::new();
-        for artifact in Artifact::ALL {
+        for artifact in ManifestArtifact::ALL {
             match value(artifact.key()) {
                 Some(path) => paths.push((artifact, path)),
                 None if artifact.is_optional() => {}
@@ -213,7 +213,7 @@ impl Manifest {
     /// Makes the manifest of a bundle whose artifacts lie in one folder.
     pub fn of_folder(
         folder: &str,
-        artifacts: &[Artifact],
+        artifacts: &[ManifestArtifact],
         timestamp: &str,
         session_id: &str,
     ) -> Result<Self, Unspeakable> {
@@ -221,7 +221,8 @@ impl Manifest {
             return Err(Unspeakable);
         }
         let folder = folder.trim_end_matches('/');
-        let path = |artifact: &Artifact| (*artifact, format!("{folder}/{}", artifact.file()));
+        let path =
+            |artifact: &ManifestArtifact| (*artifact, format!("{folder}/{}", artifact.file()));
         Ok(Self {
             paths: artifacts.iter().map(path).collect(),
             timestamp: timestamp.to_owned(),
@@ -306,7 +307,7 @@ fn pair(line: &[u8]) -> Result<(&str, &str), Rejection> {
 
 fn is_known(key: &str) -> bool {
     ["MANIFEST_VERSION", "TIMESTAMP", "SESSION_ID"].contains(&key)
-        || Artifact::ALL.iter().any(|artifact| artifact.key() == key)
+        || ManifestArtifact::ALL.iter().any(|artifact| artifact.key() == key)
 }
 
 #[cfg(test)]

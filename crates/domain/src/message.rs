@@ -80,7 +80,7 @@ pub struct Message {
 
 /// Something an agent did, in the words that follow its name: `dispatched spec-reviewer subagent`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct ActivityEvent {
     /// Its number in the store.
     pub id: i64,
     /// Who did it.
@@ -111,7 +111,7 @@ pub struct ActivityLine {
 /// Renders messages and events for `reader`, merged by time, oldest first.
 pub fn activity(
     messages: &[Message],
-    events: &[Event],
+    events: &[ActivityEvent],
     reader: &AgentName,
     clock: Offset,
 ) -> Vec<ActivityLine> {
@@ -162,7 +162,12 @@ mod tests {
         AgentName::parse(name).unwrap()
     }
 
-    fn shown(messages: &[Message], events: &[Event], reader: &str, clock: Offset) -> Vec<String> {
+    fn shown(
+        messages: &[Message],
+        events: &[ActivityEvent],
+        reader: &str,
+        clock: Offset,
+    ) -> Vec<String> {
         let lines = activity(messages, events, &name(reader), clock);
         lines.into_iter().map(|line| line.text).collect()
     }
@@ -181,9 +186,9 @@ mod tests {
         }
     }
 
-    fn event(id: i64, time: &str, actor: &str, verb_phrase: &str) -> Event {
+    fn event(id: i64, time: &str, actor: &str, verb_phrase: &str) -> ActivityEvent {
         let (actor, verb_phrase) = (name(actor), verb_phrase.to_owned());
-        Event { id, actor, verb_phrase, created_at: at(time) }
+        ActivityEvent { id, actor, verb_phrase, created_at: at(time) }
     }
 
     // W-36, W-9: by time, oldest first, the reader's own deeds as "You".

@@ -11,7 +11,7 @@ use crate::token::{Budget, Tokenizer, Tokens};
 
 /// Which texts give way when not all of them fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Policy {
+pub enum PackPolicy {
     /// Drop from the bottom, but cut a text that could never fit if the others leave it room.
     #[default]
     Contract,
@@ -21,7 +21,7 @@ pub enum Policy {
     Fill,
 }
 
-impl Policy {
+impl PackPolicy {
     /// Every policy, in the order shown to users.
     pub const ALL: [Self; 3] = [Self::Contract, Self::Strict, Self::Fill];
 
@@ -42,7 +42,7 @@ impl Policy {
 
 /// How much a text matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum Importance {
     /// Never dropped.
     Protected,
     /// Dropped from the bottom; may be cut instead.
@@ -59,12 +59,12 @@ pub struct Item<'a> {
     /// What all of it costs.
     pub cost: Tokens,
     /// How much it matters.
-    pub standing: Standing,
+    pub standing: Importance,
 }
 
 /// What became of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PackOutcome {
     /// All of it is in.
     Whole,
     /// Everything before the cut is in.
@@ -98,16 +98,16 @@ impl fmt::Display for Why {
 pub fn pack(
     items: &[Item<'_>],
     budget: Budget,
-    policy: Policy,
+    policy: PackPolicy,
     tokenizer: &dyn Tokenizer,
-) -> Vec<Verdict> {
+) -> Vec<PackOutcome> {
     let mut packing = Packing {
         items,
         budget: budget.tokens(),
         tokenizer,
-        verdicts: vec![Verdict::Whole; items.len()],
+        verdicts: vec![PackOutcome::Whole; items.len()],
     };
-    if policy != Policy::Fill {
+    if policy != PackPolicy::Fill {
         packing.drop_from_the_bottom(policy);
     }
     packing.include_in_order();
@@ -118,17 +118,17 @@ struct Packing<'a> {
     items: &'a [Item<'a>],
     budget: Tokens,
     tokenizer: &'a dyn Tokenizer,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<PackOutcome>,
 }
 
 impl Packing<'_> {
-    fn drop_from_the_bottom(&mut self, policy: Policy) {
+    fn drop_from_the_bottom(&mut self, policy: PackPolicy) {
         while self.cost_of_kept() > self.budget {
             let Some(lowest) = self.kept().rev().find(|&i| !self.is_protected(i)) else { return };
-            if policy == Policy::Contract && self.is_worth_cutting(lowest) {
+            if policy == PackPolicy::Contract && self.is_worth_cutting(lowest) {
                 return;
             }
-            self.verdicts[lowest] = Verdict::Dropped(Why::OverBudget);
+            self.verdicts[lowest] = PackOutcome::Dropped(Why::OverBudget);
         }
     }
 
@@ -137,7 +137,7 @@ impl Packing<'_> {
     fn is_worth_cutting(&self, candidate: usize) -> bool {
         let item = &self.items[candidate];
         let others = self.kept().filter(|&i| i != candidate).map(|i| self.items[i].cost).sum();
-        item.standing != Standing::Expendable
+        item.standing != Importance::Expendable
             && item.cost > self.budget
             && self.cut(candidate, self.budget.less(others)).is_some()
     }
@@ -151,16 +151,16 @@ impl Packing<'_> {
             let item = &self.items[index];
             let room = self.budget.less(used).less(self.reserved_after(index));
             self.verdicts[index] = if full && !self.is_protected(index) {
-                Verdict::Dropped(Why::AfterCut)
+                PackOutcome::Dropped(Why::AfterCut)
             } else if item.cost <= room {
                 used += item.cost;
-                Verdict::Whole
+                PackOutcome::Whole
             } else if let Some(cut) = self.cut(index, room) {
                 full = true;
-                Verdict::Cut(cut)
+                PackOutcome::Cut(cut)
             } else {
                 full = true;
-                Verdict::Dropped(Why::NoBorder)
+                PackOutcome::Dropped(Why::NoBorder)
             };
         }
     }
@@ -182,7 +182,7 @@ impl Packing<'_> {
     }
 
     fn kept(&self) -> impl DoubleEndedIterator<Item = usize> {
-        (0..self.items.len()).filter(|&i| !matches!(self.verdicts[i], Verdict::Dropped(_)))
+        (0..self.items.len()).filter(|&i| !matches!(self.verdicts[i], PackOutcome::Dropped(_)))
     }
 
     fn cost_of_kept(&self) -> Tokens {
@@ -190,7 +190,7 @@ impl Packing<'_> {
     }
 
     fn is_protected(&self, index: usize) -> bool {
-        self.items[index].standing == Standing::Protected
+        self.items[index].standing == Importance::Protected
     }
 }
 
@@ -214,38 +214,43 @@ mod tests {
 
     /// Packs texts in priority order, the first protected unless said otherwise, the last of four
     /// expendable, and renders the verdicts.
-    fn packed(texts: &[String], protected: usize, budget: u64, policy: Policy) -> (String, String) {
+    fn packed(
+        texts: &[String],
+        protected: usize,
+        budget: u64,
+        policy: PackPolicy,
+    ) -> (String, String) {
         let texts: Vec<_> = texts.iter().map(|text| Text::new(text)).collect();
         let items: Vec<_> = (0..texts.len())
             .map(|i| Item {
                 text: texts[i],
                 cost: Estimate.count(texts[i]),
                 standing: match i {
-                    _ if i == protected => Standing::Protected,
-                    3 => Standing::Expendable,
-                    _ => Standing::Ordinary,
+                    _ if i == protected => Importance::Protected,
+                    3 => Importance::Expendable,
+                    _ => Importance::Ordinary,
                 },
             })
             .collect();
         let verdicts = pack(&items, Budget::new(budget).unwrap(), policy, &Estimate);
         let mut used = Tokens::default();
         let words = verdicts.iter().zip(&items).map(|(verdict, item)| match verdict {
-            Verdict::Whole => {
+            PackOutcome::Whole => {
                 used += item.cost;
                 "whole".to_owned()
             }
-            Verdict::Cut(cut) => {
+            PackOutcome::Cut(cut) => {
                 used += Estimate.count(item.text.before(cut.at));
                 format!("cut {}", cut.at)
             }
-            Verdict::Dropped(_) => "dropped".to_owned(),
+            PackOutcome::Dropped(_) => "dropped".to_owned(),
         });
         let words = words.collect::<Vec<_>>().join(", ");
         (words, used.to_string())
     }
 
     #[track_caller]
-    fn check(texts: &[String], policy: Policy, words: &str, used: &str) {
+    fn check(texts: &[String], policy: PackPolicy, words: &str, used: &str) {
         assert_eq!(packed(texts, 0, 20_000, policy), (words.to_owned(), used.to_owned()));
     }
 
@@ -256,18 +261,23 @@ mod tests {
     // B-42: what fits stays, also when it fits exactly.
     #[test]
     fn everything_that_fits_is_whole() {
-        check(&plain(&[21_085, 9_588, 10_748]), Policy::Contract, "whole, whole, whole", "11391.6");
+        check(
+            &plain(&[21_085, 9_588, 10_748]),
+            PackPolicy::Contract,
+            "whole, whole, whole",
+            "11391.6",
+        );
         let exact = plain(&[40_000, 32_000, 724]);
-        assert_eq!(packed(&exact, 0, 20_000, Policy::Contract).1, "19999.1");
+        assert_eq!(packed(&exact, 0, 20_000, PackPolicy::Contract).1, "19999.1");
         let all = plain(&[40, 40]);
-        assert_eq!(packed(&all, 0, 22, Policy::Contract).0, "whole, whole");
-        assert_eq!(packed(&all, 0, 21, Policy::Contract).0, "whole, dropped");
+        assert_eq!(packed(&all, 0, 22, PackPolicy::Contract).0, "whole, whole");
+        assert_eq!(packed(&all, 0, 21, PackPolicy::Contract).0, "whole, dropped");
     }
 
     // B-40..B-44: the worked table.
     #[test]
     fn the_least_important_text_gives_way_first() {
-        let contract = Policy::Contract;
+        let contract = PackPolicy::Contract;
         check(
             &plain(&[24_000, 20_000, 20_000, 16_000]),
             contract,
@@ -303,13 +313,13 @@ mod tests {
     #[test]
     fn a_text_that_could_never_fit_is_cut_instead() {
         let words = "whole, whole, cut 27990, dropped";
-        check(&research_too_long(), Policy::Contract, words, "19797.8");
+        check(&research_too_long(), PackPolicy::Contract, words, "19797.8");
     }
 
     // B-43.2: each of the four conditions, taken away alone.
     #[test]
     fn a_text_is_dropped_when_one_reason_to_cut_it_is_missing() {
-        let contract = Policy::Contract;
+        let contract = PackPolicy::Contract;
         let three_whole = "whole, whole, dropped, dropped";
         let mut no_border = research_too_long();
         no_border[2] = text(120_000, &[30_110]);
@@ -330,25 +340,25 @@ mod tests {
     #[test]
     fn strict_never_cuts_to_keep_and_fill_always_tries() {
         let words = "whole, whole, dropped, dropped";
-        check(&research_too_long(), Policy::Strict, words, "12100.0");
+        check(&research_too_long(), PackPolicy::Strict, words, "12100.0");
         let words = "whole, whole, cut 27990, dropped";
-        check(&research_too_long(), Policy::Fill, words, "19797.8");
+        check(&research_too_long(), PackPolicy::Fill, words, "19797.8");
         let two = [text(54_544, &[]), text(29_092, &[5_000, 15_000, 19_000])];
-        check(&two, Policy::Contract, "whole, dropped", "14999.6");
-        check(&two, Policy::Fill, "whole, cut 15000", "19124.6");
+        check(&two, PackPolicy::Contract, "whole, dropped", "14999.6");
+        check(&two, PackPolicy::Fill, "whole, cut 15000", "19124.6");
     }
 
     // B-44: nobody is skipped to admit a lower text, not even when there was no border to cut at.
     #[test]
     fn after_the_first_text_that_does_not_fit_nothing_follows() {
         let texts = [text(40_000, &[]), text(40_000, &[]), text(4, &[])];
-        check(&texts, Policy::Fill, "whole, dropped, dropped", "11000.0");
+        check(&texts, PackPolicy::Fill, "whole, dropped, dropped", "11000.0");
     }
 
     // B-41, B-53, B-55
     #[test]
     fn the_protected_text_is_cut_wherever_it_must_be() {
-        let contract = Policy::Contract;
+        let contract = PackPolicy::Contract;
         check(&plain(&[90_000]), contract, "cut 72724", "19999.1");
         let one_line = plain(&[100]);
         assert_eq!(packed(&one_line, 0, 1, contract), ("cut 0".to_owned(), "0.0".to_owned()));
@@ -357,17 +367,17 @@ mod tests {
     // B-41, B-45: the protected text survives at any rank, under any policy.
     #[test]
     fn the_protected_text_survives_below_a_longer_one() {
-        for policy in Policy::ALL {
+        for policy in PackPolicy::ALL {
             let texts = [text(120_000, &[9_000, 30_000]), text(60_000, &[])];
             let (words, _) = packed(&texts, 1, 20_000, policy);
             let expected = match policy {
-                Policy::Strict => "dropped, whole",
-                Policy::Contract | Policy::Fill => "cut 9000, whole",
+                PackPolicy::Strict => "dropped, whole",
+                PackPolicy::Contract | PackPolicy::Fill => "cut 9000, whole",
             };
             assert_eq!(words, expected, "{policy:?}");
         }
         let both_too_long = [text(120_000, &[9_000]), text(90_000, &[])];
-        assert_eq!(packed(&both_too_long, 1, 20_000, Policy::Fill).0, "dropped, cut 72724");
+        assert_eq!(packed(&both_too_long, 1, 20_000, PackPolicy::Fill).0, "dropped, cut 72724");
     }
 
     proptest! {
@@ -385,7 +395,7 @@ mod tests {
                 })
                 .collect();
             let protected = protected % texts.len();
-            for policy in Policy::ALL {
+            for policy in PackPolicy::ALL {
                 let (words, used) = packed(&texts, protected, budget, policy);
                 let verdicts: Vec<_> = words.split(", ").collect();
                 let tenths: u64 = used.replace('.', "").parse().unwrap();

@@ -16,14 +16,14 @@ pub struct TaskSection<'a> {
 
 /// A plan taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan<'a> {
+pub struct ParsedPlan<'a> {
     /// Everything up to the first rule or the first task, without the last line endings.
     pub opening: &'a str,
     /// The tasks, in order.
     pub tasks: Vec<TaskSection<'a>>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> ParsedPlan<'a> {
     /// Takes a plan apart. Headings inside code fences are code.
     pub fn parse(text: &'a str) -> Self {
         let mut fences = Fences::default();
@@ -137,7 +137,7 @@ mod tests {
     // W-39
     #[test]
     fn a_plan_is_its_opening_and_its_tasks() {
-        let plan = Plan::parse(PLAN);
+        let plan = ParsedPlan::parse(PLAN);
         assert_eq!(plan.opening, "# Authentication\n\n**Goal:** log in");
         let found: Vec<_> = plan.tasks.iter().map(|task| (task.number, task.title)).collect();
         assert_eq!(
@@ -156,24 +156,24 @@ mod tests {
     // W-39: without a rule the opening ends at the first task, without either at the end.
     #[test]
     fn the_opening_ends_at_the_first_of_rule_and_task() {
-        assert_eq!(Plan::parse("a\n## Task 1: x\n").opening, "a");
-        assert_eq!(Plan::parse("a\n\nb\n").opening, "a\n\nb");
-        assert_eq!(Plan::parse("---\nfront: matter\n---\nb\n").opening, "---\nfront: matter");
+        assert_eq!(ParsedPlan::parse("a\n## Task 1: x\n").opening, "a");
+        assert_eq!(ParsedPlan::parse("a\n\nb\n").opening, "a\n\nb");
+        assert_eq!(ParsedPlan::parse("---\nfront: matter\n---\nb\n").opening, "---\nfront: matter");
     }
 
     // W-82e
     #[test]
     fn the_shortest_form_is_heading_and_files() {
-        let plan = Plan::parse(PLAN);
+        let plan = ParsedPlan::parse(PLAN);
         let files = "### Task 2: Add login endpoint\n\n**Files:**\n- Create: `login.go`\n\
             - Test: `login_test.go`";
         assert_eq!(plan.task("2").unwrap().heading_and_files(), files);
         assert_eq!(plan.task("20").unwrap().heading_and_files(), "### Task 20: Not two");
         let spaced =
-            Plan::parse("## Task 1: a\n\n**Files:**\n\n1. a.rs\n2. b.rs\n\n**Step**\n- x\n");
+            ParsedPlan::parse("## Task 1: a\n\n**Files:**\n\n1. a.rs\n2. b.rs\n\n**Step**\n- x\n");
         let short = "## Task 1: a\n\n**Files:**\n1. a.rs\n2. b.rs";
         assert_eq!(spaced.tasks[0].heading_and_files(), short);
-        assert_eq!(Plan::parse("#Task 3: glued\n").tasks, []);
+        assert_eq!(ParsedPlan::parse("#Task 3: glued\n").tasks, []);
         // Steps are left out altogether, wherever their list begins.
         for steps in [
             "- [ ] **Step 1: Test**\n\n```\nx\n```\n\n- [ ] **Step 2: Code**",
@@ -183,7 +183,7 @@ mod tests {
             "- Step 1: test\n- Step 2: code",
         ] {
             let text = format!("## Task 1: a\n\n**Files:**\n- Create: `a.rs`\n{steps}\n");
-            let short = Plan::parse(&text).tasks[0].heading_and_files();
+            let short = ParsedPlan::parse(&text).tasks[0].heading_and_files();
             assert_eq!(short, "## Task 1: a\n\n**Files:**\n- Create: `a.rs`", "{steps}");
         }
     }
@@ -208,7 +208,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_plan(text in "(#{0,4} ?(Task ?)?[0-9.]{0,3}[`~]{0,4}-{0,3}\r?\n?){0,12}") {
-            let plan = Plan::parse(&text);
+            let plan = ParsedPlan::parse(&text);
             for task in &plan.tasks {
                 prop_assert!(text.contains(task.text));
                 prop_assert!(!task.number.is_empty());

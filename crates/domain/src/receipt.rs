@@ -24,7 +24,7 @@ pub struct Read {
     /// Its place among everything that happened in the session.
     pub step: usize,
     /// Who looked.
-    pub by: Reader,
+    pub by: FileReader,
     /// What came of it.
     pub seen: Seen,
     /// The step at which the client took it out of the conversation again, if it did.
@@ -33,7 +33,7 @@ pub struct Read {
 
 /// Whose eyes a file was before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reader {
+pub enum FileReader {
     /// The agent that gave the answer.
     Answerer,
     /// An agent that it sent; only that one's report reached the answer.
@@ -50,7 +50,7 @@ pub enum Seen {
         /// Which lines.
         lines: Lines,
         /// How they read.
-        text: Text,
+        text: ShownText,
     },
     /// The file was asked for, and nothing of it was shown.
     Nothing {
@@ -64,7 +64,7 @@ pub enum Seen {
         /// Which lines.
         lines: Lines,
         /// What stands in the output; unknown if the agent was perhaps shown less.
-        text: Text,
+        text: ShownText,
         /// The command, or the part of it in doubt.
         command: String,
     },
@@ -102,7 +102,7 @@ impl Lines {
 
 /// How shown lines read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Text {
+pub enum ShownText {
     /// Exactly so.
     Exactly(Arc<str>),
     /// They stand somewhere in this, beside other things.
@@ -115,7 +115,7 @@ pub enum Text {
     Unknown,
 }
 
-impl Text {
+impl ShownText {
     /// Tells whether nothing was shown of a file that says something.
     fn is_nothing_of(&self, now: &Contents<'_>) -> bool {
         let is_blank = match self {
@@ -174,7 +174,7 @@ pub struct Receipt {
     /// What the file is called in the demand.
     pub name: String,
     /// Whether it was read.
-    pub standing: Standing,
+    pub standing: ReadState,
     /// A command before the answer that may have shown it, or more of it, or another version.
     pub doubt: Option<String>,
     /// The file as it was read, if all of it was shown at once and its text is known.
@@ -183,7 +183,7 @@ pub struct Receipt {
 
 /// Whether a demanded file was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum ReadState {
     /// Every line of it, as it is now or as far as anybody can tell.
     Whole,
     /// Only some of its lines.
@@ -229,7 +229,7 @@ pub enum Weight {
     Refuted,
 }
 
-impl Standing {
+impl ReadState {
     /// Tells what this proves.
     pub const fn weight(&self) -> Weight {
         match self {
@@ -260,27 +260,27 @@ fn receipt(file: &Demanded<'_>, reads: &[Read], answered: Option<usize>) -> Rece
     let is_early = |read: &&Read| answered.is_none_or(|answer| read.step < answer);
     let (early, late): (Vec<&Read>, Vec<&Read>) = reads.iter().partition(is_early);
     let (own, sent): (Vec<&Read>, Vec<&Read>) =
-        early.into_iter().partition(|read| read.by == Reader::Answerer);
+        early.into_iter().partition(|read| read.by == FileReader::Answerer);
     let is_kept =
         |read: &&Read| read.forgotten.is_none_or(|at| answered.is_some_and(|answer| answer < at));
     let (kept, lost): (Vec<&Read>, Vec<&Read>) = own.iter().copied().partition(is_kept);
     let of = |reads: &[&Read]| Coverage::of(&path, &file.now, reads);
     let shows_any = |reads: &[&Read]| of(reads).standing().is_some();
     let coverage = of(&kept);
-    let was_whole = !lost.is_empty() && of(&own).standing() == Some(Standing::Whole);
+    let was_whole = !lost.is_empty() && of(&own).standing() == Some(ReadState::Whole);
     let doubt = doubt(&path, &file.now, &kept);
     let standing = match coverage.standing() {
-        Some(Standing::Whole) => Some(Standing::Whole),
-        _ if was_whole => Some(Standing::Forgotten),
+        Some(ReadState::Whole) => Some(ReadState::Whole),
+        _ if was_whole => Some(ReadState::Forgotten),
         standing => standing,
     };
     let standing = standing
-        .or_else(|| doubt.as_ref().map(|_| Standing::Unsure))
-        .or_else(|| shows_any(&lost).then_some(Standing::Forgotten))
-        .or_else(|| shows_any(&sent).then_some(Standing::OnlySubagent))
-        .or_else(|| shows_any(&late).then_some(Standing::OnlyAfterAnswer))
+        .or_else(|| doubt.as_ref().map(|_| ReadState::Unsure))
+        .or_else(|| shows_any(&lost).then_some(ReadState::Forgotten))
+        .or_else(|| shows_any(&sent).then_some(ReadState::OnlySubagent))
+        .or_else(|| shows_any(&late).then_some(ReadState::OnlyAfterAnswer))
         .or_else(|| namesake(&path, &own))
-        .unwrap_or_else(|| Standing::NotRead { attempts: attempts(&path, &file.now, &own) });
+        .unwrap_or_else(|| ReadState::NotRead { attempts: attempts(&path, &file.now, &own) });
     Receipt { name: file.name.to_owned(), standing, doubt, shown_whole: coverage.shown_whole() }
 }
 
@@ -288,7 +288,7 @@ fn receipt(file: &Demanded<'_>, reads: &[Read], answered: Option<usize>) -> Rece
 /// what it is relative to is no better than that. A command that showed all of it is in no doubt.
 fn doubt(path: &str, now: &Contents<'_>, reads: &[&Read]) -> Option<String> {
     let is_whole = |read: &&&Read| {
-        matches!(&read.seen, Seen::Lines { path: shown, lines: Lines::Whole, text: Text::Exactly(text) }
+        matches!(&read.seen, Seen::Lines { path: shown, lines: Lines::Whole, text: ShownText::Exactly(text) }
             if shown == path && now.readings().contains(&text.as_ref()))
     };
     let proven: Vec<usize> = reads.iter().filter(is_whole).map(|read| read.step).collect();
@@ -311,12 +311,12 @@ fn doubt_of(path: &str, now: &Contents<'_>, seen: &Seen) -> Option<String> {
     }
 }
 
-fn namesake(path: &str, reads: &[&Read]) -> Option<Standing> {
+fn namesake(path: &str, reads: &[&Read]) -> Option<ReadState> {
     let name = path::base_name(path);
     let is_one = |shown: &str| shown != path && path::base_name(shown).eq_ignore_ascii_case(name);
     reads.iter().find_map(|read| match &read.seen {
         Seen::Lines { path: shown, .. } if is_one(shown) => {
-            Some(Standing::OnlyNamesake { path: shown.clone() })
+            Some(ReadState::OnlyNamesake { path: shown.clone() })
         }
         Seen::Lines { .. } | Seen::Maybe { .. } | Seen::Nothing { .. } | Seen::Perhaps { .. } => {
             None

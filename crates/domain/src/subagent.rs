@@ -5,7 +5,7 @@ use crate::markdown::{bare, lines};
 
 /// A subagent's part in a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Role(String);
+pub struct SubagentRole(String);
 
 /// A text that names no role.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +14,7 @@ pub struct InvalidRole {
     given: String,
 }
 
-impl Role {
+impl SubagentRole {
     /// Reads a role such as `implementer` or `spec-reviewer`.
     pub fn parse(given: &str) -> Result<Self, InvalidRole> {
         let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -56,7 +56,7 @@ impl Role {
 #[derive(Debug, Clone, Copy)]
 pub struct Assignment<'a> {
     /// Its part.
-    pub role: &'a Role,
+    pub role: &'a SubagentRole,
     /// The task's words.
     pub task: &'a str,
     /// Its instructions.
@@ -123,7 +123,7 @@ fn deindented(lines: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn assignment<'a>(role: &'a Role, context: Option<&'a str>) -> Assignment<'a> {
+    fn assignment<'a>(role: &'a SubagentRole, context: Option<&'a str>) -> Assignment<'a> {
         Assignment {
             role,
             task: "Task 2: Add login endpoint",
@@ -137,7 +137,7 @@ mod tests {
     // W-70, W-72, W-73
     #[test]
     fn an_implementer_gets_its_task_and_guidelines() {
-        let role = Role::parse("implementer").unwrap();
+        let role = SubagentRole::parse("implementer").unwrap();
         assert_eq!(
             prompt(&assignment(&role, Some("Task 1 is complete."))),
             "# Implementer Subagent\n\nYou are implementing Task 2: Add login endpoint.\n\n\
@@ -153,13 +153,13 @@ mod tests {
     // W-70
     #[test]
     fn a_reviewer_gets_no_guidelines() {
-        let role = Role::parse("code-quality-reviewer").unwrap();
+        let role = SubagentRole::parse("code-quality-reviewer").unwrap();
         let text = prompt(&assignment(&role, None));
         assert!(text.starts_with(
             "# Code Quality Reviewer Subagent\n\nYou are reviewing Task 2: Add login endpoint.\n"
         ));
         assert!(text.ends_with("## Context from Orchestrator\n(none)\n"));
-        assert!(Role::parse("../x").is_err() && Role::parse("").is_err());
+        assert!(SubagentRole::parse("../x").is_err() && SubagentRole::parse("").is_err());
     }
 
     // W-71

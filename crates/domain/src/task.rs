@@ -17,14 +17,14 @@ use jiff::Timestamp;
 use crate::agent::{Agent, AgentStatus};
 use crate::scope::AgentName;
 use id::TaskId;
-use priority::Priority;
+use priority::TaskPriority;
 
 /// The most levels a tree may have; a deeper one is no plan any more.
 pub const DEEPEST: usize = 64;
 
 /// How far a task is, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum TaskStatus {
     /// Not begun.
     Pending,
     /// Begun.
@@ -35,7 +35,7 @@ pub enum Status {
     Skipped,
 }
 
-impl Status {
+impl TaskStatus {
     /// Every status, in the order of a task's life.
     pub const ALL: [Self; 4] = [Self::Pending, Self::InProgress, Self::Completed, Self::Skipped];
 
@@ -64,7 +64,7 @@ impl Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// As its status says.
-    Stored(Status),
+    Stored(TaskStatus),
     /// Open, and its agent waits for something.
     Blocked,
     /// Open, and its agent has failed.
@@ -77,10 +77,14 @@ pub enum State {
 
 impl State {
     /// Derives the state: closed is closed, otherwise the agent's trouble is the task's.
-    pub const fn of(status: Status, agent: Option<AgentStatus>) -> Self {
+    pub const fn of(status: TaskStatus, agent: Option<AgentStatus>) -> Self {
         match (status, agent) {
-            (Status::Pending | Status::InProgress, Some(AgentStatus::Blocked)) => Self::Blocked,
-            (Status::Pending | Status::InProgress, Some(AgentStatus::Failed)) => Self::Failed,
+            (TaskStatus::Pending | TaskStatus::InProgress, Some(AgentStatus::Blocked)) => {
+                Self::Blocked
+            }
+            (TaskStatus::Pending | TaskStatus::InProgress, Some(AgentStatus::Failed)) => {
+                Self::Failed
+            }
             (status, _) => Self::Stored(status),
         }
     }
@@ -97,7 +101,7 @@ impl State {
     /// Returns the words shown to agents.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Stored(Status::InProgress) => "in progress",
+            Self::Stored(TaskStatus::InProgress) => "in progress",
             Self::Stored(status) => status.name(),
             Self::Blocked => "blocked",
             Self::Failed => "failed",
@@ -140,9 +144,9 @@ pub struct Task {
     /// Who does it.
     pub agent: Option<AgentName>,
     /// How far it is.
-    pub status: Status,
+    pub status: TaskStatus,
     /// How urgent it is among its siblings.
-    pub priority: Priority,
+    pub priority: TaskPriority,
     /// The tasks that come before it.
     pub after: Vec<TaskId>,
     /// Those of them that are open. A store finds them out; they may belong to another plan.
@@ -164,7 +168,7 @@ pub struct Task {
 impl Task {
     /// Tells whether it is not begun and a task that comes before it is open.
     pub fn is_waiting(&self) -> bool {
-        self.status == Status::Pending && !self.waits_for.is_empty()
+        self.status == TaskStatus::Pending && !self.waits_for.is_empty()
     }
 
     /// Returns what people call the task: `Task 2` of `Task 2: Add login endpoint`.
@@ -203,7 +207,7 @@ pub(crate) mod fixture {
         let parent = word().map(|id| TaskId::parse(id).unwrap());
         let order = word().unwrap().parse().unwrap();
         let agent = word().map(|name| AgentName::parse(name).unwrap());
-        let status = Status::parse(word().unwrap()).unwrap();
+        let status = TaskStatus::parse(word().unwrap()).unwrap();
         Task {
             id,
             parent,
@@ -213,7 +217,7 @@ pub(crate) mod fixture {
             order,
             agent,
             status,
-            priority: Priority::Normal,
+            priority: TaskPriority::Normal,
             after: Vec::new(),
             waits_for: Vec::new(),
             skill: None,
@@ -247,12 +251,12 @@ mod tests {
     #[test]
     fn an_agents_trouble_is_its_open_tasks_trouble() {
         let cases = [
-            (Status::Pending, None, "pending"),
-            (Status::InProgress, Some(AgentStatus::Busy), "in progress"),
-            (Status::InProgress, Some(AgentStatus::Blocked), "blocked"),
-            (Status::Pending, Some(AgentStatus::Failed), "failed"),
-            (Status::Completed, Some(AgentStatus::Failed), "completed"),
-            (Status::Skipped, Some(AgentStatus::Blocked), "skipped"),
+            (TaskStatus::Pending, None, "pending"),
+            (TaskStatus::InProgress, Some(AgentStatus::Busy), "in progress"),
+            (TaskStatus::InProgress, Some(AgentStatus::Blocked), "blocked"),
+            (TaskStatus::Pending, Some(AgentStatus::Failed), "failed"),
+            (TaskStatus::Completed, Some(AgentStatus::Failed), "completed"),
+            (TaskStatus::Skipped, Some(AgentStatus::Blocked), "skipped"),
         ];
         for (status, agent, words) in cases {
             assert_eq!(State::of(status, agent).words(), words, "{status:?} {agent:?}");

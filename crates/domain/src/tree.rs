@@ -10,7 +10,7 @@ pub mod sidecar;
 
 /// What is known of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum TreeStatus {
     /// Nothing changed.
     Clean,
     /// Something did.
@@ -19,7 +19,7 @@ pub enum Status {
     Unknown,
 }
 
-impl Status {
+impl TreeStatus {
     /// Every status.
     pub const ALL: [Self; 3] = [Self::Clean, Self::Dirty, Self::Unknown];
 
@@ -40,7 +40,7 @@ impl Status {
 
 /// Why a tree is not clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum DirtyReason {
     /// There is something that is not committed.
     CheckpointDirty,
     /// Files changed.
@@ -95,7 +95,7 @@ pub enum Reason {
     LookTimedOut,
 }
 
-impl Reason {
+impl DirtyReason {
     /// Every reason.
     pub const ALL: [Self; 26] = [
         Self::CheckpointDirty,
@@ -196,11 +196,11 @@ impl Reason {
 
 /// What became of a tree between two looks at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct TreeVerdict {
     /// What is known.
-    pub status: Status,
+    pub status: TreeStatus,
     /// Why it is not clean.
-    pub reason: Option<Reason>,
+    pub reason: Option<DirtyReason>,
     /// What changed, as it can be shown.
     pub paths: Vec<String>,
 }
@@ -208,18 +208,18 @@ pub struct Verdict {
 /// How many paths a sentence names.
 const NAMED: usize = 10;
 
-impl Verdict {
+impl TreeVerdict {
     /// Nothing changed.
-    pub const CLEAN: Self = Self { status: Status::Clean, reason: None, paths: Vec::new() };
+    pub const CLEAN: Self = Self { status: TreeStatus::Clean, reason: None, paths: Vec::new() };
 
     /// Nobody can tell.
-    pub const fn unknown(reason: Reason) -> Self {
-        Self { status: Status::Unknown, reason: Some(reason), paths: Vec::new() }
+    pub const fn unknown(reason: DirtyReason) -> Self {
+        Self { status: TreeStatus::Unknown, reason: Some(reason), paths: Vec::new() }
     }
 
     /// Something changed.
-    pub const fn dirty(reason: Reason, paths: Vec<String>) -> Self {
-        Self { status: Status::Dirty, reason: Some(reason), paths }
+    pub const fn dirty(reason: DirtyReason, paths: Vec<String>) -> Self {
+        Self { status: TreeStatus::Dirty, reason: Some(reason), paths }
     }
 
     /// Says what there is to say about a tree around somebody who could only read; `None` if all is
@@ -227,13 +227,13 @@ impl Verdict {
     pub fn warning(&self, reader: &str) -> Option<String> {
         let reason = self.reason?;
         match self.status {
-            Status::Clean => None,
-            Status::Unknown if reason == Reason::NotARepository => None,
-            Status::Unknown => Some(format!(
+            TreeStatus::Clean => None,
+            TreeStatus::Unknown if reason == DirtyReason::NotARepository => None,
+            TreeStatus::Unknown => Some(format!(
                 "warning: nobody can tell whether the working tree changed: {}",
                 reason.words()
             )),
-            Status::Dirty => {
+            TreeStatus::Dirty => {
                 let what =
                     if self.paths.is_empty() { reason.words().to_owned() } else { self.named() };
                 Some(format!(
@@ -245,8 +245,8 @@ impl Verdict {
 
     /// Says what makes a tree suspect in which agents could only read: its status, and the reason with
     /// what changed. `None` if all is well, or if there is nothing that could be watched.
-    pub fn suspicion(&self) -> Option<(Status, String)> {
-        let reason = self.reason.filter(|reason| *reason != Reason::NotARepository)?;
+    pub fn suspicion(&self) -> Option<(TreeStatus, String)> {
+        let reason = self.reason.filter(|reason| *reason != DirtyReason::NotARepository)?;
         let named =
             if self.paths.is_empty() { String::new() } else { format!(" ({})", self.named()) };
         Some((self.status, format!("{}{named}", reason.name())))
@@ -269,50 +269,50 @@ mod tests {
     // P-352
     #[test]
     fn every_word_is_read_back() {
-        for status in Status::ALL {
-            assert_eq!(Status::parse(status.name()), Some(status));
+        for status in TreeStatus::ALL {
+            assert_eq!(TreeStatus::parse(status.name()), Some(status));
         }
-        for reason in Reason::ALL {
-            assert_eq!(Reason::parse(reason.name()), Some(reason));
+        for reason in DirtyReason::ALL {
+            assert_eq!(DirtyReason::parse(reason.name()), Some(reason));
         }
-        assert_eq!((Status::parse("Clean"), Reason::parse("")), (None, None));
+        assert_eq!((TreeStatus::parse("Clean"), DirtyReason::parse("")), (None, None));
     }
 
     #[test]
     fn a_warning_names_what_changed() {
         let paths = |count: usize| (0..count).map(|it| it.to_string()).collect();
-        let said = |verdict: Verdict| verdict.warning("codex");
-        assert_eq!(said(Verdict::CLEAN), None);
-        assert_eq!(said(Verdict::unknown(Reason::NotARepository)), None);
+        let said = |verdict: TreeVerdict| verdict.warning("codex");
+        assert_eq!(said(TreeVerdict::CLEAN), None);
+        assert_eq!(said(TreeVerdict::unknown(DirtyReason::NotARepository)), None);
         assert_eq!(
-            said(Verdict::unknown(Reason::LookFailed)).as_deref(),
+            said(TreeVerdict::unknown(DirtyReason::LookFailed)).as_deref(),
             Some(
                 "warning: nobody can tell whether the working tree changed: it could not be looked at"
             )
         );
         let changed = "warning: the working tree changed while codex could only read: ";
         assert_eq!(
-            said(Verdict::dirty(Reason::WorkingTreeDirty, paths(12))).unwrap(),
+            said(TreeVerdict::dirty(DirtyReason::WorkingTreeDirty, paths(12))).unwrap(),
             format!("{changed}0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more")
         );
         assert_eq!(
-            said(Verdict::dirty(Reason::IndexChanged, Vec::new())).unwrap(),
+            said(TreeVerdict::dirty(DirtyReason::IndexChanged, Vec::new())).unwrap(),
             format!("{changed}what is staged changed")
         );
     }
 
     #[test]
     fn a_suspicion_has_a_status_and_a_reason() {
-        let said = |verdict: Verdict| verdict.suspicion();
-        assert_eq!(said(Verdict::CLEAN), None);
-        assert_eq!(said(Verdict::unknown(Reason::NotARepository)), None);
-        let unknown = (Status::Unknown, "look-failed".to_owned());
-        assert_eq!(said(Verdict::unknown(Reason::LookFailed)), Some(unknown));
+        let said = |verdict: TreeVerdict| verdict.suspicion();
+        assert_eq!(said(TreeVerdict::CLEAN), None);
+        assert_eq!(said(TreeVerdict::unknown(DirtyReason::NotARepository)), None);
+        let unknown = (TreeStatus::Unknown, "look-failed".to_owned());
+        assert_eq!(said(TreeVerdict::unknown(DirtyReason::LookFailed)), Some(unknown));
         let hook = vec![".git/hooks/pre-commit".to_owned()];
         let dirty = "git-settings-changed (.git/hooks/pre-commit)".to_owned();
         assert_eq!(
-            said(Verdict::dirty(Reason::SettingsChanged, hook)),
-            Some((Status::Dirty, dirty))
+            said(TreeVerdict::dirty(DirtyReason::SettingsChanged, hook)),
+            Some((TreeStatus::Dirty, dirty))
         );
     }
 }

@@ -1,6 +1,6 @@
 //! The wake-up: the text that puts an agent back where it was.
 //!
-//! [`Facts`] is everything known about the agent, [`layout`] how it reads, [`deeds`] what it should
+//! [`WakeFacts`] is everything known about the agent, [`layout`] how it reads, [`deeds`] what it should
 //! do next by what was recorded, [`next_step`] the same as the original guessed it, and [`fit`] how it is shortened when there is too little room.
 //! [`news`] is what an agent is told that still has its memory.
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use self::deeds::Known;
 use crate::message::ActivityLine;
 use crate::pin::Pin;
-use crate::plan::Plan;
+use crate::plan::ParsedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
 use crate::skill::prune::Forms;
@@ -24,14 +24,14 @@ use crate::task::outline::Outline;
 
 /// Whom the wake-up is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
+pub enum WakeProfile {
     /// An agent with a task of its own.
     Agent,
     /// The agent that leads the others.
     Orchestrator,
 }
 
-impl Profile {
+impl WakeProfile {
     /// Both profiles.
     pub const ALL: [Self; 2] = [Self::Agent, Self::Orchestrator];
 
@@ -51,7 +51,7 @@ impl Profile {
 
 /// How much an agent is told each time it wakes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum WakeMode {
     /// Everything, always.
     #[default]
     Seed,
@@ -59,7 +59,7 @@ pub enum Mode {
     V0,
 }
 
-impl Mode {
+impl WakeMode {
     /// Both modes.
     pub const ALL: [Self; 2] = [Self::Seed, Self::V0];
 
@@ -166,7 +166,7 @@ pub enum PlanText<'a> {
         /// Its path, as stored.
         file: &'a str,
         /// Its text.
-        plan: Plan<'a>,
+        plan: ParsedPlan<'a>,
     },
     /// There is no such file.
     Missing {
@@ -194,11 +194,11 @@ pub struct NewMessage {
 
 /// Everything that is known about an agent when it wakes.
 #[derive(Debug, Clone)]
-pub struct Facts<'a> {
+pub struct WakeFacts<'a> {
     /// Who wakes.
     pub reader: AgentName,
     /// As what.
-    pub profile: Profile,
+    pub profile: WakeProfile,
     /// In which order.
     pub order: Order,
     /// What gives way.
@@ -233,11 +233,11 @@ mod tests {
     #[test]
     fn only_an_agent_that_remembers_is_told_only_the_news() {
         for (mode, woken_before, compacted, expected) in [
-            (Mode::Seed, false, false, Extent::Everything),
-            (Mode::Seed, true, false, Extent::Everything),
-            (Mode::V0, false, false, Extent::Everything),
-            (Mode::V0, true, true, Extent::Everything),
-            (Mode::V0, true, false, Extent::News),
+            (WakeMode::Seed, false, false, Extent::Everything),
+            (WakeMode::Seed, true, false, Extent::Everything),
+            (WakeMode::V0, false, false, Extent::Everything),
+            (WakeMode::V0, true, true, Extent::Everything),
+            (WakeMode::V0, true, false, Extent::News),
         ] {
             assert_eq!(mode.extent(woken_before, compacted), expected, "{mode:?} {woken_before}");
         }

@@ -22,10 +22,10 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::brief::candidate::Candidate;
 use convoke_domain::brief::diagnostic::Diagnostic;
-use convoke_domain::brief::name::{BriefName, Priority};
-use convoke_domain::brief::settings::{Configured, DesignDir, Layer, Settings};
+use convoke_domain::brief::name::{BriefName, DocumentPriority};
+use convoke_domain::brief::settings::{BriefSettings, Configured, DesignDir, Layer};
 use convoke_domain::brief::{Brief, Folder};
-use convoke_domain::finding::Finding;
+use convoke_domain::finding::FileFinding;
 use convoke_domain::token::Tokenizer;
 
 use crate::{batch, file};
@@ -56,7 +56,7 @@ pub struct Layers {
 #[derive(Debug, Clone)]
 pub struct Resolved {
     /// The settings.
-    pub settings: Settings,
+    pub settings: BriefSettings,
     /// Remarks about the configuration.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -77,7 +77,7 @@ pub fn resolve(project: &Path, layers: Layers) -> Resolved {
     let all = layers.call.over(layers.project).over(foreign.layer).over(layers.user);
     let settings = all.settle(configured);
     let mut diagnostics = [layers.diagnostics, foreign.diagnostics].concat();
-    if settings.priority != Priority::default() {
+    if settings.priority != DocumentPriority::default() {
         diagnostics.push(Diagnostic::PriorityCustom);
     }
     Resolved { settings, diagnostics }
@@ -96,7 +96,7 @@ pub struct ReadTrace {
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The settings in force.
-    pub settings: Settings,
+    pub settings: BriefSettings,
     /// The folder that was looked at.
     pub dir: PathBuf,
     /// What it held.
@@ -136,7 +136,7 @@ pub fn load(project: &Path, mode: Mode, resolved: Resolved) -> Loaded {
 /// Tells whether the default folder is a link out of the project: one in a cloned repository must not
 /// bring other documents of its user into a prompt. A folder of another name was chosen by the user,
 /// or was checked before.
-pub fn leads_out(project: &Path, settings: &Settings) -> bool {
+pub fn leads_out(project: &Path, settings: &BriefSettings) -> bool {
     settings.dir == DesignDir::default()
         && !file::stays_inside(project, Path::new(DesignDir::DEFAULT))
 }
@@ -171,21 +171,21 @@ impl Loaded {
     /// Tells whether any document gave text, scaffold or not.
     pub fn has_text(&self) -> bool {
         let Folder::Searched(candidates) = &self.folder else { return false };
-        candidates.iter().any(|candidate| matches!(candidate.finding, Finding::Text(_)))
+        candidates.iter().any(|candidate| matches!(candidate.finding, FileFinding::Text(_)))
     }
 }
 
 /// Reads one document of the design folder.
-pub fn read(dir: &Path, name: &BriefName, settings: &Settings) -> Finding {
+pub fn read(dir: &Path, name: &BriefName, settings: &BriefSettings) -> FileFinding {
     file::read_inside(dir, &dir.join(name.file_name()), settings.max_file_bytes)
 }
 
 fn nul_remark(candidate: &Candidate) -> Option<Diagnostic> {
     match &candidate.finding {
-        Finding::Text(text) if text.as_bytes().contains(&0) => {
+        FileFinding::Text(text) if text.as_bytes().contains(&0) => {
             Some(Diagnostic::ContainsNul { name: candidate.name.clone() })
         }
-        Finding::Text(_) | Finding::Absent | Finding::Unreadable(_) => None,
+        FileFinding::Text(_) | FileFinding::Absent | FileFinding::Unreadable(_) => None,
     }
 }
 

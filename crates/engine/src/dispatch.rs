@@ -12,11 +12,11 @@ pub mod task;
 
 use std::path::Path;
 
-use convoke_domain::dispatch::artifact::Artifact;
-use convoke_domain::dispatch::prompt::{Iteration, Parts, prompt};
+use convoke_domain::dispatch::artifact::FeatureArtifact;
+use convoke_domain::dispatch::prompt::{Iteration, PromptParts, prompt};
 use convoke_domain::dispatch::required::{Prd, Reference};
-use convoke_domain::dispatch::role::{Profile, Role};
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::dispatch::role::{DispatchRole, PromptProfile};
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::text::Text;
 
 use self::feature::{Feature, MAX_BYTES};
@@ -28,9 +28,9 @@ use crate::file;
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
     /// Whom it is for.
-    pub role: &'a Role,
+    pub role: &'a DispatchRole,
     /// In which order.
-    pub profile: Profile,
+    pub profile: PromptProfile,
     /// What the role is asked.
     pub rubric: &'a str,
     /// How it is to answer.
@@ -65,7 +65,7 @@ pub enum DispatchError {
     #[error("cannot review `{artifact}`: there is none in `{feature}`")]
     NoTarget {
         /// The artifact.
-        artifact: Artifact,
+        artifact: FeatureArtifact,
         /// The feature's folder.
         feature: String,
     },
@@ -73,7 +73,7 @@ pub enum DispatchError {
     #[error("cannot read `{artifact}` in `{feature}`: {reason}")]
     Unreadable {
         /// The artifact.
-        artifact: Artifact,
+        artifact: FeatureArtifact,
         /// The feature's folder.
         feature: String,
         /// Why.
@@ -88,11 +88,11 @@ pub enum DispatchError {
 pub fn references(
     feature: &Feature,
     project: &Path,
-    artifacts: &[&Artifact],
+    artifacts: &[&FeatureArtifact],
 ) -> (Vec<Reference>, Vec<String>) {
     let mut remarks = feature.diagnostics.clone();
     // Only who is sent to the PRD asks where it is.
-    let prd = if artifacts.contains(&&Artifact::PRD) {
+    let prd = if artifacts.contains(&&FeatureArtifact::PRD) {
         let (prd, found) = feature.prd(project);
         remarks.extend(found);
         prd
@@ -102,7 +102,7 @@ pub fn references(
     let dir = feature.dir.display().to_string();
     let references: Vec<_> =
         artifacts.iter().map(|it| Reference::resolve(it, &dir, &prd)).collect();
-    for reference in references.iter().filter(|it| it.artifact != Artifact::PRD) {
+    for reference in references.iter().filter(|it| it.artifact != FeatureArtifact::PRD) {
         let is_file = |path: &String| std::fs::metadata(path).is_ok_and(|it| it.is_file());
         if !reference.path.as_ref().is_some_and(is_file) {
             remarks.push(format!("artifact_missing:{}", reference.artifact));
@@ -123,7 +123,7 @@ pub fn assemble(
         Some(artifact) => Some(text(feature, artifact)?),
         None => None,
     };
-    let prompt = prompt(&Parts {
+    let prompt = prompt(&PromptParts {
         role: order.role,
         profile: order.profile,
         rubric: order.rubric,
@@ -141,12 +141,12 @@ pub fn assemble(
 }
 
 /// Reads an artifact that is needed.
-pub(crate) fn text(feature: &Feature, artifact: &Artifact) -> Result<String, DispatchError> {
+pub(crate) fn text(feature: &Feature, artifact: &FeatureArtifact) -> Result<String, DispatchError> {
     let (artifact, dir) = (artifact.clone(), feature.dir.display().to_string());
     match feature.read(&artifact) {
-        Finding::Text(text) => Ok(text),
-        Finding::Absent => Err(DispatchError::NoTarget { artifact, feature: dir }),
-        Finding::Unreadable(reason) => {
+        FileFinding::Text(text) => Ok(text),
+        FileFinding::Absent => Err(DispatchError::NoTarget { artifact, feature: dir }),
+        FileFinding::Unreadable(reason) => {
             Err(DispatchError::Unreadable { artifact, feature: dir, reason })
         }
     }

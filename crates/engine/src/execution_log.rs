@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use convoke_domain::execution_log::{Category, append as appended};
-use convoke_domain::finding::Finding;
+use convoke_domain::finding::FileFinding;
 
 use crate::file;
 
@@ -70,9 +70,9 @@ fn add(
 ) -> Result<(), LogError> {
     let _lock = LockFolder::take(log)?;
     let before = match file::read(log, MAX_BYTES) {
-        Finding::Text(text) => text,
-        Finding::Absent => String::new(),
-        Finding::Unreadable(reason) => {
+        FileFinding::Text(text) => text,
+        FileFinding::Absent => String::new(),
+        FileFinding::Unreadable(reason) => {
             return Err(LogError::Unreadable { path: log.to_owned(), reason });
         }
     };

@@ -6,14 +6,14 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::finding::{FileFinding, Unreadable};
 
 /// Reads a file that must lie in `dir`. A link may point anywhere inside it.
 ///
 /// What is judged is what is opened: the path is resolved first, and the last step of opening it
 /// follows no link, so a file that is swapped meanwhile is refused and not read. Only a folder on
 /// the way that is swapped at that moment could still mislead.
-pub fn read_inside(dir: &Path, path: &Path, max_bytes: u64) -> Finding {
+pub fn read_inside(dir: &Path, path: &Path, max_bytes: u64) -> FileFinding {
     finding(fs::symlink_metadata(path).map_err(Refusal::from).and_then(|named| {
         if named.is_symlink() {
             read_regular(&inside(dir, path)?, max_bytes)
@@ -24,7 +24,7 @@ pub fn read_inside(dir: &Path, path: &Path, max_bytes: u64) -> Finding {
 }
 
 /// Reads a file wherever it lies.
-pub fn read(path: &Path, max_bytes: u64) -> Finding {
+pub fn read(path: &Path, max_bytes: u64) -> FileFinding {
     match fs::canonicalize(path) {
         Ok(path) => finding(read_regular(&path, max_bytes)),
         Err(error) => finding(Err(error.into())),
@@ -32,7 +32,7 @@ pub fn read(path: &Path, max_bytes: u64) -> Finding {
 }
 
 /// Reads a file that must lie somewhere below `dir`, whatever folders on the way are links.
-pub fn read_below(dir: &Path, path: &Path, max_bytes: u64) -> Finding {
+pub fn read_below(dir: &Path, path: &Path, max_bytes: u64) -> FileFinding {
     let named = fs::symlink_metadata(path).map_err(Refusal::from);
     finding(named.and_then(|_| read_regular(&inside(dir, path)?, max_bytes)))
 }
@@ -61,8 +61,8 @@ pub fn stays_inside(dir: &Path, path: &Path) -> bool {
 /// Reads a file wherever it lies, if it gives a text.
 pub fn text(path: &Path, max_bytes: u64) -> Option<String> {
     match read(path, max_bytes) {
-        Finding::Text(text) => Some(text),
-        Finding::Absent | Finding::Unreadable(_) => None,
+        FileFinding::Text(text) => Some(text),
+        FileFinding::Absent | FileFinding::Unreadable(_) => None,
     }
 }
 
@@ -79,8 +79,8 @@ pub fn lossy_text(path: &Path, max_bytes: u64) -> Option<String> {
 /// Reads a file below `dir`, if it gives a text.
 pub fn text_below(dir: &Path, path: &Path, max_bytes: u64) -> Option<String> {
     match read_below(dir, path, max_bytes) {
-        Finding::Text(text) => Some(text),
-        Finding::Absent | Finding::Unreadable(_) => None,
+        FileFinding::Text(text) => Some(text),
+        FileFinding::Absent | FileFinding::Unreadable(_) => None,
     }
 }
 
@@ -178,11 +178,11 @@ enum Refusal {
     Unreadable(Unreadable),
 }
 
-fn finding(result: Result<String, Refusal>) -> Finding {
+fn finding(result: Result<String, Refusal>) -> FileFinding {
     match result {
-        Ok(text) => Finding::Text(text),
-        Err(Refusal::Absent) => Finding::Absent,
-        Err(Refusal::Unreadable(reason)) => Finding::Unreadable(reason),
+        Ok(text) => FileFinding::Text(text),
+        Err(Refusal::Absent) => FileFinding::Absent,
+        Err(Refusal::Unreadable(reason)) => FileFinding::Unreadable(reason),
     }
 }
 
@@ -290,9 +290,9 @@ mod tests {
         fs::create_dir(&dir).unwrap();
         make(&dir);
         let found = match read_inside(&dir, &dir.join("spec.md"), LIMIT) {
-            Finding::Absent => "absent".to_owned(),
-            Finding::Unreadable(reason) => reason.to_string(),
-            Finding::Text(text) => format!("text {text:?}"),
+            FileFinding::Absent => "absent".to_owned(),
+            FileFinding::Unreadable(reason) => reason.to_string(),
+            FileFinding::Text(text) => format!("text {text:?}"),
         };
         assert_eq!(found, expected);
     }
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn the_limit_holds_while_reading() {
         let found = read(Path::new("/proc/cpuinfo"), 10);
-        assert_eq!(found, Finding::Unreadable(Unreadable::TooLarge));
+        assert_eq!(found, FileFinding::Unreadable(Unreadable::TooLarge));
     }
 
     // No memory can hold this file, and it is refused instead of tried.
@@ -340,7 +340,7 @@ mod tests {
         let path = top.path().join("a");
         let made = File::create(&path).unwrap().set_len(1 << 43);
         if made.is_ok() {
-            assert_eq!(read(&path, u64::MAX), Finding::Unreadable(Unreadable::TooLarge));
+            assert_eq!(read(&path, u64::MAX), FileFinding::Unreadable(Unreadable::TooLarge));
         }
     }
 
@@ -350,7 +350,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let path = top.path().join("a");
         fs::write(&path, "text").unwrap();
-        assert_eq!(read(&path, u64::MAX), Finding::Text("text".to_owned()));
+        assert_eq!(read(&path, u64::MAX), FileFinding::Text("text".to_owned()));
     }
 
     #[cfg(unix)]
@@ -393,7 +393,7 @@ mod tests {
                     }
                 });
                 let leaks = (0..20_000).filter(|_| {
-                    read_inside(&dir, &path, LIMIT) == Finding::Text("secret".to_owned())
+                    read_inside(&dir, &path, LIMIT) == FileFinding::Text("secret".to_owned())
                 });
                 let leaks = leaks.count();
                 done.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -422,7 +422,7 @@ mod tests {
             symlink("real", top.path().join("design")).unwrap();
             let dir = top.path().join("design");
             let found = read_inside(&dir, &dir.join("spec.md"), LIMIT);
-            assert_eq!(found, Finding::Text("x".to_owned()));
+            assert_eq!(found, FileFinding::Text("x".to_owned()));
         }
     }
 }

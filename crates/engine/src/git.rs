@@ -20,7 +20,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::finding::Finding;
+use convoke_domain::finding::FileFinding;
 
 use crate::file;
 
@@ -104,8 +104,8 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
 
 fn line(path: &Path) -> Option<String> {
     match file::read(path, MAX_BYTES) {
-        Finding::Text(text) => text.lines().next().map(str::to_owned),
-        Finding::Absent | Finding::Unreadable(_) => None,
+        FileFinding::Text(text) => text.lines().next().map(str::to_owned),
+        FileFinding::Absent | FileFinding::Unreadable(_) => None,
     }
 }
 

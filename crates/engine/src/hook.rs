@@ -8,8 +8,8 @@ use convoke_domain::hook::{Client, Moment, Noticed, SAVED, Trace};
 use convoke_domain::pin::Pin;
 use convoke_domain::scope::Address;
 use convoke_domain::token::{Budget, Estimate};
-use convoke_domain::wake::fit::Room;
-use convoke_domain::wake::{Extent, Order, Profile};
+use convoke_domain::wake::fit::WakeLimits;
+use convoke_domain::wake::{Extent, Order, WakeProfile};
 use convoke_store::agent::AgentChange;
 use convoke_store::delivery::{LastText, Session, Wording};
 use convoke_store::error::StoreError;
@@ -81,7 +81,7 @@ pub struct Heard<'a> {
     /// Whose session it is.
     pub agent: &'a Address,
     /// As what the agent wakes.
-    pub profile: Profile,
+    pub profile: WakeProfile,
     /// The most a wake-up may cost.
     pub budget: Budget,
     /// When.
@@ -256,7 +256,7 @@ fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assemble
     };
     let bytes = room(heard.entry.of, most_bytes(heard));
     let most_bytes = Some(bytes.saturating_sub(notice(heard).len()));
-    let room = Room { budget: heard.budget, most_bytes };
+    let room = WakeLimits { budget: heard.budget, most_bytes };
     let assembled = assemble(sources, &call, room, &Estimate)?;
     let empty =
         assembled.task.is_none() && assembled.message_id.is_none() && assembled.pins.is_empty();

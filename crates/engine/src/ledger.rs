@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::finding::Finding;
+use convoke_domain::finding::FileFinding;
 use convoke_domain::ledger::bracket::Bracket;
-use convoke_domain::ledger::place::Named;
+use convoke_domain::ledger::place::NamedPlaces;
 use convoke_domain::ledger::tokens::{file_name, session_id};
 
 use crate::file;
@@ -75,7 +75,7 @@ pub fn real(path: &Path) -> Option<PathBuf> {
 
 /// Returns what the token ledger of a session is called, by the id that is named, the one in the
 /// file that a workflow leaves in its folder, or the working folder.
-pub fn token_file(named: &Named, id: Option<&str>, working: &Path) -> String {
+pub fn token_file(named: &NamedPlaces, id: Option<&str>, working: &Path) -> String {
     let file = named.token_folder().map(|folder| folder.join("session-id"));
     let file = file.and_then(|path| file::text(&path, 4096));
     let folder = hash(working.as_os_str().as_encoded_bytes());
@@ -85,9 +85,11 @@ pub fn token_file(named: &Named, id: Option<&str>, working: &Path) -> String {
 /// Puts a report into a document, which is made if there is none.
 pub fn place(document: &Path, bracket: Bracket, report: &str) -> Result<(), NotWritten> {
     let before = match file::read(document, MAX_BYTES) {
-        Finding::Text(text) => text,
-        Finding::Absent => String::new(),
-        Finding::Unreadable(_) => return Err(NotWritten::NotRegular { path: document.to_owned() }),
+        FileFinding::Text(text) => text,
+        FileFinding::Absent => String::new(),
+        FileFinding::Unreadable(_) => {
+            return Err(NotWritten::NotRegular { path: document.to_owned() });
+        }
     };
     let refused = |source| NotWritten::Io { path: document.to_owned(), source };
     file::replace(document, &bracket.place(&before, report)).map_err(refused)
@@ -209,8 +211,9 @@ mod tests {
     fn only_a_hash_of_the_id_reaches_the_name() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("session-id"), "from-file\n").unwrap();
-        let mut named = Named { implement: Some(dir.path().to_owned()), ..Named::default() };
-        let name = |named: &Named, id| token_file(named, id, Path::new("/project"));
+        let mut named =
+            NamedPlaces { implement: Some(dir.path().to_owned()), ..NamedPlaces::default() };
+        let name = |named: &NamedPlaces, id| token_file(named, id, Path::new("/project"));
         let expected = format!("larch-tokens-{}.jsonl", hash("../../etc"));
         assert_eq!(name(&named, Some("../../etc")), expected);
         assert_eq!(name(&named, None), format!("larch-tokens-{}.jsonl", hash("from-file")));

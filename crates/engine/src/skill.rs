@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::skill::SkillId;
 use convoke_domain::skill::choice::Described;
 use convoke_domain::skill::prune::Forms;
@@ -120,8 +120,8 @@ impl Library {
     /// Reads a role's template beside a skill.
     pub fn template(&self, skill: &Skill, file: &str) -> Option<String> {
         match read_file(&self.project, &skill.path.parent()?.join(file)) {
-            Finding::Text(text) => Some(text),
-            Finding::Absent | Finding::Unreadable(_) => None,
+            FileFinding::Text(text) => Some(text),
+            FileFinding::Absent | FileFinding::Unreadable(_) => None,
         }
     }
 }
@@ -195,7 +195,7 @@ impl Search<'_> {
 }
 
 /// A project may come from anywhere, so its skills may not lead out of it; the user's may.
-fn read_file(project: &Path, path: &Path) -> Finding {
+fn read_file(project: &Path, path: &Path) -> FileFinding {
     if path.starts_with(project) {
         file::read_below(project, path, MAX_BYTES)
     } else {

@@ -1,8 +1,8 @@
 //! Assembling a subagent's prompt from its task, its plan and its role's template.
 
-use convoke_domain::plan::{Plan, number};
+use convoke_domain::plan::{ParsedPlan, number};
 use convoke_domain::skill::SkillId;
-use convoke_domain::subagent::{Assignment, Role, instructions, prompt};
+use convoke_domain::subagent::{Assignment, SubagentRole, instructions, prompt};
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::{DEEPEST, Task};
 use convoke_store::error::StoreError;
@@ -24,7 +24,7 @@ pub struct Assembled {
 /// templates. Changes nothing.
 pub fn assemble(
     sources: &Sources<'_>,
-    role: &Role,
+    role: &SubagentRole,
     id: &TaskId,
     templates: &SkillId,
     context: Option<&str>,
@@ -91,6 +91,6 @@ fn numbered_task(sources: &Sources<'_>, id: &TaskId) -> Result<Task, StoreError>
 
 fn section(sources: &Sources<'_>, task: &Task) -> Option<String> {
     let text = read_plan(sources.root, task.plan_file.as_deref()?)?;
-    let section = Plan::parse(&text).task(number(&task.content)?)?;
+    let section = ParsedPlan::parse(&text).task(number(&task.content)?)?;
     Some(section.text.to_owned())
 }

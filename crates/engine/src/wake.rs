@@ -8,16 +8,18 @@ use std::path::Path;
 
 use convoke_domain::agent::Agent;
 use convoke_domain::pin::Pin;
-use convoke_domain::plan::Plan;
+use convoke_domain::plan::ParsedPlan;
 use convoke_domain::scope::{AgentName, Scope};
-use convoke_domain::skill::choice::{Choice, PatternRule, SkillRule};
+use convoke_domain::skill::choice::{PatternRule, SkillChoice, SkillRule};
 use convoke_domain::task::State;
 use convoke_domain::task::tree::Node;
 use convoke_domain::token::Tokenizer;
 use convoke_domain::wake::deeds::{Known, MessageVerdict, NextActionRule};
-use convoke_domain::wake::fit::{Room, WakeUp, wake_up};
+use convoke_domain::wake::fit::{WakeLimits, WakeUp, wake_up};
 use convoke_domain::wake::news::News;
-use convoke_domain::wake::{Extent, Facts, Fit, Mode, NewMessage, Order, PlanText, Profile};
+use convoke_domain::wake::{
+    Extent, Fit, NewMessage, Order, PlanText, WakeFacts, WakeMode, WakeProfile,
+};
 use convoke_store::Store;
 use convoke_store::error::StoreError;
 use convoke_store::message::Receipt;
@@ -53,7 +55,7 @@ pub struct Sources<'a> {
     /// The clock that times are shown by.
     pub clock: Offset,
     /// How much an agent is told each time.
-    pub mode: Mode,
+    pub mode: WakeMode,
     /// What gives way when that is too much.
     pub fit: Fit,
     /// When this is; rules of the user may have ended before.
@@ -66,7 +68,7 @@ pub struct Call {
     /// Who wakes.
     pub agent: AgentName,
     /// As what.
-    pub profile: Profile,
+    pub profile: WakeProfile,
     /// In which order the sections come.
     pub order: Order,
     /// How much is told; without it, what the mode says.
@@ -83,7 +85,7 @@ pub struct Assembled {
     /// How much of it was told.
     pub extent: Extent,
     /// Which skill, and why; `None` if none is named that can be found.
-    pub choice: Option<Choice>,
+    pub choice: Option<SkillChoice>,
     /// The skill's file, if it was found.
     pub skill: Option<Skill>,
     /// The plan's path.
@@ -130,7 +132,7 @@ impl Assembled {
 pub fn assemble(
     sources: &Sources<'_>,
     call: &Call,
-    room: Room,
+    room: WakeLimits,
     tokenizer: &dyn Tokenizer,
 ) -> Result<Assembled, StoreError> {
     // A hook's text must fit, because its client would cut off the end.
@@ -150,7 +152,7 @@ pub fn assemble(
     let pins = sources.store.pins(sources.scope, sources.now)?;
     let wake_up = match extent {
         Extent::Everything => {
-            let facts = Facts {
+            let facts = WakeFacts {
                 reader: call.agent.clone(),
                 profile: call.profile,
                 order: call.order,
@@ -219,7 +221,7 @@ fn extent(
 
 fn parsed<'a>(file: &'a str, text: Option<&'a str>) -> PlanText<'a> {
     match text {
-        Some(text) => PlanText::Found { file, plan: Plan::parse(text) },
+        Some(text) => PlanText::Found { file, plan: ParsedPlan::parse(text) },
         None => PlanText::Missing { file },
     }
 }

@@ -10,8 +10,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::outcome::{End, Outcome};
-use convoke_domain::lane::queue::Room;
+use convoke_domain::lane::outcome::{End, LaneOutcome};
+use convoke_domain::lane::queue::LaneLimits;
 use convoke_engine::lane::adapter::{Errand, Rights};
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::drive::{Driven, Lane, Runner, drive};
@@ -73,10 +73,10 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
         expected: Duration::ZERO,
         work: Box::new(|cancel: &Cancel, _: &mut dyn FnMut(&_)| lane(&endpoint, cancel)),
     });
-    let room = Room { in_all: LANES, of_agent: LANES };
+    let room = LaneLimits { in_all: LANES, of_agent: LANES };
     let ended = many::run(lanes.collect(), room, &cancel, &mut |_, _| Enough::No);
     for driven in ended.into_iter().map(Option::unwrap) {
-        assert_eq!((driven.outcome, driven.end), (Outcome::Cancelled, End::Cancelled));
+        assert_eq!((driven.outcome, driven.end), (LaneOutcome::Cancelled, End::Cancelled));
     }
     stopper.join().unwrap();
     server.join().unwrap();

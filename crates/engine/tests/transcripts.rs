@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::Client;
-use convoke_domain::receipt::{Contents, Demanded, Lines, Seen, Standing, Text, receipts};
+use convoke_domain::receipt::{Contents, Demanded, Lines, ReadState, Seen, ShownText, receipts};
 use convoke_engine::transcript::reads::{Ending, Session, Wanted, reads};
 
 const GAMMA: &str = "foo bar\nnothing\nfoo baz\n";
@@ -41,7 +41,7 @@ fn looks(session: &Session) -> Vec<String> {
                 Lines::Last(count) => format!("last {count}"),
                 Lines::Some => "some".to_owned(),
             };
-            let known = if *text == Text::Unknown { "" } else { " =" };
+            let known = if *text == ShownText::Unknown { "" } else { " =" };
             format!("{lines} {}{known}", path.strip_prefix("/project/").unwrap_or(path))
         }
         Seen::Nothing { path } => format!("nothing {}", path.strip_prefix("/project/").unwrap()),
@@ -210,15 +210,15 @@ fn receipts_follow_from_records() {
         ];
         let answered = session.answer.map(|it| it.step);
         let found = receipts(&demanded, &session.reads, answered);
-        assert_eq!(found[0].standing, Standing::Whole, "{client:?} {name}");
-        assert_eq!(found[1].standing, Standing::Whole, "{client:?} {name}");
-        assert!(matches!(found[2].standing, Standing::NotRead { attempts: 1.. }), "{client:?}");
-        assert_eq!(found[4].standing, Standing::NotRead { attempts: 0 }, "{client:?} {name}");
+        assert_eq!(found[0].standing, ReadState::Whole, "{client:?} {name}");
+        assert_eq!(found[1].standing, ReadState::Whole, "{client:?} {name}");
+        assert!(matches!(found[2].standing, ReadState::NotRead { attempts: 1.. }), "{client:?}");
+        assert_eq!(found[4].standing, ReadState::NotRead { attempts: 0 }, "{client:?} {name}");
         // An older version is seen wherever the text is known.
         let demanded = [Demanded { now: Contents::Text(&changed), ..demanded[0] }];
         let older = &receipts(&demanded, &session.reads, answered)[0];
         let knows_text = (client, name.as_str()) != (Client::Gemini, "reads.printed.jsonl");
-        let is_older = matches!(older.standing, Standing::Older { .. });
+        let is_older = matches!(older.standing, ReadState::Older { .. });
         assert_eq!(is_older, knows_text, "{client:?} {name} {older:?}");
         assert_eq!(older.shown_whole.is_some(), knows_text, "{client:?} {name}");
     }

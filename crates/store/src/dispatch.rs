@@ -1,7 +1,7 @@
 //! Keeping dispatches: the ledger of what was checked, and what is remembered of each round.
 
 use convoke_domain::dispatch::gate::Tried;
-use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
+use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
 use convoke_domain::dispatch::resume::ResumeState;
 use convoke_domain::scope::Scope;
 
@@ -20,7 +20,7 @@ pub struct Post<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
     /// How.
-    pub mode: Mode,
+    pub mode: DispatchMode,
     /// How long its prompt was.
     pub prompt_chars: u64,
     /// What is remembered after it.

@@ -11,7 +11,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::task::Task;
 use convoke_domain::task::foreign::ForeignState;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::priority::Priority;
+use convoke_domain::task::priority::TaskPriority;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -128,7 +128,7 @@ impl Reader<'_> {
             order: text("sort_index")?.and_then(|order| order.parse().ok()).unwrap_or(0),
             agent,
             status,
-            priority: Priority::Normal,
+            priority: TaskPriority::Normal,
             after: Vec::new(),
             waits_for: Vec::new(),
             skill: None,

@@ -1,8 +1,8 @@
 //! Keeping lanes: which there are, how each ended, and what it spent.
 
 use convoke_domain::lane::event::Usage;
-use convoke_domain::lane::ledger::{Begun, Ending, Entry};
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::ledger::{Begun, LaneEnding, LaneEntry};
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
 
@@ -30,22 +30,22 @@ pub trait LaneStore {
 
     /// Writes down how a lane ended, and returns what it spent: what its client's counters say now,
     /// less what they last said of the same session. `None` if that cannot be told.
-    fn end_lane(&self, id: i64, ending: &Ending) -> Result<Option<Usage>, StoreError>;
+    fn end_lane(&self, id: i64, ending: &LaneEnding) -> Result<Option<Usage>, StoreError>;
 
     /// Closes a lane that whoever ran it did not end; without an outcome it was lost. Returns
     /// `false`, and changes nothing, if it is closed already.
     fn close_lane(
         &self,
         id: i64,
-        outcome: Option<Outcome>,
+        outcome: Option<LaneOutcome>,
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
     /// Returns a lane.
-    fn lane(&self, id: i64) -> Result<Option<Entry>, StoreError>;
+    fn lane(&self, id: i64) -> Result<Option<LaneEntry>, StoreError>;
 
     /// Returns lanes, in the order in which they began.
-    fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<Entry>, StoreError>;
+    fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<LaneEntry>, StoreError>;
 
     /// Returns what a client last said of a session, as it counts it itself.
     fn last_count(&self, agent: &str, session: &str) -> Result<Option<Usage>, StoreError>;

@@ -1,6 +1,6 @@
 //! Keeping messages and deeds.
 
-use convoke_domain::message::{Event, Message, MessageKind};
+use convoke_domain::message::{ActivityEvent, Message, MessageKind};
 use convoke_domain::scope::{Address, AgentName, Scope};
 use jiff::Timestamp;
 
@@ -119,5 +119,5 @@ pub trait MessageStore {
     ) -> Result<(), StoreError>;
 
     /// Returns the last deeds in a scope, oldest first.
-    fn recent_events(&self, scope: &Scope, most: usize) -> Result<Vec<Event>, StoreError>;
+    fn recent_events(&self, scope: &Scope, most: usize) -> Result<Vec<ActivityEvent>, StoreError>;
 }

@@ -2,9 +2,9 @@
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::outline::Tally;
-use convoke_domain::task::priority::Priority;
-use convoke_domain::task::{Status, Task};
+use convoke_domain::task::outline::TaskCounts;
+use convoke_domain::task::priority::TaskPriority;
+use convoke_domain::task::{Task, TaskStatus};
 use jiff::Timestamp;
 
 use crate::error::StoreError;
@@ -21,7 +21,7 @@ pub struct NewTask<'a> {
     /// What else there is to say about it.
     pub body: Option<&'a str>,
     /// How urgent it is among its siblings.
-    pub priority: Priority,
+    pub priority: TaskPriority,
     /// The tasks that come before it.
     pub after: &'a [TaskId],
     /// Who does it.
@@ -40,7 +40,7 @@ impl<'a> NewTask<'a> {
             plan_file: None,
             content,
             body: None,
-            priority: Priority::Normal,
+            priority: TaskPriority::Normal,
             after: &[],
             agent: None,
             skill: None,
@@ -53,7 +53,7 @@ impl<'a> NewTask<'a> {
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'a> {
     /// It is now this far.
-    Status(Status),
+    Status(TaskStatus),
     /// This is remarked on it.
     Note(&'a str),
     /// It is worked on by these skills, separated by commas, or by none.
@@ -81,7 +81,7 @@ pub struct Surroundings {
     /// The tasks, in no order.
     pub tasks: Vec<Task>,
     /// How many more there are.
-    pub elsewhere: Tally,
+    pub elsewhere: TaskCounts,
 }
 
 /// Keeps the work tree. Removed tasks are as if they had never been. Every change is written down with

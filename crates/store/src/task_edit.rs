@@ -2,8 +2,8 @@
 
 use convoke_domain::scope::Scope;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::order::Place;
-use convoke_domain::task::priority::Priority;
+use convoke_domain::task::order::SiblingPlace;
+use convoke_domain::task::priority::TaskPriority;
 use jiff::Timestamp;
 
 use crate::error::StoreError;
@@ -16,7 +16,7 @@ pub struct TaskEdit<'a> {
     /// What else there is to say about it; an empty text takes that away.
     pub body: Option<&'a str>,
     /// How urgent it is.
-    pub priority: Option<Priority>,
+    pub priority: Option<TaskPriority>,
     /// All tasks that come before it.
     pub after: Option<&'a [TaskId]>,
 }
@@ -57,7 +57,7 @@ pub trait TaskEditStore {
         &self,
         scope: &Scope,
         id: &TaskId,
-        place: Place<'_>,
+        place: SiblingPlace<'_>,
         now: Timestamp,
     ) -> Result<(), StoreError>;
 

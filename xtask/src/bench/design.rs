@@ -16,7 +16,7 @@ use convoke_domain::design::policy::Policy;
 use convoke_domain::design::tally::{Voter, report, scores, tally};
 use convoke_domain::design::vote::Votes;
 use convoke_domain::design::voting_block::{MarkerWord, Reading};
-use convoke_domain::lane::collected::Status;
+use convoke_domain::lane::collected::CollectedStatus;
 use convoke_engine::lane::cassette::Entry;
 use serde_json::{Value, json};
 
@@ -215,7 +215,7 @@ fn finding(number: u32) -> Finding {
 /// Events of lanes that begin and end.
 fn events(count: usize) -> Vec<Stamped> {
     let end = LaneEnd {
-        status: Status::Ok,
+        status: CollectedStatus::Ok,
         reason: String::new(),
         answer: "It is so.".into(),
         agent: "codex".to_owned(),

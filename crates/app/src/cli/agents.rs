@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::{Table, presets};
 use convoke_domain::hook::Client;
-use convoke_domain::lane::health::{Availability, Health};
+use convoke_domain::lane::health::{AgentHealth, Availability};
 use convoke_engine::file;
 use convoke_engine::hooks::{Level, count, settings_file};
 use convoke_engine::lane::adapter::Agent;
@@ -71,7 +71,7 @@ struct Known {
     agent: Agent,
     program: Option<PathBuf>,
     version: Option<String>,
-    health: Health,
+    health: AgentHealth,
 }
 
 #[derive(Serialize)]
@@ -121,11 +121,14 @@ impl Args {
                     agent: *agent,
                     program: program.clone(),
                     version: said.next().flatten(),
-                    health: healths.next().unwrap_or(Health::NotAsked),
+                    health: healths.next().unwrap_or(AgentHealth::NotAsked),
                 },
-                None => {
-                    Known { agent: *agent, program: None, version: None, health: Health::Missing }
-                }
+                None => Known {
+                    agent: *agent,
+                    program: None,
+                    version: None,
+                    health: AgentHealth::Missing,
+                },
             })
             .collect();
         self.keep(&known, output)?;
@@ -139,10 +142,10 @@ impl Args {
             Format::Json => output.json(&reports)?,
             Format::Text => output.data(&table(&reports))?,
         }
-        let is_usable = |health: &Health| match health {
-            Health::Healthy => true,
-            Health::NotAsked => !self.probe,
-            Health::Missing | Health::Sick(_) => false,
+        let is_usable = |health: &AgentHealth| match health {
+            AgentHealth::Healthy => true,
+            AgentHealth::NotAsked => !self.probe,
+            AgentHealth::Missing | AgentHealth::Sick(_) => false,
         };
         let mut healths = known.iter().map(|it| &it.health).chain(apis.iter().map(|it| &it.health));
         Ok(if healths.any(is_usable) { Exit::Done } else { Exit::No })
@@ -155,7 +158,7 @@ impl Args {
         programs: &[Program<'_>],
         settings: health::Settings,
         output: &Output,
-    ) -> Vec<Health> {
+    ) -> Vec<AgentHealth> {
         let told = self.caller_env.as_deref().and_then(|path| file::text(path, MAX_BYTES));
         let told = Availability::parse_caller(&told.unwrap_or_default());
         let cache = app.environment.health_cache();
@@ -163,11 +166,11 @@ impl Args {
         let mut healths: Vec<_> = programs
             .iter()
             .map(|it| match told.get(it.agent.name()) {
-                Some(is_healthy) => Health::told(is_healthy),
-                None if self.no_probe => Health::NotAsked,
+                Some(is_healthy) => AgentHealth::told(is_healthy),
+                None if self.no_probe => AgentHealth::NotAsked,
                 None => remembered
                     .get(it.agent.name(), it.program, now(), settings.remember)
-                    .unwrap_or(Health::NotAsked),
+                    .unwrap_or(AgentHealth::NotAsked),
             })
             .collect();
         if !self.probe {
@@ -176,7 +179,7 @@ impl Args {
         let (places, asked): (Vec<_>, Vec<_>) = programs
             .iter()
             .enumerate()
-            .filter(|(place, _)| healths[*place] == Health::NotAsked)
+            .filter(|(place, _)| healths[*place] == AgentHealth::NotAsked)
             .map(|(place, program)| (place, program.clone()))
             .unzip();
         let answers = probe(&asked, settings.pause, &interrupt::cancel());
@@ -223,8 +226,8 @@ impl Known {
             version: self.version.as_deref(),
             health: self.health.words(),
             error: match &self.health {
-                Health::Sick(error) => error.as_deref(),
-                Health::Missing | Health::NotAsked | Health::Healthy => None,
+                AgentHealth::Sick(error) => error.as_deref(),
+                AgentHealth::Missing | AgentHealth::NotAsked | AgentHealth::Healthy => None,
             },
             read_only: self.agent.reading(),
             resume: self.agent.resuming(),
@@ -284,7 +287,7 @@ pub(super) fn healths_of(
     probing: Probing,
     app: &App,
     voice: &Voice,
-) -> Result<Vec<Option<Health>>, Failure> {
+) -> Result<Vec<Option<AgentHealth>>, Failure> {
     let settings = health::settings(app)?;
     let cache = app.environment.health_cache();
     let mut remembered = cache.as_deref().map(Remembered::read).unwrap_or_default();
@@ -297,7 +300,7 @@ pub(super) fn healths_of(
             continue;
         };
         let Some(path) = app.environment.find_program(agent.programs(), &app.project) else {
-            found.push(Some(Health::Missing));
+            found.push(Some(AgentHealth::Missing));
             continue;
         };
         let known = remembered.get(agent.name(), &path, now(), settings.remember);
@@ -308,12 +311,12 @@ pub(super) fn healths_of(
             Some(health) => health,
             None if probing != Probing::Never => {
                 let asked = probe(&[program], settings.pause, &interrupt::cancel()).pop();
-                let health = asked.unwrap_or(Health::NotAsked);
-                is_stopped |= health == Health::NotAsked;
+                let health = asked.unwrap_or(AgentHealth::NotAsked);
+                is_stopped |= health == AgentHealth::NotAsked;
                 remembered.note(agent.name(), &path, &health, now());
                 health
             }
-            None => Health::NotAsked,
+            None => AgentHealth::NotAsked,
         };
         if let Some(banner) = health.banner(agent.name()) {
             voice.say(&banner);

@@ -8,7 +8,7 @@ use std::thread::{self, Scope as Threads};
 use std::time::Duration;
 
 use convoke_domain::agent::{Agent, AgentStatus};
-use convoke_domain::lane::outcome::{End, Outcome};
+use convoke_domain::lane::outcome::{End, LaneOutcome};
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::wake::hop::wakes;
@@ -276,7 +276,7 @@ impl<'a> Attendant<'a> {
             }
         };
         let Delivered { driven, over, reply, .. } = &delivered;
-        let is_answered = driven.outcome == Outcome::Answered;
+        let is_answered = driven.outcome == LaneOutcome::Answered;
         let loops = reply.filter(|reply| !wakes(reply.hop));
         voice.say(&sentence(driven, None));
         if let Some(line) = overdrawn(driven, *over) {
@@ -303,7 +303,7 @@ impl<'a> Attendant<'a> {
                 output.flush()?;
             }
         }
-        if driven.outcome == Outcome::Cancelled {
+        if driven.outcome == LaneOutcome::Cancelled {
             self.exit = Exit::Interrupted;
         } else if !is_answered {
             self.give_up(agent, newest);

@@ -10,7 +10,7 @@ use clap::{Subcommand, value_parser};
 use convoke_domain::brief::Brief;
 use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::settings::{DesignDir, Layer};
-use convoke_domain::pack::Policy;
+use convoke_domain::pack::PackPolicy;
 use convoke_domain::token::{Budget, Tokenizer, Vocabulary};
 use convoke_engine::brief::{Loaded, Mode, Resolved, load, resolve};
 use convoke_engine::vocabulary;
@@ -45,7 +45,7 @@ pub struct Args {
     /// room. strict: whole documents from the bottom. fill: in order, cutting the first that does
     /// not fit.
     #[arg(long, value_parser = policy())]
-    policy: Option<Policy>,
+    policy: Option<PackPolicy>,
 
     /// Instead of the block, show a table of every document: found, kept, cut, dropped, and why
     #[arg(long, conflicts_with = "json")]
@@ -206,9 +206,9 @@ fn open_tokenizer(asked_for: Vocabulary) -> Result<Box<dyn Tokenizer>, Failure> 
         .map_err(|error| Failure::new(Exit::Surroundings, error).hint("use `--tokenizer estimate`"))
 }
 
-fn policy() -> impl TypedValueParser<Value = Policy> {
-    PossibleValuesParser::new(Policy::ALL.map(Policy::name))
-        .try_map(|name| Policy::parse(&name).ok_or("no such policy"))
+fn policy() -> impl TypedValueParser<Value = PackPolicy> {
+    PossibleValuesParser::new(PackPolicy::ALL.map(PackPolicy::name))
+        .try_map(|name| PackPolicy::parse(&name).ok_or("no such policy"))
 }
 
 fn tokenizer() -> impl TypedValueParser<Value = Vocabulary> {

@@ -9,7 +9,7 @@ use convoke_domain::design::walk::{Ending, Next};
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{Purpose, Sum};
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::run::RunId;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -101,7 +101,8 @@ impl Args {
         }
         let ran = self.single(app, settings, &known.run.id)?;
         output.say(&sentence(&ran.driven, None));
-        let answer = ran.driven.heard.answer().filter(|_| ran.driven.outcome == Outcome::Answered);
+        let answer =
+            ran.driven.heard.answer().filter(|_| ran.driven.outcome == LaneOutcome::Answered);
         let Some(answer) = answer else { return Ok(Exit::of_lane(ran.driven.outcome)) };
         let single_plan = read(answer).text;
         let single_plan = single_plan.as_str();

@@ -2,7 +2,7 @@
 
 use convoke_domain::agent::Agent;
 use convoke_domain::lane::cap::Overdraft;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
@@ -146,10 +146,10 @@ impl Delivery<'_> {
         driven: &Driven,
     ) -> Result<Option<Said>, Failure> {
         let Workspace { store, scope } = self.workspace;
-        let answer = driven.heard.answer().filter(|_| driven.outcome == Outcome::Answered);
+        let answer = driven.heard.answer().filter(|_| driven.outcome == LaneOutcome::Answered);
         let Some(answer) = answer else {
             let words = format!("ended without an answer: {}", driven.outcome.name());
-            let message = self.notice(&words).filter(|_| driven.outcome != Outcome::Cancelled);
+            let message = self.notice(&words).filter(|_| driven.outcome != LaneOutcome::Cancelled);
             return self
                 .end(owner, &WakeUpEnd { received: Receipt::default(), answered: false, message });
         };

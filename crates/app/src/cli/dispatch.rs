@@ -21,8 +21,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use convoke_domain::dispatch::role::{Profile, Role, RoleName};
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::dispatch::role::{DispatchRole, PromptProfile, RoleName};
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::text::hanging;
 use convoke_engine::dispatch::feature::{Beside, Feature, NoFeature};
 use convoke_engine::dispatch::next::{NextError, write_state};
@@ -184,7 +184,7 @@ impl MaybeFeature {
 
 impl PostArgs {
     /// Finds the role and the feature.
-    fn find(&self, app: &App, settings: &Settings) -> Result<(Role, Feature), Failure> {
+    fn find(&self, app: &App, settings: &Settings) -> Result<(DispatchRole, Feature), Failure> {
         let role = settings.roles.find(&self.role).cloned();
         let role = role.ok_or_else(|| unknown(&self.role, settings))?;
         if self.feature.feature.is_none() && role.needs_feature() {
@@ -247,9 +247,9 @@ fn read(path: &std::path::Path) -> Result<String, Failure> {
     }
     let path = path.to_owned();
     let error = match file::read(&path, MAX_BYTES) {
-        Finding::Text(text) => return Ok(text),
-        Finding::Absent => DispatchFailure::Absent { path },
-        Finding::Unreadable(reason) => DispatchFailure::Unreadable { path, reason },
+        FileFinding::Text(text) => return Ok(text),
+        FileFinding::Absent => DispatchFailure::Absent { path },
+        FileFinding::Unreadable(reason) => DispatchFailure::Unreadable { path, reason },
     };
     Err(Failure::new(Exit::Surroundings, error))
 }
@@ -268,9 +268,9 @@ fn next_failed(error: NextError) -> Failure {
     }
 }
 
-fn profile() -> impl TypedValueParser<Value = Profile> {
-    PossibleValuesParser::new(Profile::ALL.map(Profile::name))
-        .try_map(|name| Profile::parse(&name).ok_or("no such profile"))
+fn profile() -> impl TypedValueParser<Value = PromptProfile> {
+    PossibleValuesParser::new(PromptProfile::ALL.map(PromptProfile::name))
+        .try_map(|name| PromptProfile::parse(&name).ok_or("no such profile"))
 }
 
 #[derive(Serialize)]
@@ -287,7 +287,7 @@ struct RoleReport {
 
 fn roles(app: &App, output: &mut Output) -> Result<Exit, Failure> {
     let settings = settings(app)?;
-    let report = |role: &Role| RoleReport {
+    let report = |role: &DispatchRole| RoleReport {
         role: role.name.to_string(),
         reads: role.reads.iter().map(ToString::to_string).collect(),
         required: role.required.iter().map(ToString::to_string).collect(),

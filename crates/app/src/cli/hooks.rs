@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::hook::Client;
 use convoke_engine::file;
 use convoke_engine::git::checkout;
@@ -152,9 +152,9 @@ pub(super) fn plugin(app: &App, level: Level) -> Option<String> {
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {
     match file::read(path, MAX_BYTES) {
-        Finding::Absent => Ok(None),
-        Finding::Text(text) => Ok(Some(text)),
-        Finding::Unreadable(reason) => {
+        FileFinding::Absent => Ok(None),
+        FileFinding::Text(text) => Ok(Some(text)),
+        FileFinding::Unreadable(reason) => {
             let error = HooksError::Unreadable { path: path.to_owned(), reason };
             Err(Failure::new(Exit::Surroundings, error))
         }

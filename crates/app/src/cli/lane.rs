@@ -25,7 +25,7 @@ use clap::builder::TypedValueParser;
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::event::FailureKind;
 use convoke_domain::lane::ledger::Purpose;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::lane::substance::{Measure, substance};
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -225,7 +225,7 @@ impl RunArgs {
         let ran = self.watched(&order, app, scratch.path(), output)?;
         let driven = &ran.driven;
         let kept = self.keep.as_deref().map_or(Ok(()), |folder| keep(scratch.path(), folder));
-        let is_answered = driven.outcome == Outcome::Answered;
+        let is_answered = driven.outcome == LaneOutcome::Answered;
         let proof = is_answered.then(|| reading.proof(&self.agent, scratch.path(), app));
         let found = Found { ran: &ran, thin: self.thin(driven), proof: proof.flatten() };
         // What is kept is kept, and what was said is known.
@@ -317,7 +317,7 @@ impl RunArgs {
             output.say(&line);
         }
         proof.iter().flat_map(Proof::lines).for_each(|line| output.say(&line));
-        let is_answered = driven.outcome == Outcome::Answered && thin.is_none();
+        let is_answered = driven.outcome == LaneOutcome::Answered && thin.is_none();
         if let Some(answer) = driven.heard.answer().filter(|_| is_answered) {
             output.data(&format!("{}\n", answer.trim_end()))?;
         }
@@ -365,7 +365,7 @@ impl Found<'_> {
     fn exit(&self) -> Exit {
         let outcome = self.ran.driven.outcome;
         let is_unread = self.proof.as_ref().is_some_and(|proof| !proof.unproven.is_empty());
-        if is_dirty(self.ran.tree.as_ref()) && outcome != Outcome::Cancelled {
+        if is_dirty(self.ran.tree.as_ref()) && outcome != LaneOutcome::Cancelled {
             Exit::DirtyTree
         } else if self.thin.is_some() {
             Exit::LaneFailed

@@ -3,7 +3,7 @@
 use convoke_domain::pin::before_prompt;
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::SkillId;
-use convoke_domain::subagent::Role;
+use convoke_domain::subagent::SubagentRole;
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_engine::subagent::assemble;
@@ -27,8 +27,8 @@ use crate::workspace::{Workspace, refused, speaker};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Its part, such as `implementer` or `spec-reviewer`
-    #[arg(value_parser = Role::parse)]
-    role: Role,
+    #[arg(value_parser = SubagentRole::parse)]
+    role: SubagentRole,
 
     /// The task
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]

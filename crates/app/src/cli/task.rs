@@ -18,10 +18,10 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::{InvalidSkillId, SkillId};
-use convoke_domain::task::Status;
+use convoke_domain::task::TaskStatus;
 use convoke_domain::task::deed::DeedKind;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::priority::Priority;
+use convoke_domain::task::priority::TaskPriority;
 use convoke_store::task::{Change, NewTask, TaskStore};
 
 use crate::app::{App, Format};
@@ -143,8 +143,8 @@ struct AddArgs {
     after: Vec<TaskId>,
 
     /// How urgent they are among their siblings
-    #[arg(long, value_parser = priority(), default_value = Priority::Normal.name())]
-    priority: Priority,
+    #[arg(long, value_parser = priority(), default_value = TaskPriority::Normal.name())]
+    priority: TaskPriority,
 }
 
 #[derive(Debug, clap::Args)]
@@ -217,8 +217,8 @@ impl ChangeCommand {
     /// Returns the task and the change to it.
     fn change(&self) -> (&TaskId, Change<'_>) {
         match self {
-            Self::Done(args) => (&args.id, Change::Status(Status::Completed)),
-            Self::Skip(args) => (&args.id, Change::Status(Status::Skipped)),
+            Self::Done(args) => (&args.id, Change::Status(TaskStatus::Completed)),
+            Self::Skip(args) => (&args.id, Change::Status(TaskStatus::Skipped)),
             Self::Note(args) => (&args.task.id, Change::Note(&args.text)),
             Self::Assign(args) => (&args.task.id, Change::Agent(args.agent.as_ref())),
         }
@@ -272,9 +272,9 @@ pub(super) fn line(text: &str) -> Result<String, &'static str> {
     }
 }
 
-fn priority() -> impl TypedValueParser<Value = Priority> {
-    PossibleValuesParser::new(Priority::ALL.map(Priority::name))
-        .try_map(|name| Priority::parse(&name).ok_or("no such priority"))
+fn priority() -> impl TypedValueParser<Value = TaskPriority> {
+    PossibleValuesParser::new(TaskPriority::ALL.map(TaskPriority::name))
+        .try_map(|name| TaskPriority::parse(&name).ok_or("no such priority"))
 }
 
 /// Reads skills separated by commas.

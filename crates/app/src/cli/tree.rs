@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use convoke_domain::tree::sidecar::{Mode, Note, Request};
-use convoke_domain::tree::{Reason, Status};
+use convoke_domain::tree::sidecar::{Note, TreeMode, TreeRequest};
+use convoke_domain::tree::{DirtyReason, TreeStatus};
 use convoke_engine::git::sidecar::{check, read, write_baseline};
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ impl Args {
                 Ok(Exit::Done)
             }
             Command::Check { words } => {
-                let note = match Request::parse(words) {
+                let note = match TreeRequest::parse(words) {
                     Ok(request) => check(&app.project, &request),
                     Err(reason) => Note::unknown(None, Some(reason)),
                 };
@@ -98,7 +98,7 @@ fn baseline(app: &App, words: &[String], output: &Output) {
 
 fn show(app: &App, files: &[PathBuf], output: &mut Output) -> Result<Exit, Failure> {
     let notes: Vec<_> = files.iter().map(|file| (file, read(file))).collect();
-    let is_clean = notes.iter().all(|(_, note)| note.status == Status::Clean);
+    let is_clean = notes.iter().all(|(_, note)| note.status == TreeStatus::Clean);
     match app.format {
         Format::Json => {
             let report = |(file, note): (&PathBuf, Note)| {
@@ -121,11 +121,11 @@ impl NoteReport {
         Self {
             file,
             status: note.status.name(),
-            mode: note.mode.map(Mode::name),
+            mode: note.mode.map(TreeMode::name),
             has_baseline: note.has_baseline,
             tracked_paths_file: note.tracked,
             new_untracked_paths_file: note.new_untracked,
-            reason: note.reason.map(Reason::name),
+            reason: note.reason.map(DirtyReason::name),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::lane::cap::dollars;
-use convoke_domain::lane::forecast::{Forecast, Range, forecast};
-use convoke_domain::lane::ledger::{Entry, Key, Sum, groups};
+use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
+use convoke_domain::lane::ledger::{LaneEntry, LaneGrouping, Sum, groups};
 use convoke_store::lane::{LaneQuery, LaneStore};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -26,7 +26,7 @@ use crate::workspace::{Workspace, refused};
 pub struct Args {
     /// What to put together
     #[arg(long, value_name = "KEY", default_value = "day", value_parser = key())]
-    by: Key,
+    by: LaneGrouping,
 
     /// Only lanes that began on this day or later, such as 2026-01-31
     #[arg(long, value_name = "DATE", value_parser = date)]
@@ -95,8 +95,9 @@ impl Args {
             ..LaneQuery::default()
         };
         let entries = store.lanes(query).map_err(refused)?;
-        let row =
-            |(name, entries): (Option<String>, Vec<&Entry>)| Row::new(name, &entries, self.last);
+        let row = |(name, entries): (Option<String>, Vec<&LaneEntry>)| {
+            Row::new(name, &entries, self.last)
+        };
         let all: Vec<_> = entries.iter().collect();
         let report = Report {
             by: self.by.name(),
@@ -164,7 +165,7 @@ impl Report {
 }
 
 impl Row {
-    fn new(name: Option<String>, entries: &[&Entry], last: usize) -> Self {
+    fn new(name: Option<String>, entries: &[&LaneEntry], last: usize) -> Self {
         let sum = Sum::of_all(entries.iter().copied());
         let Sum { lanes, uncounted, without_money, usage, .. } = sum;
         Self {
@@ -205,8 +206,8 @@ impl Row {
     }
 }
 
-impl From<Forecast> for ForecastReport {
-    fn from(found: Forecast) -> Self {
+impl From<LaneForecast> for ForecastReport {
+    fn from(found: LaneForecast) -> Self {
         let range = |Range { median, p90 }: Range| RangeReport { median, p90 };
         Self {
             lanes: found.lanes,
@@ -226,7 +227,7 @@ fn date(text: &str) -> Result<Date, &'static str> {
     text.parse().map_err(|_| "it must be a day such as 2026-01-31")
 }
 
-fn key() -> impl TypedValueParser<Value = Key> {
-    PossibleValuesParser::new(Key::ALL.map(Key::name))
-        .try_map(|name| Key::parse(&name).ok_or("no such key"))
+fn key() -> impl TypedValueParser<Value = LaneGrouping> {
+    PossibleValuesParser::new(LaneGrouping::ALL.map(LaneGrouping::name))
+        .try_map(|name| LaneGrouping::parse(&name).ok_or("no such key"))
 }

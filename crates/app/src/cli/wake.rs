@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::AgentName;
-use convoke_domain::skill::choice::Choice;
+use convoke_domain::skill::choice::SkillChoice;
 use convoke_domain::token::{Budget, Estimate};
-use convoke_domain::wake::fit::Step;
-use convoke_domain::wake::{NewMessage, Order, Profile};
+use convoke_domain::wake::fit::ShorteningStep;
+use convoke_domain::wake::{NewMessage, Order, WakeProfile};
 use convoke_engine::skill::Library;
 use convoke_engine::wake::{Assembled, Call, Sources, assemble};
 use convoke_store::delivery::Session;
@@ -38,7 +38,7 @@ pub struct Args {
 
     /// As what [default: orchestrator for the configured orchestrator, else agent]
     #[arg(long, value_parser = profile())]
-    profile: Option<Profile>,
+    profile: Option<WakeProfile>,
 
     /// A new message that is not stored [default: the newest unread one]
     #[arg(long, value_name = "TEXT", requires = "from")]
@@ -131,8 +131,8 @@ fn present_agent(
 }
 
 /// The configured orchestrator leads; everybody else works.
-pub(super) fn profile_of(agent: &AgentName, settings: &Settings) -> Profile {
-    if *agent == settings.orchestrator { Profile::Orchestrator } else { Profile::Agent }
+pub(super) fn profile_of(agent: &AgentName, settings: &Settings) -> WakeProfile {
+    if *agent == settings.orchestrator { WakeProfile::Orchestrator } else { WakeProfile::Agent }
 }
 
 /// Assembles a wake-up in a workspace.
@@ -181,9 +181,9 @@ pub(super) fn say_diagnostics(app: &App, assembled: &Assembled, output: &Output)
     }
 }
 
-fn profile() -> impl TypedValueParser<Value = Profile> {
-    PossibleValuesParser::new(Profile::ALL.map(Profile::name))
-        .try_map(|name| Profile::parse(&name).ok_or("no such profile"))
+fn profile() -> impl TypedValueParser<Value = WakeProfile> {
+    PossibleValuesParser::new(WakeProfile::ALL.map(WakeProfile::name))
+        .try_map(|name| WakeProfile::parse(&name).ok_or("no such profile"))
 }
 
 fn path(assembled: &Assembled) -> Option<&PathBuf> {
@@ -209,7 +209,7 @@ fn report(assembled: &Assembled, budget: Budget) -> Report<'_> {
         budget: budget.get(),
         over_budget: wake_up.over_budget,
         extent: extent.name(),
-        steps: wake_up.steps.iter().copied().map(Step::name).collect(),
+        steps: wake_up.steps.iter().copied().map(ShorteningStep::name).collect(),
         skill: choice.as_ref().map(|choice| choice.skill.as_str()),
         skill_reason: choice.as_ref().map(|choice| choice.reason.name()),
         skill_path: path(assembled).map(|path| path.display().to_string()),
@@ -225,8 +225,8 @@ fn report(assembled: &Assembled, budget: Budget) -> Report<'_> {
 fn explain(assembled: &Assembled, budget: Budget) -> String {
     let wake_up = &assembled.wake_up;
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
-    let steps: Vec<_> = wake_up.steps.iter().copied().map(Step::name).collect();
-    let skill = |choice: &Choice| format!("{} ({})", choice.skill, choice.reason.name());
+    let steps: Vec<_> = wake_up.steps.iter().copied().map(ShorteningStep::name).collect();
+    let skill = |choice: &SkillChoice| format!("{} ({})", choice.skill, choice.reason.name());
     let no_file = if assembled.choice.is_some() { "not found" } else { "none" };
     let rows = [
         ("cost", format!("{} of {} tokens, an estimate", wake_up.cost, budget.get())),

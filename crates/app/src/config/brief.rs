@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use convoke_domain::brief::diagnostic::Diagnostic;
-use convoke_domain::brief::name::Priority;
+use convoke_domain::brief::name::DocumentPriority;
 use convoke_domain::brief::settings::{DesignDir, Layer};
-use convoke_domain::pack::Policy;
+use convoke_domain::pack::PackPolicy;
 use convoke_domain::token::{Budget, Vocabulary};
 use convoke_engine::brief::Layers;
 use toml::Value;
@@ -58,7 +58,7 @@ pub const KEYS: [Key<Layer>; 8] = [
         default: "contract",
         meaning: "which documents give way when not all fit",
         from_text: text,
-        set: |layer, value| put(&mut layer.policy, Policy::parse(value.as_str()?)),
+        set: |layer, value| put(&mut layer.policy, PackPolicy::parse(value.as_str()?)),
     },
     Key {
         name: "tokenizer",
@@ -105,9 +105,9 @@ fn put<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
     Some(())
 }
 
-fn priority(value: &Value) -> Option<Priority> {
+fn priority(value: &Value) -> Option<DocumentPriority> {
     let entries: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
-    let (priority, refused) = Priority::read(entries?);
+    let (priority, refused) = DocumentPriority::read(entries?);
     refused.is_empty().then_some(priority)
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Component, PathBuf};
 
-use convoke_domain::dispatch::confirmation::Level;
+use convoke_domain::dispatch::confirmation::ConfirmationLevel;
 use convoke_domain::dispatch::extract::{EndRule, MatchRule, Rules};
 use convoke_domain::dispatch::resume::GuardBase;
 use convoke_domain::dispatch::resumed_prompt::Wording;
-use convoke_domain::dispatch::role::{Profile, RoleName, Roles};
+use convoke_domain::dispatch::role::{PromptProfile, RoleName, Roles};
 use convoke_domain::dispatch::task_prompt::TaskOrder;
 
 use super::role::{RoleChange, one};
@@ -25,13 +25,13 @@ pub struct Settings {
     /// Where features and projects are, relative to the project.
     pub artifacts_root: PathBuf,
     /// Which prompts.
-    pub profile: Profile,
+    pub profile: PromptProfile,
     /// The most rounds.
     pub max_iterations: u32,
     /// How sections are taken out of documents.
     pub rules: Rules,
     /// How a confirmation is judged.
-    pub confirmation: Level,
+    pub confirmation: ConfirmationLevel,
     /// What a delta is measured against.
     pub guard_base: GuardBase,
     /// How a resumed session is spoken to.
@@ -59,11 +59,11 @@ pub type ChangedBy = BTreeMap<&'static str, Vec<&'static str>>;
 #[derive(Debug, Clone, Default)]
 pub struct Layer {
     artifacts_root: Option<PathBuf>,
-    profile: Option<Profile>,
+    profile: Option<PromptProfile>,
     max_iterations: Option<u32>,
     end_rule: Option<EndRule>,
     match_rule: Option<MatchRule>,
-    confirmation: Option<Level>,
+    confirmation: Option<ConfirmationLevel>,
     guard_base: Option<GuardBase>,
     resume_text: Option<Wording>,
     task_order: Option<TaskOrder>,
@@ -94,7 +94,7 @@ pub const KEYS: [Key<Layer>; 12] = [
         default: "seed",
         meaning: "which generation of prompts",
         from_text: text,
-        set: |layer, value| one(value, Profile::parse, &mut layer.profile),
+        set: |layer, value| one(value, PromptProfile::parse, &mut layer.profile),
     },
     Key {
         name: "max_iterations",
@@ -130,7 +130,7 @@ pub const KEYS: [Key<Layer>; 12] = [
         default: "strict",
         meaning: "whether a confirmation must be a list of files, name one, or only begin",
         from_text: text,
-        set: |layer, value| one(value, Level::parse, &mut layer.confirmation),
+        set: |layer, value| one(value, ConfirmationLevel::parse, &mut layer.confirmation),
     },
     Key {
         name: "guard_base",

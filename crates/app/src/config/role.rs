@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::artifact::FeatureArtifact;
 use convoke_domain::dispatch::pattern::PathPattern;
-use convoke_domain::dispatch::role::{Form, Noun, Proof, Role, RoleName};
+use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptForm, Proof, RoleName};
 use toml::Value;
 
 /// What a place says about one role.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RoleChange {
-    artifacts: Option<Vec<Artifact>>,
+    artifacts: Option<Vec<FeatureArtifact>>,
     required: Option<Vec<PathPattern>>,
     diff: Option<bool>,
-    target: Option<Artifact>,
+    target: Option<FeatureArtifact>,
     noun: Option<Noun>,
-    form: Option<Form>,
+    form: Option<PromptForm>,
     files: Option<bool>,
     resumes: Option<bool>,
     require_proof: Option<bool>,
@@ -83,7 +83,8 @@ impl RoleChange {
         };
         match name {
             "artifacts" => {
-                let parse = |name: &str| Artifact::parse(name).map_err(|error| error.to_string());
+                let parse =
+                    |name: &str| FeatureArtifact::parse(name).map_err(|error| error.to_string());
                 self.artifacts = Some(each(value, parse)?);
             }
             "required" => {
@@ -94,7 +95,7 @@ impl RoleChange {
             }
             "diff" => self.diff = Some(truth()?),
             "target" => {
-                let target = value.as_str().and_then(|name| Artifact::parse(name).ok());
+                let target = value.as_str().and_then(|name| FeatureArtifact::parse(name).ok());
                 self.target =
                     Some(target.ok_or_else(|| expects("one artifact, such as `design`"))?);
             }
@@ -102,7 +103,7 @@ impl RoleChange {
                 one(value, Noun::parse, &mut self.noun).ok_or_else(|| expects("review or work"))?;
             }
             "form" => {
-                one(value, Form::parse, &mut self.form)
+                one(value, PromptForm::parse, &mut self.form)
                     .ok_or_else(|| expects("review, phase or fix"))?;
             }
             "files" => self.files = Some(truth()?),
@@ -137,7 +138,7 @@ impl RoleChange {
         &self,
         other: &Self,
         name: &RoleName,
-        known: Option<&Role>,
+        known: Option<&DispatchRole>,
     ) -> Vec<&'static str> {
         let (one, two) = (self.clone().applied(name, known), other.clone().applied(name, known));
         let keys = [
@@ -154,14 +155,14 @@ impl RoleChange {
     }
 
     /// Changes a role that is known, or makes one of a reviewer of files.
-    pub(super) fn applied(self, name: &RoleName, known: Option<&Role>) -> Role {
-        let made = || Role {
+    pub(super) fn applied(self, name: &RoleName, known: Option<&DispatchRole>) -> DispatchRole {
+        let made = || DispatchRole {
             name: name.clone(),
             reads: Vec::new(),
             required: Vec::new(),
             reads_diff: false,
             target: None,
-            form: Form::Review,
+            form: PromptForm::Review,
             noun: Noun::Review,
             takes_files: name.command == "implement",
             resumes: true,
@@ -175,7 +176,7 @@ impl RoleChange {
             Some(_) => role.pasted_before,
             None => reads.iter().chain(&target).cloned().collect(),
         };
-        Role {
+        DispatchRole {
             name: role.name,
             reads,
             required: self.required.unwrap_or(role.required),

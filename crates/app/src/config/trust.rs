@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use convoke_domain::dispatch::confirmation::Level;
+use convoke_domain::dispatch::confirmation::ConfirmationLevel;
 use convoke_domain::dispatch::role::{RoleName, Roles};
 use convoke_domain::lane::cap::Cap;
 use convoke_engine::file::stays_inside;
@@ -197,13 +197,13 @@ impl Rule {
     }
 }
 
-fn level(value: &Value) -> Option<Level> {
-    Level::parse(value.as_str()?)
+fn level(value: &Value) -> Option<ConfirmationLevel> {
+    ConfirmationLevel::parse(value.as_str()?)
 }
 
 /// Levels are listed from the strictest on.
-fn is_looser(level: Level, than: Level) -> bool {
-    let place = |level| Level::ALL.iter().position(|known| *known == level);
+fn is_looser(level: ConfirmationLevel, than: ConfirmationLevel) -> bool {
+    let place = |level| ConfirmationLevel::ALL.iter().position(|known| *known == level);
     place(level) > place(than)
 }
 

@@ -5,7 +5,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::skill::choice::{PatternRule, SkillRule};
 use convoke_domain::token::Budget;
 use convoke_domain::wake::deeds::NextActionRule;
-use convoke_domain::wake::{Fit, Mode};
+use convoke_domain::wake::{Fit, WakeMode};
 use jiff::tz::Offset;
 
 use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_layers, text, truth, whole};
@@ -56,7 +56,7 @@ pub struct Settings {
     /// The most tokens a wake-up may cost.
     pub budget: Budget,
     /// How much an agent is told each time it wakes.
-    pub mode: Mode,
+    pub mode: WakeMode,
     /// What gives way when a wake-up costs more than its budget.
     pub fit: Fit,
     /// The clock that times are shown by.
@@ -79,7 +79,7 @@ pub struct Layer {
     orchestrator: Option<AgentName>,
     agent: Option<AgentName>,
     budget: Option<Budget>,
-    mode: Option<Mode>,
+    mode: Option<WakeMode>,
     fit: Option<Fit>,
     clock: Option<Offset>,
     mentions: Option<MentionRule>,
@@ -131,7 +131,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         meaning: "tell an agent everything each time, or with v0 only the news while it remembers",
         from_text: text,
         set: |layer, value| {
-            layer.mode = Some(Mode::parse(value.as_str()?)?);
+            layer.mode = Some(WakeMode::parse(value.as_str()?)?);
             Some(())
         },
     },

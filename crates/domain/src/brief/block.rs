@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::name::BriefName;
-use super::settings::Settings;
-use super::{Entry, Fate};
+use super::settings::BriefSettings;
+use super::{BriefEntry, DocumentOutcome};
 use crate::text::CharOffset;
 
 /// The first line, whatever folder the documents come from.
@@ -13,16 +13,16 @@ pub const HEADER: &str = "## Design Context (from .moai/design/)";
 
 /// The rendered block. It borrows the documents, so printing copies nothing.
 #[derive(Debug, Clone)]
-pub struct Block<'a> {
+pub struct BriefBlock<'a> {
     pieces: Vec<Cow<'a, str>>,
 }
 
-impl<'a> Block<'a> {
+impl<'a> BriefBlock<'a> {
     pub(super) fn nothing() -> Self {
         Self { pieces: Vec::new() }
     }
 
-    pub(super) fn render(settings: &Settings, entries: &[Entry<'a>]) -> Self {
+    pub(super) fn render(settings: &BriefSettings, entries: &[BriefEntry<'a>]) -> Self {
         let mut pieces = vec![Cow::Borrowed(HEADER), Cow::Borrowed("\n")];
         for entry in entries {
             if let Some(text) = entry.included() {
@@ -31,7 +31,7 @@ impl<'a> Block<'a> {
                 pieces.push(Cow::Borrowed(text.as_str().trim_end_matches(['\r', '\n'])));
                 pieces.push(Cow::Borrowed("\n"));
             }
-            if let Fate::Cut(_, cut) = entry.fate {
+            if let DocumentOutcome::Cut(_, cut) = entry.fate {
                 let marker = truncated_line(entry.name, cut.at);
                 pieces.push(Cow::Owned(format!("\n{marker}\n")));
             }
@@ -49,14 +49,14 @@ impl<'a> Block<'a> {
     }
 }
 
-impl fmt::Display for Block<'_> {
+impl fmt::Display for BriefBlock<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.pieces().try_for_each(|piece| f.write_str(piece))
     }
 }
 
 /// Returns the line that cites a document.
-pub(super) fn source_line(settings: &Settings, name: &BriefName) -> String {
+pub(super) fn source_line(settings: &BriefSettings, name: &BriefName) -> String {
     format!("> source: {}/{}", settings.cited_dir(), name.file_name())
 }
 
@@ -66,16 +66,18 @@ pub(super) fn truncated_line(name: &BriefName, at: CharOffset) -> String {
 }
 
 /// Returns one item per unreadable document, in priority order.
-pub fn warnings(entries: &[Entry<'_>]) -> Vec<String> {
+pub fn warnings(entries: &[BriefEntry<'_>]) -> Vec<String> {
     entries
         .iter()
         .filter_map(|entry| match entry.fate {
-            Fate::Unreadable(reason) => Some(format!("{} unreadable: {reason}", entry.name)),
-            Fate::Absent
-            | Fate::Scaffold(_)
-            | Fate::Whole(_)
-            | Fate::Cut(..)
-            | Fate::Dropped(..) => None,
+            DocumentOutcome::Unreadable(reason) => {
+                Some(format!("{} unreadable: {reason}", entry.name))
+            }
+            DocumentOutcome::Absent
+            | DocumentOutcome::Scaffold(_)
+            | DocumentOutcome::Whole(_)
+            | DocumentOutcome::Cut(..)
+            | DocumentOutcome::Dropped(..) => None,
         })
         .collect()
 }

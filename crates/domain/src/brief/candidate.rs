@@ -1,7 +1,7 @@
 //! What was found under a name in the design folder.
 
 use super::name::BriefName;
-use crate::finding::Finding;
+use crate::finding::FileFinding;
 
 /// A name of the priority list and what its file turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,5 +9,5 @@ pub struct Candidate {
     /// The document's name.
     pub name: BriefName,
     /// What was found.
-    pub finding: Finding,
+    pub finding: FileFinding,
 }

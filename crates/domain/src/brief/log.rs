@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::name::BriefName;
-use super::settings::{Configured, Settings};
-use super::{Entry, Fate, Folder};
+use super::settings::{BriefSettings, Configured};
+use super::{BriefEntry, DocumentOutcome, Folder};
 
 /// One line for the log channel, never for the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +43,9 @@ impl fmt::Display for LogLine<'_> {
 }
 
 pub(super) fn lines<'a>(
-    settings: &Settings,
+    settings: &BriefSettings,
     folder: &Folder,
-    entries: &[Entry<'a>],
+    entries: &[BriefEntry<'a>],
 ) -> Vec<LogLine<'a>> {
     let mut lines = Vec::new();
     if *folder == Folder::GateClosed {
@@ -61,12 +61,15 @@ pub(super) fn lines<'a>(
             LogLine::NotInitialized
         });
     }
-    let scaffolds = entries.iter().filter(|entry| matches!(entry.fate, Fate::Scaffold(_)));
+    let scaffolds =
+        entries.iter().filter(|entry| matches!(entry.fate, DocumentOutcome::Scaffold(_)));
     let before = lines.len();
     lines.extend(scaffolds.map(|entry| LogLine::Skipped(entry.name)));
     let read = entries
         .iter()
-        .filter(|entry| !matches!(entry.fate, Fate::Absent | Fate::Unreadable(_)))
+        .filter(|entry| {
+            !matches!(entry.fate, DocumentOutcome::Absent | DocumentOutcome::Unreadable(_))
+        })
         .count();
     if read > 0 && lines.len() - before == read {
         lines.push(LogLine::AllScaffold);

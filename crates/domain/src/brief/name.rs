@@ -46,16 +46,16 @@ impl fmt::Display for BriefName {
 
 /// The documents to load, most important first, each once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Priority(Vec<BriefName>);
+pub struct DocumentPriority(Vec<BriefName>);
 
-impl Default for Priority {
+impl Default for DocumentPriority {
     fn default() -> Self {
         let names = ["spec", "system", "research", "pencil-plan"];
         Self(names.into_iter().map(|name| BriefName(name.to_owned())).collect())
     }
 }
 
-impl Priority {
+impl DocumentPriority {
     /// More documents than this are a mistake or an attack, and would be read all at once.
     const LONGEST: usize = 64;
 
@@ -93,7 +93,7 @@ mod tests {
 
     #[track_caller]
     fn check(entries: &[&str], names: &[&str], refused: &[&str]) {
-        let (list, rejected) = Priority::read(entries.iter().copied());
+        let (list, rejected) = DocumentPriority::read(entries.iter().copied());
         let found: Vec<_> = list.names().iter().map(BriefName::as_str).collect();
         assert_eq!((found.as_slice(), rejected.as_slice()), (names, refused), "{entries:?}");
     }
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_list_has_an_end() {
         let entries: Vec<String> = (0..100).map(|number| number.to_string()).collect();
-        let (list, refused) = Priority::read(entries.iter().map(String::as_str));
+        let (list, refused) = DocumentPriority::read(entries.iter().map(String::as_str));
         assert_eq!((list.names().len(), refused.len()), (64, 36));
     }
 

@@ -8,7 +8,7 @@ use crate::token::{Budget, Tokenizer};
 
 use super::block::{source_line, truncated_line};
 use super::name::BriefName;
-use super::settings::Settings;
+use super::settings::BriefSettings;
 
 /// The next part of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl<'a> Rest<'a> {
     }
 
     /// Pairs the part with its citation for printing.
-    pub fn cited(&'a self, settings: &'a Settings, name: &'a BriefName) -> Cited<'a> {
+    pub fn cited(&'a self, settings: &'a BriefSettings, name: &'a BriefName) -> Cited<'a> {
         Cited { rest: self, settings, name }
     }
 }
@@ -75,7 +75,7 @@ impl<'a> Rest<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Cited<'a> {
     rest: &'a Rest<'a>,
-    settings: &'a Settings,
+    settings: &'a BriefSettings,
     name: &'a BriefName,
 }
 

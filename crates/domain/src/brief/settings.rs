@@ -1,9 +1,9 @@
 //! What a user can ask of a brief, and how answers from several places become one.
 
-use crate::pack::Policy;
+use crate::pack::PackPolicy;
 use crate::token::{Budget, Vocabulary};
 
-use super::name::Priority;
+use super::name::DocumentPriority;
 
 /// The design folder as somebody wrote it: not empty, and printable on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub enum Configured {
 
 /// Everything decided about a brief before a document is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct BriefSettings {
     /// The design folder.
     pub dir: DesignDir,
     /// Whether a workflow may load the brief by itself.
@@ -55,9 +55,9 @@ pub struct Settings {
     /// The most tokens the documents may cost.
     pub budget: Budget,
     /// Which documents, most important first.
-    pub priority: Priority,
+    pub priority: DocumentPriority,
     /// Which documents give way when not all fit.
-    pub policy: Policy,
+    pub policy: PackPolicy,
     /// How tokens are counted.
     pub tokenizer: Vocabulary,
     /// Whether citations name the default folder even when another one was read.
@@ -68,7 +68,7 @@ pub struct Settings {
     pub configured: Configured,
 }
 
-impl Settings {
+impl BriefSettings {
     /// Returns the folder as citations name it.
     pub fn cited_dir(&self) -> &str {
         if self.literal_source { DesignDir::DEFAULT } else { self.dir.display() }
@@ -78,21 +78,21 @@ impl Settings {
 /// One place's opinion on the settings; what it does not mention stays open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// See [`Settings::dir`].
+    /// See [`BriefSettings::dir`].
     pub dir: Option<DesignDir>,
-    /// See [`Settings::auto_load`].
+    /// See [`BriefSettings::auto_load`].
     pub auto_load: Option<bool>,
-    /// See [`Settings::budget`].
+    /// See [`BriefSettings::budget`].
     pub budget: Option<Budget>,
-    /// See [`Settings::priority`].
-    pub priority: Option<Priority>,
-    /// See [`Settings::policy`].
-    pub policy: Option<Policy>,
-    /// See [`Settings::tokenizer`].
+    /// See [`BriefSettings::priority`].
+    pub priority: Option<DocumentPriority>,
+    /// See [`BriefSettings::policy`].
+    pub policy: Option<PackPolicy>,
+    /// See [`BriefSettings::tokenizer`].
     pub tokenizer: Option<Vocabulary>,
-    /// See [`Settings::literal_source`].
+    /// See [`BriefSettings::literal_source`].
     pub literal_source: Option<bool>,
-    /// See [`Settings::max_file_bytes`].
+    /// See [`BriefSettings::max_file_bytes`].
     pub max_file_bytes: Option<u64>,
 }
 
@@ -127,8 +127,8 @@ impl Layer {
     }
 
     /// Answers what is still open with the defaults.
-    pub fn settle(self, configured: Configured) -> Settings {
-        Settings {
+    pub fn settle(self, configured: Configured) -> BriefSettings {
+        BriefSettings {
             dir: self.dir.unwrap_or_default(),
             auto_load: self.auto_load.unwrap_or(true),
             budget: self.budget.unwrap_or(DEFAULT_BUDGET),

@@ -14,7 +14,7 @@ use super::rules::RulesVersion;
 use super::seat::{Available, Holder, Panel};
 use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
-use crate::lane::collected::Status;
+use crate::lane::collected::CollectedStatus;
 use crate::lane::event::Usage;
 
 /// When something happened, in milliseconds since 1970.
@@ -219,7 +219,7 @@ impl LaneId {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEnd {
     /// What became of it, in the collector's words.
-    pub status: Status,
+    pub status: CollectedStatus,
     /// Why there is no answer.
     pub reason: String,
     /// The answer; empty if there is none. Where the lane failed, the beginning of one that was cut
@@ -238,7 +238,7 @@ pub struct LaneEnd {
 impl LaneEnd {
     /// Tells whether the answer was cut off, and is the beginning of one.
     pub fn is_cut_off(&self) -> bool {
-        self.status == Status::Failed && !self.answer.is_empty()
+        self.status == CollectedStatus::Failed && !self.answer.is_empty()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lane::cap::Cap;
 use crate::lane::forecast::Range;
-use crate::lane::ledger::{Entry, Sum};
+use crate::lane::ledger::{LaneEntry, Sum};
 
 /// The part of a run that was asked for when it was over, and is not what a panel costs.
 pub const COMPARED: &str = "compare";
@@ -40,7 +40,7 @@ pub enum Prospect {
 
 /// Looks at the last runs that came to their end and can tell what they spent; `None` if there are
 /// none. Entries are the oldest first.
-pub fn forecast(entries: &[Entry], ended: &BTreeSet<&str>) -> Option<Forecast> {
+pub fn forecast(entries: &[LaneEntry], ended: &BTreeSet<&str>) -> Option<Forecast> {
     let mut runs: BTreeMap<&str, Sum> = BTreeMap::new();
     for entry in
         entries.iter().filter(|entry| entry.begun.purpose.phase.as_deref() != Some(COMPARED))
@@ -86,7 +86,7 @@ mod tests {
     use crate::lane::ledger::Purpose;
     use crate::lane::ledger::tests::entry;
 
-    fn lane(run: &str, phase: &str, tokens: Option<u64>) -> Entry {
+    fn lane(run: &str, phase: &str, tokens: Option<u64>) -> LaneEntry {
         let spent = tokens.map(|input| Usage {
             input,
             micro_dollars: Some(input * 10).filter(|_| run != "c"),

@@ -309,7 +309,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::plan::Plan;
+    use crate::plan::ParsedPlan;
 
     const PLAN: &str = "\
 # Retry cap
@@ -360,9 +360,10 @@ Count retries.
         assert_eq!(said(&PLAN.replace('\n', "\r\n")), [""; 0]);
         assert_eq!(said(&PLAN.replace("## Edge cases", "## EDGE CASES ##")), [""; 0]);
         // What reads plans later finds the same tasks.
-        let numbers =
-            |plan: &Plan<'_>| plan.tasks.iter().map(|it| it.number.to_owned()).collect::<Vec<_>>();
-        assert_eq!(numbers(&Plan::parse(PLAN)), ["1", "2"]);
+        let numbers = |plan: &ParsedPlan<'_>| {
+            plan.tasks.iter().map(|it| it.number.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(&ParsedPlan::parse(PLAN)), ["1", "2"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// One document of a feature, by its file name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Artifact(Cow<'static, str>);
+pub struct FeatureArtifact(Cow<'static, str>);
 
 /// A text that names no artifact.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +14,7 @@ pub struct InvalidArtifact {
     given: String,
 }
 
-impl Artifact {
+impl FeatureArtifact {
     /// What is wanted and why.
     pub const PRD: Self = Self(Cow::Borrowed("prd.md"));
     /// What exactly is to be built.
@@ -69,7 +69,7 @@ impl Artifact {
     }
 }
 
-impl fmt::Display for Artifact {
+impl fmt::Display for FeatureArtifact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
@@ -82,15 +82,16 @@ mod tests {
     // D-1
     #[test]
     fn artifacts_have_labels() {
-        let labels = Artifact::ALL.map(|artifact| format!("{artifact} {}", artifact.label()));
+        let labels =
+            FeatureArtifact::ALL.map(|artifact| format!("{artifact} {}", artifact.label()));
         assert_eq!(
             labels,
             ["prd.md PRD", "spec.md Spec", "design.md Design", "plan.md Plan", "tasks.md Tasks"]
         );
-        assert_eq!(Artifact::parse("spec"), Ok(Artifact::SPEC));
-        assert_eq!(Artifact::parse("threat-model.md").unwrap().label(), "Threat-model");
+        assert_eq!(FeatureArtifact::parse("spec"), Ok(FeatureArtifact::SPEC));
+        assert_eq!(FeatureArtifact::parse("threat-model.md").unwrap().label(), "Threat-model");
         for given in ["", ".md", "a/b.md", "..", "../spec.md", "a b"] {
-            assert!(Artifact::parse(given).is_err(), "{given}");
+            assert!(FeatureArtifact::parse(given).is_err(), "{given}");
         }
     }
 }

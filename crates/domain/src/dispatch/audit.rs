@@ -67,7 +67,7 @@ fn closed(line: &str) -> impl Iterator<Item = &str> {
 
 /// A line that pastes, or seems to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
+pub struct PasteHit {
     /// Its number, from one.
     pub line: usize,
     /// What it looks like.
@@ -96,7 +96,7 @@ const TARGETS: [(&str, &str); 4] = [
 ];
 
 /// Audits one prompt file. `name` is its path, by which what others may paste is known.
-pub fn audit(name: &str, text: &str, strictness: Strictness) -> Vec<Hit> {
+pub fn audit(name: &str, text: &str, strictness: Strictness) -> Vec<PasteHit> {
     let mut heading = "";
     let mut targets_seen: Vec<&str> = Vec::new();
     let mut hits = Vec::new();
@@ -120,9 +120,9 @@ pub fn audit(name: &str, text: &str, strictness: Strictness) -> Vec<Hit> {
             _ => allowed_elsewhere(name, line, &patterns),
         };
         // One mention of a project's PRD is known; another is not.
-        let again = |hit: &Hit| hit.allowed == Some(SPEAKS_OF_PRD);
+        let again = |hit: &PasteHit| hit.allowed == Some(SPEAKS_OF_PRD);
         let allowed = allowed.filter(|why| *why != SPEAKS_OF_PRD || !hits.iter().any(again));
-        hits.push(Hit { line: index + 1, patterns, text: visible.to_owned(), allowed });
+        hits.push(PasteHit { line: index + 1, patterns, text: visible.to_owned(), allowed });
     }
     hits
 }

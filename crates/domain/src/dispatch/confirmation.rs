@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::denial::denied;
 use self::listing::{DECORATION, list, listed};
 use super::ambiguity::is_hypothetical;
-use super::artifact::Artifact;
+use super::artifact::FeatureArtifact;
 use crate::design::aside::without_asides;
 use crate::markdown::bare;
 use crate::markdown::fence::{FenceLine, Fences};
 
 /// How an answer is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Level {
+pub enum ConfirmationLevel {
     /// The line must be a list of files, each with or without its number of lines, and nothing
     /// else: a sentence that only mentions a file does not count.
     #[default]
@@ -29,7 +29,7 @@ pub enum Level {
     Loose,
 }
 
-impl Level {
+impl ConfirmationLevel {
     /// Every level.
     pub const ALL: [Self; 3] = [Self::Strict, Self::Seed, Self::Loose];
 
@@ -79,8 +79,12 @@ pub struct Confirmation {
 const MARK: &str = "Files read:";
 
 /// Judges an answer by what had to be read.
-pub fn confirmation(answer: &str, expected: &[Expected<'_>], level: Level) -> Confirmation {
-    if level == Level::Strict {
+pub fn confirmation(
+    answer: &str,
+    expected: &[Expected<'_>],
+    level: ConfirmationLevel,
+) -> Confirmation {
+    if level == ConfirmationLevel::Strict {
         return strict(answer, expected);
     }
     let names_one = |rest: &&str| {
@@ -88,8 +92,8 @@ pub fn confirmation(answer: &str, expected: &[Expected<'_>], level: Level) -> Co
     };
     let genuine = answer.split('\n').filter_map(said).find(names_one);
     let confirmed = match level {
-        Level::Strict | Level::Seed => genuine.is_some(),
-        Level::Loose => answer.contains(MARK),
+        ConfirmationLevel::Strict | ConfirmationLevel::Seed => genuine.is_some(),
+        ConfirmationLevel::Loose => answer.contains(MARK),
     };
     let entries = genuine.map(entries).unwrap_or_default();
     let also_named = genuine.into_iter().flat_map(words);
@@ -240,7 +244,7 @@ fn fits(name: &str, file: &Expected<'_>) -> bool {
         return file.path.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'));
     }
     let labelled =
-        Artifact::ALL.iter().find(|artifact| artifact.label().eq_ignore_ascii_case(name));
+        FeatureArtifact::ALL.iter().find(|artifact| artifact.label().eq_ignore_ascii_case(name));
     base == name || labelled.is_some_and(|it| it.file() == base || is_prd(it, base))
 }
 
@@ -257,7 +261,7 @@ fn said(line: &str) -> Option<&str> {
 fn names_any(rest: &str) -> bool {
     words(rest).any(|word| {
         let is_file = word.strip_suffix(".md").is_some_and(|stem| !stem.is_empty());
-        is_file || Artifact::ALL.iter().any(|artifact| artifact.label() == word)
+        is_file || FeatureArtifact::ALL.iter().any(|artifact| artifact.label() == word)
     })
 }
 
@@ -283,8 +287,8 @@ fn line_count(piece: &str) -> Option<u64> {
 }
 
 /// A PRD may be a file of another name.
-fn is_prd(artifact: &Artifact, file: &str) -> bool {
-    *artifact == Artifact::PRD && file.ends_with("prd.md")
+fn is_prd(artifact: &FeatureArtifact, file: &str) -> bool {
+    *artifact == FeatureArtifact::PRD && file.ends_with("prd.md")
 }
 
 #[cfg(test)]
@@ -300,10 +304,10 @@ mod tests {
     ];
 
     fn judged(answer: &str) -> Confirmation {
-        confirmation(answer, &EXPECTED, Level::Strict)
+        confirmation(answer, &EXPECTED, ConfirmationLevel::Strict)
     }
 
-    fn check(level: Level, cases: &[(&str, bool, &[&str])]) {
+    fn check(level: ConfirmationLevel, cases: &[(&str, bool, &[&str])]) {
         for (answer, confirmed, missing) in cases {
             let found = confirmation(answer, &EXPECTED, level);
             assert_eq!(found.confirmed, *confirmed, "{answer}");
@@ -315,7 +319,7 @@ mod tests {
     #[test]
     fn a_list_of_files_confirms() {
         check(
-            Level::Strict,
+            ConfirmationLevel::Strict,
             &[
                 ("Files read: spec.md (212 lines), design.md (380 lines)", true, &[]),
                 ("**Files read:** Spec (40 lines)", true, &["design.md"]),
@@ -344,8 +348,11 @@ mod tests {
             ],
         );
         let makefile = Expected { name: "Makefile", path: "/repo/Makefile" };
-        let files =
-            confirmation("Files read: Makefile, a.toml (3 lines)", &[makefile], Level::Strict);
+        let files = confirmation(
+            "Files read: Makefile, a.toml (3 lines)",
+            &[makefile],
+            ConfirmationLevel::Strict,
+        );
         assert_eq!((files.confirmed, files.missing.len()), (true, 0));
     }
 
@@ -367,7 +374,7 @@ mod tests {
     #[test]
     fn in_the_seeds_reading_naming_one_file_confirms() {
         check(
-            Level::Seed,
+            ConfirmationLevel::Seed,
             &[
                 ("Files read: spec.md (212 lines), design.md (380 lines)", true, &[]),
                 ("After reading, confirm: \"Files read: {name} ({N} lines), ...\"", false, &NAMES),
@@ -397,7 +404,7 @@ mod tests {
         let counts = [("spec.md", 212), ("notes.md", 3), ("PRD", 7)];
         assert_eq!(found.line_counts, counts.map(|(name, lines)| (name.to_owned(), lines)));
         let prd = Expected { name: "x.prd.md", path: "/repo/x.prd.md" };
-        let source = confirmation("Files read: PRD (7 lines)", &[prd], Level::Seed);
+        let source = confirmation("Files read: PRD (7 lines)", &[prd], ConfirmationLevel::Seed);
         assert_eq!((source.named, source.missing), (vec!["x.prd.md".to_owned()], vec![]));
     }
 
@@ -405,15 +412,18 @@ mod tests {
     #[test]
     fn loosely_the_words_are_enough() {
         for answer in ["Files read: none", "confirm: \"Files read: {name}\""] {
-            assert!(confirmation(answer, &EXPECTED, Level::Loose).confirmed, "{answer}");
+            assert!(
+                confirmation(answer, &EXPECTED, ConfirmationLevel::Loose).confirmed,
+                "{answer}"
+            );
         }
-        assert!(!confirmation("read all", &EXPECTED, Level::Loose).confirmed);
+        assert!(!confirmation("read all", &EXPECTED, ConfirmationLevel::Loose).confirmed);
     }
 
     // However often it is said, an answer is judged in one go.
     #[test]
     fn a_line_is_judged_once() {
-        for level in [Level::Strict, Level::Seed] {
+        for level in [ConfirmationLevel::Strict, ConfirmationLevel::Seed] {
             for words in ["Files read: x ", "Files read: {name} ", "Files read: (, "] {
                 let answer = words.repeat(20_000);
                 assert!(!confirmation(&answer, &EXPECTED, level).confirmed);

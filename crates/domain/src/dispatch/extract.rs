@@ -72,7 +72,7 @@ pub struct Rules {
 
 /// A section that an id led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found<'a> {
+pub struct FoundSection<'a> {
     /// Where its heading begins, in bytes.
     pub offset: usize,
     /// Its heading's words.
@@ -84,11 +84,11 @@ pub struct Found<'a> {
 }
 
 /// Finds the section that an id means; with a dot in it, the id may lose what is behind the last.
-pub fn extract<'a>(document: &'a str, id: &str, rules: Rules) -> Option<Found<'a>> {
+pub fn extract<'a>(document: &'a str, id: &str, rules: Rules) -> Option<FoundSection<'a>> {
     let headings = headings(document);
     let shorter = || {
         let (before, _) = id.rsplit_once('.')?;
-        Some(Found { shortened: true, ..section(document, &headings, before, rules)? })
+        Some(FoundSection { shortened: true, ..section(document, &headings, before, rules)? })
     };
     section(document, &headings, id, rules).or_else(shorter)
 }
@@ -131,7 +131,7 @@ fn section<'a>(
     headings: &[Place<'a>],
     id: &str,
     rules: Rules,
-) -> Option<Found<'a>> {
+) -> Option<FoundSection<'a>> {
     let index = meant(headings, &id.to_lowercase(), rules.heading)?;
     let Place { offset, heading } = &headings[index];
     let ends = |other: &&Place<'_>| match rules.end {
@@ -140,7 +140,7 @@ fn section<'a>(
     };
     let end = headings[index + 1..].iter().find(ends).map_or(document.len(), |it| it.offset);
     let text = &document[*offset..end];
-    Some(Found { offset: *offset, title: heading.title, text, shortened: false })
+    Some(FoundSection { offset: *offset, title: heading.title, text, shortened: false })
 }
 
 fn meant(headings: &[Place<'_>], id: &str, rule: MatchRule) -> Option<usize> {
@@ -173,7 +173,7 @@ fn word_at(title: &str, id: &str) -> Option<usize> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scoped<'a> {
     /// These sections, in the order they were referred to.
-    Sections(Vec<(String, Found<'a>)>),
+    Sections(Vec<(String, FoundSection<'a>)>),
     /// All of it, because nothing was referred to.
     WholeUnreferenced,
     /// All of it, because this id leads nowhere.

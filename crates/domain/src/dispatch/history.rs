@@ -69,7 +69,7 @@ fn role(text: &str) -> Option<(&str, &str)> {
 
 /// One logged round of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct LoggedRound<'a> {
     /// What precedes the number, if anything: the stage.
     pub stage: Option<&'a str>,
     /// Which round.
@@ -81,13 +81,13 @@ pub struct Entry<'a> {
 }
 
 /// Returns the rounds that a history logs.
-pub fn entries(history: &str) -> Vec<Entry<'_>> {
+pub fn entries(history: &str) -> Vec<LoggedRound<'_>> {
     history.lines().filter_map(entry).collect()
 }
 
 /// Reads `## Design Review - Iteration 2 (cap) - 2026-02-28T10:00:00Z [FINAL VALIDATION]`. The stage,
 /// the dash before the number, and remarks in brackets may be missing.
-fn entry(line: &str) -> Option<Entry<'_>> {
+fn entry(line: &str) -> Option<LoggedRound<'_>> {
     const WORD: &str = "Iteration ";
     let title = line.strip_prefix("### ").or_else(|| line.strip_prefix("## "))?.trim();
     let start = title.find(WORD)?;
@@ -108,7 +108,12 @@ fn entry(line: &str) -> Option<Entry<'_>> {
     };
     let at = at.split(['[', '(']).next().unwrap_or_default().trim();
     let is_final = title.to_ascii_uppercase().contains("[FINAL VALIDATION]");
-    Some(Entry { stage: Some(stage).filter(|stage| !stage.is_empty()), iteration, at, is_final })
+    Some(LoggedRound {
+        stage: Some(stage).filter(|stage| !stage.is_empty()),
+        iteration,
+        at,
+        is_final,
+    })
 }
 
 /// Takes off remarks in brackets.
@@ -249,13 +254,13 @@ LAZY-LOAD-WARNING: implementer confirmed late
 ## Iteration x - y
 ";
         let (spec, last) = (
-            Entry {
+            LoggedRound {
                 stage: Some("Spec Review"),
                 iteration: 2,
                 at: "2026-02-28T10:00:00Z",
                 is_final: false,
             },
-            Entry { stage: None, iteration: 3, at: "2026-03-01T10:00:00Z", is_final: true },
+            LoggedRound { stage: None, iteration: 3, at: "2026-03-01T10:00:00Z", is_final: true },
         );
         assert_eq!(entries(history), [spec, last]);
     }
@@ -284,7 +289,7 @@ LAZY-LOAD-WARNING: implementer confirmed late
             ),
             ("## Iteration 7", None, 7, "", false),
         ] {
-            let expected = Entry { stage, iteration, at, is_final };
+            let expected = LoggedRound { stage, iteration, at, is_final };
             assert_eq!(entry(line), Some(expected), "{line}");
         }
         for line in [

@@ -4,15 +4,17 @@ use super::issue_list::list;
 use super::required::{Reference, block};
 use super::resumed_prompt::Wording;
 use super::review::Issue;
-use super::role::{Form, Profile, Role};
-use crate::dispatch::artifact::Artifact;
+use super::role::{DispatchRole, PromptForm, PromptProfile};
+use crate::dispatch::artifact::FeatureArtifact;
 
 /// Returns what is said to a session that begins afresh because another could not be resumed.
-pub fn note(wording: Wording, form: Form) -> &'static str {
+pub fn note(wording: Wording, form: PromptForm) -> &'static str {
     match (wording, form) {
         (Wording::Seed, _) => "(Fresh dispatch \u{2014} prior session unavailable.)",
-        (Wording::G2, Form::Fix) => "(Fresh dispatch \u{2014} prior fix session unavailable.)",
-        (Wording::G2, Form::Review | Form::PhaseReview) => {
+        (Wording::G2, PromptForm::Fix) => {
+            "(Fresh dispatch \u{2014} prior fix session unavailable.)"
+        }
+        (Wording::G2, PromptForm::Review | PromptForm::PhaseReview) => {
             "(Fresh dispatch \u{2014} prior review session unavailable.)"
         }
     }
@@ -33,11 +35,11 @@ pub struct Iteration<'a> {
 
 /// Everything a prompt is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Parts<'a> {
+pub struct PromptParts<'a> {
     /// Whom it is for.
-    pub role: &'a Role,
+    pub role: &'a DispatchRole,
     /// In which order.
-    pub profile: Profile,
+    pub profile: PromptProfile,
     /// What the role is asked, and by which measure.
     pub rubric: &'a str,
     /// What it must read.
@@ -57,12 +59,12 @@ pub struct Parts<'a> {
 }
 
 /// Renders the prompt: sections with one blank line between them, and one line ending at the end.
-pub fn prompt(parts: &Parts<'_>) -> String {
+pub fn prompt(parts: &PromptParts<'_>) -> String {
     let rubric = Some(parts.rubric.to_owned());
     let required = Some(block(parts.references, parts.role.noun));
     let returns = Some(parts.returns.to_owned());
     let sections = match (parts.role.form, parts.profile) {
-        (Form::Fix, _) => {
+        (PromptForm::Fix, _) => {
             vec![
                 Some(noted(FIX, &parts.iteration)),
                 required,
@@ -71,12 +73,13 @@ pub fn prompt(parts: &Parts<'_>) -> String {
                 returns,
             ]
         }
-        (Form::Review | Form::PhaseReview, Profile::Seed) => {
+        (PromptForm::Review | PromptForm::PhaseReview, PromptProfile::Seed) => {
             [vec![rubric, required], changing(parts), vec![returns]].concat()
         }
-        (Form::Review | Form::PhaseReview, Profile::StablePrefix | Profile::AllReference) => {
-            [vec![rubric, required, returns], changing(parts)].concat()
-        }
+        (
+            PromptForm::Review | PromptForm::PhaseReview,
+            PromptProfile::StablePrefix | PromptProfile::AllReference,
+        ) => [vec![rubric, required, returns], changing(parts)].concat(),
     };
     join(sections)
 }
@@ -92,22 +95,22 @@ pub(super) fn join(sections: Vec<Option<String>>) -> String {
 }
 
 /// What differs from one round to the next.
-fn changing(parts: &Parts<'_>) -> Vec<Option<String>> {
+fn changing(parts: &PromptParts<'_>) -> Vec<Option<String>> {
     let round = match parts.role.form {
-        Form::PhaseReview => vec![
+        PromptForm::PhaseReview => vec![
             parts.outcome.map(|text| format!("## Domain Reviewer Outcome\n{text}")),
             parts.next_phase.map(|text| format!("## Next Phase Expectations\n{text}")),
             Some(phase_iteration(&parts.iteration)),
         ],
-        Form::Review | Form::Fix => vec![Some(iteration(&parts.iteration))],
+        PromptForm::Review | PromptForm::Fix => vec![Some(iteration(&parts.iteration))],
     };
     [vec![target(parts), files(parts)], round].concat()
 }
 
-fn target(parts: &Parts<'_>) -> Option<String> {
+fn target(parts: &PromptParts<'_>) -> Option<String> {
     let artifact = parts.role.pasted(parts.profile)?;
     // The odd pronoun is the original's.
-    let whose = if *artifact == Artifact::DESIGN { "we're" } else { "you're" };
+    let whose = if *artifact == FeatureArtifact::DESIGN { "we're" } else { "you're" };
     let text = parts.target?.trim_end_matches(['\r', '\n']);
     if text.trim().is_empty() {
         return None;
@@ -116,7 +119,7 @@ fn target(parts: &Parts<'_>) -> Option<String> {
 }
 
 /// Lists changed files, if there are any.
-fn files(parts: &Parts<'_>) -> Option<String> {
+fn files(parts: &PromptParts<'_>) -> Option<String> {
     let listed = parts.role.takes_files && !parts.files.is_empty();
     listed.then(|| format!("## Implementation Files\n{}", parts.files.join("\n")))
 }
@@ -145,7 +148,7 @@ fn with_issues(lines: String, iteration: &Iteration<'_>) -> String {
     format!("{lines}\nPrevious issues to re-evaluate:\n{}", list(iteration.issues))
 }
 
-fn issues_to_fix(parts: &Parts<'_>) -> Option<String> {
+fn issues_to_fix(parts: &PromptParts<'_>) -> Option<String> {
     let issues = parts.iteration.issues;
     let heading = "## Issues to fix (from failed reviewers only)";
     (!issues.is_empty()).then(|| format!("{heading}\n{}", list(issues)))
@@ -153,7 +156,7 @@ fn issues_to_fix(parts: &Parts<'_>) -> Option<String> {
 
 /// How the reviewer of an artifact ended, as a phase's reviewer is told.
 #[derive(Debug, Clone, Copy)]
-pub struct Outcome<'a> {
+pub struct ReviewerOutcome<'a> {
     /// Who reviewed.
     pub reviewer: &'a str,
     /// Whether it approved in the end.
@@ -167,8 +170,8 @@ pub struct Outcome<'a> {
 }
 
 /// Renders the outcome's three bullets.
-pub fn outcome(outcome: &Outcome<'_>) -> String {
-    let Outcome { reviewer, approved, iteration, max, issues } = outcome;
+pub fn outcome(outcome: &ReviewerOutcome<'_>) -> String {
+    let ReviewerOutcome { reviewer, approved, iteration, max, issues } = outcome;
     let result = if *approved {
         format!("APPROVED at iteration {iteration}/{max}")
     } else {
@@ -214,14 +217,14 @@ mod tests {
         }
     }
 
-    fn rendered(name: &str, profile: Profile, given: Given<'_>) -> String {
+    fn rendered(name: &str, profile: PromptProfile, given: Given<'_>) -> String {
         let roles = Roles::default();
         let role = roles.find(&RoleName::parse(name).unwrap()).unwrap();
         let reads = role.reads(profile);
         let references: Vec<_> =
             reads.iter().map(|it| Reference::resolve(it, FEATURE, &Prd::None)).collect();
         let Given { target, files, outcome, next_phase, iteration, returns } = given;
-        prompt(&Parts {
+        prompt(&PromptParts {
             role,
             profile,
             rubric: "RUBRIC",
@@ -249,7 +252,7 @@ mod tests {
     #[test]
     fn a_reviewer_reads_what_it_reviews_in_the_prompt() {
         assert_eq!(
-            rendered("specify/spec-reviewer", Profile::Seed, usual()),
+            rendered("specify/spec-reviewer", PromptProfile::Seed, usual()),
             "\
 RUBRIC
 
@@ -274,7 +277,7 @@ RETURNS
             ("create-plan/plan-reviewer", "## Plan (what you're reviewing)"),
             ("create-tasks/task-reviewer", "## Tasks (what you're reviewing)"),
         ] {
-            assert!(rendered(name, Profile::Seed, usual()).contains(heading), "{name}");
+            assert!(rendered(name, PromptProfile::Seed, usual()).contains(heading), "{name}");
         }
     }
 
@@ -285,16 +288,16 @@ RETURNS
         let issues = [issue()];
         let iteration = Iteration { number: 2, issues: &issues, ..first_round() };
         let later = Given { files: &files, iteration, ..usual() };
-        let prompt = rendered("implement/security-reviewer", Profile::Seed, later);
+        let prompt = rendered("implement/security-reviewer", PromptProfile::Seed, later);
         assert!(prompt.contains(
             "\n\n## Implementation Files\nsrc/a.rs\nsrc/b.rs\n\n## Iteration Context\n\
              This is iteration 2 of 5.\nPrevious issues to re-evaluate:\n- [blocker] No number\n\n"
         ));
-        let phase = rendered("specify/spec-reviewer", Profile::Seed, later);
+        let phase = rendered("specify/spec-reviewer", PromptProfile::Seed, later);
         assert!(!phase.contains("Implementation Files"), "{phase}");
         let iteration = Iteration { issues: &issues, ..first_round() };
         let given = Given { iteration, ..usual() };
-        let first = rendered("implement/security-reviewer", Profile::Seed, given);
+        let first = rendered("implement/security-reviewer", PromptProfile::Seed, given);
         assert!(!first.contains("Previous issues"), "{first}");
     }
 
@@ -304,19 +307,19 @@ RETURNS
         let issues = [issue()];
         let with = |name: &str, note: &'static str| {
             let iteration = Iteration { number: 3, max: 5, issues: &issues, note: Some(note) };
-            rendered(name, Profile::Seed, Given { iteration, ..usual() })
+            rendered(name, PromptProfile::Seed, Given { iteration, ..usual() })
         };
-        let seed = note(Wording::Seed, Form::Review);
+        let seed = note(Wording::Seed, PromptForm::Review);
         let told = format!("{seed}\nPrevious issues to re-evaluate:\n- [blocker] No number\n");
         let review = with("specify/spec-reviewer", seed);
         assert!(review.contains(&format!("This is iteration 3 of 5.\n{told}")), "{review}");
         let phase = with("specify/phase-reviewer", seed);
         assert!(phase.contains(&format!("phase-review iteration 3/5.\n{told}")), "{phase}");
-        let fix = with("implement/implementer", note(Wording::G2, Form::Fix));
+        let fix = with("implement/implementer", note(Wording::G2, PromptForm::Fix));
         let told = "issues:\n(Fresh dispatch \u{2014} prior fix session unavailable.)\n\n## Req";
         assert!(fix.contains(told), "{fix}");
         let empty = Given { target: " \n", ..usual() };
-        let empty = rendered("specify/spec-reviewer", Profile::Seed, empty);
+        let empty = rendered("specify/spec-reviewer", PromptProfile::Seed, empty);
         assert!(!empty.contains("what you're reviewing"), "{empty}");
     }
 
@@ -324,14 +327,14 @@ RETURNS
     #[test]
     fn a_phase_reviewer_is_told_how_the_phase_went() {
         let issues = [issue()];
-        let failed = Outcome {
+        let failed = ReviewerOutcome {
             reviewer: "spec-reviewer",
             approved: false,
             iteration: 5,
             max: 5,
             issues: &issues,
         };
-        let approved = Outcome { approved: true, iteration: 2, issues: &[], ..failed };
+        let approved = ReviewerOutcome { approved: true, iteration: 2, issues: &[], ..failed };
         assert_eq!(
             outcome(&failed),
             "- Reviewer: spec-reviewer\n- Result: FAILED at iteration cap (5/5)\n\
@@ -340,7 +343,7 @@ RETURNS
         let text = outcome(&approved);
         let next_phase = Some("A design can start.");
         let given = Given { outcome: Some(&text), next_phase, ..usual() };
-        let prompt = rendered("specify/phase-reviewer", Profile::Seed, given);
+        let prompt = rendered("specify/phase-reviewer", PromptProfile::Seed, given);
         assert!(prompt.ends_with(
             "\n\n## Domain Reviewer Outcome\n- Reviewer: spec-reviewer\n\
              - Result: APPROVED at iteration 2/5\n- Unresolved issues: none\n\n\
@@ -355,10 +358,10 @@ RETURNS
     fn a_stable_prefix_is_the_same_in_every_round() {
         let issues = [issue()];
         for name in ["specify/spec-reviewer", "implement/security-reviewer"] {
-            let first = rendered(name, Profile::StablePrefix, usual());
+            let first = rendered(name, PromptProfile::StablePrefix, usual());
             let iteration = Iteration { number: 2, issues: &issues, ..first_round() };
             let given = Given { target: "# Target\n\nrevised", iteration, ..usual() };
-            let second = rendered(name, Profile::StablePrefix, given);
+            let second = rendered(name, PromptProfile::StablePrefix, given);
             let changing = first.find("## Spec (what").or(first.find("## Iteration")).unwrap();
             assert_eq!(first[..changing], second[..changing], "{name}");
             let places = order(&second, &["RUBRIC", "## Required", "RETURNS", "## Iteration"]);
@@ -369,7 +372,7 @@ RETURNS
     // D-2: in `all-reference` nothing is pasted.
     #[test]
     fn by_reference_alone_the_target_is_listed() {
-        let prompt = rendered("design/design-reviewer", Profile::AllReference, usual());
+        let prompt = rendered("design/design-reviewer", PromptProfile::AllReference, usual());
         assert!(prompt.contains("- Design: /repo/docs/features/031-example/design.md\n"));
         assert!(!prompt.contains("# Target"), "{prompt}");
     }
@@ -380,7 +383,7 @@ RETURNS
         let (files, issues) = (["a.rs".to_owned()], [issue()]);
         let iteration = Iteration { issues: &issues, ..first_round() };
         let given = Given { files: &files, iteration, returns: "", ..usual() };
-        let prompt = rendered("implement/implementer", Profile::Seed, given);
+        let prompt = rendered("implement/implementer", PromptProfile::Seed, given);
         let places = order(
             &prompt,
             &[

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 /// How a role was dispatched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum DispatchMode {
     /// With a full prompt.
     Fresh,
     /// With a delta, into a session that goes on.
@@ -15,7 +15,7 @@ pub enum Mode {
     Fallback,
 }
 
-impl Mode {
+impl DispatchMode {
     /// Every mode.
     pub const ALL: [Self; 3] = [Self::Fresh, Self::Resume, Self::Fallback];
 
@@ -46,7 +46,7 @@ pub struct LedgerEntry {
     /// Which round.
     pub iteration: u32,
     /// How.
-    pub mode: Mode,
+    pub mode: DispatchMode,
     /// How long the prompt was, if it is known.
     pub prompt_chars: Option<u64>,
     /// The files that had to be read.
@@ -83,9 +83,9 @@ pub struct Rate {
 impl Rate {
     /// Counts one entry. What was resumed demanded nothing.
     fn count(&mut self, entry: &LedgerEntry) {
-        self.resumed += u64::from(entry.mode == Mode::Resume);
-        self.fallbacks += u64::from(entry.mode == Mode::Fallback);
-        let Some(confirmed) = entry.confirmed.filter(|_| entry.mode != Mode::Resume) else {
+        self.resumed += u64::from(entry.mode == DispatchMode::Resume);
+        self.fallbacks += u64::from(entry.mode == DispatchMode::Fallback);
+        let Some(confirmed) = entry.confirmed.filter(|_| entry.mode != DispatchMode::Resume) else {
             return;
         };
         self.dispatches += 1;
@@ -160,7 +160,7 @@ mod tests {
             command: "implement".to_owned(),
             role: role.to_owned(),
             iteration: 1,
-            mode: Mode::Fresh,
+            mode: DispatchMode::Fresh,
             prompt_chars: Some(700),
             artifacts: vec!["spec.md".to_owned()],
             confirmed,
@@ -197,8 +197,9 @@ mod tests {
     // D-40: what was resumed, or demanded nothing, does not count.
     #[test]
     fn only_what_demanded_reading_counts() {
-        let resumed = LedgerEntry { mode: Mode::Resume, ..entry("a", "x", Some(false), 1) };
-        let fallback = LedgerEntry { mode: Mode::Fallback, ..entry("a", "x", Some(false), 1) };
+        let resumed = LedgerEntry { mode: DispatchMode::Resume, ..entry("a", "x", Some(false), 1) };
+        let fallback =
+            LedgerEntry { mode: DispatchMode::Fallback, ..entry("a", "x", Some(false), 1) };
         let proven = LedgerEntry { unproven: Some(vec![]), ..entry("a", "x", Some(true), 1) };
         let unproven = LedgerEntry { unproven: Some(vec!["spec.md".to_owned()]), ..proven.clone() };
         let rate = rates(&[resumed, entry("a", "x", None, 1), fallback, proven, unproven]).all;

@@ -1,6 +1,6 @@
 //! The block that tells a role what it must read. Its bytes are a contract.
 
-use super::artifact::Artifact;
+use super::artifact::FeatureArtifact;
 use super::confirmation::Expected;
 use super::role::Noun;
 
@@ -19,18 +19,18 @@ pub enum Prd {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The artifact.
-    pub artifact: Artifact,
+    pub artifact: FeatureArtifact,
     /// Its absolute path; `None` for a PRD that does not exist.
     pub path: Option<String>,
 }
 
 impl Reference {
     /// Resolves an artifact of a feature's folder.
-    pub fn resolve(artifact: &Artifact, feature: &str, prd: &Prd) -> Self {
+    pub fn resolve(artifact: &FeatureArtifact, feature: &str, prd: &Prd) -> Self {
         let here = || format!("{}/{artifact}", feature.trim_end_matches('/'));
         let path = match prd {
-            Prd::None if *artifact == Artifact::PRD => None,
-            Prd::Source(path) if *artifact == Artifact::PRD => Some(path.clone()),
+            Prd::None if *artifact == FeatureArtifact::PRD => None,
+            Prd::Source(path) if *artifact == FeatureArtifact::PRD => Some(path.clone()),
             Prd::InFeature | Prd::Source(_) | Prd::None => Some(here()),
         };
         Self { artifact: artifact.clone(), path }
@@ -77,7 +77,7 @@ mod tests {
 
     const FEATURE: &str = "/repo/docs/features/031-example";
 
-    fn rendered(artifacts: &[Artifact], prd: &Prd, noun: Noun) -> String {
+    fn rendered(artifacts: &[FeatureArtifact], prd: &Prd, noun: Noun) -> String {
         let resolved = artifacts.iter().map(|it| Reference::resolve(it, FEATURE, prd));
         block(&resolved.collect::<Vec<_>>(), noun)
     }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_missing_prd_is_said() {
         assert_eq!(
-            rendered(&[Artifact::PRD, Artifact::SPEC], &Prd::None, Noun::Review),
+            rendered(&[FeatureArtifact::PRD, FeatureArtifact::SPEC], &Prd::None, Noun::Review),
             "\
 ## Required Artifacts
 You MUST read the following files before beginning your review.
@@ -99,7 +99,8 @@ After reading, confirm: \"Files read: {name} ({N} lines), ...\" in a single line
     // Section 11, examples 1 and 2
     #[test]
     fn artifacts_are_listed_in_the_roles_order() {
-        let security = rendered(&[Artifact::DESIGN, Artifact::SPEC], &Prd::None, Noun::Review);
+        let security =
+            rendered(&[FeatureArtifact::DESIGN, FeatureArtifact::SPEC], &Prd::None, Noun::Review);
         let lines: Vec<_> = security.lines().skip(3).collect();
         assert_eq!(
             lines,
@@ -109,7 +110,7 @@ After reading, confirm: \"Files read: {name} ({N} lines), ...\" in a single line
             ]
         );
         let source = Prd::Source("/repo/docs/brainstorms/x.prd.md".to_owned());
-        let prd = rendered(&[Artifact::PRD], &source, Noun::Work);
+        let prd = rendered(&[FeatureArtifact::PRD], &source, Noun::Work);
         assert!(prd.ends_with("\n- PRD: /repo/docs/brainstorms/x.prd.md"), "{prd}");
         assert!(prd.contains("before beginning your work.\n"), "{prd}");
     }
@@ -118,7 +119,7 @@ After reading, confirm: \"Files read: {name} ({N} lines), ...\" in a single line
     #[test]
     fn only_what_has_a_path_is_expected() {
         let name = |prd: &Prd| {
-            let reference = Reference::resolve(&Artifact::PRD, FEATURE, prd);
+            let reference = Reference::resolve(&FeatureArtifact::PRD, FEATURE, prd);
             reference.expected_name().map(str::to_owned)
         };
         assert_eq!(name(&Prd::None), None);

@@ -136,7 +136,7 @@ impl Fresh {
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum ResumeDecision {
     /// A full prompt.
     Fresh {
         /// Why.
@@ -151,7 +151,7 @@ pub enum Decision {
     },
 }
 
-impl Decision {
+impl ResumeDecision {
     /// Tells whether the full prompt says that a session was lost, and repeats its issues.
     pub const fn is_noted(&self) -> bool {
         matches!(self, Self::Fresh { reason: Fresh::ResumeFailed, .. })
@@ -159,8 +159,9 @@ impl Decision {
 }
 
 /// Decides.
-pub fn decide(situation: &Situation<'_>) -> Decision {
-    let fresh = |reason, log: Option<&str>| Decision::Fresh { reason, log: log.map(str::to_owned) };
+pub fn decide(situation: &Situation<'_>) -> ResumeDecision {
+    let fresh =
+        |reason, log: Option<&str>| ResumeDecision::Fresh { reason, log: log.map(str::to_owned) };
     if situation.iteration <= 1 {
         return fresh(Fresh::First, None);
     }
@@ -189,7 +190,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         Delta::Changed(chars) if !situation.is_final && !within(chars) => {
             fresh(Fresh::OverGuard, None)
         }
-        Delta::NoChanges | Delta::Changed(_) => Decision::Resume { agent_id },
+        Delta::NoChanges | Delta::Changed(_) => ResumeDecision::Resume { agent_id },
     }
 }
 
@@ -235,8 +236,8 @@ mod tests {
 
     fn shown(situation: &Situation<'_>) -> String {
         match decide(situation) {
-            Decision::Resume { agent_id } => format!("resume {agent_id}"),
-            Decision::Fresh { reason, log } => {
+            ResumeDecision::Resume { agent_id } => format!("resume {agent_id}"),
+            ResumeDecision::Fresh { reason, log } => {
                 format!("{} {}", reason.name(), log.unwrap_or_default()).trim_end().to_owned()
             }
         }

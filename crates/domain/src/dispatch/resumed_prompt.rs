@@ -33,7 +33,7 @@ impl Wording {
 
 /// Everything a resumed prompt is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Parts<'a> {
+pub struct ResumedPromptParts<'a> {
     /// Which round.
     pub iteration: u32,
     /// Of how many.
@@ -51,8 +51,8 @@ pub struct Parts<'a> {
 const SUMMARY_MISSING: &str = "(none given)";
 
 /// Renders the prompt of a reviewer's next round.
-pub fn review(parts: &Parts<'_>, wording: Wording) -> String {
-    let Parts { iteration, max, returns, .. } = parts;
+pub fn review(parts: &ResumedPromptParts<'_>, wording: Wording) -> String {
+    let ResumedPromptParts { iteration, max, returns, .. } = parts;
     let (summary, changes) = (summary(parts), changes(parts));
     let returns = returns.trim_matches('\n');
     match wording {
@@ -77,8 +77,8 @@ pub fn review(parts: &Parts<'_>, wording: Wording) -> String {
 }
 
 /// Renders the prompt of the final round, for a reviewer that has passed before.
-pub fn final_validation(parts: &Parts<'_>) -> String {
-    let Parts { iteration, max, returns, .. } = parts;
+pub fn final_validation(parts: &ResumedPromptParts<'_>) -> String {
+    let ResumedPromptParts { iteration, max, returns, .. } = parts;
     let changes = changes(parts);
     let changes =
         if changes.is_empty() { "Nothing has changed.".to_owned() } else { fenced(&changes) };
@@ -105,12 +105,12 @@ pub fn fix(issues: &[Issue], changed: &[String], files: &[String]) -> String {
     )
 }
 
-fn summary<'a>(parts: &Parts<'a>) -> &'a str {
+fn summary<'a>(parts: &ResumedPromptParts<'a>) -> &'a str {
     let summary = parts.summary.trim_matches(['\r', '\n']);
     if summary.is_empty() { SUMMARY_MISSING } else { summary }
 }
 
-fn changes(parts: &Parts<'_>) -> String {
+fn changes(parts: &ResumedPromptParts<'_>) -> String {
     let both = [parts.stat, parts.diff].map(|text| text.trim_end_matches(['\r', '\n']));
     both.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -127,8 +127,8 @@ mod tests {
     use super::super::review::Severity;
     use super::*;
 
-    fn parts() -> Parts<'static> {
-        Parts {
+    fn parts() -> ResumedPromptParts<'static> {
+        ResumedPromptParts {
             iteration: 2,
             max: 5,
             summary: "Named a number.\n",
@@ -172,7 +172,7 @@ RETURNS
     #[test]
     fn a_fence_is_longer_than_what_it_holds() {
         let diff = "+```rust\n+````\n";
-        let prompt = review(&Parts { diff, stat: "", ..parts() }, Wording::Seed);
+        let prompt = review(&ResumedPromptParts { diff, stat: "", ..parts() }, Wording::Seed);
         assert!(prompt.contains("### Diff\n`````\n+```rust\n+````\n`````\n\n"), "{prompt}");
     }
 
@@ -193,7 +193,7 @@ RETURNS
         assert!(prompt.contains("## Changes Since Your Last Review\n```\n"), "{prompt}");
         let line = "This is the final validation round (iteration 2 of 5).\n\nRETURNS\n";
         assert!(prompt.ends_with(line), "{prompt}");
-        let same = final_validation(&Parts { stat: "", diff: "", ..parts() });
+        let same = final_validation(&ResumedPromptParts { stat: "", diff: "", ..parts() });
         assert!(same.contains("Nothing has changed."), "{same}");
     }
 

@@ -78,7 +78,7 @@ impl Review {
 
 /// Which reviewers of a loop are asked in its next round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Round {
+pub enum NextRound {
     /// Those that failed last.
     Failed,
     /// All of them, once more, because each has passed by itself.
@@ -88,11 +88,11 @@ pub enum Round {
 }
 
 /// Decides the round after one with these outcomes. `was_final` tells whether it was the final one.
-pub fn next_round(passed: &[bool], was_final: bool) -> Round {
+pub fn next_round(passed: &[bool], was_final: bool) -> NextRound {
     match (passed.iter().all(|it| *it), was_final) {
-        (false, _) => Round::Failed,
-        (true, false) => Round::Final,
-        (true, true) => Round::Done,
+        (false, _) => NextRound::Failed,
+        (true, false) => NextRound::Final,
+        (true, true) => NextRound::Done,
     }
 }
 
@@ -132,10 +132,10 @@ mod tests {
     #[test]
     fn a_loop_ends_with_a_round_that_all_pass() {
         for (passed, was_final, expected) in [
-            (&[true, false, true][..], false, Round::Failed),
-            (&[true, true], false, Round::Final),
-            (&[true, true], true, Round::Done),
-            (&[true, false], true, Round::Failed),
+            (&[true, false, true][..], false, NextRound::Failed),
+            (&[true, true], false, NextRound::Final),
+            (&[true, true], true, NextRound::Done),
+            (&[true, false], true, NextRound::Failed),
         ] {
             assert_eq!(next_round(passed, was_final), expected, "{passed:?} {was_final}");
         }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::review::{Issue, Round, next_round};
+use super::review::{Issue, NextRound, next_round};
 
 /// A reviewer's answer in a round, as far as the loop depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Answer {
 
 /// What is to be done next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ReviewStep {
     /// These reviewers are asked.
     Review {
         /// The round.
@@ -123,7 +123,12 @@ pub enum FixedBy {
 
 /// Decides the next step of a loop with these reviewers. `fixed` are the rounds after which
 /// something was to be fixed, and `max` is the last round that there may be.
-pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[Fixed], max: u32) -> Step {
+pub fn next_step(
+    reviewers: &[String],
+    answers: &[Answer],
+    fixed: &[Fixed],
+    max: u32,
+) -> ReviewStep {
     let mut latest: BTreeMap<&str, &Answer> = BTreeMap::new();
     let (mut asked, mut is_final) = (reviewers.to_vec(), false);
     let mut before: Option<BTreeSet<&String>> = None;
@@ -134,23 +139,23 @@ pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[Fixed], max:
             |role: &String| latest.get(role.as_str()).is_some_and(|it| it.iteration == iteration);
         asked.retain(|role| !has_answered(role));
         if !asked.is_empty() {
-            return Step::Review { iteration, is_final, roles: asked };
+            return ReviewStep::Review { iteration, is_final, roles: asked };
         }
         let has_passed = |role: &&String| latest.get(role.as_str()).is_some_and(|it| it.passed);
         let passed: Vec<_> = reviewers.iter().map(|role| has_passed(&role)).collect();
         match next_round(&passed, is_final) {
-            Round::Done => return Step::Stop(Stop::Approved),
-            Round::Final => (asked, is_final) = (reviewers.to_vec(), true),
-            Round::Failed => {
+            NextRound::Done => return ReviewStep::Stop(Stop::Approved),
+            NextRound::Final => (asked, is_final) = (reviewers.to_vec(), true),
+            NextRound::Failed => {
                 let failed = latest.values().filter(|it| !it.passed);
                 let found: BTreeSet<_> = failed.flat_map(|it| &it.findings).collect();
                 let attempts: Vec<_> = fixed.iter().filter(|fix| fix.after == iteration).collect();
                 if attempts.is_empty() {
                     let is_same = !found.is_empty() && before.as_ref() == Some(&found);
                     return match (iteration == max, is_same) {
-                        (_, true) => Step::Stop(Stop::NoProgress),
-                        (true, false) => Step::Stop(Stop::Capped),
-                        (false, false) => Step::Fix { after: iteration },
+                        (_, true) => ReviewStep::Stop(Stop::NoProgress),
+                        (true, false) => ReviewStep::Stop(Stop::Capped),
+                        (false, false) => ReviewStep::Fix { after: iteration },
                     };
                 }
                 // Only an agent's fix can have failed: a person may not have tried.
@@ -161,12 +166,12 @@ pub fn next_step(reviewers: &[String], answers: &[Answer], fixed: &[Fixed], max:
             }
         }
     }
-    Step::Stop(Stop::Capped)
+    ReviewStep::Stop(Stop::Capped)
 }
 
 /// What became of a finding after the round it was found in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum FindingOutcome {
     /// Nobody has looked again yet.
     Open,
     /// It was found again, unchanged.
@@ -175,7 +180,7 @@ pub enum Fate {
     Gone,
 }
 
-impl Fate {
+impl FindingOutcome {
     /// Returns the word that is shown.
     pub const fn name(self) -> &'static str {
         match self {
@@ -187,19 +192,19 @@ impl Fate {
 }
 
 /// Tells what became of every finding: by its reviewer's next answer after it was last found.
-pub fn fates(answers: &[Answer]) -> BTreeMap<(String, String), Fate> {
-    let mut fates: BTreeMap<(String, String), Fate> = BTreeMap::new();
+pub fn fates(answers: &[Answer]) -> BTreeMap<(String, String), FindingOutcome> {
+    let mut fates: BTreeMap<(String, String), FindingOutcome> = BTreeMap::new();
     let mut in_order: Vec<_> = answers.iter().collect();
     in_order.sort_by_key(|it| it.iteration);
     for answer in in_order {
         for ((role, id), fate) in &mut fates {
             if *role == answer.role {
                 let again = answer.findings.contains(id);
-                *fate = if again { Fate::Returned } else { Fate::Gone };
+                *fate = if again { FindingOutcome::Returned } else { FindingOutcome::Gone };
             }
         }
         for id in &answer.findings {
-            fates.entry((answer.role.clone(), id.clone())).or_insert(Fate::Open);
+            fates.entry((answer.role.clone(), id.clone())).or_insert(FindingOutcome::Open);
         }
     }
     fates
@@ -245,12 +250,12 @@ mod tests {
     fn shown_by(by: FixedBy, answers: &[Answer], fixed: &[u32], max: u32) -> String {
         let fixed: Vec<_> = fixed.iter().map(|after| Fixed { after: *after, by }).collect();
         match next_step(&["a".to_owned(), "b".to_owned()], answers, &fixed, max) {
-            Step::Review { iteration, is_final, roles } => {
+            ReviewStep::Review { iteration, is_final, roles } => {
                 let word = if is_final { "final" } else { "review" };
                 format!("{word} {iteration} {}", roles.join(""))
             }
-            Step::Fix { after } => format!("fix {after}"),
-            Step::Stop(stop) => stop.name().to_owned(),
+            ReviewStep::Fix { after } => format!("fix {after}"),
+            ReviewStep::Stop(stop) => stop.name().to_owned(),
         }
     }
 
@@ -300,9 +305,9 @@ mod tests {
         assert_eq!(shown_by(FixedBy::Person, &twice, &[1], 2), "capped");
         let other = [answers[0].clone(), answers[1].clone(), answer(2, "b", &["z"])];
         assert_eq!(shown(&other, &[1], 5), "fix 2");
-        let fates: Vec<_> = fates(&twice).into_values().map(Fate::name).collect();
+        let fates: Vec<_> = fates(&twice).into_values().map(FindingOutcome::name).collect();
         assert_eq!(fates, ["returned"]);
-        let fates: Vec<_> = super::fates(&other).into_values().map(Fate::name).collect();
+        let fates: Vec<_> = super::fates(&other).into_values().map(FindingOutcome::name).collect();
         assert_eq!(fates, ["gone", "open"]);
     }
 
@@ -351,11 +356,11 @@ mod tests {
             let fixed: Vec<_> =
                 fixed.into_iter().map(|(after, it)| Fixed { after, by: by(it) }).collect();
             match next_step(&reviewers, &answers, &fixed, max) {
-                Step::Review { iteration, roles, .. } => {
+                ReviewStep::Review { iteration, roles, .. } => {
                     prop_assert!((1..=max).contains(&iteration) && !roles.is_empty());
                 }
-                Step::Fix { after } => prop_assert!(after < max),
-                Step::Stop(_) => {}
+                ReviewStep::Fix { after } => prop_assert!(after < max),
+                ReviewStep::Stop(_) => {}
             }
         }
 

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::artifact::Artifact;
+use super::artifact::FeatureArtifact;
 use super::pattern::PathPattern;
 
 /// A role within a command: `implement/security-reviewer`.
@@ -48,7 +48,7 @@ impl fmt::Display for RoleName {
 
 /// How a role's prompt is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum PromptForm {
     /// A review of an artifact or of files, iteration by iteration.
     Review,
     /// A review of a whole phase, with the outcome of the reviewer before it.
@@ -57,7 +57,7 @@ pub enum Form {
     Fix,
 }
 
-impl Form {
+impl PromptForm {
     /// Every form.
     pub const ALL: [Self; 3] = [Self::Review, Self::PhaseReview, Self::Fix];
 
@@ -122,7 +122,7 @@ impl Proof {
 /// Which generation of prompts is wanted. It decides order and membership of sections, never the
 /// text of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Profile {
+pub enum PromptProfile {
     /// References, with the artifact under review pasted.
     #[default]
     Seed,
@@ -132,7 +132,7 @@ pub enum Profile {
     AllReference,
 }
 
-impl Profile {
+impl PromptProfile {
     /// Every profile.
     pub const ALL: [Self; 3] = [Self::Seed, Self::StablePrefix, Self::AllReference];
 
@@ -153,19 +153,19 @@ impl Profile {
 
 /// One role with everything its prompts depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Role {
+pub struct DispatchRole {
     /// Its name.
     pub name: RoleName,
     /// What it must read, in order, beside its target.
-    pub reads: Vec<Artifact>,
+    pub reads: Vec<FeatureArtifact>,
     /// Which files of the project it must read beside those.
     pub required: Vec<PathPattern>,
     /// Whether it must read every file that was changed.
     pub reads_diff: bool,
     /// The artifact that it reviews.
-    pub target: Option<Artifact>,
+    pub target: Option<FeatureArtifact>,
     /// How its prompt is laid out.
-    pub form: Form,
+    pub form: PromptForm,
     /// What it does.
     pub noun: Noun,
     /// Whether it is told which files were changed.
@@ -175,13 +175,13 @@ pub struct Role {
     /// Whether its answer passes only if its client's record shows that it read everything.
     pub proof: Proof,
     /// What used to be pasted into its prompt before there were references.
-    pub pasted_before: Vec<Artifact>,
+    pub pasted_before: Vec<FeatureArtifact>,
 }
 
-impl Role {
+impl DispatchRole {
     /// Returns what the role must read under a profile. A target that is pasted is not among it.
-    pub fn reads(&self, profile: Profile) -> Vec<&Artifact> {
-        let target = self.target.as_ref().filter(|_| profile == Profile::AllReference);
+    pub fn reads(&self, profile: PromptProfile) -> Vec<&FeatureArtifact> {
+        let target = self.target.as_ref().filter(|_| profile == PromptProfile::AllReference);
         let listed = target.filter(|target| !self.reads.contains(target));
         self.reads.iter().chain(listed).collect()
     }
@@ -192,14 +192,14 @@ impl Role {
     }
 
     /// Returns the artifact that is pasted under a profile.
-    pub fn pasted(&self, profile: Profile) -> Option<&Artifact> {
-        self.target.as_ref().filter(|_| profile != Profile::AllReference)
+    pub fn pasted(&self, profile: PromptProfile) -> Option<&FeatureArtifact> {
+        self.target.as_ref().filter(|_| profile != PromptProfile::AllReference)
     }
 }
 
 /// The roles of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Roles(Vec<Role>);
+pub struct Roles(Vec<DispatchRole>);
 
 impl Default for Roles {
     fn default() -> Self {
@@ -209,17 +209,17 @@ impl Default for Roles {
 
 impl Roles {
     /// Returns every role, command by command.
-    pub fn all(&self) -> &[Role] {
+    pub fn all(&self) -> &[DispatchRole] {
         &self.0
     }
 
     /// Finds a role.
-    pub fn find(&self, name: &RoleName) -> Option<&Role> {
+    pub fn find(&self, name: &RoleName) -> Option<&DispatchRole> {
         self.0.iter().find(|role| role.name == *name)
     }
 
     /// Adds a role, in place of one that has its name.
-    pub fn set(&mut self, role: Role) {
+    pub fn set(&mut self, role: DispatchRole) {
         match self.0.iter_mut().find(|known| known.name == role.name) {
             Some(known) => *known = role,
             None => self.0.push(role),
@@ -228,8 +228,8 @@ impl Roles {
 }
 
 /// The original maps.
-fn built_in() -> Vec<Role> {
-    use Artifact as A;
+fn built_in() -> Vec<DispatchRole> {
+    use FeatureArtifact as A;
     let phases: [(&str, &str, A, &[A]); 4] = [
         ("specify", "spec-reviewer", A::SPEC, &[A::PRD]),
         ("design", "design-reviewer", A::DESIGN, &[A::PRD, A::SPEC]),
@@ -240,42 +240,42 @@ fn built_in() -> Vec<Role> {
     for (command, reviewer, target, upstream) in phases {
         let everything = [upstream, std::slice::from_ref(&target)].concat();
         let domain = review(command, reviewer, upstream);
-        roles.push(Role {
+        roles.push(DispatchRole {
             target: Some(target),
             pasted_before: everything.clone(),
             takes_files: false,
             ..domain
         });
         let phase = review(command, "phase-reviewer", &everything);
-        roles.push(Role { form: Form::PhaseReview, takes_files: false, ..phase });
+        roles.push(DispatchRole { form: PromptForm::PhaseReview, takes_files: false, ..phase });
     }
     let before = A::ALL.to_vec();
     roles.push(review("implement", "implementation-reviewer", &A::ALL));
     for reviewer in ["code-quality-reviewer", "security-reviewer"] {
         let role = review("implement", reviewer, &[A::DESIGN, A::SPEC]);
-        roles.push(Role { pasted_before: before.clone(), ..role });
+        roles.push(DispatchRole { pasted_before: before.clone(), ..role });
     }
     let simplifier = review("implement", "code-simplifier", &[A::DESIGN]);
     let pasted_before = vec![A::SPEC, A::DESIGN];
-    roles.push(Role { resumes: false, pasted_before, ..simplifier });
+    roles.push(DispatchRole { resumes: false, pasted_before, ..simplifier });
     let deepener = [A::SPEC, A::DESIGN, A::TASKS, A::PRD];
     let deepener = review("implement", "test-deepener", &deepener);
     let pasted_before = vec![A::SPEC, A::DESIGN, A::TASKS];
-    roles.push(Role { noun: Noun::Work, resumes: false, pasted_before, ..deepener });
+    roles.push(DispatchRole { noun: Noun::Work, resumes: false, pasted_before, ..deepener });
     let implementer = review("implement", "implementer", &A::ALL);
-    roles.push(Role { form: Form::Fix, noun: Noun::Work, ..implementer });
+    roles.push(DispatchRole { form: PromptForm::Fix, noun: Noun::Work, ..implementer });
     roles
 }
 
 /// A reviewer of files, from which the others differ.
-fn review(command: &str, role: &str, reads: &[Artifact]) -> Role {
-    Role {
+fn review(command: &str, role: &str, reads: &[FeatureArtifact]) -> DispatchRole {
+    DispatchRole {
         name: RoleName { command: command.to_owned(), role: role.to_owned() },
         reads: reads.to_vec(),
         required: Vec::new(),
         reads_diff: false,
         target: None,
-        form: Form::Review,
+        form: PromptForm::Review,
         noun: Noun::Review,
         takes_files: true,
         resumes: true,
@@ -288,9 +288,9 @@ fn review(command: &str, role: &str, reads: &[Artifact]) -> Role {
 mod tests {
     use super::*;
 
-    fn shown(profile: Profile) -> String {
-        let stem = |artifact: &Artifact| artifact.file().trim_end_matches(".md").to_owned();
-        let line = |role: &Role| {
+    fn shown(profile: PromptProfile) -> String {
+        let stem = |artifact: &FeatureArtifact| artifact.file().trim_end_matches(".md").to_owned();
+        let line = |role: &DispatchRole| {
             let reads: Vec<_> = role.reads(profile).into_iter().map(stem).collect();
             let pasted = role.pasted(profile).map_or("-".to_owned(), stem);
             format!("{} {} {} {pasted}", role.name, role.noun.word(), reads.join(","))
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn the_original_maps_are_built_in() {
         assert_eq!(
-            shown(Profile::Seed),
+            shown(PromptProfile::Seed),
             "\
 specify/spec-reviewer review prd spec
 specify/phase-reviewer review prd,spec -
@@ -319,8 +319,8 @@ implement/code-simplifier review design -
 implement/test-deepener work spec,design,tasks,prd -
 implement/implementer work prd,spec,design,plan,tasks -"
         );
-        assert_eq!(shown(Profile::StablePrefix), shown(Profile::Seed));
-        let all = shown(Profile::AllReference);
+        assert_eq!(shown(PromptProfile::StablePrefix), shown(PromptProfile::Seed));
+        let all = shown(PromptProfile::AllReference);
         assert!(all.starts_with("specify/spec-reviewer review prd,spec -\n"), "{all}");
         assert!(all.contains("\ncreate-tasks/task-reviewer review prd,spec,design,plan,tasks -\n"));
     }
@@ -351,11 +351,14 @@ implement/implementer work prd,spec,design,plan,tasks -"
     fn a_project_changes_and_adds_roles() {
         let mut roles = Roles::default();
         let name = RoleName::parse("implement/security-reviewer").unwrap();
-        let changed = Role { reads: vec![Artifact::SPEC], ..roles.find(&name).unwrap().clone() };
+        let changed = DispatchRole {
+            reads: vec![FeatureArtifact::SPEC],
+            ..roles.find(&name).unwrap().clone()
+        };
         roles.set(changed.clone());
         assert_eq!((roles.find(&name), roles.all().len()), (Some(&changed), 14));
         let added = RoleName::parse("implement/ux-reviewer").unwrap();
-        roles.set(Role { name: added.clone(), ..changed });
+        roles.set(DispatchRole { name: added.clone(), ..changed });
         assert!(roles.find(&added).is_some());
         for given in ["", "x", "a/", "/b", "a/b/c", "A/b", "a/b c", "implement/../x"] {
             assert!(RoleName::parse(given).is_err(), "{given}");

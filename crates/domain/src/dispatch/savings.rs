@@ -6,15 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use super::artifact::Artifact;
-use super::role::{Profile, Role};
+use super::artifact::FeatureArtifact;
+use super::role::{DispatchRole, PromptProfile};
 use crate::token::{Estimate, Tokens};
 
 /// How long a feature's documents are, in characters. What is missing is not there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeatureSizes {
     /// By document.
-    pub chars: BTreeMap<Artifact, usize>,
+    pub chars: BTreeMap<FeatureArtifact, usize>,
     /// The two sections of the PRD that were once pasted by themselves.
     pub prd_sections: usize,
 }
@@ -22,11 +22,16 @@ pub struct FeatureSizes {
 impl FeatureSizes {
     /// Tells whether the feature has all that a whole pass of dispatches needs.
     pub fn is_complete(&self) -> bool {
-        let needed = [Artifact::SPEC, Artifact::DESIGN, Artifact::PLAN, Artifact::TASKS];
+        let needed = [
+            FeatureArtifact::SPEC,
+            FeatureArtifact::DESIGN,
+            FeatureArtifact::PLAN,
+            FeatureArtifact::TASKS,
+        ];
         needed.iter().all(|artifact| self.chars.contains_key(artifact))
     }
 
-    fn sum<'a>(&self, artifacts: impl IntoIterator<Item = &'a Artifact>) -> usize {
+    fn sum<'a>(&self, artifacts: impl IntoIterator<Item = &'a FeatureArtifact>) -> usize {
         artifacts.into_iter().filter_map(|artifact| self.chars.get(artifact)).sum()
     }
 }
@@ -86,8 +91,8 @@ impl Costs {
 }
 
 /// Returns what dispatching a role on a feature costs.
-pub fn costs(role: &Role, feature: &FeatureSizes, frame: Frame) -> Costs {
-    let by_reference = |profile: Profile, frame: usize| {
+pub fn costs(role: &DispatchRole, feature: &FeatureSizes, frame: Frame) -> Costs {
+    let by_reference = |profile: PromptProfile, frame: usize| {
         let pasted = feature.sum(role.pasted(profile));
         Cost::new(frame + pasted, feature.sum(role.reads(profile)))
     };
@@ -96,8 +101,8 @@ pub fn costs(role: &Role, feature: &FeatureSizes, frame: Frame) -> Costs {
     let pasted = frame.pasted + feature.sum(&role.pasted_before) + sections;
     Costs {
         pasted: Cost::new(pasted, 0),
-        seed: by_reference(Profile::Seed, frame.seed),
-        all_reference: by_reference(Profile::AllReference, frame.all_reference),
+        seed: by_reference(PromptProfile::Seed, frame.seed),
+        all_reference: by_reference(PromptProfile::AllReference, frame.all_reference),
     }
 }
 
@@ -123,12 +128,12 @@ mod tests {
 
     fn feature(prd: Option<usize>) -> FeatureSizes {
         let known = [
-            (Artifact::SPEC, 4000),
-            (Artifact::DESIGN, 8000),
-            (Artifact::PLAN, 6000),
-            (Artifact::TASKS, 2000),
+            (FeatureArtifact::SPEC, 4000),
+            (FeatureArtifact::DESIGN, 8000),
+            (FeatureArtifact::PLAN, 6000),
+            (FeatureArtifact::TASKS, 2000),
         ];
-        let prd = prd.map(|chars| (Artifact::PRD, chars));
+        let prd = prd.map(|chars| (FeatureArtifact::PRD, chars));
         FeatureSizes { chars: known.into_iter().chain(prd).collect(), prd_sections: 400 }
     }
 

@@ -38,7 +38,7 @@ pub const NO_REFERENCES: &str =
 
 /// Everything the prompt is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Parts<'a> {
+pub struct TaskPromptParts<'a> {
     /// The task as it is written.
     pub task: &'a str,
     /// When it is done.
@@ -60,7 +60,7 @@ pub struct Parts<'a> {
 }
 
 /// Renders the prompt.
-pub fn prompt(parts: &Parts<'_>, order: TaskOrder) -> String {
+pub fn prompt(parts: &TaskPromptParts<'_>, order: TaskOrder) -> String {
     let section = |heading: &str, text: Option<&str>| {
         let text = text.map(|text| text.trim_matches(['\r', '\n'])).filter(|text| !text.is_empty());
         text.map(|text| format!("## {heading}\n{text}"))
@@ -90,14 +90,14 @@ pub fn prompt(parts: &Parts<'_>, order: TaskOrder) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::artifact::Artifact;
+    use super::super::artifact::FeatureArtifact;
     use super::super::required::Prd;
     use super::*;
 
     fn rendered(order: TaskOrder) -> String {
-        let references = [Artifact::PRD, Artifact::SPEC]
+        let references = [FeatureArtifact::PRD, FeatureArtifact::SPEC]
             .map(|it| Reference::resolve(&it, "/repo/docs/features/031-x", &Prd::InFeature));
-        let parts = Parts {
+        let parts = TaskPromptParts {
             task: "### Task 1: Log in\nDo it.\n\n",
             done_when: Some("it works"),
             design: Some("## I7\nhow\n"),

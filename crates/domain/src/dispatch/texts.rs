@@ -1,9 +1,9 @@
 //! What each built-in role is asked, and how it is to answer. One file each.
 
-use super::role::{Noun, Role};
+use super::role::{DispatchRole, Noun};
 
 /// Returns the rubric of a role; a role that is not built in gets the one of its kind.
-pub fn rubric(role: &Role) -> &'static str {
+pub fn rubric(role: &DispatchRole) -> &'static str {
     let known = match role.name.role.as_str() {
         "spec-reviewer" => include_str!("texts/rubrics/spec-reviewer.md"),
         "design-reviewer" => include_str!("texts/rubrics/design-reviewer.md"),
@@ -22,7 +22,7 @@ pub fn rubric(role: &Role) -> &'static str {
 }
 
 /// Returns how a role is to answer.
-pub fn returns(role: &Role) -> &'static str {
+pub fn returns(role: &DispatchRole) -> &'static str {
     match role.noun {
         Noun::Review => include_str!("texts/returns/review.md").trim_end(),
         Noun::Work => include_str!("texts/returns/work.md").trim_end(),

@@ -10,12 +10,12 @@ pub struct LogOrder {
     /// What it is about.
     pub category: Category,
     /// The entry, or the file that holds it.
-    pub entry: Entry,
+    pub entry: EntrySource,
 }
 
 /// Where an entry stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntrySource {
     /// Here.
     Text(String),
     /// In a file.
@@ -79,8 +79,8 @@ impl LogOrder {
         let entry = match (text.is_empty(), file.is_empty()) {
             (false, false) => return Err(LogOrderError::TwoEntries),
             (true, true) => return Err(LogOrderError::NoEntry),
-            (false, true) => Entry::Text(text),
-            (true, false) => Entry::File(file),
+            (false, true) => EntrySource::Text(text),
+            (true, false) => EntrySource::File(file),
         };
         let category =
             Category::parse(&category).ok_or(LogOrderError::UnknownCategory(category))?;
@@ -103,7 +103,7 @@ mod tests {
             let line = format!("--log|l|--category|{}|--entry|e", category.name());
             let order = LogOrder::parse(&words(&line)).unwrap();
             assert_eq!(order.category, category);
-            assert_eq!(order.entry, Entry::Text("e".to_owned()));
+            assert_eq!(order.entry, EntrySource::Text("e".to_owned()));
         }
         for (line, error) in [
             ("--category|Warnings|--entry|e", "--log is required"),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::counted::UsageScope;
-use super::event::{Event, Usage};
+use super::event::{LaneEvent, Usage};
 use super::ledger::Sum;
 
 /// The most that may be spent.
@@ -79,11 +79,11 @@ pub struct Meter {
 
 impl Meter {
     /// Takes in what is said, and tells whether the lane is to be stopped now.
-    pub fn stops_at(&mut self, event: &Event) -> bool {
-        if let Event::Usage(said) = event {
+    pub fn stops_at(&mut self, event: &LaneEvent) -> bool {
+        if let LaneEvent::Usage(said) = event {
             self.spent = self.counts.of_run(*said, self.before).unwrap_or_default();
         }
-        let goes_on = !matches!(event, Event::Usage(_) | Event::Ended(_));
+        let goes_on = !matches!(event, LaneEvent::Usage(_) | LaneEvent::Ended(_));
         self.stopped |= goes_on && self.cap.allows(self.sum()).is_err();
         self.stopped
     }
@@ -219,7 +219,7 @@ pub fn dollars(micro: u64) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::counted::Counted;
+    use super::super::counted::CounterScope;
     use super::*;
 
     #[test]
@@ -313,11 +313,13 @@ mod tests {
 
     #[test]
     fn who_goes_on_after_spending_too_much_is_stopped() {
-        use super::super::event::Ended;
-        let used = |input| Event::Usage(Usage { input, ..Usage::default() });
-        let (text, end) =
-            (Event::Text("on".to_owned()), Event::Ended(Ended { answer: None, failure: None }));
-        let session = UsageScope { tokens: Counted::Session, money: Counted::Session };
+        use super::super::event::TurnEnd;
+        let used = |input| LaneEvent::Usage(Usage { input, ..Usage::default() });
+        let (text, end) = (
+            LaneEvent::Text("on".to_owned()),
+            LaneEvent::Ended(TurnEnd { answer: None, failure: None }),
+        );
+        let session = UsageScope { tokens: CounterScope::Session, money: CounterScope::Session };
         let meter = Meter {
             cap: Cap::Tokens(100),
             already: Sum { usage: Usage { input: 50, ..Usage::default() }, ..Sum::default() },
@@ -326,7 +328,7 @@ mod tests {
             spent: Usage::default(),
             stopped: false,
         };
-        let play = |mut meter: Meter, events: &[&Event]| {
+        let play = |mut meter: Meter, events: &[&LaneEvent]| {
             let at = events.iter().position(|event| meter.stops_at(event));
             (at, meter.reached().map(|reached| reached.sum.usage.input))
         };

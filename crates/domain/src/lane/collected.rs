@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::outcome::{End, Outcome};
+use super::outcome::{End, LaneOutcome};
 use super::substance::Thin;
 
 /// The longest reason, in characters.
@@ -23,7 +23,7 @@ const UNKNOWN: i32 = 99;
 
 /// What became of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum CollectedStatus {
     /// There is an answer.
     Ok,
     /// It took longer than it may, or was silent for too long.
@@ -40,7 +40,7 @@ pub enum Status {
     CapHit,
 }
 
-impl Status {
+impl CollectedStatus {
     /// Every status.
     pub const ALL: [Self; 7] = [
         Self::Ok,
@@ -75,7 +75,7 @@ impl Status {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collected {
     /// What became of it.
-    pub status: Status,
+    pub status: CollectedStatus,
     /// Its exit code, or the one that stands for how it ended.
     pub exit_code: i32,
     /// Whether its agent can be asked again.
@@ -88,7 +88,7 @@ pub struct Collected {
 #[derive(Debug, Clone, Copy)]
 pub struct Result<'a> {
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: LaneOutcome,
     /// How its process ended.
     pub end: End,
     /// Why, as far as the client says.
@@ -105,8 +105,8 @@ impl Result<'_> {
     /// Tells whether it is worth asking once more: it ended well and said nothing, or another run of
     /// the same client was in its way.
     pub fn is_worth_another(&self) -> bool {
-        let is_failed = || self.is_clash && collected(self).status == Status::Failed;
-        !self.is_second && (collected(self).status == Status::EmptyOutput || is_failed())
+        let is_failed = || self.is_clash && collected(self).status == CollectedStatus::Failed;
+        !self.is_second && (collected(self).status == CollectedStatus::EmptyOutput || is_failed())
     }
 }
 
@@ -116,37 +116,51 @@ pub fn collected(result: &Result<'_>) -> Collected {
     let of = |status, exit_code, fixed: String| Collected {
         status,
         exit_code,
-        is_healthy: matches!(status, Status::Ok | Status::CapHit),
+        is_healthy: matches!(status, CollectedStatus::Ok | CollectedStatus::CapHit),
         reason: reason(result.why.filter(|why| !why.trim().is_empty()).unwrap_or(&fixed)),
     };
     match (result.outcome, result.thin) {
-        (Outcome::Answered | Outcome::ModelMismatch, Some(thin)) => {
+        (LaneOutcome::Answered | LaneOutcome::ModelMismatch, Some(thin)) => {
             let diagnosis = reason(&thin.to_string().replace('|', "/"));
             let reason = diagnosis.chars().take(LONGEST_DIAGNOSIS).collect();
-            Collected { status: Status::NotSubstantive, exit_code: 0, is_healthy: false, reason }
+            Collected {
+                status: CollectedStatus::NotSubstantive,
+                exit_code: 0,
+                is_healthy: false,
+                reason,
+            }
         }
-        (Outcome::Answered | Outcome::ModelMismatch, None) => {
-            Collected { status: Status::Ok, exit_code: 0, is_healthy: true, reason: String::new() }
-        }
+        (LaneOutcome::Answered | LaneOutcome::ModelMismatch, None) => Collected {
+            status: CollectedStatus::Ok,
+            exit_code: 0,
+            is_healthy: true,
+            reason: String::new(),
+        },
         // Our own limit, not the client's.
-        (Outcome::OverBudget, _) if result.end == End::BudgetLimit => {
+        (LaneOutcome::OverBudget, _) if result.end == End::BudgetLimit => {
             let text = "Token budget cap hit; reviewer skipped";
-            Collected { reason: text.to_owned(), ..of(Status::CapHit, 0, String::new()) }
+            Collected { reason: text.to_owned(), ..of(CollectedStatus::CapHit, 0, String::new()) }
         }
         (_, _) if result.end == End::Lost => of(
-            Status::SentinelTimeout,
+            CollectedStatus::SentinelTimeout,
             TOO_LONG,
             "Process did not complete (sentinel file missing — possible crash or system kill)"
                 .to_owned(),
         ),
-        (Outcome::TimedOut | Outcome::Stalled | Outcome::NoOutput, _) if exit_code == TOO_LONG => {
-            of(Status::TimedOut, TOO_LONG, format!("Process timed out (exit code {TOO_LONG})"))
+        (LaneOutcome::TimedOut | LaneOutcome::Stalled | LaneOutcome::NoOutput, _)
+            if exit_code == TOO_LONG =>
+        {
+            of(
+                CollectedStatus::TimedOut,
+                TOO_LONG,
+                format!("Process timed out (exit code {TOO_LONG})"),
+            )
         }
-        (Outcome::NoOutput, _) => empty(result, exit_code),
+        (LaneOutcome::NoOutput, _) => empty(result, exit_code),
         (_, _) => {
             // A client that exits 0 on an error has failed all the same.
             let code = if exit_code == 0 { 1 } else { exit_code };
-            of(Status::Failed, code, format!("Process failed with exit code {code}"))
+            of(CollectedStatus::Failed, code, format!("Process failed with exit code {code}"))
         }
     }
 }
@@ -157,7 +171,12 @@ fn empty(result: &Result<'_>, exit_code: i32) -> Collected {
     let said = result.why.filter(|why| !why.trim().is_empty()).unwrap_or(first);
     let text =
         if result.is_second { format!("Retry also failed: {said}") } else { said.to_owned() };
-    Collected { status: Status::EmptyOutput, exit_code, is_healthy: false, reason: reason(&text) }
+    Collected {
+        status: CollectedStatus::EmptyOutput,
+        exit_code,
+        is_healthy: false,
+        reason: reason(&text),
+    }
 }
 
 const fn exit_code(end: End) -> i32 {
@@ -182,7 +201,7 @@ fn reason(text: &str) -> String {
 
 /// A block of lines, as scripts read it.
 #[derive(Debug, Clone, Copy)]
-pub struct Block<'a> {
+pub struct CollectedBlock<'a> {
     /// Where the answer is.
     pub file: &'a str,
     /// Who was asked.
@@ -193,7 +212,7 @@ pub struct Block<'a> {
     pub was_unhealthy: bool,
 }
 
-impl fmt::Display for Block<'_> {
+impl fmt::Display for CollectedBlock<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Collected { status, exit_code, is_healthy, reason } = self.collected;
         writeln!(f, "REVIEWER_FILE={}", self.file)?;
@@ -211,11 +230,11 @@ mod tests {
 
     use super::*;
 
-    fn of(outcome: Outcome, end: End) -> Result<'static> {
+    fn of(outcome: LaneOutcome, end: End) -> Result<'static> {
         Result { outcome, end, why: None, thin: None, is_clash: false, is_second: false }
     }
 
-    fn shown(result: &Result<'_>) -> (Status, i32, bool, String) {
+    fn shown(result: &Result<'_>) -> (CollectedStatus, i32, bool, String) {
         let Collected { status, exit_code, is_healthy, reason } = collected(result);
         (status, exit_code, is_healthy, reason)
     }
@@ -223,33 +242,42 @@ mod tests {
     // P-144, P-145, P-148, P-154
     #[test]
     fn every_end_has_a_status_a_code_and_a_reason() {
-        let timed_out = (Status::TimedOut, 124, false, "Process timed out (exit code 124)");
-        let failed = (Status::Failed, 1, false, "Process failed with exit code 1");
+        let timed_out =
+            (CollectedStatus::TimedOut, 124, false, "Process timed out (exit code 124)");
+        let failed = (CollectedStatus::Failed, 1, false, "Process failed with exit code 1");
         let empty = "Process exited successfully but produced no output";
         let lost =
             "Process did not complete (sentinel file missing — possible crash or system kill)";
-        let capped = (Status::CapHit, 0, true, "Token budget cap hit; reviewer skipped");
+        let capped = (CollectedStatus::CapHit, 0, true, "Token budget cap hit; reviewer skipped");
         for (outcome, end, expected) in [
-            (Outcome::Answered, End::Exited(0), (Status::Ok, 0, true, "")),
-            (Outcome::Answered, End::Exited(1), (Status::Ok, 0, true, "")),
-            (Outcome::TimedOut, End::WallLimit, timed_out),
-            (Outcome::Stalled, End::StallLimit, timed_out),
-            (Outcome::NoOutput, End::FirstByteLimit, timed_out),
+            (LaneOutcome::Answered, End::Exited(0), (CollectedStatus::Ok, 0, true, "")),
+            (LaneOutcome::Answered, End::Exited(1), (CollectedStatus::Ok, 0, true, "")),
+            (LaneOutcome::TimedOut, End::WallLimit, timed_out),
+            (LaneOutcome::Stalled, End::StallLimit, timed_out),
+            (LaneOutcome::NoOutput, End::FirstByteLimit, timed_out),
             (
-                Outcome::ExitedEarly,
+                LaneOutcome::ExitedEarly,
                 End::Exited(3),
-                (Status::Failed, 3, false, "Process failed with exit code 3"),
+                (CollectedStatus::Failed, 3, false, "Process failed with exit code 3"),
             ),
-            (Outcome::RateLimited, End::Exited(0), failed),
-            (Outcome::OverBudget, End::Exited(1), failed),
+            (LaneOutcome::RateLimited, End::Exited(0), failed),
+            (LaneOutcome::OverBudget, End::Exited(1), failed),
             (
-                Outcome::NotStarted,
+                LaneOutcome::NotStarted,
                 End::NotStarted,
-                (Status::Failed, 127, false, "Process failed with exit code 127"),
+                (CollectedStatus::Failed, 127, false, "Process failed with exit code 127"),
             ),
-            (Outcome::NoOutput, End::Exited(0), (Status::EmptyOutput, 0, false, empty)),
-            (Outcome::ExitedEarly, End::Lost, (Status::SentinelTimeout, 124, false, lost)),
-            (Outcome::OverBudget, End::BudgetLimit, capped),
+            (
+                LaneOutcome::NoOutput,
+                End::Exited(0),
+                (CollectedStatus::EmptyOutput, 0, false, empty),
+            ),
+            (
+                LaneOutcome::ExitedEarly,
+                End::Lost,
+                (CollectedStatus::SentinelTimeout, 124, false, lost),
+            ),
+            (LaneOutcome::OverBudget, End::BudgetLimit, capped),
         ] {
             let (status, code, healthy, reason) = expected;
             let expected = (status, code, healthy, reason.to_owned());
@@ -260,11 +288,11 @@ mod tests {
     // P-149, P-153
     #[test]
     fn a_silence_is_worth_another_question_and_a_second_one_is_not() {
-        let first = of(Outcome::NoOutput, End::Exited(0));
+        let first = of(LaneOutcome::NoOutput, End::Exited(0));
         assert!(first.is_worth_another());
-        assert!(!of(Outcome::NoOutput, End::StallLimit).is_worth_another());
-        assert!(!of(Outcome::Failed, End::Exited(0)).is_worth_another());
-        assert!(!of(Outcome::Answered, End::Exited(0)).is_worth_another());
+        assert!(!of(LaneOutcome::NoOutput, End::StallLimit).is_worth_another());
+        assert!(!of(LaneOutcome::Failed, End::Exited(0)).is_worth_another());
+        assert!(!of(LaneOutcome::Answered, End::Exited(0)).is_worth_another());
         let second = Result { is_second: true, ..first };
         assert!(!second.is_worth_another());
         let reason = collected(&second).reason;
@@ -274,51 +302,52 @@ mod tests {
     #[test]
     fn whoever_was_in_another_ones_way_is_asked_again_once() {
         let clash = |outcome, end| Result { is_clash: true, ..of(outcome, end) };
-        let first = clash(Outcome::Failed, End::Exited(1));
+        let first = clash(LaneOutcome::Failed, End::Exited(1));
         assert!(first.is_worth_another());
         assert!(!Result { is_second: true, ..first }.is_worth_another());
-        assert!(!clash(Outcome::Answered, End::Exited(0)).is_worth_another());
-        assert!(!clash(Outcome::TimedOut, End::WallLimit).is_worth_another());
+        assert!(!clash(LaneOutcome::Answered, End::Exited(0)).is_worth_another());
+        assert!(!clash(LaneOutcome::TimedOut, End::WallLimit).is_worth_another());
     }
 
     // P-160
     #[test]
     fn an_answer_without_substance_is_none() {
         let thin = Some(Thin::FewWords { words: 3, fewest: 30 });
-        let result = Result { thin, ..of(Outcome::Answered, End::Exited(0)) };
+        let result = Result { thin, ..of(LaneOutcome::Answered, End::Exited(0)) };
         let text = "body too thin: 3/30 words after stripping fenced code".to_owned();
-        assert_eq!(shown(&result), (Status::NotSubstantive, 0, false, text));
+        assert_eq!(shown(&result), (CollectedStatus::NotSubstantive, 0, false, text));
     }
 
     // P-148
     #[test]
     fn a_reason_is_one_short_line() {
         let why = format!(" a|b\r\n\n c\t{}", "x".repeat(600));
-        let result = Result { why: Some(&why), ..of(Outcome::Failed, End::Exited(1)) };
+        let result = Result { why: Some(&why), ..of(LaneOutcome::Failed, End::Exited(1)) };
         let reason = collected(&result).reason;
         assert!(reason.starts_with("a b c xxx") && reason.ends_with("xxx..."), "{reason}");
         assert_eq!(reason.chars().count(), 500);
-        let blank = Result { why: Some(" \n"), ..of(Outcome::Failed, End::Exited(1)) };
+        let blank = Result { why: Some(" \n"), ..of(LaneOutcome::Failed, End::Exited(1)) };
         assert_eq!(collected(&blank).reason, "Process failed with exit code 1");
     }
 
     // P-143, P-155
     #[test]
     fn a_block_has_its_keys_in_order() {
-        let found = collected(&of(Outcome::Answered, End::Exited(0)));
-        let block = Block { file: "a.txt", tool: "codex", collected: &found, was_unhealthy: true };
+        let found = collected(&of(LaneOutcome::Answered, End::Exited(0)));
+        let block =
+            CollectedBlock { file: "a.txt", tool: "codex", collected: &found, was_unhealthy: true };
         let text = "REVIEWER_FILE=a.txt\nTOOL=codex\nSTATUS=OK\nEXIT_CODE=0\nHEALTHY=false\nFAILURE_REASON=\n";
         assert_eq!(block.to_string(), text);
-        let healthy = Block { was_unhealthy: false, ..block };
+        let healthy = CollectedBlock { was_unhealthy: false, ..block };
         assert!(healthy.to_string().contains("HEALTHY=true\n"));
     }
 
     proptest! {
         #[test]
         fn no_reason_breaks_a_block(why in any::<String>()) {
-            let result = Result { why: Some(&why), ..of(Outcome::Failed, End::Exited(1)) };
+            let result = Result { why: Some(&why), ..of(LaneOutcome::Failed, End::Exited(1)) };
             let found = collected(&result);
-            let block = Block { file: "a", tool: "b", collected: &found, was_unhealthy: false };
+            let block = CollectedBlock { file: "a", tool: "b", collected: &found, was_unhealthy: false };
             prop_assert_eq!(block.to_string().lines().count(), 6);
             prop_assert!(found.reason.chars().count() <= 500);
         }

@@ -4,7 +4,7 @@ use super::event::Usage;
 
 /// What a counter counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
+pub enum CounterScope {
     /// This run alone.
     Run,
     /// The whole session, with the runs before this one.
@@ -15,14 +15,14 @@ pub enum Counted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageScope {
     /// Its tokens.
-    pub tokens: Counted,
+    pub tokens: CounterScope,
     /// Its money.
-    pub money: Counted,
+    pub money: CounterScope,
 }
 
 impl UsageScope {
     /// Both count this run alone.
-    pub const RUN: Self = Self { tokens: Counted::Run, money: Counted::Run };
+    pub const RUN: Self = Self { tokens: CounterScope::Run, money: CounterScope::Run };
 
     /// Returns what this run spent, from what was said now and what was last said of the same
     /// session before: nothing of a new session, and `None` of one that somebody else worked in.
@@ -30,15 +30,15 @@ impl UsageScope {
     #[must_use]
     pub fn of_run(self, said: Usage, before: Option<Usage>) -> Option<Usage> {
         let tokens = match (self.tokens, before) {
-            (Counted::Run, _) => said,
-            (Counted::Session, Some(before)) => said.since(before),
-            (Counted::Session, None) => return None,
+            (CounterScope::Run, _) => said,
+            (CounterScope::Session, Some(before)) => said.since(before),
+            (CounterScope::Session, None) => return None,
         };
         let then = before.map(|before| before.micro_dollars.unwrap_or_default());
         let micro_dollars = match (self.money, said.micro_dollars, then) {
-            (Counted::Session, Some(_), None) => None,
+            (CounterScope::Session, Some(_), None) => None,
             // A counter that runs backwards began anew.
-            (Counted::Session, Some(now), Some(then)) if now >= then => Some(now - then),
+            (CounterScope::Session, Some(now), Some(then)) if now >= then => Some(now - then),
             (_, now, _) => now,
         };
         Some(Usage { micro_dollars, ..tokens })
@@ -51,7 +51,8 @@ mod tests {
 
     use super::*;
 
-    const SESSION: UsageScope = UsageScope { tokens: Counted::Session, money: Counted::Session };
+    const SESSION: UsageScope =
+        UsageScope { tokens: CounterScope::Session, money: CounterScope::Session };
 
     fn usage() -> impl Strategy<Value = Usage> {
         let money = prop::option::of(0_u64..1000);
@@ -70,7 +71,7 @@ mod tests {
     fn a_session_that_somebody_else_worked_in_says_nothing_of_this_run() {
         let said = Usage { input: 10, output: 5, micro_dollars: Some(7), ..Usage::default() };
         assert_eq!(SESSION.of_run(said, None), None);
-        let money = UsageScope { tokens: Counted::Run, ..SESSION };
+        let money = UsageScope { tokens: CounterScope::Run, ..SESSION };
         assert_eq!(money.of_run(said, None), Some(Usage { micro_dollars: None, ..said }));
         assert_eq!(UsageScope::RUN.of_run(said, None), Some(said));
     }

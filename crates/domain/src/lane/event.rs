@@ -4,7 +4,7 @@ use std::fmt;
 
 /// One thing that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum LaneEvent {
     /// The session has this name; it can be resumed by it.
     Session(String),
     /// This model answers.
@@ -19,7 +19,7 @@ pub enum Event {
     /// knows.
     Usage(Usage),
     /// The turn is over.
-    Ended(Ended),
+    Ended(TurnEnd),
     /// Something went wrong that does not end the turn by itself: a retry, a warning.
     Trouble(Failure),
 }
@@ -35,7 +35,7 @@ pub struct Granted {
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
+pub struct TurnEnd {
     /// The answer, where the end carries it.
     pub answer: Option<String>,
     /// What went wrong, if anything did. An end without one is a success as far as the client knows.

@@ -1,7 +1,7 @@
 //! What a lane will probably spend, by what earlier ones did.
 
 use super::event::Usage;
-use super::ledger::Entry;
+use super::ledger::LaneEntry;
 
 /// A middle, and what nine of ten stay below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Range {
 
 /// What earlier lanes needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Forecast {
+pub struct LaneForecast {
     /// How many lanes it is taken from.
     pub lanes: usize,
     /// Tokens of prompts and answers.
@@ -39,8 +39,8 @@ pub struct Forecast {
 
 /// Looks at the last lanes that can tell what they spent; `None` if there are no earlier lanes. One
 /// that might not start spent nothing, which says nothing of what a lane needs.
-pub fn forecast(entries: &[&Entry], last: usize) -> Option<Forecast> {
-    let counted: Vec<(&Entry, Usage)> = entries
+pub fn forecast(entries: &[&LaneEntry], last: usize) -> Option<LaneForecast> {
+    let counted: Vec<(&LaneEntry, Usage)> = entries
         .iter()
         .rev()
         .filter_map(|entry| Some((*entry, entry.spent()?)))
@@ -49,7 +49,7 @@ pub fn forecast(entries: &[&Entry], last: usize) -> Option<Forecast> {
         .collect();
     let money = counted.iter().filter_map(|(_, spent)| spent.micro_dollars).collect();
     let took = counted.iter().filter_map(|(entry, _)| entry.over.as_ref()?.took_ms).collect();
-    Some(Forecast {
+    Some(LaneForecast {
         lanes: counted.len(),
         tokens: Range::of(counted.iter().map(|(_, spent)| spent.tokens()).collect())?,
         micro_dollars: Range::of(money),

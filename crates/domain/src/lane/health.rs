@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::outcome::{End, Outcome};
+use super::outcome::{End, LaneOutcome};
 
 /// What a healthy agent is asked.
 pub const PROMPT: &str = "Respond with OK";
@@ -16,7 +16,7 @@ const MOST_SHOWN: usize = 200;
 
 /// What is known of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Health {
+pub enum AgentHealth {
     /// Its program is not there.
     Missing,
     /// Nobody asked whether it answers.
@@ -27,7 +27,7 @@ pub enum Health {
     Sick(Option<String>),
 }
 
-impl Health {
+impl AgentHealth {
     /// Returns the words for it.
     pub const fn words(&self) -> &'static str {
         match self {
@@ -112,7 +112,7 @@ pub struct Attempt<'a> {
     /// Which question it was, from 1 on.
     pub number: u32,
     /// What became of the lane.
-    pub outcome: Outcome,
+    pub outcome: LaneOutcome,
     /// How its process ended.
     pub end: End,
     /// What the agent answered.
@@ -125,12 +125,12 @@ impl Attempt<'_> {
     /// Judges the answer; what is wrong with it is said in one line.
     pub fn verdict(&self) -> Result<(), String> {
         let begin = format!("Probe attempt {}", self.number);
-        let answer = self.answer.filter(|_| self.outcome == Outcome::Answered);
+        let answer = self.answer.filter(|_| self.outcome == LaneOutcome::Answered);
         let words = match (answer, self.trouble, self.end) {
             (Some(answer), _, _) if is_ok(answer) => return Ok(()),
             (Some(answer), _, _) => format!("{begin} returned non-OK response: {}", brief(answer)),
             (None, Some(trouble), _) => format!("{begin}: {}", brief(trouble)),
-            (None, None, End::Exited(0)) if self.outcome == Outcome::NoOutput => {
+            (None, None, End::Exited(0)) if self.outcome == LaneOutcome::NoOutput => {
                 format!("{begin} exited successfully but produced no output")
             }
             (None, None, End::Exited(code)) if code != 0 => {
@@ -227,8 +227,8 @@ mod tests {
     // P-68
     #[test]
     fn who_works_is_there_and_has_answered() {
-        assert!(Health::told(true).may_work());
-        for health in [Health::Missing, Health::NotAsked, Health::told(false)] {
+        assert!(AgentHealth::told(true).may_work());
+        for health in [AgentHealth::Missing, AgentHealth::NotAsked, AgentHealth::told(false)] {
             assert!(!health.may_work(), "{health:?}");
         }
     }
@@ -240,54 +240,54 @@ mod tests {
             Attempt { number: 2, outcome, end, answer, trouble }.verdict()
         };
         let said = |text: &str| Err(text.to_owned());
-        assert_eq!(line(Outcome::Answered, End::Exited(0), Some("OK\n"), None), Ok(()));
+        assert_eq!(line(LaneOutcome::Answered, End::Exited(0), Some("OK\n"), None), Ok(()));
         let long = "no\n".repeat(200);
         let shown = "no ".repeat(67)[..200].to_owned();
         for (outcome, end, answer, trouble, expected) in [
             (
-                Outcome::Answered,
+                LaneOutcome::Answered,
                 End::Exited(0),
                 Some(long.as_str()),
                 None,
                 format!("Probe attempt 2 returned non-OK response: {shown}"),
             ),
             (
-                Outcome::Auth,
+                LaneOutcome::Auth,
                 End::Exited(1),
                 None,
                 Some("no\nkey"),
                 "Probe attempt 2: no key".to_owned(),
             ),
             (
-                Outcome::Failed,
+                LaneOutcome::Failed,
                 End::Exited(0),
                 Some("OK"),
                 Some("broken"),
                 "Probe attempt 2: broken".to_owned(),
             ),
             (
-                Outcome::NoOutput,
+                LaneOutcome::NoOutput,
                 End::Exited(0),
                 None,
                 None,
                 "Probe attempt 2 exited successfully but produced no output".to_owned(),
             ),
             (
-                Outcome::ExitedEarly,
+                LaneOutcome::ExitedEarly,
                 End::Exited(7),
                 None,
                 None,
                 "Probe attempt 2 failed with exit code 7".to_owned(),
             ),
             (
-                Outcome::ExitedEarly,
+                LaneOutcome::ExitedEarly,
                 End::Signalled(9),
                 None,
                 None,
                 "Probe attempt 2 did not complete (possible crash or system kill)".to_owned(),
             ),
             (
-                Outcome::TimedOut,
+                LaneOutcome::TimedOut,
                 End::WallLimit,
                 None,
                 None,
@@ -307,25 +307,25 @@ mod tests {
         };
         let words = "m-1 was asked for, and m-2 answered";
         let told = format!("Probe attempt 2: {words}");
-        assert_eq!(line(Outcome::ModelMismatch, Some(words)), told);
-        assert_eq!(line(Outcome::ExitedEarly, None), "Probe attempt 2: exited_early");
+        assert_eq!(line(LaneOutcome::ModelMismatch, Some(words)), told);
+        assert_eq!(line(LaneOutcome::ExitedEarly, None), "Probe attempt 2: exited_early");
     }
 
     // P-77
     #[test]
     fn who_will_not_come_is_told() {
-        assert_eq!(Health::Healthy.warning("codex"), None);
+        assert_eq!(AgentHealth::Healthy.warning("codex"), None);
         assert_eq!(
-            Health::Missing.warning("codex").unwrap(),
+            AgentHealth::Missing.warning("codex").unwrap(),
             "**⚠ Codex not available (binary not found). Proceeding without Codex reviewer.**"
         );
         assert_eq!(
-            Health::told(false).warning("cursor").unwrap(),
+            AgentHealth::told(false).warning("cursor").unwrap(),
             "**⚠ Cursor installed but not responding (health check failed). \
              Using Claude replacement.**"
         );
         assert_eq!(
-            Health::Sick(Some("it hung".to_owned())).warning("codex").unwrap(),
+            AgentHealth::Sick(Some("it hung".to_owned())).warning("codex").unwrap(),
             "**⚠ Codex installed but not responding (health check failed: it hung). \
              Using Claude replacement.**"
         );
@@ -334,14 +334,14 @@ mod tests {
     // P-76
     #[test]
     fn a_failed_probe_has_a_banner() {
-        let banner = Health::Sick(Some("it hung".to_owned())).banner("codex").unwrap();
+        let banner = AgentHealth::Sick(Some("it hung".to_owned())).banner("codex").unwrap();
         let lines: Vec<_> = banner.lines().collect();
         assert_eq!((lines.len(), lines[0].chars().count()), (5, 59));
         assert!(lines[0].chars().all(|c| c == '═') && lines[0] == lines[4]);
         assert_eq!(lines[1], "⚠  CODEX HEALTH CHECK FAILED — not responding");
         assert_eq!(lines[2].trim(), "Cause: it hung");
         assert_eq!(lines[3].trim(), "Will use Claude replacement for this session.");
-        assert_eq!(Health::Healthy.banner("codex"), None);
+        assert_eq!(AgentHealth::Healthy.banner("codex"), None);
     }
 
     // P-75, P-79, P-80: a health file's empty value says no; a caller's says nothing.

@@ -7,7 +7,7 @@ use jiff::tz::Offset;
 
 use super::counted::UsageScope;
 use super::event::{FailureKind, Usage};
-use super::outcome::{End, Outcome};
+use super::outcome::{End, LaneOutcome};
 use crate::owner::Owner;
 use crate::scope::Scope;
 
@@ -49,9 +49,9 @@ pub struct Begun {
 
 /// How a lane ended, as the client said it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ending {
+pub struct LaneEnding {
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: LaneOutcome,
     /// How its process ended, in a word.
     pub end: String,
     /// Why there is no answer, as far as anybody says.
@@ -78,7 +78,7 @@ pub struct Ending {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Over {
     /// What became of it; `None` if whoever ran it was gone before it ended.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<LaneOutcome>,
     /// How its process ended, in a word.
     pub end: Option<String>,
     /// Why there is no answer, as far as anybody says.
@@ -101,7 +101,7 @@ pub struct Over {
 
 /// One lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct LaneEntry {
     /// Its number, which is never given again.
     pub id: i64,
     /// Where.
@@ -112,12 +112,12 @@ pub struct Entry {
     pub over: Option<Over>,
 }
 
-impl Entry {
+impl LaneEntry {
     /// Returns what became of it, in the word that is shown.
     pub fn state(&self) -> &'static str {
         match &self.over {
             None => "running",
-            Some(over) => over.outcome.map_or("lost", Outcome::name),
+            Some(over) => over.outcome.map_or("lost", LaneOutcome::name),
         }
     }
 
@@ -141,7 +141,7 @@ impl Entry {
 
 /// What lanes are put together by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
+pub enum LaneGrouping {
     /// The day they began.
     Day,
     /// The agent.
@@ -156,7 +156,7 @@ pub enum Key {
     Model,
 }
 
-impl Key {
+impl LaneGrouping {
     /// Every key.
     pub const ALL: [Self; 6] =
         [Self::Day, Self::Agent, Self::Role, Self::Phase, Self::Run, Self::Model];
@@ -179,7 +179,7 @@ impl Key {
     }
 
     /// Returns an entry's value, if it has one. Days are those of a clock.
-    pub fn of(self, entry: &Entry, clock: Offset) -> Option<String> {
+    pub fn of(self, entry: &LaneEntry, clock: Offset) -> Option<String> {
         let Begun { purpose, agent, at, .. } = &entry.begun;
         match self {
             Self::Day => Some(clock.to_datetime(*at).date().to_string()),
@@ -209,7 +209,7 @@ pub struct Sum {
 
 impl Sum {
     /// Counts one lane.
-    pub fn of(entry: &Entry) -> Self {
+    pub fn of(entry: &LaneEntry) -> Self {
         let (spent, ran) = (entry.spent(), !entry.never_ran());
         let is_unpriced = spent.is_some_and(|it| it.micro_dollars.is_none());
         Self {
@@ -222,7 +222,7 @@ impl Sum {
     }
 
     /// Counts many.
-    pub fn of_all<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+    pub fn of_all<'a>(entries: impl IntoIterator<Item = &'a LaneEntry>) -> Self {
         entries.into_iter().map(Self::of).fold(Self::default(), Self::plus)
     }
 
@@ -240,8 +240,12 @@ impl Sum {
 }
 
 /// Puts lanes together that have the same value, in the values' order; those without one come last.
-pub fn groups(entries: &[Entry], key: Key, clock: Offset) -> Vec<(Option<String>, Vec<&Entry>)> {
-    let mut groups: BTreeMap<(bool, Option<String>), Vec<&Entry>> = BTreeMap::new();
+pub fn groups(
+    entries: &[LaneEntry],
+    key: LaneGrouping,
+    clock: Offset,
+) -> Vec<(Option<String>, Vec<&LaneEntry>)> {
+    let mut groups: BTreeMap<(bool, Option<String>), Vec<&LaneEntry>> = BTreeMap::new();
     for entry in entries {
         let value = key.of(entry, clock);
         groups.entry((value.is_none(), value)).or_default().push(entry);
@@ -256,9 +260,9 @@ pub(crate) mod tests {
     use super::*;
 
     /// A lane that ended a second after it began.
-    pub(crate) fn entry(id: i64, agent: &str, spent: Option<Usage>) -> Entry {
+    pub(crate) fn entry(id: i64, agent: &str, spent: Option<Usage>) -> LaneEntry {
         let at = Timestamp::from_second(id).unwrap();
-        Entry {
+        LaneEntry {
             id,
             scope: Scope::new("app", "main"),
             begun: Begun {
@@ -274,7 +278,7 @@ pub(crate) mod tests {
                 at,
             },
             over: Some(Over {
-                outcome: Some(Outcome::Answered),
+                outcome: Some(LaneOutcome::Answered),
                 end: None,
                 why: None,
                 failure: None,
@@ -334,7 +338,7 @@ pub(crate) mod tests {
         ];
         entries[1].begun.purpose.role = Some("judge".to_owned());
         let by = |key, clock| -> Vec<_> {
-            let sum = |(value, entries): (Option<String>, Vec<&Entry>)| {
+            let sum = |(value, entries): (Option<String>, Vec<&LaneEntry>)| {
                 (value.unwrap_or_else(|| "-".to_owned()), Sum::of_all(entries).lanes)
             };
             groups(&entries, key, clock).into_iter().map(sum).collect()
@@ -342,17 +346,17 @@ pub(crate) mod tests {
         let pairs = |rows: &[(&str, u64)]| -> Vec<_> {
             rows.iter().map(|(name, lanes)| ((*name).to_owned(), *lanes)).collect()
         };
-        assert_eq!(by(Key::Agent, Offset::UTC), pairs(&[("claude", 2), ("codex", 1)]));
-        assert_eq!(by(Key::Role, Offset::UTC), pairs(&[("judge", 1), ("-", 2)]));
+        assert_eq!(by(LaneGrouping::Agent, Offset::UTC), pairs(&[("claude", 2), ("codex", 1)]));
+        assert_eq!(by(LaneGrouping::Role, Offset::UTC), pairs(&[("judge", 1), ("-", 2)]));
         let days = pairs(&[("1970-01-01", 2), ("1970-01-02", 1)]);
-        assert_eq!(by(Key::Day, Offset::UTC), days);
+        assert_eq!(by(LaneGrouping::Day, Offset::UTC), days);
         let west = Offset::from_hours(-2).unwrap();
-        assert_eq!(by(Key::Day, west), pairs(&[("1969-12-31", 2), ("1970-01-01", 1)]));
+        assert_eq!(by(LaneGrouping::Day, west), pairs(&[("1969-12-31", 2), ("1970-01-01", 1)]));
         let all = Sum::of_all(&entries);
         assert_eq!((all.lanes, all.uncounted, all.without_money), (3, 1, 1));
         assert_eq!((all.usage.input, all.usage.micro_dollars), (10, Some(2)));
-        for key in Key::ALL {
-            assert_eq!(Key::parse(key.name()), Some(key));
+        for key in LaneGrouping::ALL {
+            assert_eq!(LaneGrouping::parse(key.name()), Some(key));
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::event::{Ended, Event, Failure, FailureKind, Granted, Usage};
+use super::event::{Failure, FailureKind, Granted, LaneEvent, TurnEnd, Usage};
 
 /// What became of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum LaneOutcome {
     /// A turn ended without an error, and there is an answer.
     Answered,
     /// It took longer than it may.
@@ -37,7 +37,7 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl LaneOutcome {
     /// Every outcome.
     pub const ALL: [Self; 14] = [
         Self::Answered,
@@ -146,7 +146,7 @@ impl fmt::Display for End {
 
 /// Everything that is known of a lane when it is over.
 #[derive(Debug, Clone, Copy)]
-pub struct Course<'a> {
+pub struct LaneCourse<'a> {
     /// What was said.
     pub heard: &'a Heard,
     /// How the process ended.
@@ -157,7 +157,7 @@ pub struct Course<'a> {
     pub resume: Option<&'a str>,
 }
 
-impl Course<'_> {
+impl LaneCourse<'_> {
     /// Says in words which other session or model answered; a session first, because a new one knows
     /// nothing, whoever answers in it.
     pub fn difference(&self) -> Option<String> {
@@ -194,7 +194,7 @@ pub struct Heard {
     /// The last words of the agent.
     pub last_text: Option<String>,
     /// How the turn ended, if it did.
-    pub ended: Option<Ended>,
+    pub ended: Option<TurnEnd>,
     /// The last trouble that was not got over: whoever speaks or acts after it has got over it.
     pub trouble: Option<Failure>,
     /// How many tools were used.
@@ -203,22 +203,22 @@ pub struct Heard {
 
 impl Heard {
     /// Takes in what was said.
-    pub fn take(&mut self, event: Event) {
+    pub fn take(&mut self, event: LaneEvent) {
         match event {
-            Event::Session(id) => self.session = Some(id),
-            Event::Model(name) => self.model = Some(name),
-            Event::Rights(granted) => self.granted = Some(granted),
-            Event::Text(text) => {
+            LaneEvent::Session(id) => self.session = Some(id),
+            LaneEvent::Model(name) => self.model = Some(name),
+            LaneEvent::Rights(granted) => self.granted = Some(granted),
+            LaneEvent::Text(text) => {
                 self.last_text = Some(text);
                 self.trouble = None;
             }
-            Event::Tool(_) => {
+            LaneEvent::Tool(_) => {
                 self.tools += 1;
                 self.trouble = None;
             }
-            Event::Usage(usage) => self.usage = Some(usage),
-            Event::Ended(ended) => self.ended = Some(ended),
-            Event::Trouble(failure) => {
+            LaneEvent::Usage(usage) => self.usage = Some(usage),
+            LaneEvent::Ended(ended) => self.ended = Some(ended),
+            LaneEvent::Trouble(failure) => {
                 // What came before are not the last words any more, and those nobody knows.
                 if failure.kind == FailureKind::LongLine {
                     self.last_text = None;
@@ -262,19 +262,19 @@ impl Heard {
 }
 
 /// Judges a lane.
-pub fn outcome(course: &Course<'_>) -> Outcome {
+pub fn outcome(course: &LaneCourse<'_>) -> LaneOutcome {
     match course.end {
         // A turn that ended well before it was stopped has ended well.
         End::WallLimit | End::FirstByteLimit | End::StallLimit if is_answered(course.heard) => {
             judged_by_words(course)
         }
         // Whoever was refused all the time was not slow.
-        End::WallLimit => by_trouble(course.heard).unwrap_or(Outcome::TimedOut),
-        End::FirstByteLimit => by_trouble(course.heard).unwrap_or(Outcome::NoOutput),
-        End::StallLimit => by_trouble(course.heard).unwrap_or(Outcome::Stalled),
-        End::BudgetLimit => Outcome::OverBudget,
-        End::Cancelled => Outcome::Cancelled,
-        End::NotStarted => Outcome::NotStarted,
+        End::WallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::TimedOut),
+        End::FirstByteLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::NoOutput),
+        End::StallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::Stalled),
+        End::BudgetLimit => LaneOutcome::OverBudget,
+        End::Cancelled => LaneOutcome::Cancelled,
+        End::NotStarted => LaneOutcome::NotStarted,
         End::Exited(_) | End::Signalled(_) | End::Lost => judged_by_words(course),
     }
 }
@@ -285,38 +285,38 @@ fn is_answered(heard: &Heard) -> bool {
 }
 
 /// What the client said counts; its exit code only where it said nothing.
-fn judged_by_words(course: &Course<'_>) -> Outcome {
+fn judged_by_words(course: &LaneCourse<'_>) -> LaneOutcome {
     let Some(ended) = &course.heard.ended else {
         let is_silent = course.end == End::Exited(0) && course.heard.last_text.is_none();
-        let early = if is_silent { Outcome::NoOutput } else { Outcome::ExitedEarly };
-        let unread = course.heard.unread().map(|_| Outcome::Failed);
+        let early = if is_silent { LaneOutcome::NoOutput } else { LaneOutcome::ExitedEarly };
+        let unread = course.heard.unread().map(|_| LaneOutcome::Failed);
         return by_trouble(course.heard).or(unread).unwrap_or(early);
     };
     if let Some(failure) = &ended.failure {
-        return of_kind(failure.kind).unwrap_or(Outcome::Failed);
+        return of_kind(failure.kind).unwrap_or(LaneOutcome::Failed);
     }
     if course.heard.answer().is_none() {
-        return course.heard.unread().map_or(Outcome::NoOutput, |_| Outcome::Failed);
+        return course.heard.unread().map_or(LaneOutcome::NoOutput, |_| LaneOutcome::Failed);
     }
     if course.other_session().is_some() {
-        Outcome::SessionLost
+        LaneOutcome::SessionLost
     } else if course.other_model().is_some() {
-        Outcome::ModelMismatch
+        LaneOutcome::ModelMismatch
     } else {
-        Outcome::Answered
+        LaneOutcome::Answered
     }
 }
 
-fn by_trouble(heard: &Heard) -> Option<Outcome> {
+fn by_trouble(heard: &Heard) -> Option<LaneOutcome> {
     of_kind(heard.trouble.as_ref()?.kind)
 }
 
-const fn of_kind(kind: FailureKind) -> Option<Outcome> {
+const fn of_kind(kind: FailureKind) -> Option<LaneOutcome> {
     match kind {
-        FailureKind::Auth => Some(Outcome::Auth),
-        FailureKind::RateLimited => Some(Outcome::RateLimited),
-        FailureKind::RefusedFlags => Some(Outcome::RefusedFlags),
-        FailureKind::OverBudget | FailureKind::CutOff => Some(Outcome::OverBudget),
+        FailureKind::Auth => Some(LaneOutcome::Auth),
+        FailureKind::RateLimited => Some(LaneOutcome::RateLimited),
+        FailureKind::RefusedFlags => Some(LaneOutcome::RefusedFlags),
+        FailureKind::OverBudget | FailureKind::CutOff => Some(LaneOutcome::OverBudget),
         FailureKind::NoSession
         | FailureKind::LongLine
         | FailureKind::Clash
@@ -345,46 +345,46 @@ mod tests {
     }
 
     fn ended(answer: &str) -> Heard {
-        let ended = Some(Ended { answer: Some(answer.to_owned()), failure: None });
+        let ended = Some(TurnEnd { answer: Some(answer.to_owned()), failure: None });
         Heard { ended, ..Heard::default() }
     }
 
-    fn judged(heard: &Heard, end: End) -> Outcome {
-        outcome(&Course { heard, end, model: Some("opus"), resume: Some("s-1") })
+    fn judged(heard: &Heard, end: End) -> LaneOutcome {
+        outcome(&LaneCourse { heard, end, model: Some("opus"), resume: Some("s-1") })
     }
 
     #[test]
     fn only_what_can_be_shown_is_a_success() {
         let silent = Heard::default();
         let mut spoke = Heard::default();
-        spoke.take(Event::Text("half an".to_owned()));
+        spoke.take(LaneEvent::Text("half an".to_owned()));
         let mut refused = Heard::default();
-        refused.take(Event::Trouble(failure(FailureKind::Auth)));
+        refused.take(LaneEvent::Trouble(failure(FailureKind::Auth)));
         let mut failed = Heard::default();
-        failed.take(Event::Ended(Ended {
+        failed.take(LaneEvent::Ended(TurnEnd {
             answer: Some("an error text".to_owned()),
             failure: Some(failure(FailureKind::Other)),
         }));
         for (heard, end, expected) in [
-            (&ended("yes"), End::Exited(0), Outcome::Answered),
-            (&ended("yes"), End::Exited(1), Outcome::Answered),
-            (&ended("yes"), End::WallLimit, Outcome::Answered),
-            (&ended(" \n"), End::Exited(0), Outcome::NoOutput),
-            (&silent, End::Exited(0), Outcome::NoOutput),
-            (&silent, End::Exited(2), Outcome::ExitedEarly),
-            (&spoke, End::Exited(0), Outcome::ExitedEarly),
-            (&spoke, End::Signalled(9), Outcome::ExitedEarly),
-            (&silent, End::Lost, Outcome::ExitedEarly),
-            (&spoke, End::StallLimit, Outcome::Stalled),
-            (&spoke, End::WallLimit, Outcome::TimedOut),
-            (&silent, End::FirstByteLimit, Outcome::NoOutput),
-            (&refused, End::Exited(0), Outcome::Auth),
-            (&refused, End::StallLimit, Outcome::Auth),
-            (&refused, End::WallLimit, Outcome::Auth),
-            (&failed, End::Exited(0), Outcome::Failed),
-            (&ended("yes"), End::Cancelled, Outcome::Cancelled),
-            (&ended("yes"), End::BudgetLimit, Outcome::OverBudget),
-            (&silent, End::NotStarted, Outcome::NotStarted),
+            (&ended("yes"), End::Exited(0), LaneOutcome::Answered),
+            (&ended("yes"), End::Exited(1), LaneOutcome::Answered),
+            (&ended("yes"), End::WallLimit, LaneOutcome::Answered),
+            (&ended(" \n"), End::Exited(0), LaneOutcome::NoOutput),
+            (&silent, End::Exited(0), LaneOutcome::NoOutput),
+            (&silent, End::Exited(2), LaneOutcome::ExitedEarly),
+            (&spoke, End::Exited(0), LaneOutcome::ExitedEarly),
+            (&spoke, End::Signalled(9), LaneOutcome::ExitedEarly),
+            (&silent, End::Lost, LaneOutcome::ExitedEarly),
+            (&spoke, End::StallLimit, LaneOutcome::Stalled),
+            (&spoke, End::WallLimit, LaneOutcome::TimedOut),
+            (&silent, End::FirstByteLimit, LaneOutcome::NoOutput),
+            (&refused, End::Exited(0), LaneOutcome::Auth),
+            (&refused, End::StallLimit, LaneOutcome::Auth),
+            (&refused, End::WallLimit, LaneOutcome::Auth),
+            (&failed, End::Exited(0), LaneOutcome::Failed),
+            (&ended("yes"), End::Cancelled, LaneOutcome::Cancelled),
+            (&ended("yes"), End::BudgetLimit, LaneOutcome::OverBudget),
+            (&silent, End::NotStarted, LaneOutcome::NotStarted),
         ] {
             assert_eq!(judged(heard, end), expected, "{heard:?} {end:?}");
         }
@@ -394,22 +394,22 @@ mod tests {
     fn a_turn_that_ended_knows_best_what_went_wrong() {
         let mut heard = Heard::default();
         assert_eq!(heard.failure(), None);
-        heard.take(Event::Trouble(failure(FailureKind::NoSession)));
+        heard.take(LaneEvent::Trouble(failure(FailureKind::NoSession)));
         assert_eq!(heard.failure(), Some(&failure(FailureKind::NoSession)));
-        let failed = Ended { answer: None, failure: Some(failure(FailureKind::Auth)) };
-        heard.take(Event::Ended(failed));
+        let failed = TurnEnd { answer: None, failure: Some(failure(FailureKind::Auth)) };
+        heard.take(LaneEvent::Ended(failed));
         assert_eq!(heard.failure(), Some(&failure(FailureKind::Auth)));
-        heard.take(Event::Ended(Ended { answer: None, failure: None }));
+        heard.take(LaneEvent::Ended(TurnEnd { answer: None, failure: None }));
         assert_eq!(heard.failure(), None);
     }
 
     // An answer that nobody read is none, and what was said before it is not the answer.
     #[test]
     fn an_answer_in_a_line_that_was_not_read_is_told_of() {
-        let long = || Event::Trouble(failure(FailureKind::LongLine));
-        let end = || Event::Ended(Ended { answer: None, failure: None });
-        let text = |text: &str| Event::Text(text.to_owned());
-        let heard = |events: Vec<Event>| {
+        let long = || LaneEvent::Trouble(failure(FailureKind::LongLine));
+        let end = || LaneEvent::Ended(TurnEnd { answer: None, failure: None });
+        let text = |text: &str| LaneEvent::Text(text.to_owned());
+        let heard = |events: Vec<LaneEvent>| {
             let mut heard = Heard::default();
             for event in events {
                 heard.take(event);
@@ -420,32 +420,32 @@ mod tests {
             [vec![long()], vec![text("First"), long()], vec![text("First"), long(), end()]]
         {
             let heard = heard(events);
-            assert_eq!(judged(&heard, End::Exited(0)), Outcome::Failed, "{heard:?}");
+            assert_eq!(judged(&heard, End::Exited(0)), LaneOutcome::Failed, "{heard:?}");
             assert_eq!(heard.answer(), None);
             assert_eq!(heard.failure(), Some(&failure(FailureKind::LongLine)));
         }
         // What a tool found may be as long as it likes.
         let found = heard(vec![long(), text("It is 42."), end()]);
         assert_eq!((found.answer(), found.failure()), (Some("It is 42."), None));
-        assert_eq!(judged(&found, End::Exited(0)), Outcome::Answered);
-        let carried = Ended { answer: Some("42".to_owned()), failure: None };
-        let carried = heard(vec![long(), Event::Ended(carried)]);
+        assert_eq!(judged(&found, End::Exited(0)), LaneOutcome::Answered);
+        let carried = TurnEnd { answer: Some("42".to_owned()), failure: None };
+        let carried = heard(vec![long(), LaneEvent::Ended(carried)]);
         assert_eq!(
             (judged(&carried, End::Exited(0)), carried.failure()),
-            (Outcome::Answered, None)
+            (LaneOutcome::Answered, None)
         );
-        assert_eq!(judged(&heard(vec![long()]), End::StallLimit), Outcome::Stalled);
+        assert_eq!(judged(&heard(vec![long()]), End::StallLimit), LaneOutcome::Stalled);
     }
 
     // Clients try again, and say so; a stall long after is another thing.
     #[test]
     fn trouble_that_was_got_over_is_forgotten() {
-        for event in [Event::Text("on".to_owned()), Event::Tool("Read".to_owned())] {
+        for event in [LaneEvent::Text("on".to_owned()), LaneEvent::Tool("Read".to_owned())] {
             let mut heard = Heard::default();
-            heard.take(Event::Trouble(failure(FailureKind::RateLimited)));
-            assert_eq!(judged(&heard, End::StallLimit), Outcome::RateLimited);
+            heard.take(LaneEvent::Trouble(failure(FailureKind::RateLimited)));
+            assert_eq!(judged(&heard, End::StallLimit), LaneOutcome::RateLimited);
             heard.take(event);
-            assert_eq!(judged(&heard, End::StallLimit), Outcome::Stalled);
+            assert_eq!(judged(&heard, End::StallLimit), LaneOutcome::Stalled);
         }
     }
 
@@ -453,9 +453,9 @@ mod tests {
     fn another_model_is_not_hidden() {
         let mut heard = ended("yes");
         for (effective, expected) in [
-            ("claude-opus-5-5", Outcome::Answered),
-            ("opus", Outcome::Answered),
-            ("claude-haiku-5", Outcome::ModelMismatch),
+            ("claude-opus-5-5", LaneOutcome::Answered),
+            ("opus", LaneOutcome::Answered),
+            ("claude-haiku-5", LaneOutcome::ModelMismatch),
         ] {
             heard.model = Some(effective.to_owned());
             assert_eq!(judged(&heard, End::Exited(0)), expected, "{effective}");
@@ -470,9 +470,9 @@ mod tests {
     fn another_session_is_not_hidden() {
         let mut heard = ended("yes");
         heard.session = Some("s-1".to_owned());
-        assert_eq!(judged(&heard, End::Exited(0)), Outcome::Answered);
+        assert_eq!(judged(&heard, End::Exited(0)), LaneOutcome::Answered);
         heard.session = Some("s-2".to_owned());
-        assert_eq!(judged(&heard, End::Exited(0)), Outcome::SessionLost);
+        assert_eq!(judged(&heard, End::Exited(0)), LaneOutcome::SessionLost);
     }
 
     #[test]
@@ -480,7 +480,7 @@ mod tests {
         let mut heard = ended("yes");
         let said = |heard: &Heard| {
             let (model, resume) = (Some("opus"), Some("s-1"));
-            Course { heard, end: End::Exited(0), model, resume }.difference()
+            LaneCourse { heard, end: End::Exited(0), model, resume }.difference()
         };
         (heard.session, heard.model) = (Some("s-1".to_owned()), Some("claude-opus-5".to_owned()));
         assert_eq!(said(&heard), None);
@@ -506,9 +506,9 @@ mod tests {
 
     #[test]
     fn outcomes_have_names() {
-        for outcome in Outcome::ALL {
-            assert_eq!(Outcome::parse(outcome.name()), Some(outcome));
+        for outcome in LaneOutcome::ALL {
+            assert_eq!(LaneOutcome::parse(outcome.name()), Some(outcome));
         }
-        assert_eq!(Outcome::parse("ok"), None);
+        assert_eq!(LaneOutcome::parse("ok"), None);
     }
 }

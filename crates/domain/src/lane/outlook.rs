@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::cap::Cap;
 use super::event::Usage;
-use super::forecast::Forecast;
+use super::forecast::LaneForecast;
 
 /// A budget that will perhaps not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Share {
 
 /// Compares a forecast with what is left under a cap when others have spent this. `None` if it will
 /// probably do, or if nobody can tell because no money was said.
-pub fn shortage(forecast: &Forecast, cap: Cap, already: Usage) -> Option<Shortage> {
+pub fn shortage(forecast: &LaneForecast, cap: Cap, already: Usage) -> Option<Shortage> {
     let (most, spent, range, unit): (_, _, _, fn(u64) -> Cap) = match cap {
         Cap::Tokens(most) => (most, already.tokens(), Some(forecast.tokens), Cap::Tokens),
         Cap::MicroDollars(most) => {
@@ -65,8 +65,8 @@ mod tests {
     use super::super::forecast::Range;
     use super::*;
 
-    fn forecast(median: u64, p90: u64) -> Forecast {
-        Forecast { lanes: 9, tokens: Range { median, p90 }, micro_dollars: None, took_ms: None }
+    fn forecast(median: u64, p90: u64) -> LaneForecast {
+        LaneForecast { lanes: 9, tokens: Range { median, p90 }, micro_dollars: None, took_ms: None }
     }
 
     #[test]
@@ -90,7 +90,7 @@ mod tests {
         );
         assert_eq!(words(Cap::MicroDollars(1), 0), None, "nobody said what it costs");
         let range = Range { median: 2_000_000, p90: 2_000_000 };
-        let priced = Forecast { micro_dollars: Some(range), ..forecast(1, 1) };
+        let priced = LaneForecast { micro_dollars: Some(range), ..forecast(1, 1) };
         let found = shortage(&priced, Cap::MicroDollars(1_500_000), Usage::default()).unwrap();
         assert_eq!((found.left, found.share), (Cap::MicroDollars(1_500_000), Share::Half));
     }

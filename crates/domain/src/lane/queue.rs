@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// How many lanes may run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct LaneLimits {
     /// In all.
     pub in_all: usize,
     /// Of one agent.
@@ -21,13 +21,13 @@ pub struct Queue<'a> {
     /// In the order in which they are to be started.
     waiting: Vec<(usize, &'a str)>,
     running: HashMap<&'a str, usize>,
-    room: Room,
+    room: LaneLimits,
 }
 
 impl<'a> Queue<'a> {
     /// Lines up lanes: their agents, and how long each is expected to take. Lanes that take equally
     /// long keep their order.
-    pub fn new(lanes: impl IntoIterator<Item = (&'a str, Duration)>, room: Room) -> Self {
+    pub fn new(lanes: impl IntoIterator<Item = (&'a str, Duration)>, room: LaneLimits) -> Self {
         let mut lanes: Vec<_> = lanes.into_iter().enumerate().collect();
         lanes.sort_by_key(|(_, (_, expected))| std::cmp::Reverse(*expected));
         let waiting = lanes.into_iter().map(|(number, (agent, _))| (number, agent)).collect();
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    const ROOM: Room = Room { in_all: 3, of_agent: 2 };
+    const ROOM: LaneLimits = LaneLimits { in_all: 3, of_agent: 2 };
 
     fn seconds(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
@@ -99,7 +99,7 @@ mod tests {
             in_all in 0_usize..4, of_agent in 0_usize..4,
         ) {
             let named = lanes.iter().map(|(agent, time)| (agent.as_str(), seconds(*time)));
-            let mut queue = Queue::new(named, Room { in_all, of_agent });
+            let mut queue = Queue::new(named, LaneLimits { in_all, of_agent });
             let (mut started, mut running) = (Vec::new(), Vec::new());
             loop {
                 while let Some(number) = queue.start() {

@@ -1,27 +1,28 @@
 //! What lanes of a design are in the ledgers.
 
-use super::timing::{Ending, Seconds, Task};
-use super::tokens::{Counts, Use};
+use super::timing::{Seconds, TimedTask, WorkEnding};
+use super::tokens::{TokenCounts, Use};
 use crate::design::event::LaneEnd;
 use crate::design::seat::Panel;
 use crate::design::walk::Request;
-use crate::lane::collected::Status;
+use crate::lane::collected::CollectedStatus;
 
 /// Returns the row of a lane that ended; nothing for agents that the ledger does not know.
-pub fn task(panel: &Panel, request: &Request, end: &LaneEnd, now: Seconds) -> Option<Task> {
-    let is_ok = end.status == Status::Ok;
-    let (code, ending) = if is_ok { (Some(0), Ending::Complete) } else { (None, Ending::Signal) };
+pub fn task(panel: &Panel, request: &Request, end: &LaneEnd, now: Seconds) -> Option<TimedTask> {
+    let is_ok = end.status == CollectedStatus::Ok;
+    let (code, ending) =
+        if is_ok { (Some(0), WorkEnding::Complete) } else { (None, WorkEnding::Signal) };
     let took = i64::try_from(end.took / 1000).unwrap_or(i64::MAX);
     let times = (now.saturating_sub(took), now);
     let vendor = panel.named(request.holder).word();
-    Task::new(vendor, &request.kind, times, &request.file, code, ending).ok()
+    TimedTask::new(vendor, &request.kind, times, &request.file, code, ending).ok()
 }
 
 /// Returns what a lane used, as far as its client says.
 pub fn used(panel: &Panel, request: &Request, end: &LaneEnd) -> Option<Use> {
     let usage = end.usage?;
     let vendor = panel.named(request.holder).word().to_owned();
-    let counts = Counts {
+    let counts = TokenCounts {
         input: usage.input.saturating_sub(usage.cached),
         output: usage.output,
         cache_read: usage.cached,
@@ -51,7 +52,7 @@ mod tests {
         }
     }
 
-    fn end(status: Status) -> LaneEnd {
+    fn end(status: CollectedStatus) -> LaneEnd {
         let usage = Usage { input: 100, cached: 30, output: 7, reasoning: 2, micro_dollars: None };
         LaneEnd {
             status,
@@ -68,16 +69,18 @@ mod tests {
     #[test]
     fn a_lane_is_a_row() {
         let panel = Panel::default();
-        let row = task(&panel, &request(Holder::First), &end(Status::Ok), 1000).unwrap();
+        let row = task(&panel, &request(Holder::First), &end(CollectedStatus::Ok), 1000).unwrap();
         assert_eq!((row.vendor.as_str(), row.kind.as_str()), ("cursor", "cursor-plan-arch"));
         assert_eq!((row.start, row.end, row.duration()), (939, 1000, 61));
-        assert_eq!((row.exit_code, row.ending), (Some(0), Ending::Complete));
-        let failed = task(&panel, &request(Holder::Second), &end(Status::Failed), 1000).unwrap();
-        assert_eq!((failed.vendor.as_str(), failed.ending), ("codex", Ending::Signal));
-        assert_eq!(task(&panel, &request(Holder::Host), &end(Status::Ok), 1000), None);
-        let spent = used(&panel, &request(Holder::First), &end(Status::Ok)).unwrap();
-        let counts = Counts { input: 70, output: 7, cache_read: 30, cache_create: 0, total: 107 };
+        assert_eq!((row.exit_code, row.ending), (Some(0), WorkEnding::Complete));
+        let failed =
+            task(&panel, &request(Holder::Second), &end(CollectedStatus::Failed), 1000).unwrap();
+        assert_eq!((failed.vendor.as_str(), failed.ending), ("codex", WorkEnding::Signal));
+        assert_eq!(task(&panel, &request(Holder::Host), &end(CollectedStatus::Ok), 1000), None);
+        let spent = used(&panel, &request(Holder::First), &end(CollectedStatus::Ok)).unwrap();
+        let counts =
+            TokenCounts { input: 70, output: 7, cache_read: 30, cache_create: 0, total: 107 };
         assert_eq!((spent.counts, spent.raw.as_str()), (counts, "cursor_plan_arch"));
-        assert_eq!(used(&panel, &request(Holder::Host), &end(Status::Ok)), None);
+        assert_eq!(used(&panel, &request(Holder::Host), &end(CollectedStatus::Ok)), None);
     }
 }

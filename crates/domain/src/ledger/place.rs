@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// What the surroundings say.
 #[derive(Debug, Clone, Default)]
-pub struct Named {
+pub struct NamedPlaces {
     /// The timing ledger itself.
     pub timing: Option<PathBuf>,
     /// The token ledger itself.
@@ -23,14 +23,14 @@ pub struct Named {
 
 /// Where a ledger is, if it is anywhere, and what is to be said about that.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundLedger {
     /// The file.
     pub path: Option<PathBuf>,
     /// What was not as it should be.
     pub warnings: Vec<String>,
 }
 
-impl Found {
+impl FoundLedger {
     fn at(path: PathBuf) -> Self {
         Self { path: Some(path), warnings: Vec::new() }
     }
@@ -49,43 +49,48 @@ impl Found {
 pub const TIMING_FILE: &str = "timing-ledger.tsv";
 
 /// Finds the timing ledger. `real` follows links: it returns where a folder really is, if it exists.
-pub fn timing(given: Option<&Path>, named: &Named, real: &Real<'_>) -> Found {
+pub fn timing(given: Option<&Path>, named: &NamedPlaces, real: &Real<'_>) -> FoundLedger {
     if let Some(given) = given {
-        return under(given, &[&named.temp], real).map_or_else(|| refused(given), Found::at);
+        return under(given, &[&named.temp], real).map_or_else(|| refused(given), FoundLedger::at);
     }
     let (chosen, warning) = chosen(named.timing.as_deref(), &named.roots(), real);
     if let Some(path) = chosen {
-        return Found::at(path);
+        return FoundLedger::at(path);
     }
     let parent = named.parent();
     let folders = [named.implement.as_deref(), parent, named.design.as_deref()];
     let folder = folders.into_iter().flatten().chain(named.review.as_deref()).next();
-    let found = folder.map(|folder| Found::at(folder.join(TIMING_FILE)));
-    found.unwrap_or_else(|| Found::nowhere("there is no timing ledger")).after(warning)
+    let found = folder.map(|folder| FoundLedger::at(folder.join(TIMING_FILE)));
+    found.unwrap_or_else(|| FoundLedger::nowhere("there is no timing ledger")).after(warning)
 }
 
 /// Finds the token ledger, which is called `name` in a workflow's folder.
-pub fn tokens(given: Option<&Path>, named: &Named, name: &str, real: &Real<'_>) -> Found {
+pub fn tokens(
+    given: Option<&Path>,
+    named: &NamedPlaces,
+    name: &str,
+    real: &Real<'_>,
+) -> FoundLedger {
     let temp = [named.temp.as_path()];
     if let Some(given) = given {
         let allowed = under(given, &temp, real).filter(|_| !climbs(given));
-        return allowed.map_or_else(|| refused(given), Found::at);
+        return allowed.map_or_else(|| refused(given), FoundLedger::at);
     }
     let (chosen, warning) = match named.tokens.as_deref() {
         Some(path) if climbs(path) => (None, Some(passed_over(path))),
         path => chosen(path, &temp, real),
     };
     if let Some(path) = chosen {
-        return Found::at(path);
+        return FoundLedger::at(path);
     }
-    let found = named.token_folder().map(|folder| Found::at(folder.join(name)));
-    found.unwrap_or_else(|| Found::nowhere("there is no token ledger")).after(warning)
+    let found = named.token_folder().map(|folder| FoundLedger::at(folder.join(name)));
+    found.unwrap_or_else(|| FoundLedger::nowhere("there is no token ledger")).after(warning)
 }
 
 /// Returns where a folder really is, if it exists.
 pub type Real<'r> = dyn Fn(&Path) -> Option<PathBuf> + 'r;
 
-impl Named {
+impl NamedPlaces {
     /// Returns the folder that a token ledger and its session's id are in.
     pub fn token_folder(&self) -> Option<&Path> {
         self.implement.as_deref().or_else(|| self.parent())
@@ -130,9 +135,9 @@ fn climbs(path: &Path) -> bool {
     path.components().any(|part| part == Component::ParentDir)
 }
 
-fn refused(path: &Path) -> Found {
+fn refused(path: &Path) -> FoundLedger {
     let path = path.display();
-    Found::nowhere(format!(
+    FoundLedger::nowhere(format!(
         "cannot use the ledger `{path}`: it is not below the folder for temporary files"
     ))
 }
@@ -153,13 +158,13 @@ mod tests {
         (!text.contains("gone")).then(|| PathBuf::from(text))
     }
 
-    fn named(change: impl FnOnce(&mut Named)) -> Named {
-        let mut named = Named { temp: "/t".into(), ..Named::default() };
+    fn named(change: impl FnOnce(&mut NamedPlaces)) -> NamedPlaces {
+        let mut named = NamedPlaces { temp: "/t".into(), ..NamedPlaces::default() };
         change(&mut named);
         named
     }
 
-    fn path(found: &Found) -> Option<&str> {
+    fn path(found: &FoundLedger) -> Option<&str> {
         found.path.as_deref().and_then(Path::to_str)
     }
 
@@ -173,9 +178,9 @@ mod tests {
             it.design = Some("/d".into());
             it.review = Some("/r".into());
         });
-        let at = |named: &Named| timing(None, named, &real);
+        let at = |named: &NamedPlaces| timing(None, named, &real);
         assert_eq!(path(&timing(Some(Path::new("/t/b.tsv")), &all, &real)), Some("/t/b.tsv"));
-        assert_eq!(at(&all), Found::at("/t/a/own.tsv".into()));
+        assert_eq!(at(&all), FoundLedger::at("/t/a/own.tsv".into()));
         for allowed in ["/i/x", "/p/x", "/d/x", "/r/deep/x"] {
             all.timing = Some(allowed.into());
             assert_eq!(path(&at(&all)), Some(allowed));
@@ -224,7 +229,7 @@ mod tests {
             it.session_env = Some("/p/session.env".into());
             it.design = Some("/d".into());
         });
-        let at = |named: &Named| tokens(None, named, "n", &real);
+        let at = |named: &NamedPlaces| tokens(None, named, "n", &real);
         assert_eq!(path(&at(&all)), Some("/t/own.jsonl"));
         for wrong in ["/i/x", "/t/a/../x"] {
             all.tokens = Some(wrong.into());

@@ -1,12 +1,12 @@
 //! How ledgers are asked in words. `--ledger PATH` may stand anywhere, and the last one counts.
 
-use super::Misuse;
-use super::timing::{Task, Workflow};
+use super::LedgerMisuse;
+use super::timing::{TimedTask, Workflow};
 use super::tokens::Use;
 
 /// What is asked of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request<O> {
+pub struct LedgerRequest<O> {
     /// The ledger, if it was named.
     pub ledger: Option<String>,
     /// What is to be done with it.
@@ -19,13 +19,13 @@ pub enum TimingOrder {
     /// A step begins.
     Mark(String),
     /// An agent is done.
-    Record(Task),
+    Record(TimedTask),
     /// How thoroughly the workflow works.
     Workflow(Workflow),
     /// The file and what is in it.
     Dump,
     /// What it comes to.
-    Report(Report),
+    Report(ReportRequest),
 }
 
 /// What is asked of a token ledger.
@@ -38,35 +38,35 @@ pub enum TokenOrder {
     /// The file and what is in it.
     Dump,
     /// What it comes to.
-    Report(Report),
+    Report(ReportRequest),
 }
 
 /// How much is reported, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct ReportRequest {
     /// Whether it is all steps, and not the last one in a line.
     pub is_full: bool,
     /// The document that gets it; nothing if it is printed.
     pub append: Option<String>,
 }
 
-impl Request<TimingOrder> {
+impl LedgerRequest<TimingOrder> {
     /// Reads the words of a request.
-    pub fn parse(words: &[String]) -> Result<Self, Misuse> {
+    pub fn parse(words: &[String]) -> Result<Self, LedgerMisuse> {
         let (ledger, words) = without_ledger(words)?;
         let words: Vec<_> = words.iter().map(String::as_str).collect();
         let order = match &words[..] {
             ["mark", step] => TimingOrder::Mark((*step).to_owned()),
-            ["record-vendor-task", words @ ..] => TimingOrder::Record(Task::parse(words)?),
+            ["record-vendor-task", words @ ..] => TimingOrder::Record(TimedTask::parse(words)?),
             ["workflow-path", path] => {
                 TimingOrder::Workflow(Workflow::parse(path).ok_or_else(|| {
-                    Misuse::new(format!("a workflow's path is HARD or SIMPLE, not `{path}`"))
+                    LedgerMisuse::new(format!("a workflow's path is HARD or SIMPLE, not `{path}`"))
                 })?)
             }
             ["dump"] => TimingOrder::Dump,
-            ["report", words @ ..] => TimingOrder::Report(Report::parse(words)?),
+            ["report", words @ ..] => TimingOrder::Report(ReportRequest::parse(words)?),
             _ => {
-                return Err(Misuse::new(
+                return Err(LedgerMisuse::new(
                     "usage: mark STEP | record-vendor-task FLAG… | workflow-path HARD|SIMPLE | dump | \
                  report [--terse|--full] [--append FILE]",
                 ));
@@ -76,18 +76,18 @@ impl Request<TimingOrder> {
     }
 }
 
-impl Request<TokenOrder> {
+impl LedgerRequest<TokenOrder> {
     /// Reads the words of a request.
-    pub fn parse(words: &[String]) -> Result<Self, Misuse> {
+    pub fn parse(words: &[String]) -> Result<Self, LedgerMisuse> {
         let (ledger, words) = without_ledger(words)?;
         let words: Vec<_> = words.iter().map(String::as_str).collect();
         let order = match &words[..] {
             ["mark", step] => TokenOrder::Mark((*step).to_owned()),
             ["record-vendor", vendor, words @ ..] => TokenOrder::Record(Use::parse(vendor, words)?),
             ["dump"] => TokenOrder::Dump,
-            ["report", words @ ..] => TokenOrder::Report(Report::parse(words)?),
+            ["report", words @ ..] => TokenOrder::Report(ReportRequest::parse(words)?),
             _ => {
-                return Err(Misuse::new(
+                return Err(LedgerMisuse::new(
                     "usage: mark STEP | record-vendor VENDOR KEY=VALUE… | dump | \
                  report [--terse|--full] [--append FILE]",
                 ));
@@ -97,8 +97,8 @@ impl Request<TokenOrder> {
     }
 }
 
-impl Report {
-    fn parse(words: &[&str]) -> Result<Self, Misuse> {
+impl ReportRequest {
+    fn parse(words: &[&str]) -> Result<Self, LedgerMisuse> {
         let mut report = Self::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -107,24 +107,24 @@ impl Report {
                 "--full" => report.is_full = true,
                 "--append" => {
                     let file = words.next().filter(|it| !it.is_empty());
-                    let file = file.ok_or_else(|| Misuse::new("--append needs a file"))?;
+                    let file = file.ok_or_else(|| LedgerMisuse::new("--append needs a file"))?;
                     report.is_full = true;
                     report.append = Some((*file).to_owned());
                 }
-                other => return Err(Misuse::new(format!("unknown word: {other}"))),
+                other => return Err(LedgerMisuse::new(format!("unknown word: {other}"))),
             }
         }
         Ok(report)
     }
 }
 
-fn without_ledger(words: &[String]) -> Result<(Option<String>, Vec<String>), Misuse> {
+fn without_ledger(words: &[String]) -> Result<(Option<String>, Vec<String>), LedgerMisuse> {
     let (mut ledger, mut rest) = (None, Vec::new());
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if word == "--ledger" {
             let path = words.next().filter(|it| !it.is_empty());
-            ledger = Some(path.ok_or_else(|| Misuse::new("--ledger needs a path"))?.clone());
+            ledger = Some(path.ok_or_else(|| LedgerMisuse::new("--ledger needs a path"))?.clone());
         } else {
             rest.push(word.clone());
         }
@@ -152,19 +152,19 @@ mod tests {
             (&["mark", "a", "--ledger", "x"], Some("x")),
             (&["--ledger", "x", "mark", "a", "--ledger", "y"], Some("y")),
         ] {
-            let timing = Request::<TimingOrder>::parse(&words(given)).unwrap();
+            let timing = LedgerRequest::<TimingOrder>::parse(&words(given)).unwrap();
             assert_eq!(timing.ledger.as_deref(), ledger, "{given:?}");
             assert_eq!(timing.order, TimingOrder::Mark("a".to_owned()));
-            let tokens = Request::<TokenOrder>::parse(&words(given)).unwrap();
+            let tokens = LedgerRequest::<TokenOrder>::parse(&words(given)).unwrap();
             assert_eq!(tokens.ledger.as_deref(), ledger, "{given:?}");
         }
-        assert!(Request::<TimingOrder>::parse(&words(&["mark", "a", "--ledger"])).is_err());
+        assert!(LedgerRequest::<TimingOrder>::parse(&words(&["mark", "a", "--ledger"])).is_err());
     }
 
     // P-361
     #[test]
     fn orders_are_few() {
-        let timing = |given: &[&str]| Request::<TimingOrder>::parse(&words(given));
+        let timing = |given: &[&str]| LedgerRequest::<TimingOrder>::parse(&words(given));
         let report = |given: &[&str]| {
             let TimingOrder::Report(report) = timing(given).unwrap().order else {
                 panic!("no report: {given:?}")
@@ -176,11 +176,11 @@ mod tests {
             TimingOrder::Workflow(Workflow::Hard)
         );
         assert_eq!(timing(&["dump"]).unwrap().order, TimingOrder::Dump);
-        assert_eq!(report(&["report"]), Report::default());
+        assert_eq!(report(&["report"]), ReportRequest::default());
         assert!(report(&["report", "--full"]).is_full);
         assert_eq!(
             report(&["report", "--append", "x"]),
-            Report { is_full: true, append: Some("x".to_owned()) }
+            ReportRequest { is_full: true, append: Some("x".to_owned()) }
         );
         for wrong in [
             &[][..],
@@ -194,15 +194,15 @@ mod tests {
         ] {
             let error = timing(wrong).unwrap_err().to_string();
             assert!(!error.contains('\n'), "{wrong:?}");
-            assert!(Request::<TokenOrder>::parse(&words(wrong)).is_err(), "{wrong:?}");
+            assert!(LedgerRequest::<TokenOrder>::parse(&words(wrong)).is_err(), "{wrong:?}");
         }
     }
 
     proptest! {
         #[test]
         fn any_words_are_read(given in prop::collection::vec("(mark|dump|report|--ledger|record-vendor|record-vendor-task|--vendor|codex|total=5|--start-s|-?[0-9]{1,3}|.{0,4})", 0..10)) {
-            Request::<TimingOrder>::parse(&given).ok();
-            Request::<TokenOrder>::parse(&given).ok();
+            LedgerRequest::<TimingOrder>::parse(&given).ok();
+            LedgerRequest::<TokenOrder>::parse(&given).ok();
         }
     }
 }

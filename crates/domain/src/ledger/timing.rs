@@ -1,6 +1,6 @@
 //! Rows of the timing ledger: thirteen cells with tabs between them, and `-` where nothing is said.
 
-use super::{Misuse, VENDORS};
+use super::{LedgerMisuse, VENDORS};
 
 /// A moment, in seconds since 1970.
 pub type Seconds = i64;
@@ -31,7 +31,7 @@ impl Workflow {
 
 /// How an agent's work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum WorkEnding {
     /// By itself, and well.
     Complete,
     /// In any other way.
@@ -40,7 +40,7 @@ pub enum Ending {
     Unknown,
 }
 
-impl Ending {
+impl WorkEnding {
     const ALL: [Self; 3] = [Self::Complete, Self::Signal, Self::Unknown];
 
     /// Returns the word.
@@ -68,7 +68,7 @@ impl Ending {
 
 /// What an agent did for a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Task {
+pub struct TimedTask {
     /// The agent.
     pub vendor: String,
     /// The kind of work.
@@ -82,10 +82,10 @@ pub struct Task {
     /// What it exited with, if anybody knows.
     pub exit_code: Option<i64>,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: WorkEnding,
 }
 
-impl Task {
+impl TimedTask {
     /// Checks what is known of a task.
     pub fn new(
         vendor: &str,
@@ -93,15 +93,15 @@ impl Task {
         (start, end): (Seconds, Seconds),
         output: &str,
         exit_code: Option<i64>,
-        ending: Ending,
-    ) -> Result<Self, Misuse> {
+        ending: WorkEnding,
+    ) -> Result<Self, LedgerMisuse> {
         if !VENDORS.contains(&vendor) {
-            return Err(Misuse::new(format!("unknown vendor `{vendor}`")));
+            return Err(LedgerMisuse::new(format!("unknown vendor `{vendor}`")));
         }
         if !is_kind(kind) {
-            return Err(Misuse::new(format!("malformed task kind `{kind}`")));
+            return Err(LedgerMisuse::new(format!("malformed task kind `{kind}`")));
         }
-        let ending = if end < start { Ending::Unknown } else { ending };
+        let ending = if end < start { WorkEnding::Unknown } else { ending };
         let output = output.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let (vendor, kind, output) = (vendor.to_owned(), kind.to_owned(), output.to_owned());
         Ok(Self { vendor, kind, start, end, output, exit_code, ending })
@@ -109,7 +109,7 @@ impl Task {
 
     /// Reads `--vendor V --task-kind K --start-s N --end-s N --output PATH [--exit-code N]
     /// [--status S]`.
-    pub(super) fn parse(words: &[&str]) -> Result<Self, Misuse> {
+    pub(super) fn parse(words: &[&str]) -> Result<Self, LedgerMisuse> {
         const FLAGS: [&str; 7] = [
             "--vendor",
             "--task-kind",
@@ -122,23 +122,26 @@ impl Task {
         let mut values: [Option<&str>; 7] = [None; 7];
         let mut words = words.iter();
         while let Some(word) = words.next() {
-            let unknown = || Misuse::new(format!("unknown word: {word}"));
+            let unknown = || LedgerMisuse::new(format!("unknown word: {word}"));
             let at = FLAGS.iter().position(|flag| flag == word).ok_or_else(unknown)?;
-            let value = words.next().ok_or_else(|| Misuse::new(format!("{word} needs a value")))?;
+            let value =
+                words.next().ok_or_else(|| LedgerMisuse::new(format!("{word} needs a value")))?;
             values[at] = Some(value);
         }
         let [vendor, kind, start, end, output, code, status] = values;
         let needed = |value: Option<&'_ str>, at: usize| {
-            value.map(str::to_owned).ok_or_else(|| Misuse::new(format!("{} is missing", FLAGS[at])))
+            value
+                .map(str::to_owned)
+                .ok_or_else(|| LedgerMisuse::new(format!("{} is missing", FLAGS[at])))
         };
         let (vendor, kind) = (needed(vendor, 0)?, needed(kind, 1)?);
         let start = moment(&needed(start, 2)?)?;
         let end = moment(&needed(end, 3)?)?;
         let output = needed(output, 4)?;
         let code = code.map(whole).transpose()?;
-        let unknown = |word| Misuse::new(format!("unknown status `{word}`"));
-        let ending = status.map(|word| Ending::parse(word).ok_or_else(|| unknown(word)));
-        let ending = ending.transpose()?.unwrap_or_else(|| Ending::of(code));
+        let unknown = |word| LedgerMisuse::new(format!("unknown status `{word}`"));
+        let ending = status.map(|word| WorkEnding::parse(word).ok_or_else(|| unknown(word)));
+        let ending = ending.transpose()?.unwrap_or_else(|| WorkEnding::of(code));
         Self::new(&vendor, &kind, (start, end), &output, code, ending)
     }
 
@@ -188,33 +191,37 @@ fn is_known(kind: &str) -> bool {
     })
 }
 
-fn whole(text: &str) -> Result<i64, Misuse> {
-    text.parse().map_err(|_| Misuse::new(format!("`{text}` is no whole number")))
+fn whole(text: &str) -> Result<i64, LedgerMisuse> {
+    text.parse().map_err(|_| LedgerMisuse::new(format!("`{text}` is no whole number")))
 }
 
-fn moment(text: &str) -> Result<Seconds, Misuse> {
+fn moment(text: &str) -> Result<Seconds, LedgerMisuse> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if digits { whole(text) } else { Err(Misuse::new(format!("`{text}` is no time in seconds"))) }
+    if digits {
+        whole(text)
+    } else {
+        Err(LedgerMisuse::new(format!("`{text}` is no time in seconds")))
+    }
 }
 
 /// A row of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct TimingRow {
     /// When it was written.
     pub at: Seconds,
     /// The workflow that wrote it.
     pub skill: String,
     /// What it says.
-    pub event: Event,
+    pub event: TimingEvent,
 }
 
 /// What a row says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum TimingEvent {
     /// A step begins.
     Mark(String),
     /// An agent is done.
-    Task(Task),
+    Task(TimedTask),
     /// How thoroughly the workflow works.
     Workflow(Workflow),
 }
@@ -225,7 +232,7 @@ const NOTHING: &str = "-";
 /// The version that every row begins with.
 const VERSION: &str = "v1";
 
-impl Row {
+impl TimingRow {
     /// Returns the row with its line ending.
     pub fn line(&self) -> String {
         let mut cells: [String; 13] = std::array::from_fn(|_| NOTHING.to_owned());
@@ -234,11 +241,11 @@ impl Row {
         set(2, &self.at.to_string());
         set(3, &self.skill);
         match &self.event {
-            Event::Mark(step) => {
+            TimingEvent::Mark(step) => {
                 set(1, "mark");
                 set(4, step);
             }
-            Event::Task(task) => {
+            TimingEvent::Task(task) => {
                 set(1, "vendor");
                 set(5, &task.vendor);
                 set(6, &task.kind);
@@ -249,7 +256,7 @@ impl Row {
                 set(11, &task.exit_code.map_or_else(String::new, |code| code.to_string()));
                 set(12, task.ending.word());
             }
-            Event::Workflow(path) => {
+            TimingEvent::Workflow(path) => {
                 set(1, "workflow");
                 set(12, path.word());
             }
@@ -270,17 +277,17 @@ impl Row {
             return Ok(None);
         }
         let event = match kind {
-            "mark" => Event::Mark(step.to_owned()),
-            "vendor" => Event::Task(Task {
+            "mark" => TimingEvent::Mark(step.to_owned()),
+            "vendor" => TimingEvent::Task(TimedTask {
                 vendor: vendor.to_owned(),
                 kind: task.to_owned(),
                 start: number(start)?,
                 end: number(end)?,
                 output: output.to_owned(),
                 exit_code: code.parse().ok(),
-                ending: Ending::parse(extra).unwrap_or(Ending::Unknown),
+                ending: WorkEnding::parse(extra).unwrap_or(WorkEnding::Unknown),
             }),
-            "workflow" => Event::Workflow(Workflow::parse(extra).ok_or(NoRow)?),
+            "workflow" => TimingEvent::Workflow(Workflow::parse(extra).ok_or(NoRow)?),
             _ => return Ok(None),
         };
         Ok(Some(Self { at: number(at)?, skill: skill.to_owned(), event }))
@@ -292,10 +299,10 @@ impl Row {
 pub struct NoRow;
 
 /// Reads all rows of a ledger, and counts the lines that are none.
-pub fn rows(text: &str) -> (Vec<Row>, usize) {
+pub fn rows(text: &str) -> (Vec<TimingRow>, usize) {
     let (mut rows, mut wrong) = (Vec::new(), 0);
     for line in text.lines() {
-        match Row::parse(line) {
+        match TimingRow::parse(line) {
             Ok(row) => rows.extend(row),
             Err(NoRow) => wrong += 1,
         }
@@ -314,7 +321,7 @@ mod tests {
 
     use super::*;
 
-    fn task(words: &[&str]) -> Result<Task, Misuse> {
+    fn task(words: &[&str]) -> Result<TimedTask, LedgerMisuse> {
         let right = [
             "--vendor",
             "cursor",
@@ -327,31 +334,34 @@ mod tests {
             "--output",
             "/a/b/cursor-plan-arch-output.txt",
         ];
-        Task::parse(&[&right, words].concat())
+        TimedTask::parse(&[&right, words].concat())
     }
 
-    fn line(event: Event) -> String {
-        Row { at: 1_770_000_420, skill: "design".to_owned(), event }.line()
+    fn line(event: TimingEvent) -> String {
+        TimingRow { at: 1_770_000_420, skill: "design".to_owned(), event }.line()
     }
 
     // P-359, P-360: byte for byte.
     #[test]
     fn rows_have_thirteen_cells() {
         assert_eq!(
-            line(Event::Mark("design Step 3 — plan review".to_owned())),
+            line(TimingEvent::Mark("design Step 3 — plan review".to_owned())),
             "v1\tmark\t1770000420\tdesign\tdesign Step 3 — plan review\t-\t-\t-\t-\t-\t-\t-\t-\n"
         );
         assert_eq!(
-            line(Event::Task(task(&["--exit-code", "0"]).unwrap())),
+            line(TimingEvent::Task(task(&["--exit-code", "0"]).unwrap())),
             "v1\tvendor\t1770000420\tdesign\t-\tcursor\tcursor-plan-arch\t1770000010\t1770000415\t405\t\
              cursor-plan-arch-output.txt\t0\tcomplete\n"
         );
         assert_eq!(
-            line(Event::Workflow(Workflow::Simple)),
+            line(TimingEvent::Workflow(Workflow::Simple)),
             "v1\tworkflow\t1770000420\tdesign\t-\t-\t-\t-\t-\t-\t-\t-\tSIMPLE\n"
         );
-        let nothing =
-            Row { at: 1, skill: String::new(), event: Event::Mark("a\tb\nc\rd".to_owned()) };
+        let nothing = TimingRow {
+            at: 1,
+            skill: String::new(),
+            event: TimingEvent::Mark("a\tb\nc\rd".to_owned()),
+        };
         assert_eq!(nothing.line(), "v1\tmark\t1\t-\ta<NUL>b<NUL>c<NUL>d\t-\t-\t-\t-\t-\t-\t-\t-\n");
     }
 
@@ -359,11 +369,11 @@ mod tests {
     #[test]
     fn how_a_task_ended_follows_from_its_code() {
         for (words, ending) in [
-            (&["--exit-code", "0"][..], Ending::Complete),
-            (&["--exit-code", "124"], Ending::Signal),
-            (&[], Ending::Unknown),
-            (&["--exit-code", "0", "--status", "signal"], Ending::Signal),
-            (&["--exit-code", "0", "--end-s", "5"], Ending::Unknown),
+            (&["--exit-code", "0"][..], WorkEnding::Complete),
+            (&["--exit-code", "124"], WorkEnding::Signal),
+            (&[], WorkEnding::Unknown),
+            (&["--exit-code", "0", "--status", "signal"], WorkEnding::Signal),
+            (&["--exit-code", "0", "--end-s", "5"], WorkEnding::Unknown),
         ] {
             assert_eq!(task(words).unwrap().ending, ending, "{words:?}");
         }
@@ -385,7 +395,10 @@ mod tests {
             assert!(task(wrong).is_err(), "{wrong:?}");
         }
         assert!(
-            Task::parse(&["--vendor", "codex"]).unwrap_err().to_string().contains("is missing")
+            TimedTask::parse(&["--vendor", "codex"])
+                .unwrap_err()
+                .to_string()
+                .contains("is missing")
         );
     }
 
@@ -434,8 +447,10 @@ mod tests {
     #[test]
     fn lines_that_are_no_rows_are_counted() {
         let later = "v1\tlater\t1\ta\t-\t-\t-\t-\t-\t-\t-\t-\t-";
-        let text =
-            format!("{}\nv1\tmark\tx\n{later}\n\n", line(Event::Mark("a".to_owned())).trim_end());
+        let text = format!(
+            "{}\nv1\tmark\tx\n{later}\n\n",
+            line(TimingEvent::Mark("a".to_owned())).trim_end()
+        );
         let (rows, wrong) = rows(&text);
         assert_eq!((rows.len(), wrong), (1, 2));
     }
@@ -444,11 +459,11 @@ mod tests {
         // P-359
         #[test]
         fn whatever_is_said_is_one_row(skill in any::<String>(), step in any::<String>(), at in any::<i64>()) {
-            let row = Row { at, skill, event: Event::Mark(step) };
+            let row = TimingRow { at, skill, event: TimingEvent::Mark(step) };
             let line = row.line();
             prop_assert_eq!(line.matches('\t').count(), 12);
             prop_assert_eq!(line.matches(['\n', '\r']).count(), 1);
-            let read = Row::parse(line.trim_end_matches('\n')).unwrap().unwrap();
+            let read = TimingRow::parse(line.trim_end_matches('\n')).unwrap().unwrap();
             prop_assert_eq!(read.line(), line);
         }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::timing::{Ending, Event, Row, Seconds, Task};
+use super::timing::{Seconds, TimedTask, TimingEvent, TimingRow, WorkEnding};
 use super::{VENDORS, cell};
 
 /// Returns the last step of a workflow in one line; nothing if it marked none.
-pub fn terse(rows: &[Row], skill: &str, now: Seconds) -> Option<String> {
+pub fn terse(rows: &[TimingRow], skill: &str, now: Seconds) -> Option<String> {
     let mut own = rows.iter().rev().filter(|row| row.skill == skill);
     let (at, step) = own.find_map(mark)?;
     let since: Vec<_> = tasks(rows).filter(|task| task.end >= at).collect();
@@ -17,13 +17,13 @@ pub fn terse(rows: &[Row], skill: &str, now: Seconds) -> Option<String> {
 }
 
 /// Returns all steps and what agents took on average; nothing if no step was marked.
-pub fn full(rows: &[Row], now: Seconds) -> Option<String> {
+pub fn full(rows: &[TimingRow], now: Seconds) -> Option<String> {
     let marks: Vec<_> = rows.iter().filter_map(|row| Some((row, mark(row)?))).collect();
     let (first, (begun, _)) = marks.first()?;
     let root = first.skill.as_str();
     let path = rows.iter().rev().find_map(|row| match row.event {
-        Event::Workflow(path) => Some(path.word()),
-        Event::Mark(_) | Event::Task(_) => None,
+        TimingEvent::Workflow(path) => Some(path.word()),
+        TimingEvent::Mark(_) | TimingEvent::Task(_) => None,
     });
     let mut lines = vec![
         format!("**Workflow path**: {}\n", path.unwrap_or("unknown")),
@@ -47,11 +47,11 @@ pub fn full(rows: &[Row], now: Seconds) -> Option<String> {
 }
 
 /// Returns the table of agents' times, in minutes.
-fn averages(rows: &[Row]) -> Vec<String> {
+fn averages(rows: &[TimingRow]) -> Vec<String> {
     let mut samples: BTreeMap<(usize, &str, &str), Vec<Seconds>> = BTreeMap::new();
     let mut failures: BTreeMap<&str, usize> = BTreeMap::new();
     for task in tasks(rows) {
-        if task.ending == Ending::Complete {
+        if task.ending == WorkEnding::Complete {
             let order = VENDORS.iter().position(|it| *it == task.vendor).unwrap_or(VENDORS.len());
             let key = (order, task.vendor.as_str(), task.kind.as_str());
             samples.entry(key).or_default().push(task.duration());
@@ -83,17 +83,17 @@ fn averages(rows: &[Row]) -> Vec<String> {
     lines
 }
 
-fn mark(row: &Row) -> Option<(Seconds, &str)> {
+fn mark(row: &TimingRow) -> Option<(Seconds, &str)> {
     match &row.event {
-        Event::Mark(step) => Some((row.at, step)),
-        Event::Task(_) | Event::Workflow(_) => None,
+        TimingEvent::Mark(step) => Some((row.at, step)),
+        TimingEvent::Task(_) | TimingEvent::Workflow(_) => None,
     }
 }
 
-fn tasks(rows: &[Row]) -> impl Iterator<Item = &Task> {
+fn tasks(rows: &[TimingRow]) -> impl Iterator<Item = &TimedTask> {
     rows.iter().filter_map(|row| match &row.event {
-        Event::Task(task) => Some(task),
-        Event::Mark(_) | Event::Workflow(_) => None,
+        TimingEvent::Task(task) => Some(task),
+        TimingEvent::Mark(_) | TimingEvent::Workflow(_) => None,
     })
 }
 
@@ -117,17 +117,17 @@ mod tests {
     use super::super::timing::{Workflow, rows};
     use super::*;
 
-    fn mark(at: Seconds, skill: &str, step: &str) -> Row {
-        Row { at, skill: skill.to_owned(), event: Event::Mark(step.to_owned()) }
+    fn mark(at: Seconds, skill: &str, step: &str) -> TimingRow {
+        TimingRow { at, skill: skill.to_owned(), event: TimingEvent::Mark(step.to_owned()) }
     }
 
-    fn task(vendor: &str, kind: &str, start: Seconds, end: Seconds, code: i64) -> Row {
-        let ending = Ending::of(Some(code));
-        let task = Task::new(vendor, kind, (start, end), "o", Some(code), ending).unwrap();
-        Row { at: end, skill: "design".to_owned(), event: Event::Task(task) }
+    fn task(vendor: &str, kind: &str, start: Seconds, end: Seconds, code: i64) -> TimingRow {
+        let ending = WorkEnding::of(Some(code));
+        let task = TimedTask::new(vendor, kind, (start, end), "o", Some(code), ending).unwrap();
+        TimingRow { at: end, skill: "design".to_owned(), event: TimingEvent::Task(task) }
     }
 
-    fn example() -> Vec<Row> {
+    fn example() -> Vec<TimingRow> {
         vec![
             mark(1000, "implement", "Step 1 — plan"),
             mark(1010, "design", "design Step 2a — sketches"),
@@ -138,7 +138,11 @@ mod tests {
             task("cursor", "cursor-sketch-arch", 1400, 1520, 0),
             task("codex", "codex-plan-voter", 1400, 1460, 0),
             mark(2000, "implement", "Step 2 — a | b"),
-            Row { at: 2001, skill: "implement".to_owned(), event: Event::Workflow(Workflow::Hard) },
+            TimingRow {
+                at: 2001,
+                skill: "implement".to_owned(),
+                event: TimingEvent::Workflow(Workflow::Hard),
+            },
         ]
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::tokens::{Counts, Event, Row};
+use super::tokens::{TokenCounts, TokenEvent, TokenRow};
 use super::{VENDORS, cell};
 
 /// What the host used at a time.
@@ -13,21 +13,21 @@ pub struct HostUse {
     /// When.
     pub at: Timestamp,
     /// How much; the total is not looked at.
-    pub counts: Counts,
+    pub counts: TokenCounts,
 }
 
 /// What was used in one step.
 struct Span<'r> {
     step: &'r str,
-    host: Counts,
-    vendors: BTreeMap<&'r str, Counts>,
+    host: TokenCounts,
+    vendors: BTreeMap<&'r str, TokenCounts>,
 }
 
 /// Returns the last step in one line; nothing if none was marked.
-pub fn terse(rows: &[Row], host: &[HostUse]) -> Option<String> {
+pub fn terse(rows: &[TokenRow], host: &[HostUse]) -> Option<String> {
     let spans = spans(rows, host);
     let last = spans.last().filter(|it| !it.step.is_empty())?;
-    let Counts { input, output, cache_read, cache_create, .. } = last.host;
+    let TokenCounts { input, output, cache_read, cache_create, .. } = last.host;
     let total = |vendor: &str| last.vendors.get(vendor).map_or(0, |it| it.total);
     let sum = last.vendors.values().fold(0, |sum: u64, it| sum.saturating_add(it.total));
     // Codex and Cursor are always named, others where they were asked.
@@ -44,11 +44,11 @@ pub fn terse(rows: &[Row], host: &[HostUse]) -> Option<String> {
 }
 
 /// Returns all steps: a table of the host's, and one for each agent; nothing if no step was marked.
-pub fn full(rows: &[Row], host: &[HostUse]) -> Option<String> {
+pub fn full(rows: &[TokenRow], host: &[HostUse]) -> Option<String> {
     let spans = spans(rows, host);
     let is_marked = spans.iter().any(|span| !span.step.is_empty());
     let shown = |span: &Span<'_>| format!("| {} | {} |", cell(step(span)), skill(span.step));
-    let input = |it: &Counts| it.parts().saturating_sub(it.output);
+    let input = |it: &TokenCounts| it.parts().saturating_sub(it.output);
     let mut lines = vec![
         "## Claude Token Usage".to_owned(),
         String::new(),
@@ -80,17 +80,17 @@ pub fn full(rows: &[Row], host: &[HostUse]) -> Option<String> {
 
 /// Cuts a ledger at its marks. What was used before the first is a span without a step, and left
 /// out if it is nothing. Agents' rows belong where they stand, the host's where their time is.
-fn spans<'r>(rows: &'r [Row], host: &[HostUse]) -> Vec<Span<'r>> {
-    let new = |step| Span { step, host: Counts::default(), vendors: BTreeMap::new() };
+fn spans<'r>(rows: &'r [TokenRow], host: &[HostUse]) -> Vec<Span<'r>> {
+    let new = |step| Span { step, host: TokenCounts::default(), vendors: BTreeMap::new() };
     let mut spans = vec![new("")];
     let mut begins = Vec::new();
     for row in rows {
         match &row.event {
-            Event::Mark(step) => {
+            TokenEvent::Mark(step) => {
                 spans.push(new(step));
                 begins.push(row.at);
             }
-            Event::Use(it) => {
+            TokenEvent::Use(it) => {
                 if let Some(span) = spans.last_mut() {
                     span.vendors.entry(&it.vendor).or_default().add(&it.counts);
                 }
@@ -101,7 +101,7 @@ fn spans<'r>(rows: &'r [Row], host: &[HostUse]) -> Vec<Span<'r>> {
         let at = begins.iter().rposition(|begin| *begin <= it.at).map_or(0, |index| index + 1);
         spans[at].host.add(&it.counts);
     }
-    if spans[0].vendors.is_empty() && spans[0].host == Counts::default() {
+    if spans[0].vendors.is_empty() && spans[0].host == TokenCounts::default() {
         spans.remove(0);
     }
     spans
@@ -135,20 +135,20 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn mark(second: i64, step: &str) -> Row {
-        Row { at: at(second), event: Event::Mark(step.to_owned()) }
+    fn mark(second: i64, step: &str) -> TokenRow {
+        TokenRow { at: at(second), event: TokenEvent::Mark(step.to_owned()) }
     }
 
-    fn used(second: i64, vendor: &str, words: &[&str]) -> Row {
-        Row { at: at(second), event: Event::Use(Use::parse(vendor, words).unwrap()) }
+    fn used(second: i64, vendor: &str, words: &[&str]) -> TokenRow {
+        TokenRow { at: at(second), event: TokenEvent::Use(Use::parse(vendor, words).unwrap()) }
     }
 
     fn host(second: i64, input: u64, output: u64) -> HostUse {
-        let counts = Counts { input, output, cache_read: 100, cache_create: 10, total: 0 };
+        let counts = TokenCounts { input, output, cache_read: 100, cache_create: 10, total: 0 };
         HostUse { at: at(second), counts }
     }
 
-    fn example() -> (Vec<Row>, Vec<HostUse>) {
+    fn example() -> (Vec<TokenRow>, Vec<HostUse>) {
         let rows = vec![
             mark(100, "Step 1 — design Step 3 plan review"),
             used(150, "codex", &["total=1000", "raw=codex_review"]),

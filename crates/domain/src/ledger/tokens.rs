@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-use super::{Misuse, VENDORS};
+use super::{LedgerMisuse, VENDORS};
 
 /// Numbers of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct TokenCounts {
     /// Read.
     pub input: u64,
     /// Written.
@@ -19,7 +19,7 @@ pub struct Counts {
     pub total: u64,
 }
 
-impl Counts {
+impl TokenCounts {
     /// Returns the sum of the parts.
     pub fn parts(&self) -> u64 {
         let parts = [self.input, self.output, self.cache_read, self.cache_create];
@@ -42,23 +42,23 @@ pub struct Use {
     /// The agent.
     pub vendor: String,
     /// How much.
-    pub counts: Counts,
+    pub counts: TokenCounts,
     /// Where the numbers come from, in a word.
     pub raw: String,
 }
 
 impl Use {
     /// Reads `KEY=VALUE` words. Numbers that nobody gives are 0; without a total it is their sum.
-    pub(super) fn parse(vendor: &str, words: &[&str]) -> Result<Self, Misuse> {
+    pub(super) fn parse(vendor: &str, words: &[&str]) -> Result<Self, LedgerMisuse> {
         if !VENDORS.contains(&vendor) {
-            return Err(Misuse::new(format!("unknown vendor `{vendor}`")));
+            return Err(LedgerMisuse::new(format!("unknown vendor `{vendor}`")));
         }
-        let mut counts = Counts::default();
+        let mut counts = TokenCounts::default();
         let (mut raw, mut total) = (String::new(), None);
         for word in words {
             let (key, value) = word
                 .split_once('=')
-                .ok_or_else(|| Misuse::new(format!("`{word}` is no KEY=VALUE")))?;
+                .ok_or_else(|| LedgerMisuse::new(format!("`{word}` is no KEY=VALUE")))?;
             let number = || number(key, value);
             match key {
                 "input" => counts.input = number()?,
@@ -67,7 +67,7 @@ impl Use {
                 "cache_create" => counts.cache_create = number()?,
                 "total" => total = Some(number()?),
                 "raw" => value.clone_into(&mut raw),
-                other => return Err(Misuse::new(format!("unknown key `{other}`"))),
+                other => return Err(LedgerMisuse::new(format!("unknown key `{other}`"))),
             }
         }
         counts.total = total.unwrap_or_else(|| counts.parts());
@@ -75,24 +75,24 @@ impl Use {
     }
 }
 
-fn number(key: &str, value: &str) -> Result<u64, Misuse> {
+fn number(key: &str, value: &str) -> Result<u64, LedgerMisuse> {
     let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| value.parse().ok()).flatten();
-    number.ok_or_else(|| Misuse::new(format!("`{key}={value}` is no number of tokens")))
+    number.ok_or_else(|| LedgerMisuse::new(format!("`{key}={value}` is no number of tokens")))
 }
 
 /// A row of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct TokenRow {
     /// When it was written.
     pub at: Timestamp,
     /// What it says.
-    pub event: Event,
+    pub event: TokenEvent,
 }
 
 /// What a row says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum TokenEvent {
     /// A step begins.
     Mark(String),
     /// An agent used something.
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn six_keys_are_known() {
         let given = Use::parse("codex", &["total=18250", "raw=codex_review"]).unwrap();
-        let counts = Counts { total: 18250, ..Counts::default() };
+        let counts = TokenCounts { total: 18250, ..TokenCounts::default() };
         assert_eq!(
             given,
             Use { vendor: "codex".to_owned(), counts, raw: "codex_review".to_owned() }

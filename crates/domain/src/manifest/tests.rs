@@ -26,13 +26,13 @@ fn token(bytes: impl AsRef<[u8]>) -> String {
 fn a_manifest_has_these_lines_in_this_order() {
     let whole = Manifest::of_folder(
         "/p/design-export",
-        &Artifact::ALL,
+        &ManifestArtifact::ALL,
         "2026-05-01T09:30:00Z",
         "7c0e4c9e-0000-4000-8000-000000000001",
     );
     assert_eq!(whole.as_ref().unwrap().text(), WHOLE);
     assert_eq!(Manifest::parse(WHOLE.as_bytes()), Ok(whole.unwrap()));
-    let bare = Manifest::of_folder("/p", &Artifact::ALL[..6], "t", "s").unwrap();
+    let bare = Manifest::of_folder("/p", &ManifestArtifact::ALL[..6], "t", "s").unwrap();
     assert!(!bare.text().contains("ARCHITECTURE_DIAGRAM_FILE"));
     assert_eq!(token(bare.text()), "ok");
 }
@@ -40,7 +40,7 @@ fn a_manifest_has_these_lines_in_this_order() {
 #[test]
 fn a_folder_cannot_bring_lines_of_its_own() {
     for folder in ["/p\nPLAN_FILE=/etc/passwd", "/p\r", "/p\u{1}", "p", ""] {
-        let made = Manifest::of_folder(folder, &Artifact::ALL, "t", "s");
+        let made = Manifest::of_folder(folder, &ManifestArtifact::ALL, "t", "s");
         assert_eq!(made, Err(Unspeakable), "{folder:?}");
     }
 }
@@ -195,7 +195,7 @@ proptest! {
     #[test]
     fn what_is_written_can_be_read(folder in "/[^/\0]{0,20}", said in "\\PC{0,9}|[\0-\x7f]{0,9}", name in ".*") {
         let id = session_id(Some(&said), None, &name);
-        if let (Some(id), Ok(manifest)) = (&id, Manifest::of_folder(&folder, &Artifact::ALL, "t", id.as_deref().unwrap_or("x"))) {
+        if let (Some(id), Ok(manifest)) = (&id, Manifest::of_folder(&folder, &ManifestArtifact::ALL, "t", id.as_deref().unwrap_or("x"))) {
             prop_assert_eq!(Manifest::parse(manifest.text().as_bytes()).map(|it| it.session_id), Ok(id.clone()));
         }
     }

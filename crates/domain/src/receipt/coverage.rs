@@ -1,7 +1,7 @@
 //! Which lines of a file were shown, and whether they still read as the file does.
 
 use super::sought::{comparable, says_enough, visible_lines};
-use super::{Contents, Lines, Read, Seen, Standing, Text};
+use super::{Contents, Lines, Read, ReadState, Seen, ShownText};
 
 /// Lines of a file, both ends included; they count from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +48,9 @@ impl Coverage {
                 {
                     coverage.add(*lines, text, now);
                 }
-                Seen::Maybe { path: shown, text: Text::Among(output), .. } if shown == path => {
+                Seen::Maybe { path: shown, text: ShownText::Among(output), .. }
+                    if shown == path =>
+                {
                     now.text().iter().for_each(|now| coverage.add_visible(output, now));
                 }
                 Seen::Lines { .. }
@@ -61,19 +63,19 @@ impl Coverage {
     }
 
     /// Returns how the file stands, if anything of it was shown.
-    pub(super) fn standing(&self) -> Option<Standing> {
+    pub(super) fn standing(&self) -> Option<ReadState> {
         let current = merged(&self.current);
         if self.is_whole || self.total.is_some_and(|total| covers(&current, total)) {
-            return Some(Standing::Whole);
+            return Some(ReadState::Whole);
         }
         if let Some(older) = &self.older {
-            return Some(Standing::Older { lines: merged(older) });
+            return Some(ReadState::Older { lines: merged(older) });
         }
         if self.is_unclear {
-            return Some(Standing::Unsure);
+            return Some(ReadState::Unsure);
         }
         let has_any = self.has_unknown || !current.is_empty();
-        has_any.then_some(Standing::Part { lines: current, of: self.total })
+        has_any.then_some(ReadState::Part { lines: current, of: self.total })
     }
 
     /// Returns the file as it was last shown, whole.
@@ -81,18 +83,18 @@ impl Coverage {
         self.shown_whole.clone()
     }
 
-    fn add(&mut self, lines: Lines, text: &Text, now: &Contents<'_>) {
+    fn add(&mut self, lines: Lines, text: &ShownText, now: &Contents<'_>) {
         let span = self.resolved(lines);
         let differs = differs(text, lines, span, now);
-        if let (Text::Cut(shown), true) = (text, differs || span.is_none()) {
+        if let (ShownText::Cut(shown), true) = (text, differs || span.is_none()) {
             return self.add_kept(span, shown, now);
         }
         // Bytes that are not UTF-8 are shown in many ways; only a known one is proof.
-        if matches!(now, Contents::Other(_)) && (differs || *text == Text::Unknown) {
+        if matches!(now, Contents::Other(_)) && (differs || *text == ShownText::Unknown) {
             self.is_unclear = true;
             return;
         }
-        if let (Lines::Whole, Text::Exactly(shown)) = (lines, text) {
+        if let (Lines::Whole, ShownText::Exactly(shown)) = (lines, text) {
             // A client may drop the last line's end; the file's own text is the truer one.
             let truer = now.text().filter(|_| !differs).unwrap_or(shown);
             self.shown_whole = Some(truer.to_owned());
@@ -154,7 +156,7 @@ impl Coverage {
 }
 
 /// Tells whether shown lines are not what the file says now, in any way of reading it.
-fn differs(text: &Text, lines: Lines, span: Option<Span>, now: &Contents<'_>) -> bool {
+fn differs(text: &ShownText, lines: Lines, span: Option<Span>, now: &Contents<'_>) -> bool {
     // What a search found cannot be placed.
     if span.is_none() && lines == Lines::Some {
         return false;
@@ -163,9 +165,11 @@ fn differs(text: &Text, lines: Lines, span: Option<Span>, now: &Contents<'_>) ->
     let is_other = |now: &&str| {
         let expected = expected(span, now);
         match text {
-            Text::Exactly(shown) | Text::Cut(shown) => comparable(shown) != comparable(&expected),
-            Text::Among(shown) => !comparable(shown).contains(&comparable(&expected)),
-            Text::Image | Text::Unknown => false,
+            ShownText::Exactly(shown) | ShownText::Cut(shown) => {
+                comparable(shown) != comparable(&expected)
+            }
+            ShownText::Among(shown) => !comparable(shown).contains(&comparable(&expected)),
+            ShownText::Image | ShownText::Unknown => false,
         }
     };
     !readings.is_empty() && readings.iter().all(is_other)
@@ -173,12 +177,12 @@ fn differs(text: &Text, lines: Lines, span: Option<Span>, now: &Contents<'_>) ->
 
 /// Tells whether an output proves by itself that it holds these lines: it has their text, and that
 /// says enough not to be there by chance.
-pub(super) fn is_shown(lines: Lines, text: &Text, now: &Contents<'_>) -> bool {
+pub(super) fn is_shown(lines: Lines, text: &ShownText, now: &Contents<'_>) -> bool {
     let Some(total) = now.text().map(|text| text.lines().count()) else { return false };
     let span = Coverage { total: Some(total), ..Coverage::default() }.resolved(lines);
     let says_enough =
         span.is_some() && now.text().is_some_and(|now| says_enough(&expected(span, now)));
-    let is_known = matches!(text, Text::Exactly(_) | Text::Among(_));
+    let is_known = matches!(text, ShownText::Exactly(_) | ShownText::Among(_));
     says_enough && is_known && !differs(text, lines, span, now)
 }
 

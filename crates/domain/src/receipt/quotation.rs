@@ -16,7 +16,7 @@ const FEWEST_CHARACTERS: usize = 12;
 
 /// A file that a review may quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Source<'a> {
+pub struct QuotableFile<'a> {
     /// What reviews call it: a name or a path.
     pub name: &'a str,
     /// What it says.
@@ -33,12 +33,12 @@ pub struct Quotation {
     /// The lines they are said to be on, if any are named.
     pub cited: Option<Span>,
     /// Where they are.
-    pub found: Found,
+    pub found: QuotationPlace,
 }
 
 /// Where quoted words are in their file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum QuotationPlace {
     /// On this line, as cited, or no line was cited.
     There {
         /// The line that they begin on.
@@ -55,7 +55,11 @@ pub enum Found {
 
 /// Looks up every quotation of a review. `location` says what the review is about, as `design.md`
 /// or `design.md:40-44`.
-pub fn quotations(text: &str, location: Option<&str>, sources: &[Source<'_>]) -> Vec<Quotation> {
+pub fn quotations(
+    text: &str,
+    location: Option<&str>,
+    sources: &[QuotableFile<'_>],
+) -> Vec<Quotation> {
     let citations = citations(text, sources);
     let about = location.and_then(|it| citation_in(it, sources));
     let excerpts = excerpts(text).into_iter().filter(|it| !is_citation(it, &citations));
@@ -73,7 +77,7 @@ struct Citation {
 }
 
 /// Finds every place where a source is named, by its whole name where that is there.
-fn citations(text: &str, sources: &[Source<'_>]) -> Vec<Citation> {
+fn citations(text: &str, sources: &[QuotableFile<'_>]) -> Vec<Citation> {
     let mut found: Vec<Citation> = Vec::new();
     for (source, file) in sources.iter().enumerate() {
         for name in [file.name, base_name(file.name)] {
@@ -90,7 +94,7 @@ fn citations(text: &str, sources: &[Source<'_>]) -> Vec<Citation> {
     found
 }
 
-fn citation_in(location: &str, sources: &[Source<'_>]) -> Option<Citation> {
+fn citation_in(location: &str, sources: &[QuotableFile<'_>]) -> Option<Citation> {
     citations(location, sources).into_iter().next()
 }
 
@@ -124,7 +128,7 @@ fn quotation(
     text: &str,
     citations: &[Citation],
     about: Option<&Citation>,
-    sources: &[Source<'_>],
+    sources: &[QuotableFile<'_>],
 ) -> Option<Quotation> {
     let near = nearest(excerpt, text, citations);
     let earlier = || citations.iter().rfind(|it| it.start < excerpt.start);
@@ -166,10 +170,10 @@ mod tests {
     const SPEC: &str = "# Spec\n\nEvery token is *signed* with the\nserver's key.\n\nA token lives for one hour.\nA token lives for one hour.\n";
     const DESIGN: &str = "The cache keeps a thousand entries.\n";
 
-    fn sources() -> Vec<Source<'static>> {
+    fn sources() -> Vec<QuotableFile<'static>> {
         vec![
-            Source { name: "docs/spec.md", text: SPEC },
-            Source { name: "design.md", text: DESIGN },
+            QuotableFile { name: "docs/spec.md", text: SPEC },
+            QuotableFile { name: "design.md", text: DESIGN },
         ]
     }
 
@@ -177,9 +181,9 @@ mod tests {
     fn told(text: &str, location: Option<&str>) -> String {
         let found = quotations(text, location, &sources()).into_iter().map(|it| {
             let found = match it.found {
-                Found::There { line } => format!("at {line}"),
-                Found::Moved { line } => format!("moved to {line}"),
-                Found::NotThere => "not there".to_owned(),
+                QuotationPlace::There { line } => format!("at {line}"),
+                QuotationPlace::Moved { line } => format!("moved to {line}"),
+                QuotationPlace::NotThere => "not there".to_owned(),
             };
             format!("{} {found}", it.source)
         });
@@ -245,7 +249,7 @@ mod tests {
         #[test]
         fn any_review_is_read(text in any::<String>(), quotes in "(spec\\.md|:[0-9-]{0,3}|[\"`>“” \n…]|[a-zé]{1,9}){0,20}") {
             for text in [text, quotes] {
-                quotations(&text, Some(&text), &[Source { name: "spec.md", text: &text }]);
+                quotations(&text, Some(&text), &[QuotableFile { name: "spec.md", text: &text }]);
             }
         }
 
@@ -254,8 +258,8 @@ mod tests {
         fn what_is_copied_is_found(line in 0_usize..5, words in prop::collection::vec("[a-z]{4,8} [a-z]{4,8} [a-z]{4,8}", 5)) {
             let file = words.join("\n");
             let text = format!("a.md:{} says \"{}\"", line + 1, words[line]);
-            let found = quotations(&text, None, &[Source { name: "a.md", text: &file }]);
-            prop_assert_eq!(found[0].found, Found::There { line: line + 1 });
+            let found = quotations(&text, None, &[QuotableFile { name: "a.md", text: &file }]);
+            prop_assert_eq!(found[0].found, QuotationPlace::There { line: line + 1 });
         }
     }
 }

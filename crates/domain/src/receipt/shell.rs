@@ -19,7 +19,7 @@ use self::program::{Role, Style, is_mute, program, succeeds};
 use self::reach::{compound_reach, reach, word_reach};
 use self::syntax::{Joint, Pipeline, Word, pipelines};
 use super::sought::without_each_number;
-use super::{Lines, Seen, Text, path};
+use super::{Lines, Seen, ShownText, path};
 
 /// A longer command is not looked into.
 const MOST_BYTES: usize = 64 * 1024;
@@ -38,14 +38,14 @@ pub struct Run<'a> {
     /// Where it ran; `None` if nobody knows.
     pub folder: Option<&'a str>,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: CommandEnd,
     /// What the agent saw of its output.
     pub output: Output<'a>,
 }
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum CommandEnd {
     /// With success.
     Well,
     /// With a failure, or it was not allowed to run.
@@ -117,8 +117,8 @@ pub fn folder_after(run: &Run<'_>) -> Option<String> {
     (0..pipelines.len()).for_each(|index| drop(walk.pipeline(index)));
     match (walk.has_moved, run.ended) {
         (false, _) => stays,
-        (true, Ended::Well) => walk.folder,
-        (true, Ended::Badly | Ended::Unknown) => None,
+        (true, CommandEnd::Well) => walk.folder,
+        (true, CommandEnd::Badly | CommandEnd::Unknown) => None,
     }
 }
 
@@ -259,7 +259,7 @@ impl<'a> Walk<'a> {
     fn maybe(&self, path: String, showing: &Showing, pipeline: &Pipeline) -> Seen {
         let text = match self.run.output.seen() {
             Some(output) => text_of(output, showing.style, Authors::Several),
-            None => Text::Unknown,
+            None => ShownText::Unknown,
         };
         Seen::Maybe { path, lines: showing.lines, text, command: pipeline.text.clone() }
     }
@@ -268,10 +268,14 @@ impl<'a> Walk<'a> {
         match self.run.output {
             Output::Printed(_) => self.maybe(path, showing, pipeline),
             Output::Cut(output) => {
-                let text = if output.is_empty() { Text::Unknown } else { Text::Cut(output.into()) };
+                let text = if output.is_empty() {
+                    ShownText::Unknown
+                } else {
+                    ShownText::Cut(output.into())
+                };
                 Seen::Lines { path, lines: Lines::Some, text }
             }
-            Output::Unknown => Seen::Lines { path, lines: showing.lines, text: Text::Unknown },
+            Output::Unknown => Seen::Lines { path, lines: showing.lines, text: ShownText::Unknown },
             Output::Whole(output) => {
                 let authors =
                     if showing.files.len() == 1 { self.authors } else { Authors::Several };
@@ -303,7 +307,7 @@ impl<'a> Walk<'a> {
         paths.extend(named_in(output).map(in_folder));
         paths.sort_unstable();
         paths.dedup();
-        let seen = |path| Seen::Lines { path, lines: Lines::Some, text: Text::Unknown };
+        let seen = |path| Seen::Lines { path, lines: Lines::Some, text: ShownText::Unknown };
         paths.into_iter().map(seen).collect()
     }
 
@@ -340,23 +344,27 @@ impl<'a> Walk<'a> {
         let runs_always = !before.iter().any(|it| !it.commands.iter().all(succeeds));
         let runs_always = runs_always && joint(index) != Joint::Or;
         match self.run.ended {
-            Ended::Well if end.is_none() && !has_or && is_single => Certainty::Succeeded,
-            Ended::Well if end.is_none() && !has_or => Certainty::Ran,
-            Ended::Badly if is_last && runs_always && is_single => Certainty::Failed,
-            Ended::Well | Ended::Badly | Ended::Unknown if runs_always => Certainty::Ran,
-            Ended::Well | Ended::Badly | Ended::Unknown => Certainty::Unknown,
+            CommandEnd::Well if end.is_none() && !has_or && is_single => Certainty::Succeeded,
+            CommandEnd::Well if end.is_none() && !has_or => Certainty::Ran,
+            CommandEnd::Badly if is_last && runs_always && is_single => Certainty::Failed,
+            CommandEnd::Well | CommandEnd::Badly | CommandEnd::Unknown if runs_always => {
+                Certainty::Ran
+            }
+            CommandEnd::Well | CommandEnd::Badly | CommandEnd::Unknown => Certainty::Unknown,
         }
     }
 }
 
-fn text_of(output: &str, style: Style, authors: Authors) -> Text {
+fn text_of(output: &str, style: Style, authors: Authors) -> ShownText {
     match (style, authors) {
-        (Style::Plain, Authors::One) => Text::Exactly(Arc::from(output)),
-        (Style::Plain, Authors::Several) => Text::Among(Arc::from(output)),
+        (Style::Plain, Authors::One) => ShownText::Exactly(Arc::from(output)),
+        (Style::Plain, Authors::Several) => ShownText::Among(Arc::from(output)),
         (Style::Numbered, Authors::One) => without_numbers(output)
-            .map_or(Text::Unknown, |(_, text)| Text::Exactly(Arc::from(text))),
-        (Style::Numbered, Authors::Several) => Text::Among(Arc::from(without_each_number(output))),
-        (Style::Altered, _) => Text::Unknown,
+            .map_or(ShownText::Unknown, |(_, text)| ShownText::Exactly(Arc::from(text))),
+        (Style::Numbered, Authors::Several) => {
+            ShownText::Among(Arc::from(without_each_number(output)))
+        }
+        (Style::Altered, _) => ShownText::Unknown,
     }
 }
 

@@ -20,7 +20,8 @@ fn session(events: &[&str]) -> (Vec<Read>, Option<usize>) {
         if *event == "compaction" {
             continue;
         }
-        let by = if event.starts_with("sub ") { Reader::Subagent } else { Reader::Answerer };
+        let by =
+            if event.starts_with("sub ") { FileReader::Subagent } else { FileReader::Answerer };
         let forgotten = events.iter().skip(step).position(|it| *it == "compaction");
         let forgotten = forgotten.map(|at| step + at);
         reads.push(Read { step, by, seen: seen(event.trim_start_matches("sub ")), forgotten });
@@ -31,9 +32,9 @@ fn session(events: &[&str]) -> (Vec<Read>, Option<usize>) {
 /// `LINES PATH`, with ` = TEXT` if the text is known and ` ~ TEXT` if it is somewhere in that.
 fn seen(event: &str) -> Seen {
     let (head, text) = match (event.split_once(" = "), event.split_once(" ~ ")) {
-        (Some((head, text)), _) => (head, Text::Exactly(Arc::from(text))),
-        (None, Some((head, text))) => (head, Text::Among(Arc::from(text))),
-        (None, None) => (event, Text::Unknown),
+        (Some((head, text)), _) => (head, ShownText::Exactly(Arc::from(text))),
+        (None, Some((head, text))) => (head, ShownText::Among(Arc::from(text))),
+        (None, None) => (event, ShownText::Unknown),
     };
     let (what, path) = head.split_once(' ').unwrap();
     let path = path.to_owned();
@@ -59,16 +60,16 @@ fn spans(lines: &[Span]) -> String {
 
 fn told(receipt: &Receipt) -> String {
     let standing = match &receipt.standing {
-        Standing::Whole => "whole".to_owned(),
-        Standing::Part { lines, of: Some(of) } => format!("part{} of {of}", spans(lines)),
-        Standing::Part { lines, of: None } => format!("part{}", spans(lines)),
-        Standing::Older { lines } => format!("older{}", spans(lines)),
-        Standing::Unsure => "unsure".to_owned(),
-        Standing::Forgotten => "forgotten".to_owned(),
-        Standing::OnlySubagent => "subagent".to_owned(),
-        Standing::OnlyAfterAnswer => "late".to_owned(),
-        Standing::OnlyNamesake { path } => format!("namesake {path}"),
-        Standing::NotRead { attempts } => format!("not read, tried {attempts}"),
+        ReadState::Whole => "whole".to_owned(),
+        ReadState::Part { lines, of: Some(of) } => format!("part{} of {of}", spans(lines)),
+        ReadState::Part { lines, of: None } => format!("part{}", spans(lines)),
+        ReadState::Older { lines } => format!("older{}", spans(lines)),
+        ReadState::Unsure => "unsure".to_owned(),
+        ReadState::Forgotten => "forgotten".to_owned(),
+        ReadState::OnlySubagent => "subagent".to_owned(),
+        ReadState::OnlyAfterAnswer => "late".to_owned(),
+        ReadState::OnlyNamesake { path } => format!("namesake {path}"),
+        ReadState::NotRead { attempts } => format!("not read, tried {attempts}"),
     };
     let doubt = receipt.doubt.as_ref().map_or(String::new(), |it| format!(" ({it})"));
     standing + &doubt
@@ -278,7 +279,7 @@ fn lines_that_the_client_cut_are_not_read() {
     let cut = |text: &str| Seen::Lines {
         path: "/p/spec.md".to_owned(),
         lines: Lines::Whole,
-        text: Text::Cut(Arc::from(text)),
+        text: ShownText::Cut(Arc::from(text)),
     };
     let lines = NOW.replace("7\n", "7… (cut)\n");
     for (text, expected) in [
@@ -287,7 +288,7 @@ fn lines_that_the_client_cut_are_not_read() {
         ("something else", "part of 10"),
         ("", "not read, tried 1"),
     ] {
-        let read = Read { step: 0, by: Reader::Answerer, seen: cut(text), forgotten: None };
+        let read = Read { step: 0, by: FileReader::Answerer, seen: cut(text), forgotten: None };
         let now = Contents::Text(NOW);
         let demanded = [Demanded { name: "spec", path: "/p/spec.md", now }];
         assert_eq!(told(&receipts(&demanded, &[read], None)[0]), expected, "{text:?}");
@@ -296,8 +297,8 @@ fn lines_that_the_client_cut_are_not_read() {
 
 #[test]
 fn a_picture_shows_no_text() {
-    let seen = Seen::Lines { path: "/p/x".to_owned(), lines: Lines::Whole, text: Text::Image };
-    let read = Read { step: 0, by: Reader::Answerer, seen, forgotten: None };
+    let seen = Seen::Lines { path: "/p/x".to_owned(), lines: Lines::Whole, text: ShownText::Image };
+    let read = Read { step: 0, by: FileReader::Answerer, seen, forgotten: None };
     let bytes = ["\u{fffd}PNG".to_owned()];
     for (now, expected) in [
         (Contents::Text(NOW), "not read, tried 1"),
@@ -320,7 +321,7 @@ fn an_output_tells_whether_a_doubtful_command_showed_lines() {
     let maybe = |lines: Lines, output: &str| Seen::Maybe {
         path: "/p/spec.md".to_owned(),
         lines,
-        text: Text::Among(Arc::from(output)),
+        text: ShownText::Among(Arc::from(output)),
         command: "sed spec.md".to_owned(),
     };
     let first = Lines::Range { first: 1, last: 4 };
@@ -336,7 +337,7 @@ fn an_output_tells_whether_a_doubtful_command_showed_lines() {
         (Lines::Some, &framed, "part 2-9 of 9 (sed spec.md)"),
     ] {
         let seen = maybe(lines, output);
-        let read = Read { step: 0, by: Reader::Answerer, seen, forgotten: None };
+        let read = Read { step: 0, by: FileReader::Answerer, seen, forgotten: None };
         let demanded = [Demanded { name: "spec", path: "/p/spec.md", now: Contents::Text(&now) }];
         assert_eq!(told(&receipts(&demanded, &[read], None)[0]), expected, "{lines:?} {output}");
     }
@@ -363,11 +364,11 @@ proptest! {
         let count = |lines: &[Span]| lines.iter().map(|it| it.last + 1 - it.first).sum::<usize>();
         let lines = |events: &[&str]| {
             let standing = judged(events, Some(NOW)).standing;
-            if let Standing::Part { lines, .. } = &standing {
+            if let ReadState::Part { lines, .. } = &standing {
                 return count(lines);
             }
-            let read = if standing == Standing::Whole { 10 } else { 0 };
-            assert!(read == 10 || standing == Standing::NotRead { attempts: 0 });
+            let read = if standing == ReadState::Whole { 10 } else { 0 };
+            assert!(read == 10 || standing == ReadState::NotRead { attempts: 0 });
             read
         };
         prop_assert!(lines(&[&events[0], &events[1]]) >= lines(&[&events[0]]));
@@ -376,10 +377,10 @@ proptest! {
 
     #[test]
     fn any_text_can_be_compared(now in any::<String>(), shown in any::<String>(), first in 0_usize..5, last in 0_usize..5) {
-        for text in [Text::Exactly(Arc::from(shown.as_str())), Text::Among(Arc::from(shown.as_str()))] {
+        for text in [ShownText::Exactly(Arc::from(shown.as_str())), ShownText::Among(Arc::from(shown.as_str()))] {
             for lines in [Lines::Whole, Lines::Range { first, last }, Lines::Last(last), Lines::Some] {
                 let seen = Seen::Lines { path: "/a".to_owned(), lines, text: text.clone() };
-                let read = Read { step: 0, by: Reader::Answerer, seen, forgotten: None };
+                let read = Read { step: 0, by: FileReader::Answerer, seen, forgotten: None };
                 receipts(&[Demanded { name: "a", path: "/a", now: Contents::Text(&now) }], &[read], None);
             }
         }

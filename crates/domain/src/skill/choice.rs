@@ -45,7 +45,7 @@ impl SkillRule {
 
 /// How a skill was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum SkillReason {
     /// The task names it.
     Explicit,
     /// The task's words.
@@ -66,7 +66,7 @@ pub enum Reason {
     Default,
 }
 
-impl Reason {
+impl SkillReason {
     /// Returns the word used in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,29 +85,31 @@ impl Reason {
 
 /// A chosen skill, why it was chosen, and what to follow beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct SkillChoice {
     /// The skill whose text is injected.
     pub skill: SkillId,
     /// Why.
-    pub reason: Reason,
+    pub reason: SkillReason,
     /// Skills that are only referred to.
     pub others: Vec<SkillId>,
 }
 
 /// Chooses for the task at the end of `path`, given from the root down.
-pub fn choose(path: &[&Task], history: Option<&SkillId>, rule: PatternRule) -> Choice {
+pub fn choose(path: &[&Task], history: Option<&SkillId>, rule: PatternRule) -> SkillChoice {
     let mut upwards = path.iter().rev();
     let own = upwards.next().and_then(|task| of_task(task, rule));
     let own = own.map(|(skill, others, explicit)| {
-        (skill, others, if explicit { Reason::Explicit } else { Reason::Pattern })
+        (skill, others, if explicit { SkillReason::Explicit } else { SkillReason::Pattern })
     });
     let above = || {
         let (skill, others, explicit) = upwards.find_map(|task| of_task(task, rule))?;
-        let reason = if explicit { Reason::AncestorExplicit } else { Reason::AncestorPattern };
+        let reason =
+            if explicit { SkillReason::AncestorExplicit } else { SkillReason::AncestorPattern };
         Some((skill, others, reason))
     };
-    let before = || history.map(|skill| (skill.clone(), Vec::new(), Reason::History));
-    let default = || (SkillId::superpower("test-driven-development"), Vec::new(), Reason::Default);
+    let before = || history.map(|skill| (skill.clone(), Vec::new(), SkillReason::History));
+    let default =
+        || (SkillId::superpower("test-driven-development"), Vec::new(), SkillReason::Default);
     let (skill, named, reason) = own.or_else(above).or_else(before).unwrap_or_else(default);
     let mut others: Vec<SkillId> = Vec::new();
     for other in skill.companion().into_iter().chain(named) {
@@ -115,7 +117,7 @@ pub fn choose(path: &[&Task], history: Option<&SkillId>, rule: PatternRule) -> C
             others.push(other);
         }
     }
-    Choice { skill, reason, others }
+    SkillChoice { skill, reason, others }
 }
 
 /// Who names a skill beside the tasks.
@@ -131,23 +133,24 @@ pub struct Naming {
 
 /// Returns every skill that is named for the task at the end of `path`, strongest first. Nothing is
 /// read from the words of a title.
-pub fn named(path: &[&Task], naming: &Naming) -> Vec<Choice> {
+pub fn named(path: &[&Task], naming: &Naming) -> Vec<SkillChoice> {
     let mut choices = Vec::new();
     for (task, distance) in path.iter().rev().zip(0..) {
         let field = task.skill.as_deref().unwrap_or_default();
         let mut ids = field.split(',').filter_map(|id| SkillId::parse(id.trim()).ok());
-        let reason = if distance == 0 { Reason::Explicit } else { Reason::AncestorExplicit };
+        let reason =
+            if distance == 0 { SkillReason::Explicit } else { SkillReason::AncestorExplicit };
         if let Some(skill) = ids.next() {
             let mut others: Vec<_> = ids.filter(|other| *other != skill).collect();
             others.dedup();
-            choices.push(Choice { skill, reason, others });
+            choices.push(SkillChoice { skill, reason, others });
         }
     }
     let alone =
-        |skill: &SkillId, reason| Choice { skill: skill.clone(), reason, others: Vec::new() };
-    choices.extend(naming.agent.iter().map(|skill| alone(skill, Reason::Agent)));
-    choices.extend(naming.user.iter().map(|skill| alone(skill, Reason::User)));
-    choices.extend(naming.plan.iter().map(|skill| alone(skill, Reason::Plan)));
+        |skill: &SkillId, reason| SkillChoice { skill: skill.clone(), reason, others: Vec::new() };
+    choices.extend(naming.agent.iter().map(|skill| alone(skill, SkillReason::Agent)));
+    choices.extend(naming.user.iter().map(|skill| alone(skill, SkillReason::User)));
+    choices.extend(naming.plan.iter().map(|skill| alone(skill, SkillReason::Plan)));
     choices
 }
 
@@ -302,7 +305,7 @@ mod tests {
         let shown = |path: &[&Task], naming: &Naming| {
             let all = named(path, naming);
             let line =
-                |choice: &Choice| format!("{} {}", choice.skill.bare(), choice.reason.name());
+                |choice: &SkillChoice| format!("{} {}", choice.skill.bare(), choice.reason.name());
             all.iter().map(line).collect::<Vec<_>>().join(", ")
         };
         let top = task("Finish branch", Some("up, also"));

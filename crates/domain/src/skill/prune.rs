@@ -107,14 +107,14 @@ impl Pruned {
 
 /// What stays in a skill's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Level {
+pub struct PruneLevel {
     /// Sections that explain.
     pub explanations: bool,
     /// `dot` diagrams.
     pub diagrams: bool,
 }
 
-impl Level {
+impl PruneLevel {
     /// Everything stays.
     pub const WHOLE: Self = Self { explanations: true, diagrams: true };
 }
@@ -138,7 +138,7 @@ impl Forms {
     }
 
     /// Returns the text at a level.
-    pub fn at(&self, level: Level) -> &Pruned {
+    pub fn at(&self, level: PruneLevel) -> &Pruned {
         let index = usize::from(level.explanations) * 2 + usize::from(level.diagrams);
         self.pruned[index].get_or_init(|| {
             let mut pruned = Pruned::whole(&self.text);
@@ -198,10 +198,10 @@ mod tests {
     fn every_form_is_the_same_when_it_is_asked_for_again() {
         let forms = Forms::new(SKILL);
         for level in [
-            Level::WHOLE,
-            Level { explanations: false, ..Level::WHOLE },
-            Level { diagrams: false, ..Level::WHOLE },
-            Level { explanations: false, diagrams: false },
+            PruneLevel::WHOLE,
+            PruneLevel { explanations: false, ..PruneLevel::WHOLE },
+            PruneLevel { diagrams: false, ..PruneLevel::WHOLE },
+            PruneLevel { explanations: false, diagrams: false },
         ] {
             assert_eq!(forms.at(level), Forms::new(SKILL).at(level), "{level:?}");
             assert_eq!(forms.at(level), forms.at(level));

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::id::TaskId;
 use super::tree::Node;
-use super::{State, Status};
+use super::{State, TaskStatus};
 use crate::scope::AgentName;
 
 /// What happened to a task.
@@ -122,7 +122,7 @@ pub struct TaskDeed {
 
 /// What all deeds of one task come to. The last deed of each role counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum TaskVerdict {
     /// Nothing is recorded.
     Unjudged,
     /// These roles were sent and have not answered.
@@ -135,7 +135,7 @@ pub enum Standing {
     Passed(Vec<DeedRole>),
 }
 
-impl Standing {
+impl TaskVerdict {
     /// Sums up the deeds of one task, oldest first. The worst of all roles counts.
     pub fn of(deeds: &[TaskDeed]) -> Self {
         let mut last: Vec<&TaskDeed> = Vec::new();
@@ -167,8 +167,8 @@ impl Standing {
 /// Says how far a task is in words that follow its name and a colon.
 pub const fn state_words(state: State) -> &'static str {
     match state {
-        State::Stored(Status::Pending) => "not started",
-        State::Stored(Status::InProgress | Status::Completed | Status::Skipped)
+        State::Stored(TaskStatus::Pending) => "not started",
+        State::Stored(TaskStatus::InProgress | TaskStatus::Completed | TaskStatus::Skipped)
         | State::Blocked
         | State::Failed
         | State::Waiting
@@ -214,12 +214,12 @@ mod tests {
     fn check(lines: &[&str], expected: &str) {
         let names =
             |roles: Vec<DeedRole>| roles.iter().map(DeedRole::as_str).collect::<Vec<_>>().join(" ");
-        let found = match Standing::of(&deeds("2b", lines)) {
-            Standing::Unjudged => "unjudged".to_owned(),
-            Standing::Awaiting(roles) => format!("awaiting {}", names(roles)),
-            Standing::Undecided(roles) => format!("undecided {}", names(roles)),
-            Standing::Failed(roles) => format!("failed {}", names(roles)),
-            Standing::Passed(roles) => format!("passed {}", names(roles)),
+        let found = match TaskVerdict::of(&deeds("2b", lines)) {
+            TaskVerdict::Unjudged => "unjudged".to_owned(),
+            TaskVerdict::Awaiting(roles) => format!("awaiting {}", names(roles)),
+            TaskVerdict::Undecided(roles) => format!("undecided {}", names(roles)),
+            TaskVerdict::Failed(roles) => format!("failed {}", names(roles)),
+            TaskVerdict::Passed(roles) => format!("passed {}", names(roles)),
         };
         assert_eq!(found, expected, "{lines:?}");
     }

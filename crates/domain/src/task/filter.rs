@@ -1,13 +1,13 @@
 //! Which tasks a list shows.
 
-use super::{Status, Task};
+use super::{Task, TaskStatus};
 use crate::scope::AgentName;
 
 /// How far a task may be to be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Exactly so far.
-    At(Status),
+    At(TaskStatus),
     /// Not closed.
     Open,
     /// Not begun, and behind an open task.
@@ -19,10 +19,10 @@ impl Stage {
     pub const ALL: [(&'static str, Self); 6] = [
         ("open", Self::Open),
         ("waiting", Self::Waiting),
-        ("pending", Self::At(Status::Pending)),
-        ("in_progress", Self::At(Status::InProgress)),
-        ("completed", Self::At(Status::Completed)),
-        ("skipped", Self::At(Status::Skipped)),
+        ("pending", Self::At(TaskStatus::Pending)),
+        ("in_progress", Self::At(TaskStatus::InProgress)),
+        ("completed", Self::At(TaskStatus::Completed)),
+        ("skipped", Self::At(TaskStatus::Skipped)),
     ];
 
     /// Returns the stage called `name`.
@@ -107,8 +107,8 @@ mod tests {
             (words("login logout"), false),
             (stages(&[Stage::Open]), true),
             (stages(&[Stage::Waiting]), true),
-            (stages(&[Stage::At(Status::Completed)]), false),
-            (stages(&[Stage::At(Status::Completed), Stage::Open]), true),
+            (stages(&[Stage::At(TaskStatus::Completed)]), false),
+            (stages(&[Stage::At(TaskStatus::Completed), Stage::Open]), true),
             (agent("june"), true),
             (agent("max"), false),
             (plan("docs/plans/2025-12-24-authentication.md"), true),

@@ -1,6 +1,6 @@
 //! Tasks as three earlier programs kept them, and what their words mean here.
 
-use super::Status;
+use super::TaskStatus;
 
 /// What an earlier program kept about how far a task is. Each kept only some of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,15 +18,15 @@ pub struct ForeignState<'a> {
 impl ForeignState<'_> {
     /// Returns the status that this amounts to: by its word, else by how it ended, else by who had
     /// it and whether it was done.
-    pub fn status(self) -> Status {
+    pub fn status(self) -> TaskStatus {
         match (self.status, self.result) {
-            (Some("open"), _) => Status::Pending,
-            (Some("in_progress"), _) => Status::InProgress,
-            (Some("closed"), _) | (_, Some("completed")) => Status::Completed,
-            (_, Some("skipped")) => Status::Skipped,
-            _ if self.completed => Status::Completed,
-            _ if self.assigned => Status::InProgress,
-            _ => Status::Pending,
+            (Some("open"), _) => TaskStatus::Pending,
+            (Some("in_progress"), _) => TaskStatus::InProgress,
+            (Some("closed"), _) | (_, Some("completed")) => TaskStatus::Completed,
+            (_, Some("skipped")) => TaskStatus::Skipped,
+            _ if self.completed => TaskStatus::Completed,
+            _ if self.assigned => TaskStatus::InProgress,
+            _ => TaskStatus::Pending,
         }
     }
 }
@@ -43,18 +43,18 @@ mod tests {
         };
         for (found, expected) in [
             // No status at all: who has it, and whether it is done.
-            (state(None, None, false, false), Status::Pending),
-            (state(None, None, true, false), Status::InProgress),
-            (state(None, None, true, true), Status::Completed),
-            (state(None, None, false, true), Status::Completed),
+            (state(None, None, false, false), TaskStatus::Pending),
+            (state(None, None, true, false), TaskStatus::InProgress),
+            (state(None, None, true, true), TaskStatus::Completed),
+            (state(None, None, false, true), TaskStatus::Completed),
             // A result, else as before.
-            (state(None, Some("completed"), false, true), Status::Completed),
-            (state(None, Some("skipped"), true, true), Status::Skipped),
-            (state(None, Some(""), true, false), Status::InProgress),
+            (state(None, Some("completed"), false, true), TaskStatus::Completed),
+            (state(None, Some("skipped"), true, true), TaskStatus::Skipped),
+            (state(None, Some(""), true, false), TaskStatus::InProgress),
             // A status in words.
-            (state(Some("open"), None, true, false), Status::Pending),
-            (state(Some("in_progress"), None, false, false), Status::InProgress),
-            (state(Some("closed"), None, false, false), Status::Completed),
+            (state(Some("open"), None, true, false), TaskStatus::Pending),
+            (state(Some("in_progress"), None, false, false), TaskStatus::InProgress),
+            (state(Some("closed"), None, false, false), TaskStatus::Completed),
         ] {
             assert_eq!(found, expected);
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::Status;
+use super::TaskStatus;
 use super::id::TaskId;
-use super::priority::Priority;
+use super::priority::TaskPriority;
 use crate::scope::AgentName;
 
 /// A task as it was at one time.
@@ -27,9 +27,9 @@ pub struct TaskImage {
     /// Who did it.
     pub agent: Option<AgentName>,
     /// How far it was.
-    pub status: Status,
+    pub status: TaskStatus,
     /// How urgent it was.
-    pub priority: Priority,
+    pub priority: TaskPriority,
     /// The tasks that came before it.
     pub after: Vec<TaskId>,
     /// Remarks.
@@ -90,12 +90,12 @@ impl TaskChange {
     }
 }
 
-const fn verb(status: Status) -> &'static str {
+const fn verb(status: TaskStatus) -> &'static str {
     match status {
-        Status::Pending => "reopened",
-        Status::InProgress => "started",
-        Status::Completed => "completed",
-        Status::Skipped => "skipped",
+        TaskStatus::Pending => "reopened",
+        TaskStatus::InProgress => "started",
+        TaskStatus::Completed => "completed",
+        TaskStatus::Skipped => "skipped",
     }
 }
 
@@ -141,8 +141,8 @@ mod tests {
             body: None,
             order: 1,
             agent: None,
-            status: Status::Pending,
-            priority: Priority::Normal,
+            status: TaskStatus::Pending,
+            priority: TaskPriority::Normal,
             after: Vec::new(),
             notes: None,
             is_removed: false,
@@ -169,13 +169,13 @@ mod tests {
         let some = |text: &str| Some(text.to_owned());
         for (after, words) in [
             (image(), ""),
-            (TaskImage { status: Status::Completed, ..image() }, "completed"),
+            (TaskImage { status: TaskStatus::Completed, ..image() }, "completed"),
             (TaskImage { content: "New".into(), ..image() }, "renamed from “Old”"),
             (TaskImage { body: some("x"), ..image() }, "edited the body of"),
             (TaskImage { parent: Some(id("t-2")), order: 7, ..image() }, "moved below t-2"),
             (TaskImage { order: 2, ..image() }, "reordered"),
             (TaskImage { agent: june, ..image() }, "assigned to @june"),
-            (TaskImage { priority: Priority::High, ..image() }, "set to high priority"),
+            (TaskImage { priority: TaskPriority::High, ..image() }, "set to high priority"),
             (TaskImage { after: vec![id("a"), id("b")], ..image() }, "put after a, b"),
             (TaskImage { notes: some("x"), ..image() }, "noted"),
             (TaskImage { is_removed: true, ..image() }, "removed"),

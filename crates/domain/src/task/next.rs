@@ -1,7 +1,7 @@
 //! What to begin next.
 
 use super::tree::{Node, by_priority};
-use super::{State, Status};
+use super::{State, TaskStatus};
 use crate::scope::AgentName;
 
 /// Returns the task to begin next: the first of the highest priority that is not begun, waits for no
@@ -14,7 +14,7 @@ pub fn next_to_begin<'a>(nodes: &'a [Node], reader: &AgentName) -> Option<&'a No
         }
         let holder = node.task.agent.as_ref();
         let may_begin = reader.is_human() || holder.is_none_or(|holder| holder == reader);
-        (may_begin && node.state == State::Stored(Status::Pending)).then_some(node)
+        (may_begin && node.state == State::Stored(TaskStatus::Pending)).then_some(node)
     })
 }
 
@@ -41,7 +41,7 @@ impl Obstacles {
                 found.begun += below.begun;
                 found.waiting += below.waiting;
                 found.held += below.held;
-            } else if node.state == State::Stored(Status::InProgress) {
+            } else if node.state == State::Stored(TaskStatus::InProgress) {
                 found.begun += 1;
             } else {
                 found.held += 1;
@@ -67,7 +67,7 @@ impl Obstacles {
 mod tests {
     use super::super::fixture::tasks;
     use super::super::id::TaskId;
-    use super::super::priority::Priority;
+    use super::super::priority::TaskPriority;
     use super::super::tree::trees;
     use super::*;
 
@@ -89,7 +89,7 @@ mod tests {
             let mut tasks = tasks(lines);
             for task in &mut tasks {
                 if task.content.starts_with('!') {
-                    task.priority = Priority::High;
+                    task.priority = TaskPriority::High;
                 } else if task.content.starts_with('>') {
                     task.waits_for = vec![TaskId::parse("other").unwrap()];
                 }

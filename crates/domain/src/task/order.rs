@@ -7,7 +7,7 @@ const GAP: i64 = 1024;
 
 /// A place among siblings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum SiblingPlace<'a> {
     /// Before all of them.
     First,
     /// Behind all of them.
@@ -24,14 +24,14 @@ pub enum Place<'a> {
 pub fn orders(
     task: &TaskId,
     siblings: &[(TaskId, i64)],
-    place: Place<'_>,
+    place: SiblingPlace<'_>,
 ) -> Option<Vec<(TaskId, i64)>> {
     let at = |wanted: &TaskId| siblings.iter().position(|(id, _)| id == wanted);
     let index = match place {
-        Place::First => 0,
-        Place::Last => siblings.len(),
-        Place::Before(sibling) => at(sibling)?,
-        Place::After(sibling) => at(sibling)? + 1,
+        SiblingPlace::First => 0,
+        SiblingPlace::Last => siblings.len(),
+        SiblingPlace::Before(sibling) => at(sibling)?,
+        SiblingPlace::After(sibling) => at(sibling)? + 1,
     };
     let before = index.checked_sub(1).map(|index| siblings[index].1);
     let behind = siblings.get(index).map(|(_, order)| *order);
@@ -76,8 +76,8 @@ mod tests {
             let siblings: Vec<_> = numbers.iter().enumerate().map(|(at, n)| (id(at), *n)).collect();
             let index = index.min(siblings.len());
             let place = match index {
-                0 => Place::First,
-                index => Place::After(&siblings[index - 1].0),
+                0 => SiblingPlace::First,
+                index => SiblingPlace::After(&siblings[index - 1].0),
             };
             let task = TaskId::parse("moved").unwrap();
             let set = orders(&task, &siblings, place).unwrap();
@@ -96,8 +96,8 @@ mod tests {
     fn a_stranger_is_no_sibling() {
         let siblings = [(id(1), 1), (id(2), 5)];
         let stranger = id(9);
-        assert_eq!(orders(&id(3), &siblings, Place::Before(&stranger)), None);
-        let set = orders(&id(3), &siblings, Place::Before(&siblings[1].0));
+        assert_eq!(orders(&id(3), &siblings, SiblingPlace::Before(&stranger)), None);
+        let set = orders(&id(3), &siblings, SiblingPlace::Before(&siblings[1].0));
         assert_eq!(set, Some(vec![(id(3), 3)]), "only its own number changes");
     }
 }

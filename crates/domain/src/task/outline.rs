@@ -1,7 +1,7 @@
 //! The task list as an agent reads it, where it stands, and what comes next.
 
 use super::tree::Node;
-use super::{State, Status};
+use super::{State, TaskStatus};
 
 /// Marks the line of the task being worked on.
 const CURRENT: &str = "  <-- CURRENT";
@@ -48,21 +48,21 @@ pub struct Outline<'a> {
     /// From the marked top line down to the leaf; empty when everything is closed.
     path: Vec<&'a Node>,
     /// Tasks of the plan that are not in the tree, because it is too large to be read.
-    elsewhere: Tally,
+    elsewhere: TaskCounts,
     /// How titles are written inside sentences.
     letters: Letters,
 }
 
 /// How many tasks there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct TaskCounts {
     /// Those that are open.
     pub open: usize,
     /// Those that are completed or skipped.
     pub closed: usize,
 }
 
-impl Tally {
+impl TaskCounts {
     /// Counts nodes with everything below them.
     pub fn of<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Self {
         nodes.into_iter().fold(Self::default(), |tally, node| {
@@ -111,17 +111,22 @@ impl<'a> Outline<'a> {
         for (depth, node) in path.iter().enumerate() {
             if group.iter().any(|node| node.task.is_numbered()) {
                 let path = path[depth..].to_vec();
-                return Self { group, path, elsewhere: Tally::default(), letters: Letters::Lower };
+                return Self {
+                    group,
+                    path,
+                    elsewhere: TaskCounts::default(),
+                    letters: Letters::Lower,
+                };
             }
             group = &node.children;
         }
         let path = path.to_vec();
-        Self { group: roots, path, elsewhere: Tally::default(), letters: Letters::Lower }
+        Self { group: roots, path, elsewhere: TaskCounts::default(), letters: Letters::Lower }
     }
 
     /// Adds how many tasks of the plan are not in the tree.
     #[must_use]
-    pub const fn with_elsewhere(mut self, elsewhere: Tally) -> Self {
+    pub const fn with_elsewhere(mut self, elsewhere: TaskCounts) -> Self {
         self.elsewhere = elsewhere;
         self
     }
@@ -180,15 +185,15 @@ impl<'a> Outline<'a> {
         let current = self.group.iter().position(is_current).unwrap_or(0);
         let (before, from) = self.group.split_at(current);
         let (earlier, near) = before.split_at(before.len().saturating_sub(around.div_ceil(4)));
-        let mut lines: Vec<_> = Tally::of(earlier).line("earlier").into_iter().collect();
+        let mut lines: Vec<_> = TaskCounts::of(earlier).line("earlier").into_iter().collect();
         lines.extend(near.iter().flat_map(|node| self.top_lines(node)));
         let Some((current, after)) = from.split_first() else { return self.lines() };
         lines.extend(self.near_parts(current, around));
-        let mut later = Tally::default();
+        let mut later = TaskCounts::default();
         let mut shown = 0;
         for node in after {
             if node.is_closed() || shown == around {
-                later = later.plus(Tally::of([node]));
+                later = later.plus(TaskCounts::of([node]));
             } else {
                 lines.extend(self.top_lines(node));
                 shown += 1;
@@ -264,7 +269,7 @@ impl<'a> Outline<'a> {
             Letters::Lower => subject.to_owned(),
             Letters::Kept => self.letters.of(subject),
         };
-        let pending = leaf.state == State::Stored(Status::Pending);
+        let pending = leaf.state == State::Stored(TaskStatus::Pending);
         let place = if pending { "next" } else { leaf.state.words() };
         sentences.push(format!("{subject} is {place}."));
         if leaf.task.body.is_some() {
@@ -278,7 +283,7 @@ impl<'a> Outline<'a> {
         let leaf = self.leaf()?;
         let content = leaf.task.content.to_lowercase();
         Some(match leaf.state {
-            State::Stored(Status::Pending) => format!("Start {content}."),
+            State::Stored(TaskStatus::Pending) => format!("Start {content}."),
             State::Waiting => {
                 let ids: Vec<_> = leaf.task.waits_for.iter().map(ToString::to_string).collect();
                 format!("Finish {} first: {content} waits for it.", ids.join(", "))
@@ -481,7 +486,7 @@ mod tests {
             ]
         );
         assert_eq!(outline.near_lines(500), outline.lines());
-        let beside = Tally { open: 1, closed: 0 };
+        let beside = TaskCounts { open: 1, closed: 0 };
         let last = outline.clone().with_elsewhere(beside).lines().pop();
         let expected = "- … 1 more task (1 open, 0 closed): `convoke task tree`";
         assert_eq!(last.as_deref(), Some(expected));

@@ -2,7 +2,7 @@
 
 /// A task's priority. The more urgent of two is the smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Priority {
+pub enum TaskPriority {
     /// Before its siblings.
     High,
     /// In its place.
@@ -12,7 +12,7 @@ pub enum Priority {
     Low,
 }
 
-impl Priority {
+impl TaskPriority {
     /// Every priority, the most urgent first.
     pub const ALL: [Self; 3] = [Self::High, Self::Normal, Self::Low];
 

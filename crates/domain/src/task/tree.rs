@@ -158,7 +158,7 @@ pub fn current_path_of<'a>(nodes: &'a [Node], agent: &AgentName) -> Vec<&'a Node
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{LOGIN, tasks};
-    use super::super::priority::Priority;
+    use super::super::priority::TaskPriority;
     use super::*;
 
     // W-3: what another program kept may be in any order, and worse.
@@ -230,7 +230,7 @@ mod tests {
             let mut tasks = tasks(lines);
             for task in &mut tasks {
                 if task.content.starts_with('!') {
-                    task.priority = Priority::High;
+                    task.priority = TaskPriority::High;
                 } else if task.content.starts_with('>') {
                     task.waits_for = vec![TaskId::parse("other").unwrap()];
                 }

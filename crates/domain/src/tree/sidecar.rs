@@ -1,17 +1,17 @@
 //! A note on a tree, in lines of `KEY=value` that a shell can read, and how it is asked for.
 
-use super::{Reason, Status};
+use super::{DirtyReason, TreeStatus};
 
 /// How a tree is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum TreeMode {
     /// Against a list of what was new before.
     Baseline,
     /// Against what is committed.
     Checkpoint,
 }
 
-impl Mode {
+impl TreeMode {
     /// Returns the word that is typed and written.
     pub const fn name(self) -> &'static str {
         match self {
@@ -28,19 +28,19 @@ impl Mode {
 
 /// What is asked of a look at a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct TreeRequest {
     /// How to look.
-    pub mode: Mode,
+    pub mode: TreeMode,
     /// The list of files that were new before.
     pub baseline: Option<String>,
     /// Where to leave the note.
     pub sidecar: Option<String>,
 }
 
-impl Request {
+impl TreeRequest {
     /// Reads the words of a request. Whoever asks wrongly is told so in the note, because a probe
     /// that fails must not stop what it watches.
-    pub fn parse(words: &[String]) -> Result<Self, Reason> {
+    pub fn parse(words: &[String]) -> Result<Self, DirtyReason> {
         let (mut mode, mut baseline, mut sidecar) = (None, None, None);
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -49,20 +49,21 @@ impl Request {
                 None => (word.as_str(), None),
             };
             let (place, missing) = match name {
-                "--mode" => (&mut mode, Reason::ModeMissingValue),
-                "--baseline" => (&mut baseline, Reason::BaselineMissingValue),
-                "--sidecar" => (&mut sidecar, Reason::SidecarMissingValue),
-                _ => return Err(Reason::UnknownFlag),
+                "--mode" => (&mut mode, DirtyReason::ModeMissingValue),
+                "--baseline" => (&mut baseline, DirtyReason::BaselineMissingValue),
+                "--sidecar" => (&mut sidecar, DirtyReason::SidecarMissingValue),
+                _ => return Err(DirtyReason::UnknownFlag),
             };
             let next = || words.next().filter(|next| !next.starts_with("--")).cloned();
             let value = given.or_else(next).filter(|value| !value.is_empty());
             *place = Some(value.ok_or(missing)?);
         }
-        let mode = Mode::parse(&mode.ok_or(Reason::ModeMissing)?).ok_or(Reason::BadMode)?;
+        let mode =
+            TreeMode::parse(&mode.ok_or(DirtyReason::ModeMissing)?).ok_or(DirtyReason::BadMode)?;
         match (mode, &baseline, &sidecar) {
-            (Mode::Baseline, None, _) => Err(Reason::BaselineRequired),
-            (_, Some(path), _) if !is_one_line(path) => Err(Reason::BadBaselinePath),
-            (_, _, Some(path)) if !is_one_line(path) => Err(Reason::BadSidecarPath),
+            (TreeMode::Baseline, None, _) => Err(DirtyReason::BaselineRequired),
+            (_, Some(path), _) if !is_one_line(path) => Err(DirtyReason::BadBaselinePath),
+            (_, _, Some(path)) if !is_one_line(path) => Err(DirtyReason::BadSidecarPath),
             _ => Ok(Self { mode, baseline, sidecar }),
         }
     }
@@ -77,9 +78,9 @@ fn is_one_line(path: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// What is known.
-    pub status: Status,
+    pub status: TreeStatus,
     /// How it was looked at, if anybody said how.
-    pub mode: Option<Mode>,
+    pub mode: Option<TreeMode>,
     /// Whether there was a list of what was new before, where one is compared with.
     pub has_baseline: Option<bool>,
     /// The list of files that git knows and that changed.
@@ -87,13 +88,13 @@ pub struct Note {
     /// The list of files that are new.
     pub new_untracked: Option<String>,
     /// Why it is not clean.
-    pub reason: Option<Reason>,
+    pub reason: Option<DirtyReason>,
 }
 
 impl Note {
     /// A note that says only that nothing is known.
-    pub const fn unknown(mode: Option<Mode>, reason: Option<Reason>) -> Self {
-        let status = Status::Unknown;
+    pub const fn unknown(mode: Option<TreeMode>, reason: Option<DirtyReason>) -> Self {
+        let status = TreeStatus::Unknown;
         Self { status, mode, has_baseline: None, tracked: None, new_untracked: None, reason }
     }
 
@@ -102,11 +103,11 @@ impl Note {
         let baseline = self.has_baseline.map(|it| if it { "present" } else { "missing" });
         let lines = [
             ("STATUS", Some(self.status.name())),
-            ("MODE", Some(self.mode.map_or("", Mode::name))),
+            ("MODE", Some(self.mode.map_or("", TreeMode::name))),
             ("UNTRACKED_BASELINE", baseline),
             ("TRACKED_PATHS_FILE", self.tracked.as_deref()),
             ("NEW_UNTRACKED_PATHS_FILE", self.new_untracked.as_deref()),
-            ("REASON", self.reason.map(Reason::name)),
+            ("REASON", self.reason.map(DirtyReason::name)),
         ];
         let lines = lines.into_iter().filter_map(|(key, value)| Some((key, value?)));
         lines.map(|(key, value)| format!("{key}={value}\n")).collect::<Vec<_>>().concat()
@@ -137,10 +138,10 @@ fn read(text: &str) -> Option<Note> {
     }
     let [status, mode, baseline, tracked, new_untracked, reason] = values;
     let note = Note {
-        status: Status::parse(status?)?,
+        status: TreeStatus::parse(status?)?,
         mode: match mode? {
             "" => None,
-            name => Some(Mode::parse(name)?),
+            name => Some(TreeMode::parse(name)?),
         },
         has_baseline: match baseline {
             None => None,
@@ -150,11 +151,11 @@ fn read(text: &str) -> Option<Note> {
         },
         tracked: tracked.map(str::to_owned),
         new_untracked: new_untracked.map(str::to_owned),
-        reason: reason.map(Reason::parse).unwrap_or_default(),
+        reason: reason.map(DirtyReason::parse).unwrap_or_default(),
     };
     // What calls itself clean and says why it is not contradicts itself.
     let says_more = reason.is_some() || tracked.is_some() || new_untracked.is_some();
-    (note.status != Status::Clean || !says_more && note.mode.is_some()).then_some(note)
+    (note.status != TreeStatus::Clean || !says_more && note.mode.is_some()).then_some(note)
 }
 
 #[cfg(test)]
@@ -163,32 +164,32 @@ mod tests {
 
     use super::*;
 
-    fn parsed(words: &str) -> Result<Request, Reason> {
+    fn parsed(words: &str) -> Result<TreeRequest, DirtyReason> {
         let words: Vec<_> =
             words.split(' ').filter(|it| !it.is_empty()).map(str::to_owned).collect();
-        Request::parse(&words)
+        TreeRequest::parse(&words)
     }
 
     // P-350, P-352: every mistake has its own token.
     #[test]
     fn a_wrong_request_says_what_is_wrong() {
         for (words, reason) in [
-            ("", Reason::ModeMissing),
-            ("--mode", Reason::ModeMissingValue),
-            ("--mode --sidecar s", Reason::ModeMissingValue),
-            ("--mode sometimes", Reason::BadMode),
-            ("--mode checkpoint --sidecar", Reason::SidecarMissingValue),
-            ("--mode baseline", Reason::BaselineRequired),
-            ("--mode baseline --baseline", Reason::BaselineMissingValue),
-            ("--mode baseline --baseline a\nb", Reason::BadBaselinePath),
-            ("--mode checkpoint --sidecar a\nSTATUS=clean", Reason::BadSidecarPath),
-            ("--mode checkpoint --fix", Reason::UnknownFlag),
-            ("checkpoint", Reason::UnknownFlag),
+            ("", DirtyReason::ModeMissing),
+            ("--mode", DirtyReason::ModeMissingValue),
+            ("--mode --sidecar s", DirtyReason::ModeMissingValue),
+            ("--mode sometimes", DirtyReason::BadMode),
+            ("--mode checkpoint --sidecar", DirtyReason::SidecarMissingValue),
+            ("--mode baseline", DirtyReason::BaselineRequired),
+            ("--mode baseline --baseline", DirtyReason::BaselineMissingValue),
+            ("--mode baseline --baseline a\nb", DirtyReason::BadBaselinePath),
+            ("--mode checkpoint --sidecar a\nSTATUS=clean", DirtyReason::BadSidecarPath),
+            ("--mode checkpoint --fix", DirtyReason::UnknownFlag),
+            ("checkpoint", DirtyReason::UnknownFlag),
         ] {
             assert_eq!(parsed(words), Err(reason), "{words:?}");
         }
-        let expected = Request {
-            mode: Mode::Baseline,
+        let expected = TreeRequest {
+            mode: TreeMode::Baseline,
             baseline: Some("b".to_owned()),
             sidecar: Some("s".to_owned()),
         };
@@ -199,12 +200,12 @@ mod tests {
     #[test]
     fn a_note_has_its_lines_in_order() {
         let note = Note {
-            status: Status::Dirty,
-            mode: Some(Mode::Baseline),
+            status: TreeStatus::Dirty,
+            mode: Some(TreeMode::Baseline),
             has_baseline: Some(true),
             tracked: Some("t".to_owned()),
             new_untracked: Some("n".to_owned()),
-            reason: Some(Reason::WorkingTreeDirty),
+            reason: Some(DirtyReason::WorkingTreeDirty),
         };
         assert_eq!(
             note.text(),
@@ -231,25 +232,25 @@ mod tests {
             "STATUS=clean\nMODE=checkpoint\nREASON=anything\n",
             "STATUS=clean\nMODE=checkpoint\n\0\n",
         ] {
-            assert_eq!(Note::parse(text).status, Status::Unknown, "{text:?}");
+            assert_eq!(Note::parse(text).status, TreeStatus::Unknown, "{text:?}");
         }
-        assert_eq!(Note::parse("STATUS=clean\nMODE=checkpoint\n").status, Status::Clean);
+        assert_eq!(Note::parse("STATUS=clean\nMODE=checkpoint\n").status, TreeStatus::Clean);
         let odd = Note::parse("STATUS=dirty\nMODE=checkpoint\nREASON=of-a-later-version\n");
-        assert_eq!((odd.status, odd.reason), (Status::Dirty, None));
+        assert_eq!((odd.status, odd.reason), (TreeStatus::Dirty, None));
     }
 
     proptest! {
         #[test]
         fn any_text_is_read(text in "(?s).{0,60}", words in prop::collection::vec(".{0,12}", 0..6)) {
-            prop_assert_ne!(Note::parse(&text).status, Status::Clean);
-            prop_assert!(Request::parse(&words).is_err());
+            prop_assert_ne!(Note::parse(&text).status, TreeStatus::Clean);
+            prop_assert!(TreeRequest::parse(&words).is_err());
         }
 
         // Cut anywhere, a note is never taken for a better one.
         #[test]
         fn half_a_note_is_not_clean(at in 0_usize..29) {
             let whole = "STATUS=clean\nMODE=checkpoint\n";
-            prop_assert_ne!(Note::parse(&whole[..at]).status, Status::Clean);
+            prop_assert_ne!(Note::parse(&whole[..at]).status, TreeStatus::Clean);
         }
     }
 }

@@ -3,14 +3,14 @@
 //! A message decides nothing. It is quoted, the state of the current task is told beside it, and the
 //! reader is asked what it means.
 
-use super::Facts;
+use super::WakeFacts;
 use crate::scope::AgentName;
 use crate::task::deed::{
-    DeedKind, DeedRole, Standing, TaskDeed, has_only_closed_parts, state_words,
+    DeedKind, DeedRole, TaskDeed, TaskVerdict, has_only_closed_parts, state_words,
 };
 use crate::task::outline::{Letters, Outline, clipped};
 use crate::task::tree::Node;
-use crate::task::{State, Status};
+use crate::task::{State, TaskStatus};
 
 /// How much of a message or a reason is repeated under "Your Next Action", in characters.
 const EXCERPT: usize = 160;
@@ -74,7 +74,7 @@ pub struct MessageVerdict {
 }
 
 /// Renders the section under "Your Next Action".
-pub(super) fn render(facts: &Facts<'_>) -> String {
+pub(super) fn render(facts: &WakeFacts<'_>) -> String {
     let outline = facts.outline.as_ref();
     let leaf = outline.and_then(Outline::leaf);
     let mut lines = said(facts);
@@ -98,13 +98,13 @@ pub(super) fn render(facts: &Facts<'_>) -> String {
 }
 
 /// Renders the line under the task list.
-pub(super) fn line(facts: &Facts<'_>, outline: &Outline<'_>) -> Option<String> {
+pub(super) fn line(facts: &WakeFacts<'_>, outline: &Outline<'_>) -> Option<String> {
     let leaf = outline.leaf()?;
-    Some(action(outline, leaf, &Standing::of(&facts.known.of_task)) + ".")
+    Some(action(outline, leaf, &TaskVerdict::of(&facts.known.of_task)) + ".")
 }
 
 /// Quotes the new message, with the verdicts that it was said with.
-fn said(facts: &Facts<'_>) -> Vec<String> {
+fn said(facts: &WakeFacts<'_>) -> Vec<String> {
     let Some(message) = &facts.message else {
         return vec!["There is no new message.".to_owned()];
     };
@@ -138,12 +138,13 @@ fn judged(deed: &TaskDeed) -> String {
 }
 
 /// Says how far the current task is, and what is recorded of it.
-fn standing(facts: &Facts<'_>, outline: &Outline<'_>, leaf: &Node) -> String {
+fn standing(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &Node) -> String {
     let mut sentences = vec![format!("{}: {}.", subject(outline, leaf), state_words(leaf.state))];
     if has_only_closed_parts(leaf) {
         sentences.push(format!("All of its parts are closed ({}).", parts(leaf)));
     }
-    let when = if leaf.state == State::Stored(Status::Pending) { " before its start" } else { "" };
+    let when =
+        if leaf.state == State::Stored(TaskStatus::Pending) { " before its start" } else { "" };
     sentences.extend(last_of_roles(&facts.known.of_task).into_iter().map(|deed| {
         let reason =
             deed.reason.as_deref().map_or(String::new(), |why| format!(": {}", quoted(why)));
@@ -163,7 +164,7 @@ fn last_of_roles(deeds: &[TaskDeed]) -> Vec<&TaskDeed> {
 }
 
 fn parts(leaf: &Node) -> String {
-    let skipped = State::Stored(Status::Skipped);
+    let skipped = State::Stored(TaskStatus::Skipped);
     let left_out = leaf.children.iter().filter(|part| part.state == skipped).count();
     let done = leaf.children.len() - left_out;
     match left_out {
@@ -185,39 +186,42 @@ fn subject(outline: &Outline<'_>, leaf: &Node) -> String {
 }
 
 /// Returns what to do, without the skill's own step.
-fn steps(facts: &Facts<'_>, outline: &Outline<'_>, leaf: &Node) -> Vec<String> {
-    let found = Standing::of(&facts.known.of_task);
+fn steps(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &Node) -> Vec<String> {
+    let found = TaskVerdict::of(&facts.known.of_task);
     let has_words = facts.message.is_some() && facts.known.of_message.is_empty();
     let question = has_words.then(|| meaning(leaf, &found));
-    let is_started = leaf.state == State::Stored(Status::InProgress);
+    let is_started = leaf.state == State::Stored(TaskStatus::InProgress);
     let work = match &found {
-        Standing::Passed(_) if is_started => {
+        TaskVerdict::Passed(_) if is_started => {
             vec![
                 format!("Mark {} complete: `convoke task done {}`", title(leaf), leaf.task.id),
                 capitalised(&next(outline)),
             ]
         }
-        Standing::Failed(roles) if is_started => vec![
+        TaskVerdict::Failed(roles) if is_started => vec![
             format!("Have what {} found in {} fixed", list(roles), title(leaf)),
             format!("Ask {} to look at {} again", list(roles), title(leaf)),
         ],
-        Standing::Passed(_)
-        | Standing::Failed(_)
-        | Standing::Undecided(_)
-        | Standing::Awaiting(_)
-        | Standing::Unjudged => vec![action(outline, leaf, &found)],
+        TaskVerdict::Passed(_)
+        | TaskVerdict::Failed(_)
+        | TaskVerdict::Undecided(_)
+        | TaskVerdict::Awaiting(_)
+        | TaskVerdict::Unjudged => vec![action(outline, leaf, &found)],
     };
     question.into_iter().chain(work).collect()
 }
 
 /// Asks what a message without a verdict means for the current task.
-fn meaning(leaf: &Node, found: &Standing) -> String {
+fn meaning(leaf: &Node, found: &TaskVerdict) -> String {
     let (name, id) = (title(leaf), &leaf.task.id);
     match (leaf.state, found) {
-        (State::Stored(Status::InProgress), Standing::Passed(_) | Standing::Failed(_)) => {
+        (
+            State::Stored(TaskStatus::InProgress),
+            TaskVerdict::Passed(_) | TaskVerdict::Failed(_),
+        ) => {
             format!("Decide whether this means that the verdict on {name} has changed")
         }
-        (State::Stored(Status::InProgress), _) => format!(
+        (State::Stored(TaskStatus::InProgress), _) => format!(
             "Decide whether this means that {name} passed or failed, and record it: \
              `convoke task pass {id} --by ROLE` or `convoke task fail {id} --by ROLE`"
         ),
@@ -231,22 +235,22 @@ fn meaning(leaf: &Node, found: &Standing) -> String {
 }
 
 /// Says in half a sentence what to do about the current task, by its state and what is recorded.
-fn action(outline: &Outline<'_>, leaf: &Node, found: &Standing) -> String {
+fn action(outline: &Outline<'_>, leaf: &Node, found: &TaskVerdict) -> String {
     let name = title(leaf);
     match (leaf.state, found) {
         (State::Blocked | State::Failed, _) => {
             format!("Resolve the {} state of {name}", leaf.state.words())
         }
-        (State::Stored(Status::InProgress), Standing::Passed(_)) => {
+        (State::Stored(TaskStatus::InProgress), TaskVerdict::Passed(_)) => {
             format!("Mark {name} complete, then {}", next(outline))
         }
-        (State::Stored(Status::InProgress), Standing::Failed(roles)) => {
+        (State::Stored(TaskStatus::InProgress), TaskVerdict::Failed(roles)) => {
             format!("Have what {} found in {name} fixed, then ask for another look", list(roles))
         }
-        (State::Stored(Status::InProgress), Standing::Undecided(roles)) => {
+        (State::Stored(TaskStatus::InProgress), TaskVerdict::Undecided(roles)) => {
             format!("Ask {} again about {name}: there is an answer without a verdict", list(roles))
         }
-        (State::Stored(Status::InProgress), Standing::Awaiting(roles)) => {
+        (State::Stored(TaskStatus::InProgress), TaskVerdict::Awaiting(roles)) => {
             format!(
                 "Check whether {} has answered about {name}, then record the verdict",
                 list(roles)
@@ -256,7 +260,7 @@ fn action(outline: &Outline<'_>, leaf: &Node, found: &Standing) -> String {
             let id = &leaf.task.id;
             format!("Close {name} with `convoke task done {id}`, or have it reviewed first")
         }
-        (State::Stored(Status::InProgress), Standing::Unjudged) => {
+        (State::Stored(TaskStatus::InProgress), TaskVerdict::Unjudged) => {
             format!("Check whether {name} is done, then {}", next(outline))
         }
         (State::Waiting, _) => {

@@ -9,10 +9,10 @@ mod shapes;
 
 use self::minimal::Minimal;
 use super::layout::{read, render};
-use super::{Facts, Fit, SkillText};
+use super::{Fit, SkillText, WakeFacts};
 use crate::cut::{self, Accept};
 use crate::skill::SkillId;
-use crate::skill::prune::{Level, Pruned};
+use crate::skill::prune::{PruneLevel, Pruned};
 use crate::task::outline::Outline;
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
@@ -33,20 +33,20 @@ const LONG_LIST: usize = 40;
 
 /// What a wake-up must fit into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct WakeLimits {
     /// The most tokens that it may cost.
     pub budget: Budget,
     /// The most bytes that its carrier hands on whole.
     pub most_bytes: Option<usize>,
 }
 
-impl From<Budget> for Room {
+impl From<Budget> for WakeLimits {
     fn from(budget: Budget) -> Self {
         Self { budget, most_bytes: None }
     }
 }
 
-impl Room {
+impl WakeLimits {
     pub(super) fn holds(self, text: &str, tokenizer: &dyn Tokenizer) -> bool {
         self.most_bytes.is_none_or(|most| text.len() <= most)
             && tokenizer.count(Text::new(text)) <= self.budget.tokens()
@@ -93,13 +93,13 @@ pub struct Shape {
     /// The most characters of the new message.
     pub(super) message: Option<usize>,
     /// What stays in the skill.
-    level: Level,
+    level: PruneLevel,
     /// Where the skill is cut.
     cut: Option<CharOffset>,
 }
 
 impl Shape {
-    fn full(facts: &Facts<'_>) -> Self {
+    fn full(facts: &WakeFacts<'_>) -> Self {
         Self {
             activity: facts.activity.len(),
             line: None,
@@ -108,7 +108,7 @@ impl Shape {
             short_titles: false,
             pins: facts.pins.len(),
             message: None,
-            level: Level::WHOLE,
+            level: PruneLevel::WHOLE,
             cut: None,
         }
     }
@@ -129,7 +129,7 @@ impl Shape {
 
 /// One step of shortening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ShorteningStep {
     /// Old messages that are long are cut short; unread ones never are.
     ShortActivity,
     /// Activity goes, oldest first, down to three lines.
@@ -162,7 +162,7 @@ pub enum Step {
     Minimal,
 }
 
-impl Step {
+impl ShorteningStep {
     /// The contract's steps, in order.
     const SEED: [Self; 8] = [
         Self::LessActivity,
@@ -223,7 +223,7 @@ pub struct WakeUp {
     /// What it costs.
     pub cost: Tokens,
     /// What was done to make it fit.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ShorteningStep>,
     /// Whether it costs more than the budget.
     pub over_budget: bool,
     /// The stored messages whose whole text it holds. All other unread ones stay unread, and the
@@ -235,8 +235,8 @@ impl WakeUp {
     pub(super) fn new(
         text: String,
         read: Vec<i64>,
-        steps: Vec<Step>,
-        room: Room,
+        steps: Vec<ShorteningStep>,
+        room: WakeLimits,
         tokenizer: &dyn Tokenizer,
     ) -> Self {
         let cost = tokenizer.count(Text::new(&text));
@@ -248,12 +248,12 @@ impl WakeUp {
 ///
 /// With [`Fit::Kept`] the text always fits. With [`Fit::Seed`] it is delivered as it is when nothing
 /// more may go, and the result says so.
-pub fn wake_up(facts: &Facts<'_>, room: Room, tokenizer: &dyn Tokenizer) -> WakeUp {
+pub fn wake_up(facts: &WakeFacts<'_>, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
     let shape = Shape::full(facts);
     let mut fitting = Fitting { facts, shape, room, tokenizer, steps: Vec::new() };
-    let steps: &[Step] = match facts.fit {
-        Fit::Seed => &Step::SEED,
-        Fit::Kept => &Step::KEPT,
+    let steps: &[ShorteningStep] = match facts.fit {
+        Fit::Seed => &ShorteningStep::SEED,
+        Fit::Kept => &ShorteningStep::KEPT,
     };
     for step in steps {
         if fitting.fits() {
@@ -284,11 +284,11 @@ pub fn wake_up(facts: &Facts<'_>, room: Room, tokenizer: &dyn Tokenizer) -> Wake
 }
 
 struct Fitting<'a> {
-    facts: &'a Facts<'a>,
+    facts: &'a WakeFacts<'a>,
     shape: Shape,
-    room: Room,
+    room: WakeLimits,
     tokenizer: &'a dyn Tokenizer,
-    steps: Vec<Step>,
+    steps: Vec<ShorteningStep>,
 }
 
 impl Fitting<'_> {
@@ -297,28 +297,33 @@ impl Fitting<'_> {
     }
 
     /// Takes a step, and records it if it changed anything.
-    fn take(&mut self, step: Step) {
+    fn take(&mut self, step: ShorteningStep) {
         let before = render(self.facts, &self.shape);
         match step {
-            Step::ShortActivity => self.shape.line = Some(SHORT_LINE),
-            Step::LessActivity => self.activity_down_to(3),
-            Step::PlanTask => self.shape.plan = PlanForm::Task,
-            Step::SkillExplanations => self.shape.level.explanations = false,
-            Step::SkillDiagrams => self.shape.level.diagrams = false,
-            Step::PlanFiles => self.shape.plan = PlanForm::HeadingAndFiles,
-            Step::NoActivity => self.activity_down_to(0),
-            Step::ShortTasks if self.shape.tasks == TaskForm::Full => {
+            ShorteningStep::ShortActivity => self.shape.line = Some(SHORT_LINE),
+            ShorteningStep::LessActivity => self.activity_down_to(3),
+            ShorteningStep::PlanTask => self.shape.plan = PlanForm::Task,
+            ShorteningStep::SkillExplanations => self.shape.level.explanations = false,
+            ShorteningStep::SkillDiagrams => self.shape.level.diagrams = false,
+            ShorteningStep::PlanFiles => self.shape.plan = PlanForm::HeadingAndFiles,
+            ShorteningStep::NoActivity => self.activity_down_to(0),
+            ShorteningStep::ShortTasks if self.shape.tasks == TaskForm::Full => {
                 self.shape.tasks = TaskForm::Short;
             }
-            Step::ShortTitles => self.shape.short_titles = true,
-            Step::SkillCut => self.cut_skill(),
-            Step::NearTasks if self.has_long_list() => self.shape.tasks = TaskForm::Near(AROUND),
-            Step::FewTasks if self.is_skill_crowded_out() => {
+            ShorteningStep::ShortTitles => self.shape.short_titles = true,
+            ShorteningStep::SkillCut => self.cut_skill(),
+            ShorteningStep::NearTasks if self.has_long_list() => {
+                self.shape.tasks = TaskForm::Near(AROUND)
+            }
+            ShorteningStep::FewTasks if self.is_skill_crowded_out() => {
                 self.shape.tasks = TaskForm::Near(FEW);
             }
-            Step::ShortMessage => self.cut_message(),
-            Step::ShortTasks | Step::NearTasks | Step::FewTasks | Step::Minimal => {}
-            Step::FewerPins => {
+            ShorteningStep::ShortMessage => self.cut_message(),
+            ShorteningStep::ShortTasks
+            | ShorteningStep::NearTasks
+            | ShorteningStep::FewTasks
+            | ShorteningStep::Minimal => {}
+            ShorteningStep::FewerPins => {
                 while self.shape.pins > 0 && !self.fits() {
                     self.shape.pins -= 1;
                 }
@@ -339,7 +344,7 @@ impl Fitting<'_> {
         let without =
             render(self.facts, &Shape { cut: Some(CharOffset::START), ..self.shape.clone() });
         let budget = self.room.budget.get();
-        let three_quarters = Room {
+        let three_quarters = WakeLimits {
             budget: Budget::at_least_one(budget - budget / 4),
             most_bytes: self.room.most_bytes.map(|most| most - most / 4),
         };
@@ -404,35 +409,41 @@ impl Fitting<'_> {
                     shape.tasks = TaskForm::Near(wider);
                 }
             };
-            self.try_back(&[Step::FewTasks], near);
+            self.try_back(&[ShorteningStep::FewTasks], near);
         }
-        self.try_back(&[Step::NearTasks, Step::FewTasks], |shape| {
+        self.try_back(&[ShorteningStep::NearTasks, ShorteningStep::FewTasks], |shape| {
             if matches!(shape.tasks, TaskForm::Near(_)) {
                 shape.tasks = TaskForm::Full;
             }
         });
         for plan in [PlanForm::Task, PlanForm::Full] {
-            let step = if plan == PlanForm::Full { Step::PlanTask } else { Step::PlanFiles };
+            let step = if plan == PlanForm::Full {
+                ShorteningStep::PlanTask
+            } else {
+                ShorteningStep::PlanFiles
+            };
             self.try_back(&[step], |shape| shape.plan = shape.plan.max(plan));
         }
-        self.try_back(&[Step::SkillDiagrams], |shape| shape.level.diagrams = true);
-        self.try_back(&[Step::SkillExplanations], |shape| shape.level.explanations = true);
-        self.try_back(&[Step::ShortTitles], |shape| shape.short_titles = false);
+        self.try_back(&[ShorteningStep::SkillDiagrams], |shape| shape.level.diagrams = true);
+        self.try_back(&[ShorteningStep::SkillExplanations], |shape| {
+            shape.level.explanations = true
+        });
+        self.try_back(&[ShorteningStep::ShortTitles], |shape| shape.short_titles = false);
         while self.shape.activity < whole.activity {
             let lines = self.shape.activity + 1;
             let mut undone = Vec::new();
             let is_all = lines == whole.activity;
-            undone.extend((lines >= 3 || is_all).then_some(Step::NoActivity));
-            undone.extend(is_all.then_some(Step::LessActivity));
+            undone.extend((lines >= 3 || is_all).then_some(ShorteningStep::NoActivity));
+            undone.extend(is_all.then_some(ShorteningStep::LessActivity));
             self.try_back(&undone, |shape| shape.activity = lines);
             if self.shape.activity < lines {
                 break;
             }
         }
-        self.try_back(&[Step::ShortActivity], |shape| shape.line = None);
+        self.try_back(&[ShorteningStep::ShortActivity], |shape| shape.line = None);
     }
 
-    fn try_back(&mut self, undone: &[Step], change: impl FnOnce(&mut Shape)) {
+    fn try_back(&mut self, undone: &[ShorteningStep], change: impl FnOnce(&mut Shape)) {
         let before = self.shape.clone();
         change(&mut self.shape);
         if self.shape == before {
@@ -451,11 +462,11 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::deeds::{Known, NextActionRule};
-    use super::super::{NewMessage, Order, PlanText, Profile};
+    use super::super::{NewMessage, Order, PlanText, WakeProfile};
     use super::*;
     use crate::message::ActivityLine;
     use crate::pin::fixture::pins;
-    use crate::plan::Plan;
+    use crate::plan::ParsedPlan;
     use crate::scope::AgentName;
     use crate::skill::prune::Forms;
     use crate::task::State;
@@ -469,9 +480,9 @@ mod tests {
         trees(tasks(lines), |task| State::of(task.status, None))
     }
 
-    fn facts<'a>(roots: &'a [Node], profile: Profile, plan: &'a str) -> Facts<'a> {
+    fn facts<'a>(roots: &'a [Node], profile: WakeProfile, plan: &'a str) -> WakeFacts<'a> {
         let line = |text: &str| ActivityLine { text: text.to_owned(), message: None };
-        Facts {
+        WakeFacts {
             reader: AgentName::parse("june").unwrap(),
             profile,
             order: Order::Contract,
@@ -483,7 +494,7 @@ mod tests {
                 others: Vec::new(),
             },
             outline: Some(Outline::new(roots, &current_path(roots))),
-            plan: Some(PlanText::Found { file: PLAN_FILE, plan: Plan::parse(plan) }),
+            plan: Some(PlanText::Found { file: PLAN_FILE, plan: ParsedPlan::parse(plan) }),
             activity: vec![
                 line("- 10:32 - @backend: \"Task 2 implementation complete, ready for review\""),
                 line("- 10:33 - You dispatched spec-reviewer subagent"),
@@ -502,7 +513,7 @@ mod tests {
         }
     }
 
-    fn rendered(facts: &Facts<'_>, budget: u64) -> WakeUp {
+    fn rendered(facts: &WakeFacts<'_>, budget: u64) -> WakeUp {
         wake_up(facts, Budget::new(budget).unwrap().into(), &Estimate)
     }
 
@@ -552,7 +563,7 @@ The spec review passed. You should:
     fn the_orchestrators_wake_up_is_the_worked_example() {
         let roots = grown(LOGIN);
         let facts =
-            facts(&roots, Profile::Orchestrator, "[Summarized plan content or key sections]\n");
+            facts(&roots, WakeProfile::Orchestrator, "[Summarized plan content or key sections]\n");
         let wake_up = rendered(&facts, 8000);
         assert_eq!(wake_up.text, SEED);
         assert_eq!(wake_up.text.chars().count(), 1_297);
@@ -563,7 +574,7 @@ The spec review passed. You should:
     #[test]
     fn an_agents_wake_up_has_four_parts() {
         let roots = grown("1 - 1 a in_progress Task 1: A");
-        let mut facts = facts(&roots, Profile::Agent, "");
+        let mut facts = facts(&roots, WakeProfile::Agent, "");
         facts.activity.clear();
         assert_eq!(
             rendered(&facts, 8000).text,
@@ -583,7 +594,7 @@ The spec review passed. You should:
     #[test]
     fn what_must_not_be_missed_can_come_first() {
         let roots = grown(LOGIN);
-        let mut facts = facts(&roots, Profile::Orchestrator, "plan");
+        let mut facts = facts(&roots, WakeProfile::Orchestrator, "plan");
         facts.order = Order::CriticalFirst;
         let text = rendered(&facts, 8000).text;
         let headings: Vec<_> = text.lines().filter(|line| line.starts_with("## ")).collect();
@@ -598,14 +609,14 @@ The spec review passed. You should:
                 "## Current Skill"
             ]
         );
-        facts.profile = Profile::Agent;
+        facts.profile = WakeProfile::Agent;
         assert!(rendered(&facts, 8000).text.starts_with("\n## Your Current Task\n"));
     }
 
     // W-31: empty middle sections go with their headings; the last two never do.
     #[test]
     fn an_orchestrator_with_nothing_to_do_is_told_so() {
-        let mut facts = facts(&[], Profile::Orchestrator, "");
+        let mut facts = facts(&[], WakeProfile::Orchestrator, "");
         facts.outline = None;
         facts.plan = None;
         facts.activity.clear();
@@ -628,7 +639,7 @@ The spec review passed. You should:
     fn the_next_action_follows_the_message_and_the_list() {
         let next = |lines: &str, message: &str| {
             let roots = grown(lines);
-            let mut facts = facts(&roots, Profile::Orchestrator, "");
+            let mut facts = facts(&roots, WakeProfile::Orchestrator, "");
             facts.message.as_mut().unwrap().content = message.to_owned();
             let text = rendered(&facts, 8000).text;
             text.split("## Your Next Action\n").nth(1).unwrap().to_owned()
@@ -657,20 +668,20 @@ The spec review passed. You should:
     fn a_plan_is_shown_by_its_opening_and_the_current_task() {
         let roots = grown(LOGIN);
         let plan = "# Auth\n\n---\n\n### Task 1: x\n\n### Task 2: Add login endpoint\n\nbody\n";
-        let text = rendered(&facts(&roots, Profile::Orchestrator, plan), 8000).text;
+        let text = rendered(&facts(&roots, WakeProfile::Orchestrator, plan), 8000).text;
         let shown = "**File:** docs/plans/2025-12-24-authentication.md\n\n# Auth\n\n\
                      ### Task 2: Add login endpoint\n\nbody\n\n## Current Tasks\n";
         assert!(text.contains(shown), "{text}");
-        let mut missing = facts(&roots, Profile::Orchestrator, "");
+        let mut missing = facts(&roots, WakeProfile::Orchestrator, "");
         missing.plan = Some(PlanText::Missing { file: "gone.md" });
         assert!(rendered(&missing, 8000).text.contains("(plan file not found: gone.md)"));
     }
 
     /// Facts that can be shortened by every step.
-    fn long_facts(roots: &[Node]) -> Facts<'_> {
+    fn long_facts(roots: &[Node]) -> WakeFacts<'_> {
         let mut facts = facts(
             roots,
-            Profile::Orchestrator,
+            WakeProfile::Orchestrator,
             "# Plan\n\nopening opening opening opening opening opening\n\n---\n\n\
              ### Task 9: Last\n\n**Files:**\n- a.rs\n\nbody body body body body body body body\n",
         );
@@ -690,14 +701,14 @@ The spec review passed. You should:
         let lines: Vec<_> =
             (1..9).map(|n| format!("{n} - {n} - completed Task {n}: Done")).collect();
         let roots = grown(&format!("{}\n9 - 9 - in_progress Task 9: Last", lines.join("\n")));
-        let facts = Facts { fit: Fit::Seed, ..long_facts(&roots) };
+        let facts = WakeFacts { fit: Fit::Seed, ..long_facts(&roots) };
         let full = rendered(&facts, 8000);
         assert!(full.steps.is_empty());
         let mut seen = Vec::new();
         for budget in (1..full.cost.tenths() / 10).rev() {
             let shorter = rendered(&facts, budget);
             assert!(shorter.over_budget || shorter.cost <= Tokens::whole(budget));
-            assert!(Step::SEED.starts_with(&shorter.steps), "{:?}", shorter.steps);
+            assert!(ShorteningStep::SEED.starts_with(&shorter.steps), "{:?}", shorter.steps);
             assert!(shorter.steps.len() >= seen.len(), "less room never needs fewer steps");
             assert!(
                 shorter.text.contains("## New Message\n@spec-reviewer: \"Spec review complete.")
@@ -705,11 +716,11 @@ The spec review passed. You should:
             assert!(shorter.text.contains("Task 9: Last (in progress)  <-- CURRENT"));
             seen = shorter.steps;
         }
-        assert_eq!(seen, Step::SEED);
+        assert_eq!(seen, ShorteningStep::SEED);
         let first = (1..full.cost.tenths() / 10)
             .rev()
             .map(|budget| rendered(&facts, budget))
-            .find(|it| it.steps.contains(&Step::PlanTask))
+            .find(|it| it.steps.contains(&ShorteningStep::PlanTask))
             .unwrap();
         assert_eq!(first.text.matches("@a: \"message").count(), 3, "down to three, not further");
     }
@@ -718,7 +729,7 @@ The spec review passed. You should:
     #[test]
     fn what_is_missing_from_a_skill_is_named() {
         let roots = grown(LOGIN);
-        let facts = Facts { fit: Fit::Seed, ..long_facts(&roots) };
+        let facts = WakeFacts { fit: Fit::Seed, ..long_facts(&roots) };
         let full = rendered(&facts, 8000).cost.tenths() / 10;
         let texts: Vec<_> = (1..full).map(|budget| rendered(&facts, budget)).collect();
         assert!(texts.iter().any(|it| it.text.contains("> omitted sections: Example\n")));
@@ -733,10 +744,10 @@ The spec review passed. You should:
     fn rules_come_first_and_stay() {
         let roots = grown(LOGIN);
         for (profile, order) in [
-            (Profile::Agent, Order::Contract),
-            (Profile::Agent, Order::CriticalFirst),
-            (Profile::Orchestrator, Order::Contract),
-            (Profile::Orchestrator, Order::CriticalFirst),
+            (WakeProfile::Agent, Order::Contract),
+            (WakeProfile::Agent, Order::CriticalFirst),
+            (WakeProfile::Orchestrator, Order::Contract),
+            (WakeProfile::Orchestrator, Order::CriticalFirst),
         ] {
             let mut facts = long_facts(&roots);
             (facts.profile, facts.order) = (profile, order);
@@ -750,7 +761,7 @@ The spec review passed. You should:
                     || text.starts_with("=== RULES OF THE USER ===\n")
                     || text.starts_with("2 pinned rules do not fit here");
                 assert!(is_told, "{budget}: {text}");
-                let is_cut = woken.steps.contains(&Step::FewerPins);
+                let is_cut = woken.steps.contains(&ShorteningStep::FewerPins);
                 assert!(!is_cut || budget < 500, "{budget}");
                 if budget < 45 {
                     continue;
@@ -769,7 +780,7 @@ The spec review passed. You should:
         let lines: Vec<_> =
             (1..1200).map(|n| format!("{n} - {n} - pending Task {n}: To be done")).collect();
         let roots = grown(&lines.join("\n"));
-        let mut facts = facts(&roots, Profile::Orchestrator, "# Plan\n");
+        let mut facts = facts(&roots, WakeProfile::Orchestrator, "# Plan\n");
         let content = "A long story. ".repeat(100_000);
         facts.message = Some(NewMessage { from: AgentName::known("ana"), content });
         let woken = rendered(&facts, 2000);

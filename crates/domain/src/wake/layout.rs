@@ -2,7 +2,7 @@
 
 use super::fit::{PlanForm, Shape, TaskForm};
 use super::next_step;
-use super::{Facts, Fit, Order, PlanText, Profile};
+use super::{Fit, Order, PlanText, WakeFacts, WakeProfile};
 use crate::message::{ActivityLine, quote};
 use crate::pin;
 use crate::plan;
@@ -13,14 +13,14 @@ use crate::text::{CharOffset, Text};
 const NONE: &str = "(none)";
 
 /// Renders the facts in a shape.
-pub(super) fn render(facts: &Facts<'_>, shape: &Shape) -> String {
+pub(super) fn render(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     if shape.short_titles && facts.short_outline.is_some() {
         let outline = facts.short_outline.clone();
-        return render(&Facts { outline, short_outline: None, ..facts.clone() }, shape);
+        return render(&WakeFacts { outline, short_outline: None, ..facts.clone() }, shape);
     }
     let text = match facts.profile {
-        Profile::Agent => agent(facts, shape),
-        Profile::Orchestrator => orchestrator(facts, shape),
+        WakeProfile::Agent => agent(facts, shape),
+        WakeProfile::Orchestrator => orchestrator(facts, shape),
     };
     match pin::block(&facts.pins, shape.pins).as_str() {
         "" => text,
@@ -29,7 +29,7 @@ pub(super) fn render(facts: &Facts<'_>, shape: &Shape) -> String {
 }
 
 /// Returns the stored unread messages that are shown whole in a shape.
-pub(super) fn read(facts: &Facts<'_>, shape: &Shape) -> Vec<i64> {
+pub(super) fn read(facts: &WakeFacts<'_>, shape: &Shape) -> Vec<i64> {
     let new = facts.message_id.filter(|_| !is_message_cut(facts, shape));
     let recent = kept_activity(facts, shape).into_iter().filter_map(|line| line.message);
     recent.chain(new).collect()
@@ -40,7 +40,7 @@ pub(super) fn unread_line(count: usize, reader: &AgentName) -> String {
     format!("({count} more unread to you: `convoke inbox {reader} --mark`)")
 }
 
-fn agent(facts: &Facts<'_>, shape: &Shape) -> String {
+fn agent(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let skill = skill(facts, shape);
     let tasks = tasks(facts, shape).unwrap_or_else(|| NONE.to_owned());
     let recent = activity(facts, shape).unwrap_or_else(|| NONE.to_owned());
@@ -56,7 +56,7 @@ fn agent(facts: &Facts<'_>, shape: &Shape) -> String {
     format!("\n{}\n", sections.join("\n\n"))
 }
 
-fn orchestrator(facts: &Facts<'_>, shape: &Shape) -> String {
+fn orchestrator(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let head = facts.skill.id.as_ref().map_or(String::new(), |id| {
         format!("You are using `{}` to {}.\n\n", id.bare(), id.purpose())
     });
@@ -75,7 +75,7 @@ fn orchestrator(facts: &Facts<'_>, shape: &Shape) -> String {
     sections.into_iter().flatten().collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
-fn skill(facts: &Facts<'_>, shape: &Shape) -> String {
+fn skill(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let others = facts.skill.others.iter().map(|(id, path)| format!("Also follow: {id} ({path})"));
     let others: Vec<_> = others.collect();
     let mut parts = facts.skill.notices.clone();
@@ -86,7 +86,7 @@ fn skill(facts: &Facts<'_>, shape: &Shape) -> String {
     parts.join("\n")
 }
 
-fn plan_section(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
+fn plan_section(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     let plan = facts.plan.as_ref()?;
     let file = plan.file();
     let excerpt = match plan {
@@ -107,7 +107,7 @@ fn plan_section(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
     Some(format!("## Active Plan\n**File:** {file}{body}"))
 }
 
-fn excerpt(plan: &plan::Plan<'_>, number: &str, form: PlanForm) -> String {
+fn excerpt(plan: &plan::ParsedPlan<'_>, number: &str, form: PlanForm) -> String {
     let task = plan.task(number);
     match (form, task) {
         (PlanForm::Full, Some(task)) if plan.opening.is_empty() => task.text.to_owned(),
@@ -120,7 +120,12 @@ fn excerpt(plan: &plan::Plan<'_>, number: &str, form: PlanForm) -> String {
 }
 
 /// Says what a shortened plan lacks, and where that is.
-fn left_out(plan: &plan::Plan<'_>, number: &str, form: PlanForm, file: &str) -> Option<String> {
+fn left_out(
+    plan: &plan::ParsedPlan<'_>,
+    number: &str,
+    form: PlanForm,
+    file: &str,
+) -> Option<String> {
     let opening = (form != PlanForm::Full && !plan.opening.is_empty()).then_some("the opening");
     let task = plan.task(number).filter(|_| form == PlanForm::HeadingAndFiles);
     let steps = task.filter(|task| task.heading_and_files().len() < task.text.len());
@@ -130,7 +135,7 @@ fn left_out(plan: &plan::Plan<'_>, number: &str, form: PlanForm, file: &str) -> 
     (!missing.is_empty()).then(|| format!("> shortened: without {missing}; read `{file}`"))
 }
 
-fn tasks(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
+fn tasks(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     let outline = facts.outline.as_ref()?;
     let lines = match shape.tasks {
         TaskForm::Near(around) => outline.near_lines(around),
@@ -141,7 +146,7 @@ fn tasks(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
 }
 
 /// The two lines under the task list; nothing when everything is done.
-fn place(facts: &Facts<'_>) -> String {
+fn place(facts: &WakeFacts<'_>) -> String {
     let outline = facts.outline.as_ref();
     match outline.and_then(|outline| outline.position().zip(next_step::line(facts, outline))) {
         Some((position, next)) => {
@@ -151,7 +156,7 @@ fn place(facts: &Facts<'_>) -> String {
     }
 }
 
-fn activity(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
+fn activity(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     let line = |line: &ActivityLine| match shape.line {
         Some(most) if line.message.is_none() => clipped(&line.text, most),
         Some(_) | None => line.text.clone(),
@@ -169,7 +174,7 @@ fn activity(facts: &Facts<'_>, shape: &Shape) -> Option<String> {
 }
 
 /// Returns the lines that are shown: with [`Fit::Kept`], unread messages before all others.
-fn kept_activity<'a>(facts: &'a Facts<'_>, shape: &Shape) -> Vec<&'a ActivityLine> {
+fn kept_activity<'a>(facts: &'a WakeFacts<'_>, shape: &Shape) -> Vec<&'a ActivityLine> {
     let is_unread = |line: &ActivityLine| facts.fit == Fit::Kept && line.message.is_some();
     let lines = facts.activity.iter().enumerate();
     let (unread, others): (Vec<_>, Vec<_>) = lines.partition(|(_, line)| is_unread(line));
@@ -179,12 +184,12 @@ fn kept_activity<'a>(facts: &'a Facts<'_>, shape: &Shape) -> Vec<&'a ActivityLin
     kept.into_iter().map(|(_, line)| line).collect()
 }
 
-fn is_message_cut(facts: &Facts<'_>, shape: &Shape) -> bool {
+fn is_message_cut(facts: &WakeFacts<'_>, shape: &Shape) -> bool {
     let content = facts.message.as_ref().map(|message| Text::new(&message.content).chars());
     content.zip(shape.message).is_some_and(|(chars, most)| chars > most)
 }
 
-fn message(facts: &Facts<'_>, shape: &Shape) -> String {
+fn message(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let Some(message) = &facts.message else { return with_count(NONE.to_owned(), 0, facts, shape) };
     let most = shape.message.unwrap_or(usize::MAX);
     match cut_message(&message.content, most, &facts.reader) {
@@ -197,7 +202,7 @@ fn message(facts: &Facts<'_>, shape: &Shape) -> String {
 }
 
 /// Adds how many unread messages are neither shown nor announced otherwise.
-fn with_count(shown: String, announced: usize, facts: &Facts<'_>, shape: &Shape) -> String {
+fn with_count(shown: String, announced: usize, facts: &WakeFacts<'_>, shape: &Shape) -> String {
     match facts.unread.saturating_sub(read(facts, shape).len() + announced) {
         0 => shown,
         left => format!("{shown}\n{}", unread_line(left, &facts.reader)),

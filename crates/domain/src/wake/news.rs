@@ -1,7 +1,7 @@
 //! What an agent is told that still has its memory: where it stands, and what was said to it.
 
 use super::fit::minimal::Minimal;
-use super::fit::{Room, SHORT_MESSAGE, Step, WakeUp};
+use super::fit::{SHORT_MESSAGE, ShorteningStep, WakeLimits, WakeUp};
 use super::layout::{cut_message, unread_line};
 use super::{Fit, NewMessage};
 use crate::message::quote;
@@ -22,7 +22,7 @@ pub struct Unread {
 
 /// Where an agent stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place<'a> {
+pub struct NewsPlace<'a> {
     /// What its task is part of.
     pub phase: Option<&'a str>,
     /// The task's number among the parts, from one; 0 without a task.
@@ -33,7 +33,7 @@ pub struct Place<'a> {
     pub task: Option<&'a str>,
 }
 
-impl Place<'_> {
+impl NewsPlace<'_> {
     fn line(self) -> String {
         let Self { phase, number, of, task } = self;
         let (phase, task) = (phase.unwrap_or(NONE), task.unwrap_or(NONE));
@@ -47,7 +47,7 @@ pub struct News<'a> {
     /// Who is told.
     pub reader: &'a AgentName,
     /// Where it stands.
-    pub place: Place<'a>,
+    pub place: NewsPlace<'a>,
     /// The newest unread messages to it, oldest first.
     pub messages: &'a [Unread],
     /// How many stored messages to it are unread in all.
@@ -61,7 +61,7 @@ pub struct News<'a> {
 impl News<'_> {
     /// Renders the line that says where the agent stands, and the messages, oldest first. Of those
     /// that there is no room for the oldest go first, and they are counted.
-    pub fn wake_up(&self, room: Room, tokenizer: &dyn Tokenizer) -> WakeUp {
+    pub fn wake_up(&self, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
         let most = self.messages.len();
         let mut choices: Vec<_> = (1..=most).rev().map(|shown| (shown, None)).collect();
         if most == 0 {
@@ -75,8 +75,10 @@ impl News<'_> {
             let (text, read) = self.render(shown, chars);
             if self.fit == Fit::Seed || room.holds(&text, tokenizer) {
                 let steps = match (shown < most, chars) {
-                    (_, Some(_)) => vec![Step::LessActivity, Step::ShortMessage],
-                    (true, None) => vec![Step::LessActivity],
+                    (_, Some(_)) => {
+                        vec![ShorteningStep::LessActivity, ShorteningStep::ShortMessage]
+                    }
+                    (true, None) => vec![ShorteningStep::LessActivity],
                     (false, None) => Vec::new(),
                 };
                 return WakeUp::new(text, read, steps, room, tokenizer);
@@ -121,7 +123,7 @@ mod tests {
     use super::*;
     use crate::token::{Budget, Estimate};
 
-    fn told(place: Place<'_>, messages: &[&str], unread: usize, budget: u64) -> WakeUp {
+    fn told(place: NewsPlace<'_>, messages: &[&str], unread: usize, budget: u64) -> WakeUp {
         let from = AgentName::known("ana");
         let stored = messages.iter().zip(1..).map(|(content, id)| Unread {
             id: Some(id),
@@ -136,10 +138,10 @@ mod tests {
             fit: Fit::Kept,
             pins: &[],
         };
-        news.wake_up(Room::from(Budget::at_least_one(budget)), &Estimate)
+        news.wake_up(WakeLimits::from(Budget::at_least_one(budget)), &Estimate)
     }
 
-    const PLACE: Place<'_> = Place {
+    const PLACE: NewsPlace<'_> = NewsPlace {
         phase: Some("Task 2: Add login endpoint"),
         number: 2,
         of: 3,
@@ -160,7 +162,7 @@ mod tests {
 
     #[test]
     fn without_a_task_or_a_message_it_says_so() {
-        let told = told(Place::default(), &[], 0, 8000);
+        let told = told(NewsPlace::default(), &[], 0, 8000);
         assert_eq!(told.text, "Phase: (none) | Task 0/0: (none)\n\n(none)\n");
     }
 

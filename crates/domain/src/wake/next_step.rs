@@ -1,6 +1,6 @@
 //! What comes next for the orchestrator: by deeds, or as the original read it from a message.
 
-use super::Facts;
+use super::WakeFacts;
 use super::deeds::{self, NextActionRule};
 use crate::skill::SkillId;
 use crate::task::outline::{Outline, reviewer};
@@ -8,7 +8,7 @@ use crate::task::tree::Node;
 
 /// How the work that a message reports on went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum WorkOutcome {
     /// It has to be done again.
     Fail,
     /// It is done.
@@ -17,7 +17,7 @@ pub enum Outcome {
     Unknown,
 }
 
-impl Outcome {
+impl WorkOutcome {
     /// Reads a message. Bad news wins over good: "approved" beside "not compliant" is no approval.
     pub fn of(message: &str) -> Self {
         const BAD: [&str; 8] = [
@@ -51,7 +51,7 @@ fn has_word_starting(words: &str, start: &str) -> bool {
 }
 
 /// Renders what is under "Your Next Action".
-pub(super) fn render(facts: &Facts<'_>) -> String {
+pub(super) fn render(facts: &WakeFacts<'_>) -> String {
     match facts.known.rule {
         NextActionRule::Deeds => deeds::render(facts),
         NextActionRule::Seed => by_words(facts),
@@ -59,7 +59,7 @@ pub(super) fn render(facts: &Facts<'_>) -> String {
 }
 
 /// Renders the line under the task list.
-pub(super) fn line(facts: &Facts<'_>, outline: &Outline<'_>) -> Option<String> {
+pub(super) fn line(facts: &WakeFacts<'_>, outline: &Outline<'_>) -> Option<String> {
     match facts.known.rule {
         NextActionRule::Deeds => deeds::line(facts, outline),
         NextActionRule::Seed => outline.next_action(),
@@ -67,14 +67,14 @@ pub(super) fn line(facts: &Facts<'_>, outline: &Outline<'_>) -> Option<String> {
 }
 
 /// Renders the original's sentence and numbered list, by the words of the message.
-fn by_words(facts: &Facts<'_>) -> String {
+fn by_words(facts: &WakeFacts<'_>) -> String {
     let skill = facts.skill.id.as_ref().map_or("current", |id| id.bare());
     let go_on = format!("Continue with the {skill} workflow");
     let outline = facts.outline.as_ref();
     let leaf = outline.and_then(Outline::leaf);
     let (sentence, mut steps) = match (&facts.message, outline.zip(leaf)) {
         (Some(message), Some((outline, leaf))) => {
-            after_message(Outcome::of(&message.content), outline, leaf, facts)
+            after_message(WorkOutcome::of(&message.content), outline, leaf, facts)
         }
         (Some(_), None) => ("Read the new message and decide.".to_owned(), Vec::new()),
         (None, Some((outline, _))) => {
@@ -90,15 +90,15 @@ fn by_words(facts: &Facts<'_>) -> String {
 }
 
 fn after_message(
-    outcome: Outcome,
+    outcome: WorkOutcome,
     outline: &Outline<'_>,
     leaf: &Node,
-    facts: &Facts<'_>,
+    facts: &WakeFacts<'_>,
 ) -> (String, Vec<String>) {
     let work = leaf.task.content.to_lowercase();
     let label = outline.label().unwrap_or_default();
     match outcome {
-        Outcome::Pass => {
+        WorkOutcome::Pass => {
             let next = match (outline.next_part(), outline.next_top_task()) {
                 (Some(part), _) => {
                     format!("Dispatch {} subagent for {label}", role(&part.task.content))
@@ -112,14 +112,14 @@ fn after_message(
             };
             (format!("The {work} passed."), vec![format!("Mark {work} subtask complete"), next])
         }
-        Outcome::Fail => (
+        WorkOutcome::Fail => (
             format!("The {work} found issues."),
             vec![
                 format!("Send the issues to the implementer of {label}"),
                 format!("Dispatch {} subagent again for {label}", role(&leaf.task.content)),
             ],
         ),
-        Outcome::Unknown => (
+        WorkOutcome::Unknown => (
             "Read the new message and decide.".to_owned(),
             vec![format!("Update {work} if its state changed")],
         ),
@@ -142,7 +142,7 @@ mod tests {
     // W-38
     #[test]
     fn a_message_passes_fails_or_says_nothing() {
-        use Outcome::{Fail, Pass, Unknown};
+        use WorkOutcome::{Fail, Pass, Unknown};
         let cases = [
             ("Spec review complete. All requirements met, no extras added.", Pass),
             ("Review complete, approved with no issues", Pass),
@@ -160,7 +160,7 @@ mod tests {
             ("", Unknown),
         ];
         for (message, expected) in cases {
-            assert_eq!(Outcome::of(message), expected, "{message}");
+            assert_eq!(WorkOutcome::of(message), expected, "{message}");
         }
     }
 

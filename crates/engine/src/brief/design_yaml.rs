@@ -6,9 +6,9 @@
 use std::path::Path;
 
 use convoke_domain::brief::diagnostic::Diagnostic;
-use convoke_domain::brief::name::Priority;
+use convoke_domain::brief::name::DocumentPriority;
 use convoke_domain::brief::settings::{DesignDir, Layer};
-use convoke_domain::finding::Finding;
+use convoke_domain::finding::FileFinding;
 use convoke_domain::token::Budget;
 use serde_json::{Map, Value};
 
@@ -34,9 +34,9 @@ pub struct DesignYaml {
 /// Reads the project's file.
 pub fn read(project: &Path) -> DesignYaml {
     match file::read(&project.join(PATH), MAX_BYTES) {
-        Finding::Absent => DesignYaml::default(),
-        Finding::Unreadable(reason) => DesignYaml::broken(&reason.to_string()),
-        Finding::Text(text) => parse(&text),
+        FileFinding::Absent => DesignYaml::default(),
+        FileFinding::Unreadable(reason) => DesignYaml::broken(&reason.to_string()),
+        FileFinding::Text(text) => parse(&text),
     }
 }
 
@@ -124,10 +124,10 @@ impl DesignYaml {
         usable
     }
 
-    fn priority(&mut self, section: &Map<String, Value>) -> Option<Priority> {
+    fn priority(&mut self, section: &Map<String, Value>) -> Option<DocumentPriority> {
         let entries = self
             .take(section, "priority", "a list of bare names", |value| value.as_array().cloned())?;
-        let (priority, refused) = Priority::read(entries.iter().filter_map(Value::as_str));
+        let (priority, refused) = DocumentPriority::read(entries.iter().filter_map(Value::as_str));
         let other_kinds = entries.iter().filter(|entry| !entry.is_string()).map(Value::to_string);
         let refused = refused.into_iter().map(str::to_owned).chain(other_kinds);
         self.diagnostics.extend(refused.map(|entry| Diagnostic::PriorityRejected { entry }));

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use convoke_domain::design::citation::{Citation, MOST, Missing};
-use convoke_domain::finding::Finding;
+use convoke_domain::finding::FileFinding;
 
 use crate::file;
 use crate::git::known_files;
@@ -55,11 +55,11 @@ impl Lookup<'_> {
 
     fn judge(&self, citation: &Citation, path: &Path) -> Option<Missing> {
         match file::read_below(self.project, path, MAX_BYTES) {
-            Finding::Text(text) => {
+            FileFinding::Text(text) => {
                 citation.judge(u32::try_from(text.lines().count()).unwrap_or(u32::MAX))
             }
-            Finding::Absent => Some(Missing::NoFile),
-            Finding::Unreadable(_) => Some(Missing::Unchecked),
+            FileFinding::Absent => Some(Missing::NoFile),
+            FileFinding::Unreadable(_) => Some(Missing::Unchecked),
         }
     }
 

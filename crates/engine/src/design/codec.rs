@@ -15,7 +15,7 @@ use convoke_domain::design::event::{
 use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::seat::Available;
 use convoke_domain::design::voting_block::{MarkerWord, Poll};
-use convoke_domain::lane::collected::Status;
+use convoke_domain::lane::collected::CollectedStatus;
 use convoke_domain::lane::event::Usage;
 use serde::{Deserialize, Serialize};
 
@@ -266,7 +266,7 @@ impl LaneBody {
 
     fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
         let end = LaneEnd {
-            status: read.known(&self.status, Status::parse(&self.status))?,
+            status: read.known(&self.status, CollectedStatus::parse(&self.status))?,
             reason: self.reason,
             answer: self.answer.into(),
             agent: self.agent,

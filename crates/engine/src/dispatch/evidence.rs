@@ -12,9 +12,9 @@ use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::review::Review;
 use convoke_domain::hook::Client;
 use convoke_domain::receipt::path::base_name;
-use convoke_domain::receipt::quotation::{Quotation, Source, quotations};
+use convoke_domain::receipt::quotation::{QuotableFile, Quotation, quotations};
 use convoke_domain::receipt::sought::Sought;
-use convoke_domain::receipt::{Demanded, Read, Receipt, Seen, Standing, Weight, receipts};
+use convoke_domain::receipt::{Demanded, Read, ReadState, Receipt, Seen, Weight, receipts};
 
 use self::contents::Now;
 use super::feature::MAX_BYTES;
@@ -198,7 +198,7 @@ pub fn evidence(record: &Record<'_>, demands: &[Demand]) -> Result<Evidence, NoE
 /// What a client keeps is truer than what it prints. Only where it has no trace of a file, the
 /// client may have been ended before it wrote that down.
 fn truer(kept: Receipt, printed: Receipt) -> Receipt {
-    let has_no_trace = kept.standing == Standing::NotRead { attempts: 0 };
+    let has_no_trace = kept.standing == ReadState::NotRead { attempts: 0 };
     let is_better = printed.standing.weight() != Weight::Refuted;
     if has_no_trace && is_better { printed } else { kept }
 }
@@ -301,7 +301,7 @@ pub fn quoted(review: &Review, project: &Path, documents: &[PathBuf]) -> Vec<Vec
             add(named.to_owned(), &path);
         }
     }
-    let sources: Vec<_> = files.iter().map(|(name, text)| Source { name, text }).collect();
+    let sources: Vec<_> = files.iter().map(|(name, text)| QuotableFile { name, text }).collect();
     let of = |issue: &convoke_domain::dispatch::review::Issue| {
         quotations(&issue.description, issue.location.as_deref(), &sources)
     };

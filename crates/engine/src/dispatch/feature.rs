@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::artifact::FeatureArtifact;
 use convoke_domain::dispatch::required::Prd;
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::receipt::path;
 use serde_json::Value;
 
@@ -110,7 +110,7 @@ impl Feature {
 
     /// Reads a document. Its text goes into prompts, so a link in a cloned repository must not lead
     /// to the user's other files.
-    pub fn read(&self, artifact: &Artifact) -> Finding {
+    pub fn read(&self, artifact: &FeatureArtifact) -> FileFinding {
         let dir = fs::canonicalize(&self.dir).unwrap_or_else(|_| self.dir.clone());
         let project = find_above(&dir, None).unwrap_or(dir);
         file::read_inside(&project, &self.dir.join(artifact.file()), MAX_BYTES)
@@ -118,7 +118,7 @@ impl Feature {
 
     /// Tells where the PRD is, with remarks about that.
     pub fn prd(&self, project: &Path) -> (Prd, Vec<String>) {
-        if fs::metadata(self.dir.join(Artifact::PRD.file())).is_ok_and(|it| it.is_file()) {
+        if fs::metadata(self.dir.join(FeatureArtifact::PRD.file())).is_ok_and(|it| it.is_file()) {
             return (Prd::InFeature, Vec::new());
         }
         let Some(source) = &self.meta.brainstorm_source else { return (Prd::None, Vec::new()) };
@@ -143,9 +143,9 @@ impl Meta {
     fn read(path: &Path) -> (Self, Vec<String>) {
         let remark = |text: String| (Self::default(), vec![text]);
         let text = match file::read(path, MAX_BYTES) {
-            Finding::Absent => return (Self::default(), Vec::new()),
-            Finding::Unreadable(reason) => return remark(format!("meta_unreadable: {reason}")),
-            Finding::Text(text) => text,
+            FileFinding::Absent => return (Self::default(), Vec::new()),
+            FileFinding::Unreadable(reason) => return remark(format!("meta_unreadable: {reason}")),
+            FileFinding::Text(text) => text,
         };
         let Ok(value) = serde_json::from_str::<Value>(&text) else {
             return remark("meta_malformed".to_owned());
@@ -179,10 +179,10 @@ pub(super) fn folders(folder: &Path) -> BTreeSet<String> {
 }
 
 /// Says why a document gives no text.
-pub(super) fn reason(finding: &Finding) -> Option<Unreadable> {
+pub(super) fn reason(finding: &FileFinding) -> Option<Unreadable> {
     match finding {
-        Finding::Unreadable(reason) => Some(*reason),
-        Finding::Absent | Finding::Text(_) => None,
+        FileFinding::Unreadable(reason) => Some(*reason),
+        FileFinding::Absent | FileFinding::Text(_) => None,
     }
 }
 
@@ -264,9 +264,9 @@ mod tests {
         };
         link(outside.path(), "design.md");
         link(Path::new("../../shared.md"), "spec.md");
-        let read = |name: &str| feature.read(&Artifact::parse(name).unwrap());
-        assert_eq!(read("design"), Finding::Unreadable(Unreadable::OutsideDir));
-        assert_eq!(read("spec"), Finding::Text(String::new()));
+        let read = |name: &str| feature.read(&FeatureArtifact::parse(name).unwrap());
+        assert_eq!(read("design"), FileFinding::Unreadable(Unreadable::OutsideDir));
+        assert_eq!(read("spec"), FileFinding::Text(String::new()));
     }
 
     // D-1: by folder, by name, by number.

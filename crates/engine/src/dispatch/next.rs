@@ -7,15 +7,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::artifact::FeatureArtifact;
 use convoke_domain::dispatch::history::fallback;
 use convoke_domain::dispatch::prompt::note;
-use convoke_domain::dispatch::rate::Mode;
+use convoke_domain::dispatch::rate::DispatchMode;
 use convoke_domain::dispatch::resume::{
-    Decision, Delta, Fresh, GuardBase, ResumeState, Situation, decide,
+    Delta, Fresh, GuardBase, ResumeDecision, ResumeState, Situation, decide,
 };
 use convoke_domain::dispatch::resumed_prompt::{self, Wording};
-use convoke_domain::dispatch::role::{Form, Role};
+use convoke_domain::dispatch::role::{DispatchRole, PromptForm};
 use convoke_domain::scope::Scope;
 use convoke_domain::text::Text;
 use convoke_store::Store;
@@ -61,7 +61,7 @@ pub struct NextRequest<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     /// What was decided.
-    pub decision: Decision,
+    pub decision: ResumeDecision,
     /// The text.
     pub prompt: String,
     /// How long a fresh start's prompt is, in characters.
@@ -154,8 +154,8 @@ pub fn next(
 }
 
 /// What a role looks at: its document, all that it reads of the feature, or the whole project.
-fn watched(feature: &Feature, role: &Role, fresh: &Dispatch) -> Watched {
-    let at = |artifact: &Artifact| feature.dir.join(artifact.file());
+fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> Watched {
+    let at = |artifact: &FeatureArtifact| feature.dir.join(artifact.file());
     let required = || {
         let of_project = fresh.references.iter().filter(|it| !role.reads.contains(&it.artifact));
         of_project.filter_map(|reference| reference.path.as_ref()).map(PathBuf::from)
@@ -183,14 +183,15 @@ fn delta(changes: Option<&Changes>, chars: Option<u64>, committed: Option<&Commi
 }
 
 /// Of one document the numbers say nothing, so they are not sent.
-fn sent_stat<'a>(changes: &'a Changes, role: &Role) -> &'a str {
+fn sent_stat<'a>(changes: &'a Changes, role: &DispatchRole) -> &'a str {
     if role.takes_files { &changes.stat } else { "" }
 }
 
 /// Counts all that a resumed prompt tells a session it has not seen: what changed, and what was done
 /// about the issues. An implementer is sent no summary of its own work.
-fn sent_chars(changes: &Changes, role: &Role, summary: &str) -> u64 {
-    let summary = if role.form == Form::Fix { "" } else { summary.trim_matches(['\r', '\n']) };
+fn sent_chars(changes: &Changes, role: &DispatchRole, summary: &str) -> u64 {
+    let summary =
+        if role.form == PromptForm::Fix { "" } else { summary.trim_matches(['\r', '\n']) };
     chars(sent_stat(changes, role)) + chars(&changes.diff) + chars(summary)
 }
 
@@ -203,7 +204,7 @@ fn made(
     feature: &Feature,
     project: &Path,
     request: &NextRequest<'_>,
-    decision: &Decision,
+    decision: &ResumeDecision,
     fresh: &Dispatch,
     changes: Option<&Changes>,
 ) -> Result<String, DispatchError> {
@@ -213,15 +214,15 @@ fn made(
         noted.iteration.note = Some(note(request.wording, order.role.form));
         return Ok(assemble(feature, project, &noted)?.prompt);
     }
-    let (Decision::Resume { .. }, Some(changes)) = (decision, changes) else {
+    let (ResumeDecision::Resume { .. }, Some(changes)) = (decision, changes) else {
         return Ok(fresh.prompt.clone());
     };
-    if order.role.form == Form::Fix {
+    if order.role.form == PromptForm::Fix {
         let issues = order.iteration.issues;
         return Ok(resumed_prompt::fix(issues, &changes.files, order.files));
     }
     let stat = sent_stat(changes, order.role);
-    let parts = resumed_prompt::Parts {
+    let parts = resumed_prompt::ResumedPromptParts {
         iteration: order.iteration.number,
         max: order.iteration.max,
         summary: request.summary,
@@ -237,18 +238,18 @@ fn made(
 }
 
 fn remembered(
-    decision: &Decision,
+    decision: &ResumeDecision,
     prompt: &str,
     first: u64,
     iteration: u32,
     head: Option<String>,
 ) -> Round {
     let (mode, agent_id) = match decision {
-        Decision::Resume { agent_id } => (Mode::Resume, Some(agent_id.clone())),
-        Decision::Fresh { reason: Fresh::ResumeFailed | Fresh::AgentLost, .. } => {
-            (Mode::Fallback, None)
+        ResumeDecision::Resume { agent_id } => (DispatchMode::Resume, Some(agent_id.clone())),
+        ResumeDecision::Fresh { reason: Fresh::ResumeFailed | Fresh::AgentLost, .. } => {
+            (DispatchMode::Fallback, None)
         }
-        Decision::Fresh { .. } => (Mode::Fresh, None),
+        ResumeDecision::Fresh { .. } => (DispatchMode::Fresh, None),
     };
     let state = ResumeState {
         agent_id,
@@ -259,12 +260,12 @@ fn remembered(
     Round { mode, prompt_chars: chars(prompt), state, seen: None }
 }
 
-fn log(feature: &Feature, role: &str, iteration: u32, decision: &Decision) -> io::Result<()> {
+fn log(feature: &Feature, role: &str, iteration: u32, decision: &ResumeDecision) -> io::Result<()> {
     match decision {
-        Decision::Fresh { log: Some(reason), .. } => {
+        ResumeDecision::Fresh { log: Some(reason), .. } => {
             review_history::append(feature, &fallback(role, iteration, reason))
         }
-        Decision::Fresh { log: None, .. } | Decision::Resume { .. } => Ok(()),
+        ResumeDecision::Fresh { log: None, .. } | ResumeDecision::Resume { .. } => Ok(()),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::artifact::FeatureArtifact;
 use convoke_domain::dispatch::pattern::PathPattern;
 use convoke_domain::dispatch::required::Reference;
-use convoke_domain::dispatch::role::{Profile, Role};
+use convoke_domain::dispatch::role::{DispatchRole, PromptProfile};
 
 use super::feature::Feature;
 use super::references;
@@ -31,8 +31,8 @@ pub struct RoleFilesError {
 pub fn demanded(
     feature: &Feature,
     project: &Path,
-    role: &Role,
-    profile: Profile,
+    role: &DispatchRole,
+    profile: PromptProfile,
     changed: &[String],
 ) -> Result<(Vec<Reference>, Vec<String>), RoleFilesError> {
     let (mut all, mut remarks) = references(feature, project, &role.reads(profile));
@@ -77,12 +77,12 @@ struct Files<'a> {
 
 impl Files<'_> {
     /// Returns a path of a role that is a folder, which no agent can read.
-    fn folder(&self, role: &Role) -> Option<String> {
+    fn folder(&self, role: &DispatchRole) -> Option<String> {
         let mut paths = role.required.iter().filter_map(PathPattern::path);
         paths.find(|path| self.project.join(path).is_dir())
     }
 
-    fn required(&self, role: &Role, all: &mut Vec<Reference>, remarks: &mut Vec<String>) {
+    fn required(&self, role: &DispatchRole, all: &mut Vec<Reference>, remarks: &mut Vec<String>) {
         let mut listed: Option<Vec<String>> = None;
         for pattern in &role.required {
             if let Some(path) = pattern.path() {
@@ -132,7 +132,7 @@ impl Files<'_> {
         let absolute = std::path::absolute(self.project.join(&path));
         let absolute = absolute.unwrap_or_else(|_| self.project.join(&path));
         Reference {
-            artifact: Artifact::in_project(path),
+            artifact: FeatureArtifact::in_project(path),
             path: Some(absolute.display().to_string()),
         }
     }
@@ -153,11 +153,11 @@ mod tests {
 
     use super::*;
 
-    fn role(required: &[&str], reads_diff: bool) -> Role {
+    fn role(required: &[&str], reads_diff: bool) -> DispatchRole {
         let name = RoleName::parse("implement/code-simplifier").unwrap();
         let known = Roles::default().find(&name).cloned().unwrap();
         let required = required.iter().map(|it| PathPattern::parse(it).unwrap()).collect();
-        Role { reads: Vec::new(), required, reads_diff, ..known }
+        DispatchRole { reads: Vec::new(), required, reads_diff, ..known }
     }
 
     fn project() -> tempfile::TempDir {
@@ -170,10 +170,10 @@ mod tests {
         top
     }
 
-    fn shown(top: &Path, role: &Role, changed: &[&str]) -> String {
+    fn shown(top: &Path, role: &DispatchRole, changed: &[&str]) -> String {
         let feature = Feature::of_project(top);
         let changed: Vec<_> = changed.iter().map(ToString::to_string).collect();
-        match demanded(&feature, top, role, Profile::Seed, &changed) {
+        match demanded(&feature, top, role, PromptProfile::Seed, &changed) {
             Ok((found, remarks)) => {
                 let names = found.iter().map(|it| it.artifact.file().to_owned());
                 names.chain(remarks).collect::<Vec<_>>().join(" ")

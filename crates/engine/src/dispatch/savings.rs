@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use convoke_domain::dispatch::artifact::Artifact;
-use convoke_domain::dispatch::prompt::{Iteration, Parts, prompt};
+use convoke_domain::dispatch::artifact::FeatureArtifact;
+use convoke_domain::dispatch::prompt::{Iteration, PromptParts, prompt};
 use convoke_domain::dispatch::required::{Prd, Reference, block};
-use convoke_domain::dispatch::role::{Profile, Role, Roles};
+use convoke_domain::dispatch::role::{DispatchRole, PromptProfile, Roles};
 use convoke_domain::dispatch::savings::{Costs, FeatureSizes, Frame, costs};
 use convoke_domain::dispatch::texts::{returns, rubric};
-use convoke_domain::finding::Finding;
+use convoke_domain::finding::FileFinding;
 use convoke_domain::text::Text;
 
 use super::feature::{Feature, MAX_BYTES, folders, reason};
@@ -56,7 +56,7 @@ pub fn measure(features: &Path, project: &Path, roles: &Roles, framing: Framing)
             let costs = costs(
                 role,
                 &sizes,
-                frame(role, &feature, sizes.chars.contains_key(&Artifact::PRD), framing),
+                frame(role, &feature, sizes.chars.contains_key(&FeatureArtifact::PRD), framing),
             );
             *sum = sum.plus(costs);
             savings.all = savings.all.plus(costs);
@@ -69,12 +69,12 @@ pub fn measure(features: &Path, project: &Path, roles: &Roles, framing: Framing)
 /// Measures a feature's documents; `None` if it is not complete.
 fn sizes(feature: &Feature, project: &Path) -> Option<FeatureSizes> {
     let mut sizes = FeatureSizes::default();
-    for artifact in Artifact::ALL {
+    for artifact in FeatureArtifact::ALL {
         let found = feature.read(&artifact);
         if reason(&found).is_some() {
             return None;
         }
-        if let Finding::Text(text) = found {
+        if let FileFinding::Text(text) = found {
             let text = text.trim_end_matches(['\r', '\n']);
             sizes.chars.insert(artifact, Text::new(text).chars());
         }
@@ -82,21 +82,23 @@ fn sizes(feature: &Feature, project: &Path) -> Option<FeatureSizes> {
     if let (Prd::Source(path), _) = feature.prd(project)
         && let Some(text) = file::text(Path::new(&path), MAX_BYTES)
     {
-        sizes.chars.insert(Artifact::PRD, Text::new(text.trim_end_matches(['\r', '\n'])).chars());
+        sizes
+            .chars
+            .insert(FeatureArtifact::PRD, Text::new(text.trim_end_matches(['\r', '\n'])).chars());
     }
     sizes.prd_sections = prd_sections(feature, project).map_or(0, |text| Text::new(&text).chars());
     sizes.is_complete().then_some(sizes)
 }
 
 /// Measures a role's prompt without any document in it.
-fn frame(role: &Role, feature: &Feature, has_prd: bool, framing: Framing) -> Frame {
+fn frame(role: &DispatchRole, feature: &Feature, has_prd: bool, framing: Framing) -> Frame {
     let dir = feature.dir.display().to_string();
     let prd = if has_prd { Prd::InFeature } else { Prd::None };
-    let length = |profile: Profile, listed: bool| {
+    let length = |profile: PromptProfile, listed: bool| {
         let reads = role.reads(profile);
         let references: Vec<_> =
             reads.iter().map(|it| Reference::resolve(it, &dir, &prd)).collect();
-        let text = prompt(&Parts {
+        let text = prompt(&PromptParts {
             role,
             profile,
             rubric: rubric(role),
@@ -117,9 +119,9 @@ fn frame(role: &Role, feature: &Feature, has_prd: bool, framing: Framing) -> Fra
         }
     };
     Frame {
-        pasted: length(Profile::Seed, false),
-        seed: length(Profile::Seed, true),
-        all_reference: length(Profile::AllReference, true),
+        pasted: length(PromptProfile::Seed, false),
+        seed: length(PromptProfile::Seed, true),
+        all_reference: length(PromptProfile::AllReference, true),
     }
 }
 

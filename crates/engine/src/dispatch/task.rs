@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use convoke_domain::dispatch::artifact::Artifact;
-use convoke_domain::dispatch::extract::{Found, Rules, Scoped, scope, titled};
+use convoke_domain::dispatch::artifact::FeatureArtifact;
+use convoke_domain::dispatch::extract::{FoundSection, Rules, Scoped, scope, titled};
 use convoke_domain::dispatch::project_context::context;
 use convoke_domain::dispatch::required::{Prd, Reference};
 use convoke_domain::dispatch::task_list::{NoTasks, References, tasks};
-use convoke_domain::dispatch::task_prompt::{NO_REFERENCES, Parts, TaskOrder, prompt};
+use convoke_domain::dispatch::task_prompt::{NO_REFERENCES, TaskOrder, TaskPromptParts, prompt};
 
 use super::feature::{Feature, MAX_BYTES};
 use super::project::project_context;
@@ -35,7 +35,7 @@ pub struct TaskRequest<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// Of which document.
-    pub artifact: Artifact,
+    pub artifact: FeatureArtifact,
     /// By which id; `None` for all of it.
     pub id: Option<String>,
     /// The heading, where one was found.
@@ -87,14 +87,14 @@ pub fn assemble(
     root: &Path,
     request: &TaskRequest<'_>,
 ) -> Result<TaskDispatch, TaskError> {
-    let list = text(feature, &Artifact::TASKS)?;
+    let list = text(feature, &FeatureArtifact::TASKS)?;
     let all = tasks(&list)?;
     let task = all.iter().find(|task| task.number == request.number).ok_or_else(|| {
         let known = all.iter().map(|task| task.number.to_owned()).collect();
         TaskError::NoSuchTask { number: request.number.to_owned(), known }
     })?;
     let is_twice = all.iter().filter(|it| it.number == request.number).count() > 1;
-    let mut reads = vec![&Artifact::PRD, &Artifact::SPEC];
+    let mut reads = vec![&FeatureArtifact::PRD, &FeatureArtifact::SPEC];
     let prd = if request.prd_sections { prd_sections(feature, project) } else { None };
     if prd.is_some() {
         reads.remove(0);
@@ -110,7 +110,7 @@ pub fn assemble(
         diagnostics.push("partial_refs".to_owned());
     }
     let mut choices = Vec::new();
-    let mut scoped = |artifact: Artifact, ids: &[String]| {
+    let mut scoped = |artifact: FeatureArtifact, ids: &[String]| {
         let document = match text(feature, &artifact) {
             Ok(document) => document,
             Err(DispatchError::NoTarget { .. } | DispatchError::Files(_)) => {
@@ -124,11 +124,11 @@ pub fn assemble(
         };
         Some(scoped_text(&artifact, &document, ids, request.rules, &mut choices))
     };
-    let design = scoped(Artifact::DESIGN, &ids.design);
-    let plan = scoped(Artifact::PLAN, &ids.plan);
+    let design = scoped(FeatureArtifact::DESIGN, &ids.design);
+    let plan = scoped(FeatureArtifact::PLAN, &ids.plan);
     let project = project_context(feature, root).as_ref().and_then(context);
     let prompt = prompt(
-        &Parts {
+        &TaskPromptParts {
             task: task.body,
             done_when: task.done_when(),
             design: design.as_deref(),
@@ -146,7 +146,7 @@ pub fn assemble(
 }
 
 fn scoped_text(
-    artifact: &Artifact,
+    artifact: &FeatureArtifact,
     document: &str,
     ids: &[String],
     rules: Rules,
@@ -173,7 +173,7 @@ fn scoped_text(
     text
 }
 
-fn chosen(artifact: &Artifact, id: &str, found: &Found<'_>) -> Choice {
+fn chosen(artifact: &FeatureArtifact, id: &str, found: &FoundSection<'_>) -> Choice {
     let reason = if found.shortened {
         format!("the first heading that fits `{id}` without its last part")
     } else {
@@ -191,7 +191,7 @@ fn chosen(artifact: &Artifact, id: &str, found: &Found<'_>) -> Choice {
 /// Returns the two sections of the PRD that an implementer once was given.
 pub(super) fn prd_sections(feature: &Feature, project: &Path) -> Option<String> {
     let text = match feature.prd(project).0 {
-        Prd::InFeature => text(feature, &Artifact::PRD).ok()?,
+        Prd::InFeature => text(feature, &FeatureArtifact::PRD).ok()?,
         Prd::Source(path) => file::text(Path::new(&path), MAX_BYTES)?,
         Prd::None => return None,
     };

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use convoke_domain::tree::paths::Paths;
-use convoke_domain::tree::sidecar::{Mode, Note, Request};
-use convoke_domain::tree::{Reason, Status};
+use convoke_domain::tree::sidecar::{Note, TreeMode, TreeRequest};
+use convoke_domain::tree::{DirtyReason, TreeStatus};
 
 use super::diff::run;
 use super::listing::{status, stored_now};
@@ -31,14 +31,14 @@ pub fn write_baseline(folder: &Path, path: &Path) -> bool {
 }
 
 /// Looks at a tree as it is asked to, and leaves the note and its lists where they belong.
-pub fn check(folder: &Path, request: &Request) -> Note {
+pub fn check(folder: &Path, request: &TreeRequest) -> Note {
     let sidecar = request.sidecar.as_deref().map(Path::new);
     if sidecar.is_some_and(Path::is_dir) {
-        return Note::unknown(Some(request.mode), Some(Reason::BadSidecarPath));
+        return Note::unknown(Some(request.mode), Some(DirtyReason::BadSidecarPath));
     }
     let note = match request.mode {
-        Mode::Checkpoint => checkpoint(folder),
-        Mode::Baseline => against_baseline(folder, request.baseline.as_deref(), sidecar),
+        TreeMode::Checkpoint => checkpoint(folder),
+        TreeMode::Baseline => against_baseline(folder, request.baseline.as_deref(), sidecar),
     };
     leave(sidecar, note)
 }
@@ -50,7 +50,7 @@ fn leave(sidecar: Option<&Path>, note: Note) -> Note {
         return note;
     }
     std::fs::remove_file(path).ok();
-    Note::unknown(note.mode, Some(Reason::BadSidecarPath))
+    Note::unknown(note.mode, Some(DirtyReason::BadSidecarPath))
 }
 
 /// Reads a note; what is not there says that nothing is known.
@@ -59,16 +59,16 @@ pub fn read(path: &Path) -> Note {
 }
 
 fn checkpoint(folder: &Path) -> Note {
-    let mode = Some(Mode::Checkpoint);
+    let mode = Some(TreeMode::Checkpoint);
     let found = Repository::at(folder).ok().and_then(|found| status(&found, &[]).ok());
     match found {
-        None => Note::unknown(mode, Some(Reason::StatusFailed)),
+        None => Note::unknown(mode, Some(DirtyReason::StatusFailed)),
         Some(lines) if lines.is_empty() => {
-            Note { status: Status::Clean, ..Note::unknown(mode, None) }
+            Note { status: TreeStatus::Clean, ..Note::unknown(mode, None) }
         }
         Some(_) => {
-            let reason = Some(Reason::CheckpointDirty);
-            Note { status: Status::Dirty, ..Note::unknown(mode, reason) }
+            let reason = Some(DirtyReason::CheckpointDirty);
+            Note { status: TreeStatus::Dirty, ..Note::unknown(mode, reason) }
         }
     }
 }
@@ -77,7 +77,7 @@ fn against_baseline(folder: &Path, baseline: Option<&str>, sidecar: Option<&Path
     let baseline = baseline.and_then(|path| read_list(Path::new(path)));
     let unknown = Note {
         has_baseline: Some(baseline.is_some()),
-        ..Note::unknown(Some(Mode::Baseline), None)
+        ..Note::unknown(Some(TreeMode::Baseline), None)
     };
     let beside =
         |ending: &str| sidecar.map(|path| PathBuf::from(format!("{}.{ending}", path.display())));
@@ -87,22 +87,22 @@ fn against_baseline(folder: &Path, baseline: Option<&str>, sidecar: Option<&Path
     }
     let compared = || {
         let tracked = tracked(folder)?;
-        let now = untracked(folder).ok_or(Reason::LsFilesFailed)?;
+        let now = untracked(folder).ok_or(DirtyReason::LsFilesFailed)?;
         let new = match &baseline {
             Some(before) => Some(now.without(before)),
             None if now.is_empty() => Some(now),
             // What cannot be told apart must not be listed: somebody might delete it.
             None => None,
         };
-        let tracked_at = list(&tracked, tracked_file.as_deref(), Reason::TrackedWriteFailed)?;
+        let tracked_at = list(&tracked, tracked_file.as_deref(), DirtyReason::TrackedWriteFailed)?;
         let new_at = match &new {
-            Some(new) => list(new, new_file.as_deref(), Reason::UntrackedWriteFailed)?,
+            Some(new) => list(new, new_file.as_deref(), DirtyReason::UntrackedWriteFailed)?,
             None => None,
         };
         let (status, reason) = match (&new, tracked.is_empty()) {
-            (None, _) => (Status::Unknown, Some(Reason::BaselineMissing)),
-            (Some(new), true) if new.is_empty() => (Status::Clean, None),
-            (Some(_), _) => (Status::Dirty, Some(Reason::WorkingTreeDirty)),
+            (None, _) => (TreeStatus::Unknown, Some(DirtyReason::BaselineMissing)),
+            (Some(new), true) if new.is_empty() => (TreeStatus::Clean, None),
+            (Some(_), _) => (TreeStatus::Dirty, Some(DirtyReason::WorkingTreeDirty)),
         };
         let note = unknown.clone();
         Ok(Note { status, reason, tracked: tracked_at, new_untracked: new_at, ..note })
@@ -111,7 +111,11 @@ fn against_baseline(folder: &Path, baseline: Option<&str>, sidecar: Option<&Path
 }
 
 /// Writes a list that is not empty, and returns where it is.
-fn list(paths: &Paths, file: Option<&Path>, failed: Reason) -> Result<Option<String>, Reason> {
+fn list(
+    paths: &Paths,
+    file: Option<&Path>,
+    failed: DirtyReason,
+) -> Result<Option<String>, DirtyReason> {
     let Some(file) = file.filter(|_| !paths.is_empty()) else { return Ok(None) };
     write(file, paths).ok_or(failed)?;
     Ok(Some(file.display().to_string()))
@@ -130,28 +134,32 @@ fn read_list(path: &Path) -> Option<Paths> {
     Paths::parse(&bytes)
 }
 
-fn tracked(folder: &Path) -> Result<Paths, Reason> {
-    let repository = Repository::at(folder).map_err(|_| Reason::DiffFailed)?;
+fn tracked(folder: &Path) -> Result<Paths, DirtyReason> {
+    let repository = Repository::at(folder).map_err(|_| DirtyReason::DiffFailed)?;
     let names = ["--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-relative"];
     let submodules = ["--ignore-submodules=dirty"];
-    let diff = |flags: &[&str], failed: Reason| {
+    let diff = |flags: &[&str], failed: DirtyReason| {
         let words = [&["diff"], flags, &names[..], &submodules[..]].concat();
         Paths::parse(&ask(&repository, &words, failed)?.stdout).ok_or(failed)
     };
-    let unstaged = diff(&[], Reason::DiffFailed)?;
+    let unstaged = diff(&[], DirtyReason::DiffFailed)?;
     let stored = stored_now(&repository);
     let stored = stored.iter().flat_map(|name| [name.as_bytes(), b"\0"].concat());
     let stored = Paths::parse(&stored.collect::<Vec<_>>()).unwrap_or_default();
-    Ok(unstaged.without(&stored).and(diff(&["--cached"], Reason::DiffCachedFailed)?))
+    Ok(unstaged.without(&stored).and(diff(&["--cached"], DirtyReason::DiffCachedFailed)?))
 }
 
 fn untracked(folder: &Path) -> Option<Paths> {
     let words = ["ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/"];
     let repository = Repository::at(folder).ok()?;
-    Paths::parse(&ask(&repository, &words, Reason::LsFilesFailed).ok()?.stdout)
+    Paths::parse(&ask(&repository, &words, DirtyReason::LsFilesFailed).ok()?.stdout)
 }
 
-fn ask(repository: &Repository, words: &[&str], failed: Reason) -> Result<Output, Reason> {
+fn ask(
+    repository: &Repository,
+    words: &[&str],
+    failed: DirtyReason,
+) -> Result<Output, DirtyReason> {
     let mut git = repository.git(View::Converted);
     run(git.args(words)).filter(|output| output.status.success()).ok_or(failed)
 }
@@ -186,10 +194,10 @@ mod tests {
             assert!(write_baseline(self.here(), &self.notes.path().join("baseline")));
         }
 
-        fn check(&self, mode: Mode) -> Note {
+        fn check(&self, mode: TreeMode) -> Note {
             let baseline = Some(self.note_path("baseline"));
             let sidecar = Some(self.note_path("o.dirty-tree"));
-            let note = check(self.here(), &Request { mode, baseline, sidecar });
+            let note = check(self.here(), &TreeRequest { mode, baseline, sidecar });
             assert_eq!(read(&self.notes.path().join("o.dirty-tree")), note, "it is left there");
             note
         }
@@ -204,10 +212,10 @@ mod tests {
     #[test]
     fn a_checkpoint_is_about_what_is_not_committed() {
         let watched = Watched::new();
-        assert_eq!(watched.check(Mode::Checkpoint).text(), "STATUS=clean\nMODE=checkpoint\n");
+        assert_eq!(watched.check(TreeMode::Checkpoint).text(), "STATUS=clean\nMODE=checkpoint\n");
         put(watched.here(), "new.md", "x");
         assert_eq!(
-            watched.check(Mode::Checkpoint).text(),
+            watched.check(TreeMode::Checkpoint).text(),
             "STATUS=dirty\nMODE=checkpoint\nREASON=checkpoint-dirty\n"
         );
     }
@@ -221,7 +229,7 @@ mod tests {
         put(watched.notes.path(), "precious", "kept");
         let note = watched.notes.path().join("o.dirty-tree");
         std::os::unix::fs::symlink(watched.notes.path().join("precious"), &note).unwrap();
-        assert_eq!(watched.check(Mode::Checkpoint).status, Status::Dirty);
+        assert_eq!(watched.check(TreeMode::Checkpoint).status, TreeStatus::Dirty);
         assert_eq!(fs::read_to_string(watched.notes.path().join("precious")).unwrap(), "kept");
         assert!(!note.is_symlink());
     }
@@ -236,14 +244,14 @@ mod tests {
         let baseline = fs::read_to_string(watched.note_path("baseline")).unwrap();
         assert_eq!(baseline, "a/b.md\0mine.md\0");
         assert_eq!(
-            watched.check(Mode::Baseline).text(),
+            watched.check(TreeMode::Baseline).text(),
             "STATUS=clean\nMODE=baseline\nUNTRACKED_BASELINE=present\n"
         );
         put(watched.here(), "spec.md", "two\n");
         put(watched.here(), "other.md", "two\n");
         did(watched.here(), &["add", "other.md"]);
         put(watched.here(), "new\nfile", "x");
-        let dirty = watched.check(Mode::Baseline);
+        let dirty = watched.check(TreeMode::Baseline);
         assert_eq!(watched.list("tracked-paths").as_deref(), Some("other.md\0spec.md\0"));
         assert_eq!(watched.list("new-untracked-paths").as_deref(), Some("new\nfile\0"));
         let path = watched.note_path("o.dirty-tree");
@@ -256,11 +264,11 @@ mod tests {
             )
         );
         // P-357: the same again, to the byte, with nothing else left beside it.
-        assert_eq!(watched.check(Mode::Baseline), dirty);
+        assert_eq!(watched.check(TreeMode::Baseline), dirty);
         assert_eq!(fs::read_dir(watched.notes.path()).unwrap().count(), 4);
         did(watched.here(), &["reset", "--quiet", "--hard"]);
         fs::remove_file(watched.here().join("new\nfile")).unwrap();
-        assert_eq!(watched.check(Mode::Baseline).status, Status::Clean);
+        assert_eq!(watched.check(TreeMode::Baseline).status, TreeStatus::Clean);
         assert_eq!(watched.list("tracked-paths"), None, "an old list would be wrong");
     }
 
@@ -268,14 +276,14 @@ mod tests {
     #[test]
     fn without_a_baseline_new_files_are_ambiguous() {
         let watched = Watched::new();
-        assert_eq!(watched.check(Mode::Baseline).status, Status::Clean, "nothing is new");
+        assert_eq!(watched.check(TreeMode::Baseline).status, TreeStatus::Clean, "nothing is new");
         put(watched.here(), "new.md", "x");
         for baseline in [None, Some("../x\0"), Some("new.md")] {
             if let Some(text) = baseline {
                 fs::write(watched.note_path("baseline"), text).unwrap();
             }
             assert_eq!(
-                watched.check(Mode::Baseline).text(),
+                watched.check(TreeMode::Baseline).text(),
                 "STATUS=unknown\nMODE=baseline\nUNTRACKED_BASELINE=missing\n\
                  REASON=baseline-missing-untracked-ambiguous\n"
             );
@@ -291,19 +299,19 @@ mod tests {
         let tree = asked(git(watched.here()).args(["rev-parse", "HEAD^{tree}"])).unwrap();
         let object = format!(".git/objects/{}/{}", &tree[..2], &tree[2..]);
         fs::remove_file(watched.here().join(object)).unwrap();
-        assert_eq!(watched.check(Mode::Baseline).reason, Some(Reason::DiffCachedFailed));
+        assert_eq!(watched.check(TreeMode::Baseline).reason, Some(DirtyReason::DiffCachedFailed));
         fs::write(watched.here().join(".git/index"), "garbage").unwrap();
-        assert_eq!(watched.check(Mode::Baseline).reason, Some(Reason::DiffFailed));
-        assert_eq!(watched.check(Mode::Checkpoint).reason, Some(Reason::StatusFailed));
+        assert_eq!(watched.check(TreeMode::Baseline).reason, Some(DirtyReason::DiffFailed));
+        assert_eq!(watched.check(TreeMode::Checkpoint).reason, Some(DirtyReason::StatusFailed));
         assert!(!write_baseline(watched.here(), &watched.notes.path().join("baseline")));
         assert!(!watched.notes.path().join("baseline").exists());
-        assert_eq!(read(Path::new("/nowhere")).status, Status::Unknown);
-        let request = Request {
-            mode: Mode::Checkpoint,
+        assert_eq!(read(Path::new("/nowhere")).status, TreeStatus::Unknown);
+        let request = TreeRequest {
+            mode: TreeMode::Checkpoint,
             baseline: None,
             sidecar: Some(watched.notes.path().display().to_string()),
         };
-        assert_eq!(check(watched.here(), &request).reason, Some(Reason::BadSidecarPath));
+        assert_eq!(check(watched.here(), &request).reason, Some(DirtyReason::BadSidecarPath));
     }
 
     // A list that cannot be written makes the rest unknown.
@@ -312,13 +320,13 @@ mod tests {
         let watched = Watched::new();
         watched.begin();
         for (ending, name, reason) in [
-            ("new-untracked-paths", "new.md", Reason::UntrackedWriteFailed),
-            ("tracked-paths", "spec.md", Reason::TrackedWriteFailed),
+            ("new-untracked-paths", "new.md", DirtyReason::UntrackedWriteFailed),
+            ("tracked-paths", "spec.md", DirtyReason::TrackedWriteFailed),
         ] {
             put(watched.here(), name, "x");
             fs::create_dir(watched.note_path(&format!("o.dirty-tree.{ending}"))).unwrap();
-            let note = watched.check(Mode::Baseline);
-            assert_eq!((note.status, note.reason), (Status::Unknown, Some(reason)));
+            let note = watched.check(TreeMode::Baseline);
+            assert_eq!((note.status, note.reason), (TreeStatus::Unknown, Some(reason)));
         }
     }
 }

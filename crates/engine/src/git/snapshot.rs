@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use convoke_domain::tree::kept::KeptTree;
-use convoke_domain::tree::{Reason, Status, Verdict};
+use convoke_domain::tree::{DirtyReason, TreeStatus, TreeVerdict};
 
 use super::diff::{asked, copy_index, head, run_under, shown};
 use super::guarded;
@@ -61,21 +61,21 @@ struct Seen {
 
 impl Snapshot {
     /// Looks at the whole working tree that a folder belongs to, until somebody asks it to stop.
-    pub fn take(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, Reason> {
+    pub fn take(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, DirtyReason> {
         let taken = Self::taken(folder, convoke, cancel);
-        taken.map_err(|reason| if cancel.is_asked() { Reason::LookStopped } else { reason })
+        taken.map_err(|reason| if cancel.is_asked() { DirtyReason::LookStopped } else { reason })
     }
 
-    fn taken(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, Reason> {
+    fn taken(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, DirtyReason> {
         let repository = Repository::at(folder).map_err(|error| match error {
             // Settings that git cannot read, or no git, are no reason to say nothing.
             NoRepository::Refused(_) | NoRepository::NoGit(_)
                 if super::checkout(folder).is_none() =>
             {
-                Reason::NotARepository
+                DirtyReason::NotARepository
             }
             NoRepository::Refused(_) | NoRepository::NoGit(_) | NoRepository::NoStandIn => {
-                Reason::LookFailed
+                DirtyReason::LookFailed
             }
         })?;
         let mut snapshot = Self {
@@ -90,11 +90,11 @@ impl Snapshot {
             settings: Watch::begin(&repository),
             repository,
         };
-        snapshot.staged = snapshot.staged_now(cancel).ok_or(Reason::LsFilesFailed)?;
+        snapshot.staged = snapshot.staged_now(cancel).ok_or(DirtyReason::LsFilesFailed)?;
         let known = snapshot.repository.git_dirs[0].join("index");
         let seen = snapshot.look(&known, "before", cancel)?;
         (snapshot.tree, snapshot.dirty, snapshot.large) = (seen.tree, seen.dirty, seen.large);
-        snapshot.filtered = snapshot.filtered_now(cancel).ok_or(Reason::LookFailed)?;
+        snapshot.filtered = snapshot.filtered_now(cancel).ok_or(DirtyReason::LookFailed)?;
         Ok(snapshot)
     }
 
@@ -108,20 +108,20 @@ impl Snapshot {
     }
 
     /// Says what became of it, as far as that is known when somebody asks it to stop.
-    pub fn compare(&self, cancel: &Cancel) -> Verdict {
-        let verdict = self.compared(cancel).unwrap_or_else(Verdict::unknown);
-        let is_stopped = cancel.is_asked() && verdict.status == Status::Unknown;
-        if is_stopped { Verdict::unknown(Reason::LookStopped) } else { verdict }
+    pub fn compare(&self, cancel: &Cancel) -> TreeVerdict {
+        let verdict = self.compared(cancel).unwrap_or_else(TreeVerdict::unknown);
+        let is_stopped = cancel.is_asked() && verdict.status == TreeStatus::Unknown;
+        if is_stopped { TreeVerdict::unknown(DirtyReason::LookStopped) } else { verdict }
     }
 
-    fn compared(&self, cancel: &Cancel) -> Result<Verdict, Reason> {
+    fn compared(&self, cancel: &Cancel) -> Result<TreeVerdict, DirtyReason> {
         // What was hashed before need not be hashed again, and marks in the index do not hide files.
         let before = self.scratch().join("before");
         let Seen { tree, large, .. } = self.look(&before, "after", cancel)?;
         let mut paths = if tree == self.tree {
             Vec::new()
         } else {
-            self.changed(&tree, cancel).ok_or(Reason::DiffFailed)?
+            self.changed(&tree, cancel).ok_or(DirtyReason::DiffFailed)?
         };
         let large_names: BTreeSet<_> = self.large.keys().chain(large.keys()).collect();
         let differs = |name: &&&OsString| self.large.get(**name) != large.get(**name);
@@ -137,20 +137,20 @@ impl Snapshot {
         paths.extend(settings);
         let is_switched = branch(&self.repository.top) != self.branch;
         paths.extend(is_switched.then(|| ".git/HEAD".to_owned()));
-        let staged = self.staged_now(cancel).ok_or(Reason::LsFilesFailed)?;
+        let staged = self.staged_now(cancel).ok_or(DirtyReason::LsFilesFailed)?;
         let reasons = [
-            (Reason::WorkingTreeDirty, is_changed),
-            (Reason::SettingsChanged, has_settings),
-            (Reason::BranchChanged, is_switched),
-            (Reason::CommitChanged, head(&self.repository.top) != self.commit),
-            (Reason::IndexChanged, staged != self.staged),
+            (DirtyReason::WorkingTreeDirty, is_changed),
+            (DirtyReason::SettingsChanged, has_settings),
+            (DirtyReason::BranchChanged, is_switched),
+            (DirtyReason::CommitChanged, head(&self.repository.top) != self.commit),
+            (DirtyReason::IndexChanged, staged != self.staged),
         ];
         let reason = reasons.into_iter().find(|(_, holds)| *holds);
-        Ok(reason.map_or(Verdict::CLEAN, |(reason, _)| Verdict::dirty(reason, paths)))
+        Ok(reason.map_or(TreeVerdict::CLEAN, |(reason, _)| TreeVerdict::dirty(reason, paths)))
     }
 
     /// Puts everything there is into a tree of git's, which is the same if everything is the same.
-    fn look(&self, known: &Path, name: &str, cancel: &Cancel) -> Result<Seen, Reason> {
+    fn look(&self, known: &Path, name: &str, cancel: &Cancel) -> Result<Seen, DirtyReason> {
         let index = self.scratch().join(name);
         copy_index(known, &index);
         let on_copy = || {
@@ -160,20 +160,20 @@ impl Snapshot {
         };
         let top = &self.repository.top;
         let listing = Listing::make(top, &on_copy, &[], New::Visible, cancel);
-        let listing = listing.ok_or(Reason::LsFilesFailed)?;
+        let listing = listing.ok_or(DirtyReason::LsFilesFailed)?;
         let stamps = listing.paths().filter_map(|name| Some((name.to_owned(), stamp(top, name)?)));
         let large: BTreeMap<_, _> = stamps.collect();
         let list = self.scratch().join("wanted");
         let small = listing.paths().filter(|name| !large.contains_key(*name));
         let mut add = on_copy();
-        put(&mut add, &list, small).ok_or(Reason::LookFailed)?;
+        put(&mut add, &list, small).ok_or(DirtyReason::LookFailed)?;
         // All else that git is asked here ends with us: it prints, and nobody reads it any more.
         let is_added = guarded::succeeds(&mut add, &list, &self.convoke, self.scratch(), cancel);
         let tree = is_added
             .filter(|is_added| *is_added)
             .and_then(|_| asked(on_copy().args(["write-tree", "--missing-ok"])));
         let dirty = listing.paths().map(OsString::from).collect();
-        Ok(Seen { tree: tree.ok_or(Reason::LookFailed)?, dirty, large })
+        Ok(Seen { tree: tree.ok_or(DirtyReason::LookFailed)?, dirty, large })
     }
 
     fn changed(&self, tree: &str, cancel: &Cancel) -> Option<Vec<String>> {
@@ -277,7 +277,7 @@ mod tests {
         };
         ["same.bin", "changed.bin", "gone.bin"].into_iter().for_each(large);
         let snapshot = taken(folder.path()).unwrap();
-        assert_eq!(snapshot.compare(&Cancel::default()), Verdict::CLEAN);
+        assert_eq!(snapshot.compare(&Cancel::default()), TreeVerdict::CLEAN);
         large("new.bin");
         fs::remove_file(folder.path().join("gone.bin")).unwrap();
         write(folder.path(), "changed.bin", "small");
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(verdict.paths, ["changed.bin", "gone.bin", "new.bin"]);
     }
 
-    fn taken(folder: &Path) -> Result<Snapshot, Reason> {
+    fn taken(folder: &Path) -> Result<Snapshot, DirtyReason> {
         Snapshot::take(folder, NOWHERE.as_ref(), &Cancel::default())
     }
 
@@ -298,12 +298,12 @@ mod tests {
         let folder = repository();
         let (snapshot, asked) = (taken(folder.path()).unwrap(), Cancel::default());
         asked.cancel();
-        assert_eq!(snapshot.compare(&asked), Verdict::unknown(Reason::LookStopped));
+        assert_eq!(snapshot.compare(&asked), TreeVerdict::unknown(DirtyReason::LookStopped));
         assert_eq!(
             Snapshot::take(folder.path(), NOWHERE.as_ref(), &asked).err(),
-            Some(Reason::LookStopped)
+            Some(DirtyReason::LookStopped)
         );
-        assert_eq!(snapshot.compare(&Cancel::default()), Verdict::CLEAN, "another time");
+        assert_eq!(snapshot.compare(&Cancel::default()), TreeVerdict::CLEAN, "another time");
     }
 
     /// Takes a snapshot, does something, and says what was noticed.
@@ -311,7 +311,7 @@ mod tests {
     fn check(
         before: &dyn Fn(&Path),
         during: &dyn Fn(&Path),
-        reason: Option<Reason>,
+        reason: Option<DirtyReason>,
         paths: &[&str],
     ) {
         let folder = repository();
@@ -342,7 +342,7 @@ mod tests {
     // Contents count: what was changed or new before and is changed again is noticed.
     #[test]
     fn every_change_is_noticed() {
-        let dirty = Some(Reason::WorkingTreeDirty);
+        let dirty = Some(DirtyReason::WorkingTreeDirty);
         check(&nothing, &nothing, None, &[]);
         check(&writes("spec.md", "mine\n"), &nothing, None, &[]);
         check(&writes("new.md", "mine\n"), &nothing, None, &[]);
@@ -363,15 +363,15 @@ mod tests {
     #[test]
     fn commits_and_settings_are_noticed() {
         let stages = |here: &Path| did(here, &["add", "."]);
-        check(&writes("spec.md", "mine\n"), &stages, Some(Reason::IndexChanged), &[]);
+        check(&writes("spec.md", "mine\n"), &stages, Some(DirtyReason::IndexChanged), &[]);
         let commits = |here: &Path| did(here, &["commit", "--quiet", "-am", "second"]);
-        check(&writes("spec.md", "mine\n"), &commits, Some(Reason::CommitChanged), &[]);
+        check(&writes("spec.md", "mine\n"), &commits, Some(DirtyReason::CommitChanged), &[]);
         let hidden = |here: &Path| {
             did(here, &["update-index", "--assume-unchanged", "spec.md"]);
             write(here, "spec.md", "two\n");
         };
-        check(&nothing, &hidden, Some(Reason::WorkingTreeDirty), &["spec.md"]);
-        let settings = Some(Reason::SettingsChanged);
+        check(&nothing, &hidden, Some(DirtyReason::WorkingTreeDirty), &["spec.md"]);
+        let settings = Some(DirtyReason::SettingsChanged);
         check(
             &nothing,
             &writes(".git/hooks/pre-commit", "x"),
@@ -400,9 +400,9 @@ mod tests {
     #[test]
     fn a_switched_branch_is_noticed() {
         let switches = |here: &Path| did(here, &["checkout", "--quiet", "-b", "other"]);
-        check(&nothing, &switches, Some(Reason::BranchChanged), &[".git/HEAD"]);
+        check(&nothing, &switches, Some(DirtyReason::BranchChanged), &[".git/HEAD"]);
         let detaches = |here: &Path| did(here, &["checkout", "--quiet", "--detach"]);
-        check(&nothing, &detaches, Some(Reason::BranchChanged), &[".git/HEAD"]);
+        check(&nothing, &detaches, Some(DirtyReason::BranchChanged), &[".git/HEAD"]);
     }
 
     /// What git makes of `$Id$`.
@@ -426,7 +426,7 @@ mod tests {
     // would hide is one.
     #[test]
     fn bytes_count_whatever_git_makes_of_them() {
-        let dirty = Some(Reason::WorkingTreeDirty);
+        let dirty = Some(DirtyReason::WorkingTreeDirty);
         for (attribute, committed, there, hidden) in [
             ("filter=swap", "aaa\n", "bbb\n", "aba\n"),
             ("eol=crlf", "aaa\n", "aaa\r\n", "aaa\n"),
@@ -459,7 +459,7 @@ mod tests {
             did(here, &["commit", "--quiet", "-m", "second"]);
             write(here, "a.bin", "big\n");
         };
-        let dirty = Some(Reason::WorkingTreeDirty);
+        let dirty = Some(DirtyReason::WorkingTreeDirty);
         check(&checked_out, &nothing, None, &[]);
         check(&checked_out, &writes("a.bin", "big\n"), None, &[]);
         check(&checked_out, &writes("a.bin", "bad\n"), dirty, &["a.bin"]);
@@ -495,19 +495,23 @@ mod tests {
         let objects = || asked(git(folder.path()).args(["count-objects"]));
         let before = (objects(), fs::read(folder.path().join(".git/index")).unwrap());
         let snapshot = taken(folder.path()).unwrap();
-        assert_eq!(snapshot.compare(&Cancel::default()).status, Status::Clean);
+        assert_eq!(snapshot.compare(&Cancel::default()).status, TreeStatus::Clean);
         assert_eq!((objects(), fs::read(folder.path().join(".git/index")).unwrap()), before);
         let nowhere = tempfile::tempdir().unwrap();
-        assert_eq!(taken(nowhere.path()).err(), Some(Reason::NotARepository));
+        assert_eq!(taken(nowhere.path()).err(), Some(DirtyReason::NotARepository));
         did(nowhere.path(), &["init", "--quiet"]);
         let empty = taken(nowhere.path()).unwrap();
-        assert_eq!(empty.compare(&Cancel::default()), Verdict::CLEAN, "nothing is committed yet");
+        assert_eq!(
+            empty.compare(&Cancel::default()),
+            TreeVerdict::CLEAN,
+            "nothing is committed yet"
+        );
         write(nowhere.path(), "a", "x");
         assert_eq!(empty.compare(&Cancel::default()).paths, ["a"]);
         fs::remove_dir_all(nowhere.path().join(".git")).unwrap();
         assert_eq!(
             empty.compare(&Cancel::default()).status,
-            Status::Unknown,
+            TreeStatus::Unknown,
             "nobody can tell any more"
         );
     }

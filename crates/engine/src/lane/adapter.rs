@@ -21,8 +21,8 @@ mod qwen;
 use std::borrow::Cow;
 use std::fmt;
 
-pub use convoke_domain::lane::counted::{Counted, UsageScope};
-use convoke_domain::lane::event::{Event, Granted};
+pub use convoke_domain::lane::counted::{CounterScope, UsageScope};
+use convoke_domain::lane::event::{Granted, LaneEvent};
 
 use self::hearing::Ear;
 
@@ -236,14 +236,14 @@ fn one_line(text: &str) -> String {
 /// Turns a client's lines into events. A line that is not understood is passed over.
 pub trait Listener: Send {
     /// Takes in a line of stdout.
-    fn stdout_line(&mut self, line: &str) -> Vec<Event>;
+    fn stdout_line(&mut self, line: &str) -> Vec<LaneEvent>;
     /// Takes in that a line of stdout was too long to be read, and how long it was, in bytes.
-    fn long_line(&mut self, bytes: u64) -> Vec<Event>;
+    fn long_line(&mut self, bytes: u64) -> Vec<LaneEvent>;
     /// Takes in a line of stderr.
-    fn stderr_line(&mut self, line: &str) -> Vec<Event>;
+    fn stderr_line(&mut self, line: &str) -> Vec<LaneEvent>;
     /// Takes in that the process ended, with a code unless a signal ended it. Some clients say only
     /// by this how a turn ended. An end said now replaces an earlier one: it knows more.
-    fn exited(&mut self, code: Option<i32>) -> Vec<Event>;
+    fn exited(&mut self, code: Option<i32>) -> Vec<LaneEvent>;
 }
 
 /// Returns a listener for one run of a client.
@@ -283,9 +283,9 @@ pub fn excess(agent: Agent, rights: Rights, granted: &Granted) -> Vec<String> {
 /// Says what a client's counters count, as measured.
 pub const fn usage_scope(agent: Agent) -> UsageScope {
     let (tokens, money) = match agent {
-        Agent::Claude => (Counted::Run, Counted::Session),
-        Agent::Codex | Agent::Qwen => (Counted::Session, Counted::Session),
-        Agent::Cursor | Agent::Gemini | Agent::Opencode => (Counted::Run, Counted::Run),
+        Agent::Claude => (CounterScope::Run, CounterScope::Session),
+        Agent::Codex | Agent::Qwen => (CounterScope::Session, CounterScope::Session),
+        Agent::Cursor | Agent::Gemini | Agent::Opencode => (CounterScope::Run, CounterScope::Run),
     };
     UsageScope { tokens, money }
 }

@@ -8,7 +8,7 @@ mod line;
 use std::path::Path;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Ended, Event};
+use convoke_domain::lane::event::{LaneEvent, TurnEnd};
 use convoke_domain::lane::outcome::End;
 
 use self::line::Line;
@@ -38,7 +38,7 @@ pub struct Entry {
     /// What was asked.
     pub request: Request,
     /// What was said, and when.
-    pub events: Vec<(Duration, Event)>,
+    pub events: Vec<(Duration, LaneEvent)>,
     /// How it ended.
     pub end: End,
     /// How long it took.
@@ -211,7 +211,7 @@ impl Entry {
     /// Returns a lane that was written instead of recorded: it is found by its label, and gives an
     /// answer after a while.
     pub fn answered(label: &str, answer: &str, took: Duration) -> Self {
-        let ended = Ended { answer: Some(answer.to_owned()), failure: None };
+        let ended = TurnEnd { answer: Some(answer.to_owned()), failure: None };
         Self {
             request: Request {
                 hash: String::new(),
@@ -222,7 +222,7 @@ impl Entry {
                 prompt: String::new(),
                 recorded_at: String::new(),
             },
-            events: vec![(took, Event::Ended(ended))],
+            events: vec![(took, LaneEvent::Ended(ended))],
             end: End::Exited(0),
             took,
         }
@@ -242,7 +242,7 @@ pub(super) fn request_line(request: &Request, home: Option<&Path>) -> String {
 }
 
 /// Returns the line of something that was said.
-pub(super) fn event_line(at: Duration, event: &Event, home: Option<&Path>) -> String {
+pub(super) fn event_line(at: Duration, event: &LaneEvent, home: Option<&Path>) -> String {
     format!("{}\n", Line::of(at, event, &|text| scrubbed(text, home)))
 }
 

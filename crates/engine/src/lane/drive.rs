@@ -6,8 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
-use convoke_domain::lane::event::Event;
-use convoke_domain::lane::outcome::{Course, End, Heard, Outcome, outcome};
+use convoke_domain::lane::event::LaneEvent;
+use convoke_domain::lane::outcome::{End, Heard, LaneCourse, LaneOutcome, outcome};
 
 use super::adapter::{Agent, Errand, Launch, UsageScope, excess, launch, listen, usage_scope};
 use super::agent_ref::AgentRef;
@@ -61,7 +61,7 @@ pub struct Program<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Driven {
     /// The judgement.
-    pub outcome: Outcome,
+    pub outcome: LaneOutcome,
     /// What was said.
     pub heard: Heard,
     /// How the process ended.
@@ -94,9 +94,9 @@ pub(super) struct Ran {
 }
 
 /// Runs a lane. `notice` is told of every event as it comes.
-pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driven> {
+pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&LaneEvent)) -> io::Result<Driven> {
     let mut heard = Heard::default();
-    let mut take = |events: Vec<Event>| {
+    let mut take = |events: Vec<LaneEvent>| {
         for event in events {
             notice(&event);
             heard.take(event);
@@ -109,7 +109,7 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         Runner::Replay(cassette, asked) => replay::play(cassette, asked, lane, &mut take),
     };
     let Errand { model, resume, .. } = lane.errand;
-    let course = Course { heard: &heard, end, model, resume };
+    let course = LaneCourse { heard: &heard, end, model, resume };
     let excess = match (&lane.runner, &heard.granted) {
         (Runner::Program(program), Some(granted)) => {
             excess(program.agent, lane.errand.rights, granted)
@@ -117,7 +117,7 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&Event)) -> io::Result<Driv
         (Runner::Program(_) | Runner::Http(_) | Runner::Replay(..), _) => Vec::new(),
     };
     let outcome = outcome(&course);
-    let is_other = matches!(outcome, Outcome::ModelMismatch | Outcome::SessionLost);
+    let is_other = matches!(outcome, LaneOutcome::ModelMismatch | LaneOutcome::SessionLost);
     Ok(Driven {
         outcome,
         difference: course.difference().filter(|_| is_other),
@@ -149,7 +149,7 @@ fn counts(runner: &Runner<'_>) -> UsageScope {
 fn run_program(
     program: &Program<'_>,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<Event>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
 ) -> io::Result<Ran> {
     let Launch { arguments, variables, stdin, files } = launch(program.agent, &lane.errand);
     for (path, text) in files {

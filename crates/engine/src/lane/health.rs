@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::health::{ATTEMPTS, Attempt, Health, PROMPT};
+use convoke_domain::lane::health::{ATTEMPTS, AgentHealth, Attempt, PROMPT};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// Asks programs whether they answer, all of them at once. Each has three attempts with a pause
 /// between. When somebody asks to stop, whoever has not answered by then counts as not asked: being
 /// cut off says nothing about them.
-pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<Health> {
+pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
         programs.iter().map(|it| (Runner::Program(it.clone()), None, None)).collect();
     all_at_once(&asked, pause, cancel)
@@ -50,7 +50,7 @@ pub struct Api<'a> {
 }
 
 /// Asks models' APIs as [`probe`] asks programs.
-pub fn probe_apis(apis: &[Api<'_>], pause: Duration, cancel: &Cancel) -> Vec<Health> {
+pub fn probe_apis(apis: &[Api<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
         apis.iter().map(|it| (Runner::Http(it.endpoint), Some(it.model), it.effort)).collect();
     all_at_once(&asked, pause, cancel)
@@ -59,28 +59,28 @@ pub fn probe_apis(apis: &[Api<'_>], pause: Duration, cancel: &Cancel) -> Vec<Hea
 /// Who is asked, for which model, and how hard that shall think.
 type Asked<'a> = (Runner<'a>, Option<&'a str>, Option<&'a str>);
 
-fn all_at_once(asked: &[Asked<'_>], pause: Duration, cancel: &Cancel) -> Vec<Health> {
+fn all_at_once(asked: &[Asked<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     thread::scope(|scope| {
         let asked: Vec<_> =
             asked.iter().map(|it| scope.spawn(move || ask(it, pause, cancel))).collect();
-        let lost = || Health::Sick(Some("the probe did not end".to_owned()));
+        let lost = || AgentHealth::Sick(Some("the probe did not end".to_owned()));
         asked.into_iter().map(|it| it.join().unwrap_or_else(|_| lost())).collect()
     })
 }
 
-fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> Health {
+fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> AgentHealth {
     let mut last = None;
     for number in 1..=ATTEMPTS {
         if number > 1 && !waited(pause, cancel) {
-            return Health::NotAsked;
+            return AgentHealth::NotAsked;
         }
         match attempt(asked, number, cancel) {
-            Ok(()) => return Health::Healthy,
-            Err(_) if cancel.is_asked() => return Health::NotAsked,
+            Ok(()) => return AgentHealth::Healthy,
+            Err(_) if cancel.is_asked() => return AgentHealth::NotAsked,
             Err(words) => last = Some(words),
         }
     }
-    Health::Sick(Some(last.unwrap_or_else(|| "it was not asked".to_owned())))
+    AgentHealth::Sick(Some(last.unwrap_or_else(|| "it was not asked".to_owned())))
 }
 
 /// Waits; `false` if somebody asked to stop.
@@ -163,30 +163,30 @@ impl Remembered {
         program: &Path,
         now: Timestamp,
         most: Duration,
-    ) -> Option<Health> {
+    ) -> Option<AgentHealth> {
         let entry = self.0.get(agent)?;
         let age = Duration::try_from(now.duration_since(entry.asked_at()?)).ok()?;
         let is_same =
             entry.program == program.display().to_string() && entry.changed == changed(program);
         let health = match (entry.healthy, &entry.error) {
-            (true, _) => Health::Healthy,
-            (false, error) => Health::Sick(error.clone()),
+            (true, _) => AgentHealth::Healthy,
+            (false, error) => AgentHealth::Sick(error.clone()),
         };
         (is_same && age < most).then_some(health)
     }
 
     /// Remembers what was found out, if anything was.
-    pub fn note(&mut self, agent: &str, program: &Path, health: &Health, now: Timestamp) {
+    pub fn note(&mut self, agent: &str, program: &Path, health: &AgentHealth, now: Timestamp) {
         let error = match health {
-            Health::Sick(error) => error.clone(),
-            Health::Healthy => None,
-            Health::Missing | Health::NotAsked => return,
+            AgentHealth::Sick(error) => error.clone(),
+            AgentHealth::Healthy => None,
+            AgentHealth::Missing | AgentHealth::NotAsked => return,
         };
         let entry = Entry {
             program: program.display().to_string(),
             changed: changed(program),
             at: now.as_millisecond(),
-            healthy: *health == Health::Healthy,
+            healthy: *health == AgentHealth::Healthy,
             error,
         };
         self.0.insert(agent.to_owned(), entry);
@@ -216,7 +216,7 @@ mod tests {
         fs::write(&program, "one").unwrap();
         let at = |second| Timestamp::from_second(second).unwrap();
         let most = Duration::from_mins(10);
-        let sick = Health::Sick(Some("it hung".to_owned()));
+        let sick = AgentHealth::Sick(Some("it hung".to_owned()));
         let mut remembered = Remembered::read(&path);
         remembered.note("codex", &program, &sick, at(1000));
         remembered.write(&path).unwrap();
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(get("codex", Path::new("/other"), 1001), None);
         assert_eq!(get("cursor", &program, 1001), None);
         let mut same = remembered.clone();
-        same.note("codex", &program, &Health::NotAsked, at(1002));
+        same.note("codex", &program, &AgentHealth::NotAsked, at(1002));
         assert_eq!(same, remembered, "nothing was found out");
         let file = fs::File::options().write(true).open(&program).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();

@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Ended, Event};
+use convoke_domain::lane::event::{LaneEvent, TurnEnd};
 use convoke_domain::lane::outcome::End;
 use serde_json::{Map, Value};
 
@@ -55,7 +55,7 @@ pub fn unanswered(endpoint: &Endpoint, most: Duration) -> Option<String> {
 pub(super) fn run(
     endpoint: &Endpoint,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<Event>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
 ) -> io::Result<Ran> {
     let scratch = Path::new(lane.errand.scratch);
     create_private(&scratch.join("stdin"))?.write_all(lane.errand.prompt.as_bytes())?;
@@ -82,8 +82,8 @@ pub(super) fn run(
                 let less = wire::lesser(&body, &words).filter(|_| is_about_us);
                 let Some(less) = less else {
                     let failure = wire::refusal(head.status, &words, head.retry_after.as_deref());
-                    let ended = Ended { answer: None, failure: Some(failure) };
-                    exchange.tell(take, vec![Event::Ended(ended)]);
+                    let ended = TurnEnd { answer: None, failure: Some(failure) };
+                    exchange.tell(take, vec![LaneEvent::Ended(ended)]);
                     break End::Exited(1);
                 };
                 body = less;
@@ -109,7 +109,7 @@ impl Exchange<'_> {
     fn ask(
         &mut self,
         body: &Map<String, Value>,
-        take: &mut dyn FnMut(Vec<Event>) -> Talk,
+        take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
     ) -> Asked {
         let agent = agent(self.endpoint, self.lane.limits);
         let request = Request {
@@ -132,7 +132,11 @@ impl Exchange<'_> {
         asked
     }
 
-    fn listen(&mut self, news: &Receiver<News>, take: &mut dyn FnMut(Vec<Event>) -> Talk) -> Asked {
+    fn listen(
+        &mut self,
+        news: &Receiver<News>,
+        take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+    ) -> Asked {
         let mut hearing = Hearing::new(self.endpoint);
         loop {
             let (deadline, end) = self.deadline();
@@ -194,7 +198,7 @@ impl Exchange<'_> {
     }
 
     /// Hands on events, without the key wherever it may stand in them.
-    fn tell(&self, take: &mut dyn FnMut(Vec<Event>) -> Talk, events: Vec<Event>) {
+    fn tell(&self, take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk, events: Vec<LaneEvent>) {
         let hidden = |text: &mut String| {
             if let Some(key) = &self.endpoint.key {
                 *text = key.hidden_in(text).into_owned();
@@ -202,16 +206,16 @@ impl Exchange<'_> {
         };
         let events = events.into_iter().map(|mut event| {
             match &mut event {
-                Event::Text(text)
-                | Event::Model(text)
-                | Event::Session(text)
-                | Event::Tool(text) => hidden(text),
-                Event::Trouble(failure) => hidden(&mut failure.message),
-                Event::Ended(Ended { answer, failure }) => {
+                LaneEvent::Text(text)
+                | LaneEvent::Model(text)
+                | LaneEvent::Session(text)
+                | LaneEvent::Tool(text) => hidden(text),
+                LaneEvent::Trouble(failure) => hidden(&mut failure.message),
+                LaneEvent::Ended(TurnEnd { answer, failure }) => {
                     answer.iter_mut().for_each(hidden);
                     failure.iter_mut().map(|failure| &mut failure.message).for_each(hidden);
                 }
-                Event::Usage(_) | Event::Rights(_) => {}
+                LaneEvent::Usage(_) | LaneEvent::Rights(_) => {}
             }
             event
         });

@@ -4,8 +4,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::event::Event;
-use convoke_domain::lane::queue::{Queue, Room};
+use convoke_domain::lane::event::LaneEvent;
+use convoke_domain::lane::queue::{LaneLimits, Queue};
 
 use super::cancel::Cancel;
 
@@ -20,7 +20,7 @@ pub struct Waiting<'a, T> {
 }
 
 /// What a lane does when its turn comes.
-pub type Work<'a, T> = Box<dyn FnOnce(&Cancel, &mut dyn FnMut(&Event)) -> T + Send + 'a>;
+pub type Work<'a, T> = Box<dyn FnOnce(&Cancel, &mut dyn FnMut(&LaneEvent)) -> T + Send + 'a>;
 
 /// What happens to a lane, by its number.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub enum News<'a, T> {
     /// It begins.
     Started,
     /// Its agent says something.
-    Said(Event),
+    Said(LaneEvent),
     /// It is over.
     Ended(&'a T),
 }
@@ -47,14 +47,14 @@ pub type Notice<'n, T> = dyn FnMut(usize, News<'_, T>) -> Enough + 'n;
 
 /// What threads tell.
 enum Told<T> {
-    Said(usize, Event),
+    Said(usize, LaneEvent),
     Ended(usize, Option<T>),
 }
 
 /// Runs lanes, and returns what came of each, in their order; nothing for those that never began.
 pub fn run<'a, T: Send>(
     lanes: Vec<Waiting<'a, T>>,
-    room: Room,
+    room: LaneLimits,
     cancel: &Cancel,
     notice: &mut Notice<'_, T>,
 ) -> Vec<Option<T>> {
@@ -168,7 +168,7 @@ mod tests {
         receiver.recv().map_or("alone", |()| "stopped")
     }
 
-    const ROOM: Room = Room { in_all: 3, of_agent: 2 };
+    const ROOM: LaneLimits = LaneLimits { in_all: 3, of_agent: 2 };
 
     #[test]
     fn all_have_their_turn_and_no_limit_is_passed() {
@@ -212,7 +212,7 @@ mod tests {
     fn whoever_stops_us_stops_them_all() {
         let cancel = Cancel::default();
         let lanes = vec![lane("a", until_stopped), lane("a", until_stopped)];
-        let alone = Room { in_all: 1, of_agent: 1 };
+        let alone = LaneLimits { in_all: 1, of_agent: 1 };
         let results = run(lanes, alone, &cancel, &mut |_, _| {
             cancel.cancel();
             Enough::No
@@ -224,7 +224,7 @@ mod tests {
     fn what_is_said_is_told_in_order() {
         let work: Work<'_, ()> = Box::new(|_, say| {
             for text in ["one", "two"] {
-                say(&Event::Text(text.to_owned()));
+                say(&LaneEvent::Text(text.to_owned()));
             }
         });
         let lanes = vec![Waiting { agent: "a", expected: Duration::ZERO, work }];

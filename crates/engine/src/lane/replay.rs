@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Event, FailureKind};
+use convoke_domain::lane::event::{FailureKind, LaneEvent};
 use convoke_domain::lane::outcome::End;
 
 use super::adapter::failure::failure;
@@ -27,19 +27,19 @@ pub(super) fn play(
     cassette: &Cassette,
     asked: &Identity,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<Event>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
 ) -> Ran {
     let Some(entry) = cassette.find(asked) else {
         let count = cassette.entries.len();
         let words = format!("no recorded answer for this prompt; {count} recorded");
-        take(vec![Event::Trouble(failure(FailureKind::Other, &words))]);
+        take(vec![LaneEvent::Trouble(failure(FailureKind::Other, &words))]);
         return Ran { end: End::NotStarted, took: Duration::ZERO, bytes: 0, stderr: String::new() };
     };
     let end = played(entry, cassette.pace, lane, take).unwrap_or(entry.end);
     let said = entry
         .events
         .iter()
-        .map(|(_, event)| if let Event::Text(text) = event { text.len() as u64 } else { 0 });
+        .map(|(_, event)| if let LaneEvent::Text(text) = event { text.len() as u64 } else { 0 });
     Ran { end, took: entry.took, bytes: said.sum(), stderr: String::new() }
 }
 
@@ -48,7 +48,7 @@ fn played(
     entry: &Entry,
     pace: f64,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<Event>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
 ) -> Option<End> {
     let watch = Stopwatch::start();
     let Limits { wall, first_byte, stall, .. } = lane.limits;
@@ -134,7 +134,7 @@ impl Recorder {
     }
 
     /// Takes down something that was said. What goes wrong is told when it is saved.
-    pub fn notice(&mut self, event: &Event) {
+    pub fn notice(&mut self, event: &LaneEvent) {
         let Ok(before) = self.spooled else { return };
         let line = event_line(self.watch.elapsed(), event, self.home.as_deref());
         let after = before + line.len() as u64;
@@ -206,7 +206,7 @@ fn text(file: &mut File) -> Result<String, TapeError> {
 
 #[cfg(test)]
 mod tests {
-    use convoke_domain::lane::outcome::{Heard, Outcome};
+    use convoke_domain::lane::outcome::{Heard, LaneOutcome};
 
     use super::super::adapter::UsageScope;
     use super::super::cassette::Matching;
@@ -227,7 +227,7 @@ mod tests {
 
     fn driven() -> Driven {
         Driven {
-            outcome: Outcome::Answered,
+            outcome: LaneOutcome::Answered,
             heard: Heard::default(),
             end: End::Exited(0),
             took: Duration::from_secs(7),
@@ -241,8 +241,8 @@ mod tests {
         }
     }
 
-    fn spoken(number: usize) -> Event {
-        Event::Text(format!("/home/june/{number}"))
+    fn spoken(number: usize) -> LaneEvent {
+        LaneEvent::Text(format!("/home/june/{number}"))
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
         for entry in entries {
             assert_eq!((entry.end, entry.took), (End::Exited(0), Duration::from_secs(7)));
             let said: Vec<_> = entry.events.into_iter().map(|(_, event)| event).collect();
-            let expected: Vec<_> = (0..100).map(|it| Event::Text(format!("~/{it}"))).collect();
+            let expected: Vec<_> = (0..100).map(|it| LaneEvent::Text(format!("~/{it}"))).collect();
             assert_eq!(said, expected);
         }
     }

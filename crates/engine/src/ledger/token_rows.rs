@@ -1,6 +1,6 @@
 //! Rows of the token ledger as JSON, one object on a line. The order of the keys is agreed on.
 
-use convoke_domain::ledger::tokens::{Counts, Event, Row, Use, stamp};
+use convoke_domain::ledger::tokens::{TokenCounts, TokenEvent, TokenRow, Use, stamp};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -24,11 +24,11 @@ enum Object {
 }
 
 /// Returns a row with its line ending.
-pub fn line(row: &Row) -> String {
+pub fn line(row: &TokenRow) -> String {
     let ts = stamp(row.at);
     let object = match &row.event {
-        Event::Mark(step) => Object::Mark { step: step.clone(), ts },
-        Event::Use(Use { vendor, counts, raw }) => Object::Vendor {
+        TokenEvent::Mark(step) => Object::Mark { step: step.clone(), ts },
+        TokenEvent::Use(Use { vendor, counts, raw }) => Object::Vendor {
             vendor: vendor.clone(),
             input: counts.input,
             output: counts.output,
@@ -44,22 +44,22 @@ pub fn line(row: &Row) -> String {
 }
 
 /// Reads all rows of a ledger, and counts the lines that are none.
-pub fn rows(text: &str) -> (Vec<Row>, usize) {
+pub fn rows(text: &str) -> (Vec<TokenRow>, usize) {
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let rows: Vec<_> = lines.iter().filter_map(|line| row(line)).collect();
     let wrong = lines.len() - rows.len();
     (rows, wrong)
 }
 
-fn row(line: &str) -> Option<Row> {
+fn row(line: &str) -> Option<TokenRow> {
     let (ts, event) = match serde_json::from_str(line).ok()? {
-        Object::Mark { step, ts } => (ts, Event::Mark(step)),
+        Object::Mark { step, ts } => (ts, TokenEvent::Mark(step)),
         Object::Vendor { vendor, input, output, cache_read, cache_create, total, raw, ts } => {
-            let counts = Counts { input, output, cache_read, cache_create, total };
-            (ts, Event::Use(Use { vendor, counts, raw }))
+            let counts = TokenCounts { input, output, cache_read, cache_create, total };
+            (ts, TokenEvent::Use(Use { vendor, counts, raw }))
         }
     };
-    Some(Row { at: ts.parse::<Timestamp>().ok()?, event })
+    Some(TokenRow { at: ts.parse::<Timestamp>().ok()?, event })
 }
 
 #[cfg(test)]
@@ -74,14 +74,14 @@ mod tests {
         let at: Timestamp = "2026-05-01T09:30:00.7Z".parse().unwrap();
         let step = "Step 1 — design Step 3 plan review".to_owned();
         assert_eq!(
-            line(&Row { at, event: Event::Mark(step) }),
+            line(&TokenRow { at, event: TokenEvent::Mark(step) }),
             "{\"type\":\"mark\",\"step\":\"Step 1 — design Step 3 plan review\",\
              \"ts\":\"2026-05-01T09:30:00Z\"}\n"
         );
-        let counts = Counts { total: 18250, ..Counts::default() };
+        let counts = TokenCounts { total: 18250, ..TokenCounts::default() };
         let it = Use { vendor: "codex".to_owned(), counts, raw: "codex_review".to_owned() };
         assert_eq!(
-            line(&Row { at, event: Event::Use(it) }),
+            line(&TokenRow { at, event: TokenEvent::Use(it) }),
             "{\"type\":\"vendor\",\"vendor\":\"codex\",\"input\":0,\"output\":0,\"cache_read\":0,\
              \"cache_create\":0,\"total\":18250,\"raw\":\"codex_review\",\
              \"ts\":\"2026-05-01T09:30:00Z\"}\n"
@@ -92,8 +92,8 @@ mod tests {
         #[test]
         fn whatever_is_said_is_one_line_and_can_be_read(step in any::<String>(), raw in any::<String>()) {
             let at = Timestamp::from_second(1_777_627_800).unwrap();
-            let it = Use { vendor: "codex".to_owned(), counts: Counts::default(), raw };
-            let said = [Row { at, event: Event::Mark(step) }, Row { at, event: Event::Use(it) }];
+            let it = Use { vendor: "codex".to_owned(), counts: TokenCounts::default(), raw };
+            let said = [TokenRow { at, event: TokenEvent::Mark(step) }, TokenRow { at, event: TokenEvent::Use(it) }];
             let text: String = said.iter().map(line).collect();
             prop_assert_eq!(text.matches('\n').count(), 2);
             prop_assert_eq!(rows(&text), (said.to_vec(), 0));

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::manifest::{
-    Artifact, EXPORT_DIR, MANIFEST_FILE, MAX_BYTES, Manifest, Rejection, has_control,
+    EXPORT_DIR, MANIFEST_FILE, MAX_BYTES, Manifest, ManifestArtifact, Rejection, has_control,
 };
 use rustix::fs::Stat;
 
@@ -115,7 +115,7 @@ fn open_named(folder: &Folder, path: &str) -> Result<(String, File, Stat), Rejec
 
 impl Bundle {
     /// Returns the artifacts with their open files.
-    pub fn artifacts(&self) -> impl Iterator<Item = (Artifact, &str, &File)> {
+    pub fn artifacts(&self) -> impl Iterator<Item = (ManifestArtifact, &str, &File)> {
         let paths = self.manifest.paths.iter().zip(&self.files);
         paths.map(|((artifact, path), file)| (*artifact, path.as_str(), file))
     }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use convoke_domain::manifest::{Artifact, EXPORT_DIR, MANIFEST_FILE};
+use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE, ManifestArtifact};
 use jiff::Timestamp;
 
 use super::read::{Bundle, read};
@@ -25,7 +25,7 @@ impl Dice {
 fn design(top: &Path, text: &str) -> PathBuf {
     let folder = top.join(text);
     fs::create_dir_all(&folder).unwrap();
-    for artifact in Artifact::ALL {
+    for artifact in ManifestArtifact::ALL {
         fs::write(folder.join(artifact.file()), format!("{text} {}", artifact.file())).unwrap();
     }
     folder
@@ -190,15 +190,17 @@ fn ten_thousand_changed_manifests_are_read_as_the_rules_say() {
 fn replace(export: &Path, manifest: &[u8], text: &str) {
     let stage = export.with_extension("stage.x");
     fs::create_dir_all(&stage).unwrap();
-    for artifact in Artifact::ALL {
+    for artifact in ManifestArtifact::ALL {
         fs::write(stage.join(artifact.file()), text).unwrap();
     }
     fs::write(stage.join(MANIFEST_FILE), manifest).unwrap();
     // To move a file over another waits for the disk; where there is none it does not.
-    for file in [MANIFEST_FILE].into_iter().chain(Artifact::ALL.map(Artifact::file)) {
+    for file in [MANIFEST_FILE].into_iter().chain(ManifestArtifact::ALL.map(ManifestArtifact::file))
+    {
         fs::remove_file(export.join(file)).unwrap();
     }
-    for file in Artifact::ALL.map(Artifact::file).into_iter().chain([MANIFEST_FILE]) {
+    for file in ManifestArtifact::ALL.map(ManifestArtifact::file).into_iter().chain([MANIFEST_FILE])
+    {
         fs::rename(stage.join(file), export.join(file)).unwrap();
     }
 }

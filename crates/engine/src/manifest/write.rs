@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_domain::manifest::{
-    Artifact, EXPORT_DIR, MANIFEST_FILE, Manifest, Unspeakable, session_id,
+    EXPORT_DIR, MANIFEST_FILE, Manifest, ManifestArtifact, Unspeakable, session_id,
 };
 use jiff::Timestamp;
 
@@ -123,12 +123,13 @@ pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
         return Err(WriteError::Busy { path: export.path });
     }
     let prefix = format!("{EXPORT_DIR}.stage.");
-    let is_ours =
-        |name: &str| name == RECORD_FILE || Artifact::ALL.iter().any(|it| it.file() == name);
+    let is_ours = |name: &str| {
+        name == RECORD_FILE || ManifestArtifact::ALL.iter().any(|it| it.file() == name)
+    };
     sweep(&parent, &prefix, &export, MANIFEST_FILE, is_ours).map_err(publish)?;
     let mut stage = Stage::set(&parent, &prefix).map_err(publish)?;
     let mut artifacts = Vec::new();
-    for artifact in Artifact::ALL {
+    for artifact in ManifestArtifact::ALL {
         if store.put_on(&mut stage, artifact)? {
             artifacts.push(artifact);
         }
@@ -140,7 +141,7 @@ pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
     }
     let manifest = describe(order, &parent, &export, &artifacts)?;
     let seal = Seal { name: MANIFEST_FILE, text: &manifest.text() };
-    let optional = [Artifact::Diagram.file(), RECORD_FILE];
+    let optional = [ManifestArtifact::Diagram.file(), RECORD_FILE];
     stage.publish(&export, &seal, &optional).map_err(publish)?;
     if !parent.still_has(EXPORT_DIR, &export) {
         return Err(publish(io::ErrorKind::NotFound.into()));
@@ -197,7 +198,7 @@ fn describe(
     order: &Order<'_>,
     parent: &Folder,
     export: &Folder,
-    artifacts: &[Artifact],
+    artifacts: &[ManifestArtifact],
 ) -> Result<Manifest, WriteError> {
     let unspeakable = |source| WriteError::Path { path: export.path.clone(), source };
     let path = export.path.to_str().ok_or(Unspeakable).map_err(unspeakable)?;
@@ -228,7 +229,11 @@ impl<'a> Store<'a> {
     }
 
     /// Puts an artifact on the stage; `false` if there is none and need not be.
-    fn put_on(&self, stage: &mut Stage<'_>, artifact: Artifact) -> Result<bool, WriteError> {
+    fn put_on(
+        &self,
+        stage: &mut Stage<'_>,
+        artifact: ManifestArtifact,
+    ) -> Result<bool, WriteError> {
         let file = artifact.file().to_owned();
         let found = match self {
             Self::Folder(folder) => match folder.file(&file) {
@@ -251,7 +256,11 @@ impl<'a> Store<'a> {
     }
 }
 
-fn put(stage: &mut Stage<'_>, artifact: Artifact, content: impl Read) -> Result<(), WriteError> {
+fn put(
+    stage: &mut Stage<'_>,
+    artifact: ManifestArtifact,
+    content: impl Read,
+) -> Result<(), WriteError> {
     let file = || artifact.file().to_owned();
     let length = stage
         .put(artifact.file(), &mut content.take(MAX_BYTES + 1))

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::skill::prune::Forms;
 use convoke_domain::skill::{body, description};
 
@@ -43,7 +43,7 @@ enum Stamp {
 
 impl Cache {
     /// Returns what is kept of a file, reading it if it is new or has changed.
-    pub(super) fn get(&self, path: &Path, read: impl FnOnce() -> Finding) -> Kept {
+    pub(super) fn get(&self, path: &Path, read: impl FnOnce() -> FileFinding) -> Kept {
         // Taken before reading, so that a change in between is noticed the next time.
         let stamp = stamp(path);
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,9 +53,9 @@ impl Cache {
             return kept.clone();
         }
         let kept = match read() {
-            Finding::Absent => Kept::Missing,
-            Finding::Unreadable(reason) => Kept::Unreadable(reason),
-            Finding::Text(file) => Kept::Skill {
+            FileFinding::Absent => Kept::Missing,
+            FileFinding::Unreadable(reason) => Kept::Unreadable(reason),
+            FileFinding::Text(file) => Kept::Skill {
                 forms: Arc::new(Forms::new(body(&file))),
                 description: description(&file),
                 sha256: hash(&file),

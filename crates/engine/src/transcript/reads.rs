@@ -18,7 +18,7 @@ use std::path::Path;
 
 use convoke_domain::hook::Client;
 use convoke_domain::receipt::sought::Sought;
-use convoke_domain::receipt::{Read, Reader};
+use convoke_domain::receipt::{FileReader, Read};
 
 use self::recorder::Recorder;
 use crate::json::is_json;
@@ -51,7 +51,7 @@ pub struct Session {
     /// The last answer, if one was given.
     pub answer: Option<Answer>,
     /// Whose record it is.
-    pub of: Reader,
+    pub of: FileReader,
     /// The session's name, if this is what the client printed: its own record may tell more.
     pub printed: Option<String>,
     /// How much of the record was understood.
@@ -103,7 +103,7 @@ impl Session {
 
     /// Adds what an agent read that this session had sent, where that has a record of its own.
     pub fn add_subagent(&mut self, other: Self) {
-        let of_subagent = |read: Read| Read { step: 0, by: Reader::Subagent, ..read };
+        let of_subagent = |read: Read| Read { step: 0, by: FileReader::Subagent, ..read };
         self.reads.extend(other.reads.into_iter().map(of_subagent));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use convoke_domain::ledger::token_report::HostUse;
-use convoke_domain::ledger::tokens::Counts;
+use convoke_domain::ledger::tokens::TokenCounts;
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -43,7 +43,7 @@ pub fn spent(path: &Path) -> Option<Vec<HostUse>> {
         let Ok(Line { timestamp, message }) = serde_json::from_str(line) else { return };
         let Ok(at) = timestamp.parse::<Timestamp>() else { return };
         let Usage { input, output, cache_read, cache_create } = message.usage;
-        let mut counts = Counts { input, output, cache_read, cache_create, total: 0 };
+        let mut counts = TokenCounts { input, output, cache_read, cache_create, total: 0 };
         counts.total = counts.parts();
         if let Some(index) = message.id.as_ref().and_then(|id| known.get(id)) {
             found[*index].counts = counts;

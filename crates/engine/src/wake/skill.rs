@@ -7,7 +7,7 @@ use convoke_domain::plan::number;
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::SkillId;
 use convoke_domain::skill::choice::{
-    Choice, Naming, Reason, SkillRule, choose, fitting, named, named_in,
+    Naming, SkillChoice, SkillReason, SkillRule, choose, fitting, named, named_in,
 };
 use convoke_domain::skill::prune::Forms;
 use convoke_domain::task::Task;
@@ -35,7 +35,7 @@ pub(super) struct Need<'a> {
 
 /// The skill that was settled on.
 pub(super) struct Settled {
-    pub(super) choice: Option<Choice>,
+    pub(super) choice: Option<SkillChoice>,
     pub(super) skill: Option<Skill>,
     pub(super) text: SkillText,
     pub(super) diagnostics: Vec<String>,
@@ -83,16 +83,16 @@ fn named_by_plan(plan: &PlanText<'_>, tasks: &[&Task]) -> Vec<SkillId> {
     texts.flat_map(named_in).collect()
 }
 
-const fn who(reason: Reason) -> &'static str {
+const fn who(reason: SkillReason) -> &'static str {
     match reason {
-        Reason::Explicit => "the task",
-        Reason::AncestorExplicit => "the task above",
-        Reason::Agent => "the choice for this agent",
-        Reason::User => "the choice for this branch",
-        Reason::Plan => "the plan",
-        Reason::Pattern | Reason::AncestorPattern => "the wording",
-        Reason::History => "the history",
-        Reason::Default => "the default",
+        SkillReason::Explicit => "the task",
+        SkillReason::AncestorExplicit => "the task above",
+        SkillReason::Agent => "the choice for this agent",
+        SkillReason::User => "the choice for this branch",
+        SkillReason::Plan => "the plan",
+        SkillReason::Pattern | SkillReason::AncestorPattern => "the wording",
+        SkillReason::History => "the history",
+        SkillReason::Default => "the default",
     }
 }
 
@@ -121,7 +121,7 @@ type FoundSkill = (Option<Skill>, Vec<String>, Vec<String>);
 /// Says so when that is gone or has changed.
 fn find_skill(
     sources: &Sources<'_>,
-    choice: &Choice,
+    choice: &SkillChoice,
     need: &Need<'_>,
 ) -> Result<FoundSkill, StoreError> {
     let store = sources.store;
@@ -170,7 +170,7 @@ fn drift(skill: &Skill, pin: Option<&str>, before: Option<&Injection>) -> Option
 
 fn skill_text(
     sources: &Sources<'_>,
-    choice: &Choice,
+    choice: &SkillChoice,
     skill: Option<&Skill>,
     notices: Vec<String>,
 ) -> SkillText {

@@ -1,12 +1,12 @@
 //! The tasks of the plan that an agent works on, as far as it needs them.
 
 use convoke_domain::agent::Agent;
-use convoke_domain::task::outline::{Outline, Tally};
+use convoke_domain::task::outline::{Outline, TaskCounts};
 use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
 use convoke_domain::task::{State, Task};
 use convoke_domain::text::{CharOffset, Text};
-use convoke_domain::wake::news::Place;
-use convoke_domain::wake::{Fit, Profile};
+use convoke_domain::wake::news::NewsPlace;
+use convoke_domain::wake::{Fit, WakeProfile};
 use convoke_store::error::StoreError;
 use convoke_store::task::{ActivePlan, Surroundings};
 
@@ -25,7 +25,7 @@ pub(super) struct Work {
     /// The same with titles that are cut short.
     pub(super) short_roots: Vec<Node>,
     /// How many tasks of the plan are in neither.
-    elsewhere: Tally,
+    elsewhere: TaskCounts,
     pub(super) plan_file: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Work {
             Fit::Seed => usize::MAX,
             Fit::Kept => MOST_TASKS,
         };
-        let agent = (call.profile == Profile::Agent).then_some(&call.agent);
+        let agent = (call.profile == WakeProfile::Agent).then_some(&call.agent);
         let (store, scope) = (sources.store, sources.scope);
         let found = is_work.then(|| store.surroundings(scope, plan_file.as_deref(), agent, most));
         let Surroundings { tasks, elsewhere } = found.transpose()?.unwrap_or_default();
@@ -76,29 +76,29 @@ impl Work {
         &'a self,
         sources: &Sources<'_>,
         path: &[&'a Node],
-    ) -> Result<Place<'a>, StoreError> {
+    ) -> Result<NewsPlace<'a>, StoreError> {
         let (siblings, phase) = match path {
             [.., parent, _] => (parent.children.as_slice(), Some(parent.task.content.as_str())),
             _ => (self.roots.as_slice(), None),
         };
         let Some(leaf) = path.last() else {
-            return Ok(Place { of: siblings.len(), ..Place::default() });
+            return Ok(NewsPlace { of: siblings.len(), ..NewsPlace::default() });
         };
         let before = siblings.iter().take_while(|node| !std::ptr::eq(*node, *leaf)).count();
-        let (number, of) = if self.elsewhere == Tally::default() {
+        let (number, of) = if self.elsewhere == TaskCounts::default() {
             (before + 1, siblings.len())
         } else {
             sources.store.place(sources.scope, &leaf.task)?
         };
-        Ok(Place { phase, number, of, task: Some(leaf.task.content.as_str()) })
+        Ok(NewsPlace { phase, number, of, task: Some(leaf.task.content.as_str()) })
     }
 }
 
 /// Returns the way to the task that the agent is working on.
 pub(super) fn current<'a>(roots: &'a [Node], call: &Call) -> Vec<&'a Node> {
     match call.profile {
-        Profile::Orchestrator => current_path(roots),
-        Profile::Agent => current_path_of(roots, &call.agent),
+        WakeProfile::Orchestrator => current_path(roots),
+        WakeProfile::Agent => current_path_of(roots, &call.agent),
     }
 }
 
@@ -115,6 +115,6 @@ fn clip_title(task: &Task, fit: Fit, most: usize) -> Task {
 
 /// The orchestrator follows the whole scope, an agent what it holds.
 fn active_plan(sources: &Sources<'_>, call: &Call) -> Result<ActivePlan, StoreError> {
-    let of = (call.profile == Profile::Agent).then_some(&call.agent);
+    let of = (call.profile == WakeProfile::Agent).then_some(&call.agent);
     sources.store.active_plan(sources.scope, of)
 }

@@ -1,7 +1,7 @@
 //! What agents say about the files they read. An agent had to read `design.md` and `spec.md` in
 //! `/repo/docs`, or, with `files:`, these files of `/repo`.
 
-use convoke_domain::dispatch::confirmation::{Expected, Level, confirmation};
+use convoke_domain::dispatch::confirmation::{ConfirmationLevel, Expected, confirmation};
 
 use super::cases::Case;
 
@@ -15,7 +15,7 @@ pub(crate) fn verdict(case: &Case) -> String {
             .to_vec(),
     };
     let expected: Vec<_> = files.iter().map(|(name, path)| Expected { name, path }).collect();
-    let found = confirmation(&case.text(), &expected, Level::Strict);
+    let found = confirmation(&case.text(), &expected, ConfirmationLevel::Strict);
     let disputed = match found.disputed.as_slice() {
         [] => String::new(),
         disputed => format!("; disputed: {}", disputed.join(", ")),

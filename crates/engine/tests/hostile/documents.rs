@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use convoke_domain::brief::Fate;
+use convoke_domain::brief::DocumentOutcome;
 use convoke_domain::brief::settings::Layer;
 use convoke_domain::text::Text;
 use convoke_domain::token::{Budget, Estimate};
@@ -22,18 +22,20 @@ pub(crate) fn verdict(case: &Case) -> String {
     let resolved = resolve(project.path(), Layers { call, ..Layers::default() });
     let loaded = load(project.path(), Mode::Standalone, resolved);
     let brief = loaded.brief(&Estimate);
-    let entries = brief.entries().iter().filter(|entry| entry.fate != Fate::Absent);
+    let entries = brief.entries().iter().filter(|entry| entry.fate != DocumentOutcome::Absent);
     entries.map(|entry| shown(&entry.fate)).collect::<Vec<_>>().join("; ")
 }
 
-fn shown(fate: &Fate<'_>) -> String {
+fn shown(fate: &DocumentOutcome<'_>) -> String {
     match fate {
-        Fate::Absent => "absent".to_owned(),
-        Fate::Unreadable(reason) => format!("unreadable: {reason}"),
-        Fate::Scaffold(_) => "scaffold".to_owned(),
-        Fate::Whole(_) => "whole".to_owned(),
-        Fate::Cut(text, cut) => format!("cut before: {}", first_line(text.after(cut.at))),
-        Fate::Dropped(..) => "dropped".to_owned(),
+        DocumentOutcome::Absent => "absent".to_owned(),
+        DocumentOutcome::Unreadable(reason) => format!("unreadable: {reason}"),
+        DocumentOutcome::Scaffold(_) => "scaffold".to_owned(),
+        DocumentOutcome::Whole(_) => "whole".to_owned(),
+        DocumentOutcome::Cut(text, cut) => {
+            format!("cut before: {}", first_line(text.after(cut.at)))
+        }
+        DocumentOutcome::Dropped(..) => "dropped".to_owned(),
     }
 }
 

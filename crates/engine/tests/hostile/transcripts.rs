@@ -20,7 +20,7 @@ use std::fs;
 use std::path::Path;
 
 use convoke_domain::hook::Client;
-use convoke_domain::receipt::{Span, Standing};
+use convoke_domain::receipt::{ReadState, Span};
 use convoke_engine::dispatch::evidence::{Demand, Record, evidence};
 use convoke_engine::transcript::own::Homes;
 
@@ -65,23 +65,23 @@ fn keep(client: Client, home: &Path, lines: &str) {
     fs::write(path, lines).unwrap();
 }
 
-fn word(standing: &Standing) -> String {
+fn word(standing: &ReadState) -> String {
     let spans = |lines: &[Span]| {
         lines.iter().map(|it| format!(" {}-{}", it.first, it.last)).collect::<Vec<_>>().concat()
     };
     match standing {
-        Standing::Whole => "whole".to_owned(),
-        Standing::Part { lines, of: Some(of) } if !lines.is_empty() => {
+        ReadState::Whole => "whole".to_owned(),
+        ReadState::Part { lines, of: Some(of) } if !lines.is_empty() => {
             format!("part{} of {of}", spans(lines))
         }
-        Standing::Part { .. } => "part".to_owned(),
-        Standing::Older { .. } => "older".to_owned(),
-        Standing::Unsure => "unsure".to_owned(),
-        Standing::Forgotten => "forgotten".to_owned(),
-        Standing::OnlySubagent => "only_subagent".to_owned(),
-        Standing::OnlyAfterAnswer => "only_after_answer".to_owned(),
-        Standing::OnlyNamesake { .. } => "only_namesake".to_owned(),
-        Standing::NotRead { .. } => "not_read".to_owned(),
+        ReadState::Part { .. } => "part".to_owned(),
+        ReadState::Older { .. } => "older".to_owned(),
+        ReadState::Unsure => "unsure".to_owned(),
+        ReadState::Forgotten => "forgotten".to_owned(),
+        ReadState::OnlySubagent => "only_subagent".to_owned(),
+        ReadState::OnlyAfterAnswer => "only_after_answer".to_owned(),
+        ReadState::OnlyNamesake { .. } => "only_namesake".to_owned(),
+        ReadState::NotRead { .. } => "not_read".to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Dispatches in SQLite.
 
 use convoke_domain::dispatch::gate::Tried;
-use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
+use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
 use convoke_domain::dispatch::resume::ResumeState;
 use convoke_domain::scope::Scope;
 use rusqlite::{OptionalExtension, Row, params};
@@ -165,7 +165,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
         command: row.get("command")?,
         role: row.get("role")?,
         iteration: row.get("iteration")?,
-        mode: one_of(row, "mode", Mode::parse)?,
+        mode: one_of(row, "mode", DispatchMode::parse)?,
         prompt_chars: prompt_chars.and_then(|chars| u64::try_from(chars).ok()),
         artifacts: row.get("artifacts").map(|text: String| list(&text))?,
         confirmed: row.get("confirmed")?,
@@ -179,7 +179,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
 fn read_round(row: &Row<'_>) -> rusqlite::Result<Round> {
     let number = |column: &str| row.get(column).map(i64::unsigned_abs);
     Ok(Round {
-        mode: one_of(row, "mode", Mode::parse)?,
+        mode: one_of(row, "mode", DispatchMode::parse)?,
         prompt_chars: number("prompt_chars")?,
         seen: row.get("seen")?,
         state: ResumeState {

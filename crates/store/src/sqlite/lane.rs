@@ -1,8 +1,8 @@
 //! Lanes in SQLite.
 
 use convoke_domain::lane::event::{FailureKind, Usage};
-use convoke_domain::lane::ledger::{Begun, Ending, Entry, Over, Purpose};
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::ledger::{Begun, LaneEnding, LaneEntry, Over, Purpose};
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
@@ -41,7 +41,7 @@ impl LaneStore for SqliteStore {
         id.map_err(failed("write down the lane"))
     }
 
-    fn end_lane(&self, id: i64, ending: &Ending) -> Result<Option<Usage>, StoreError> {
+    fn end_lane(&self, id: i64, ending: &LaneEnding) -> Result<Option<Usage>, StoreError> {
         let end = || {
             // Two runs of one session must not both take the same count for the one before.
             let transaction = self.begin()?;
@@ -77,22 +77,22 @@ impl LaneStore for SqliteStore {
     fn close_lane(
         &self,
         id: i64,
-        outcome: Option<Outcome>,
+        outcome: Option<LaneOutcome>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let sql = "UPDATE lanes SET outcome = ?2, ended_at = ?3 WHERE id = ?1 AND ended_at IS NULL";
-        let values = params![id, outcome.map(Outcome::name), Time(now)];
+        let values = params![id, outcome.map(LaneOutcome::name), Time(now)];
         let closed = self.connection.execute(sql, values).map_err(failed("close the lane"))?;
         Ok(closed > 0)
     }
 
-    fn lane(&self, id: i64) -> Result<Option<Entry>, StoreError> {
+    fn lane(&self, id: i64) -> Result<Option<LaneEntry>, StoreError> {
         let sql = "SELECT * FROM lanes WHERE id = ?1";
         let found = self.connection.query_row(sql, params![id], read_entry).optional();
         found.map_err(failed("find the lane"))
     }
 
-    fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<Entry>, StoreError> {
+    fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<LaneEntry>, StoreError> {
         // What is not asked for is left out, so that the rest is found by its index.
         let run = if query.run.is_some() { "run = ?3" } else { "?3 IS NULL" };
         let open = if query.open { "ended_at IS NULL" } else { "TRUE" };
@@ -112,7 +112,7 @@ impl LaneStore for SqliteStore {
 }
 
 /// Turns what a client counted into what the run spent, and keeps the count for the next run.
-fn count(connection: &Connection, id: i64, ending: &Ending) -> rusqlite::Result<Option<Usage>> {
+fn count(connection: &Connection, id: i64, ending: &LaneEnding) -> rusqlite::Result<Option<Usage>> {
     let Some(said) = ending.said else { return Ok(None) };
     let sql = "SELECT agent, resumed_from FROM lanes WHERE id = ?1";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -181,9 +181,9 @@ fn read_usage(row: &Row<'_>) -> rusqlite::Result<Option<Usage>> {
     }))
 }
 
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<LaneEntry> {
     let ended_at: Option<Time> = row.get("ended_at")?;
-    Ok(Entry {
+    Ok(LaneEntry {
         id: row.get("id")?,
         scope: Scope { project: row.get("project")?, branch: row.get("branch")? },
         begun: Begun {
@@ -210,7 +210,7 @@ fn read_over(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<Over> {
     let kind: Option<String> = row.get("failure")?;
     let has_outcome = row.get::<_, Option<String>>("outcome")?.is_some();
     Ok(Over {
-        outcome: has_outcome.then(|| one_of(row, "outcome", Outcome::parse)).transpose()?,
+        outcome: has_outcome.then(|| one_of(row, "outcome", LaneOutcome::parse)).transpose()?,
         end: row.get("end")?,
         why: row.get("why")?,
         // A kind that only a later version knows is none.

@@ -2,7 +2,7 @@
 
 mod thread;
 
-use convoke_domain::message::{Event, Message, MessageKind};
+use convoke_domain::message::{ActivityEvent, Message, MessageKind};
 use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::wake::hop::hop_of_message;
 use jiff::Timestamp;
@@ -116,7 +116,7 @@ impl MessageStore for SqliteStore {
         store().map_err(failed("record the event"))
     }
 
-    fn recent_events(&self, scope: &Scope, most: usize) -> Result<Vec<Event>, StoreError> {
+    fn recent_events(&self, scope: &Scope, most: usize) -> Result<Vec<ActivityEvent>, StoreError> {
         let sql = "SELECT * FROM (SELECT * FROM events WHERE project = ?1 AND branch = ?2 \
                    ORDER BY id DESC LIMIT ?3) ORDER BY id";
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -274,8 +274,8 @@ fn read_message(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Mess
     })
 }
 
-fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
-    Ok(Event {
+fn read_event(row: &Row<'_>) -> rusqlite::Result<ActivityEvent> {
+    Ok(ActivityEvent {
         id: row.get("id")?,
         actor: row.get("actor").map(|Word(name)| name)?,
         verb_phrase: row.get("verb_phrase")?,

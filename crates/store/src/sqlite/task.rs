@@ -11,9 +11,9 @@ use std::hash::BuildHasher;
 use convoke_domain::plan::number;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::priority::Priority;
+use convoke_domain::task::priority::TaskPriority;
 use convoke_domain::task::tree::top_down;
-use convoke_domain::task::{Status, Task};
+use convoke_domain::task::{Task, TaskStatus};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -352,8 +352,8 @@ pub(super) fn read_task(connection: &Connection, row: &Row<'_>) -> rusqlite::Res
         body: row.get("body")?,
         order: row.get("sort_index")?,
         agent: agent.map(|Word(name)| name),
-        status: one_of(row, "status", Status::parse)?,
-        priority: one_of(row, "priority", Priority::parse)?,
+        status: one_of(row, "status", TaskStatus::parse)?,
+        priority: one_of(row, "priority", TaskPriority::parse)?,
         after,
         waits_for,
         skill: row.get("skill")?,

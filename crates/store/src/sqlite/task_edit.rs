@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use convoke_domain::scope::Scope;
 use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::order::{Place, orders};
-use convoke_domain::task::priority::Priority;
+use convoke_domain::task::order::{SiblingPlace, orders};
+use convoke_domain::task::priority::TaskPriority;
 use convoke_domain::task::tree::{in_order, top_down};
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
@@ -40,7 +40,7 @@ impl TaskEditStore for SqliteStore {
             id.as_str(),
             edit.title,
             edit.body,
-            edit.priority.map(Priority::name),
+            edit.priority.map(TaskPriority::name),
             edit.after.map(joined),
             Time(now),
         ];
@@ -56,7 +56,7 @@ impl TaskEditStore for SqliteStore {
         &self,
         scope: &Scope,
         id: &TaskId,
-        place: Place<'_>,
+        place: SiblingPlace<'_>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let failed = failed("reorder the tasks");
@@ -65,11 +65,11 @@ impl TaskEditStore for SqliteStore {
         let siblings = siblings(&step.transaction, scope, &task)?;
         let set = match (orders(id, &siblings, place), place) {
             (Some(set), _) => set,
-            (None, Place::Before(other) | Place::After(other)) => {
+            (None, SiblingPlace::Before(other) | SiblingPlace::After(other)) => {
                 find(&step.transaction, scope, other)?.ok_or_else(|| no_task(other))?;
                 return Err(StoreError::NotSiblings { id: id.clone(), sibling: other.clone() });
             }
-            (None, Place::First | Place::Last) => Vec::new(),
+            (None, SiblingPlace::First | SiblingPlace::Last) => Vec::new(),
         };
         let sql = "UPDATE tasks SET sort_index = ?4, updated_at = ?5 \
                    WHERE project = ?1 AND branch = ?2 AND id = ?3";

@@ -1,10 +1,10 @@
 //! What was done to tasks, in SQLite.
 
 use convoke_domain::scope::{AgentName, Scope};
-use convoke_domain::task::Status;
+use convoke_domain::task::TaskStatus;
 use convoke_domain::task::history::{TaskChange, TaskImage, joined};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::priority::Priority;
+use convoke_domain::task::priority::TaskPriority;
 use jiff::Timestamp;
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -221,8 +221,8 @@ fn image(text: &str) -> rusqlite::Result<TaskImage> {
         body: get("body"),
         order: row.get("sort_index").and_then(Value::as_i64).ok_or_else(|| strange("place"))?,
         agent: get("assigned_agent").map(|name| AgentName::known(&name)),
-        status: Status::parse(&word("status")?).ok_or_else(|| strange("status"))?,
-        priority: Priority::parse(&word("priority")?).ok_or_else(|| strange("priority"))?,
+        status: TaskStatus::parse(&word("status")?).ok_or_else(|| strange("status"))?,
+        priority: TaskPriority::parse(&word("priority")?).ok_or_else(|| strange("priority"))?,
         after: parse_ids(&get("after_ids").unwrap_or_default())?,
         notes: get("notes"),
         is_removed: get("deleted_at").is_some(),

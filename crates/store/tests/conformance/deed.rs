@@ -63,14 +63,14 @@ pub(super) fn verdicts_end_with_a_new_start(store: &dyn Store) {
     let task = add(store, "1", None, None);
     record(store, &task, DeedKind::Dispatched, "spec-reviewer", 1);
     record(store, &task, DeedKind::Pass, "spec-reviewer", 1);
-    set_status(store, &task, Status::InProgress, 2);
+    set_status(store, &task, TaskStatus::InProgress, 2);
     assert_eq!(kinds(store, &task), ["dispatched"], "a verdict from before the start");
     record(store, &task, DeedKind::Pass, "spec-reviewer", 3);
-    set_status(store, &task, Status::InProgress, 4);
+    set_status(store, &task, TaskStatus::InProgress, 4);
     assert_eq!(kinds(store, &task), ["dispatched", "pass"], "it was begun already");
-    set_status(store, &task, Status::Completed, 5);
+    set_status(store, &task, TaskStatus::Completed, 5);
     assert_eq!(kinds(store, &task), ["dispatched", "pass"]);
-    set_status(store, &task, Status::InProgress, 6);
+    set_status(store, &task, TaskStatus::InProgress, 6);
     assert_eq!(kinds(store, &task), ["dispatched"]);
 }
 

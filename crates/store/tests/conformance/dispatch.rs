@@ -1,6 +1,6 @@
 //! Rules about dispatches.
 
-use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
+use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
 use convoke_domain::dispatch::resume::ResumeState;
 use convoke_store::dispatch::{Post, Round};
 
@@ -12,7 +12,7 @@ fn entry(feature: &str) -> LedgerEntry {
         command: "implement".to_owned(),
         role: "security-reviewer".to_owned(),
         iteration: 2,
-        mode: Mode::Fallback,
+        mode: DispatchMode::Fallback,
         prompt_chars: Some(700),
         artifacts: vec!["design.md".to_owned(), "spec.md".to_owned()],
         confirmed: Some(false),
@@ -40,7 +40,7 @@ fn round(iteration: u32, agent_id: Option<&str>) -> Round {
         last_iteration: iteration,
         last_commit_sha: Some(format!("c{iteration}")),
     };
-    Round { mode: Mode::Fresh, prompt_chars: 500, state, seen: Some("tree".to_owned()) }
+    Round { mode: DispatchMode::Fresh, prompt_chars: 500, state, seen: Some("tree".to_owned()) }
 }
 
 // D-60: asking for the same round again finds what there was before it.

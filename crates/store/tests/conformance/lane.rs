@@ -1,9 +1,9 @@
 //! Rules about lanes.
 
-use convoke_domain::lane::counted::{Counted, UsageScope};
+use convoke_domain::lane::counted::{CounterScope, UsageScope};
 use convoke_domain::lane::event::{FailureKind, Usage};
-use convoke_domain::lane::ledger::{Begun, Ending, Entry, Over, Purpose};
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::ledger::{Begun, LaneEnding, LaneEntry, Over, Purpose};
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::owner::Owner;
 use convoke_store::lane::LaneQuery;
 
@@ -32,9 +32,9 @@ fn usage(input: u64, micro_dollars: Option<u64>) -> Usage {
     Usage { input, cached: input / 2, output: input / 10, reasoning: 1, micro_dollars }
 }
 
-fn ending(said: Option<Usage>, session: &str) -> Ending {
-    Ending {
-        outcome: Outcome::Answered,
+fn ending(said: Option<Usage>, session: &str) -> LaneEnding {
+    LaneEnding {
+        outcome: LaneOutcome::Answered,
         end: "exited 0".to_owned(),
         why: Some("it said too much".to_owned()),
         failure: Some(FailureKind::LongLine),
@@ -43,7 +43,7 @@ fn ending(said: Option<Usage>, session: &str) -> Ending {
         took_ms: 1500,
         bytes: 900,
         said,
-        counts: UsageScope { tokens: Counted::Session, money: Counted::Session },
+        counts: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
         at: at(50),
     }
 }
@@ -67,7 +67,7 @@ pub(super) fn lanes_are_kept(store: &dyn Store) {
     assert_eq!(spent, Some(usage(100, Some(9))));
     assert_eq!(all(LaneQuery { open: true, ..query }), [second]);
     let over = Over {
-        outcome: Some(Outcome::Answered),
+        outcome: Some(LaneOutcome::Answered),
         end: Some("exited 0".to_owned()),
         why: Some("it said too much".to_owned()),
         failure: Some(FailureKind::LongLine),
@@ -78,9 +78,9 @@ pub(super) fn lanes_are_kept(store: &dyn Store) {
         spent,
         at: at(50),
     };
-    let ended = Entry { id: first, scope: here(), begun: begun(1), over: Some(over) };
+    let ended = LaneEntry { id: first, scope: here(), begun: begun(1), over: Some(over) };
     assert_eq!(store.lane(first).unwrap(), Some(ended));
-    let running = Entry { id: second, scope: elsewhere, begun: plain, over: None };
+    let running = LaneEntry { id: second, scope: elsewhere, begun: plain, over: None };
     assert_eq!(store.lane(second).unwrap(), Some(running));
     assert_eq!(store.lane(99).unwrap(), None);
 }
@@ -112,11 +112,11 @@ pub(super) fn lanes_are_closed_once(store: &dyn Store) {
     let id = store.begin_lane(&here(), &begun(1)).unwrap();
     assert_eq!(store.lane(id).unwrap().unwrap().state(), "running");
     assert!(store.close_lane(id, None, at(9)).unwrap());
-    assert!(!store.close_lane(id, Some(Outcome::Cancelled), at(10)).unwrap());
+    assert!(!store.close_lane(id, Some(LaneOutcome::Cancelled), at(10)).unwrap());
     let lost = store.lane(id).unwrap().unwrap();
     assert_eq!((lost.state(), lost.over.unwrap().at), ("lost", at(9)));
     let other = store.begin_lane(&here(), &begun(1)).unwrap();
-    assert!(store.close_lane(other, Some(Outcome::Cancelled), at(9)).unwrap());
+    assert!(store.close_lane(other, Some(LaneOutcome::Cancelled), at(9)).unwrap());
     assert_eq!(store.lane(other).unwrap().unwrap().state(), "cancelled");
     // Whoever ran it knows best how it ended, even late.
     store.end_lane(id, &ending(None, "s")).unwrap();

@@ -25,8 +25,8 @@ use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::skill::SkillId;
 use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::outline::Tally;
-use convoke_domain::task::{Status, Task};
+use convoke_domain::task::outline::TaskCounts;
+use convoke_domain::task::{Task, TaskStatus};
 use jiff::{SignedDuration, Timestamp};
 
 use convoke_store::Store;
@@ -147,6 +147,6 @@ fn add(store: &dyn Store, content: &str, parent: Option<&TaskId>, plan: Option<&
     store.add_tasks(&here(), &[task], at(1)).unwrap().remove(0)
 }
 
-fn set_status(store: &dyn Store, id: &TaskId, status: Status, second: i64) {
+fn set_status(store: &dyn Store, id: &TaskId, status: TaskStatus, second: i64) {
     store.change_task(&here(), id, &Change::Status(status), at(second)).unwrap();
 }

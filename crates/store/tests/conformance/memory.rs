@@ -191,13 +191,13 @@ pub(super) fn pins_are_released(store: &dyn Store) {
         assert_eq!(found, store.last_injection_of(&here(), None, Some("p.md"), &skill).unwrap());
         found.and_then(|it| it.version)
     };
-    set_status(store, &one, Status::Completed, 2);
+    set_status(store, &one, TaskStatus::Completed, 2);
     assert_eq!(pin().as_deref(), Some("4.0.0"));
-    set_status(store, &two, Status::Skipped, 3);
+    set_status(store, &two, TaskStatus::Skipped, 3);
     assert_eq!(pin(), None);
     // What it worked by is still known.
     assert!(store.last_injection(&here(), &name("june"), Some("p.md")).unwrap().is_some());
-    set_status(store, &two, Status::Pending, 4);
+    set_status(store, &two, TaskStatus::Pending, 4);
     assert_eq!(pin(), None);
     store.record_injection(&here(), &given).unwrap();
     assert!(pin().is_some());

@@ -27,9 +27,9 @@ pub(super) fn rules_hold_where_they_should(store: &dyn Store) {
     assert_eq!(texts(store, &here(), 10), all[..3]);
     assert_eq!(texts(store, &Scope::new("app", "other"), 9), ["everywhere", "for a while"]);
     assert!(texts(store, &Scope::new("web", "main"), 9).is_empty());
-    set_status(store, &task, Status::Completed, 3);
+    set_status(store, &task, TaskStatus::Completed, 3);
     assert_eq!(texts(store, &here(), 9), ["everywhere", "on main", "for a while"]);
-    set_status(store, &task, Status::InProgress, 4);
+    set_status(store, &task, TaskStatus::InProgress, 4);
     assert_eq!(texts(store, &here(), 9), all, "an opened task has its rules back");
     store.remove_task(&here(), &task, at(5)).unwrap();
     assert_eq!(texts(store, &here(), 9), ["everywhere", "on main", "for a while"]);
@@ -47,7 +47,7 @@ pub(super) fn rules_hold_where_they_should(store: &dyn Store) {
 pub(super) fn a_cancelled_plan_is_not_active(store: &dyn Store) {
     add(store, "a", None, Some("a.md"));
     let b = add(store, "b", None, Some("b.md"));
-    set_status(store, &b, Status::InProgress, 5);
+    set_status(store, &b, TaskStatus::InProgress, 5);
     let active = || store.active_plan(&here(), None).unwrap();
     assert_eq!(active(), ActivePlan::File("b.md".to_owned()));
     let text = PinText::of_cancelled_plan("b.md", None).unwrap();
@@ -64,7 +64,7 @@ pub(super) fn a_cancelled_plan_is_not_active(store: &dyn Store) {
     assert_eq!(store.resume_plan(&here(), "b.md", at(7)).unwrap(), 1);
     assert_eq!(active(), ActivePlan::File("b.md".to_owned()));
     assert!(store.remove_pin("app", a.id, at(8)).unwrap());
-    set_status(store, &b, Status::Completed, 9);
+    set_status(store, &b, TaskStatus::Completed, 9);
     assert_eq!(active(), ActivePlan::File("a.md".to_owned()), "without its rule it is active");
 }
 

@@ -22,7 +22,7 @@ pub(super) fn repositories_are_kept(store: &dyn Store) {
     store.keep_use(&other, at(10)).unwrap();
     store.keep_use(&other, at(20)).unwrap();
     let done = add(store, "done", None, None);
-    set_status(store, &done, Status::Completed, 1);
+    set_status(store, &done, TaskStatus::Completed, 1);
     add(store, "open", None, None);
     let projects = store.projects().unwrap();
     let names: Vec<_> = projects.iter().map(|known| &*known.name).collect();

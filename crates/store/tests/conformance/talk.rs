@@ -130,7 +130,7 @@ pub(super) fn agents_are_renamed(store: &dyn Store) {
     assert!(matches!(rename("june", "backend"), Err(StoreError::AgentExists { .. })));
     let task = NewTask { agent: Some(&june), ..NewTask::titled("a") };
     let task = store.add_tasks(&here(), &[task], at(1)).unwrap().remove(0);
-    store.change_task(&here(), &task, &Change::Status(Status::InProgress), at(2)).unwrap();
+    store.change_task(&here(), &task, &Change::Status(TaskStatus::InProgress), at(2)).unwrap();
     let mention = Address { scope: here(), agent: june.clone() };
     let first = say(store, &here(), "backend", Some("june"), &[mention], 1);
     say(store, &here(), "june", Some("backend"), &[], 2);
@@ -153,7 +153,7 @@ pub(super) fn agents_are_renamed(store: &dyn Store) {
     // A new name is no step of a task, and no undone step brings the old name back.
     store.undo_task_step(&here(), at(3)).unwrap();
     let undone = store.task(&here(), &task).unwrap().unwrap();
-    assert_eq!((undone.agent, undone.status), (Some(july.clone()), Status::Pending));
+    assert_eq!((undone.agent, undone.status), (Some(july.clone()), TaskStatus::Pending));
     let unread = store.addressed_to(&here(), &july, Addressed::Unread, None, 9).unwrap();
     assert_eq!(unread.iter().map(|message| message.id).collect::<Vec<_>>(), [next]);
     let messages = store.recent_messages(&here(), 9).unwrap();

@@ -6,7 +6,7 @@ use super::*;
 pub(super) fn tasks_are_scoped(store: &dyn Store) {
     let id = add(store, "do it", None, None);
     let task = store.task(&here(), &id).unwrap().unwrap();
-    assert_eq!((task.content.as_str(), task.status), ("do it", Status::Pending));
+    assert_eq!((task.content.as_str(), task.status), ("do it", TaskStatus::Pending));
     assert_eq!((task.created_at, task.updated_at), (at(1), at(1)));
     for elsewhere in [Scope::new("app", "other"), Scope::new("other", "main")] {
         assert_eq!(store.task(&elsewhere, &id).unwrap(), None);
@@ -39,9 +39,9 @@ pub(super) fn closing_has_a_time(store: &dyn Store) {
         let task = store.task(&here(), &id).unwrap().unwrap();
         (task.completed_at, task.updated_at)
     };
-    set_status(store, &id, Status::Completed, 5);
+    set_status(store, &id, TaskStatus::Completed, 5);
     assert_eq!(times(store), (Some(at(5)), at(5)));
-    set_status(store, &id, Status::InProgress, 6);
+    set_status(store, &id, TaskStatus::InProgress, 6);
     assert_eq!(times(store), (None, at(6)));
 }
 
@@ -107,18 +107,18 @@ pub(super) fn active_plan(store: &dyn Store) {
     add(store, "none", None, None);
     let backend = name("backend");
     store.change_task(&here(), &one, &Change::Agent(Some(&backend)), at(2)).unwrap();
-    set_status(store, &two, Status::InProgress, 3);
+    set_status(store, &two, TaskStatus::InProgress, 3);
     let plan = |agent: Option<&AgentName>| store.active_plan(&here(), agent).unwrap();
     let file = |name: &str| ActivePlan::File(name.to_owned());
     assert_eq!(plan(None), file("two.md"));
     assert_eq!(plan(Some(&backend)), file("one.md"));
     assert_eq!(plan(Some(&name("nobody"))), ActivePlan::Nothing);
     let more = add(store, "more", None, Some("two.md"));
-    set_status(store, &two, Status::Completed, 4);
+    set_status(store, &two, TaskStatus::Completed, 4);
     assert_eq!(plan(None), file("two.md"), "closing a task is work on its plan");
-    set_status(store, &more, Status::Completed, 4);
+    set_status(store, &more, TaskStatus::Completed, 4);
     assert_eq!(plan(None), file("one.md"));
-    set_status(store, &one, Status::Skipped, 5);
+    set_status(store, &one, TaskStatus::Skipped, 5);
     assert_eq!(plan(None), ActivePlan::WithoutFile);
 }
 
@@ -128,7 +128,7 @@ pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
     let titles: Vec<_> = (0..400).map(|n| format!("Task {n}: do it")).collect();
     let tasks = titles.iter().map(|title| NewTask { plan_file: plan, ..NewTask::titled(title) });
     let ids = store.add_tasks(&here(), &tasks.collect::<Vec<_>>(), at(1)).unwrap();
-    ids[..150].iter().for_each(|id| set_status(store, id, Status::Completed, 2));
+    ids[..150].iter().for_each(|id| set_status(store, id, TaskStatus::Completed, 2));
     let part = add(store, "part", Some(&ids[150]), None);
     let other = add(store, "another plan's", None, Some("other.md"));
     let june = name("june");
@@ -137,7 +137,7 @@ pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
         let found = store.surroundings(&here(), plan, agent, most).unwrap();
         let of_plan = store.tasks_of_plan(&here(), plan).unwrap();
         let closed = |tasks: &[Task]| tasks.iter().filter(|task| task.status.is_closed()).count();
-        let elsewhere = Tally {
+        let elsewhere = TaskCounts {
             open: of_plan.len() - closed(&of_plan) + closed(&found.tasks) - found.tasks.len(),
             closed: closed(&of_plan) - closed(&found.tasks),
         };
@@ -160,7 +160,7 @@ pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
     // Counts follow whatever happens to tasks.
     store.remove_task(&here(), &ids[399], at(4)).unwrap();
     store.change_task(&here(), &ids[398], &Change::Parent(Some(&other)), at(4)).unwrap();
-    set_status(store, &ids[0], Status::Pending, 4);
+    set_status(store, &ids[0], TaskStatus::Pending, 4);
     assert!(read(None, 100).contains(&ids[0]), "what is opened again comes first");
 }
 
@@ -178,13 +178,13 @@ pub(super) fn closing_cascades(store: &dyn Store) {
     let part = add(store, "part", Some(&top), None);
     let deep = add(store, "deep", Some(&part), None);
     let done = add(store, "done", Some(&top), None);
-    set_status(store, &done, Status::Completed, 1);
-    let change = Change::Status(Status::Completed);
+    set_status(store, &done, TaskStatus::Completed, 1);
+    let change = Change::Status(TaskStatus::Completed);
     assert_eq!(store.change_task(&here(), &top, &change, at(2)).unwrap(), 2);
     let status = |id| store.task(&here(), id).unwrap().unwrap().status;
     assert_eq!(
         [&top, &part, &deep, &done].map(status),
-        [Status::Completed, Status::Skipped, Status::Skipped, Status::Completed]
+        [TaskStatus::Completed, TaskStatus::Skipped, TaskStatus::Skipped, TaskStatus::Completed]
     );
     assert_eq!(store.active_plan(&here(), None).unwrap(), ActivePlan::Nothing);
 }
@@ -194,7 +194,7 @@ pub(super) fn tasks_are_adopted(store: &dyn Store) {
     let theirs = add(store, "theirs", None, None);
     let part = add(store, "part", Some(&theirs), None);
     let mut tasks = store.tasks(&here()).unwrap();
-    tasks[0].status = Status::Completed;
+    tasks[0].status = TaskStatus::Completed;
     let elsewhere = Scope { branch: "other".to_owned(), ..here() };
     let adopted = store.adopt_tasks(&elsewhere, tasks.clone()).unwrap();
     assert_eq!(adopted, [theirs.clone(), part.clone()]);

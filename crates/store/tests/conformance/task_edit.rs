@@ -1,8 +1,8 @@
 //! Rules about editing tasks, their order, their dependencies and their branch.
 
 use convoke_domain::task::Task;
-use convoke_domain::task::order::Place;
-use convoke_domain::task::priority::Priority;
+use convoke_domain::task::order::SiblingPlace;
+use convoke_domain::task::priority::TaskPriority;
 use convoke_domain::task::tree::in_order;
 use convoke_store::task_edit::{Moving, TaskEdit};
 
@@ -23,10 +23,10 @@ pub(super) fn edits_are_kept(store: &dyn Store) {
     let edit = |edit: &TaskEdit<'_>| store.edit_task(&here(), &id, edit, at(5));
     edit(&TaskEdit { title: Some("new"), body: Some("two\nlines"), ..TaskEdit::default() })
         .unwrap();
-    edit(&TaskEdit { priority: Some(Priority::High), ..TaskEdit::default() }).unwrap();
+    edit(&TaskEdit { priority: Some(TaskPriority::High), ..TaskEdit::default() }).unwrap();
     let task = get(store, &id);
     assert_eq!((task.content.as_str(), task.body.as_deref()), ("new", Some("two\nlines")));
-    assert_eq!((task.priority, task.updated_at), (Priority::High, at(5)));
+    assert_eq!((task.priority, task.updated_at), (TaskPriority::High, at(5)));
     edit(&TaskEdit { body: Some(""), ..TaskEdit::default() }).unwrap();
     assert_eq!(get(store, &id).body, None);
     let gone = TaskId::parse("t-zzzzz").unwrap();
@@ -45,19 +45,19 @@ pub(super) fn tasks_are_reordered(store: &dyn Store) {
         tasks.into_iter().map(|task| task.content).collect::<String>()
     };
     for (id, place, expected) in [
-        (3, Place::First, "dabc"),
-        (0, Place::Last, "dbca"),
-        (0, Place::Before(&ids[1]), "dabc"),
-        (3, Place::After(&ids[1]), "abdc"),
-        (2, Place::After(&ids[0]), "acbd"),
+        (3, SiblingPlace::First, "dabc"),
+        (0, SiblingPlace::Last, "dbca"),
+        (0, SiblingPlace::Before(&ids[1]), "dabc"),
+        (3, SiblingPlace::After(&ids[1]), "abdc"),
+        (2, SiblingPlace::After(&ids[0]), "acbd"),
     ] {
         order(id, place).unwrap();
         assert_eq!(shown(), expected);
     }
-    let beside = order(1, Place::Before(&part));
+    let beside = order(1, SiblingPlace::Before(&part));
     assert!(matches!(beside, Err(StoreError::NotSiblings { .. })));
     let gone = TaskId::parse("t-zzzzz").unwrap();
-    assert!(matches!(order(1, Place::After(&gone)), Err(StoreError::NoTask { .. })));
+    assert!(matches!(order(1, SiblingPlace::After(&gone)), Err(StoreError::NoTask { .. })));
     assert_eq!(shown(), "acbd", "what is refused changes nothing");
 }
 
@@ -81,12 +81,12 @@ pub(super) fn prerequisites_are_waited_for(store: &dyn Store) {
     assert!(matches!(moved, Err(StoreError::Waits { .. })), "{moved:?}");
     let gone = TaskId::parse("t-zzzzz").unwrap();
     assert!(matches!(after(&then, &[gone]), Err(StoreError::NoTask { .. })));
-    set_status(store, &first, Status::Skipped, 3);
+    set_status(store, &first, TaskStatus::Skipped, 3);
     assert_eq!(
         (get(store, &then).waits_for, get(store, &then).after),
         (vec![], vec![first.clone()])
     );
-    set_status(store, &first, Status::Pending, 4);
+    set_status(store, &first, TaskStatus::Pending, 4);
     assert!(get(store, &then).is_waiting());
     store.remove_task(&here(), &first, at(5)).unwrap();
     assert!(!get(store, &then).is_waiting(), "what is removed holds nothing up");

@@ -1,8 +1,8 @@
 //! Rules about the log of tasks, undoing and restoring.
 
 use convoke_domain::task::history::TaskChange;
-use convoke_domain::task::order::Place;
-use convoke_domain::task::priority::Priority;
+use convoke_domain::task::order::SiblingPlace;
+use convoke_domain::task::priority::TaskPriority;
 use convoke_store::task_edit::TaskEdit;
 
 use super::task_edit::get;
@@ -18,13 +18,14 @@ pub(super) fn every_change_is_logged(store: &dyn Store) {
     let part = add(store, "part", Some(&id), None);
     let june = name("june");
     let change = |change: &Change<'_>| store.change_task(&here(), &id, change, at(2)).unwrap();
-    change(&Change::Status(Status::InProgress));
+    change(&Change::Status(TaskStatus::InProgress));
     change(&Change::Note("x"));
     change(&Change::Agent(Some(&june)));
-    let edit = TaskEdit { title: Some("b"), priority: Some(Priority::Low), ..TaskEdit::default() };
+    let edit =
+        TaskEdit { title: Some("b"), priority: Some(TaskPriority::Low), ..TaskEdit::default() };
     store.edit_task(&here(), &id, &edit, at(3)).unwrap();
-    store.reorder_task(&here(), &id, Place::First, at(3)).unwrap();
-    change(&Change::Status(Status::Completed));
+    store.reorder_task(&here(), &id, SiblingPlace::First, at(3)).unwrap();
+    change(&Change::Status(TaskStatus::Completed));
     store.remove_task(&here(), &id, at(4)).unwrap();
     assert_eq!(
         log(store, Some(&id)),
@@ -53,7 +54,7 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
     assert_eq!(store.undo_task_step(&here(), at(1)).unwrap(), []);
     let top = add(store, "top", None, None);
     let parts = ["a", "b"].map(|content| add(store, content, Some(&top), None));
-    set_status(store, &parts[0], Status::InProgress, 2);
+    set_status(store, &parts[0], TaskStatus::InProgress, 2);
     let states = || {
         let mut tasks = store.tasks(&here()).unwrap();
         tasks.sort_by_key(|task| task.id.clone());
@@ -70,7 +71,7 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
         before.push(states());
         act();
     };
-    apply(&|| set_status(store, &top, Status::Completed, 3));
+    apply(&|| set_status(store, &top, TaskStatus::Completed, 3));
     apply(&|| {
         let edit = TaskEdit {
             title: Some("new"),
@@ -80,7 +81,7 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
         };
         store.edit_task(&here(), &top, &edit, at(4)).unwrap();
     });
-    apply(&|| store.reorder_task(&here(), &parts[1], Place::First, at(5)).unwrap());
+    apply(&|| store.reorder_task(&here(), &parts[1], SiblingPlace::First, at(5)).unwrap());
     apply(&|| assert_eq!(store.remove_task(&here(), &parts[0], at(6)).unwrap(), 1));
     apply(&|| assert_eq!(store.restore_task(&here(), &parts[0], at(7)).unwrap(), 1));
     apply(&|| {

@@ -12,8 +12,8 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::event::Event;
-use convoke_domain::lane::queue::Room;
+use convoke_domain::lane::event::LaneEvent;
+use convoke_domain::lane::queue::LaneLimits;
 use convoke_engine::lane::adapter::{Agent, Errand, Rights};
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::drive::{Lane, Program, Runner, drive};
@@ -186,16 +186,16 @@ pub fn run(folder: &Path) -> Result<(), Error> {
     let lanes = (0..LANES).map(|number| Waiting {
         agent: "claude",
         expected: Duration::ZERO,
-        work: Box::new(move |cancel: &Cancel, tell: &mut dyn FnMut(&Event)| {
+        work: Box::new(move |cancel: &Cancel, tell: &mut dyn FnMut(&LaneEvent)| {
             if let Err(error) = lane(folder, &folder.join(number.to_string()), cancel, tell) {
                 say(&format!("a lane cannot be run: {error}"));
             }
         }),
     });
-    let room = Room { in_all: LANES, of_agent: LANES };
+    let room = LaneLimits { in_all: LANES, of_agent: LANES };
     let mut heard = 0;
     many::run(lanes.collect(), room, &Cancel::default(), &mut |_, news| {
-        heard += u64::from(matches!(news, News::Said(Event::Text(_))));
+        heard += u64::from(matches!(news, News::Said(LaneEvent::Text(_))));
         if heard % NOTED == 0 {
             fs::write(folder.join("heard"), heard.to_string()).ok();
         }
@@ -208,7 +208,7 @@ fn lane(
     folder: &Path,
     scratch: &Path,
     cancel: &Cancel,
-    tell: &mut dyn FnMut(&Event),
+    tell: &mut dyn FnMut(&LaneEvent),
 ) -> Result<(), Error> {
     let (convoke, program) = (binary(), folder.join("claude"));
     let path = ("PATH".into(), "/usr/bin:/bin".into());

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use convoke_domain::lane::health::Health;
+use convoke_domain::lane::health::AgentHealth;
 use convoke_engine::lane::health::{Api, Remembered, probe_apis};
 
 use super::{Args, Report};
@@ -18,7 +18,7 @@ use crate::output::with_causes;
 /// What is known of one API.
 pub(super) struct Known {
     listed: Listed,
-    pub(super) health: Health,
+    pub(super) health: AgentHealth,
 }
 
 impl Args {
@@ -28,11 +28,11 @@ impl Args {
         let mut remembered = cache.as_deref().map(Remembered::read).unwrap_or_default();
         let known = |listed: Listed| {
             let health = match &listed.configured {
-                Err(failure) => Health::Sick(Some(with_causes(failure.error.as_ref()))),
-                Ok(_) if self.no_probe => Health::NotAsked,
+                Err(failure) => AgentHealth::Sick(Some(with_causes(failure.error.as_ref()))),
+                Ok(_) if self.no_probe => AgentHealth::NotAsked,
                 Ok(it) => remembered
                     .get(&word(&listed.name), &place(it), now(), settings.remember)
-                    .unwrap_or(Health::NotAsked),
+                    .unwrap_or(AgentHealth::NotAsked),
             };
             Known { listed, health }
         };
@@ -43,7 +43,7 @@ impl Args {
         let (places, asked): (Vec<_>, Vec<_>) = all
             .iter()
             .enumerate()
-            .filter(|(_, it)| it.health == Health::NotAsked)
+            .filter(|(_, it)| it.health == AgentHealth::NotAsked)
             .filter_map(|(at, it)| Some((at, it.listed.configured.as_ref().ok()?)))
             .map(|(at, it)| {
                 let effort = it.effort.as_deref();
@@ -73,8 +73,8 @@ impl Known {
             version: None,
             health: if configured.is_ok() { self.health.words() } else { "not usable" },
             error: match &self.health {
-                Health::Sick(error) => error.as_deref(),
-                Health::Missing | Health::NotAsked | Health::Healthy => None,
+                AgentHealth::Sick(error) => error.as_deref(),
+                AgentHealth::Missing | AgentHealth::NotAsked | AgentHealth::Healthy => None,
             },
             read_only: "no tools",
             resume: "none",

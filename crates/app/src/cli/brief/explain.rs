@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
-use convoke_domain::brief::{Brief, Entry, Fate, Folder};
+use convoke_domain::brief::{Brief, BriefEntry, DocumentOutcome, Folder};
 use convoke_domain::cut::{Border, Cut};
 use convoke_domain::markdown::{bare, lines};
 use convoke_domain::scaffold::first_content_line;
@@ -63,30 +63,30 @@ fn render(rows: impl Iterator<Item = Row>) -> String {
     })
 }
 
-fn row(entry: &Entry<'_>, budget: Budget) -> Row {
+fn row(entry: &BriefEntry<'_>, budget: Budget) -> Row {
     let name = entry.name.to_string();
     let numbers = |text: Text<'_>, cost: Tokens, fate: String| {
         [name.clone(), text.chars().to_string(), cost.to_string(), share(cost, budget), fate]
     };
     let blank = String::new;
     match entry.fate {
-        Fate::Absent => [name, blank(), blank(), blank(), "absent".to_owned()],
-        Fate::Unreadable(reason) => {
+        DocumentOutcome::Absent => [name, blank(), blank(), blank(), "absent".to_owned()],
+        DocumentOutcome::Unreadable(reason) => {
             [name, blank(), blank(), blank(), format!("unreadable: {reason}")]
         }
-        Fate::Scaffold(text) => {
+        DocumentOutcome::Scaffold(text) => {
             let fate = "skipped: scaffold, _TBD_ only".to_owned();
             [name, text.chars().to_string(), blank(), blank(), fate]
         }
-        Fate::Whole(text) => {
+        DocumentOutcome::Whole(text) => {
             let line = first_content_line(text.as_str()).unwrap_or_default();
             numbers(text, entry.cost, format!("kept whole; written from line {line} on"))
         }
-        Fate::Cut(text, cut) => {
+        DocumentOutcome::Cut(text, cut) => {
             let kept = text.before(cut.at);
             numbers(kept, entry.cost, cut_words(text, cut))
         }
-        Fate::Dropped(text, why) => numbers(text, entry.cost, format!("dropped: {why}")),
+        DocumentOutcome::Dropped(text, why) => numbers(text, entry.cost, format!("dropped: {why}")),
     }
 }
 

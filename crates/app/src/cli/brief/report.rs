@@ -1,7 +1,7 @@
 //! The result of a brief for programs.
 
 use convoke_domain::brief::block::warnings;
-use convoke_domain::brief::{Brief, Entry, Fate};
+use convoke_domain::brief::{Brief, BriefEntry, DocumentOutcome};
 use convoke_domain::text::CharOffset;
 use convoke_domain::token::Estimate;
 use convoke_engine::brief::Loaded;
@@ -64,7 +64,7 @@ struct Remark {
 
 pub(super) fn report(loaded: &Loaded, brief: &Brief<'_>) -> Report {
     let settings = &loaded.settings;
-    let names = |wanted: fn(&Fate<'_>) -> bool| {
+    let names = |wanted: fn(&DocumentOutcome<'_>) -> bool| {
         let entries = brief.entries().iter().filter(|entry| wanted(&entry.fate));
         entries.map(|entry| entry.name.to_string()).collect()
     };
@@ -74,9 +74,9 @@ pub(super) fn report(loaded: &Loaded, brief: &Brief<'_>) -> Report {
         warnings: warnings(brief.entries()),
         candidates: brief.entries().iter().map(fated).collect(),
         included: brief.entries().iter().filter_map(included).collect(),
-        skipped_tbd: names(|fate| matches!(fate, Fate::Scaffold(_))),
-        dropped: names(|fate| matches!(fate, Fate::Dropped(..))),
-        absent: names(|fate| matches!(fate, Fate::Absent)),
+        skipped_tbd: names(|fate| matches!(fate, DocumentOutcome::Scaffold(_))),
+        dropped: names(|fate| matches!(fate, DocumentOutcome::Dropped(..))),
+        absent: names(|fate| matches!(fate, DocumentOutcome::Absent)),
         budget: settings.budget.get(),
         used_x10: brief.used().tenths(),
         policy: settings.policy.name(),
@@ -87,21 +87,21 @@ pub(super) fn report(loaded: &Loaded, brief: &Brief<'_>) -> Report {
     }
 }
 
-fn fated(entry: &Entry<'_>) -> Fated {
+fn fated(entry: &BriefEntry<'_>) -> Fated {
     let (fate, reason) = match entry.fate {
-        Fate::Absent => ("absent", None),
-        Fate::Unreadable(reason) => ("unreadable", Some(reason.to_string())),
-        Fate::Scaffold(_) => ("scaffold", None),
-        Fate::Whole(_) => ("whole", None),
-        Fate::Cut(_, cut) => ("cut", Some(cut.border.to_string())),
-        Fate::Dropped(_, why) => ("dropped", Some(why.to_string())),
+        DocumentOutcome::Absent => ("absent", None),
+        DocumentOutcome::Unreadable(reason) => ("unreadable", Some(reason.to_string())),
+        DocumentOutcome::Scaffold(_) => ("scaffold", None),
+        DocumentOutcome::Whole(_) => ("whole", None),
+        DocumentOutcome::Cut(_, cut) => ("cut", Some(cut.border.to_string())),
+        DocumentOutcome::Dropped(_, why) => ("dropped", Some(why.to_string())),
     };
     Fated { token: entry.name.to_string(), fate, reason }
 }
 
-fn included(entry: &Entry<'_>) -> Option<Included> {
+fn included(entry: &BriefEntry<'_>) -> Option<Included> {
     let text = entry.included()?;
-    let (file_chars, cut) = if let Fate::Cut(whole, cut) = entry.fate {
+    let (file_chars, cut) = if let DocumentOutcome::Cut(whole, cut) = entry.fate {
         (whole.chars(), Some(cut.at))
     } else {
         (text.chars(), None)

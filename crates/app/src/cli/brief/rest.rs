@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use convoke_domain::brief::name::{BriefName, Priority};
+use convoke_domain::brief::name::{BriefName, DocumentPriority};
 use convoke_domain::brief::rest::{Rest, RestError};
-use convoke_domain::brief::settings::Settings;
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::brief::settings::BriefSettings;
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::text::{CharOffset, Text};
 use convoke_engine::brief::{Resolved, leads_out, read, resolve};
 use serde::Serialize;
@@ -87,7 +87,7 @@ impl Args {
         Ok(Exit::Done)
     }
 
-    fn listed<'p>(&self, priority: &'p Priority) -> Result<&'p BriefName, Failure> {
+    fn listed<'p>(&self, priority: &'p DocumentPriority) -> Result<&'p BriefName, Failure> {
         priority.find(&self.name).ok_or_else(|| {
             let known: Vec<_> = priority.names().iter().map(BriefName::as_str).collect();
             Failure::new(Exit::Usage, ReadError::NotListed { given: self.name.clone() })
@@ -97,22 +97,22 @@ impl Args {
     }
 }
 
-fn document(project: &Path, name: &BriefName, settings: &Settings) -> Result<String, Failure> {
+fn document(project: &Path, name: &BriefName, settings: &BriefSettings) -> Result<String, Failure> {
     let dir = project.join(settings.dir.as_str());
     let name = name.clone();
     let found = if leads_out(project, settings) {
-        Finding::Unreadable(Unreadable::OutsideDir)
+        FileFinding::Unreadable(Unreadable::OutsideDir)
     } else {
         read(&dir, &name, settings)
     };
     match found {
-        Finding::Text(content) => Ok(content),
-        Finding::Absent => {
+        FileFinding::Text(content) => Ok(content),
+        FileFinding::Absent => {
             let dir = dir.display().to_string();
             Err(Failure::new(Exit::Surroundings, ReadError::Absent { name, dir })
                 .hint("run `convoke brief --explain` to see what there is"))
         }
-        Finding::Unreadable(reason) => {
+        FileFinding::Unreadable(reason) => {
             Err(Failure::new(Exit::Surroundings, ReadError::Unreadable { name, reason }))
         }
     }

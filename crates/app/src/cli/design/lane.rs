@@ -5,10 +5,10 @@ use std::sync::Arc;
 use convoke_domain::design::event::{LaneEnd, Settings};
 use convoke_domain::design::walk::Request;
 use convoke_domain::lane::cap::Cap;
-use convoke_domain::lane::collected::{self, Status, collected};
-use convoke_domain::lane::event::Event;
+use convoke_domain::lane::collected::{self, CollectedStatus, collected};
+use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::ledger::Purpose;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::run::RunId;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -41,7 +41,7 @@ pub(super) struct Order<'o> {
 
 impl Order<'_> {
     /// Asks an agent, and once more if it said nothing.
-    pub(super) fn run(&self, request: &Request, hear: &mut dyn FnMut(&Event)) -> Came {
+    pub(super) fn run(&self, request: &Request, hear: &mut dyn FnMut(&LaneEvent)) -> Came {
         let first = self.ask(request, false, hear)?;
         match first {
             Some((_, true)) => Ok(self.ask(request, true, hear)?.map(|(end, _)| end)),
@@ -54,7 +54,7 @@ impl Order<'_> {
         &self,
         request: &Request,
         is_second: bool,
-        hear: &mut dyn FnMut(&Event),
+        hear: &mut dyn FnMut(&LaneEvent),
     ) -> Result<Option<(LaneEnd, bool)>, Failure> {
         let chosen = self.settings.chosen(request.holder);
         let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
@@ -81,7 +81,7 @@ impl Order<'_> {
         let scratch = scratch::lane().map_err(lane_failed)?;
         let ran = order.run_heard(self.app, scratch.path(), &Voice::default(), hear)?;
         let driven = &ran.driven;
-        if driven.outcome == Outcome::Cancelled {
+        if driven.outcome == LaneOutcome::Cancelled {
             return Ok(None);
         }
         let why = why(driven);
@@ -95,7 +95,7 @@ impl Order<'_> {
         };
         let found = collected(&result);
         // Nobody failed then; what was spent is worth saying.
-        let spent = why.clone().filter(|_| found.status == Status::CapHit);
+        let spent = why.clone().filter(|_| found.status == CollectedStatus::CapHit);
         let mut end = LaneEnd {
             status: found.status,
             reason: spent.unwrap_or(found.reason),
@@ -105,10 +105,10 @@ impl Order<'_> {
             usage: ran.spent.or(driven.heard.usage.filter(|_| driven.is_recorded)),
             took: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
         };
-        if end.status == Status::Ok || driven.heard.is_cut_off() {
+        if end.status == CollectedStatus::Ok || driven.heard.is_cut_off() {
             let answer = driven.heard.answer().unwrap_or_default();
             if answer.len() > LONGEST_ANSWER {
-                end.status = Status::Failed;
+                end.status = CollectedStatus::Failed;
                 end.reason = format!("the answer is longer than {LONGEST_ANSWER} bytes");
             } else {
                 end.answer = answer.into();
@@ -121,7 +121,7 @@ impl Order<'_> {
 /// What is recorded of a lane that could not even be tried.
 pub(super) fn not_run(settings: &Settings, request: &Request, reason: &str) -> LaneEnd {
     LaneEnd {
-        status: Status::Failed,
+        status: CollectedStatus::Failed,
         reason: reason.to_owned(),
         answer: Arc::default(),
         agent: settings.chosen(request.holder).agent.clone(),

@@ -11,7 +11,7 @@ use convoke_domain::design::seat::{Available, Holder, Panel};
 use convoke_domain::design::session_env::{Key, SessionEnv, last_health};
 use convoke_domain::design::walk::{Progress, Request};
 use convoke_domain::execution_log::Category;
-use convoke_domain::lane::health::Health;
+use convoke_domain::lane::health::AgentHealth;
 use convoke_domain::ledger::{of_lanes, place, timing, tokens};
 use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE};
 use convoke_engine::ledger::token_rows::line as token_line;
@@ -66,8 +66,8 @@ impl Caller {
     }
 
     /// Returns what is known of an agent, by its word: it need not be asked.
-    pub(super) fn health(&self, word: &str) -> Option<Health> {
-        self.told.health(word).map(Health::told)
+    pub(super) fn health(&self, word: &str) -> Option<AgentHealth> {
+        self.told.health(word).map(AgentHealth::told)
     }
 
     /// Leaves who can be asked, beside the session file.
@@ -79,41 +79,41 @@ impl Caller {
     /// Marks a step that a line begins in the ledgers of whoever asked. They never stop a run.
     pub(super) fn mark(&self, app: &App, line: &str) {
         let Some(step) = mark::begun(&self.crumbs, line) else { return };
-        self.time(app, timing::Event::Mark(mark::of_time(step)));
+        self.time(app, timing::TimingEvent::Mark(mark::of_time(step)));
         if let Some(words) = mark::of_tokens(step) {
-            self.count(app, tokens::Event::Mark(words.to_owned()));
+            self.count(app, tokens::TokenEvent::Mark(words.to_owned()));
         }
     }
 
     /// Writes down a lane that ended in the same ledgers.
     pub(super) fn lane(&self, app: &App, panel: &Panel, request: &Request, end: &LaneEnd) {
         if let Some(task) = of_lanes::task(panel, request, end, now().as_second()) {
-            self.time(app, timing::Event::Task(task));
+            self.time(app, timing::TimingEvent::Task(task));
         }
         if let Some(used) = of_lanes::used(panel, request, end) {
-            self.count(app, tokens::Event::Use(used));
+            self.count(app, tokens::TokenEvent::Use(used));
         }
     }
 
-    fn time(&self, app: &App, event: timing::Event) {
+    fn time(&self, app: &App, event: timing::TimingEvent) {
         if let Some(path) = place::timing(None, &self.ledgers(app), &real).path {
-            let row = timing::Row { at: now().as_second(), skill: SKILL.to_owned(), event };
+            let row = timing::TimingRow { at: now().as_second(), skill: SKILL.to_owned(), event };
             complain(ledger::append(&path, &row.line()));
         }
     }
 
-    fn count(&self, app: &App, event: tokens::Event) {
+    fn count(&self, app: &App, event: tokens::TokenEvent) {
         let named = self.ledgers(app);
         let id = self.told.usable(Key::TokenSessionId).map(str::to_owned);
         let id = id.or_else(|| app.environment.token_session());
         let name = token_file(&named, id.as_deref(), &app.project);
         if let Some(path) = place::tokens(None, &named, &name, &real).path {
-            complain(ledger::append(&path, &token_line(&tokens::Row { at: now(), event })));
+            complain(ledger::append(&path, &token_line(&tokens::TokenRow { at: now(), event })));
         }
     }
 
     /// Returns where the ledgers may be: what the session file says comes first.
-    fn ledgers(&self, app: &App) -> place::Named {
+    fn ledgers(&self, app: &App) -> place::NamedPlaces {
         let mut named = app.environment.ledgers();
         named.session_env = Some(self.env.clone());
         if let Some(path) = self.told.usable(Key::TimingLedger) {

@@ -4,7 +4,7 @@
 
 use convoke_domain::design::event::{Health, Occasion, Settings};
 use convoke_domain::design::seat::{Available, Holder};
-use convoke_domain::lane::health::Health as Known;
+use convoke_domain::lane::health::AgentHealth as Known;
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::stage::{Stage, stopped};

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Event, Usage};
+use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_engine::git::fresh::begin_repository;
 use convoke_engine::lane::cassette::{Cassette, Entry};
 use tempfile::TempDir;
@@ -137,8 +137,8 @@ fn entry(lane: &str, text: &str) -> Entry {
     let mut numbers = numbers.filter_map(|number| number.parse().ok());
     let (input, output) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     let took = Duration::from_secs(took);
-    let usage = Event::Usage(Usage { input, output, ..Usage::default() });
-    let model = value("model").map(|model| Event::Model(model.to_owned()));
+    let usage = LaneEvent::Usage(Usage { input, output, ..Usage::default() });
+    let model = value("model").map(|model| LaneEvent::Model(model.to_owned()));
     let mut entry = Entry::answered(lane, answer.trim(), took);
     let before = [Some(usage), model].into_iter().flatten().map(|event| (took, event));
     entry.events.splice(0..0, before);

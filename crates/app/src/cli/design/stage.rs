@@ -14,12 +14,12 @@ use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{Line, Progress, Question, Request};
 use convoke_domain::lane::cap::Cap;
-use convoke_domain::lane::collected::Status;
-use convoke_domain::lane::event::Event;
-use convoke_domain::lane::queue::Room;
+use convoke_domain::lane::collected::CollectedStatus;
+use convoke_domain::lane::event::LaneEvent;
+use convoke_domain::lane::queue::LaneLimits;
 use convoke_domain::run::RunId;
-use convoke_domain::tree::sidecar::{Mode, Request as TreeRequest};
-use convoke_domain::tree::{Status as TreeStatus, Verdict};
+use convoke_domain::tree::sidecar::{TreeMode, TreeRequest};
+use convoke_domain::tree::{TreeStatus, TreeVerdict};
 use convoke_engine::design::citations;
 use convoke_engine::design::run::{LaneNews, Tell, World};
 use convoke_engine::design::setup::{self, Doubt};
@@ -44,7 +44,7 @@ use crate::output::Voice;
 use crate::workspace::Workspace;
 
 /// How many lanes run at the same time.
-const ROOM: Room = Room { in_all: 12, of_agent: 10 };
+const ROOM: LaneLimits = LaneLimits { in_all: 12, of_agent: 10 };
 
 /// What says that a person must look after the tree.
 const TREE_NOTE: &str = "dirty-tree-detected.env";
@@ -175,7 +175,7 @@ impl World for Stage<'_> {
         many::run(waiting.collect(), ROOM, &interrupt::cancel(), &mut |number, news| {
             let id = requests[number].id.clone();
             match &news {
-                News::Said(Event::Usage(usage)) => self.screen.spent(&id, *usage),
+                News::Said(LaneEvent::Usage(usage)) => self.screen.spent(&id, *usage),
                 News::Ended(Ok(Some(LaneEnd { usage: Some(usage), .. }))) => {
                     self.screen.take_down(&id, *usage);
                 }
@@ -183,7 +183,7 @@ impl World for Stage<'_> {
             }
             let told = match news {
                 News::Started => tell(self, LaneNews::Started(id)),
-                News::Ended(Ok(Some(end))) if end.status == Status::CapHit => {
+                News::Ended(Ok(Some(end))) if end.status == CollectedStatus::CapHit => {
                     tell(self, LaneNews::OverBudget(end.reason.clone()))
                 }
                 News::Ended(Ok(Some(end))) => {
@@ -224,13 +224,13 @@ impl World for Stage<'_> {
         // is not committed.
         let watched =
             self.watch.as_ref().and_then(|watch| watch.end(&self.look(&Voice::default())));
-        let suspicion = watched.as_ref().and_then(Verdict::suspicion);
+        let suspicion = watched.as_ref().and_then(TreeVerdict::suspicion);
         if let Some((status, detail)) = suspicion {
             // This is told now, and not again when the run is resumed.
             self.forget_tree();
             return Ok(Tree::Suspect { status: status.name().to_owned(), detail });
         }
-        let request = TreeRequest { mode: Mode::Checkpoint, baseline: None, sidecar: None };
+        let request = TreeRequest { mode: TreeMode::Checkpoint, baseline: None, sidecar: None };
         let note = check(&self.app.project, &request);
         Ok(match note.status {
             TreeStatus::Clean => Tree::Clean,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use convoke_domain::tree::Status;
+use convoke_domain::tree::TreeStatus;
 use convoke_domain::tree::kept::KeptTree;
 use convoke_engine::file;
 use convoke_engine::lane::adapter::Rights;
@@ -67,7 +67,7 @@ impl Stage<'_> {
     /// Says what agents changed that worked after the last boundary.
     pub(super) fn left_behind(&self) -> Option<String> {
         let verdict = self.watch.as_ref()?.end(&self.look(&Voice::default()))?;
-        verdict.warning("agents").filter(|_| verdict.status == Status::Dirty)
+        verdict.warning("agents").filter(|_| verdict.status == TreeStatus::Dirty)
     }
 
     /// What was told is not told again when the run is resumed.

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use convoke_domain::dispatch::audit::{Hit, Pattern, Strictness, audit};
-use convoke_domain::dispatch::role::Profile;
+use convoke_domain::dispatch::audit::{PasteHit, Pattern, Strictness, audit};
+use convoke_domain::dispatch::role::PromptProfile;
 use serde::Serialize;
 
 use super::{profile, read};
@@ -21,7 +21,7 @@ pub(super) struct Args {
 
     /// Under `all-reference` not even the artifact under review may be pasted [default: seed]
     #[arg(long, value_parser = profile())]
-    profile: Option<Profile>,
+    profile: Option<PromptProfile>,
 }
 
 #[derive(Serialize)]
@@ -36,8 +36,8 @@ struct Report {
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let strictness = match self.profile.unwrap_or(settings(app)?.profile) {
-            Profile::AllReference => Strictness::AllReference,
-            Profile::Seed | Profile::StablePrefix => Strictness::Seed,
+            PromptProfile::AllReference => Strictness::AllReference,
+            PromptProfile::Seed | PromptProfile::StablePrefix => Strictness::Seed,
         };
         let mut found = Vec::new();
         for path in &self.files {
@@ -58,7 +58,7 @@ impl Args {
     }
 }
 
-fn report(file: &str, hit: Hit) -> Report {
+fn report(file: &str, hit: PasteHit) -> Report {
     Report {
         file: file.to_owned(),
         line: hit.line,

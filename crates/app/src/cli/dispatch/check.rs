@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::dispatch::role::{Profile, Proof};
+use convoke_domain::dispatch::role::{PromptProfile, Proof};
 use convoke_domain::hook::Client;
 
 use super::judge::{Kind, NoProof, Submission};
@@ -44,7 +44,7 @@ pub(super) struct Args {
 
     /// The profile of the prompt that it answers [default: seed]
     #[arg(long, value_parser = profile())]
-    profile: Option<Profile>,
+    profile: Option<PromptProfile>,
 
     /// The round that it answers
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]

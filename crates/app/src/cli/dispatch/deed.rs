@@ -1,6 +1,6 @@
 //! What a dispatch records about tasks: that a role was sent, and what verdict came back.
 
-use convoke_domain::dispatch::role::{Noun, Role, RoleName};
+use convoke_domain::dispatch::role::{DispatchRole, Noun, RoleName};
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_store::deed::{DeedStore, NewDeed};
@@ -83,7 +83,7 @@ impl Dispatched<'_> {
 }
 
 /// Tells whether a role is sent to judge or to work.
-pub(super) fn kind_of(role: &Role) -> DeedKind {
+pub(super) fn kind_of(role: &DispatchRole) -> DeedKind {
     match role.noun {
         Noun::Review => DeedKind::Dispatched,
         Noun::Work => DeedKind::Work,

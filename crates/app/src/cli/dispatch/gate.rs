@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::dispatch::gate::{SECOND_PROMPT, Trial, Tried, failed, first_prompt, is_open};
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
@@ -171,13 +171,13 @@ impl Args {
         let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
         let first = self.ask(client, &first_prompt(&path.display().to_string()), None, app)?;
         let session = first.heard.session.as_deref();
-        let second = match session.filter(|_| first.outcome == Outcome::Answered) {
+        let second = match session.filter(|_| first.outcome == LaneOutcome::Answered) {
             Some(session) => Some(self.ask(client, SECOND_PROMPT, Some(session), app)?),
             None => None,
         };
         drop(made);
         let lanes = [Some(&first), second.as_ref()];
-        if lanes.iter().flatten().any(|it| it.outcome == Outcome::Cancelled) {
+        if lanes.iter().flatten().any(|it| it.outcome == LaneOutcome::Cancelled) {
             return Ok(Exit::Interrupted);
         }
         let reason = scored(&first, second.as_ref(), text.lines().next().unwrap_or_default());
@@ -215,11 +215,13 @@ impl Args {
 
 /// Returns what failed. A lane without an answer says itself why.
 fn scored(first: &Driven, second: Option<&Driven>, first_line: &str) -> Option<String> {
-    if first.outcome != Outcome::Answered {
+    if first.outcome != LaneOutcome::Answered {
         return Some(format!("V1: {}", first.outcome.name()));
     }
     let second_answer = match second {
-        Some(it) if it.outcome == Outcome::Answered => Ok(it.heard.answer().unwrap_or_default()),
+        Some(it) if it.outcome == LaneOutcome::Answered => {
+            Ok(it.heard.answer().unwrap_or_default())
+        }
         Some(it) => Err(it.outcome.name()),
         None => Err("it was not resumed"),
     };

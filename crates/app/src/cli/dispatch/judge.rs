@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::dispatch::also_wrote::said;
 use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt};
-use convoke_domain::dispatch::artifact::Artifact;
+use convoke_domain::dispatch::artifact::FeatureArtifact;
 use convoke_domain::dispatch::history::unconfirmed;
-use convoke_domain::dispatch::rate::{LedgerEntry, Mode};
+use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
-use convoke_domain::dispatch::role::{Noun, Profile, Proof, Role};
+use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptProfile, Proof};
 use convoke_domain::hook::Client;
 use convoke_engine::dispatch::answer::{beside, review};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
@@ -36,7 +36,7 @@ pub(super) struct Submission<'a> {
     pub(super) post: &'a PostArgs,
     /// Whether it answers `dispatch task`, which demands less.
     pub(super) kind: Kind,
-    pub(super) profile: Option<Profile>,
+    pub(super) profile: Option<PromptProfile>,
     pub(super) iteration: u32,
     /// The client's record of the session.
     pub(super) record: Option<(Client, &'a Path)>,
@@ -105,8 +105,9 @@ impl Judged {
 
     /// Tells whether the agent should be asked for the verdict alone. A resumed session that has
     /// none at all has probably lost its context: it begins afresh instead.
-    pub(super) fn asks_again(&self, mode: Mode) -> bool {
-        let is_lost = |found: &Ambiguity| mode == Mode::Resume && found.doubt == Doubt::NoObject;
+    pub(super) fn asks_again(&self, mode: DispatchMode) -> bool {
+        let is_lost =
+            |found: &Ambiguity| mode == DispatchMode::Resume && found.doubt == Doubt::NoObject;
         let is_empty = self.report.resume_error.is_some_and(|error| error != UNPARSED);
         self.ambiguity.as_ref().is_some_and(|found| !is_lost(found) && !is_empty)
     }
@@ -158,7 +159,9 @@ impl Submission<'_> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
         let (references, _) = match self.kind {
-            Kind::Task => references(&feature, &app.project, &[&Artifact::PRD, &Artifact::SPEC]),
+            Kind::Task => {
+                references(&feature, &app.project, &[&FeatureArtifact::PRD, &FeatureArtifact::SPEC])
+            }
             Kind::Round => {
                 let profile = self.profile.unwrap_or(settings.profile);
                 let changed = self.changed.files(app)?;
@@ -170,17 +173,17 @@ impl Submission<'_> {
         let answer = self.answer.or(recorded).unwrap_or_default();
         let workspace = Workspace::open(app, None)?;
         let round = self.round(&workspace, &feature)?;
-        let mode = round.as_ref().map_or(Mode::Fresh, |round| round.mode);
+        let mode = round.as_ref().map_or(DispatchMode::Fresh, |round| round.mode);
         let read_before = match mode {
-            Mode::Resume => self.read_before(&workspace, &feature)?,
-            Mode::Fresh | Mode::Fallback => Vec::new(),
+            DispatchMode::Resume => self.read_before(&workspace, &feature)?,
+            DispatchMode::Fresh | DispatchMode::Fallback => Vec::new(),
         };
         // A resumed session was not told to read anything.
-        let level = (mode != Mode::Resume).then_some(settings.confirmation);
+        let level = (mode != DispatchMode::Resume).then_some(settings.confirmation);
         let reading = Reading::new(answer, level, &references, evidence.as_ref(), &read_before);
         let Ruling { review, ambiguity, first } = self.ruling(&role, answer);
         let requires_proof = requires_proof(&role, self.proof, &references)?;
-        let resume_error = (mode == Mode::Resume)
+        let resume_error = (mode == DispatchMode::Resume)
             .then(|| unusable(answer, self.tokens, ambiguity.is_none()))
             .flatten();
         let unreviewed = role.noun != Noun::Review && resume_error.is_none();
@@ -216,7 +219,7 @@ impl Submission<'_> {
 
     /// Reads the verdict: of the first answer, or of the one that Convoke asked for. Only a
     /// reviewer's answer has to have one.
-    fn ruling(&self, role: &Role, answer: &str) -> Ruling {
+    fn ruling(&self, role: &DispatchRole, answer: &str) -> Ruling {
         match (review(answer), self.again) {
             (Ok(review), _) => Ruling { review: Some(review), ..Ruling::default() },
             (Err(_), _) if role.noun != Noun::Review => Ruling::default(),
@@ -235,7 +238,7 @@ impl Submission<'_> {
     /// first answer is among it: the verdict alone cannot take back what that said.
     fn also_wrote(
         &self,
-        role: &Role,
+        role: &DispatchRole,
         answer: &str,
         review: Option<&Review>,
         first: Option<&Ambiguity>,
@@ -319,7 +322,7 @@ impl Submission<'_> {
         let mut found = Vec::new();
         for entry in ledger.iter().filter(is_ours).rev() {
             found.extend(entry.proven.iter().map(|file| (file.clone(), entry.iteration)));
-            if entry.mode != Mode::Resume {
+            if entry.mode != DispatchMode::Resume {
                 break;
             }
         }
@@ -340,7 +343,7 @@ impl Submission<'_> {
             command: self.post.role.command.clone(),
             role: self.post.role.role.clone(),
             iteration: self.iteration,
-            mode: round.map_or(Mode::Fresh, |round| round.mode),
+            mode: round.map_or(DispatchMode::Fresh, |round| round.mode),
             prompt_chars: round.map(|round| round.prompt_chars),
             artifacts: references.iter().filter_map(name).collect(),
             confirmed: confirmation.map(|found| found.confirmed),
@@ -379,7 +382,7 @@ struct Ruling {
 /// Reports a review's issues, with what they quote looked up in everything that the role was shown.
 fn quoted_issues(
     app: &App,
-    role: &Role,
+    role: &DispatchRole,
     feature: &Feature,
     references: &[Reference],
     review: Option<&Review>,

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::dispatch::prompt::{Iteration, Outcome, outcome};
+use convoke_domain::dispatch::prompt::{Iteration, ReviewerOutcome, outcome};
 use convoke_domain::dispatch::review::Issue;
-use convoke_domain::dispatch::role::{Form, Profile, Role};
+use convoke_domain::dispatch::role::{DispatchRole, PromptForm, PromptProfile};
 use convoke_domain::dispatch::texts;
 use convoke_engine::dispatch::Order;
 use convoke_engine::dispatch::answer::{failed_issues, kept};
@@ -36,7 +36,7 @@ pub(super) struct ChangedArgs {
 pub(super) struct MaterialArgs {
     /// Which generation of prompts [default: seed]
     #[arg(long, value_parser = profile())]
-    pub(super) profile: Option<Profile>,
+    pub(super) profile: Option<PromptProfile>,
 
     /// The round, from one
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
@@ -72,7 +72,7 @@ pub(super) struct MaterialArgs {
 
 /// The same, read and settled.
 pub(super) struct Materials {
-    pub(super) profile: Profile,
+    pub(super) profile: PromptProfile,
     rubric: String,
     pub(super) returns: String,
     files: Vec<String>,
@@ -121,7 +121,7 @@ impl MaterialArgs {
         &self,
         app: &App,
         settings: &Settings,
-        role: &Role,
+        role: &DispatchRole,
     ) -> Result<Materials, Failure> {
         let own = |named: &Option<PathBuf>, configured: Option<&PathBuf>, built_in: &str| match (
             named, configured,
@@ -151,7 +151,7 @@ impl MaterialArgs {
         })
     }
 
-    fn issues(&self, role: &Role) -> Result<Vec<Issue>, Failure> {
+    fn issues(&self, role: &DispatchRole) -> Result<Vec<Issue>, Failure> {
         let Some(path) = &self.issues else { return Ok(Vec::new()) };
         let reviews = kept(&read(path)?).ok_or_else(|| {
             let expected = "reviews or issues";
@@ -161,8 +161,8 @@ impl MaterialArgs {
         })?;
         // Only what failed is fixed; a reviewer is reminded of everything it said.
         Ok(match role.form {
-            Form::Fix => failed_issues(&reviews),
-            Form::Review | Form::PhaseReview => {
+            PromptForm::Fix => failed_issues(&reviews),
+            PromptForm::Review | PromptForm::PhaseReview => {
                 reviews.into_iter().flat_map(|review| review.issues).collect()
             }
         })
@@ -183,7 +183,7 @@ impl ChangedArgs {
 }
 
 impl Materials {
-    pub(super) fn order<'a>(&'a self, role: &'a Role) -> Order<'a> {
+    pub(super) fn order<'a>(&'a self, role: &'a DispatchRole) -> Order<'a> {
         Order {
             role,
             profile: self.profile,
@@ -204,19 +204,20 @@ impl Materials {
 
 /// Reads a text that a project's configuration names; it may not lead out of the project.
 fn configured_text(app: &App, path: &Path) -> Result<String, Failure> {
-    use convoke_domain::finding::Finding;
+    use convoke_domain::finding::FileFinding;
     let path = app.project.join(path);
     let error = match file::read_below(&app.project, &path, MAX_RUBRIC) {
-        Finding::Text(text) => return Ok(text),
-        Finding::Absent => DispatchFailure::Absent { path },
-        Finding::Unreadable(reason) => DispatchFailure::Unreadable { path, reason },
+        FileFinding::Text(text) => return Ok(text),
+        FileFinding::Absent => DispatchFailure::Absent { path },
+        FileFinding::Unreadable(reason) => DispatchFailure::Unreadable { path, reason },
     };
     Err(Failure::new(Exit::Usage, error).hint("`dispatch.roles` names it"))
 }
 
 /// Returns who reviews a phase's document before its phase reviewer does.
-fn before<'a>(settings: &'a Settings, role: &Role) -> Option<&'a str> {
-    let of_command = |it: &&Role| it.name.command == role.name.command && it.target.is_some();
+fn before<'a>(settings: &'a Settings, role: &DispatchRole) -> Option<&'a str> {
+    let of_command =
+        |it: &&DispatchRole| it.name.command == role.name.command && it.target.is_some();
     settings.roles.all().iter().find(of_command).map(|it| it.name.role.as_str())
 }
 
@@ -231,7 +232,7 @@ fn outcome_text(text: &str, before: Option<&str>, max: u32) -> String {
     let number = |name: &str| value[name].as_u64().and_then(|it| u32::try_from(it).ok());
     let max = number("max").unwrap_or(max);
     let review = &reviews[0];
-    outcome(&Outcome {
+    outcome(&ReviewerOutcome {
         reviewer,
         approved: review.passes(),
         iteration: number("iteration").unwrap_or(1),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use convoke_domain::dispatch::resume::Decision;
-use convoke_domain::dispatch::role::{Proof, Role};
+use convoke_domain::dispatch::resume::ResumeDecision;
+use convoke_domain::dispatch::role::{DispatchRole, Proof};
 use convoke_domain::dispatch::savings::resumed_loop_per_mille;
 use convoke_domain::text::Text;
 use convoke_engine::dispatch::feature::Feature;
@@ -81,7 +81,7 @@ struct Report<'a> {
 
 /// A round that was decided and remembered.
 pub(super) struct Decided {
-    pub(super) role: Role,
+    pub(super) role: DispatchRole,
     pub(super) feature: Feature,
     pub(super) made: Next,
     /// How the role is to answer.
@@ -119,7 +119,7 @@ impl NextArgs {
 
     /// Checks everything that can be checked before an agent is paid: the role, its feature, every
     /// file that its prompt is made of or names, and that its reading can be proven if it must be.
-    pub(super) fn check(&self, app: &App, proof: Proof) -> Result<Role, Failure> {
+    pub(super) fn check(&self, app: &App, proof: Proof) -> Result<DispatchRole, Failure> {
         let settings = settings(app)?;
         let (role, feature) = self.post.find(app, &settings)?;
         let materials = self.materials.read(app, &settings, &role)?;
@@ -178,37 +178,37 @@ fn not_assembled(error: DispatchError) -> Failure {
 fn sentence(report: &Report<'_>, made: &Next) -> String {
     let committed = report.committed.as_ref().map_or(String::new(), |it| format!("; {it}"));
     match (&made.decision, report.delta_chars) {
-        (Decision::Resume { agent_id }, Some(delta)) if report.reason == "final_round" => {
+        (ResumeDecision::Resume { agent_id }, Some(delta)) if report.reason == "final_round" => {
             format!("resume {agent_id}: the final round, {delta} characters changed{committed}")
         }
-        (Decision::Resume { agent_id }, Some(delta)) => format!(
+        (ResumeDecision::Resume { agent_id }, Some(delta)) => format!(
             "resume {agent_id}: {delta} characters changed, of {} at most{committed}",
             report.base_chars / 2
         ),
-        (Decision::Resume { agent_id }, None) => format!("resume {agent_id}{committed}"),
-        (Decision::Fresh { .. }, _) => format!("fresh: {}{committed}", report.reason),
+        (ResumeDecision::Resume { agent_id }, None) => format!("resume {agent_id}{committed}"),
+        (ResumeDecision::Fresh { .. }, _) => format!("fresh: {}{committed}", report.reason),
     }
 }
 
-const fn action(decision: &Decision) -> &'static str {
+const fn action(decision: &ResumeDecision) -> &'static str {
     match decision {
-        Decision::Fresh { .. } => "fresh",
-        Decision::Resume { .. } => "resume",
+        ResumeDecision::Fresh { .. } => "fresh",
+        ResumeDecision::Resume { .. } => "resume",
     }
 }
 
-const fn reason(decision: &Decision, is_final: bool) -> &'static str {
+const fn reason(decision: &ResumeDecision, is_final: bool) -> &'static str {
     match decision {
-        Decision::Fresh { reason, .. } => reason.name(),
-        Decision::Resume { .. } if is_final => "final_round",
-        Decision::Resume { .. } => "within_guard",
+        ResumeDecision::Fresh { reason, .. } => reason.name(),
+        ResumeDecision::Resume { .. } if is_final => "final_round",
+        ResumeDecision::Resume { .. } => "within_guard",
     }
 }
 
-fn agent_id(decision: &Decision) -> Option<&str> {
+fn agent_id(decision: &ResumeDecision) -> Option<&str> {
     match decision {
-        Decision::Fresh { .. } => None,
-        Decision::Resume { agent_id } => Some(agent_id),
+        ResumeDecision::Fresh { .. } => None,
+        ResumeDecision::Resume { agent_id } => Some(agent_id),
     }
 }
 

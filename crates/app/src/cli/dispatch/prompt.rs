@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use convoke_domain::dispatch::required::{Reference, block};
-use convoke_domain::dispatch::role::Profile;
+use convoke_domain::dispatch::role::PromptProfile;
 use convoke_domain::text::Text;
 use convoke_domain::token::{Estimate, Tokenizer};
 use convoke_engine::dispatch::{Dispatch, assemble, demanded};
@@ -34,7 +34,7 @@ pub(super) struct ArtifactsArgs {
 
     /// Which generation of prompts [default: seed]
     #[arg(long, value_parser = profile())]
-    profile: Option<Profile>,
+    profile: Option<PromptProfile>,
 
     #[command(flatten)]
     changed: ChangedArgs,

@@ -1,7 +1,7 @@
 //! How receipts and quotations are shown.
 
-use convoke_domain::receipt::quotation::{Found, Quotation};
-use convoke_domain::receipt::{Receipt, Span, Standing, Weight};
+use convoke_domain::receipt::quotation::{Quotation, QuotationPlace};
+use convoke_domain::receipt::{ReadState, Receipt, Span, Weight};
 use serde::Serialize;
 
 /// What is known about the reading of one file.
@@ -28,15 +28,17 @@ pub(in crate::cli) struct ReceiptReport {
 impl ReceiptReport {
     pub(in crate::cli) fn new((receipt, sha256): &(Receipt, Option<String>)) -> Self {
         let (standing, spans, of, namesake) = match &receipt.standing {
-            Standing::Whole => ("whole", &[][..], None, None),
-            Standing::Part { lines, of } => ("part", lines.as_slice(), *of, None),
-            Standing::Older { lines } => ("older", lines.as_slice(), None, None),
-            Standing::Unsure => ("unsure", &[][..], None, None),
-            Standing::Forgotten => ("forgotten", &[][..], None, None),
-            Standing::OnlySubagent => ("only_subagent", &[][..], None, None),
-            Standing::OnlyAfterAnswer => ("only_after_answer", &[][..], None, None),
-            Standing::OnlyNamesake { path } => ("only_namesake", &[][..], None, Some(path.clone())),
-            Standing::NotRead { .. } => ("not_read", &[][..], None, None),
+            ReadState::Whole => ("whole", &[][..], None, None),
+            ReadState::Part { lines, of } => ("part", lines.as_slice(), *of, None),
+            ReadState::Older { lines } => ("older", lines.as_slice(), None, None),
+            ReadState::Unsure => ("unsure", &[][..], None, None),
+            ReadState::Forgotten => ("forgotten", &[][..], None, None),
+            ReadState::OnlySubagent => ("only_subagent", &[][..], None, None),
+            ReadState::OnlyAfterAnswer => ("only_after_answer", &[][..], None, None),
+            ReadState::OnlyNamesake { path } => {
+                ("only_namesake", &[][..], None, Some(path.clone()))
+            }
+            ReadState::NotRead { .. } => ("not_read", &[][..], None, None),
         };
         Self {
             name: receipt.name.clone(),
@@ -111,9 +113,9 @@ pub(super) struct QuotationReport {
 impl QuotationReport {
     pub(super) fn new(quotation: Quotation) -> Self {
         let (found, line) = match quotation.found {
-            Found::There { line } => ("found", Some(line)),
-            Found::Moved { line } => ("moved", Some(line)),
-            Found::NotThere => ("not_there", None),
+            QuotationPlace::There { line } => ("found", Some(line)),
+            QuotationPlace::Moved { line } => ("moved", Some(line)),
+            QuotationPlace::NotThere => ("not_there", None),
         };
         Self { text: quotation.text, source: quotation.source, found, line }
     }

@@ -1,8 +1,8 @@
 //! Whether an agent read what it had to: what it says, and what its client's record proves.
 
-use convoke_domain::dispatch::confirmation::{Confirmation, Level, confirmation};
+use convoke_domain::dispatch::confirmation::{Confirmation, ConfirmationLevel, confirmation};
 use convoke_domain::dispatch::required::Reference;
-use convoke_domain::dispatch::role::{Proof, Role, RoleName};
+use convoke_domain::dispatch::role::{DispatchRole, Proof, RoleName};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, miscounted};
 
 use super::proof::ReceiptReport;
@@ -28,7 +28,7 @@ impl Reading {
     /// only document is a PRD that does not exist.
     pub(super) fn new(
         answer: &str,
-        level: Option<Level>,
+        level: Option<ConfirmationLevel>,
         references: &[Reference],
         evidence: Option<&Evidence>,
         read_before: &[(String, u32)],
@@ -89,7 +89,7 @@ struct NothingToProve {
 /// Tells whether an answer passes only with proof of reading: the caller or the role may demand it. A
 /// role that has nothing to read cannot give any.
 pub(super) fn requires_proof(
-    role: &Role,
+    role: &DispatchRole,
     proof: Proof,
     references: &[Reference],
 ) -> Result<bool, Failure> {

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, Step, Stop, next_step};
-use convoke_domain::dispatch::role::{Form, Noun, Proof, RoleName};
+use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, ReviewStep, Stop, next_step};
+use convoke_domain::dispatch::role::{Noun, PromptForm, Proof, RoleName};
 use convoke_domain::task::id::TaskId;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::lane::adapter::Rights;
@@ -146,7 +146,8 @@ impl Args {
 
     fn reviewers(&self, settings: &Settings) -> Result<Vec<String>, Failure> {
         let of_command = settings.roles.all().iter().filter(|it| it.name.command == self.command);
-        let reviewers = of_command.filter(|it| it.noun == Noun::Review && it.form == Form::Review);
+        let reviewers =
+            of_command.filter(|it| it.noun == Noun::Review && it.form == PromptForm::Review);
         let names: Vec<_> = reviewers.map(|it| it.name.role.clone()).collect();
         if names.is_empty() {
             let nobody = RoleName { command: self.command.clone(), role: "reviewer".to_owned() };
@@ -157,7 +158,8 @@ impl Args {
 
     fn fixer(&self, settings: &Settings) -> Option<String> {
         let mut roles = settings.roles.all().iter();
-        let is_fixer = |name: &RoleName, form| name.command == self.command && form == Form::Fix;
+        let is_fixer =
+            |name: &RoleName, form| name.command == self.command && form == PromptForm::Fix;
         roles.find(|it| is_fixer(&it.name, it.form)).map(|it| it.name.role.clone())
     }
 }
@@ -193,8 +195,8 @@ impl Course<'_> {
         }
         let after = entries.iter().map(|it| it.iteration).max().unwrap_or_default();
         let is_open = match self.step(&entries) {
-            Step::Fix { .. } | Step::Stop(Stop::NoProgress) => true,
-            Step::Review { .. } | Step::Stop(_) => false,
+            ReviewStep::Fix { .. } | ReviewStep::Stop(Stop::NoProgress) => true,
+            ReviewStep::Review { .. } | ReviewStep::Stop(_) => false,
         };
         if is_open {
             let (text, spent) = (String::new(), Spent::default());
@@ -205,7 +207,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    fn step(&self, entries: &[LoopEntry]) -> Step {
+    fn step(&self, entries: &[LoopEntry]) -> ReviewStep {
         let attempts = entries.iter().filter(|entry| entry.passed.is_none());
         let by = |entry: &LoopEntry| {
             if is_by_hand(entry) { FixedBy::Person } else { FixedBy::Agent }
@@ -226,18 +228,18 @@ impl Course<'_> {
         loop {
             let entries = self.entries()?;
             let due = self.step(&entries);
-            if due == Step::Stop(Stop::Approved) && !has_asked {
+            if due == ReviewStep::Stop(Stop::Approved) && !has_asked {
                 return Ok(self.still_approved(&entries));
             }
             has_asked = true;
             let stop = match due {
-                Step::Stop(stop) => Some(stop),
-                Step::Review { iteration, is_final, roles } => {
+                ReviewStep::Stop(stop) => Some(stop),
+                ReviewStep::Review { iteration, is_final, roles } => {
                     let word = if is_final { "final round" } else { "round" };
                     Voice::default().say(&format!("{word} {iteration}: {}", roles.join(", ")));
                     self.review(iteration, is_final, &roles, &entries)?
                 }
-                Step::Fix { after } => match &self.fixer {
+                ReviewStep::Fix { after } => match &self.fixer {
                     Some(fixer) => self.fix(after, fixer, &entries)?,
                     None => Some(Stop::ByHand),
                 },

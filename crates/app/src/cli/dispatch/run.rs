@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use convoke_domain::dispatch::ambiguity::{Ambiguity, ask_again};
-use convoke_domain::dispatch::rate::Mode;
-use convoke_domain::dispatch::resume::{Decision, Fresh};
-use convoke_domain::dispatch::role::{Noun, Proof, Role};
+use convoke_domain::dispatch::rate::DispatchMode;
+use convoke_domain::dispatch::resume::{Fresh, ResumeDecision};
+use convoke_domain::dispatch::role::{DispatchRole, Noun, Proof};
 use convoke_domain::hook::Client;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::task::id::TaskId;
 use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -138,7 +138,7 @@ impl Assignment<'_> {
     }
 
     /// Only a role that works may write.
-    fn rights(&self, role: &Role) -> Rights {
+    fn rights(&self, role: &DispatchRole) -> Rights {
         if self.write && role.noun == Noun::Work { Rights::Write } else { Rights::ReadOnly }
     }
 
@@ -149,7 +149,9 @@ impl Assignment<'_> {
         let kind = kind_of(&self.next.post.find(app, &settings(app)?)?.0);
         dispatched.record_start(kind, voice);
         let (mut judgement, mode) = self.attempt(app, &self.next, voice)?;
-        if let Some(why) = (mode == Mode::Resume).then(|| judgement.resume_failure()).flatten() {
+        if let Some(why) =
+            (mode == DispatchMode::Resume).then(|| judgement.resume_failure()).flatten()
+        {
             let mut next = self.next.clone();
             next.resume_failed = Some(why);
             let (fresh, _) = self.attempt(app, &next, voice)?;
@@ -174,16 +176,16 @@ impl Assignment<'_> {
         app: &App,
         next: &NextArgs,
         voice: &Voice,
-    ) -> Result<(Judgement, Mode), Failure> {
+    ) -> Result<(Judgement, DispatchMode), Failure> {
         let scratch = scratch::lane().map_err(lane_failed)?;
         let decided = self.decide(app, next, voice)?;
         let mode = match &decided.made.decision {
-            Decision::Resume { .. } => Mode::Resume,
-            Decision::Fresh { .. } => Mode::Fresh,
+            ResumeDecision::Resume { .. } => DispatchMode::Resume,
+            ResumeDecision::Fresh { .. } => DispatchMode::Fresh,
         };
         let resume = match &decided.made.decision {
-            Decision::Resume { agent_id } => Some(agent_id.as_str()),
-            Decision::Fresh { .. } => None,
+            ResumeDecision::Resume { agent_id } => Some(agent_id.as_str()),
+            ResumeDecision::Fresh { .. } => None,
         };
         let request = Request { role: &decided.role, prompt: &decided.made.prompt, resume };
         let ran = self.lane(app, &request, scratch.path(), voice)?;
@@ -221,10 +223,10 @@ impl Assignment<'_> {
         let decided = next.decide(app, Some(self.client))?;
         let decision = &decided.made.decision;
         voice.say(&match decision {
-            Decision::Resume { agent_id } => format!("resume {agent_id}"),
-            Decision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
+            ResumeDecision::Resume { agent_id } => format!("resume {agent_id}"),
+            ResumeDecision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
         });
-        if matches!(decision, Decision::Fresh { reason: Fresh::GateNotPassed, .. }) {
+        if matches!(decision, ResumeDecision::Fresh { reason: Fresh::GateNotPassed, .. }) {
             voice.say(&gate::to_pass(self.client));
         }
         Ok(decided)
@@ -288,7 +290,7 @@ impl Assignment<'_> {
 
 /// What an agent is asked in a lane.
 struct Request<'a> {
-    role: &'a Role,
+    role: &'a DispatchRole,
     prompt: &'a str,
     /// The session to ask in.
     resume: Option<&'a str>,
@@ -318,10 +320,10 @@ impl Judgement {
 }
 
 fn answer_of(ran: &Ran) -> Option<&str> {
-    ran.driven.heard.answer().filter(|_| ran.driven.outcome == Outcome::Answered)
+    ran.driven.heard.answer().filter(|_| ran.driven.outcome == LaneOutcome::Answered)
 }
 
 /// Tells whether there is no use in beginning afresh.
-const fn is_final(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Answered | Outcome::OverBudget | Outcome::Cancelled)
+const fn is_final(outcome: LaneOutcome) -> bool {
+    matches!(outcome, LaneOutcome::Answered | LaneOutcome::OverBudget | LaneOutcome::Cancelled)
 }

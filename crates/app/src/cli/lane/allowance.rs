@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use convoke_domain::lane::cap::Cap;
-use convoke_domain::lane::ledger::{Entry, Purpose};
+use convoke_domain::lane::ledger::{LaneEntry, Purpose};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 
@@ -57,7 +57,7 @@ impl Purse {
 }
 
 /// Tells whether a lane can have cost anything: what is played does not.
-pub(in crate::cli) fn is_paid(lane: &Entry) -> bool {
+pub(in crate::cli) fn is_paid(lane: &LaneEntry) -> bool {
     !matches!(AgentRef::parse(&lane.begun.agent), Some(AgentRef::Replay(_)))
 }
 

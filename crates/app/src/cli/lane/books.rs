@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::lane::cap::{Cap, Meter, Overdraft, Whose};
-use convoke_domain::lane::event::{Event, Usage};
+use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_domain::lane::ledger::{Begun, Purpose, Sum};
-use convoke_domain::tree::Verdict;
+use convoke_domain::tree::TreeVerdict;
 use convoke_engine::lane::adapter::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
@@ -77,7 +77,7 @@ pub(in crate::cli) struct Ran {
     /// How many lanes before it its budgets cannot be held against.
     pub(in crate::cli) uncounted: u64,
     /// What became of the working tree, if that was watched.
-    pub(in crate::cli) tree: Option<Verdict>,
+    pub(in crate::cli) tree: Option<TreeVerdict>,
 }
 
 /// Whether a lane watches the working tree itself.
@@ -140,7 +140,7 @@ impl LaneOrder<'_> {
         app: &App,
         scratch: &Path,
         voice: &Voice,
-        hear: &mut dyn FnMut(&Event),
+        hear: &mut dyn FnMut(&LaneEvent),
     ) -> Result<Ran, Failure> {
         self.run_told(app, scratch, voice, Watches::Nothing, &mut |told| {
             if let Told::Said(event) = told {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use convoke_domain::lane::cap::Reached;
-use convoke_domain::lane::event::{Event, Failure as Trouble, FailureKind, Usage};
-use convoke_domain::lane::ledger::Ending;
-use convoke_domain::lane::outcome::{End, Heard, Outcome};
+use convoke_domain::lane::event::{Failure as Trouble, FailureKind, LaneEvent, Usage};
+use convoke_domain::lane::ledger::LaneEnding;
+use convoke_domain::lane::outcome::{End, Heard, LaneOutcome};
 use convoke_domain::text::one_line;
 use convoke_engine::lane::adapter::UsageScope;
 use convoke_engine::lane::drive::Driven;
@@ -24,26 +24,26 @@ pub(super) fn overdrawn(driven: &mut Driven, reached: &Reached) {
     if driven.end != End::Cancelled {
         return;
     }
-    (driven.end, driven.outcome) = (End::BudgetLimit, Outcome::OverBudget);
+    (driven.end, driven.outcome) = (End::BudgetLimit, LaneOutcome::OverBudget);
     driven.heard.take(trouble(format!("the budget is used up: {reached}")));
 }
 
-fn trouble(message: String) -> Event {
-    Event::Trouble(Trouble { kind: FailureKind::OverBudget, message })
+fn trouble(message: String) -> LaneEvent {
+    LaneEvent::Trouble(Trouble { kind: FailureKind::OverBudget, message })
 }
 
 pub(super) fn not_started(message: String) -> Driven {
     let mut heard = Heard::default();
     heard.take(trouble(message));
-    never_ran(Outcome::OverBudget, End::BudgetLimit, heard)
+    never_ran(LaneOutcome::OverBudget, End::BudgetLimit, heard)
 }
 
 /// A lane that nobody wants any more before it begins.
 pub(super) fn never_begun() -> Driven {
-    never_ran(Outcome::Cancelled, End::Cancelled, Heard::default())
+    never_ran(LaneOutcome::Cancelled, End::Cancelled, Heard::default())
 }
 
-fn never_ran(outcome: Outcome, end: End, heard: Heard) -> Driven {
+fn never_ran(outcome: LaneOutcome, end: End, heard: Heard) -> Driven {
     Driven {
         outcome,
         heard,
@@ -60,9 +60,9 @@ fn never_ran(outcome: Outcome, end: End, heard: Heard) -> Driven {
 }
 
 /// Returns how a lane ended, as it is kept.
-pub(super) fn ending(driven: &Driven) -> Ending {
+pub(super) fn ending(driven: &Driven) -> LaneEnding {
     let heard = &driven.heard;
-    Ending {
+    LaneEnding {
         outcome: driven.outcome,
         end: driven.end.to_string(),
         why: why(driven).as_deref().map(shortened),
@@ -79,19 +79,19 @@ pub(super) fn ending(driven: &Driven) -> Ending {
 
 /// Returns how a lane ended that might not start, or was not wanted any more before it did: it is
 /// known to have spent nothing.
-pub(super) fn refused_ending(driven: &Driven) -> Ending {
+pub(super) fn refused_ending(driven: &Driven) -> LaneEnding {
     let said = Some(Usage::default());
-    Ending { end: End::NotStarted.to_string(), said, ..ending(driven) }
+    LaneEnding { end: End::NotStarted.to_string(), said, ..ending(driven) }
 }
 
 /// Returns how a lane ended that could not even be tried: why is in no client's words.
-pub(super) fn failed_ending(failure: &Failure) -> Ending {
+pub(super) fn failed_ending(failure: &Failure) -> LaneEnding {
     // Whoever was not there spent nothing; whoever broke off may have.
     let is_broken = matches!(failure.error.downcast_ref(), Some(LaneError::Run(_)));
     let end = if is_broken { End::Lost } else { End::NotStarted };
-    let driven = never_ran(Outcome::NotStarted, end, Heard::default());
+    let driven = never_ran(LaneOutcome::NotStarted, end, Heard::default());
     let why = shortened(&with_causes(failure.error.as_ref()));
-    Ending { why: Some(why), ..ending(&driven) }
+    LaneEnding { why: Some(why), ..ending(&driven) }
 }
 
 /// Returns what is known to have been spent. Whoever was never reached spent nothing, and what is

@@ -2,7 +2,7 @@
 
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::event::{FailureKind, Usage};
-use convoke_domain::lane::ledger::Entry;
+use convoke_domain::lane::ledger::LaneEntry;
 use convoke_domain::text::one_line;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -61,8 +61,8 @@ impl From<Usage> for SpentReport {
 }
 
 impl<'a> EntryReport<'a> {
-    pub(super) fn new(entry: &'a Entry) -> Self {
-        let Entry { id, scope, begun, over } = entry;
+    pub(super) fn new(entry: &'a LaneEntry) -> Self {
+        let LaneEntry { id, scope, begun, over } = entry;
         let over = over.as_ref();
         Self {
             id: *id,

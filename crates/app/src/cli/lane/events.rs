@@ -1,6 +1,6 @@
 //! A lane as it happens, for programs: one JSON document in each line.
 
-use convoke_domain::lane::event::{Ended, Event, Failure as Trouble, Granted, Usage};
+use convoke_domain::lane::event::{Failure as Trouble, Granted, LaneEvent, TurnEnd, Usage};
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
@@ -76,20 +76,20 @@ impl<'a> Line<'a> {
         Self::new(Happening::Started { lane, agent: agent.to_string(), version, pid })
     }
 
-    pub(super) fn said(event: &'a Event) -> Self {
+    pub(super) fn said(event: &'a LaneEvent) -> Self {
         Self::new(match event {
-            Event::Session(id) => Happening::Session { id },
-            Event::Model(name) => Happening::Model { name },
-            Event::Rights(Granted { mode, tools }) => {
+            LaneEvent::Session(id) => Happening::Session { id },
+            LaneEvent::Model(name) => Happening::Model { name },
+            LaneEvent::Rights(Granted { mode, tools }) => {
                 Happening::Rights { mode: mode.as_deref(), tools }
             }
-            Event::Text(text) => Happening::Text { text },
-            Event::Tool(name) => Happening::Tool { name },
-            Event::Usage(usage) => usage_line(*usage),
-            Event::Trouble(Trouble { kind, message }) => {
+            LaneEvent::Text(text) => Happening::Text { text },
+            LaneEvent::Tool(name) => Happening::Tool { name },
+            LaneEvent::Usage(usage) => usage_line(*usage),
+            LaneEvent::Trouble(Trouble { kind, message }) => {
                 Happening::Trouble { kind: kind.name(), message }
             }
-            Event::Ended(Ended { failure, .. }) => {
+            LaneEvent::Ended(TurnEnd { failure, .. }) => {
                 Happening::Turn { failure: failure.as_ref().map(|it| it.message.as_str()) }
             }
         })

@@ -2,8 +2,8 @@
 
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::event::Usage;
-use convoke_domain::lane::forecast::{Forecast, Range, forecast};
-use convoke_domain::lane::ledger::Entry;
+use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
+use convoke_domain::lane::ledger::LaneEntry;
 use convoke_domain::lane::outlook::shortage;
 use convoke_engine::lane::agent_ref::AgentRef;
 
@@ -21,13 +21,19 @@ const LAST: usize = 20;
 impl LaneOrder<'_> {
     /// Says what earlier lanes of the same agent and role needed, and whether what is left of the
     /// budget will probably not do.
-    pub(super) fn foresee(&self, earlier: &[Entry], already: Usage, format: Format, voice: &Voice) {
+    pub(super) fn foresee(
+        &self,
+        earlier: &[LaneEntry],
+        already: Usage,
+        format: Format,
+        voice: &Voice,
+    ) {
         // What is played costs nothing.
         if matches!(self.agent, AgentRef::Replay(_)) {
             return;
         }
         let agent = self.agent.to_string();
-        let is_alike = |it: &&Entry| {
+        let is_alike = |it: &&LaneEntry| {
             it.begun.agent == agent && it.begun.purpose.role == self.account.purpose.role
         };
         let alike: Vec<_> = earlier.iter().filter(is_alike).collect();
@@ -41,7 +47,7 @@ impl LaneOrder<'_> {
     }
 }
 
-fn sentence(found: &Forecast) -> String {
+fn sentence(found: &LaneForecast) -> String {
     let between = |range: Range, shown: fn(u64) -> String| {
         let (median, p90) = (shown(range.median), shown(range.p90));
         if median == p90 { p90 } else { format!("{median} … {p90}") }
@@ -61,11 +67,11 @@ mod tests {
     #[test]
     fn a_forecast_is_one_line() {
         let tokens = Range { median: 100, p90: 300 };
-        let found = Forecast { lanes: 9, tokens, micro_dollars: None, took_ms: None };
+        let found = LaneForecast { lanes: 9, tokens, micro_dollars: None, took_ms: None };
         assert_eq!(sentence(&found), "forecast: 100 … 300 tokens, by the last 9 lanes like it");
         let same = |it| Some(Range { median: it, p90: it });
         let found =
-            Forecast { lanes: 1, micro_dollars: same(250_000), took_ms: same(1500), ..found };
+            LaneForecast { lanes: 1, micro_dollars: same(250_000), took_ms: same(1500), ..found };
         assert_eq!(
             sentence(&found),
             "forecast: 100 … 300 tokens, $0.25, 1.5 s, by the last 1 lane like it"

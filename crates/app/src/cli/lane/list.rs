@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use convoke_domain::lane::cap::dollars;
-use convoke_domain::lane::ledger::Entry;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::ledger::LaneEntry;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::owner::{Whereabouts, stop, whereabouts};
 use convoke_store::lane::{LaneQuery, LaneStore};
 use convoke_store::sqlite::SqliteStore;
@@ -74,8 +74,8 @@ impl ListArgs {
     }
 }
 
-fn listing(entries: &[Entry], clock: Offset) -> String {
-    let row = |entry: &Entry| {
+fn listing(entries: &[LaneEntry], clock: Offset) -> String {
+    let row = |entry: &LaneEntry| {
         let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         let spent = entry.spent();
         let took = entry.over.as_ref().and_then(|over| over.took_ms);
@@ -107,7 +107,7 @@ fn close_lost(store: &SqliteStore) -> Result<(), Failure> {
 }
 
 impl OneArgs {
-    fn find(&self, store: &SqliteStore) -> Result<Entry, Failure> {
+    fn find(&self, store: &SqliteStore) -> Result<LaneEntry, Failure> {
         let found = store.lane(self.id).map_err(refused)?;
         found.ok_or_else(|| {
             Failure::new(Exit::No, ListError::NoLane { id: self.id })
@@ -149,7 +149,7 @@ impl OneArgs {
             }
             Whereabouts::Here => {
                 self.ask(&entry)?;
-                Some(Outcome::Cancelled)
+                Some(LaneOutcome::Cancelled)
             }
         };
         // One convoke may have run several. It writes down itself how they ended, if it can.
@@ -166,7 +166,7 @@ impl OneArgs {
         self.print(app, &store, output)
     }
 
-    fn ask(&self, entry: &Entry) -> Result<(), Failure> {
+    fn ask(&self, entry: &LaneEntry) -> Result<(), Failure> {
         let (id, owner) = (self.id, &entry.begun.owner);
         let failed = |error| Failure::new(Exit::Surroundings, error);
         match stop(owner, PATIENCE) {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{Event, Usage};
+use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_domain::text::one_line;
 use jiff::Timestamp;
 
@@ -44,19 +44,19 @@ impl Status {
         Self { since, usage: None, tool: None, tools: 0 }
     }
 
-    fn take(&mut self, event: &Event) {
+    fn take(&mut self, event: &LaneEvent) {
         match event {
-            Event::Usage(usage) => self.usage = Some(*usage),
-            Event::Tool(name) => {
+            LaneEvent::Usage(usage) => self.usage = Some(*usage),
+            LaneEvent::Tool(name) => {
                 self.tools += 1;
                 self.tool = Some(name.clone());
             }
-            Event::Session(_)
-            | Event::Model(_)
-            | Event::Rights(_)
-            | Event::Text(_)
-            | Event::Trouble(_)
-            | Event::Ended(_) => {}
+            LaneEvent::Session(_)
+            | LaneEvent::Model(_)
+            | LaneEvent::Rights(_)
+            | LaneEvent::Text(_)
+            | LaneEvent::Trouble(_)
+            | LaneEvent::Ended(_) => {}
         }
     }
 
@@ -77,9 +77,9 @@ impl<'a> Live<'a> {
     }
 
     /// Shows what was said.
-    pub(super) fn notice(&self, event: &Event) {
+    pub(super) fn notice(&self, event: &LaneEvent) {
         // The line itself says which tool was last.
-        let words = progress(event).filter(|_| !matches!(event, Event::Tool(_)));
+        let words = progress(event).filter(|_| !matches!(event, LaneEvent::Tool(_)));
         self.status().take(event);
         if let Some(words) = words {
             self.voice.say(&words);
@@ -119,12 +119,16 @@ fn is_tick(error: std::sync::mpsc::RecvTimeoutError) -> bool {
 }
 
 /// What is worth saying while it works.
-pub(super) fn progress(event: &Event) -> Option<String> {
+pub(super) fn progress(event: &LaneEvent) -> Option<String> {
     let line = match event {
-        Event::Session(id) => format!("session {id}"),
-        Event::Tool(name) => format!("uses {name}"),
-        Event::Trouble(failure) => format!("trouble: {failure}"),
-        Event::Model(_) | Event::Rights(_) | Event::Text(_) | Event::Usage(_) | Event::Ended(_) => {
+        LaneEvent::Session(id) => format!("session {id}"),
+        LaneEvent::Tool(name) => format!("uses {name}"),
+        LaneEvent::Trouble(failure) => format!("trouble: {failure}"),
+        LaneEvent::Model(_)
+        | LaneEvent::Rights(_)
+        | LaneEvent::Text(_)
+        | LaneEvent::Usage(_)
+        | LaneEvent::Ended(_) => {
             return None;
         }
     };
@@ -144,10 +148,10 @@ mod tests {
         let mut status = Status::new(at(100));
         assert_eq!(status.line(at(100)), "0 s");
         assert_eq!(status.line(at(90)), "0 s", "a clock that was set");
-        status.take(&Event::Tool("Read".to_owned()));
-        status.take(&Event::Usage(Usage { input: 2400, output: 84, ..Usage::default() }));
-        status.take(&Event::Tool("Grep\u{1b}[2J\nanswered".to_owned()));
-        status.take(&Event::Text("Let me see.".to_owned()));
+        status.take(&LaneEvent::Tool("Read".to_owned()));
+        status.take(&LaneEvent::Usage(Usage { input: 2400, output: 84, ..Usage::default() }));
+        status.take(&LaneEvent::Tool("Grep\u{1b}[2J\nanswered".to_owned()));
+        status.take(&LaneEvent::Text("Let me see.".to_owned()));
         assert_eq!(status.line(at(112)), "12 s, 2484 tokens, tool 2: Grep [2J answered");
     }
 
@@ -155,10 +159,10 @@ mod tests {
     fn whatever_is_said_is_one_short_line() {
         for name in ["", "\r\n\t\0", "\u{1b}]0;x\u{7}", "a\u{2028}b\u{85}c", &"ü".repeat(500)] {
             let mut status = Status::new(at(0));
-            status.take(&Event::Tool(name.to_owned()));
+            status.take(&LaneEvent::Tool(name.to_owned()));
             let line = status.line(at(1));
             assert!(!line.contains(char::is_control) && line.chars().count() < 70, "{line:?}");
-            let said = progress(&Event::Tool(name.to_owned())).unwrap();
+            let said = progress(&LaneEvent::Tool(name.to_owned())).unwrap();
             let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
             assert!(!said.contains(breaks), "{said:?}");
         }

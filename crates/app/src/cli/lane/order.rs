@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use convoke_domain::lane::cap::Meter;
-use convoke_domain::lane::event::Event;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::event::LaneEvent;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::pin::{Pin, before_prompt};
 use convoke_engine::lane::adapter::{Agent, Errand, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -72,7 +72,7 @@ pub(super) enum Told<'a> {
     /// It begins, under this number if it could be written down.
     Began(Option<i64>),
     /// This was said.
-    Said(&'a Event),
+    Said(&'a LaneEvent),
 }
 
 /// Who is told. One that breaks off has nobody to tell it to any more, and the lane is stopped.
@@ -112,7 +112,7 @@ impl LaneOrder<'_> {
         });
         let mut recorder = recorder.transpose()?;
         let cancel = interrupt::cancel().child();
-        let mut notice = |event: &Event| {
+        let mut notice = |event: &LaneEvent| {
             if meter.as_mut().is_some_and(|meter| meter.stops_at(event)) {
                 cancel.cancel();
             }
@@ -133,7 +133,7 @@ impl LaneOrder<'_> {
                 voice.say(&format!("warning: the lane is not recorded: {}", with_causes(&error)));
             }
         }
-        let is_missing = driven.is_recorded && driven.outcome == Outcome::NotStarted;
+        let is_missing = driven.is_recorded && driven.outcome == LaneOutcome::NotStarted;
         if is_missing && app.format == Format::Text {
             voice.say("hint: record it with `--record FILE`, or name a recorded lane's `--label`");
         }
@@ -147,7 +147,7 @@ impl LaneOrder<'_> {
         prompt: &str,
         scratch: &Path,
         cancel: &Cancel,
-        notice: &mut dyn FnMut(&Event),
+        notice: &mut dyn FnMut(&LaneEvent),
     ) -> Result<Driven, Failure> {
         let folder = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
         let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::hook::Client;
 use convoke_domain::receipt::demand::{can_be_named, with_reading};
 use convoke_engine::dispatch::evidence::{Demand, Record, evidence};
@@ -117,12 +117,12 @@ fn demand(path: &Path) -> Result<Demand, Failure> {
         (None, Some(_)) => NotReadable::Unnameable { path: owned() },
         // Only what cannot be opened is asked why.
         (_, None) => match file::read(&absolute, 0) {
-            Finding::Unreadable(Unreadable::TooLarge) => {
+            FileFinding::Unreadable(Unreadable::TooLarge) => {
                 let reason = Unreadable::PermissionDenied;
                 NotReadable::Unreadable { path: owned(), reason }
             }
-            Finding::Unreadable(reason) => NotReadable::Unreadable { path: owned(), reason },
-            Finding::Absent | Finding::Text(_) => NotReadable::Absent { path: owned() },
+            FileFinding::Unreadable(reason) => NotReadable::Unreadable { path: owned(), reason },
+            FileFinding::Absent | FileFinding::Text(_) => NotReadable::Absent { path: owned() },
         },
     };
     Err(Failure::new(Exit::Surroundings, error))

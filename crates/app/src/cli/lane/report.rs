@@ -2,10 +2,10 @@
 
 use convoke_domain::lane::cap::{Cap, Overdraft};
 use convoke_domain::lane::event::{Failure, Usage};
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::text::one_line;
-use convoke_domain::tree::Verdict;
-use convoke_engine::lane::adapter::{Counted, UsageScope};
+use convoke_domain::tree::TreeVerdict;
+use convoke_engine::lane::adapter::{CounterScope, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
 use serde::Serialize;
@@ -164,7 +164,7 @@ impl From<Overdraft> for OverReport {
 
 /// Says that a lane went over a budget. One that was stopped for it has said so.
 pub(in crate::cli) fn overdrawn(driven: &Driven, over: Option<Overdraft>) -> Option<String> {
-    let over = over.filter(|_| driven.outcome != Outcome::OverBudget)?;
+    let over = over.filter(|_| driven.outcome != LaneOutcome::OverBudget)?;
     Some(format!("warning: {over}"))
 }
 
@@ -172,8 +172,8 @@ impl UsageReport {
     fn new(usage: Usage, counts: UsageScope, spent: Option<Usage>) -> Self {
         let UsageScope { tokens, money } = counts;
         let counted = |counted| match counted {
-            Counted::Run => "run",
-            Counted::Session => "session",
+            CounterScope::Run => "run",
+            CounterScope::Session => "session",
         };
         Self {
             input_tokens: usage.input,
@@ -203,7 +203,7 @@ pub(in crate::cli) fn sentence(driven: &Driven, thin: Option<&str>) -> String {
 
 /// Says why there is no answer, as far as the client says, or as it shows.
 pub(in crate::cli) fn why(driven: &Driven) -> Option<String> {
-    if driven.outcome == Outcome::Answered {
+    if driven.outcome == LaneOutcome::Answered {
         return None;
     }
     let failure = unanswered(driven).map(ToString::to_string).or_else(|| driven.difference.clone());
@@ -213,14 +213,14 @@ pub(in crate::cli) fn why(driven: &Driven) -> Option<String> {
 
 /// Returns what went wrong, if that is why there is no answer.
 pub(super) fn unanswered(driven: &Driven) -> Option<&Failure> {
-    driven.heard.failure().filter(|_| driven.outcome != Outcome::Answered)
+    driven.heard.failure().filter(|_| driven.outcome != LaneOutcome::Answered)
 }
 
 /// Says what a lane did, or could have done, that it was not asked to.
 pub(super) fn warnings(
     agent: &AgentRef,
     driven: &Driven,
-    tree: Option<&Verdict>,
+    tree: Option<&TreeVerdict>,
 ) -> impl Iterator<Item = String> {
     let excess = (!driven.excess.is_empty()).then(|| {
         let excess = one_line(&driven.excess.join(", "));

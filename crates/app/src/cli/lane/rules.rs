@@ -1,7 +1,7 @@
 //! The user's rules in the prompts of lanes.
 
 use convoke_domain::design::policy::Policy;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::pin::Pin;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
@@ -70,7 +70,7 @@ impl LaneOrder<'_> {
         driven: &Driven,
         voice: &Voice,
     ) {
-        if pins.is_empty() || driven.outcome != Outcome::Answered {
+        if pins.is_empty() || driven.outcome != LaneOutcome::Answered {
             return;
         }
         let ids: Vec<_> = pins.iter().map(|pin| pin.id).collect();

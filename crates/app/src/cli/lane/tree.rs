@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use convoke_domain::tree::kept::KeptTree;
-use convoke_domain::tree::{Reason, Status, Verdict};
+use convoke_domain::tree::{DirtyReason, TreeStatus, TreeVerdict};
 use convoke_engine::git::snapshot::Snapshot;
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::cancel::Cancel;
@@ -27,7 +27,7 @@ pub(in crate::cli) enum TreeWatch {
     /// There is nothing to watch for: the agent may write, or nobody wants to know.
     Off,
     /// It cannot be watched.
-    Blind(Reason),
+    Blind(DirtyReason),
     /// This is how it was.
     Began(Box<Snapshot>),
 }
@@ -55,7 +55,7 @@ impl TreeWatch {
         match taken {
             (Ok(snapshot), _) => Self::Began(Box::new(snapshot)),
             // Whoever asked to stop it wants no lane any more either, so nobody will have worked.
-            (Err(Reason::LookStopped), false) => Self::Off,
+            (Err(DirtyReason::LookStopped), false) => Self::Off,
             (Err(reason), is_late) => Self::Blind(named(reason, is_late)),
         }
     }
@@ -70,10 +70,10 @@ impl TreeWatch {
 
     /// Says what became of it; `None` if nobody wants to know. A lane that was stopped is looked
     /// after all the same, until somebody is in a hurry.
-    pub(in crate::cli) fn end(&self, look: &Look<'_>) -> Option<Verdict> {
+    pub(in crate::cli) fn end(&self, look: &Look<'_>) -> Option<TreeVerdict> {
         let snapshot = match self {
             Self::Off => return None,
-            Self::Blind(reason) => return Some(Verdict::unknown(*reason)),
+            Self::Blind(reason) => return Some(TreeVerdict::unknown(*reason)),
             Self::Began(snapshot) => snapshot,
         };
         let asked = interrupt::cancel();
@@ -85,8 +85,8 @@ impl TreeWatch {
 }
 
 /// Tells who stopped a look: somebody, or its limit.
-fn named(reason: Reason, is_late: bool) -> Reason {
-    if is_late && reason == Reason::LookStopped { Reason::LookTimedOut } else { reason }
+fn named(reason: DirtyReason, is_late: bool) -> DirtyReason {
+    if is_late && reason == DirtyReason::LookStopped { DirtyReason::LookTimedOut } else { reason }
 }
 
 impl Look<'_> {
@@ -126,16 +126,16 @@ pub(super) struct TreeReport<'a> {
 }
 
 impl<'a> TreeReport<'a> {
-    pub(super) fn new(verdict: &'a Verdict) -> Self {
+    pub(super) fn new(verdict: &'a TreeVerdict) -> Self {
         Self {
             status: verdict.status.name(),
-            reason: verdict.reason.map(Reason::name),
+            reason: verdict.reason.map(DirtyReason::name),
             paths: &verdict.paths,
         }
     }
 }
 
 /// Tells whether somebody who could only read left something.
-pub(super) fn is_dirty(verdict: Option<&Verdict>) -> bool {
-    verdict.is_some_and(|verdict| verdict.status == Status::Dirty)
+pub(super) fn is_dirty(verdict: Option<&TreeVerdict>) -> bool {
+    verdict.is_some_and(|verdict| verdict.status == TreeStatus::Dirty)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use convoke_domain::execution_log::order::{Entry, LogOrder, LogOrderError};
+use convoke_domain::execution_log::order::{EntrySource, LogOrder, LogOrderError};
 use convoke_engine::execution_log::{append, make_folder};
 use convoke_engine::file;
 
@@ -17,8 +17,8 @@ const MAX_BYTES: u64 = 1024 * 1024;
 pub(super) fn run(words: &[String], output: &mut Output) -> Result<Exit, Failure> {
     let read = LogOrder::parse(words).and_then(|order| {
         let entry = match &order.entry {
-            Entry::Text(text) => text.clone(),
-            Entry::File(path) => file::text(Path::new(path), MAX_BYTES)
+            EntrySource::Text(text) => text.clone(),
+            EntrySource::File(path) => file::text(Path::new(path), MAX_BYTES)
                 .ok_or_else(|| LogOrderError::Unreadable(path.clone()))?,
         };
         Ok((order, entry))

@@ -7,7 +7,7 @@ use convoke_domain::design::setup::preflight::Skips;
 use convoke_domain::design::setup::session::{
     Reviewer, Reviewers, SessionOrder, SessionOrderError, is_ledger_path, repository_of,
 };
-use convoke_domain::lane::health::Health;
+use convoke_domain::lane::health::AgentHealth;
 use convoke_engine::design::session_folder;
 use convoke_engine::design::setup::steps;
 use convoke_engine::file;
@@ -150,8 +150,8 @@ impl Session<'_> {
                     Reviewer { is_available, is_healthy: Some(is_healthy), error: None }
                 }
                 (None, Some(health)) => Reviewer::asked(&health),
-                (None, None) if is_available => Reviewer::asked(&Health::NotAsked),
-                (None, None) => Reviewer::asked(&Health::Missing),
+                (None, None) if is_available => Reviewer::asked(&AgentHealth::NotAsked),
+                (None, None) => Reviewer::asked(&AgentHealth::Missing),
             }
         };
         Ok(Some(Reviewers { codex: of(0), cursor: of(1), trouble }))

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use convoke_domain::ledger::bracket::Bracket;
 use convoke_domain::ledger::place;
-use convoke_domain::ledger::request::{Report, Request, TimingOrder};
-use convoke_domain::ledger::timing::{Event, Row, rows};
+use convoke_domain::ledger::request::{LedgerRequest, ReportRequest, TimingOrder};
+use convoke_domain::ledger::timing::{TimingEvent, TimingRow, rows};
 use convoke_domain::ledger::timing_report::{full, terse};
 use convoke_engine::ledger::{self, real};
 
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 
 pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Exit, Failure> {
-    let request = match Request::<TimingOrder>::parse(words) {
+    let request = match LedgerRequest::<TimingOrder>::parse(words) {
         Ok(request) => request,
         Err(misuse) => {
             warn(&misuse.to_string(), output);
@@ -33,11 +33,11 @@ pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Ex
         return Ok(Exit::Done);
     };
     match request.order {
-        TimingOrder::Mark(step) => append(&path, Event::Mark(step), app, output),
-        TimingOrder::Workflow(it) => append(&path, Event::Workflow(it), app, output),
+        TimingOrder::Mark(step) => append(&path, TimingEvent::Mark(step), app, output),
+        TimingOrder::Workflow(it) => append(&path, TimingEvent::Workflow(it), app, output),
         TimingOrder::Record(task) => {
             task.remark().iter().for_each(|remark| warn(remark, output));
-            append(&path, Event::Task(task), app, output);
+            append(&path, TimingEvent::Task(task), app, output);
         }
         TimingOrder::Dump => {
             let text = ledger::read(&path).unwrap_or_default();
@@ -48,15 +48,20 @@ pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Ex
     Ok(Exit::Done)
 }
 
-fn append(path: &Path, event: Event, app: &App, output: &Output) {
+fn append(path: &Path, event: TimingEvent, app: &App, output: &Output) {
     let skill = app.environment.timing_skill().unwrap_or_default();
-    let row = Row { at: now().as_second(), skill, event };
+    let row = TimingRow { at: now().as_second(), skill, event };
     if let Err(error) = ledger::append(path, &row.line()) {
         warn(&error.to_string(), output);
     }
 }
 
-fn say(path: &Path, report: &Report, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+fn say(
+    path: &Path,
+    report: &ReportRequest,
+    app: &App,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let Some(text) = ledger::read(path) else {
         output.data("Timing report unavailable: the ledger cannot be read\n")?;
         return Ok(Exit::Done);
@@ -65,7 +70,7 @@ fn say(path: &Path, report: &Report, app: &App, output: &mut Output) -> Result<E
     if wrong > 0 {
         warn(&format!("{wrong} lines of the ledger are no rows of 13 columns"), output);
     }
-    let is_mark = |row: &&Row| matches!(row.event, Event::Mark(_));
+    let is_mark = |row: &&TimingRow| matches!(row.event, TimingEvent::Mark(_));
     let last = || rows.iter().rev().find(is_mark).map(|row| row.skill.clone());
     let now = now().as_second();
     let said = if report.is_full {

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use convoke_domain::ledger::bracket::Bracket;
 use convoke_domain::ledger::place;
-use convoke_domain::ledger::request::{Report, Request, TokenOrder};
+use convoke_domain::ledger::request::{LedgerRequest, ReportRequest, TokenOrder};
 use convoke_domain::ledger::token_report::{HostUse, full, terse};
-use convoke_domain::ledger::tokens::{Event, Row};
+use convoke_domain::ledger::tokens::{TokenEvent, TokenRow};
 use convoke_engine::ledger::token_rows::{line, rows};
 use convoke_engine::ledger::{self, real, token_file};
 use convoke_engine::transcript::spent::spent;
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 
 pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Exit, Failure> {
-    let request = match Request::<TokenOrder>::parse(words) {
+    let request = match LedgerRequest::<TokenOrder>::parse(words) {
         Ok(request) => request,
         Err(misuse) => {
             warn(&misuse.to_string(), output);
@@ -39,8 +39,8 @@ pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Ex
         return Ok(Exit::Done);
     };
     match request.order {
-        TokenOrder::Mark(step) => append(&path, Event::Mark(step), output),
-        TokenOrder::Record(it) => append(&path, Event::Use(it), output),
+        TokenOrder::Mark(step) => append(&path, TokenEvent::Mark(step), output),
+        TokenOrder::Record(it) => append(&path, TokenEvent::Use(it), output),
         TokenOrder::Dump => {
             let text = ledger::read(&path).unwrap_or_default();
             output.data(&format!("{}\n{text}", path.display()))?;
@@ -50,13 +50,18 @@ pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Ex
     Ok(Exit::Done)
 }
 
-fn append(path: &Path, event: Event, output: &Output) {
-    if let Err(error) = ledger::append(path, &line(&Row { at: now(), event })) {
+fn append(path: &Path, event: TokenEvent, output: &Output) {
+    if let Err(error) = ledger::append(path, &line(&TokenRow { at: now(), event })) {
         warn(&error.to_string(), output);
     }
 }
 
-fn say(path: &Path, report: &Report, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+fn say(
+    path: &Path,
+    report: &ReportRequest,
+    app: &App,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let Some(text) = ledger::read(path) else {
         output.data("Token report unavailable: the ledger cannot be read\n")?;
         return Ok(Exit::Done);

@@ -10,7 +10,7 @@ use convoke_domain::design::event::{LaneEnd, LaneId};
 use convoke_domain::design::forecast::COMPARED;
 use convoke_domain::design::progress::Step;
 use convoke_domain::lane::cap::dollars;
-use convoke_domain::lane::ledger::{Entry, Sum};
+use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ type Lane = (Option<Step>, String, Sum);
 
 impl Spending {
     /// Counts from the ledger.
-    pub(super) fn paid(entries: &[Entry], accepted: u64) -> Self {
+    pub(super) fn paid(entries: &[LaneEntry], accepted: u64) -> Self {
         let mut recorded_lanes = 0;
         let lanes = entries.iter().filter_map(|entry| {
             let purpose = &entry.begun.purpose;
@@ -141,7 +141,7 @@ impl Spending {
 }
 
 /// Tells whether a lane was played from a recording.
-fn is_recorded(entry: &Entry) -> bool {
+fn is_recorded(entry: &LaneEntry) -> bool {
     matches!(AgentRef::parse(&entry.begun.agent), Some(AgentRef::Replay(_)))
 }
 

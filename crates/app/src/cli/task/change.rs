@@ -2,7 +2,7 @@
 
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::{Status, Task};
+use convoke_domain::task::{Task, TaskStatus};
 use convoke_store::message::MessageStore;
 use convoke_store::task::{Change, TaskStore};
 
@@ -43,10 +43,10 @@ pub(super) fn apply(
 /// Only what moves the work on is worth telling others.
 fn verb(change: &Change<'_>) -> Option<&'static str> {
     match change {
-        Change::Status(Status::InProgress) => Some("started"),
-        Change::Status(Status::Completed) => Some("completed"),
-        Change::Status(Status::Skipped) => Some("skipped"),
-        Change::Status(Status::Pending)
+        Change::Status(TaskStatus::InProgress) => Some("started"),
+        Change::Status(TaskStatus::Completed) => Some("completed"),
+        Change::Status(TaskStatus::Skipped) => Some("skipped"),
+        Change::Status(TaskStatus::Pending)
         | Change::Note(_)
         | Change::Skill(_)
         | Change::Agent(_)

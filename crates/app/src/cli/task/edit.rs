@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::finding::{Finding, Unreadable};
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::order::Place;
-use convoke_domain::task::priority::Priority;
+use convoke_domain::task::order::SiblingPlace;
+use convoke_domain::task::priority::TaskPriority;
 use convoke_engine::{editor, file};
 use convoke_store::error::StoreError;
 use convoke_store::task::TaskStore;
@@ -44,7 +44,7 @@ pub(super) struct EditArgs {
 
     /// How urgent it is among its siblings
     #[arg(long, value_parser = priority())]
-    priority: Option<Priority>,
+    priority: Option<TaskPriority>,
 
     /// A task that comes before it; may be repeated, and replaces those named before
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
@@ -195,9 +195,9 @@ impl EditArgs {
 fn read_file(path: &Path) -> Result<String, Failure> {
     let path = path.to_owned();
     match file::read(&path, MAX_BODY) {
-        Finding::Text(text) => Ok(text),
-        Finding::Absent => Err(Failure::new(Exit::Surroundings, EditError::Absent { path })),
-        Finding::Unreadable(reason) => {
+        FileFinding::Text(text) => Ok(text),
+        FileFinding::Absent => Err(Failure::new(Exit::Surroundings, EditError::Absent { path })),
+        FileFinding::Unreadable(reason) => {
             Err(Failure::new(Exit::Surroundings, EditError::Unreadable { path, reason }))
         }
     }
@@ -211,10 +211,10 @@ impl ReorderArgs {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let place = match &self.place {
-            PlaceArgs { before: Some(sibling), .. } => Place::Before(sibling),
-            PlaceArgs { after: Some(sibling), .. } => Place::After(sibling),
-            PlaceArgs { first: true, .. } => Place::First,
-            PlaceArgs { .. } => Place::Last,
+            PlaceArgs { before: Some(sibling), .. } => SiblingPlace::Before(sibling),
+            PlaceArgs { after: Some(sibling), .. } => SiblingPlace::After(sibling),
+            PlaceArgs { first: true, .. } => SiblingPlace::First,
+            PlaceArgs { .. } => SiblingPlace::Last,
         };
         let Workspace { store, scope } = workspace;
         store.reorder_task(scope, &self.task.id, place, now()).map_err(refused)?;

@@ -6,13 +6,13 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use convoke_domain::design::walk::{Ending, Next};
-use convoke_domain::finding::{Finding, Unreadable};
-use convoke_domain::manifest::Artifact;
-use convoke_domain::plan::Plan;
+use convoke_domain::finding::{FileFinding, Unreadable};
+use convoke_domain::manifest::ManifestArtifact;
+use convoke_domain::plan::ParsedPlan;
 use convoke_domain::run::RunId;
 use convoke_domain::scope::Scope;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::{Status, Task};
+use convoke_domain::task::{Task, TaskStatus};
 use convoke_engine::file;
 use convoke_store::foreign::{ForeignTask, is_database, read_tasks};
 use convoke_store::task::{NewTask, TaskStore};
@@ -87,7 +87,7 @@ impl Args {
                 (plan_file, text)
             }
         };
-        let plan = Plan::parse(&text);
+        let plan = ParsedPlan::parse(&text);
         if plan.tasks.is_empty() {
             let path = app.project.join(plan_file);
             return Err(Failure::new(Exit::No, ImportError::NoTasks { path })
@@ -115,7 +115,7 @@ fn add_reviews(workspace: &Workspace, plan: &str, output: &Output) -> Result<(),
     let tasks = store.tasks_of_plan(scope, Some(plan)).map_err(refused)?;
     let has_parts = |id: &TaskId| tasks.iter().any(|task| task.parent.as_ref() == Some(id));
     let is_bare = |task: &&Task| {
-        task.parent.is_none() && task.status == Status::Pending && !has_parts(&task.id)
+        task.parent.is_none() && task.status == TaskStatus::Pending && !has_parts(&task.id)
     };
     let bare: Vec<_> = tasks.iter().filter(is_bare).collect();
     let part = |task: &'_ Task, title| (task.id.clone(), title);
@@ -146,7 +146,7 @@ fn designed(app: &App, id: &RunId, output: &Output) -> Result<(String, String), 
         }
     };
     let is_complete = matches!(known.progress.next, Next::End(Ending::Complete { .. }));
-    let plan = known.progress.files.get(Artifact::Plan.file()).filter(|_| is_complete);
+    let plan = known.progress.files.get(ManifestArtifact::Plan.file()).filter(|_| is_complete);
     let Some(text) = plan else {
         return Err(Failure::new(Exit::No, ImportError::NoPlan { run, why }).hint(hint));
     };
@@ -234,9 +234,9 @@ fn elsewhere(all: &[ForeignTask]) -> Option<String> {
 fn read(path: &Path) -> Result<String, Failure> {
     let path = path.to_owned();
     match file::read(&path, MAX_BYTES) {
-        Finding::Text(text) => Ok(text),
-        Finding::Absent => Err(Failure::new(Exit::Surroundings, ImportError::Absent { path })),
-        Finding::Unreadable(reason) => {
+        FileFinding::Text(text) => Ok(text),
+        FileFinding::Absent => Err(Failure::new(Exit::Surroundings, ImportError::Absent { path })),
+        FileFinding::Unreadable(reason) => {
             Err(Failure::new(Exit::Surroundings, ImportError::Unreadable { path, reason }))
         }
     }

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::filter::{Stage, TaskFilter};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::priority::Priority;
+use convoke_domain::task::priority::TaskPriority;
 use convoke_domain::task::tree::{Node, in_order, trees};
 use convoke_domain::task::{State, Task};
 use convoke_store::agent::AgentStore;
@@ -259,7 +259,7 @@ fn detail(task: &Task, children: &[Task], deeds: &[DeedReport]) -> String {
     let mut lines = vec![format!("{} \"{}\" [{}]", task.id, task.content, status)];
     lines.extend(task.parent.as_ref().map(|parent| format!("  Parent: {parent}")));
     lines.extend(task.notes.as_ref().map(|note| format!("  Note: {note}")));
-    if task.priority != Priority::Normal {
+    if task.priority != TaskPriority::Normal {
         lines.push(format!("  Priority: {}", task.priority.name()));
     }
     if !task.after.is_empty() {
@@ -294,8 +294,8 @@ pub(super) fn extra(task: &Task) -> String {
     let waits =
         if task.is_waiting() { format!("  after {}", ids.join(", ")) } else { String::new() };
     let priority = match task.priority {
-        Priority::Normal => String::new(),
-        Priority::High | Priority::Low => format!("  ({} priority)", task.priority.name()),
+        TaskPriority::Normal => String::new(),
+        TaskPriority::High | TaskPriority::Low => format!("  ({} priority)", task.priority.name()),
     };
     waits + &priority
 }

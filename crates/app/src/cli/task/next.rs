@@ -3,7 +3,7 @@
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::next::{Obstacles, next_to_begin};
-use convoke_domain::task::{Status, Task};
+use convoke_domain::task::{Task, TaskStatus};
 use convoke_store::task::{Change, TaskStore};
 
 use super::change::{self, print};
@@ -75,6 +75,6 @@ impl StartArgs {
             let ids: Vec<_> = task.waits_for.iter().map(ToString::to_string).collect();
             output.say(&format!("note: `{id}` comes after {}, still open", ids.join(", ")));
         }
-        change::apply(workspace, app, actor, &id, &Change::Status(Status::InProgress), output)
+        change::apply(workspace, app, actor, &id, &Change::Status(TaskStatus::InProgress), output)
     }
 }

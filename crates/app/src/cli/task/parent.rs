@@ -1,9 +1,9 @@
 //! Completing a task with its last part, where the user wants that.
 
 use convoke_domain::scope::AgentName;
-use convoke_domain::task::deed::Standing;
+use convoke_domain::task::deed::TaskVerdict;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::{DEEPEST, Status, Task};
+use convoke_domain::task::{DEEPEST, Task, TaskStatus};
 use convoke_store::deed::DeedStore;
 use convoke_store::message::MessageStore;
 use convoke_store::task::{Change, TaskStore};
@@ -34,7 +34,7 @@ pub(super) fn close(
         else {
             break;
         };
-        let change = Change::Status(Status::Completed);
+        let change = Change::Status(TaskStatus::Completed);
         store.change_task(scope, &parent.id, &change, now()).map_err(refused)?;
         let deed = format!("completed {} with its last part", parent.content);
         store.record_event(scope, actor, &deed, now()).map_err(refused)?;
@@ -51,10 +51,11 @@ fn ready(workspace: &Workspace, id: &TaskId) -> Result<Option<Task>, Failure> {
     let Some(task) = store.task(scope, id).map_err(refused)? else { return Ok(None) };
     let parts = store.children(scope, id).map_err(refused)?;
     let deeds = store.deeds_of_task(scope, id).map_err(refused)?;
-    let is_undisputed = matches!(Standing::of(&deeds), Standing::Unjudged | Standing::Passed(_));
+    let is_undisputed =
+        matches!(TaskVerdict::of(&deeds), TaskVerdict::Unjudged | TaskVerdict::Passed(_));
     let is_ready = !task.status.is_closed()
         && is_undisputed
         && parts.iter().all(|part| part.status.is_closed())
-        && parts.iter().any(|part| part.status == Status::Completed);
+        && parts.iter().any(|part| part.status == TaskStatus::Completed);
     Ok(Some(task).filter(|_| is_ready))
 }

@@ -1,7 +1,7 @@
 //! The tree for a person's eyes.
 
 use convoke_domain::task::tree::{Node, current_path};
-use convoke_domain::task::{State, Status};
+use convoke_domain::task::{State, TaskStatus};
 
 use super::list::{extra, read, report, say_nothing};
 use crate::app::{App, Format};
@@ -48,10 +48,10 @@ fn add(nodes: &[Node], indent: &str, path: &[&Node], lines: &mut Vec<String>) {
 fn words(node: &Node, path: &[&Node]) -> String {
     let task = &node.task;
     let mark = match node.state {
-        State::Stored(Status::Completed) => "✔",
-        State::Stored(Status::Skipped) => "–",
-        State::Stored(Status::InProgress) => "▶",
-        State::Stored(Status::Pending) => "○",
+        State::Stored(TaskStatus::Completed) => "✔",
+        State::Stored(TaskStatus::Skipped) => "–",
+        State::Stored(TaskStatus::InProgress) => "▶",
+        State::Stored(TaskStatus::Pending) => "○",
         State::Blocked | State::Failed => "✖",
         State::Waiting => "◌",
         State::Cancelled => "⊘",

@@ -3,7 +3,7 @@
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::{Status, Task};
+use convoke_domain::task::{Task, TaskStatus};
 use convoke_store::deed::{DeedStore, NewDeed};
 use convoke_store::error::StoreError;
 use convoke_store::task::TaskStore;
@@ -109,10 +109,10 @@ pub(in crate::cli) fn known(workspace: &Workspace, id: &TaskId) -> Result<Task, 
 /// Says that a verdict changes nothing about a task that is not being worked on.
 pub(in crate::cli) fn warn_unless_started(task: &Task, output: &Output) {
     let state = match task.status {
-        Status::InProgress => return,
-        Status::Pending => "not started",
-        Status::Completed => "completed already",
-        Status::Skipped => "skipped",
+        TaskStatus::InProgress => return,
+        TaskStatus::Pending => "not started",
+        TaskStatus::Completed => "completed already",
+        TaskStatus::Skipped => "skipped",
     };
     output.say(&format!(
         "note: {} is {state}; the verdict is kept and orders nothing about it",

@@ -1,7 +1,7 @@
 //! A session that a script sets up: what it wants, what its folder is called, and what is printed.
 
 use crate::design::session_env::is_plain_path;
-use crate::lane::health::Health;
+use crate::lane::health::AgentHealth;
 use crate::text::one_line;
 
 /// What a script wants.
@@ -155,12 +155,12 @@ pub struct Reviewer {
 
 impl Reviewer {
     /// Returns what is known after it was asked; one that nobody asked is not counted on.
-    pub fn asked(health: &Health) -> Self {
+    pub fn asked(health: &AgentHealth) -> Self {
         let error = match health {
-            Health::Sick(cause) => cause.clone(),
-            Health::Missing | Health::NotAsked | Health::Healthy => None,
+            AgentHealth::Sick(cause) => cause.clone(),
+            AgentHealth::Missing | AgentHealth::NotAsked | AgentHealth::Healthy => None,
         };
-        let is_available = *health != Health::Missing;
+        let is_available = *health != AgentHealth::Missing;
         Self { is_available, is_healthy: Some(health.may_work()), error }
     }
 }
@@ -274,7 +274,7 @@ mod tests {
     // P-65, P-80, T-43
     #[test]
     fn what_nobody_knows_is_not_healthy() {
-        let sick = Reviewer::asked(&Health::Sick(Some("no\nanswer".to_owned())));
+        let sick = Reviewer::asked(&AgentHealth::Sick(Some("no\nanswer".to_owned())));
         let unknown = Reviewer { is_available: true, is_healthy: None, error: None };
         let found = Reviewers { codex: sick, cursor: unknown, trouble: Some("a=b".to_owned()) };
         assert_eq!(
@@ -294,10 +294,10 @@ mod tests {
             found.health_file(),
             "CODEX_HEALTHY=false\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\n"
         );
-        let well = Reviewer::asked(&Health::Healthy);
-        let missing = Reviewer::asked(&Health::Missing);
+        let well = Reviewer::asked(&AgentHealth::Healthy);
+        let missing = Reviewer::asked(&AgentHealth::Missing);
         assert!(well.is_available && well.counts() && !missing.is_available);
-        assert!(!Reviewer::asked(&Health::NotAsked).counts());
+        assert!(!Reviewer::asked(&AgentHealth::NotAsked).counts());
     }
 
     #[test]

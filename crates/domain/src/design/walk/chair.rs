@@ -6,7 +6,7 @@ use crate::design::event::{LaneEnd, LaneId};
 use crate::design::progress::unnumbered_warning;
 use crate::design::seat::Holder;
 use crate::design::{prompt, quote};
-use crate::lane::collected::Status;
+use crate::lane::collected::CollectedStatus;
 
 /// Something that the chair writes.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ impl<'f> Walk<'f> {
         let chairs = self.chairs();
         for (place, holder) in chairs.iter().copied().enumerate() {
             let first = self.chair_lane(task, "", holder, prompt)?;
-            if first.status != Status::Ok && !first.is_cut_off() {
+            if first.status != CollectedStatus::Ok && !first.is_cut_off() {
                 self.chair_failed(holder, first);
                 continue;
             }
@@ -69,7 +69,7 @@ impl<'f> Walk<'f> {
             };
             let again = || prompt::with_complaints(&prompt(), &missed.defects, task.form);
             let second = self.chair_lane(task, "/again", holder, &again)?;
-            if second.status != Status::Ok && !second.is_cut_off() {
+            if second.status != CollectedStatus::Ok && !second.is_cut_off() {
                 self.chair_failed(holder, second);
                 flawed.push(missed);
                 continue;

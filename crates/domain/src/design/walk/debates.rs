@@ -12,7 +12,7 @@ use crate::design::progress::{Shown, Step};
 use crate::design::prompt;
 use crate::design::resolution::{self, Resolution};
 use crate::design::seat::{Part, Seat, Side};
-use crate::lane::collected::Status;
+use crate::lane::collected::CollectedStatus;
 
 impl Walk<'_> {
     /// Debates and judges what is contested. Agents that fail here are asked again later.
@@ -107,7 +107,7 @@ impl Walk<'_> {
                 let (decision, side) = debater(seat);
                 number = decision;
                 self.file(&seat.file, end.answer.clone());
-                if end.status == Status::Ok {
+                if end.status == CollectedStatus::Ok {
                     self.remember("debate", seat, end);
                     sides[place] = Some(&*end.answer);
                 } else {

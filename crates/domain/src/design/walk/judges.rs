@@ -11,7 +11,7 @@ use crate::design::prompt::{self, Decided};
 use crate::design::resolution::Resolution;
 use crate::design::seat::{Available, Holder, Seat};
 use crate::design::voting_block::{Poll, Reading};
-use crate::lane::collected::Status;
+use crate::lane::collected::CollectedStatus;
 
 impl Walk<'_> {
     /// Has debates judged. Who is there now sits; who was lost before may be back.
@@ -44,7 +44,7 @@ impl Walk<'_> {
                 reading: word.map_or(Reading::Plain, Reading::Marked),
             };
             for (seat, end) in seats.iter().zip(ends) {
-                let answer = (end.status == Status::Ok).then_some(&*end.answer);
+                let answer = (end.status == CollectedStatus::Ok).then_some(&*end.answer);
                 if answer.is_some() {
                     self.remember("judge", seat, end);
                 }

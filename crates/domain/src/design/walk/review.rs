@@ -23,7 +23,7 @@ use crate::design::prompt::{self, Reader};
 use crate::design::review::{self, SecondThoughts, remarks, second_thoughts};
 use crate::design::seat::Seat;
 use crate::design::tally::{self, Voter};
-use crate::lane::collected::Status;
+use crate::lane::collected::CollectedStatus;
 
 const MERGE: Task =
     Task { word: "merge", noun: "grouping of findings", form: prompt::GROUPS_SKELETON };
@@ -216,8 +216,8 @@ impl Walk<'_> {
 }
 
 /// Says why a review is none.
-fn flaw(answer: &str, policy: Policy) -> Option<(Status, String)> {
-    review::flaw(answer, policy).map(|flaw| (Status::NotSubstantive, flaw))
+fn flaw(answer: &str, policy: Policy) -> Option<(CollectedStatus, String)> {
+    review::flaw(answer, policy).map(|flaw| (CollectedStatus::NotSubstantive, flaw))
 }
 
 /// What a reviewer is asked. The host has a form of its own when it sits in.

@@ -8,7 +8,7 @@ use crate::design::event::{LaneEnd, LaneId};
 use crate::design::progress::unnumbered_warning;
 use crate::design::quote;
 use crate::design::seat::{Holder, Seat};
-use crate::lane::collected::Status;
+use crate::lane::collected::CollectedStatus;
 
 /// A phase in which every seat is asked.
 pub(super) struct Phase<'p> {
@@ -21,7 +21,7 @@ pub(super) struct Phase<'p> {
     /// What a seat is asked.
     pub(super) prompt: &'p dyn Fn(&Seat) -> String,
     /// What is wrong with an answer, if anything is.
-    pub(super) flaw: &'p dyn Fn(&str) -> Option<(Status, String)>,
+    pub(super) flaw: &'p dyn Fn(&str) -> Option<(CollectedStatus, String)>,
     /// What a seat is asked once more, after an answer with this flaw.
     pub(super) again: &'p dyn Fn(&Seat, &str, &str) -> String,
     /// Whether the beginning of an answer that was cut off is worth having.
@@ -32,7 +32,7 @@ impl Phase<'_> {
     /// Says why an answer cannot be used.
     fn refuses(&self, end: &LaneEnd) -> Option<String> {
         let flaw = || (self.flaw)(&end.answer).map(|(_, reason)| reason);
-        if end.status == Status::Ok {
+        if end.status == CollectedStatus::Ok {
             return flaw();
         }
         let is_enough = self.takes_beginnings && end.is_cut_off() && flaw().is_none();
@@ -100,7 +100,7 @@ impl<'f> Walk<'f> {
         let (mut slipped, mut requests) = (Vec::new(), Vec::new());
         for (at, (_, seat)) in asked.iter().enumerate() {
             let Err((end, reason)) = &found[at] else { continue };
-            if end.status == Status::Ok {
+            if end.status == CollectedStatus::Ok {
                 let prompt = || (phase.again)(seat, &end.answer, reason);
                 requests.push(self.request(seat, phase, &format!("{suffix}/again"), &prompt));
                 slipped.push(at);
@@ -167,11 +167,11 @@ impl<'f> Walk<'f> {
             return;
         }
         // Nobody failed if nothing may be spent any more.
-        if end.status == Status::CapHit {
+        if end.status == CollectedStatus::CapHit {
             return;
         }
         // An answer in another form says nothing about the next one.
-        if end.status == Status::Ok && self.settings.policy.forgives_form() {
+        if end.status == CollectedStatus::Ok && self.settings.policy.forgives_form() {
             let (noun, label) = (phase.noun, &seat.label);
             let text = format!(
                 "{name} gave no usable {noun} in two tries ({label}): {reason}. {host} answers in \

@@ -13,7 +13,7 @@ use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
 use crate::design::seat::{Holder, Part, Personality, Seat};
 use crate::design::sketch;
-use crate::lane::collected::Status;
+use crate::lane::collected::CollectedStatus;
 
 const SYNTHESIS: Task =
     Task { word: "synthesis", noun: "synthesis", form: prompt::SYNTHESIS_SKELETON };
@@ -148,8 +148,8 @@ fn side_by_side(sketches: &[(&str, &str)]) -> String {
 }
 
 /// Says why a sketch is none.
-fn thin(answer: &str) -> Option<(Status, String)> {
-    sketch::flaw(answer).map(|flaw| (Status::NotSubstantive, flaw.to_string()))
+fn thin(answer: &str) -> Option<(CollectedStatus, String)> {
+    sketch::flaw(answer).map(|flaw| (CollectedStatus::NotSubstantive, flaw.to_string()))
 }
 
 pub(super) fn personality(seat: &Seat) -> Personality {

@@ -16,7 +16,7 @@ use crate::design::vote::{
     unmarked_warning,
 };
 use crate::design::voting_block::{Poll, Reading};
-use crate::lane::collected::Status;
+use crate::lane::collected::CollectedStatus;
 
 impl<'f> Walk<'f> {
     /// Asks three voters. One that fails has no vote; nobody takes its place.
@@ -45,7 +45,7 @@ impl<'f> Walk<'f> {
         };
         let requests = seats.iter().zip(ids).enumerate().map(request).collect();
         let ends = self.lanes(requests, None)?;
-        let is_there: Vec<_> = ends.iter().map(|end| end.status == Status::Ok).collect();
+        let is_there: Vec<_> = ends.iter().map(|end| end.status == CollectedStatus::Ok).collect();
         let reading = word.map_or(Reading::Plain, Reading::Marked);
         let mut voters = Vec::new();
         for (place, (seat, end)) in seats.iter().zip(ends).enumerate() {
@@ -55,7 +55,7 @@ impl<'f> Walk<'f> {
                 let left = seats.iter().zip(&is_there).filter(|(_, is_there)| **is_there);
                 let left: Vec<_> = left.map(|(seat, _)| seat.label.as_str()).collect();
                 self.warn(voter_failed(&seat.label, &end.reason, &left));
-                if end.status != Status::CapHit {
+                if end.status != CollectedStatus::CapHit {
                     self.lose(seat.runner);
                 }
                 Votes::default()

@@ -1,6 +1,6 @@
 //! The line in which an answer lists what it read.
 
-use super::{Artifact, Expected, Meant, meant};
+use super::{Expected, FeatureArtifact, Meant, meant};
 
 /// Marks that people and models put around words.
 pub(super) const DECORATION: &str = " \t\r\"'*_`\u{201c}\u{201d}";
@@ -192,5 +192,5 @@ fn is_file(name: &str) -> bool {
 }
 
 fn is_label(name: &str) -> bool {
-    Artifact::ALL.iter().any(|artifact| artifact.label().eq_ignore_ascii_case(name))
+    FeatureArtifact::ALL.iter().any(|artifact| artifact.label().eq_ignore_ascii_case(name))
 }

@@ -1,6 +1,6 @@
 //! The quoted parts of a review, and where they are in a file.
 
-use super::{FEWEST_CHARACTERS, Found, Span};
+use super::{FEWEST_CHARACTERS, QuotationPlace, Span};
 
 /// A part of a text that stands in quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,18 +84,20 @@ fn is_in_block(paragraph: &str, at: usize) -> bool {
 
 /// Looks for quoted words in a file, first where they are said to be. Runs of whitespace, marks of
 /// emphasis and the shape of quotes do not matter; `…` stands for anything.
-pub(super) fn find(quoted: &str, text: &str, cited: Option<Span>) -> Found {
+pub(super) fn find(quoted: &str, text: &str, cited: Option<Span>) -> QuotationPlace {
     let text = Words::of(text);
     let quoted = Words::of(quoted).joined;
     let without_end = quoted.trim_end_matches([',', '.', ';', ':', '!', '?']);
     let hits = [quoted.as_str(), without_end].map(|it| text.hits(it));
-    let Some(hits) = hits.into_iter().find(|it| !it.is_empty()) else { return Found::NotThere };
+    let Some(hits) = hits.into_iter().find(|it| !it.is_empty()) else {
+        return QuotationPlace::NotThere;
+    };
     let is_cited =
         |hit: &&Span| cited.is_none_or(|cited| hit.first <= cited.last && cited.first <= hit.last);
     match (hits.iter().find(is_cited), hits.first()) {
-        (Some(hit), _) => Found::There { line: hit.first },
-        (None, Some(hit)) => Found::Moved { line: hit.first },
-        (None, None) => Found::NotThere,
+        (Some(hit), _) => QuotationPlace::There { line: hit.first },
+        (None, Some(hit)) => QuotationPlace::Moved { line: hit.first },
+        (None, None) => QuotationPlace::NotThere,
     }
 }
 

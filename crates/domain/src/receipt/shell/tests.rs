@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn run<'a>(command: &'a str, ended: Ended, output: Output<'a>) -> Vec<Seen> {
+fn run<'a>(command: &'a str, ended: CommandEnd, output: Output<'a>) -> Vec<Seen> {
     seen(&Run { command, folder: Some("/p"), ended, output })
 }
 
@@ -71,7 +71,11 @@ fn readers_show_what_they_are_asked_for() {
         ("awk 'NR==3 {print}' a.md", "3-3 /p/a.md"),
         ("awk 'NR > 3' a.md", "4- /p/a.md"),
     ] {
-        assert_eq!(told(&run(command, Ended::Well, Output::Whole("x"))), expected, "{command}");
+        assert_eq!(
+            told(&run(command, CommandEnd::Well, Output::Whole("x"))),
+            expected,
+            "{command}"
+        );
     }
 }
 
@@ -98,7 +102,11 @@ fn readers_are_found_in_larger_commands() {
         ("cat a.md | grep foo", "some /p/a.md"),
         ("! cat a.md", "all /p/a.md"),
     ] {
-        assert_eq!(told(&run(command, Ended::Well, Output::Whole("x"))), expected, "{command}");
+        assert_eq!(
+            told(&run(command, CommandEnd::Well, Output::Whole("x"))),
+            expected,
+            "{command}"
+        );
     }
 }
 
@@ -134,7 +142,7 @@ fn what_shows_nothing_is_no_read() {
         "   ",
         "# cat a.md",
     ] {
-        let seen = run(command, Ended::Well, Output::Whole("x"));
+        let seen = run(command, CommandEnd::Well, Output::Whole("x"));
         assert_eq!(told(&seen), "", "{command}");
     }
 }
@@ -179,7 +187,7 @@ fn what_nobody_understands_is_in_doubt() {
         ("cat a.md 2>/dev/null || true", "perhaps"),
         ("cat 'a.md", "perhaps"),
     ] {
-        let seen = run(command, Ended::Well, Output::Whole("x"));
+        let seen = run(command, CommandEnd::Well, Output::Whole("x"));
         assert_eq!(told(&seen), expected, "{command}");
         let means = seen.iter().any(|it| doubt_means(it, "/p/a.md"));
         assert!(means, "{command}: {seen:?}");
@@ -198,20 +206,20 @@ fn doubt_means(seen: &Seen, path: &str) -> bool {
 fn a_failure_is_no_read_and_hides_none() {
     let missing = "cat: a.md: No such file or directory\n";
     for (command, ended, output, expected) in [
-        ("cat a.md", Ended::Badly, missing, "nothing /p/a.md"),
-        ("sed -n 1,5p a.md", Ended::Badly, "denied", "nothing /p/a.md"),
-        ("cat a.md b.md", Ended::Badly, missing, "nothing /p/a.md, all /p/b.md"),
-        ("cat a.md; cat b.md", Ended::Well, missing, "nothing /p/a.md, all /p/b.md"),
-        ("cat a.md; cat b.md", Ended::Badly, "x", "all /p/a.md, nothing /p/b.md"),
-        ("cat a.md && cargo test", Ended::Badly, "x", "all /p/a.md, perhaps"),
-        ("cat b.md && cat a.md", Ended::Badly, "x", "all /p/b.md, perhaps"),
-        ("cat a.md | head -3", Ended::Well, missing, "nothing /p/a.md"),
-        ("cat a.md | head -3", Ended::Unknown, "x", "1-3 /p/a.md"),
-        ("cat a.md", Ended::Unknown, "x", "all /p/a.md"),
-        ("cat a.md", Ended::Unknown, missing, "nothing /p/a.md"),
+        ("cat a.md", CommandEnd::Badly, missing, "nothing /p/a.md"),
+        ("sed -n 1,5p a.md", CommandEnd::Badly, "denied", "nothing /p/a.md"),
+        ("cat a.md b.md", CommandEnd::Badly, missing, "nothing /p/a.md, all /p/b.md"),
+        ("cat a.md; cat b.md", CommandEnd::Well, missing, "nothing /p/a.md, all /p/b.md"),
+        ("cat a.md; cat b.md", CommandEnd::Badly, "x", "all /p/a.md, nothing /p/b.md"),
+        ("cat a.md && cargo test", CommandEnd::Badly, "x", "all /p/a.md, perhaps"),
+        ("cat b.md && cat a.md", CommandEnd::Badly, "x", "all /p/b.md, perhaps"),
+        ("cat a.md | head -3", CommandEnd::Well, missing, "nothing /p/a.md"),
+        ("cat a.md | head -3", CommandEnd::Unknown, "x", "1-3 /p/a.md"),
+        ("cat a.md", CommandEnd::Unknown, "x", "all /p/a.md"),
+        ("cat a.md", CommandEnd::Unknown, missing, "nothing /p/a.md"),
         // The text may speak of files that are missing.
-        ("cat a.md", Ended::Unknown, "If a.md is missing: No such file", "all /p/a.md"),
-        ("cat a.md || echo none", Ended::Well, missing, "nothing /p/a.md"),
+        ("cat a.md", CommandEnd::Unknown, "If a.md is missing: No such file", "all /p/a.md"),
+        ("cat a.md || echo none", CommandEnd::Well, missing, "nothing /p/a.md"),
     ] {
         let seen = run(command, ended, Output::Whole(output));
         assert_eq!(told(&seen), expected, "{command} {ended:?} {output:?}");
@@ -221,20 +229,25 @@ fn a_failure_is_no_read_and_hides_none() {
 #[test]
 fn a_search_shows_where_it_found_something() {
     for (command, ended, output, expected) in [
-        ("grep -n foo a.md", Ended::Well, "1:foo bar", "some /p/a.md"),
-        ("rg -A 3 -e foo a.md", Ended::Well, "foo", "some /p/a.md"),
-        ("grep foo a.md", Ended::Badly, "", ""),
+        ("grep -n foo a.md", CommandEnd::Well, "1:foo bar", "some /p/a.md"),
+        ("rg -A 3 -e foo a.md", CommandEnd::Well, "foo", "some /p/a.md"),
+        ("grep foo a.md", CommandEnd::Badly, "", ""),
         (
             "rg foo",
-            Ended::Well,
+            CommandEnd::Well,
             "docs/a.md:1:foo\ndocs/a.md:2:foo\nb.md:1:foo",
             "some /p/b.md, some /p/docs/a.md",
         ),
-        ("grep -rn a.md .", Ended::Well, "./b.md:3:see a.md", "some /p, some /p/b.md"),
-        ("grep -n a.md b.md c.md", Ended::Well, "c.md:3:see a.md", "some /p/c.md"),
-        ("rg foo docs | head -5", Ended::Well, "docs/a.md:foo", "some /p/docs, some /p/docs/a.md"),
-        ("rg foo $F", Ended::Well, "foo", "anything"),
-        ("grep foo *.md", Ended::Well, "a.md:foo", "perhaps"),
+        ("grep -rn a.md .", CommandEnd::Well, "./b.md:3:see a.md", "some /p, some /p/b.md"),
+        ("grep -n a.md b.md c.md", CommandEnd::Well, "c.md:3:see a.md", "some /p/c.md"),
+        (
+            "rg foo docs | head -5",
+            CommandEnd::Well,
+            "docs/a.md:foo",
+            "some /p/docs, some /p/docs/a.md",
+        ),
+        ("rg foo $F", CommandEnd::Well, "foo", "anything"),
+        ("grep foo *.md", CommandEnd::Well, "a.md:foo", "perhaps"),
     ] {
         let seen = run(command, ended, Output::Whole(output));
         assert_eq!(told(&seen), expected, "{command}");
@@ -243,9 +256,9 @@ fn a_search_shows_where_it_found_something() {
 
 #[test]
 fn an_output_that_was_cut_showed_a_part() {
-    assert_eq!(told(&run("cat a.md", Ended::Well, Output::Cut("1"))), "some /p/a.md");
-    assert_eq!(told(&run("cat a.md; ls", Ended::Well, Output::Cut("1"))), "perhaps");
-    assert_eq!(told(&run("cat a.md", Ended::Well, Output::Unknown)), "all /p/a.md");
+    assert_eq!(told(&run("cat a.md", CommandEnd::Well, Output::Cut("1"))), "some /p/a.md");
+    assert_eq!(told(&run("cat a.md; ls", CommandEnd::Well, Output::Cut("1"))), "perhaps");
+    assert_eq!(told(&run("cat a.md", CommandEnd::Well, Output::Unknown)), "all /p/a.md");
 }
 
 #[test]
@@ -255,21 +268,25 @@ fn an_unknown_folder_leaves_paths_relative() {
         ("cd /q && cat a.md", "all /q/a.md"),
         ("cd docs && cat a.md", "all a.md"),
     ] {
-        let run = Run { command, folder: None, ended: Ended::Well, output: Output::Whole("x") };
+        let run =
+            Run { command, folder: None, ended: CommandEnd::Well, output: Output::Whole("x") };
         assert_eq!(told(&seen(&run)), expected, "{command}");
     }
-    assert_eq!(told(&run("cd $X && cat a.md", Ended::Well, Output::Whole("x"))), "all a.md");
-    assert_eq!(told(&run("(cd b; ls); cat a.md", Ended::Well, Output::Whole("x"))), "all a.md");
+    assert_eq!(told(&run("cd $X && cat a.md", CommandEnd::Well, Output::Whole("x"))), "all a.md");
+    assert_eq!(
+        told(&run("(cd b; ls); cat a.md", CommandEnd::Well, Output::Whole("x"))),
+        "all a.md"
+    );
 }
 
 #[test]
 fn a_shell_that_goes_on_stays_where_it_went() {
     for (command, ended, expected) in [
-        ("cat a.md", Ended::Badly, Some("/p")),
-        ("cd docs && cat a.md", Ended::Well, Some("/p/docs")),
-        ("cd docs; cd ..", Ended::Well, Some("/p")),
-        ("cd docs && cat a.md", Ended::Badly, None),
-        ("cd $X", Ended::Well, None),
+        ("cat a.md", CommandEnd::Badly, Some("/p")),
+        ("cd docs && cat a.md", CommandEnd::Well, Some("/p/docs")),
+        ("cd docs; cd ..", CommandEnd::Well, Some("/p")),
+        ("cd docs && cat a.md", CommandEnd::Badly, None),
+        ("cd $X", CommandEnd::Well, None),
     ] {
         let run = Run { command, folder: Some("/p"), ended, output: Output::Unknown };
         assert_eq!(folder_after(&run).as_deref(), expected, "{command}");
@@ -278,28 +295,29 @@ fn a_shell_that_goes_on_stays_where_it_went() {
 
 #[test]
 fn the_text_is_known_as_far_as_one_program_wrote_it() {
-    let text = |command: &str, output: &str| match run(command, Ended::Well, Output::Whole(output))
-        .as_slice()
-    {
-        [Seen::Lines { text, .. }, ..] => text.clone(),
-        _ => Text::Unknown,
-    };
-    let exactly = |text: &str| Text::Exactly(Arc::from(text));
+    let text =
+        |command: &str, output: &str| match run(command, CommandEnd::Well, Output::Whole(output))
+            .as_slice()
+        {
+            [Seen::Lines { text, .. }, ..] => text.clone(),
+            _ => ShownText::Unknown,
+        };
+    let exactly = |text: &str| ShownText::Exactly(Arc::from(text));
     assert_eq!(text("cat a.md", "one\n"), exactly("one\n"));
     assert_eq!(text("cd docs && cat a.md", "one\n"), exactly("one\n"));
     assert_eq!(text("cat -n a.md", "     1\tone\n"), exactly("one"));
-    assert_eq!(text("cat -A a.md", "one$\n"), Text::Unknown);
-    assert_eq!(text("cat a.md && ls", "one\nb"), Text::Among(Arc::from("one\nb")));
+    assert_eq!(text("cat -A a.md", "one$\n"), ShownText::Unknown);
+    assert_eq!(text("cat a.md && ls", "one\nb"), ShownText::Among(Arc::from("one\nb")));
 }
 
 #[test]
 fn a_command_of_any_length_is_looked_at() {
     let long = format!("python3 -c '{}'", "x".repeat(MOST_BYTES));
-    let seen = run(&long, Ended::Well, Output::Unknown);
+    let seen = run(&long, CommandEnd::Well, Output::Unknown);
     assert_eq!(told(&seen), "anything");
     assert!(matches!(&seen[0], Seen::Perhaps { command, .. } if command.len() < 400));
     let nested = "bash -c ".repeat(30) + "ls";
-    run(&nested, Ended::Well, Output::Unknown);
+    run(&nested, CommandEnd::Well, Output::Unknown);
 }
 
 proptest! {
@@ -310,8 +328,8 @@ proptest! {
     ) {
         for command in [command, shell] {
             for output in [Output::Whole(&command), Output::Cut(&command), Output::Printed(&command), Output::Unknown] {
-                run(&command, Ended::Well, output);
-                run(&command, Ended::Badly, output);
+                run(&command, CommandEnd::Well, output);
+                run(&command, CommandEnd::Badly, output);
             }
         }
     }
@@ -322,14 +340,14 @@ proptest! {
         let quoted = [format!("cat -- '{name}'"), format!("cat -- \"{name}\""), format!("cat -- {}", name.replace(' ', "\\ "))];
         for command in quoted {
             let expected = format!("all {}", path::within(Some("/p"), &name));
-            prop_assert_eq!(told(&run(&command, Ended::Well, Output::Unknown)), expected);
+            prop_assert_eq!(told(&run(&command, CommandEnd::Well, Output::Unknown)), expected);
         }
     }
 
     // A file that is read with certainty was named in the command.
     #[test]
     fn nothing_is_read_that_was_not_named(command in "((cat|head|sed -n|x) )?[a-c]{1,2}\\.md( ?(;|&&|\\|\\||\\|) ?(cat|wc|tail|y) ?[a-c]{0,2})*") {
-        for seen in run(&command, Ended::Well, Output::Whole("x")) {
+        for seen in run(&command, CommandEnd::Well, Output::Whole("x")) {
             if let Seen::Lines { path, .. } = seen {
                 prop_assert!(command.contains(path::base_name(&path)), "{command}: {path}");
             }

@@ -8,7 +8,7 @@ use crate::skill::prune::Forms;
 use crate::task::deed::fixture::deeds;
 use crate::task::fixture::{LOGIN, tasks};
 use crate::task::tree::{current_path, trees};
-use crate::wake::{Fit, NewMessage, Order, Profile, SkillText};
+use crate::wake::{Fit, NewMessage, Order, SkillText, WakeProfile};
 
 const MESSAGES: &str = include_str!("../../../tests/fixtures/messages.txt");
 
@@ -27,9 +27,9 @@ fn told(
     let outline = Outline::new(&roots, &current_path(&roots)).with_letters(Letters::Kept);
     let leaf = outline.leaf().map_or("none".to_owned(), |leaf| leaf.task.id.to_string());
     let of_task = deeds(&leaf, recorded);
-    let facts = Facts {
+    let facts = WakeFacts {
         reader: AgentName::known("june"),
-        profile: Profile::Orchestrator,
+        profile: WakeProfile::Orchestrator,
         order: Order::Contract,
         skill: SkillText {
             id: SkillId::parse("my-skill").ok(),
@@ -152,7 +152,7 @@ fn a_verdict_on_another_task_completes_nothing_here() {
     let verdict = MessageVerdict {
         deed: deeds("1", &["pass spec-reviewer"]).remove(0),
         title: "Task 1: Add user model".to_owned(),
-        state: State::Stored(Status::Completed),
+        state: State::Stored(TaskStatus::Completed),
     };
     let text = told(LOGIN, &[], Some("Task 1 passed"), vec![verdict]);
     assert_eq!(

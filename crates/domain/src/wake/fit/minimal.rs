@@ -1,6 +1,6 @@
 //! What is said where a wake-up does not fit in any shape: the task, the message, where to look.
 
-use super::{Room, Step, WakeUp};
+use super::{ShorteningStep, WakeLimits, WakeUp};
 use crate::message::quote;
 use crate::pin::{self, Pin, left_out_line};
 use crate::scope::AgentName;
@@ -30,7 +30,7 @@ impl Minimal<'_> {
     /// Says as much as fits of: the user's rules or how many there are, that there is no room, the
     /// current task, the message, how many are unread, and the command that prints everything. A room
     /// too small even for the command holds its start.
-    pub(in crate::wake) fn wake_up(&self, room: Room, tokenizer: &dyn Tokenizer) -> WakeUp {
+    pub(in crate::wake) fn wake_up(&self, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
         let reader = self.reader;
         let everything = format!("`convoke wake {reader} --budget 8000`");
         let short = Some(format!("Left out: {everything}"));
@@ -65,7 +65,7 @@ impl Minimal<'_> {
         let fitting = texts.into_iter().find(|(text, _)| room.holds(text, tokenizer));
         let (text, read) =
             fitting.unwrap_or_else(|| (start(&everything, room, tokenizer), Vec::new()));
-        WakeUp::new(text, read, vec![Step::Minimal], room, tokenizer)
+        WakeUp::new(text, read, vec![ShorteningStep::Minimal], room, tokenizer)
     }
 }
 
@@ -75,7 +75,7 @@ fn lines(parts: &[&Option<String>]) -> String {
 }
 
 /// Returns as much of a line as fits.
-fn start(line: &str, room: Room, tokenizer: &dyn Tokenizer) -> String {
+fn start(line: &str, room: WakeLimits, tokenizer: &dyn Tokenizer) -> String {
     let text = Text::new(line);
     let starts = (0..text.chars()).rev().map(|chars| text.before(CharOffset::new(chars)).as_str());
     starts.into_iter().find(|start| room.holds(start, tokenizer)).unwrap_or_default().to_owned()

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::message::ActivityLine;
-use crate::plan::Plan;
+use crate::plan::ParsedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
 use crate::skill::prune::Forms;
@@ -17,7 +17,7 @@ use crate::task::outline::Outline;
 use crate::task::tree::{Node, current_path, trees};
 use crate::token::Estimate;
 use crate::wake::deeds::Known;
-use crate::wake::{NewMessage, Order, PlanText, Profile};
+use crate::wake::{NewMessage, Order, PlanText, WakeProfile};
 
 const BUDGETS: [u64; 4] = [300, 1000, 4000, 8000];
 
@@ -86,12 +86,12 @@ struct Material<'a> {
     plan: &'a str,
     skill: &'a str,
     unread: &'a [String],
-    profile: Profile,
+    profile: WakeProfile,
     order: Order,
 }
 
 impl Material<'_> {
-    fn facts(&self) -> Facts<'_> {
+    fn facts(&self) -> WakeFacts<'_> {
         let from = AgentName::known("ana");
         let said = |(content, id): (&String, i64)| (id, content.clone());
         let mut newest: Vec<_> = self.unread.iter().zip(1..).map(said).collect();
@@ -109,7 +109,7 @@ impl Material<'_> {
         let deed = ActivityLine { text: "- 10:01 - You did it".to_owned(), message: None };
         activity.push(deed);
         let outline = |roots| Some(Outline::new(roots, &current_path(roots)));
-        Facts {
+        WakeFacts {
             reader: AgentName::known("june"),
             profile: self.profile,
             order: self.order,
@@ -123,7 +123,7 @@ impl Material<'_> {
             },
             outline: outline(self.roots),
             short_outline: outline(self.short),
-            plan: Some(PlanText::Found { file: "plan.md", plan: Plan::parse(self.plan) }),
+            plan: Some(PlanText::Found { file: "plan.md", plan: ParsedPlan::parse(self.plan) }),
             activity,
             message: newest
                 .first()
@@ -137,7 +137,7 @@ impl Material<'_> {
 
     /// Fits the text into a room, and checks all that must hold of it.
     #[track_caller]
-    fn check(&self, room: Room, what: &str) -> WakeUp {
+    fn check(&self, room: WakeLimits, what: &str) -> WakeUp {
         let facts = self.facts();
         let woken = wake_up(&facts, room, &Estimate);
         let text = &woken.text;
@@ -153,20 +153,20 @@ impl Material<'_> {
             let is_said = !woken.steps.contains(&step) || text.contains(words);
             assert!(is_said, "{what}: {step:?} without {words}\n{text}");
         };
-        says(Step::SkillCut, "> truncated: test-driven-development at char_offset=");
+        says(ShorteningStep::SkillCut, "> truncated: test-driven-development at char_offset=");
         if !text.contains("at char_offset=0\n") {
-            says(Step::SkillExplanations, "> omitted sections: ");
-            says(Step::SkillDiagrams, "> omitted sections: ");
+            says(ShorteningStep::SkillExplanations, "> omitted sections: ");
+            says(ShorteningStep::SkillDiagrams, "> omitted sections: ");
         }
-        says(Step::LessActivity, "left out");
-        says(Step::NoActivity, "left out");
-        says(Step::PlanTask, "> shortened: without ");
-        says(Step::PlanFiles, "> shortened: without ");
-        says(Step::NearTasks, "`convoke task tree`");
-        says(Step::FewTasks, "`convoke task tree`");
-        says(Step::ShortMessage, "characters more: `convoke inbox june --mark`]");
+        says(ShorteningStep::LessActivity, "left out");
+        says(ShorteningStep::NoActivity, "left out");
+        says(ShorteningStep::PlanTask, "> shortened: without ");
+        says(ShorteningStep::PlanFiles, "> shortened: without ");
+        says(ShorteningStep::NearTasks, "`convoke task tree`");
+        says(ShorteningStep::FewTasks, "`convoke task tree`");
+        says(ShorteningStep::ShortMessage, "characters more: `convoke inbox june --mark`]");
         if room.budget.get() >= 40 {
-            says(Step::Minimal, "convoke wake june");
+            says(ShorteningStep::Minimal, "convoke wake june");
         }
         woken
     }
@@ -181,9 +181,9 @@ impl Material<'_> {
                 .strip_suffix(" more unread to you: `convoke inbox june --mark`)")?;
             number.parse::<usize>().ok()
         });
-        let cut = usize::from(woken.steps.contains(&Step::ShortMessage));
+        let cut = usize::from(woken.steps.contains(&ShorteningStep::ShortMessage));
         let announced = counted.unwrap_or_default() + cut;
-        let is_tiny = !text.contains("convoke inbox") && woken.steps == [Step::Minimal];
+        let is_tiny = !text.contains("convoke inbox") && woken.steps == [ShorteningStep::Minimal];
         assert!(
             is_tiny || woken.read.len() + announced == self.unread.len(),
             "{what}: {:?} and {announced} of {}\n{text}",
@@ -209,11 +209,11 @@ fn every_shape_fits_and_nothing_is_left_out_in_silence() {
                 plan,
                 skill: &text,
                 unread: &unread,
-                profile: Profile::ALL[index % 2],
+                profile: WakeProfile::ALL[index % 2],
                 order: if index < 2 { Order::Contract } else { Order::CriticalFirst },
             };
             for budget in BUDGETS {
-                let room = Room::from(Budget::at_least_one(budget));
+                let room = WakeLimits::from(Budget::at_least_one(budget));
                 let what = format!("{name} {index} at {budget}");
                 let woken = material.check(room, &what);
                 assert!(woken.text.contains("please hurry"), "{what}");
@@ -238,10 +238,10 @@ fn four_hundred_tasks_leave_the_skill_its_room() {
             plan: "# Plan\n",
             skill: &skill,
             unread: &unread,
-            profile: Profile::Orchestrator,
+            profile: WakeProfile::Orchestrator,
             order: Order::CriticalFirst,
         };
-        let room = Room { budget: Budget::at_least_one(budget), most_bytes };
+        let room = WakeLimits { budget: Budget::at_least_one(budget), most_bytes };
         let woken = material.check(room, &format!("{budget} {most_bytes:?}"));
         let used = woken.text.len() as u64 * 100;
         let bytes = most_bytes.map_or(budget * 4 * 10 / 11, |most| most as u64);
@@ -267,10 +267,10 @@ fn a_long_title_does_not_displace_a_message() {
             plan: "",
             skill: "Do it.",
             unread: &unread,
-            profile: Profile::Orchestrator,
+            profile: WakeProfile::Orchestrator,
             order: Order::Contract,
         };
-        let room = Room::from(Budget::at_least_one(budget));
+        let room = WakeLimits::from(Budget::at_least_one(budget));
         let woken = material.check(room, "long title");
         assert_eq!(woken.text.contains("please hurry"), woken.read == [1], "{}", woken.text);
         assert!(budget < 1000 || woken.read == [1], "{}", woken.text);
@@ -289,10 +289,10 @@ fn the_smallest_budget_is_kept() {
             plan: "",
             skill: "Do it.",
             unread: &unread,
-            profile: Profile::Orchestrator,
+            profile: WakeProfile::Orchestrator,
             order: Order::Contract,
         };
-        let room = Room::from(Budget::at_least_one(budget));
+        let room = WakeLimits::from(Budget::at_least_one(budget));
         let woken = wake_up(&material.facts(), room, &Estimate);
         assert!(!woken.over_budget, "{budget}: {}", woken.text);
         if budget >= 40 {
@@ -330,9 +330,9 @@ proptest! {
             plan: "# Plan\n\nWords.\n\n### Task 2: Build\n\nMore words.\n",
             skill: &skill,
             unread: &unread,
-            profile: if is_agent { Profile::Agent } else { Profile::Orchestrator },
+            profile: if is_agent { WakeProfile::Agent } else { WakeProfile::Orchestrator },
             order: if is_hook { Order::CriticalFirst } else { Order::Contract },
         };
-        material.check(Room { budget: Budget::at_least_one(budget), most_bytes }, "any");
+        material.check(WakeLimits { budget: Budget::at_least_one(budget), most_bytes }, "any");
     }
 }

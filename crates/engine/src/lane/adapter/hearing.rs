@@ -1,6 +1,6 @@
 //! What all listeners share: what was said so far, and what stderr and an exit add to it.
 
-use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Granted, Usage};
+use convoke_domain::lane::event::{Failure, FailureKind, Granted, LaneEvent, TurnEnd, Usage};
 
 use super::Listener;
 use super::failure::{complaint, failure, readable};
@@ -33,7 +33,7 @@ pub(super) trait Dialect: Send {
 /// What is said, in order, and what of it is still to be passed on.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    events: Vec<Event>,
+    events: Vec<LaneEvent>,
     session: Option<String>,
     model: Option<String>,
     has_ended: bool,
@@ -46,7 +46,7 @@ impl Said {
     pub(super) fn session(&mut self, id: &str) {
         if !id.is_empty() && self.session.as_deref() != Some(id) {
             self.session = Some(id.to_owned());
-            self.events.push(Event::Session(id.to_owned()));
+            self.events.push(LaneEvent::Session(id.to_owned()));
         }
     }
 
@@ -54,32 +54,32 @@ impl Said {
     pub(super) fn model(&mut self, name: &str) {
         if !name.is_empty() && self.model.as_deref() != Some(name) {
             self.model = Some(name.to_owned());
-            self.events.push(Event::Model(name.to_owned()));
+            self.events.push(LaneEvent::Model(name.to_owned()));
         }
     }
 
     /// The agent may do this.
     pub(super) fn rights(&mut self, granted: Granted) {
-        self.events.push(Event::Rights(granted));
+        self.events.push(LaneEvent::Rights(granted));
     }
 
     /// The agent says this.
     pub(super) fn text(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.has_known_trouble = false;
-            self.events.push(Event::Text(text.to_owned()));
+            self.events.push(LaneEvent::Text(text.to_owned()));
         }
     }
 
     /// The agent uses a tool.
     pub(super) fn tool(&mut self, name: &str) {
         self.has_known_trouble = false;
-        self.events.push(Event::Tool(name.to_owned()));
+        self.events.push(LaneEvent::Tool(name.to_owned()));
     }
 
     /// This was spent.
     pub(super) fn usage(&mut self, usage: Usage) {
-        self.events.push(Event::Usage(usage));
+        self.events.push(LaneEvent::Usage(usage));
     }
 
     /// Something went wrong. What is of no known kind must not hide what is.
@@ -87,23 +87,23 @@ impl Said {
         let is_known = failure.kind != FailureKind::Other;
         if is_known || !self.has_known_trouble {
             self.has_known_trouble |= is_known;
-            self.events.push(Event::Trouble(failure));
+            self.events.push(LaneEvent::Trouble(failure));
         }
     }
 
     /// The turn ended well.
     pub(super) fn ends_well(&mut self, answer: Option<String>) {
-        self.ends(Ended { answer, failure: None });
+        self.ends(TurnEnd { answer, failure: None });
     }
 
     /// The turn ended in a failure.
     pub(super) fn ends_in(&mut self, failure: Failure) {
-        self.ends(Ended { answer: None, failure: Some(failure) });
+        self.ends(TurnEnd { answer: None, failure: Some(failure) });
     }
 
-    fn ends(&mut self, ended: Ended) {
+    fn ends(&mut self, ended: TurnEnd) {
         self.has_ended = true;
-        self.events.push(Event::Ended(ended));
+        self.events.push(LaneEvent::Ended(ended));
     }
 
     /// Tells whether a turn ended.
@@ -158,10 +158,10 @@ impl<D: Dialect> Ear<D> {
         }
     }
 
-    fn pass_on(&mut self) -> Vec<Event> {
+    fn pass_on(&mut self) -> Vec<LaneEvent> {
         let events = std::mem::take(&mut self.said.events);
         // Whoever speaks or acts has got over what stderr complained of before.
-        if events.iter().any(|event| matches!(event, Event::Text(_) | Event::Tool(_))) {
+        if events.iter().any(|event| matches!(event, LaneEvent::Text(_) | LaneEvent::Tool(_))) {
             (self.complaint, self.words) = (None, None);
         }
         events
@@ -178,7 +178,7 @@ impl<D: Dialect> Ear<D> {
 }
 
 impl<D: Dialect> Listener for Ear<D> {
-    fn stdout_line(&mut self, line: &str) -> Vec<Event> {
+    fn stdout_line(&mut self, line: &str) -> Vec<LaneEvent> {
         // A line that means nothing is passed over.
         if self.dialect.line(line, &mut self.said).is_some() {
             self.understood = true;
@@ -189,7 +189,7 @@ impl<D: Dialect> Listener for Ear<D> {
         self.pass_on()
     }
 
-    fn long_line(&mut self, bytes: u64) -> Vec<Event> {
+    fn long_line(&mut self, bytes: u64) -> Vec<LaneEvent> {
         let most = LONGEST_LINE as u64 / MEGABYTE;
         // Never rounded down to what is still read.
         let tenths = bytes.saturating_mul(10).div_ceil(MEGABYTE);
@@ -202,7 +202,7 @@ impl<D: Dialect> Listener for Ear<D> {
         self.pass_on()
     }
 
-    fn stderr_line(&mut self, line: &str) -> Vec<Event> {
+    fn stderr_line(&mut self, line: &str) -> Vec<LaneEvent> {
         self.remember(line);
         if let Some(complaint) = self.dialect.complaint(line) {
             self.complaint = Some(complaint.clone());
@@ -211,7 +211,7 @@ impl<D: Dialect> Listener for Ear<D> {
         self.pass_on()
     }
 
-    fn exited(&mut self, code: Option<i32>) -> Vec<Event> {
+    fn exited(&mut self, code: Option<i32>) -> Vec<LaneEvent> {
         self.wonder();
         let exit = Exit { code, complaint: self.complaint.take(), words: self.words.take() };
         self.dialect.exits(&exit, &mut self.said);

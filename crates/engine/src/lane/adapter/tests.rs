@@ -1,7 +1,7 @@
 //! Adapters, line by line: what clients really printed, and what may be made of it.
 
-use convoke_domain::lane::event::{Ended, Failure, FailureKind, Usage};
-use convoke_domain::lane::outcome::{Course, End, Heard, Outcome, outcome};
+use convoke_domain::lane::event::{Failure, FailureKind, TurnEnd, Usage};
+use convoke_domain::lane::outcome::{End, Heard, LaneCourse, LaneOutcome, outcome};
 use proptest::prelude::*;
 
 use super::*;
@@ -20,7 +20,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn events(&self) -> Vec<Event> {
+    fn events(&self) -> Vec<LaneEvent> {
         let mut listener = listen(self.agent);
         let mut events = Vec::new();
         self.stdout.lines().for_each(|line| events.extend(listener.stdout_line(line)));
@@ -29,38 +29,38 @@ impl Run<'_> {
         events
     }
 
-    fn outcome(&self) -> Outcome {
+    fn outcome(&self) -> LaneOutcome {
         let mut heard = Heard::default();
         self.events().into_iter().for_each(|event| heard.take(event));
         let end = self.code.map_or(End::Signalled(9), End::Exited);
-        outcome(&Course { heard: &heard, end, model: None, resume: None })
+        outcome(&LaneCourse { heard: &heard, end, model: None, resume: None })
     }
 
     #[track_caller]
-    fn check(&self, expected: &[&str], comes_to: Outcome) {
+    fn check(&self, expected: &[&str], comes_to: LaneOutcome) {
         let shown: Vec<String> = self.events().iter().map(shown).collect();
         assert_eq!(shown, expected, "{}", self.agent);
         assert_eq!(self.outcome(), comes_to, "{}", self.agent);
     }
 }
 
-fn shown(event: &Event) -> String {
+fn shown(event: &LaneEvent) -> String {
     match event {
-        Event::Session(id) => format!("session {id}"),
-        Event::Model(name) => format!("model {name}"),
-        Event::Rights(granted) => {
+        LaneEvent::Session(id) => format!("session {id}"),
+        LaneEvent::Model(name) => format!("model {name}"),
+        LaneEvent::Rights(granted) => {
             let mode = granted.mode.as_deref().unwrap_or_default();
             format!("rights {mode} {}", granted.tools.join(","))
         }
-        Event::Text(text) => format!("text {text}"),
-        Event::Tool(name) => format!("tool {name}"),
-        Event::Usage(usage) => shown_usage(*usage),
-        Event::Trouble(failure) => format!("trouble {}", shown_failure(failure)),
-        Event::Ended(Ended { failure: Some(failure), .. }) => {
+        LaneEvent::Text(text) => format!("text {text}"),
+        LaneEvent::Tool(name) => format!("tool {name}"),
+        LaneEvent::Usage(usage) => shown_usage(*usage),
+        LaneEvent::Trouble(failure) => format!("trouble {}", shown_failure(failure)),
+        LaneEvent::Ended(TurnEnd { failure: Some(failure), .. }) => {
             format!("failed {}", shown_failure(failure))
         }
-        Event::Ended(Ended { answer: Some(answer), .. }) => format!("ended {answer}"),
-        Event::Ended(_) => "ended".to_owned(),
+        LaneEvent::Ended(TurnEnd { answer: Some(answer), .. }) => format!("ended {answer}"),
+        LaneEvent::Ended(_) => "ended".to_owned(),
     }
 }
 
@@ -94,7 +94,7 @@ fn recorded_runs_end_in_their_answer() {
         assert_eq!(heard.answer(), Some("I have read what I could."), "{agent}");
         assert_eq!(heard.tools, tools, "{agent}");
         assert!(heard.session.is_some(), "{agent}");
-        assert_eq!(run.outcome(), Outcome::Answered, "{agent}");
+        assert_eq!(run.outcome(), LaneOutcome::Answered, "{agent}");
     }
 }
 
@@ -151,7 +151,7 @@ fn an_odd_value_does_not_cost_the_line() {
         let ends = listen(agent)
             .stdout_line(line)
             .into_iter()
-            .any(|event| matches!(event, Event::Ended(Ended { failure: None, .. })));
+            .any(|event| matches!(event, LaneEvent::Ended(TurnEnd { failure: None, .. })));
         assert!(ends, "{agent}");
     }
 }
@@ -165,7 +165,7 @@ fn a_line_without_a_number_is_known_by_its_session() {
             r#"{"type":"result","subtype":"success","is_error":false,"result":"Yes.","session_id":"s"}"#,
         ];
         Run { agent, stdout: &stdout.join("\n"), stderr: "", code: Some(0) }
-            .check(&["session s", "text Yes.", "ended Yes."], Outcome::Answered);
+            .check(&["session s", "text Yes.", "ended Yes."], LaneOutcome::Answered);
         let elsewhere = r#"{"type":"result","subtype":"success","result":"Yes."}"#;
         assert_eq!(listen(agent).stdout_line(elsewhere), [], "{agent}");
     }
@@ -210,7 +210,7 @@ fn a_line_that_is_too_long_is_told_of() {
         assert_eq!(told, [format!("trouble LongLine: {words}")], "{agent}");
         let after = listener.exited(Some(1));
         assert!(
-            !after.iter().any(|event| matches!(event, Event::Trouble(_))),
+            !after.iter().any(|event| matches!(event, LaneEvent::Trouble(_))),
             "{agent}: {after:?}"
         );
     }
@@ -232,8 +232,9 @@ fn an_exit_without_an_end_is_told_in_the_clients_words() {
         let mut listener = listen(agent);
         stderr.lines().for_each(|line| assert_eq!(listener.stderr_line(line), [], "{agent}"));
         let events = listener.exited(Some(70));
-        let [Event::Trouble(failure) | Event::Ended(Ended { failure: Some(failure), .. })] =
-            &events[..]
+        let [
+            LaneEvent::Trouble(failure) | LaneEvent::Ended(TurnEnd { failure: Some(failure), .. }),
+        ] = &events[..]
         else {
             panic!("{agent}: {events:?}")
         };
@@ -262,7 +263,7 @@ fn an_unknown_trouble_does_not_hide_a_known_one() {
     .join("\n");
     Run { agent: Agent::Codex, stdout: &stdout, stderr: "", code: None }.check(
         &["trouble Auth: Reconnecting... 1/5 (unexpected status 401 Unauthorized)"],
-        Outcome::Auth,
+        LaneOutcome::Auth,
     );
 }
 
@@ -319,11 +320,11 @@ proptest! {
             let mut listener = listen(agent);
             for line in &lines {
                 let events = listener.stdout_line(line);
-                let is_mere_trouble = events.iter().all(|event| matches!(event, Event::Trouble(_)));
+                let is_mere_trouble = events.iter().all(|event| matches!(event, LaneEvent::Trouble(_)));
                 prop_assert!(is_mere_trouble, "{}: {:?}", agent, events);
                 listener.stderr_line(line);
             }
-            let ends_well = |event: &Event| matches!(event, Event::Ended(Ended { failure: None, .. }));
+            let ends_well = |event: &LaneEvent| matches!(event, LaneEvent::Ended(TurnEnd { failure: None, .. }));
             prop_assert!(!listener.exited(code).iter().any(ends_well), "{}", agent);
         }
     }
@@ -334,9 +335,9 @@ proptest! {
             let mut listener = listen(agent);
             for line in &lines {
                 let events = listener.stdout_line(line);
-                let ends = events.iter().filter(|event| matches!(event, Event::Ended(_))).count();
+                let ends = events.iter().filter(|event| matches!(event, LaneEvent::Ended(_))).count();
                 prop_assert!(ends <= 1, "{}: {}", agent, line);
-                prop_assert!(!events.contains(&Event::Session(String::new())), "{}: {}", agent, line);
+                prop_assert!(!events.contains(&LaneEvent::Session(String::new())), "{}: {}", agent, line);
                 listener.stderr_line(line);
             }
             listener.exited(code);

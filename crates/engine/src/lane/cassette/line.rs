@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{self, Event, Granted, Usage};
+use convoke_domain::lane::event::{self, Granted, LaneEvent, Usage};
 use convoke_domain::lane::outcome::End;
 use serde::{Deserialize, Serialize};
 
@@ -155,21 +155,21 @@ impl Line {
     }
 
     /// Returns the line for something that was said.
-    pub(super) fn of(at: Duration, event: &Event, clean: &dyn Fn(&str) -> String) -> Self {
+    pub(super) fn of(at: Duration, event: &LaneEvent, clean: &dyn Fn(&str) -> String) -> Self {
         let at_ms = millis(at);
         let failed = |failure: &event::Failure| FailureLine {
             kind: failure.kind.name().to_owned(),
             message: clean(&failure.message),
         };
         match event {
-            Event::Session(id) => Self::Session { at_ms, id: id.clone() },
-            Event::Model(name) => Self::Model { at_ms, name: name.clone() },
-            Event::Rights(Granted { mode, tools }) => {
+            LaneEvent::Session(id) => Self::Session { at_ms, id: id.clone() },
+            LaneEvent::Model(name) => Self::Model { at_ms, name: name.clone() },
+            LaneEvent::Rights(Granted { mode, tools }) => {
                 Self::Rights { at_ms, mode: mode.clone(), tools: tools.clone() }
             }
-            Event::Text(text) => Self::Text { at_ms, text: clean(text) },
-            Event::Tool(name) => Self::Tool { at_ms, name: clean(name) },
-            Event::Usage(Usage { input, cached, output, reasoning, micro_dollars }) => {
+            LaneEvent::Text(text) => Self::Text { at_ms, text: clean(text) },
+            LaneEvent::Tool(name) => Self::Tool { at_ms, name: clean(name) },
+            LaneEvent::Usage(Usage { input, cached, output, reasoning, micro_dollars }) => {
                 Self::Usage(UsageLine {
                     at_ms,
                     input: *input,
@@ -179,11 +179,11 @@ impl Line {
                     micro_dollars: *micro_dollars,
                 })
             }
-            Event::Trouble(failure) => {
+            LaneEvent::Trouble(failure) => {
                 let FailureLine { kind, message } = failed(failure);
                 Self::Trouble { at_ms, kind, message }
             }
-            Event::Ended(ended) => Self::Ended {
+            LaneEvent::Ended(ended) => Self::Ended {
                 at_ms,
                 answer: ended.answer.as_deref().map(clean),
                 failure: ended.failure.as_ref().map(failed),
@@ -197,28 +197,30 @@ impl Line {
     }
 
     /// Returns what was said, and when; `None` if it names a failure of no known kind.
-    pub(super) fn event(self) -> Option<(Duration, Event)> {
+    pub(super) fn event(self) -> Option<(Duration, LaneEvent)> {
         let failed = |kind: &str, message| {
             Some(event::Failure { kind: event::FailureKind::parse(kind)?, message })
         };
         let (at_ms, event) = match self {
-            Self::Session { at_ms, id } => (at_ms, Event::Session(id)),
-            Self::Model { at_ms, name } => (at_ms, Event::Model(name)),
-            Self::Rights { at_ms, mode, tools } => (at_ms, Event::Rights(Granted { mode, tools })),
-            Self::Text { at_ms, text } => (at_ms, Event::Text(text)),
-            Self::Tool { at_ms, name } => (at_ms, Event::Tool(name)),
+            Self::Session { at_ms, id } => (at_ms, LaneEvent::Session(id)),
+            Self::Model { at_ms, name } => (at_ms, LaneEvent::Model(name)),
+            Self::Rights { at_ms, mode, tools } => {
+                (at_ms, LaneEvent::Rights(Granted { mode, tools }))
+            }
+            Self::Text { at_ms, text } => (at_ms, LaneEvent::Text(text)),
+            Self::Tool { at_ms, name } => (at_ms, LaneEvent::Tool(name)),
             Self::Usage(UsageLine { at_ms, input, cached, output, reasoning, micro_dollars }) => {
-                (at_ms, Event::Usage(Usage { input, cached, output, reasoning, micro_dollars }))
+                (at_ms, LaneEvent::Usage(Usage { input, cached, output, reasoning, micro_dollars }))
             }
             Self::Trouble { at_ms, kind, message } => {
-                (at_ms, Event::Trouble(failed(&kind, message)?))
+                (at_ms, LaneEvent::Trouble(failed(&kind, message)?))
             }
             Self::Ended { at_ms, answer, failure } => {
                 let failure = match failure {
                     Some(FailureLine { kind, message }) => Some(failed(&kind, message)?),
                     None => None,
                 };
-                (at_ms, Event::Ended(event::Ended { answer, failure }))
+                (at_ms, LaneEvent::Ended(event::TurnEnd { answer, failure }))
             }
             Self::Cassette { .. } | Self::Request(_) | Self::End { .. } => return None,
         };

@@ -1,6 +1,6 @@
 //! Cassettes as people write them.
 
-use convoke_domain::lane::event::{Ended, Failure, FailureKind, Usage};
+use convoke_domain::lane::event::{Failure, FailureKind, TurnEnd, Usage};
 use proptest::prelude::*;
 
 use super::*;
@@ -23,16 +23,16 @@ fn everything() -> Entry {
     let failure = Failure { kind: FailureKind::RateLimited, message: "slow down".to_owned() };
     let usage = Usage { input: 9, cached: 4, output: 5, reasoning: 1, micro_dollars: Some(7) };
     let ended =
-        Ended { answer: Some("It is \"42\".\n".to_owned()), failure: Some(failure.clone()) };
+        TurnEnd { answer: Some("It is \"42\".\n".to_owned()), failure: Some(failure.clone()) };
     let events = vec![
-        (at(0), Event::Session("s-1".to_owned())),
-        (at(1), Event::Model("claude-opus".to_owned())),
-        (at(1), Event::Text("Let me see.".to_owned())),
-        (at(5), Event::Tool("Read".to_owned())),
-        (at(6), Event::Usage(usage)),
-        (at(7), Event::Trouble(failure)),
-        (at(9), Event::Ended(ended)),
-        (at(10), Event::Ended(Ended { answer: None, failure: None })),
+        (at(0), LaneEvent::Session("s-1".to_owned())),
+        (at(1), LaneEvent::Model("claude-opus".to_owned())),
+        (at(1), LaneEvent::Text("Let me see.".to_owned())),
+        (at(5), LaneEvent::Tool("Read".to_owned())),
+        (at(6), LaneEvent::Usage(usage)),
+        (at(7), LaneEvent::Trouble(failure)),
+        (at(9), LaneEvent::Ended(ended)),
+        (at(10), LaneEvent::Ended(TurnEnd { answer: None, failure: None })),
     ];
     Entry { events, ..entry("h", Some("sketch/one"), Matching::Label) }
 }
@@ -155,7 +155,7 @@ fn what_is_asked_is_prompt_model_and_session() {
 fn a_users_home_is_not_recorded() {
     let mut entry = everything();
     entry.request.prompt = shown("\n  Look at /home/june/x \u{7}now\nand more");
-    entry.events.insert(0, (Duration::ZERO, Event::Text("/home/june/y".to_owned())));
+    entry.events.insert(0, (Duration::ZERO, LaneEvent::Text("/home/june/y".to_owned())));
     let lines = entry.lines(Some(Path::new("/home/june")));
     assert!(!lines.contains("june"), "{lines}");
     assert!(lines.contains("\"prompt\":\"Look at ~/x now\"") && lines.contains("~/y"), "{lines}");
@@ -174,7 +174,7 @@ proptest! {
     #[test]
     fn any_words_survive(words in "(\\PC|\n|\r|\u{2028}|\u{0}){0,40}") {
         let mut entry = everything();
-        entry.events.push((Duration::from_secs(1), Event::Text(words)));
+        entry.events.push((Duration::from_secs(1), LaneEvent::Text(words)));
         let text = format!("{}\n{}", Cassette::head(), entry.lines(None));
         prop_assert_eq!(Cassette::parse(&text).unwrap().entries, [entry]);
     }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 
-use convoke_domain::lane::event::{Event, FailureKind};
+use convoke_domain::lane::event::{FailureKind, LaneEvent};
 
 use super::connection::Head;
 use super::endpoint::Endpoint;
@@ -24,7 +24,7 @@ pub(super) struct Hearing<'a> {
 
 /// An answer that came to its end.
 pub(super) enum Closed {
-    Answered(Vec<Event>),
+    Answered(Vec<LaneEvent>),
     Refused(Head, String),
 }
 
@@ -41,7 +41,7 @@ impl<'a> Hearing<'a> {
     }
 
     /// Takes in bytes. What is kept of them is without the key.
-    pub(super) fn bytes(&mut self, bytes: &[u8], kept: &mut File) -> Vec<Event> {
+    pub(super) fn bytes(&mut self, bytes: &[u8], kept: &mut File) -> Vec<LaneEvent> {
         let is_stream = self.head.as_ref().is_some_and(|head| head.is_stream);
         if !is_stream {
             self.whole.extend_from_slice(bytes);
@@ -70,7 +70,7 @@ impl<'a> Hearing<'a> {
     }
 
     /// Takes in that nothing follows. The events of what is no answer come as an error.
-    pub(super) fn closed(&mut self) -> Result<Closed, Vec<Event>> {
+    pub(super) fn closed(&mut self) -> Result<Closed, Vec<LaneEvent>> {
         let Some(head) = self.head.take() else { return Err(self.listener.closed()) };
         let text = String::from_utf8_lossy(&self.whole).into_owned();
         if !(200..300).contains(&head.status) {
@@ -80,7 +80,7 @@ impl<'a> Hearing<'a> {
         }
         let mut events =
             if head.is_stream { self.listener.closed() } else { self.listener.whole(&text) };
-        if events.iter().any(|event| matches!(event, Event::Ended(_))) {
+        if events.iter().any(|event| matches!(event, LaneEvent::Ended(_))) {
             return Ok(Closed::Answered(events));
         }
         events.push(trouble(if head.is_stream {
@@ -93,6 +93,6 @@ impl<'a> Hearing<'a> {
 }
 
 /// Returns trouble of no known kind.
-pub(super) fn trouble(words: &str) -> Event {
-    Event::Trouble(failure(FailureKind::Other, words))
+pub(super) fn trouble(words: &str) -> LaneEvent {
+    LaneEvent::Trouble(failure(FailureKind::Other, words))
 }

@@ -5,7 +5,7 @@ mod chat;
 mod messages;
 mod responses;
 
-use convoke_domain::lane::event::{Ended, Event, Failure, FailureKind, Usage};
+use convoke_domain::lane::event::{Failure, FailureKind, LaneEvent, TurnEnd, Usage};
 use serde_json::{Map, Value, json};
 
 use super::endpoint::{Api, Endpoint};
@@ -174,7 +174,7 @@ impl Listener {
     }
 
     /// Takes in the data of one event. What is not understood is passed over.
-    pub(super) fn event(&mut self, data: &str) -> Vec<Event> {
+    pub(super) fn event(&mut self, data: &str) -> Vec<LaneEvent> {
         let answer = &mut self.answer;
         if let Ok(value) = serde_json::from_str::<Value>(data) {
             match self.api {
@@ -189,7 +189,7 @@ impl Listener {
     }
 
     /// Takes in an answer that came at once, from a server that does not stream.
-    pub(super) fn whole(&mut self, body: &str) -> Vec<Event> {
+    pub(super) fn whole(&mut self, body: &str) -> Vec<LaneEvent> {
         let Ok(value) = serde_json::from_str::<Value>(body) else { return Vec::new() };
         let answer = &mut self.answer;
         match self.api {
@@ -204,7 +204,7 @@ impl Listener {
     }
 
     /// Takes in that nothing follows. A turn of which no end was said has not ended.
-    pub(super) fn closed(&mut self) -> Vec<Event> {
+    pub(super) fn closed(&mut self) -> Vec<LaneEvent> {
         let mut events = self.news();
         if std::mem::replace(&mut self.is_told, true) {
             return events;
@@ -212,9 +212,9 @@ impl Listener {
         let answer = &mut self.answer;
         let text = std::mem::take(&mut answer.text);
         if !text.trim().is_empty() {
-            events.push(Event::Text(text.clone()));
+            events.push(LaneEvent::Text(text.clone()));
         }
-        events.extend(answer.usage.filter(|_| !answer.is_uncounted).map(Event::Usage));
+        events.extend(answer.usage.filter(|_| !answer.is_uncounted).map(LaneEvent::Usage));
         let refusal = std::mem::take(&mut answer.refusal);
         let stop = match answer.stop.take() {
             Some(Stop::Said) if text.trim().is_empty() && !refusal.trim().is_empty() => {
@@ -223,16 +223,16 @@ impl Listener {
             stop => stop,
         };
         events.extend(stop.map(|stop| {
-            Event::Ended(match stop {
-                Stop::Said => Ended { answer: Some(text), failure: None },
-                Stop::Failed(failure) => Ended { answer: None, failure: Some(failure) },
+            LaneEvent::Ended(match stop {
+                Stop::Said => TurnEnd { answer: Some(text), failure: None },
+                Stop::Failed(failure) => TurnEnd { answer: None, failure: Some(failure) },
             })
         }));
         events
     }
 
     /// Takes in that there is more than the longest answer has.
-    pub(super) fn too_long(&mut self) -> Vec<Event> {
+    pub(super) fn too_long(&mut self) -> Vec<LaneEvent> {
         self.answer.fail(failure(FailureKind::Other, TOO_LONG));
         self.closed()
     }
@@ -242,12 +242,12 @@ impl Listener {
         self.is_told
     }
 
-    fn news(&mut self) -> Vec<Event> {
+    fn news(&mut self) -> Vec<LaneEvent> {
         if self.answer.model == self.told_model {
             return Vec::new();
         }
         self.told_model.clone_from(&self.answer.model);
-        self.told_model.iter().cloned().map(Event::Model).collect()
+        self.told_model.iter().cloned().map(LaneEvent::Model).collect()
     }
 }
 

@@ -5,8 +5,8 @@ mod file;
 use std::borrow::Cow;
 use std::path::Path;
 
-use convoke_domain::receipt::shell::{Ended, Output};
-use convoke_domain::receipt::{Lines, Reader};
+use convoke_domain::receipt::shell::{CommandEnd, Output};
+use convoke_domain::receipt::{FileReader, Lines};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -231,10 +231,10 @@ fn system(line: &Line<'_>, recorder: &mut Recorder<'_>) {
     }
 }
 
-fn reader(line: &Line<'_>, recorder: &mut Recorder<'_>) -> Reader {
+fn reader(line: &Line<'_>, recorder: &mut Recorder<'_>) -> FileReader {
     let reader = match line.side() {
-        Side::Main => Reader::Answerer,
-        Side::Subagent => Reader::Subagent,
+        Side::Main => FileReader::Answerer,
+        Side::Subagent => FileReader::Subagent,
     };
     recorder.line_of(reader);
     reader
@@ -297,7 +297,7 @@ fn user(line: &Line<'_>, recorder: &mut Recorder<'_>) {
 }
 
 /// A text in place of a prompt. A file that a prompt mentions may stand in it as a JSON string.
-fn given(by: Reader, text: &str, recorder: &mut Recorder<'_>) {
+fn given(by: FileReader, text: &str, recorder: &mut Recorder<'_>) {
     let quoted = text.split_once("Result of calling the Read tool: ").map(|(_, rest)| rest);
     let quoted = quoted.and_then(|rest| {
         serde_json::Deserializer::from_str(rest).into_iter::<String>().next()?.ok()
@@ -332,7 +332,7 @@ fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'
         }
         return;
     }
-    let ended = if block.is_error == Some(true) { Ended::Badly } else { Ended::Well };
+    let ended = if block.is_error == Some(true) { CommandEnd::Badly } else { CommandEnd::Well };
     let printed = parse::<Printed<'_>>(shown).and_then(|it| string(it.stdout));
     let is_shorter = |text: &str| printed.as_ref().is_some_and(|it| text.len() < it.trim().len());
     let output = match text.as_deref() {
@@ -341,11 +341,11 @@ fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'
         Some(text) if text.starts_with("Command running in background") => Output::Unknown,
         Some(text) if is_shorter(text) => Output::Cut(text),
         // A failure begins with its code.
-        Some(text) if ended == Ended::Badly => Output::Framed(text),
+        Some(text) if ended == CommandEnd::Badly => Output::Framed(text),
         Some(text) => Output::Whole(text),
         None => Output::Unknown,
     };
-    let ended = if output == Output::Unknown { Ended::Unknown } else { ended };
+    let ended = if output == Output::Unknown { CommandEnd::Unknown } else { ended };
     recorder.returns(id, &Outcome::of(ended, output));
 }
 

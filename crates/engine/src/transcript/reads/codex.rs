@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use convoke_domain::receipt::shell::{Ended, Output};
-use convoke_domain::receipt::{Lines, Reader};
+use convoke_domain::receipt::shell::{CommandEnd, Output};
+use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -143,7 +143,7 @@ fn rollout(kind: &str, payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
         ("session_meta", _) => {
             let is_sent =
                 payload.source.is_some_and(|source| source.get().contains("\"subagent\""));
-            recorder.line_of(if is_sent { Reader::Subagent } else { Reader::Answerer });
+            recorder.line_of(if is_sent { FileReader::Subagent } else { FileReader::Answerer });
             payload.cwd.iter().for_each(|folder| recorder.enter(folder));
         }
         ("turn_context", _) => payload.cwd.iter().for_each(|folder| recorder.enter(folder)),
@@ -155,7 +155,7 @@ fn rollout(kind: &str, payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
         ("response_item", Some("function_call" | "local_shell_call")) => called(payload, recorder),
         ("response_item", Some("custom_tool_call")) => {
             let id = payload.call_id.as_deref().unwrap_or_default();
-            recorder.calls(id, Reader::Answerer, Tool::Other, None);
+            recorder.calls(id, FileReader::Answerer, Tool::Other, None);
         }
         ("response_item", Some("function_call_output" | "custom_tool_call_output")) => {
             returned(payload, recorder);
@@ -175,7 +175,7 @@ fn message(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
             if role == "user" && is_prompt(&text) {
                 recorder.begins_turn();
             }
-            recorder.given(Reader::Answerer, &text);
+            recorder.given(FileReader::Answerer, &text);
         }
         _ => {}
     }
@@ -200,7 +200,7 @@ fn compacted(payload: &RawValue, recorder: &mut Recorder<'_>) {
         if is_users && texts.iter().flatten().any(|text| is_prompt(text)) {
             recorder.begins_turn();
         }
-        texts.iter().flatten().for_each(|text| recorder.given(Reader::Answerer, text));
+        texts.iter().flatten().for_each(|text| recorder.given(FileReader::Answerer, text));
     }
 }
 
@@ -220,7 +220,7 @@ fn called(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
         ("view_image", _, Some(path)) => Tool::File { path, lines: Lines::Whole },
         _ => foreign(name, &written),
     };
-    recorder.calls(id, Reader::Answerer, tool, None);
+    recorder.calls(id, FileReader::Answerer, tool, None);
 }
 
 /// A command is a text, or the words of a call; of those, the last of `bash -lc …` is one.
@@ -250,9 +250,9 @@ fn returned(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     let code = head.split_once("exited with code ").map(|(_, rest)| rest.trim());
     let code = code.and_then(|rest| rest.split_whitespace().next());
     let ended = match code {
-        Some("0") => Ended::Well,
-        Some(_) => Ended::Badly,
-        None => Ended::Unknown,
+        Some("0") => CommandEnd::Well,
+        Some(_) => CommandEnd::Badly,
+        None => CommandEnd::Unknown,
     };
     let is_cut = body.starts_with("Warning: truncated output")
         || body.starts_with("Total output lines:")
@@ -286,9 +286,9 @@ fn item_completed(item: &RawValue, recorder: &mut Recorder<'_>) {
         _ => return,
     };
     let ended = match (item.exit_code, item.status.as_deref()) {
-        (Some(0), _) => Ended::Well,
-        (Some(_), _) | (None, Some("failed" | "declined")) => Ended::Badly,
-        (None, _) => Ended::Unknown,
+        (Some(0), _) => CommandEnd::Well,
+        (Some(_), _) | (None, Some("failed" | "declined")) => CommandEnd::Badly,
+        (None, _) => CommandEnd::Unknown,
     };
     let output = match output.as_deref() {
         // Which part was shown is not told.
@@ -297,6 +297,6 @@ fn item_completed(item: &RawValue, recorder: &mut Recorder<'_>) {
         Some(text) => Output::Whole(text),
         None => Output::Unknown,
     };
-    recorder.calls(id, Reader::Answerer, tool, None);
+    recorder.calls(id, FileReader::Answerer, tool, None);
     recorder.returns(id, &Outcome::of(ended, output));
 }

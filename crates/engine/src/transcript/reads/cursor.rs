@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use convoke_domain::receipt::shell::{Ended, Output};
-use convoke_domain::receipt::{Lines, Reader};
+use convoke_domain::receipt::shell::{CommandEnd, Output};
+use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -137,7 +137,7 @@ fn used(id: &str, call: &ToolCall<'_>, recorder: &mut Recorder<'_>) {
         }
         _ => Tool::Other,
     };
-    recorder.calls(id, Reader::Answerer, tool, None);
+    recorder.calls(id, FileReader::Answerer, tool, None);
     returned(id, &used, recorder);
 }
 
@@ -157,9 +157,9 @@ fn returned(id: &str, used: &Used<'_>, recorder: &mut Recorder<'_>) {
         return recorder.returns(id, &outcome);
     }
     let ended = match success.exit_code {
-        Some(0) => Ended::Well,
-        Some(_) => Ended::Badly,
-        None => Ended::Unknown,
+        Some(0) => CommandEnd::Well,
+        Some(_) => CommandEnd::Badly,
+        None => CommandEnd::Unknown,
     };
     let text = string(success.stdout).or_else(|| content_text(success.content));
     let output = text.as_deref().map_or(Output::Unknown, Output::Whole);

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use convoke_domain::receipt::shell::{Ended, Output};
-use convoke_domain::receipt::{Lines, Reader};
+use convoke_domain::receipt::shell::{CommandEnd, Output};
+use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -116,7 +116,7 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     match (line.kind.as_deref(), line.tool_id.as_deref()) {
         (Some("tool_use"), Some(id)) => {
             let name = line.tool_name.as_deref().unwrap_or_default();
-            recorder.calls(id, Reader::Answerer, tool(name, line.parameters), None);
+            recorder.calls(id, FileReader::Answerer, tool(name, line.parameters), None);
         }
         (Some("tool_result"), Some(id)) => printed_result(&line, id, recorder),
         (Some("message"), _) if line.role.is_some() => {
@@ -159,7 +159,7 @@ fn told(line: &Line<'_>, recorder: &mut Recorder<'_>) {
     if line.kind.as_deref() == Some("user") {
         recorder.ends_turn();
         let text = content_text(line.content).unwrap_or_default();
-        return recorder.given(Reader::Answerer, &text);
+        return recorder.given(FileReader::Answerer, &text);
     }
     if line.kind.as_deref() != Some("gemini") {
         return;
@@ -170,7 +170,7 @@ fn told(line: &Line<'_>, recorder: &mut Recorder<'_>) {
         recorder.says(None, &text);
     }
     for call in &calls {
-        recorder.calls(&call.id, Reader::Answerer, tool(&call.name, call.args), None);
+        recorder.calls(&call.id, FileReader::Answerer, tool(&call.name, call.args), None);
         kept_result(call, recorder);
     }
 }
@@ -225,7 +225,9 @@ fn printed_result(line: &Line<'_>, id: &str, recorder: &mut Recorder<'_>) {
             // Any other words are the file's own, or it was not read.
             None => Outcome::file(None, Some(&text)),
         },
-        _ if text.len() > MOST_SHOWN_BYTES => Outcome::of(Ended::Unknown, Output::Printed(&text)),
+        _ if text.len() > MOST_SHOWN_BYTES => {
+            Outcome::of(CommandEnd::Unknown, Output::Printed(&text))
+        }
         _ => framed(&text),
     };
     recorder.returns(id, &outcome);
@@ -248,7 +250,7 @@ fn kept_result(call: &ToolCall<'_>, recorder: &mut Recorder<'_>) {
         (Some(Tool::File { .. }), Some(text)) => file(text),
         (Some(Tool::File { .. }), None) => Outcome::file(Some(Lines::Some), None),
         (_, Some(text)) => framed(text),
-        (_, None) => Outcome::of(Ended::Unknown, Output::Unknown),
+        (_, None) => Outcome::of(CommandEnd::Unknown, Output::Unknown),
     };
     recorder.returns(&call.id, &outcome);
 }
@@ -275,7 +277,7 @@ fn framed(text: &str) -> Outcome<'_> {
     let is_cut = text.starts_with("Output too large") || text.contains(" characters omitted] ...");
     let text = text.strip_prefix("Output: ").unwrap_or(text);
     let output = if is_cut { Output::Cut(text) } else { Output::Framed(text) };
-    Outcome::of(Ended::Unknown, output)
+    Outcome::of(CommandEnd::Unknown, output)
 }
 
 /// Reads `A-B of N` behind a mark.

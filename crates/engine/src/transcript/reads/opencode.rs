@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use convoke_domain::receipt::shell::{Ended, Output, without_numbers};
-use convoke_domain::receipt::{Lines, Reader};
+use convoke_domain::receipt::shell::{CommandEnd, Output, without_numbers};
+use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -95,7 +95,7 @@ fn used(part: &Part<'_>, recorder: &mut Recorder<'_>) {
     let Some(state) = parse::<State<'_>>(part.state) else { return };
     let id = part.call.as_deref().unwrap_or_default();
     let name = part.tool.as_deref().unwrap_or_default();
-    recorder.calls(id, Reader::Answerer, tool(name, state.input), part.message.as_deref());
+    recorder.calls(id, FileReader::Answerer, tool(name, state.input), part.message.as_deref());
     if state.status.as_deref() != Some("completed") {
         return recorder.returns(id, &Outcome::FAILED);
     }
@@ -106,9 +106,9 @@ fn used(part: &Part<'_>, recorder: &mut Recorder<'_>) {
     let metadata = parse::<Metadata>(state.metadata);
     let is_cut = metadata.as_ref().is_some_and(|it| it.truncated == Some(true));
     let ended = match metadata.and_then(|it| it.exit) {
-        Some(0) => Ended::Well,
-        Some(_) => Ended::Badly,
-        None => Ended::Unknown,
+        Some(0) => CommandEnd::Well,
+        Some(_) => CommandEnd::Badly,
+        None => CommandEnd::Unknown,
     };
     let output = if is_cut { Output::Cut(&text) } else { Output::Framed(&text) };
     recorder.returns(id, &Outcome::of(ended, output));

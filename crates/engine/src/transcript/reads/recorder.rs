@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use convoke_domain::receipt::path::{base_name, within};
 use convoke_domain::receipt::shell::{self, Output, Reach, Run, could_mean};
 use convoke_domain::receipt::sought::{About, Sought};
-use convoke_domain::receipt::{Lines, Read, Reader, Seen, Text};
+use convoke_domain::receipt::{FileReader, Lines, Read, Seen, ShownText};
 use serde_json::Value;
 
 use self::conversation::Place;
@@ -108,9 +108,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// Takes note of whose line it is.
-    pub(super) fn line_of(&mut self, reader: Reader) {
-        self.has_main |= reader == Reader::Answerer;
-        self.has_side |= reader == Reader::Subagent;
+    pub(super) fn line_of(&mut self, reader: FileReader) {
+        self.has_main |= reader == FileReader::Answerer;
+        self.has_side |= reader == FileReader::Subagent;
     }
 
     /// The session is in this folder from now on.
@@ -122,7 +122,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// A tool is called. `message` is the one that calls it: what it says is not the answer.
-    pub(super) fn calls(&mut self, id: &str, by: Reader, tool: Tool, message: Option<&str>) {
+    pub(super) fn calls(&mut self, id: &str, by: FileReader, tool: Tool, message: Option<&str>) {
         self.step += 1;
         self.last_call = self.step;
         if message.is_some() && self.said.as_ref().is_some_and(|(it, _)| it.as_deref() == message) {
@@ -151,14 +151,14 @@ impl<'a> Recorder<'a> {
             Tool::File { path, lines } => {
                 let (lines, path) = (outcome.lines.unwrap_or(*lines), in_folder(path));
                 self.looks_for(&call, id, outcome, About::Another);
-                let text = if self.wants(&path) { outcome.text() } else { Text::Unknown };
+                let text = if self.wants(&path) { outcome.text() } else { ShownText::Unknown };
                 self.keep(call.by, id, Seen::Lines { path, lines, text });
             }
             Tool::Search { path } if !outcome.has_failed() => {
                 let output = outcome.output.seen().unwrap_or_default();
                 for file in files_found(output, path.as_deref()) {
                     let (path, lines) = (in_folder(file), Lines::Some);
-                    self.keep(call.by, id, Seen::Lines { path, lines, text: Text::Unknown });
+                    self.keep(call.by, id, Seen::Lines { path, lines, text: ShownText::Unknown });
                 }
                 self.looks_for(&call, id, outcome, About::Another);
             }
@@ -173,7 +173,7 @@ impl<'a> Recorder<'a> {
                 for seen in found {
                     self.keep(call.by, id, seen);
                 }
-                if self.shell == Shell::GoesOn && call.by == Reader::Answerer {
+                if self.shell == Shell::GoesOn && call.by == FileReader::Answerer {
                     self.folder = shell::folder_after(&run);
                 }
             }
@@ -203,9 +203,13 @@ impl<'a> Recorder<'a> {
         for sought in found_in(output, words, about, self.wanted.texts) {
             let path = sought.path.clone();
             let seen = if is_seen {
-                Seen::Lines { path, lines: Lines::Whole, text: Text::Exactly(sought.text.clone()) }
+                Seen::Lines {
+                    path,
+                    lines: Lines::Whole,
+                    text: ShownText::Exactly(sought.text.clone()),
+                }
             } else {
-                let (lines, text, command) = (Lines::Whole, Text::Unknown, words.to_owned());
+                let (lines, text, command) = (Lines::Whole, ShownText::Unknown, words.to_owned());
                 Seen::Maybe { path, lines, text, command }
             };
             self.push(call.by, Some(id), seen);
@@ -213,20 +217,20 @@ impl<'a> Recorder<'a> {
     }
 
     /// The agent is given a text without a call: a prompt, or what is left of a conversation.
-    pub(super) fn given(&mut self, by: Reader, text: &str) {
+    pub(super) fn given(&mut self, by: FileReader, text: &str) {
         self.step += 1;
         for sought in found_in(text, text, About::TheFile, self.wanted.texts) {
             let (path, lines) = (sought.path.clone(), Lines::Whole);
-            let text = Text::Exactly(sought.text.clone());
+            let text = ShownText::Exactly(sought.text.clone());
             self.push(by, None, Seen::Lines { path, lines, text });
         }
     }
 
     /// A file is shown without a call.
-    pub(super) fn shown(&mut self, by: Reader, path: &str, lines: Lines, text: Option<&str>) {
+    pub(super) fn shown(&mut self, by: FileReader, path: &str, lines: Lines, text: Option<&str>) {
         self.step += 1;
         let path = within(self.folder.as_deref(), path);
-        let text = text.map_or(Text::Unknown, |it| Text::Exactly(it.into()));
+        let text = text.map_or(ShownText::Unknown, |it| ShownText::Exactly(it.into()));
         self.keep(by, "", Seen::Lines { path, lines, text });
     }
 
@@ -270,9 +274,9 @@ impl<'a> Recorder<'a> {
         self.leaves_branches();
         let is_sent = self.has_side && !self.has_main;
         if is_sent {
-            self.reads.iter_mut().for_each(|read| read.by = Reader::Answerer);
+            self.reads.iter_mut().for_each(|read| read.by = FileReader::Answerer);
         }
-        let of = if is_sent { Reader::Subagent } else { Reader::Answerer };
+        let of = if is_sent { FileReader::Subagent } else { FileReader::Answerer };
         let (reads, answer, printed) = (self.reads, self.answer, self.printed);
         Session { reads, answer, of, printed, lines, ending }
     }
@@ -284,7 +288,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Keeps what matters, in bounds.
-    fn keep(&mut self, by: Reader, call: &str, seen: Seen) {
+    fn keep(&mut self, by: FileReader, call: &str, seen: Seen) {
         let seen = match seen {
             Seen::Lines { path, lines, text } => {
                 let text = self.bounded(&path, text);
@@ -305,20 +309,20 @@ impl<'a> Recorder<'a> {
         self.push(by, Some(call), seen);
     }
 
-    fn push(&mut self, by: Reader, call: Option<&str>, seen: Seen) {
+    fn push(&mut self, by: FileReader, call: Option<&str>, seen: Seen) {
         let call = call.filter(|call| !call.is_empty()).map(str::to_owned);
         self.places.push(Place { message: self.message.clone(), call });
         self.reads.push(Read { step: self.step, by, seen, forgotten: None });
     }
 
-    fn bounded(&mut self, path: &str, text: Text) -> Text {
+    fn bounded(&mut self, path: &str, text: ShownText) -> ShownText {
         let length = match &text {
-            Text::Exactly(it) | Text::Among(it) | Text::Cut(it) => it.len(),
-            Text::Image | Text::Unknown => 0,
+            ShownText::Exactly(it) | ShownText::Among(it) | ShownText::Cut(it) => it.len(),
+            ShownText::Image | ShownText::Unknown => 0,
         };
         let is_too_long = length > MOST_TEXT_BYTES || self.kept_bytes + length > MOST_KEPT_BYTES;
         if length > 0 && (is_too_long || !self.wants(path)) {
-            return Text::Unknown;
+            return ShownText::Unknown;
         }
         self.kept_bytes += length;
         text

@@ -1,6 +1,6 @@
 //! Records, line by line.
 
-use convoke_domain::receipt::{Contents, Demanded, Lines, Seen, Standing, Text, receipts};
+use convoke_domain::receipt::{Contents, Demanded, Lines, ReadState, Seen, ShownText, receipts};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn session(client: Client, lines: &[Value]) -> Session {
 }
 
 /// How a file of three lines stands.
-fn standing(session: &Session) -> Standing {
+fn standing(session: &Session) -> ReadState {
     let demanded = [Demanded { name: "a", path: "/p/a.md", now: Contents::Text("1\n2\n3\n") }];
     let answered = session.answer.as_ref().map(|answer| answer.step);
     receipts(&demanded, &session.reads, answered).remove(0).standing
@@ -62,16 +62,16 @@ fn the_answer_is_what_was_said_last_without_a_call() {
     let [call, result] = read_whole("1");
     let mut aside = call.clone();
     aside["message"]["id"] = json!("m");
-    let late = Standing::OnlyAfterAnswer;
+    let late = ReadState::OnlyAfterAnswer;
     for (lines, answer, expected) in [
-        (vec![call.clone(), result.clone(), says("m", "done")], Some("done"), Standing::Whole),
+        (vec![call.clone(), result.clone(), says("m", "done")], Some("done"), ReadState::Whole),
         (
             vec![says("m", "I read"), aside, result.clone(), says("n", "done")],
             Some("done"),
-            Standing::Whole,
+            ReadState::Whole,
         ),
         // Said, then worked on, then never heard again.
-        (vec![says("m", "I read"), call.clone(), result.clone()], None, Standing::Whole),
+        (vec![says("m", "I read"), call.clone(), result.clone()], None, ReadState::Whole),
         (
             vec![
                 says("m", "done"),
@@ -85,9 +85,9 @@ fn the_answer_is_what_was_said_last_without_a_call() {
         (
             vec![says("m", "one "), says("m", "two")],
             Some("one two"),
-            Standing::NotRead { attempts: 0 },
+            ReadState::NotRead { attempts: 0 },
         ),
-        (vec![call, result], None, Standing::Whole),
+        (vec![call, result], None, ReadState::Whole),
     ] {
         let session = session(Client::Claude, &lines);
         assert_eq!(session.answer.as_ref().map(|it| it.text.as_str()), answer, "{lines:?}");
@@ -153,8 +153,8 @@ fn claudes_results_tell_how_much_was_shown() {
 #[test]
 fn what_claudes_other_tools_show_is_told() {
     let null = Value::Null;
-    let part = Standing::Part { lines: vec![], of: Some(3) };
-    let not_read = Standing::NotRead { attempts: 0 };
+    let part = ReadState::Part { lines: vec![], of: Some(3) };
+    let not_read = ReadState::NotRead { attempts: 0 };
     for (name, input, content, expected) in [
         ("Grep", json!({"output_mode": "content"}), "a.md:1:1", part.clone()),
         ("Grep", json!({"output_mode": "content", "path": "/p/a.md"}), "1:1", part.clone()),
@@ -168,21 +168,21 @@ fn what_claudes_other_tools_show_is_told() {
         ("Glob", json!({"pattern": "*.md"}), "a.md", not_read.clone()),
         ("Edit", json!({"file_path": "/p/a.md"}), "done", not_read.clone()),
         ("Agent", json!({"prompt": "read a.md"}), "done", not_read.clone()),
-        ("mcp__files__get", json!({"path": "a.md"}), "1", Standing::Unsure),
+        ("mcp__files__get", json!({"path": "a.md"}), "1", ReadState::Unsure),
         ("mcp__files__get", json!({"path": "b.md"}), "1", not_read.clone()),
         ("Bash", json!({"command": "cat a.md"}), "<persisted-output>\nOutput too large", part),
         (
             "Bash",
             json!({"command": "cat a.md"}),
             "Command running in background with ID: x",
-            Standing::Unsure,
+            ReadState::Unsure,
         ),
-        ("Bash", json!({"command": "cat a.md"}), "1\n2\n3", Standing::Whole),
+        ("Bash", json!({"command": "cat a.md"}), "1\n2\n3", ReadState::Whole),
         (
             "Bash",
             json!({"command": "cat a.md"}),
             "1\n2",
-            Standing::Older { lines: vec![span(1, 3)] },
+            ReadState::Older { lines: vec![span(1, 3)] },
         ),
         ("Bash", json!({"command": 7}), "1\n2", not_read),
     ] {
@@ -207,20 +207,20 @@ fn a_subagents_reads_are_its_own() {
     }
     let lines = [call.clone(), result.clone(), says("m", "done")];
     let main = session(Client::Claude, &lines);
-    assert_eq!((main.of, standing(&main)), (Reader::Answerer, Standing::OnlySubagent));
+    assert_eq!((main.of, standing(&main)), (FileReader::Answerer, ReadState::OnlySubagent));
     // In a record of its own, it is the one that answers.
     let own = session(Client::Claude, &lines[..2]);
-    assert_eq!((own.of, standing(&own)), (Reader::Subagent, Standing::Whole));
+    assert_eq!((own.of, standing(&own)), (FileReader::Subagent, ReadState::Whole));
     let mut empty = session(Client::Claude, &[says("m", "done")]);
     empty.add_subagent(own);
-    assert_eq!(standing(&empty), Standing::OnlySubagent);
+    assert_eq!(standing(&empty), ReadState::OnlySubagent);
     // Printed lines name the call that sent it.
     for line in [&mut call, &mut result] {
         line["isSidechain"] = Value::Null;
         line["parent_tool_use_id"] = json!("0");
     }
     let printed = session(Client::Claude, &[call, result, says("m", "done")]);
-    assert_eq!(standing(&printed), Standing::OnlySubagent);
+    assert_eq!(standing(&printed), ReadState::OnlySubagent);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn mentioned_files_were_shown_too() {
         "attachment": {"type": "file", "filename": "/p/a.md", "content": file}});
     assert_eq!(
         standing(&session(Client::Claude, std::slice::from_ref(&attached))),
-        Standing::Whole
+        ReadState::Whole
     );
     let boundary = json!({"type": "system", "subtype": "compact_boundary", "uuid": "u"});
     let mut keeping = boundary.clone();
@@ -244,15 +244,15 @@ fn mentioned_files_were_shown_too() {
     let mut sidechain = boundary.clone();
     sidechain["isSidechain"] = json!(true);
     for (lines, expected) in [
-        (vec![boundary.clone()], Standing::Forgotten),
-        (vec![boundary.clone(), attached], Standing::Whole),
-        (vec![boundary.clone(), says("m", "x")], Standing::Forgotten),
-        (vec![says("m", "x"), boundary], Standing::Whole),
-        (vec![keeping], Standing::Whole),
-        (vec![printed], Standing::Forgotten),
-        (vec![clearing], Standing::Forgotten),
-        (vec![of_other], Standing::Whole),
-        (vec![sidechain], Standing::Whole),
+        (vec![boundary.clone()], ReadState::Forgotten),
+        (vec![boundary.clone(), attached], ReadState::Whole),
+        (vec![boundary.clone(), says("m", "x")], ReadState::Forgotten),
+        (vec![says("m", "x"), boundary], ReadState::Whole),
+        (vec![keeping], ReadState::Whole),
+        (vec![printed], ReadState::Forgotten),
+        (vec![clearing], ReadState::Forgotten),
+        (vec![of_other], ReadState::Whole),
+        (vec![sidechain], ReadState::Whole),
     ] {
         let lines = [&read_whole("1")[..], &lines].concat();
         assert_eq!(standing(&session(Client::Claude, &lines)), expected, "{lines:?}");
@@ -276,7 +276,7 @@ fn a_printed_session_stays_where_it_went() {
     let start = json!({"type": "system", "subtype": "init", "uuid": "u", "cwd": "/q"});
     assert_eq!(
         standing(&session(Client::Claude, &[start, one, two, three, four])),
-        Standing::Whole
+        ReadState::Whole
     );
 }
 
@@ -292,7 +292,7 @@ fn only_texts_of_wanted_files_are_kept() {
         let wanted = Wanted { names, ..Wanted::default() };
         let session = reads(Client::Claude, record.as_bytes(), &wanted).unwrap();
         let is_known =
-            |read: &&Read| matches!(&read.seen, Seen::Lines { text: Text::Exactly(_), .. });
+            |read: &&Read| matches!(&read.seen, Seen::Lines { text: ShownText::Exactly(_), .. });
         (session.reads.len(), session.reads.iter().filter(is_known).count())
     };
     assert_eq!(texts(&[]), (2, 1));
@@ -321,7 +321,7 @@ fn bytes_that_are_no_text_do_not_hide_a_read() {
     record.extend(result.bytes().map(|byte| if byte == b'~' { 0xff } else { byte }));
     let session = reads(Client::Claude, record.as_slice(), &Wanted::default()).unwrap();
     let Seen::Lines { lines, text, .. } = &session.reads[0].seen else { unreachable!() };
-    assert_eq!((lines, text), (&Lines::Whole, &Text::Exactly("1\n\u{fffd}\n3\n".into())));
+    assert_eq!((lines, text), (&Lines::Whole, &ShownText::Exactly("1\n\u{fffd}\n3\n".into())));
 }
 
 proptest! {

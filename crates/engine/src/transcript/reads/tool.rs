@@ -1,11 +1,11 @@
 //! Tools that agents call, and what came of it, in one shape for all clients.
 
-use convoke_domain::receipt::shell::{Ended, Output};
-use convoke_domain::receipt::{Lines, Reader, Text};
+use convoke_domain::receipt::shell::{CommandEnd, Output};
+use convoke_domain::receipt::{FileReader, Lines, ShownText};
 
 /// A call that waits for its result.
 pub(super) struct Call {
-    pub(super) by: Reader,
+    pub(super) by: FileReader,
     pub(super) tool: Tool,
     /// Where the session was when it was made.
     pub(super) folder: Option<String>,
@@ -29,7 +29,7 @@ pub(super) enum Tool {
 /// What came of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outcome<'a> {
-    pub(super) ended: Ended,
+    pub(super) ended: CommandEnd,
     pub(super) output: Output<'a>,
     /// The lines that were shown, where the result says.
     pub(super) lines: Option<Lines>,
@@ -39,7 +39,7 @@ pub(super) struct Outcome<'a> {
 impl<'a> Outcome<'a> {
     /// A failure, about which nothing more need be known.
     pub(super) const FAILED: Self =
-        Self { ended: Ended::Badly, output: Output::Unknown, lines: None, is_image: false };
+        Self { ended: CommandEnd::Badly, output: Output::Unknown, lines: None, is_image: false };
 
     /// A file's text as it was shown.
     pub(super) const fn file(lines: Option<Lines>, text: Option<&'a str>) -> Self {
@@ -47,34 +47,34 @@ impl<'a> Outcome<'a> {
             Some(text) => Output::Whole(text),
             None => Output::Unknown,
         };
-        Self { ended: Ended::Well, output, lines, is_image: false }
+        Self { ended: CommandEnd::Well, output, lines, is_image: false }
     }
 
     /// A file's text of which some lines were cut.
     pub(super) const fn cut_file(lines: Option<Lines>, text: &'a str) -> Self {
-        Self { ended: Ended::Well, output: Output::Cut(text), lines, is_image: false }
+        Self { ended: CommandEnd::Well, output: Output::Cut(text), lines, is_image: false }
     }
 
     /// A file that was shown as a picture.
     pub(super) const IMAGE: Self =
-        Self { ended: Ended::Well, output: Output::Unknown, lines: None, is_image: true };
+        Self { ended: CommandEnd::Well, output: Output::Unknown, lines: None, is_image: true };
 
     /// What a command or a tool put out.
-    pub(super) const fn of(ended: Ended, output: Output<'a>) -> Self {
+    pub(super) const fn of(ended: CommandEnd, output: Output<'a>) -> Self {
         Self { ended, output, lines: None, is_image: false }
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        self.ended == Ended::Badly
+        self.ended == CommandEnd::Badly
     }
 
     /// Returns what was shown of a file.
-    pub(super) fn text(&self) -> Text {
+    pub(super) fn text(&self) -> ShownText {
         match self.output {
-            _ if self.is_image => Text::Image,
-            Output::Whole(text) | Output::Framed(text) => Text::Exactly(text.into()),
-            Output::Cut(text) => Text::Cut(text.into()),
-            Output::Printed(_) | Output::Unknown => Text::Unknown,
+            _ if self.is_image => ShownText::Image,
+            Output::Whole(text) | Output::Framed(text) => ShownText::Exactly(text.into()),
+            Output::Cut(text) => ShownText::Cut(text.into()),
+            Output::Printed(_) | Output::Unknown => ShownText::Unknown,
         }
     }
 }

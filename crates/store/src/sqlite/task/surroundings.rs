@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::outline::Tally;
+use convoke_domain::task::outline::TaskCounts;
 use convoke_domain::task::tree::in_order;
 use convoke_domain::task::{DEEPEST, Task};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -41,13 +41,13 @@ const OPEN: &str = "AND status IN ('pending', 'in_progress')";
 
 impl PlanRows<'_> {
     /// Counts the plan's tasks.
-    pub(super) fn count(self) -> Result<Tally, StoreError> {
+    pub(super) fn count(self) -> Result<TaskCounts, StoreError> {
         let sql = "SELECT open, closed FROM plan_counts \
                    WHERE project = ?1 AND branch = ?2 AND plan = ?3";
         let Scope { project, branch } = self.scope;
         let values = params![project, branch, self.plan.unwrap_or_default()];
         let read = |row: &rusqlite::Row<'_>| {
-            Ok(Tally {
+            Ok(TaskCounts {
                 open: row.get::<_, u32>(0)? as usize,
                 closed: row.get::<_, u32>(1)? as usize,
             })
@@ -261,11 +261,11 @@ impl PlanRows<'_> {
     ) -> Result<Surroundings, StoreError> {
         let counted = self.count()?;
         if counted.open + counted.closed <= most {
-            return Ok(Surroundings { tasks: all()?, elsewhere: Tally::default() });
+            return Ok(Surroundings { tasks: all()?, elsewhere: TaskCounts::default() });
         }
         let tasks = self.around(agent)?;
         let closed = tasks.iter().filter(|task| task.status.is_closed()).count();
-        let read = Tally { open: tasks.len() - closed, closed };
+        let read = TaskCounts { open: tasks.len() - closed, closed };
         Ok(Surroundings { tasks, elsewhere: counted.less(read) })
     }
 }

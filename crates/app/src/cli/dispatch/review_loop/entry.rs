@@ -3,7 +3,7 @@
 use convoke_domain::dispatch::review::{Issue, Review};
 use convoke_domain::dispatch::review_loop::{Answer, Stop, identity};
 use convoke_domain::lane::event::Usage;
-use convoke_domain::lane::outcome::Outcome;
+use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::dispatch::answer::kept;
 use convoke_engine::skill::hash;
 use convoke_store::review_loop::{LoopEntry, Spent};
@@ -95,10 +95,10 @@ pub(super) fn findings(entry: &LoopEntry) -> Vec<(String, Issue)> {
 }
 
 /// Returns why it ends when an agent gave no answer.
-pub(super) fn stop_of(outcome: Outcome) -> Stop {
-    if outcome == Outcome::Cancelled {
+pub(super) fn stop_of(outcome: LaneOutcome) -> Stop {
+    if outcome == LaneOutcome::Cancelled {
         Stop::Cancelled
-    } else if outcome == Outcome::OverBudget {
+    } else if outcome == LaneOutcome::OverBudget {
         Stop::OverBudget
     } else {
         Stop::LaneFailed
@@ -108,9 +108,9 @@ pub(super) fn stop_of(outcome: Outcome) -> Stop {
 /// Returns why a loop ends at a reviewer's answer that counts neither way. It is not kept, so the
 /// next call asks that reviewer again. `outcome` is of the lane that ran last: Convoke may have been
 /// stopped while it asked for the verdict alone.
-pub(super) fn without_verdict(judged: &Judged, outcome: Outcome) -> Option<Stop> {
+pub(super) fn without_verdict(judged: &Judged, outcome: LaneOutcome) -> Option<Stop> {
     match (&judged.ambiguity, judged.lacks_proof) {
-        (Some(_), _) if matches!(outcome, Outcome::OverBudget | Outcome::Cancelled) => {
+        (Some(_), _) if matches!(outcome, LaneOutcome::OverBudget | LaneOutcome::Cancelled) => {
             Some(stop_of(outcome))
         }
         (Some(_), _) => Some(Stop::Ambiguous),

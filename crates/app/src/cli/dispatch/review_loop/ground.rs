@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use convoke_domain::dispatch::history;
 use convoke_domain::dispatch::review_loop::Stop;
-use convoke_domain::dispatch::role::{Form, Noun, Role};
-use convoke_domain::tree::Verdict;
+use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptForm};
+use convoke_domain::tree::TreeVerdict;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::STATE_FILE;
 use convoke_engine::git::diff::{Watched, look};
@@ -23,8 +23,9 @@ pub(super) fn documents(
     feature: &Feature,
 ) -> Option<Vec<PathBuf>> {
     let roles = settings.roles.all().iter().filter(|role| role.name.command == command);
-    let reviewers = roles.filter(|role| role.noun == Noun::Review && role.form == Form::Review);
-    let document = |role: &Role| {
+    let reviewers =
+        roles.filter(|role| role.noun == Noun::Review && role.form == PromptForm::Review);
+    let document = |role: &DispatchRole| {
         let target = role.target.as_ref().filter(|_| !role.takes_files && !role.reads_diff)?;
         Some(feature.dir.join(target.file()))
     };
@@ -32,7 +33,7 @@ pub(super) fn documents(
 }
 
 /// Says so if files changed while all could only read, but for those that are ours.
-pub(super) fn warn_of_changes(verdict: Option<Verdict>) {
+pub(super) fn warn_of_changes(verdict: Option<TreeVerdict>) {
     let Some(mut verdict) = verdict else { return };
     let ours = [STATE_FILE, history::FILE];
     let is_known = !verdict.paths.is_empty();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use convoke_domain::dispatch::review_loop::{Answer, Fate, Stop, fates};
+use convoke_domain::dispatch::review_loop::{Answer, FindingOutcome, Stop, fates};
 use convoke_domain::text::hanging;
 use convoke_store::review_loop::LoopEntry;
 use serde::Serialize;
@@ -85,7 +85,7 @@ impl Summary {
     ) -> Self {
         let fates = fates(answers);
         let all = || entries.iter().chain(void);
-        let accepted = fates.values().filter(|it| **it == Fate::Gone).count();
+        let accepted = fates.values().filter(|it| **it == FindingOutcome::Gone).count();
         Self {
             reason: stop,
             stop: stop.name(),
@@ -203,7 +203,7 @@ pub(super) fn is_by_hand(entry: &LoopEntry) -> bool {
 /// Lists each finding once, in the words it was found in first.
 fn finding_reports(
     entries: &[LoopEntry],
-    fates: &BTreeMap<(String, String), Fate>,
+    fates: &BTreeMap<(String, String), FindingOutcome>,
 ) -> Vec<FindingReport> {
     let mut reports: Vec<FindingReport> = Vec::new();
     for entry in entries.iter().filter(|it| it.passed.is_some()) {
@@ -216,7 +216,7 @@ fn finding_reports(
                 id,
                 role: entry.role.clone(),
                 issue: (&issue).into(),
-                fate: fate.map_or("open", Fate::name),
+                fate: fate.map_or("open", FindingOutcome::name),
             });
         }
     }

@@ -12,8 +12,8 @@ use crate::design::rules::RulesVersion;
 use crate::design::seat::Panel;
 use crate::design::setup::{Begins, Ready, SetUp};
 use crate::design::voting_block::MarkerWord;
-use crate::lane::collected::Status;
-use crate::lane::health::Health::Sick;
+use crate::lane::collected::CollectedStatus;
+use crate::lane::health::AgentHealth::Sick;
 
 /// The world of a run: what everybody answers, by the name of the lane.
 pub(super) struct World {
@@ -215,7 +215,7 @@ impl World {
             .or_else(|| side("thesis", "THESIS"))
             .unwrap_or(Err("nobody"));
         LaneEnd {
-            status: if answer.is_ok() { Status::Ok } else { Status::Failed },
+            status: if answer.is_ok() { CollectedStatus::Ok } else { CollectedStatus::Failed },
             reason: answer.as_ref().err().map_or(String::new(), |it| (*it).to_owned()),
             answer: answer
                 .unwrap_or_else(|_| {

@@ -31,7 +31,8 @@ fn counted(agent: Agent, counts: &[&str]) -> Vec<u64> {
     let (_, line) = LAST.into_iter().find(|(it, _)| *it == agent).unwrap();
     let mut listener = listen(agent);
     let events = counts.iter().flat_map(|count| listener.stdout_line(&line.replace('N', count)));
-    let tokens = |event| if let Event::Usage(usage) = event { Some(usage.tokens()) } else { None };
+    let tokens =
+        |event| if let LaneEvent::Usage(usage) = event { Some(usage.tokens()) } else { None };
     events.collect::<Vec<_>>().into_iter().filter_map(tokens).collect()
 }
 
@@ -55,7 +56,7 @@ fn what_is_not_said_is_not_counted() {
         let (before, object) = line.rsplit_once('{').unwrap();
         let empty = format!("{before}{{{}", object.trim_start_matches(|c| c != '}'));
         let events = listen(agent).stdout_line(&empty);
-        let is_usage = |event: &Event| matches!(event, Event::Usage(_));
+        let is_usage = |event: &LaneEvent| matches!(event, LaneEvent::Usage(_));
         assert!(!events.is_empty(), "{agent} {empty}");
         assert!(!events.iter().any(is_usage), "{agent} {empty}");
     }

@@ -35,9 +35,9 @@ fn claude_answers() {
         "usage 2410 (2000) 84 (7) $3680",
         "ended Fine.",
     ];
-    claude(&lines, 0).check(&expected, Outcome::Answered);
+    claude(&lines, 0).check(&expected, LaneOutcome::Answered);
     // The code is not to be believed.
-    claude(&lines, 1).check(&expected, Outcome::Answered);
+    claude(&lines, 1).check(&expected, LaneOutcome::Answered);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn claude_says_when_another_model_takes_over() {
             "text x",
             "text y",
         ],
-        Outcome::ExitedEarly,
+        LaneOutcome::ExitedEarly,
     );
 }
 
@@ -68,56 +68,56 @@ fn claude_fails_in_many_ways() {
             r#""subtype":"success","is_error":true,"api_error_status":401,"result":"Failed to authenticate.""#,
             1,
             "failed Auth: Failed to authenticate.",
-            Outcome::Auth,
+            LaneOutcome::Auth,
         ),
         (
             r#""subtype":"success","is_error":true,"api_error_status":null,"result":"Not logged in · Please run /login""#,
             1,
             "failed Auth: Not logged in · Please run /login",
-            Outcome::Auth,
+            LaneOutcome::Auth,
         ),
         (
             r#""subtype":"success","is_error":true,"api_error_status":429,"result":"API Error: no""#,
             1,
             "failed RateLimited: API Error: no",
-            Outcome::RateLimited,
+            LaneOutcome::RateLimited,
         ),
         (
             r#""subtype":"success","is_error":true,"api_error_status":400,"result":"API Error: 400 bad""#,
             1,
             "failed Other: API Error: 400 bad",
-            Outcome::Failed,
+            LaneOutcome::Failed,
         ),
         (
             r#""subtype":"error_max_turns","is_error":true,"errors":["Reached maximum number of turns (2)"]"#,
             1,
             "failed OverBudget: Reached maximum number of turns (2)",
-            Outcome::OverBudget,
+            LaneOutcome::OverBudget,
         ),
         (
             r#""subtype":"error_max_budget_usd","is_error":true,"errors":[]"#,
             1,
             "failed OverBudget: error_max_budget_usd",
-            Outcome::OverBudget,
+            LaneOutcome::OverBudget,
         ),
         (
             r#""subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: 4"]"#,
             1,
             "failed NoSession: No conversation found with session ID: 4",
-            Outcome::Failed,
+            LaneOutcome::Failed,
         ),
         (
             r#""subtype":"error_of_another_kind","result":"no""#,
             1,
             "failed Other: no",
-            Outcome::Failed,
+            LaneOutcome::Failed,
         ),
         // Interrupted, it exits as if all were well.
         (
             r#""subtype":"error_during_execution","is_error":true"#,
             0,
             "failed Other: error_during_execution",
-            Outcome::Failed,
+            LaneOutcome::Failed,
         ),
     ] {
         let line = format!(r#"{{"type":"result",{fields},"session_id":"s","uuid":"1"}}"#);
@@ -136,7 +136,7 @@ fn claude_tells_its_troubles_before_it_ends() {
         "trouble RateLimited: rate_limit",
         "trouble Auth: Not logged in · Please run /login",
     ];
-    run.check(&expected, Outcome::Auth);
+    run.check(&expected, LaneOutcome::Auth);
 }
 
 #[test]
@@ -147,35 +147,35 @@ fn complaints_of_message_clients_on_stderr() {
             "error: unknown option '--nope'\n(Did you mean --name?)",
             1,
             "RefusedFlags: error: unknown option '--nope'",
-            Outcome::RefusedFlags,
+            LaneOutcome::RefusedFlags,
         ),
         (
             Agent::Qwen,
             "No saved session found with ID 0. Run `qwen --resume` without an ID",
             1,
             "NoSession: No saved session found with ID 0. Run `qwen --resume` without an ID",
-            Outcome::ExitedEarly,
+            LaneOutcome::ExitedEarly,
         ),
         (
             Agent::Qwen,
             "Unknown argument: nope\nUsage: qwen [options] [command]",
             1,
             "RefusedFlags: Unknown argument: nope",
-            Outcome::RefusedFlags,
+            LaneOutcome::RefusedFlags,
         ),
         (
             Agent::Qwen,
             "Reached max session turns for this session.",
             53,
             "OverBudget: Reached max session turns for this session.",
-            Outcome::OverBudget,
+            LaneOutcome::OverBudget,
         ),
     ] {
         let trouble = format!("trouble {expected}");
         run(agent, &[], stderr, code).check(&[&trouble, &trouble], comes_to);
     }
     run(Agent::Qwen, &[], "", 55)
-        .check(&["trouble OverBudget: it ended with code 55"], Outcome::OverBudget);
+        .check(&["trouble OverBudget: it ended with code 55"], LaneOutcome::OverBudget);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn qwen_answers() {
             "usage 2400 (2000) 84 (0)",
             "ended Fine.",
         ],
-        Outcome::Answered,
+        LaneOutcome::Answered,
     );
 }
 
@@ -255,20 +255,20 @@ fn what_qwen_said_before_it_asked_again_is_no_part_of_the_answer() {
     ] {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let ended = format!("ended {answer}");
-        run(Agent::Qwen, &lines, "", 0).check(&["session s", &ended], Outcome::Answered);
+        run(Agent::Qwen, &lines, "", 0).check(&["session s", &ended], LaneOutcome::Answered);
     }
 }
 
 #[test]
 fn qwen_fails() {
     for (message, failed, comes_to) in [
-        ("[API Error: 401 no]", "failed Auth: [API Error: 401 no]", Outcome::Auth),
+        ("[API Error: 401 no]", "failed Auth: [API Error: 401 no]", LaneOutcome::Auth),
         (
             "Missing API key for OpenAI-compatible auth.",
             "failed Auth: Missing API key for OpenAI-compatible auth.",
-            Outcome::Auth,
+            LaneOutcome::Auth,
         ),
-        ("[API Error: 500 no]", "failed Other: [API Error: 500 no]", Outcome::Failed),
+        ("[API Error: 500 no]", "failed Other: [API Error: 500 no]", LaneOutcome::Failed),
     ] {
         let line = format!(
             r#"{{"type":"result","subtype":"error_during_execution","uuid":"1","session_id":"s","is_error":true,"error":{{"message":"{message}"}}}}"#
@@ -277,7 +277,7 @@ fn qwen_fails() {
     }
     let said = r#"{"type":"assistant","uuid":"1","session_id":"s","message":{"content":[{"type":"text","text":"[API Error: 401 no]"}]}}"#;
     run(Agent::Qwen, &[said], "", 0)
-        .check(&["session s", "trouble Auth: [API Error: 401 no]"], Outcome::Auth);
+        .check(&["session s", "trouble Auth: [API Error: 401 no]"], LaneOutcome::Auth);
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn cursor_answers() {
     )
     .check(
         &["session s", "tool read", "text Fine.", "usage 124 (100) 36 (0)", "ended Fine."],
-        Outcome::Answered,
+        LaneOutcome::Answered,
     );
 }
 
@@ -307,11 +307,11 @@ fn cursor_fails_in_words() {
     let invalid = "⚠ Warning: The provided API key is invalid.";
     let trouble = format!("trouble Auth: {invalid}");
     let failed = format!("failed Auth: {invalid}");
-    run(Agent::Cursor, &[], invalid, 1).check(&[&trouble, &failed], Outcome::Auth);
+    run(Agent::Cursor, &[], invalid, 1).check(&[&trouble, &failed], LaneOutcome::Auth);
     run(Agent::Cursor, &[invalid], "", 1)
-        .check(&[&trouble, "failed Other: it ended with code 1"], Outcome::Failed);
+        .check(&[&trouble, "failed Other: it ended with code 1"], LaneOutcome::Failed);
     run(Agent::Cursor, &[], "Something broke", 1)
-        .check(&["failed Other: Something broke"], Outcome::Failed);
+        .check(&["failed Other: Something broke"], LaneOutcome::Failed);
 }
 
 // What a resumed session remembers is more than it was started with now.

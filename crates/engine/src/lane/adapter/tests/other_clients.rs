@@ -33,7 +33,7 @@ fn codex_answers() {
             "usage 2400 (2000) 84 (14)",
             "ended",
         ],
-        Outcome::Answered,
+        LaneOutcome::Answered,
     );
 }
 
@@ -50,39 +50,39 @@ fn codex_goes_on_after_an_error() {
         "",
         0,
     )
-    .check(&["trouble Other: Reconnecting... 1/5", "text Fine.", "ended"], Outcome::Answered);
+    .check(&["trouble Other: Reconnecting... 1/5", "text Fine.", "ended"], LaneOutcome::Answered);
 }
 
 #[test]
 fn codex_fails() {
     for (message, kind, comes_to) in [
-        ("unexpected status 401 Unauthorized: no, url: http://h/v1", "Auth", Outcome::Auth),
-        ("Missing environment variable: `OPENAI_API_KEY`.", "Auth", Outcome::Auth),
+        ("unexpected status 401 Unauthorized: no, url: http://h/v1", "Auth", LaneOutcome::Auth),
+        ("Missing environment variable: `OPENAI_API_KEY`.", "Auth", LaneOutcome::Auth),
         (
             "exceeded retry limit, last status: 429 Too Many Requests",
             "RateLimited",
-            Outcome::RateLimited,
+            LaneOutcome::RateLimited,
         ),
-        ("stream disconnected before completion", "Other", Outcome::Failed),
+        ("stream disconnected before completion", "Other", LaneOutcome::Failed),
     ] {
         let line = format!(r#"{{"type":"turn.failed","error":{{"message":"{message}"}}}}"#);
         let failed = format!("failed {kind}: {message}");
         run(Agent::Codex, &[&line], "", 1).check(&[&failed], comes_to);
     }
     run(Agent::Codex, &[r#"{"type":"turn.failed"}"#], "", 1)
-        .check(&["failed Other: the turn failed"], Outcome::Failed);
+        .check(&["failed Other: the turn failed"], LaneOutcome::Failed);
 }
 
 #[test]
 fn codex_complains_on_stderr() {
     let unknown = "error: unexpected argument '--nope' found";
     let trouble = format!("trouble RefusedFlags: {unknown}");
-    run(Agent::Codex, &[], unknown, 2).check(&[&trouble, &trouble], Outcome::RefusedFlags);
+    run(Agent::Codex, &[], unknown, 2).check(&[&trouble, &trouble], LaneOutcome::RefusedFlags);
     run(Agent::Codex, &[], "something else", 2)
-        .check(&["trouble RefusedFlags: something else"], Outcome::RefusedFlags);
+        .check(&["trouble RefusedFlags: something else"], LaneOutcome::RefusedFlags);
     let gone = "Error: thread/resume: thread/resume failed: no rollout found for thread id 0";
     let trouble = format!("trouble NoSession: {gone}");
-    run(Agent::Codex, &[], gone, 1).check(&[&trouble, &trouble], Outcome::ExitedEarly);
+    run(Agent::Codex, &[], gone, 1).check(&[&trouble, &trouble], LaneOutcome::ExitedEarly);
 }
 
 const GEMINI_INIT: &str = r#"{"type":"init","session_id":"s","model":"gemini-3-flash"}"#;
@@ -116,7 +116,7 @@ fn gemini_answers() {
             "model gemini-3.8-flash",
             "ended",
         ],
-        Outcome::Answered,
+        LaneOutcome::Answered,
     );
 }
 
@@ -125,13 +125,13 @@ fn what_is_said_to_gemini_ends_what_it_was_saying() {
     let said = r#"{"type":"message","role":"assistant","content":"Yes.","delta":true}"#;
     let heard = r#"{"type":"message","role":"user","content":"go on"}"#;
     run(Agent::Gemini, &[said, heard, said], "", 0)
-        .check(&["text Yes.", "text Yes."], Outcome::ExitedEarly);
+        .check(&["text Yes.", "text Yes."], LaneOutcome::ExitedEarly);
 }
 
 #[test]
 fn of_several_models_none_is_said_to_answer() {
     let line = r#"{"type":"result","status":"success","stats":{"models":{"a":{},"b":{}}}}"#;
-    run(Agent::Gemini, &[line], "", 0).check(&["ended"], Outcome::NoOutput);
+    run(Agent::Gemini, &[line], "", 0).check(&["ended"], LaneOutcome::NoOutput);
 }
 
 // Its code is the HTTP status, as far as eight bits hold it.
@@ -144,16 +144,16 @@ fn gemini_fails_by_words_and_code() {
             &[
                 r#"failed Auth: [API Error: {"error":{"message":"no","code":401,"status":"UNAUTHENTICATED"}}]"#,
             ][..],
-            Outcome::Auth,
+            LaneOutcome::Auth,
         ),
         (
             "[API Error: no]",
             173,
             &["failed Other: [API Error: no]", "failed RateLimited: [API Error: no]"],
-            Outcome::RateLimited,
+            LaneOutcome::RateLimited,
         ),
-        ("[API Error: no]", 144, &["failed Other: [API Error: no]"], Outcome::Failed),
-        ("[API Error: no]", 244, &["failed Other: [API Error: no]"], Outcome::Failed),
+        ("[API Error: no]", 144, &["failed Other: [API Error: no]"], LaneOutcome::Failed),
+        ("[API Error: no]", 244, &["failed Other: [API Error: no]"], LaneOutcome::Failed),
     ] {
         let line = format!(
             r#"{{"type":"result","status":"error","error":{{"type":"unknown","message":"{message}"}}}}"#
@@ -169,9 +169,9 @@ fn gemini_says_beforehand_what_it_ended_in() {
     let result = r#"{"type":"result","status":"error","stats":{}}"#;
     run(Agent::Gemini, &[trouble, result], "", 0).check(
         &["trouble Other: Model stream ended.", "failed Other: Model stream ended."],
-        Outcome::Failed,
+        LaneOutcome::Failed,
     );
-    run(Agent::Gemini, &[result], "", 0).check(&["failed Other: error"], Outcome::Failed);
+    run(Agent::Gemini, &[result], "", 0).check(&["failed Other: error"], LaneOutcome::Failed);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn gemini_complains_on_stderr() {
             r#"{"session_id":"s","error":{"type":"Error","message":"no","code":429}}"#,
             173,
             &["trouble RateLimited: no", "trouble RateLimited: no"][..],
-            Outcome::RateLimited,
+            LaneOutcome::RateLimited,
         ),
         (
             "Error resuming session: No previous sessions found for this project.",
@@ -190,14 +190,14 @@ fn gemini_complains_on_stderr() {
                 "trouble NoSession: Error resuming session: No previous sessions found for this project.",
                 "trouble NoSession: Error resuming session: No previous sessions found for this project.",
             ],
-            Outcome::ExitedEarly,
+            LaneOutcome::ExitedEarly,
         ),
-        ("no words", 41, &["trouble Auth: no words"], Outcome::Auth),
-        ("no words", 53, &["trouble OverBudget: no words"], Outcome::OverBudget),
-        ("no words", 145, &["trouble Auth: no words"], Outcome::Auth),
-        ("", 1, &["trouble Other: it ended with code 1"], Outcome::ExitedEarly),
+        ("no words", 41, &["trouble Auth: no words"], LaneOutcome::Auth),
+        ("no words", 53, &["trouble OverBudget: no words"], LaneOutcome::OverBudget),
+        ("no words", 145, &["trouble Auth: no words"], LaneOutcome::Auth),
+        ("", 1, &["trouble Other: it ended with code 1"], LaneOutcome::ExitedEarly),
         // Stopped, it exits as if all were well.
-        ("", 0, &[], Outcome::NoOutput),
+        ("", 0, &[], LaneOutcome::NoOutput),
     ] {
         run(Agent::Gemini, &[], stderr, code).check(expected, comes_to);
     }
@@ -206,7 +206,7 @@ fn gemini_complains_on_stderr() {
 #[test]
 fn gemini_was_speaking_when_it_ended() {
     let line = r#"{"type":"message","role":"assistant","content":"Half a","delta":true}"#;
-    run(Agent::Gemini, &[line], "", 0).check(&["text Half a"], Outcome::ExitedEarly);
+    run(Agent::Gemini, &[line], "", 0).check(&["text Half a"], LaneOutcome::ExitedEarly);
 }
 
 const STEP: &str = r#"{"type":"step_finish","sessionID":"s","part":{"reason":"stop","messageID":"m","tokens":{"total":1242,"input":200,"output":35,"reasoning":7,"cache":{"write":1,"read":1000}},"cost":0.000384}}"#;
@@ -225,7 +225,7 @@ fn opencodes_that_meet_are_told_from_those_that_fail() {
         ),
         ("Error: Unexpected error\n\nno", &["failed Other: Error: Unexpected error"]),
     ] {
-        run(Agent::Opencode, &[], stderr, 1).check(expected, Outcome::Failed);
+        run(Agent::Opencode, &[], stderr, 1).check(expected, LaneOutcome::Failed);
     }
 }
 
@@ -254,7 +254,7 @@ fn opencode_answers_with_its_exit() {
             "usage 2402 (2000) 84 (14) $768",
             "ended Quite\nfine.",
         ],
-        Outcome::Answered,
+        LaneOutcome::Answered,
     );
 }
 
@@ -264,24 +264,24 @@ fn opencode_fails() {
         (
             r#"{"name":"APIError","data":{"message":"no","statusCode":401,"isRetryable":false}}"#,
             "Auth: no",
-            Outcome::Auth,
+            LaneOutcome::Auth,
         ),
         (
             r#"{"name":"ProviderAuthError","data":{"message":"no","providerID":"x"}}"#,
             "Auth: no",
-            Outcome::Auth,
+            LaneOutcome::Auth,
         ),
         (
             r#"{"name":"APIError","data":{"message":"no","statusCode":429}}"#,
             "RateLimited: no",
-            Outcome::RateLimited,
+            LaneOutcome::RateLimited,
         ),
         (
             r#"{"name":"UnknownError","data":{"message":"Unexpected server error."}}"#,
             "Other: Unexpected server error.",
-            Outcome::Failed,
+            LaneOutcome::Failed,
         ),
-        (r#"{"name":"MessageAbortedError"}"#, "Other: MessageAbortedError", Outcome::Failed),
+        (r#"{"name":"MessageAbortedError"}"#, "Other: MessageAbortedError", LaneOutcome::Failed),
     ] {
         let line = format!(r#"{{"type":"error","sessionID":"s","error":{error}}}"#);
         let (trouble, failed) = (format!("trouble {expected}"), format!("failed {expected}"));
@@ -302,7 +302,7 @@ fn opencode_knows_no_such_session() {
                     "trouble NoSession: Error: Session not found",
                     "failed NoSession: Error: Session not found",
                 ],
-                Outcome::Failed,
+                LaneOutcome::Failed,
             );
     }
 }
@@ -313,8 +313,10 @@ fn opencode_gets_over_an_error() {
     let error = r#"{"type":"error","sessionID":"s","error":{"name":"APIError","data":{"message":"no","statusCode":429}}}"#;
     run(Agent::Opencode, &[error, text], "", 0).check(
         &["session s", "trouble RateLimited: no", "text Fine.", "ended Fine."],
-        Outcome::Answered,
+        LaneOutcome::Answered,
     );
-    run(Agent::Opencode, &[text], "", 1)
-        .check(&["session s", "text Fine.", "failed Other: it ended with code 1"], Outcome::Failed);
+    run(Agent::Opencode, &[text], "", 1).check(
+        &["session s", "text Fine.", "failed Other: it ended with code 1"],
+        LaneOutcome::Failed,
+    );
 }

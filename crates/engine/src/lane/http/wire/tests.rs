@@ -21,7 +21,7 @@ fn asked(api: Api, max_tokens: Option<u64>) -> Value {
     Value::Object(request(&Endpoint { api, url, key: None, max_tokens }, &ERRAND))
 }
 
-fn heard(api: Api, events: &[Value]) -> Vec<Event> {
+fn heard(api: Api, events: &[Value]) -> Vec<LaneEvent> {
     let mut listener = Listener::new(api);
     let mut heard: Vec<_> =
         events.iter().flat_map(|event| listener.event(&event.to_string())).collect();
@@ -29,26 +29,26 @@ fn heard(api: Api, events: &[Value]) -> Vec<Event> {
     heard
 }
 
-fn text(text: &str) -> Event {
-    Event::Text(text.to_owned())
+fn text(text: &str) -> LaneEvent {
+    LaneEvent::Text(text.to_owned())
 }
 
-fn model(name: &str) -> Event {
-    Event::Model(name.to_owned())
+fn model(name: &str) -> LaneEvent {
+    LaneEvent::Model(name.to_owned())
 }
 
-fn ended(answer: &str) -> Event {
-    Event::Ended(Ended { answer: Some(answer.to_owned()), failure: None })
+fn ended(answer: &str) -> LaneEvent {
+    LaneEvent::Ended(TurnEnd { answer: Some(answer.to_owned()), failure: None })
 }
 
-fn usage(input: u64, cached: u64, output: u64, reasoning: u64) -> Event {
-    Event::Usage(Usage { input, cached, output, reasoning, micro_dollars: None })
+fn usage(input: u64, cached: u64, output: u64, reasoning: u64) -> LaneEvent {
+    LaneEvent::Usage(Usage { input, cached, output, reasoning, micro_dollars: None })
 }
 
 /// Returns the kind and the words of the failure that a turn ended in.
-fn failed(events: &[Event]) -> Option<(FailureKind, &str)> {
+fn failed(events: &[LaneEvent]) -> Option<(FailureKind, &str)> {
     events.iter().find_map(|event| {
-        let Event::Ended(Ended { failure: Some(failure), .. }) = event else { return None };
+        let LaneEvent::Ended(TurnEnd { failure: Some(failure), .. }) = event else { return None };
         Some((failure.kind, failure.message.as_str()))
     })
 }
@@ -78,7 +78,8 @@ fn each_api_is_asked_in_its_own_words() {
 // What no model can have used is unknown; as nothing it would be free.
 #[test]
 fn what_cannot_be_is_not_counted() {
-    let has_usage = |events: Vec<Event>| events.iter().any(|it| matches!(it, Event::Usage(_)));
+    let has_usage =
+        |events: Vec<LaneEvent>| events.iter().any(|it| matches!(it, LaneEvent::Usage(_)));
     for (count, expected) in [
         (json!(3), true),
         (json!(-3), false),

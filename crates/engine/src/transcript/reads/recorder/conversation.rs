@@ -1,6 +1,6 @@
 //! What the client takes out of the conversation again.
 
-use convoke_domain::receipt::{Read, Reader};
+use convoke_domain::receipt::{FileReader, Read};
 
 use super::Recorder;
 use crate::transcript::reads::thread::Thread;
@@ -23,7 +23,7 @@ impl Recorder<'_> {
     pub(in super::super) fn forgets(&mut self, is_lost: impl Fn(&Place) -> bool) {
         self.step += 1;
         for (read, place) in self.reads.iter_mut().zip(&self.places) {
-            if read.by == Reader::Answerer && read.forgotten.is_none() && is_lost(place) {
+            if read.by == FileReader::Answerer && read.forgotten.is_none() && is_lost(place) {
                 read.forgotten = Some(self.step);
             }
         }

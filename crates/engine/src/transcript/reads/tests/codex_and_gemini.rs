@@ -16,13 +16,13 @@ fn codexs_outputs_tell_how_much_was_shown() {
     let cat = json!({"cmd": "cat a.md"});
     let head =
         |code: usize, text: &str| format!("Process exited with code {code}\nOutput:\n{text}");
-    let part = Standing::Part { lines: vec![], of: Some(3) };
+    let part = ReadState::Part { lines: vec![], of: Some(3) };
     for (arguments, printed, expected) in [
-        (cat.clone(), head(0, "1\n2\n3\n"), Standing::Whole),
+        (cat.clone(), head(0, "1\n2\n3\n"), ReadState::Whole),
         (
             cat.clone(),
             head(1, "cat: a.md: No such file or directory"),
-            Standing::NotRead { attempts: 1 },
+            ReadState::NotRead { attempts: 1 },
         ),
         (
             cat.clone(),
@@ -32,15 +32,15 @@ fn codexs_outputs_tell_how_much_was_shown() {
         (
             cat.clone(),
             "Process running with session ID 7\nOutput:\n1\n".to_owned(),
-            Standing::Unsure,
+            ReadState::Unsure,
         ),
-        (cat.clone(), "1\n2\n3\n".to_owned(), Standing::Whole),
-        (json!({"command": ["bash", "-lc", "cat a.md"]}), head(0, "1\n2\n3\n"), Standing::Whole),
-        (json!({"command": ["cat", "a.md"]}), head(0, "1\n2\n3\n"), Standing::Whole),
+        (cat.clone(), "1\n2\n3\n".to_owned(), ReadState::Whole),
+        (json!({"command": ["bash", "-lc", "cat a.md"]}), head(0, "1\n2\n3\n"), ReadState::Whole),
+        (json!({"command": ["cat", "a.md"]}), head(0, "1\n2\n3\n"), ReadState::Whole),
         (
             json!({"cmd": "cat a.md", "workdir": "/q"}),
             head(0, "x"),
-            Standing::OnlyNamesake { path: "/q/a.md".to_owned() },
+            ReadState::OnlyNamesake { path: "/q/a.md".to_owned() },
         ),
     ] {
         let session = session(Client::Codex, &[call(arguments.clone()), output(&printed)]);
@@ -59,22 +59,22 @@ fn what_comes_between_the_answer_and_the_end_of_a_turn_is_late() {
         "command": "cat a.md", "aggregated_output": "1\n2\n3\n", "exit_code": 0}});
     let ended = json!({"type": "turn.completed"});
     let lines = [said, ran, ended];
-    assert_eq!(standing(&session(Client::Codex, &lines)), Standing::OnlyAfterAnswer);
+    assert_eq!(standing(&session(Client::Codex, &lines)), ReadState::OnlyAfterAnswer);
     // Who is stopped before the end was still at work.
-    assert_eq!(standing(&session(Client::Codex, &lines[..2])), Standing::Whole);
+    assert_eq!(standing(&session(Client::Codex, &lines[..2])), ReadState::Whole);
 }
 
 #[test]
 fn geminis_lines_tell_how_much_was_shown() {
     let used = |given: &Value| json!({"type": "tool_use", "tool_id": "1", "tool_name": "read_file", "parameters": given});
     let result = |status: &str, output: &str| json!({"type": "tool_result", "tool_id": "1", "status": status, "output": output});
-    let part = |first, last| Standing::Part { lines: vec![span(first, last)], of: Some(3) };
+    let part = |first, last| ReadState::Part { lines: vec![span(first, last)], of: Some(3) };
     for (given, status, output, expected) in [
-        (json!({"file_path": "a.md"}), "success", "", Standing::Whole),
+        (json!({"file_path": "a.md"}), "success", "", ReadState::Whole),
         (json!({"file_path": "a.md"}), "success", "Read lines 1-2 of 3 from a.md", part(1, 2)),
         (json!({"file_path": "a.md", "offset": 1, "limit": 1}), "success", "", part(2, 2)),
         (json!({"file_path": "a.md", "start_line": 2, "end_line": 2}), "success", "", part(2, 2)),
-        (json!({"file_path": "a.md"}), "error", "", Standing::NotRead { attempts: 1 }),
+        (json!({"file_path": "a.md"}), "error", "", ReadState::NotRead { attempts: 1 }),
     ] {
         let session = session(Client::Gemini, &[used(&given), result(status, output)]);
         assert_eq!(standing(&session), expected, "{given} {output}");
@@ -90,9 +90,9 @@ fn geminis_messages_are_not_answered_twice() {
     let late = json!({"id": "4", "type": "gemini", "content": "", "toolCalls": [call]});
     let all = json!({"$set": {"messages": [answer, asked, late]}});
     let lines = [answer, asked, late, all];
-    assert_eq!(standing(&session(Client::Gemini, &lines)), Standing::OnlyAfterAnswer);
+    assert_eq!(standing(&session(Client::Gemini, &lines)), ReadState::OnlyAfterAnswer);
     // A record may begin with all that there was.
-    assert_eq!(standing(&session(Client::Gemini, &lines[2..])), Standing::Whole);
+    assert_eq!(standing(&session(Client::Gemini, &lines[2..])), ReadState::Whole);
 }
 
 #[test]
