@@ -44,8 +44,11 @@ pub const FOR_BENCHES: [Needed; 5] = [
 
 /// Installs whatever is missing.
 pub fn install(needed: &[Needed]) -> Result<(), Error> {
-    let missing: Vec<_> =
-        needed.iter().filter(|it| !is_there(it.program)).map(|it| it.package).collect();
+    let missing: Vec<_> = needed
+        .iter()
+        .filter(|package| !is_there(package.program))
+        .map(|package| package.package)
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }

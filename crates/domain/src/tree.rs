@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_warning_names_what_changed() {
-        let paths = |count: usize| (0..count).map(|it| it.to_string()).collect();
+        let paths = |count: usize| (0..count).map(|number| number.to_string()).collect();
         let said = |verdict: TreeVerdict| verdict.warning("codex");
         assert_eq!(said(TreeVerdict::CLEAN), None);
         assert_eq!(said(TreeVerdict::unknown(DirtyReason::NotARepository)), None);

@@ -72,7 +72,7 @@ pub struct Tried {
 
 /// Tells whether sessions of a client may be resumed: the version that is installed has passed.
 pub fn is_open(tried: Option<&Tried>, version: Option<&str>) -> bool {
-    tried.is_some_and(|it| it.reason.is_none() && it.version.as_deref() == version)
+    tried.is_some_and(|attempt| attempt.reason.is_none() && attempt.version.as_deref() == version)
 }
 
 /// Returns the first check that failed, with why: `V3: …`. Passing is `None`.

@@ -89,7 +89,8 @@ const FIX: &str = "Fix the following review issues:";
 
 /// Joins the sections that are there.
 pub(super) fn join(sections: Vec<Option<String>>) -> String {
-    let trimmed = sections.into_iter().flatten().map(|it| it.trim_matches('\n').to_owned());
+    let trimmed =
+        sections.into_iter().flatten().map(|section| section.trim_matches('\n').to_owned());
     let kept: Vec<_> = trimmed.filter(|section| !section.is_empty()).collect();
     kept.join("\n\n") + "\n"
 }
@@ -221,8 +222,10 @@ mod tests {
         let roles = Roles::default();
         let role = roles.find(&RoleName::parse(name).unwrap()).unwrap();
         let reads = role.reads(profile);
-        let references: Vec<_> =
-            reads.iter().map(|it| Reference::resolve(it, FEATURE, &Prd::None)).collect();
+        let references: Vec<_> = reads
+            .iter()
+            .map(|artifact| Reference::resolve(artifact, FEATURE, &Prd::None))
+            .collect();
         let Given { target, files, outcome, next_phase, iteration, returns } = given;
         prompt(&PromptParts {
             role,

@@ -78,7 +78,7 @@ mod tests {
     const FEATURE: &str = "/repo/docs/features/031-example";
 
     fn rendered(artifacts: &[FeatureArtifact], prd: &Prd, noun: Noun) -> String {
-        let resolved = artifacts.iter().map(|it| Reference::resolve(it, FEATURE, prd));
+        let resolved = artifacts.iter().map(|artifact| Reference::resolve(artifact, FEATURE, prd));
         block(&resolved.collect::<Vec<_>>(), noun)
     }
 

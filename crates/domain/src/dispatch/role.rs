@@ -328,7 +328,8 @@ implement/implementer work prd,spec,design,plan,tasks -"
     // D-4: only what is dispatched with the block is a role here.
     #[test]
     fn other_agents_are_no_roles() {
-        let names: Vec<_> = Roles::default().all().iter().map(|it| it.name.to_string()).collect();
+        let names: Vec<_> =
+            Roles::default().all().iter().map(|role| role.name.to_string()).collect();
         assert_eq!(names.len(), 14);
         for name in ["design/codebase-explorer", "brainstorm/prd-reviewer"] {
             assert!(!names.contains(&name.to_owned()), "{name}");

@@ -97,7 +97,7 @@ mod tests {
                 prop_assert!(of_run.input <= said.input && of_run.output <= said.output);
                 prop_assert!(of_run.cached <= said.cached && of_run.reasoning <= said.reasoning);
                 prop_assert!(of_run.micro_dollars <= said.micro_dollars);
-                let began_anew = before.is_some_and(|it| said.input < it.input);
+                let began_anew = before.is_some_and(|earlier| said.input < earlier.input);
                 prop_assert!(!began_anew || of_run.input == said.input);
             }
         }

@@ -211,7 +211,7 @@ impl Sum {
     /// Counts one lane.
     pub fn of(entry: &LaneEntry) -> Self {
         let (spent, ran) = (entry.spent(), !entry.never_ran());
-        let is_unpriced = spent.is_some_and(|it| it.micro_dollars.is_none());
+        let is_unpriced = spent.is_some_and(|usage| usage.micro_dollars.is_none());
         Self {
             lanes: 1,
             uncounted: u64::from(ran && spent.is_none()),

@@ -243,7 +243,7 @@ mod tests {
         ) {
             let spans: Vec<Span> =
                 spans.iter().map(|(first, more)| Span { first: *first, last: first + more }).collect();
-            let holds = |spans: &[Span]| spans.iter().any(|it| (it.first..=it.last).contains(&line));
+            let holds = |spans: &[Span]| spans.iter().any(|span| (span.first..=span.last).contains(&line));
             prop_assert_eq!(holds(&spans), holds(&merged(&spans)));
         }
     }

@@ -720,7 +720,7 @@ The spec review passed. You should:
         let first = (1..full.cost.tenths() / 10)
             .rev()
             .map(|budget| rendered(&facts, budget))
-            .find(|it| it.steps.contains(&ShorteningStep::PlanTask))
+            .find(|woken| woken.steps.contains(&ShorteningStep::PlanTask))
             .unwrap();
         assert_eq!(first.text.matches("@a: \"message").count(), 3, "down to three, not further");
     }
@@ -732,9 +732,9 @@ The spec review passed. You should:
         let facts = WakeFacts { fit: Fit::Seed, ..long_facts(&roots) };
         let full = rendered(&facts, 8000).cost.tenths() / 10;
         let texts: Vec<_> = (1..full).map(|budget| rendered(&facts, budget)).collect();
-        assert!(texts.iter().any(|it| it.text.contains("> omitted sections: Example\n")));
-        assert!(texts.iter().any(|it| {
-            it.text.contains("> truncated: subagent-driven-development at char_offset=9\n")
+        assert!(texts.iter().any(|woken| woken.text.contains("> omitted sections: Example\n")));
+        assert!(texts.iter().any(|woken| {
+            woken.text.contains("> truncated: subagent-driven-development at char_offset=9\n")
         }));
         assert!(texts[0].over_budget && texts[0].text.contains("char_offset=0\n"));
     }
