@@ -88,13 +88,21 @@ impl RunState {
         }
     }
 
-    /// Returns how a run stands that was left so, by whether somebody works on it now. Whoever is
-    /// killed cannot write down that it stopped.
+    /// Returns the state of a run that was recorded so, while a process works on it.
     #[must_use]
-    pub const fn seen(self, is_worked_on: bool) -> Self {
+    pub const fn while_worked_on(self) -> Self {
         match self {
             Self::Ended | Self::Refused => self,
-            Self::Running | Self::Stopped if is_worked_on => Self::Running,
+            Self::Running | Self::Stopped => Self::Running,
+        }
+    }
+
+    /// Returns the state of a run that was recorded so and that no process works on. A process that
+    /// is killed cannot record that it stopped.
+    #[must_use]
+    pub const fn without_worker(self) -> Self {
+        match self {
+            Self::Ended | Self::Refused => self,
             Self::Running | Self::Stopped => Self::Stopped,
         }
     }
@@ -133,9 +141,10 @@ mod tests {
     #[test]
     fn only_what_somebody_works_on_is_running() {
         use RunState::{Ended, Refused, Running, Stopped};
-        let seen = |is_worked_on| RunState::ALL.map(|state| state.seen(is_worked_on));
-        assert_eq!(seen(true), [Running, Ended, Refused, Running]);
-        assert_eq!(seen(false), [Stopped, Ended, Refused, Stopped]);
+        let worked_on = RunState::ALL.map(RunState::while_worked_on);
+        assert_eq!(worked_on, [Running, Ended, Refused, Running]);
+        let left = RunState::ALL.map(RunState::without_worker);
+        assert_eq!(left, [Stopped, Ended, Refused, Stopped]);
     }
 
     proptest! {

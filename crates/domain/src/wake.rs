@@ -76,14 +76,24 @@ impl WakeMode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Returns how much an agent is told that was woken before or not, and lost its memory since
-    /// or not.
-    pub const fn extent(self, woken_before: bool, compacted: bool) -> Extent {
-        match self {
-            Self::V0 if woken_before && !compacted => Extent::News,
-            Self::Seed | Self::V0 => Extent::Everything,
+    /// Returns how much an agent with this memory is told.
+    pub const fn extent(self, memory: WakeMemory) -> Extent {
+        match (self, memory) {
+            (Self::V0, WakeMemory::Kept) => Extent::News,
+            (Self::V0, WakeMemory::Empty) | (Self::Seed, WakeMemory::Kept | WakeMemory::Empty) => {
+                Extent::Everything
+            }
         }
     }
+}
+
+/// Whether an agent remembers its last wake-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WakeMemory {
+    /// It was woken before, and its conversation was not compacted since.
+    Kept,
+    /// It was never woken, or its conversation was compacted since.
+    Empty,
 }
 
 /// How much of a wake-up is told.
@@ -232,14 +242,13 @@ mod tests {
     // W-24
     #[test]
     fn only_an_agent_that_remembers_is_told_only_the_news() {
-        for (mode, woken_before, compacted, expected) in [
-            (WakeMode::Seed, false, false, Extent::Everything),
-            (WakeMode::Seed, true, false, Extent::Everything),
-            (WakeMode::V0, false, false, Extent::Everything),
-            (WakeMode::V0, true, true, Extent::Everything),
-            (WakeMode::V0, true, false, Extent::News),
+        for (mode, memory, expected) in [
+            (WakeMode::Seed, WakeMemory::Empty, Extent::Everything),
+            (WakeMode::Seed, WakeMemory::Kept, Extent::Everything),
+            (WakeMode::V0, WakeMemory::Empty, Extent::Everything),
+            (WakeMode::V0, WakeMemory::Kept, Extent::News),
         ] {
-            assert_eq!(mode.extent(woken_before, compacted), expected, "{mode:?} {woken_before}");
+            assert_eq!(mode.extent(memory), expected, "{mode:?} {memory:?}");
         }
     }
 }

@@ -191,9 +191,12 @@ impl RunsArgs {
             .map(|run| {
                 let end = Conclusion::of(store, run)?;
                 let state = if end.is_open { RunState::Stopped } else { run.state };
+                let is_worked_on = worked_on.contains(&run.id);
+                let state =
+                    if is_worked_on { state.while_worked_on() } else { state.without_worker() };
                 Ok(RunReport {
                     run: run.id.to_string(),
-                    state: state.seen(worked_on.contains(&run.id)).name(),
+                    state: state.name(),
                     degraded: end.warnings.map(|count| count > 0),
                     warnings: end.warnings,
                     undecided: end.undecided,
@@ -256,7 +259,8 @@ impl ShowArgs {
             return artifact(&known, name, app.format, output);
         }
         let lanes = known.facts.ended();
-        let state = known.run.state.seen(worked_on(app).contains(&known.run.id));
+        let (state, is_worked_on) = (known.run.state, worked_on(app).contains(&known.run.id));
+        let state = if is_worked_on { state.while_worked_on() } else { state.without_worker() };
         match app.format {
             Format::Json => output.json(&ShowReport {
                 run: known.run.id.as_str(),
