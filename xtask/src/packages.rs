@@ -5,9 +5,9 @@ use crate::{Error, say};
 
 /// A program and the package that brings it.
 pub struct Needed {
-    /// The program.
+    /// The command that is looked for in `PATH`.
     pub program: &'static str,
-    /// Its package.
+    /// The Debian package that installs it.
     pub package: &'static str,
 }
 

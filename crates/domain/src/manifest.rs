@@ -24,7 +24,7 @@ const VERSION: &str = "1";
 /// A file that a manifest names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ManifestArtifact {
-    /// The plan.
+    /// The plan that the run ended with.
     Plan,
     /// How the reviewers' findings were voted on.
     Tally,

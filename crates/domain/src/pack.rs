@@ -54,7 +54,7 @@ pub enum Importance {
 /// A text that asks for a place.
 #[derive(Debug, Clone, Copy)]
 pub struct Item<'a> {
-    /// The text.
+    /// The whole text, before packing cuts or drops it.
     pub text: Text<'a>,
     /// What all of it costs.
     pub cost: Tokens,

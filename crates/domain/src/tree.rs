@@ -59,13 +59,13 @@ pub enum DirtyReason {
     TrackedWriteFailed,
     /// The list of new files could not be written.
     UntrackedWriteFailed,
-    /// Nobody said how to look.
+    /// A request has no `--mode`.
     ModeMissing,
-    /// The same, with the flag there.
+    /// A request names `--mode` without a value.
     ModeMissingValue,
-    /// A flag without its value.
+    /// A request names `--baseline` without a value.
     BaselineMissingValue,
-    /// The same.
+    /// A request names `--sidecar` without a value.
     SidecarMissingValue,
     /// Comparing needs something to compare with.
     BaselineRequired,

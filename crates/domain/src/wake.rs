@@ -175,7 +175,7 @@ pub enum PlanText<'a> {
     Found {
         /// Its path, as stored.
         file: &'a str,
-        /// Its text.
+        /// Its opening and tasks, borrowed from the file's text.
         plan: ParsedPlan<'a>,
     },
     /// There is no such file.
@@ -207,15 +207,15 @@ pub struct NewMessage {
 pub struct WakeFacts<'a> {
     /// Who wakes.
     pub reader: AgentName,
-    /// As what.
+    /// Whether the agent works on a task of its own or leads the others.
     pub profile: WakeProfile,
-    /// In which order.
+    /// The order of the sections.
     pub order: Order,
     /// What gives way.
     pub fit: Fit,
     /// The skill to work by.
     pub skill: SkillText,
-    /// The task list.
+    /// The tasks of the active plan; `None` without a plan.
     pub outline: Option<Outline<'a>>,
     /// The same list with titles that are cut short.
     pub short_outline: Option<Outline<'a>>,

@@ -72,7 +72,7 @@ pub struct PasteHit {
     pub line: usize,
     /// What it looks like.
     pub patterns: Vec<Pattern>,
-    /// The line.
+    /// The line without the spaces around it.
     pub text: String,
     /// Why it is allowed; `None` if it is not.
     pub allowed: Option<&'static str>,

@@ -60,13 +60,13 @@ pub struct Trial<'a> {
 /// What came of the last try of a client, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
-    /// The client.
+    /// The client's name, such as `claude`.
     pub client: String,
     /// Its version, if it says one.
     pub version: Option<String>,
     /// Why it failed; `None` if it passed.
     pub reason: Option<String>,
-    /// When.
+    /// When the client was tried.
     pub at: Timestamp,
 }
 

@@ -72,7 +72,7 @@ fn role(text: &str) -> Option<(&str, &str)> {
 pub struct LoggedRound<'a> {
     /// What precedes the number, if anything: the stage.
     pub stage: Option<&'a str>,
-    /// Which round.
+    /// The round, as its heading numbers it.
     pub iteration: u32,
     /// When, as written; empty if nobody wrote it.
     pub at: &'a str,

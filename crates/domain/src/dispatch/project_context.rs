@@ -9,7 +9,7 @@ const MOST: Tokens = Tokens::whole(500);
 /// A feature that this one depends on, and how it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
-    /// Its name.
+    /// The folder name of the other feature.
     pub feature: String,
     /// Its status, as its own notes say.
     pub status: Option<String>,

@@ -38,7 +38,7 @@ pub struct Iteration<'a> {
 pub struct PromptParts<'a> {
     /// Whom it is for.
     pub role: &'a DispatchRole,
-    /// In which order.
+    /// Decides order and membership of sections.
     pub profile: PromptProfile,
     /// What the role is asked, and by which measure.
     pub rubric: &'a str,
@@ -52,7 +52,7 @@ pub struct PromptParts<'a> {
     pub outcome: Option<&'a str>,
     /// What the next phase expects, for a phase's reviewer.
     pub next_phase: Option<&'a str>,
-    /// Which round.
+    /// The round, and what the rounds before it left to fix.
     pub iteration: Iteration<'a>,
     /// How to answer.
     pub returns: &'a str,
@@ -164,7 +164,7 @@ pub struct ReviewerOutcome<'a> {
     pub approved: bool,
     /// In which round.
     pub iteration: u32,
-    /// Of how many.
+    /// The last round that there could be.
     pub max: u32,
     /// What is left.
     pub issues: &'a [Issue],

@@ -18,7 +18,7 @@ pub enum Prd {
 /// One line of the block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// The artifact.
+    /// The document that the line demands.
     pub artifact: FeatureArtifact,
     /// Its absolute path; `None` for a PRD that does not exist.
     pub path: Option<String>,

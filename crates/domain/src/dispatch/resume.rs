@@ -141,14 +141,14 @@ impl Fresh {
 pub enum ResumeDecision {
     /// A full prompt.
     Fresh {
-        /// Why.
+        /// Why the session is not resumed.
         reason: Fresh,
         /// What goes into the review history, behind the role and the round.
         log: Option<String>,
     },
     /// A delta, into this session.
     Resume {
-        /// The session.
+        /// The client's id of the session to resume.
         agent_id: String,
     },
 }

@@ -52,7 +52,7 @@ pub struct Issue {
     pub category: Option<String>,
     /// What is wrong.
     pub description: String,
-    /// Where.
+    /// The place in the artifact, in the reviewer's words.
     pub location: Option<String>,
     /// What would be better.
     pub suggestion: Option<String>,

@@ -25,7 +25,7 @@ pub struct Answer {
 pub enum ReviewStep {
     /// These reviewers are asked.
     Review {
-        /// The round.
+        /// The round they answer in, from one.
         iteration: u32,
         /// Whether it is the final one.
         is_final: bool,
@@ -34,7 +34,7 @@ pub enum ReviewStep {
     },
     /// What was found in this round is fixed.
     Fix {
-        /// The round.
+        /// The round that failed, from one.
         after: u32,
     },
     /// It is over.
@@ -106,7 +106,7 @@ impl Stop {
 /// A round after which the loop went on to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fixed {
-    /// The round.
+    /// The round that failed, from one.
     pub after: u32,
     /// Who was to fix what it found.
     pub by: FixedBy,

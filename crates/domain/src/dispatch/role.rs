@@ -13,7 +13,7 @@ use super::pattern::PathPattern;
 pub struct RoleName {
     /// The command that dispatches it.
     pub command: String,
-    /// The role.
+    /// The role, unique within its command.
     pub role: String,
 }
 
@@ -154,7 +154,7 @@ impl PromptProfile {
 /// One role with everything its prompts depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DispatchRole {
-    /// Its name.
+    /// Unique among all roles; configuration replaces a role by this name.
     pub name: RoleName,
     /// What it must read, in order, beside its target.
     pub reads: Vec<FeatureArtifact>,
@@ -227,7 +227,7 @@ impl Roles {
     }
 }
 
-/// The original maps.
+/// Returns the roles of the original workflow, which configuration extends.
 fn built_in() -> Vec<DispatchRole> {
     use FeatureArtifact as A;
     let phases: [(&str, &str, A, &[A]); 4] = [

@@ -50,7 +50,7 @@ pub struct Frame {
 /// What one dispatch costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Its prompt.
+    /// The prompt alone, estimated from its characters.
     pub prompt: Tokens,
     /// Its prompt, and every file that the agent must read.
     pub total: Tokens,

@@ -9,7 +9,7 @@ use crate::markdown::{bare, lines};
 pub struct ListedTask<'a> {
     /// Its number: `1` or `2.3`.
     pub number: &'a str,
-    /// Its words.
+    /// The words of its heading behind the number.
     pub title: &'a str,
     /// Everything from its heading to the next of the same level or a higher one.
     pub body: &'a str,

@@ -14,9 +14,9 @@ pub enum CounterScope {
 /// What a client's counters count when a session is resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageScope {
-    /// Its tokens.
+    /// What the token counters count.
     pub tokens: CounterScope,
-    /// Its money.
+    /// What the price counts.
     pub money: CounterScope,
 }
 

@@ -24,7 +24,7 @@ pub struct NamedPlaces {
 /// Where a ledger is, if it is anywhere, and what is to be said about that.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundLedger {
-    /// The file.
+    /// The ledger's file; `None` if no place is allowed.
     pub path: Option<PathBuf>,
     /// What was not as it should be.
     pub warnings: Vec<String>,

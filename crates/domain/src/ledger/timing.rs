@@ -69,7 +69,7 @@ impl WorkEnding {
 /// What an agent did for a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimedTask {
-    /// The agent.
+    /// The agent by its short name, such as `codex`.
     pub vendor: String,
     /// The kind of work.
     pub kind: String,

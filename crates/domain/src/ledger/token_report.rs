@@ -10,7 +10,7 @@ use super::{VENDORS, cell};
 /// What the host used at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostUse {
-    /// When.
+    /// When the host reported them; it decides the step they count for.
     pub at: Timestamp,
     /// How much; the total is not looked at.
     pub counts: TokenCounts,

@@ -39,9 +39,9 @@ impl TokenCounts {
 /// What an agent used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use {
-    /// The agent.
+    /// The agent by its short name, such as `codex`.
     pub vendor: String,
-    /// How much.
+    /// Tokens, as reported in the `KEY=VALUE` words of the row.
     pub counts: TokenCounts,
     /// Where the numbers come from, in a word.
     pub raw: String,

@@ -6,9 +6,9 @@ use super::{Contents, Lines, Read, ReadState, Seen, ShownText};
 /// Lines of a file, both ends included; they count from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
-    /// The first line.
+    /// First line of the span, from one.
     pub first: usize,
-    /// The last line.
+    /// Last line of the span, included in it; never before `first`.
     pub last: usize,
 }
 

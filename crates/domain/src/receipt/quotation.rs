@@ -26,7 +26,7 @@ pub struct QuotableFile<'a> {
 /// A quotation, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quotation {
-    /// The quoted words.
+    /// The quoted words, without their quotation marks.
     pub text: String,
     /// The name of the file they are said to be from.
     pub source: String,

@@ -58,7 +58,7 @@ impl WakeLimits {
 pub enum PlanForm {
     /// The current task's heading and files.
     HeadingAndFiles,
-    /// The current task.
+    /// The whole section of the current task, without the plan's opening.
     Task,
     /// The opening and the current task.
     Full,
@@ -218,7 +218,7 @@ impl ShorteningStep {
 /// A wake-up that is ready to be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WakeUp {
-    /// The text.
+    /// What the agent's client is handed, shortened by `steps`.
     pub text: String,
     /// What it costs.
     pub cost: Tokens,
