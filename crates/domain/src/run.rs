@@ -1,5 +1,6 @@
 //! Runs: what they are called, and how they stand.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use jiff::Timestamp;
@@ -88,21 +89,13 @@ impl RunState {
         }
     }
 
-    /// Returns the state of a run that was recorded so, while a process works on it.
+    /// Returns the state now of a run that was recorded so. `worked_on` are the runs that a process
+    /// works on: one that is killed cannot record that it stopped.
     #[must_use]
-    pub const fn while_worked_on(self) -> Self {
+    pub fn seen(self, run: &RunId, worked_on: &HashSet<RunId>) -> Self {
         match self {
             Self::Ended | Self::Refused => self,
-            Self::Running | Self::Stopped => Self::Running,
-        }
-    }
-
-    /// Returns the state of a run that was recorded so and that no process works on. A process that
-    /// is killed cannot record that it stopped.
-    #[must_use]
-    pub const fn without_worker(self) -> Self {
-        match self {
-            Self::Ended | Self::Refused => self,
+            Self::Running | Self::Stopped if worked_on.contains(run) => Self::Running,
             Self::Running | Self::Stopped => Self::Stopped,
         }
     }
@@ -141,10 +134,12 @@ mod tests {
     #[test]
     fn only_what_somebody_works_on_is_running() {
         use RunState::{Ended, Refused, Running, Stopped};
-        let worked_on = RunState::ALL.map(RunState::while_worked_on);
-        assert_eq!(worked_on, [Running, Ended, Refused, Running]);
-        let left = RunState::ALL.map(RunState::without_worker);
-        assert_eq!(left, [Stopped, Ended, Refused, Stopped]);
+        let [run, other] = ["a", "b"].map(|id| RunId::parse(id).unwrap());
+        let seen = |worked_on: &RunId| {
+            RunState::ALL.map(|state| state.seen(&run, &HashSet::from([worked_on.clone()])))
+        };
+        assert_eq!(seen(&run), [Running, Ended, Refused, Running]);
+        assert_eq!(seen(&other), [Stopped, Ended, Refused, Stopped]);
     }
 
     proptest! {

@@ -191,12 +191,9 @@ impl RunsArgs {
             .map(|run| {
                 let end = Conclusion::of(store, run)?;
                 let state = if end.is_open { RunState::Stopped } else { run.state };
-                let is_worked_on = worked_on.contains(&run.id);
-                let state =
-                    if is_worked_on { state.while_worked_on() } else { state.without_worker() };
                 Ok(RunReport {
                     run: run.id.to_string(),
-                    state: state.name(),
+                    state: state.seen(&run.id, &worked_on).name(),
                     degraded: end.warnings.map(|count| count > 0),
                     warnings: end.warnings,
                     undecided: end.undecided,
@@ -259,8 +256,7 @@ impl ShowArgs {
             return artifact(&known, name, app.format, output);
         }
         let lanes = known.facts.ended();
-        let (state, is_worked_on) = (known.run.state, worked_on(app).contains(&known.run.id));
-        let state = if is_worked_on { state.while_worked_on() } else { state.without_worker() };
+        let state = known.run.state.seen(&known.run.id, &worked_on(app));
         match app.format {
             Format::Json => output.json(&ShowReport {
                 run: known.run.id.as_str(),

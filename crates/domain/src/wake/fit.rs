@@ -313,7 +313,7 @@ impl Fitting<'_> {
             ShorteningStep::ShortTitles => self.shape.short_titles = true,
             ShorteningStep::SkillCut => self.cut_skill(),
             ShorteningStep::NearTasks if self.has_long_list() => {
-                self.shape.tasks = TaskForm::Near(AROUND)
+                self.shape.tasks = TaskForm::Near(AROUND);
             }
             ShorteningStep::FewTasks if self.is_skill_crowded_out() => {
                 self.shape.tasks = TaskForm::Near(FEW);
@@ -426,7 +426,7 @@ impl Fitting<'_> {
         }
         self.try_back(&[ShorteningStep::SkillDiagrams], |shape| shape.level.diagrams = true);
         self.try_back(&[ShorteningStep::SkillExplanations], |shape| {
-            shape.level.explanations = true
+            shape.level.explanations = true;
         });
         self.try_back(&[ShorteningStep::ShortTitles], |shape| shape.short_titles = false);
         while self.shape.activity < whole.activity {
