@@ -14,7 +14,7 @@ pub mod settings;
 
 use crate::cut::Cut;
 use crate::finding::{FileFinding, Unreadable};
-use crate::pack::{Importance, Item, PackOutcome, Why, pack};
+use crate::pack::{DropReason, Importance, PackItem, PackOutcome, pack};
 use crate::scaffold::is_scaffold;
 use crate::text::Text;
 use crate::token::{Tokenizer, Tokens};
@@ -49,7 +49,7 @@ pub enum DocumentOutcome<'a> {
     /// Everything before the cut is in the block.
     Cut(Text<'a>, Cut),
     /// It had to give way.
-    Dropped(Text<'a>, Why),
+    Dropped(Text<'a>, DropReason),
 }
 
 /// One name of the priority list and what became of its document.
@@ -154,7 +154,7 @@ fn decide<'a>(
             } else {
                 Importance::Ordinary
             };
-            Some(Item { text, cost: entry.cost, standing })
+            Some(PackItem { text, cost: entry.cost, standing })
         })
         .collect();
     let verdicts = pack(&items, settings.budget, settings.policy, tokenizer);

@@ -53,7 +53,7 @@ pub enum Importance {
 
 /// A text that asks for a place.
 #[derive(Debug, Clone, Copy)]
-pub struct Item<'a> {
+pub struct PackItem<'a> {
     /// The whole text, before packing cuts or drops it.
     pub text: Text<'a>,
     /// What all of it costs.
@@ -70,12 +70,12 @@ pub enum PackOutcome {
     /// Everything before the cut is in.
     Cut(Cut),
     /// None of it is in.
-    Dropped(Why),
+    Dropped(DropReason),
 }
 
 /// Why a text was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum DropReason {
     /// The budget was exceeded and this was the least important text left.
     OverBudget,
     /// There was some room, but no section border in it.
@@ -84,7 +84,7 @@ pub enum Why {
     AfterCut,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for DropReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OverBudget => "over budget, and the least important left",
@@ -96,7 +96,7 @@ impl fmt::Display for Why {
 
 /// Decides about every item; the verdicts come in the order of the items.
 pub fn pack(
-    items: &[Item<'_>],
+    items: &[PackItem<'_>],
     budget: Budget,
     policy: PackPolicy,
     tokenizer: &dyn Tokenizer,
@@ -115,7 +115,7 @@ pub fn pack(
 }
 
 struct Packing<'a> {
-    items: &'a [Item<'a>],
+    items: &'a [PackItem<'a>],
     budget: Tokens,
     tokenizer: &'a dyn Tokenizer,
     verdicts: Vec<PackOutcome>,
@@ -128,7 +128,7 @@ impl Packing<'_> {
             if policy == PackPolicy::Contract && self.is_worth_cutting(lowest) {
                 return;
             }
-            self.verdicts[lowest] = PackOutcome::Dropped(Why::OverBudget);
+            self.verdicts[lowest] = PackOutcome::Dropped(DropReason::OverBudget);
         }
     }
 
@@ -151,7 +151,7 @@ impl Packing<'_> {
             let item = &self.items[index];
             let room = self.budget.less(used).less(self.reserved_after(index));
             self.verdicts[index] = if full && !self.is_protected(index) {
-                PackOutcome::Dropped(Why::AfterCut)
+                PackOutcome::Dropped(DropReason::AfterCut)
             } else if item.cost <= room {
                 used += item.cost;
                 PackOutcome::Whole
@@ -160,7 +160,7 @@ impl Packing<'_> {
                 PackOutcome::Cut(cut)
             } else {
                 full = true;
-                PackOutcome::Dropped(Why::NoBorder)
+                PackOutcome::Dropped(DropReason::NoBorder)
             };
         }
     }
@@ -222,7 +222,7 @@ mod tests {
     ) -> (String, String) {
         let texts: Vec<_> = texts.iter().map(|text| Text::new(text)).collect();
         let items: Vec<_> = (0..texts.len())
-            .map(|i| Item {
+            .map(|i| PackItem {
                 text: texts[i],
                 cost: Estimate.count(texts[i]),
                 standing: match i {

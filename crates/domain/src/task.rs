@@ -62,7 +62,7 @@ impl TaskStatus {
 
 /// How a task stands when the agent on it is looked at too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum TaskState {
     /// As its status says.
     Stored(TaskStatus),
     /// Open, and its agent waits for something.
@@ -75,7 +75,7 @@ pub enum State {
     Cancelled,
 }
 
-impl State {
+impl TaskState {
     /// Derives the state: closed is closed, otherwise the agent's trouble is the task's.
     pub const fn of(status: TaskStatus, agent: Option<AgentStatus>) -> Self {
         match (status, agent) {
@@ -260,7 +260,7 @@ mod tests {
             (TaskStatus::Skipped, Some(AgentStatus::Blocked), "skipped"),
         ];
         for (status, agent, words) in cases {
-            assert_eq!(State::of(status, agent).words(), words, "{status:?} {agent:?}");
+            assert_eq!(TaskState::of(status, agent).words(), words, "{status:?} {agent:?}");
         }
     }
 
@@ -282,7 +282,7 @@ mod tests {
             [("a", "pending"), ("b", "failed"), ("c", "pending"), ("-", "pending")]
         {
             let task = fixture::task(&format!("1 - 1 {holder} pending x"));
-            assert_eq!(State::among(&agents, &task).words(), words, "{holder}");
+            assert_eq!(TaskState::among(&agents, &task).words(), words, "{holder}");
         }
     }
 

@@ -13,7 +13,7 @@ pub mod next_step;
 
 use std::sync::Arc;
 
-use self::deeds::Known;
+use self::deeds::KnownDeeds;
 use crate::message::ActivityLine;
 use crate::pin::Pin;
 use crate::plan::ParsedPlan;
@@ -77,11 +77,11 @@ impl WakeMode {
     }
 
     /// Returns how much an agent with this memory is told.
-    pub const fn extent(self, memory: WakeMemory) -> Extent {
+    pub const fn extent(self, memory: WakeMemory) -> WakeExtent {
         match (self, memory) {
-            (Self::V0, WakeMemory::Kept) => Extent::News,
+            (Self::V0, WakeMemory::Kept) => WakeExtent::News,
             (Self::V0, WakeMemory::Empty) | (Self::Seed, WakeMemory::Kept | WakeMemory::Empty) => {
-                Extent::Everything
+                WakeExtent::Everything
             }
         }
     }
@@ -98,14 +98,14 @@ pub enum WakeMemory {
 
 /// How much of a wake-up is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum WakeExtent {
     /// All of it.
     Everything,
     /// Where the agent stands and what was said to it.
     News,
 }
 
-impl Extent {
+impl WakeExtent {
     /// Returns the word used in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -117,7 +117,7 @@ impl Extent {
 
 /// In which order a wake-up's sections come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
+pub enum SectionOrder {
     /// As the contract has them: skill, plan, tasks, messages, next action.
     #[default]
     Contract,
@@ -127,7 +127,7 @@ pub enum Order {
 
 /// What gives way when a wake-up costs more than its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Fit {
+pub enum WakeFit {
     /// Everything but where to look, so that the budget is kept.
     #[default]
     Kept,
@@ -135,7 +135,7 @@ pub enum Fit {
     Seed,
 }
 
-impl Fit {
+impl WakeFit {
     /// Both ways.
     pub const ALL: [Self; 2] = [Self::Kept, Self::Seed];
 
@@ -198,7 +198,7 @@ impl PlanText<'_> {
 pub struct NewMessage {
     /// Who said it.
     pub from: AgentName,
-    /// What was said. Shortened last of all, and never with [`Fit::Seed`].
+    /// What was said. Shortened last of all, and never with [`WakeFit::Seed`].
     pub content: String,
 }
 
@@ -210,9 +210,9 @@ pub struct WakeFacts<'a> {
     /// Whether the agent works on a task of its own or leads the others.
     pub profile: WakeProfile,
     /// The order of the sections.
-    pub order: Order,
+    pub order: SectionOrder,
     /// What gives way.
-    pub fit: Fit,
+    pub fit: WakeFit,
     /// The skill to work by.
     pub skill: SkillText,
     /// The tasks of the active plan; `None` without a plan.
@@ -230,7 +230,7 @@ pub struct WakeFacts<'a> {
     /// How many stored messages to it are unread, with those that are in the facts.
     pub unread: usize,
     /// What is recorded about the current task and with the message.
-    pub known: Known,
+    pub known: KnownDeeds,
     /// The user's rules, which come before everything else.
     pub pins: Vec<Pin>,
 }
@@ -243,10 +243,10 @@ mod tests {
     #[test]
     fn only_an_agent_that_remembers_is_told_only_the_news() {
         for (mode, memory, expected) in [
-            (WakeMode::Seed, WakeMemory::Empty, Extent::Everything),
-            (WakeMode::Seed, WakeMemory::Kept, Extent::Everything),
-            (WakeMode::V0, WakeMemory::Empty, Extent::Everything),
-            (WakeMode::V0, WakeMemory::Kept, Extent::News),
+            (WakeMode::Seed, WakeMemory::Empty, WakeExtent::Everything),
+            (WakeMode::Seed, WakeMemory::Kept, WakeExtent::Everything),
+            (WakeMode::V0, WakeMemory::Empty, WakeExtent::Everything),
+            (WakeMode::V0, WakeMemory::Kept, WakeExtent::News),
         ] {
             assert_eq!(mode.extent(memory), expected, "{mode:?} {memory:?}");
         }

@@ -9,7 +9,7 @@ use convoke_domain::pin::Pin;
 use convoke_domain::scope::Address;
 use convoke_domain::token::{Budget, Estimate};
 use convoke_domain::wake::fit::WakeLimits;
-use convoke_domain::wake::{Extent, Order, WakeProfile};
+use convoke_domain::wake::{SectionOrder, WakeExtent, WakeProfile};
 use convoke_store::agent::AgentChange;
 use convoke_store::delivery::{LastText, Session, Wording};
 use convoke_store::error::StoreError;
@@ -249,9 +249,9 @@ fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assemble
     let call = Call {
         agent: heard.agent.agent.clone(),
         profile: heard.profile,
-        order: Order::CriticalFirst,
+        order: SectionOrder::CriticalFirst,
         // A session that lost its memory needs all of it, whatever the mode.
-        extent: Some(Extent::Everything),
+        extent: Some(WakeExtent::Everything),
         message: None,
     };
     let bytes = room(heard.entry.of, most_bytes(heard));

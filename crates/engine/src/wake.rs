@@ -11,14 +11,15 @@ use convoke_domain::pin::Pin;
 use convoke_domain::plan::ParsedPlan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::choice::{PatternRule, SkillChoice, SkillRule};
-use convoke_domain::task::State;
-use convoke_domain::task::tree::Node;
+use convoke_domain::task::TaskState;
+use convoke_domain::task::tree::TaskNode;
 use convoke_domain::token::Tokenizer;
-use convoke_domain::wake::deeds::{Known, MessageVerdict, NextActionRule};
+use convoke_domain::wake::deeds::{KnownDeeds, MessageVerdict, NextActionRule};
 use convoke_domain::wake::fit::{WakeLimits, WakeUp, wake_up};
 use convoke_domain::wake::news::News;
 use convoke_domain::wake::{
-    Extent, Fit, NewMessage, Order, PlanText, WakeFacts, WakeMemory, WakeMode, WakeProfile,
+    NewMessage, PlanText, SectionOrder, WakeExtent, WakeFacts, WakeFit, WakeMemory, WakeMode,
+    WakeProfile,
 };
 use convoke_store::Store;
 use convoke_store::error::StoreError;
@@ -57,7 +58,7 @@ pub struct Sources<'a> {
     /// How much an agent is told each time.
     pub mode: WakeMode,
     /// What gives way when that is too much.
-    pub fit: Fit,
+    pub fit: WakeFit,
     /// When this is; rules of the user may have ended before.
     pub now: Timestamp,
 }
@@ -70,9 +71,9 @@ pub struct Call {
     /// As what.
     pub profile: WakeProfile,
     /// In which order the sections come.
-    pub order: Order,
+    pub order: SectionOrder,
     /// How much is told; without it, what the mode says.
-    pub extent: Option<Extent>,
+    pub extent: Option<WakeExtent>,
     /// A message that is not stored; without one, the newest unread message to the agent.
     pub message: Option<NewMessage>,
 }
@@ -83,7 +84,7 @@ pub struct Assembled {
     /// The text and how it was shortened.
     pub wake_up: WakeUp,
     /// How much of it was told.
-    pub extent: Extent,
+    pub extent: WakeExtent,
     /// Which skill, and why; `None` if none is named that can be found.
     pub choice: Option<SkillChoice>,
     /// The skill's file, if it was found.
@@ -111,9 +112,9 @@ impl Assembled {
     /// Returns what is recorded once the wake-up was delivered.
     pub fn injection(&self, agent: &AgentName, now: Timestamp) -> Injection {
         let mode = match self.extent {
-            Extent::News => "incremental",
-            Extent::Everything if self.wake_up.steps.is_empty() => "full",
-            Extent::Everything => "pruned",
+            WakeExtent::News => "incremental",
+            WakeExtent::Everything if self.wake_up.steps.is_empty() => "full",
+            WakeExtent::Everything => "pruned",
         };
         Injection {
             agent: agent.clone(),
@@ -136,7 +137,7 @@ pub fn assemble(
     tokenizer: &dyn Tokenizer,
 ) -> Result<Assembled, StoreError> {
     // A hook's text must fit, because its client would cut off the end.
-    let fit = if call.order == Order::CriticalFirst { Fit::Kept } else { sources.fit };
+    let fit = if call.order == SectionOrder::CriticalFirst { WakeFit::Kept } else { sources.fit };
     let agents = sources.store.agents(sources.scope)?;
     let work = Work::read(sources, call, fit, &agents)?;
     let plan_file = work.plan_file.clone();
@@ -151,7 +152,7 @@ pub fn assemble(
     let extent = extent(sources, call, &agents, history);
     let pins = sources.store.pins(sources.scope, sources.now)?;
     let wake_up = match extent {
-        Extent::Everything => {
+        WakeExtent::Everything => {
             let facts = WakeFacts {
                 reader: call.agent.clone(),
                 profile: call.profile,
@@ -170,7 +171,7 @@ pub fn assemble(
             };
             wake_up(&facts, room, tokenizer)
         }
-        Extent::News => News {
+        WakeExtent::News => News {
             reader: &call.agent,
             place: work.place(sources, &path)?,
             messages: &messages.unread,
@@ -199,7 +200,7 @@ fn settle(
     sources: &Sources<'_>,
     call: &Call,
     work: &Work,
-    path: &[&Node],
+    path: &[&TaskNode],
     plan: Option<&PlanText<'_>>,
     history: Option<&Injection>,
 ) -> Result<Settled, StoreError> {
@@ -213,7 +214,7 @@ fn extent(
     call: &Call,
     agents: &[Agent],
     history: Option<&Injection>,
-) -> Extent {
+) -> WakeExtent {
     let is_compacted = |agent: &Agent| agent.name == call.agent && agent.compacted_at.is_some();
     let remembers = history.is_some() && !agents.iter().any(is_compacted);
     let memory = if remembers { WakeMemory::Kept } else { WakeMemory::Empty };
@@ -231,9 +232,9 @@ fn parsed<'a>(file: &'a str, text: Option<&'a str>) -> PlanText<'a> {
 fn known(
     sources: &Sources<'_>,
     agents: &[Agent],
-    path: &[&Node],
+    path: &[&TaskNode],
     message: Option<i64>,
-) -> Result<Known, StoreError> {
+) -> Result<KnownDeeds, StoreError> {
     let (store, scope) = (sources.store, sources.scope);
     let of_task = match path.last() {
         Some(leaf) => store.deeds_of_task(scope, &leaf.task.id)?,
@@ -242,11 +243,11 @@ fn known(
     let mut of_message = Vec::new();
     for deed in message.map_or(Ok(Vec::new()), |id| store.deeds_of_message(scope, id))? {
         if let Some(task) = store.task(scope, &deed.task)? {
-            let state = State::among(agents, &task);
+            let state = TaskState::among(agents, &task);
             of_message.push(MessageVerdict { deed, title: task.content, state });
         }
     }
-    Ok(Known { rule: sources.next_action, of_task, of_message })
+    Ok(KnownDeeds { rule: sources.next_action, of_task, of_message })
 }
 
 /// Reads a plan, if there is one to be read.

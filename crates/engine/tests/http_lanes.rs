@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::outcome::{End, LaneOutcome};
+use convoke_domain::lane::outcome::{LaneOutcome, ProcessEnd};
 use convoke_domain::lane::queue::LaneLimits;
 use convoke_engine::lane::adapter::{Errand, Rights};
 use convoke_engine::lane::cancel::Cancel;
@@ -76,7 +76,7 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
     let room = LaneLimits { in_all: LANES, of_agent: LANES };
     let ended = many::run(lanes.collect(), room, &cancel, &mut |_, _| Enough::No);
     for driven in ended.into_iter().map(Option::unwrap) {
-        assert_eq!((driven.outcome, driven.end), (LaneOutcome::Cancelled, End::Cancelled));
+        assert_eq!((driven.outcome, driven.end), (LaneOutcome::Cancelled, ProcessEnd::Cancelled));
     }
     stopper.join().unwrap();
     server.join().unwrap();

@@ -1,6 +1,6 @@
 //! Keeping dispatches: the ledger of what was checked, and what is remembered of each round.
 
-use convoke_domain::dispatch::gate::Tried;
+use convoke_domain::dispatch::gate::TriedClient;
 use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
 use convoke_domain::dispatch::resume::ResumeState;
 use convoke_domain::scope::Scope;
@@ -61,10 +61,10 @@ pub trait DispatchStore {
     fn rounds(&self, scope: &Scope, feature: &str) -> Result<Vec<(String, Round)>, StoreError>;
 
     /// Keeps what came of trying a client's gate, instead of what came of it before.
-    fn record_gate(&self, tried: &Tried) -> Result<(), StoreError>;
+    fn record_gate(&self, tried: &TriedClient) -> Result<(), StoreError>;
 
     /// Returns what came of trying a client's gate last.
-    fn gate(&self, client: &str) -> Result<Option<Tried>, StoreError>;
+    fn gate(&self, client: &str) -> Result<Option<TriedClient>, StoreError>;
 
     /// Forgets every round of a feature, and returns how many roles that were.
     fn forget_rounds(&self, scope: &Scope, feature: &str) -> Result<usize, StoreError>;

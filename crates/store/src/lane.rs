@@ -1,7 +1,7 @@
 //! Keeping lanes: which there are, how each ended, and what it spent.
 
 use convoke_domain::lane::event::Usage;
-use convoke_domain::lane::ledger::{Begun, LaneEnding, LaneEntry};
+use convoke_domain::lane::ledger::{LaneEnding, LaneEntry, LaneStart};
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
@@ -26,7 +26,7 @@ pub struct LaneQuery<'a> {
 /// Keeps lanes.
 pub trait LaneStore {
     /// Writes down that a lane begins, and returns its number.
-    fn begin_lane(&self, scope: &Scope, lane: &Begun) -> Result<i64, StoreError>;
+    fn begin_lane(&self, scope: &Scope, lane: &LaneStart) -> Result<i64, StoreError>;
 
     /// Writes down how a lane ended, and returns what it spent: what its client's counters say now,
     /// less what they last said of the same session. `None` if that cannot be told.

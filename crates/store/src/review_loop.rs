@@ -1,6 +1,6 @@
 //! Keeping loops of reviews, so that one that was cut short goes on.
 
-use convoke_domain::dispatch::review_loop::Stop;
+use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
 
@@ -61,10 +61,10 @@ pub trait LoopStore {
         &self,
         scope: &Scope,
         name: LoopName<'_>,
-        stop: Stop,
+        stop: LoopStop,
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
     /// Returns why a loop ended last, if it has.
-    fn last_stop(&self, scope: &Scope, name: LoopName<'_>) -> Result<Option<Stop>, StoreError>;
+    fn last_stop(&self, scope: &Scope, name: LoopName<'_>) -> Result<Option<LoopStop>, StoreError>;
 }

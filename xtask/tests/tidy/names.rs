@@ -77,7 +77,7 @@ fn nameless(line: &str) -> usize {
 #[test]
 fn a_public_type_has_a_name_of_its_own_in_its_crate() {
     let mut shared = Vec::new();
-    let mut places = String::new();
+    let mut places = Vec::new();
     for (name, folder) in crates() {
         let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for path in files(&folder.join("src"), ".rs") {
@@ -88,7 +88,7 @@ fn a_public_type_has_a_name_of_its_own_in_its_crate() {
         }
         for (found, paths) in types.into_iter().filter(|(_, paths)| paths.len() > 1) {
             if !SHARED.contains(&(&name, &found, paths.len())) {
-                places += &format!("`{found}` of {name}: {}\n", paths.join(", "));
+                places.push(format!("`{found}` of {name}: {}", paths.join(", ")));
             }
             shared.push((name.clone(), found, paths.len()));
         }
@@ -97,7 +97,7 @@ fn a_public_type_has_a_name_of_its_own_in_its_crate() {
         shared.iter().map(|(a, b, count)| (a.as_str(), b.as_str(), *count)).collect();
     assert_eq!(
         shared, SHARED,
-        "rename the new ones, and strike from SHARED what is not shared any more:\n{places}"
+        "rename the new ones, and strike from SHARED what is not shared any more: {places:#?}"
     );
 }
 

@@ -8,7 +8,7 @@ use std::thread::{self, Scope as Threads};
 use std::time::Duration;
 
 use convoke_domain::agent::{Agent, AgentStatus};
-use convoke_domain::lane::outcome::{End, LaneOutcome};
+use convoke_domain::lane::outcome::{LaneOutcome, ProcessEnd};
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::wake::hop::wakes;
@@ -308,7 +308,7 @@ impl<'a> Attendant<'a> {
         } else if !is_answered {
             self.give_up(agent, newest);
         }
-        if driven.end == End::BudgetLimit {
+        if driven.end == ProcessEnd::BudgetLimit {
             self.exit = Exit::Budget;
             self.is_spent |= self.args.allowance.budget.is_some();
         }

@@ -8,7 +8,7 @@ use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::AgentName;
 use convoke_domain::wake::hop::{MOST_HOPS, WAKE_LOOP};
-use convoke_domain::wake::{NewMessage, Order};
+use convoke_domain::wake::{NewMessage, SectionOrder};
 use convoke_engine::lane::adapter::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Driven;
@@ -112,7 +112,7 @@ impl Delivery<'_> {
         let call = Call {
             agent: self.agent.clone(),
             profile: profile_of(self.agent, self.settings),
-            order: Order::Contract,
+            order: SectionOrder::Contract,
             extent: None,
             message: self.message.clone(),
         };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use convoke_domain::tree::sidecar::{Note, TreeMode, TreeRequest};
+use convoke_domain::tree::sidecar::{TreeMode, TreeNote, TreeRequest};
 use convoke_domain::tree::{DirtyReason, TreeStatus};
 use convoke_engine::git::sidecar::{check, read, write_baseline};
 use serde::Serialize;
@@ -71,7 +71,7 @@ impl Args {
             Command::Check { words } => {
                 let note = match TreeRequest::parse(words) {
                     Ok(request) => check(&app.project, &request),
-                    Err(reason) => Note::unknown(None, Some(reason)),
+                    Err(reason) => TreeNote::unknown(None, Some(reason)),
                 };
                 match app.format {
                     Format::Json => output.json(&NoteReport::new(None, note))?,
@@ -101,7 +101,7 @@ fn show(app: &App, files: &[PathBuf], output: &mut Output) -> Result<Exit, Failu
     let is_clean = notes.iter().all(|(_, note)| note.status == TreeStatus::Clean);
     match app.format {
         Format::Json => {
-            let report = |(file, note): (&PathBuf, Note)| {
+            let report = |(file, note): (&PathBuf, TreeNote)| {
                 NoteReport::new(Some(file.display().to_string()), note)
             };
             output.json(&notes.into_iter().map(report).collect::<Vec<_>>())?;
@@ -117,7 +117,7 @@ fn show(app: &App, files: &[PathBuf], output: &mut Output) -> Result<Exit, Failu
 }
 
 impl NoteReport {
-    fn new(file: Option<String>, note: Note) -> Self {
+    fn new(file: Option<String>, note: TreeNote) -> Self {
         Self {
             file,
             status: note.status.name(),

@@ -7,7 +7,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::skill::choice::SkillChoice;
 use convoke_domain::token::{Budget, Estimate};
 use convoke_domain::wake::fit::ShorteningStep;
-use convoke_domain::wake::{NewMessage, Order, WakeProfile};
+use convoke_domain::wake::{NewMessage, SectionOrder, WakeProfile};
 use convoke_engine::skill::Library;
 use convoke_engine::wake::{Assembled, Call, Sources, assemble};
 use convoke_store::delivery::Session;
@@ -89,7 +89,7 @@ impl Args {
             None => present_agent(app, &workspace, &settings)?,
         };
         let profile = self.profile.unwrap_or_else(|| profile_of(&agent, &settings));
-        let call = Call { agent, profile, order: Order::Contract, extent: None, message };
+        let call = Call { agent, profile, order: SectionOrder::Contract, extent: None, message };
         let budget = self.budget.unwrap_or(settings.budget);
         let assembled = wake(app, &workspace, &settings, &call, budget)?;
         match app.format {

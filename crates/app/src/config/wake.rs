@@ -5,7 +5,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::skill::choice::{PatternRule, SkillRule};
 use convoke_domain::token::Budget;
 use convoke_domain::wake::deeds::NextActionRule;
-use convoke_domain::wake::{Fit, WakeMode};
+use convoke_domain::wake::{WakeFit, WakeMode};
 use jiff::tz::Offset;
 
 use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_layers, text, truth, whole};
@@ -58,7 +58,7 @@ pub struct Settings {
     /// How much an agent is told each time it wakes.
     pub mode: WakeMode,
     /// What gives way when a wake-up costs more than its budget.
-    pub fit: Fit,
+    pub fit: WakeFit,
     /// The clock that times are shown by.
     pub clock: Offset,
     /// How mentions are recognised.
@@ -80,7 +80,7 @@ pub struct Layer {
     agent: Option<AgentName>,
     budget: Option<Budget>,
     mode: Option<WakeMode>,
-    fit: Option<Fit>,
+    fit: Option<WakeFit>,
     clock: Option<Offset>,
     mentions: Option<MentionRule>,
     next_action: Option<NextActionRule>,
@@ -143,7 +143,7 @@ pub const KEYS: [Key<Layer>; 11] = [
                   shorten the task list and the new message",
         from_text: text,
         set: |layer, value| {
-            layer.fit = Some(Fit::parse(value.as_str()?)?);
+            layer.fit = Some(WakeFit::parse(value.as_str()?)?);
             Some(())
         },
     },

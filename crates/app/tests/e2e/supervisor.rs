@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::outcome::ProcessEnd;
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::supervisor::{Errand, Finished, Limits, Stream, Talk, Words, run};
 
@@ -75,7 +75,7 @@ impl Seen {
 fn what_a_client_says_is_heard_and_kept() {
     let script = "read line; echo \"got $line\"; echo aside >&2; printf 'half a line'";
     let seen = ran(script, PATIENT, Some("the prompt\n"));
-    assert_eq!(seen.finished.end, End::Exited(0));
+    assert_eq!(seen.finished.end, ProcessEnd::Exited(0));
     assert_eq!(seen.printed(), ["got the prompt", "half a line"]);
     assert!(seen.lines.contains(&(Stream::Stderr, "aside".to_owned())));
     assert_eq!(fs::read_to_string(&seen.finished.stdout).unwrap(), "got the prompt\nhalf a line");
@@ -85,8 +85,8 @@ fn what_a_client_says_is_heard_and_kept() {
 
 #[test]
 fn an_end_is_told_as_it_was() {
-    assert_eq!(ran("exit 7", PATIENT, None).finished.end, End::Exited(7));
-    assert_eq!(ran("kill -9 $$", PATIENT, None).finished.end, End::Signalled(9));
+    assert_eq!(ran("exit 7", PATIENT, None).finished.end, ProcessEnd::Exited(7));
+    assert_eq!(ran("kill -9 $$", PATIENT, None).finished.end, ProcessEnd::Signalled(9));
     let scratch = tempfile::tempdir().unwrap();
     let missing = Errand {
         convoke: Path::new(env!("CARGO_BIN_EXE_convoke")),
@@ -100,19 +100,19 @@ fn an_end_is_told_as_it_was() {
         cancel: &Cancel::default(),
     };
     let finished = run(&missing, &mut |_, _| Talk::GoesOn).unwrap();
-    assert_eq!(finished.end, End::NotStarted);
+    assert_eq!(finished.end, ProcessEnd::NotStarted);
 }
 
 #[test]
 fn every_limit_stops_what_it_limits() {
     let silent = Limits { first_byte: SHORT, ..PATIENT };
-    assert_eq!(ran("sleep 300", silent, None).finished.end, End::FirstByteLimit);
+    assert_eq!(ran("sleep 300", silent, None).finished.end, ProcessEnd::FirstByteLimit);
     let stalling = Limits { stall: SHORT, ..PATIENT };
     let stalled = ran("echo hello; sleep 300", stalling, None);
-    assert_eq!((stalled.finished.end, stalled.printed()), (End::StallLimit, vec!["hello"]));
+    assert_eq!((stalled.finished.end, stalled.printed()), (ProcessEnd::StallLimit, vec!["hello"]));
     let dripping = Limits { wall: SHORT, ..PATIENT };
     let dripped = ran("while :; do echo drip; sleep 0.05; done", dripping, None);
-    assert_eq!(dripped.finished.end, End::WallLimit);
+    assert_eq!(dripped.finished.end, ProcessEnd::WallLimit);
     assert!(dripped.finished.took < SHORT * 10, "{:?}", dripped.finished.took);
     // What was said in time counts, also when the client does not go by itself.
     let lingering = ran("echo over; sleep 300", stalling, None);
@@ -123,7 +123,10 @@ fn every_limit_stops_what_it_limits() {
 fn whoever_asks_stops_it() {
     let script = "echo $$ > pids; echo hello; echo enough; while :; do sleep 300; done";
     let seen = ran(script, PATIENT, None);
-    assert_eq!((seen.finished.end, seen.printed()), (End::Cancelled, vec!["hello", "enough"]));
+    assert_eq!(
+        (seen.finished.end, seen.printed()),
+        (ProcessEnd::Cancelled, vec!["hello", "enough"])
+    );
     seen.left_nobody();
 }
 
@@ -134,12 +137,12 @@ fn nothing_is_left_of_a_client() {
     let deaf = "trap '' TERM; echo $$ > pids; echo hello; while :; do sleep 300; done";
     let stalling = Limits { stall: SHORT, ..PATIENT };
     let seen = ran(deaf, stalling, None);
-    assert_eq!(seen.finished.end, End::StallLimit);
+    assert_eq!(seen.finished.end, ProcessEnd::StallLimit);
     seen.left_nobody();
     let runaway = "setsid sh -c 'echo $$ > pids; trap \"\" TERM; sleep 300' & \
                    while [ ! -s pids ]; do :; done; echo over";
     let seen = ran(runaway, PATIENT, None);
-    assert_eq!(seen.finished.end, End::Exited(0));
+    assert_eq!(seen.finished.end, ProcessEnd::Exited(0));
     seen.left_nobody();
     let twice = "(setsid sh -c '(sleep 300 & echo $! > pids)' &) ; \
                  while [ ! -s pids ]; do :; done; echo hello; sleep 300";

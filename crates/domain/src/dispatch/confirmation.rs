@@ -50,7 +50,7 @@ impl ConfirmationLevel {
 
 /// A file that had to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Expected<'a> {
+pub struct ExpectedFile<'a> {
     /// What reports call it: the name of a feature's document, or a path relative to the project.
     pub name: &'a str,
     /// Its absolute path.
@@ -81,7 +81,7 @@ const MARK: &str = "Files read:";
 /// Judges an answer by what had to be read.
 pub fn confirmation(
     answer: &str,
-    expected: &[Expected<'_>],
+    expected: &[ExpectedFile<'_>],
     level: ConfirmationLevel,
 ) -> Confirmation {
     if level == ConfirmationLevel::Strict {
@@ -104,7 +104,7 @@ pub fn confirmation(
 
 /// Judges an answer by the lists that it gives to its reader. What two lists do not agree about, or
 /// what the answer denies elsewhere, is not confirmed.
-fn strict(answer: &str, expected: &[Expected<'_>]) -> Confirmation {
+fn strict(answer: &str, expected: &[ExpectedFile<'_>]) -> Confirmation {
     let (spoken, _) = without_asides(answer.trim_start_matches('\u{feff}'));
     let denied = denied(&spoken, expected);
     let lists: Vec<_> = statements(&spoken).map(|rest| list(rest, expected).entries).collect();
@@ -138,7 +138,7 @@ fn strict(answer: &str, expected: &[Expected<'_>]) -> Confirmation {
 /// one, with its length if the line says one.
 fn named<'a>(
     entries: &[(&'a str, Option<u64>)],
-    expected: &[Expected<'a>],
+    expected: &[ExpectedFile<'a>],
 ) -> Vec<(&'a str, Option<u64>)> {
     let place = |given: &'a str| match meant(given, expected) {
         Meant::File(file) => file.path,
@@ -183,7 +183,7 @@ pub fn is_confirmation(line: &str) -> bool {
 }
 
 /// Sorts what an answer names by whether it had to be read.
-fn sorted(entries: &[(&str, Option<u64>)], expected: &[Expected<'_>]) -> Confirmation {
+fn sorted(entries: &[(&str, Option<u64>)], expected: &[ExpectedFile<'_>]) -> Confirmation {
     let mut found = Confirmation::default();
     for (given, lines) in entries {
         let (name, list) = match meant(given, expected) {
@@ -197,7 +197,7 @@ fn sorted(entries: &[(&str, Option<u64>)], expected: &[Expected<'_>]) -> Confirm
         let count = lines.map(|lines| (name.to_owned(), lines));
         found.line_counts.extend(count.filter(|count| !found.line_counts.contains(count)));
     }
-    let is_missing = |file: &&Expected<'_>| !found.named.iter().any(|name| name == file.name);
+    let is_missing = |file: &&ExpectedFile<'_>| !found.named.iter().any(|name| name == file.name);
     found.missing = expected.iter().filter(is_missing).map(|file| file.name.to_owned()).collect();
     found
 }
@@ -205,7 +205,7 @@ fn sorted(entries: &[(&str, Option<u64>)], expected: &[Expected<'_>]) -> Confirm
 /// What a name in an answer means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meant<'a> {
-    File(Expected<'a>),
+    File(ExpectedFile<'a>),
     /// It fits several files.
     Several,
     /// No file that had to be read.
@@ -214,9 +214,9 @@ enum Meant<'a> {
 
 /// Finds the file that a name in an answer means: by its path, by the end of its path, or, without a
 /// folder, by its base name or an artifact's label.
-fn meant<'a>(given: &str, expected: &[Expected<'a>]) -> Meant<'a> {
+fn meant<'a>(given: &str, expected: &[ExpectedFile<'a>]) -> Meant<'a> {
     let in_project = given.strip_prefix("./");
-    let exact = |file: &&Expected<'_>| file.path == given || in_project == Some(file.name);
+    let exact = |file: &&ExpectedFile<'_>| file.path == given || in_project == Some(file.name);
     if let Some(file) = expected.iter().find(exact) {
         return Meant::File(*file);
     }
@@ -234,7 +234,7 @@ fn meant<'a>(given: &str, expected: &[Expected<'a>]) -> Meant<'a> {
     }
 }
 
-fn fits(name: &str, file: &Expected<'_>) -> bool {
+fn fits(name: &str, file: &ExpectedFile<'_>) -> bool {
     let base = file.path.rsplit('/').next().unwrap_or(file.path);
     if name.starts_with('/') {
         // The same place below another name for the root, such as `/private/tmp` for `/tmp`.
@@ -298,9 +298,9 @@ mod tests {
     use super::*;
 
     const NAMES: [&str; 2] = ["design.md", "spec.md"];
-    const EXPECTED: [Expected<'_>; 2] = [
-        Expected { name: "design.md", path: "/repo/x/design.md" },
-        Expected { name: "spec.md", path: "/repo/x/spec.md" },
+    const EXPECTED: [ExpectedFile<'_>; 2] = [
+        ExpectedFile { name: "design.md", path: "/repo/x/design.md" },
+        ExpectedFile { name: "spec.md", path: "/repo/x/spec.md" },
     ];
 
     fn judged(answer: &str) -> Confirmation {
@@ -347,7 +347,7 @@ mod tests {
                 ("", false, &NAMES),
             ],
         );
-        let makefile = Expected { name: "Makefile", path: "/repo/Makefile" };
+        let makefile = ExpectedFile { name: "Makefile", path: "/repo/Makefile" };
         let files = confirmation(
             "Files read: Makefile, a.toml (3 lines)",
             &[makefile],
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(found.unexpected, ["notes.md", "PRD"]);
         let counts = [("spec.md", 212), ("notes.md", 3), ("PRD", 7)];
         assert_eq!(found.line_counts, counts.map(|(name, lines)| (name.to_owned(), lines)));
-        let prd = Expected { name: "x.prd.md", path: "/repo/x.prd.md" };
+        let prd = ExpectedFile { name: "x.prd.md", path: "/repo/x.prd.md" };
         let source = confirmation("Files read: PRD (7 lines)", &[prd], ConfirmationLevel::Seed);
         assert_eq!((source.named, source.missing), (vec!["x.prd.md".to_owned()], vec![]));
     }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 /// One of the four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Check {
+pub enum GateCheck {
     /// A fresh session reads a file, lists issues, and has a name.
     V1,
     /// Resuming it gives no error.
@@ -16,7 +16,7 @@ pub enum Check {
     V4,
 }
 
-impl Check {
+impl GateCheck {
     /// All four.
     pub const ALL: [Self; 4] = [Self::V1, Self::V2, Self::V3, Self::V4];
 
@@ -59,7 +59,7 @@ pub struct Trial<'a> {
 
 /// What came of the last try of a client, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
+pub struct TriedClient {
     /// The client's name, such as `claude`.
     pub client: String,
     /// Its version, if it says one.
@@ -71,7 +71,7 @@ pub struct Tried {
 }
 
 /// Tells whether sessions of a client may be resumed: the version that is installed has passed.
-pub fn is_open(tried: Option<&Tried>, version: Option<&str>) -> bool {
+pub fn is_open(tried: Option<&TriedClient>, version: Option<&str>) -> bool {
     tried.is_some_and(|attempt| attempt.reason.is_none() && attempt.version.as_deref() == version)
 }
 
@@ -83,23 +83,23 @@ pub fn failed(trial: &Trial<'_>) -> Option<String> {
         let answer = trial.second_answer.unwrap_or_default();
         answer.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim)
     };
-    let why = |check: Check| match (check, trial.second_answer) {
-        (Check::V1, _) if trial.agent_id.is_none() => Some("no agent id came back".to_owned()),
-        (Check::V1, _) if issues == 0 => Some("no issue was listed".to_owned()),
-        (Check::V2, Err(error)) => Some(error.to_owned()),
-        (Check::V2, Ok(answer)) if answer.trim().is_empty() => Some("empty answer".to_owned()),
-        (Check::V3, _) if trial.first_line.trim().is_empty() => {
+    let why = |check: GateCheck| match (check, trial.second_answer) {
+        (GateCheck::V1, _) if trial.agent_id.is_none() => Some("no agent id came back".to_owned()),
+        (GateCheck::V1, _) if issues == 0 => Some("no issue was listed".to_owned()),
+        (GateCheck::V2, Err(error)) => Some(error.to_owned()),
+        (GateCheck::V2, Ok(answer)) if answer.trim().is_empty() => Some("empty answer".to_owned()),
+        (GateCheck::V3, _) if trial.first_line.trim().is_empty() => {
             Some("the file begins with a blank line, which nobody can repeat".to_owned())
         }
-        (Check::V3, _) if field("FIRST LINE:") != Some(trial.first_line.trim()) => {
+        (GateCheck::V3, _) if field("FIRST LINE:") != Some(trial.first_line.trim()) => {
             Some("the first line of the file is not known any more".to_owned())
         }
-        (Check::V4, _) if field("ISSUES:") != Some(issues.to_string().as_str()) => {
+        (GateCheck::V4, _) if field("ISSUES:") != Some(issues.to_string().as_str()) => {
             Some("the number of issues is not known any more".to_owned())
         }
-        (Check::V1 | Check::V2 | Check::V3 | Check::V4, _) => None,
+        (GateCheck::V1 | GateCheck::V2 | GateCheck::V3 | GateCheck::V4, _) => None,
     };
-    let found = Check::ALL.into_iter().find_map(|check| Some((check, why(check)?)));
+    let found = GateCheck::ALL.into_iter().find_map(|check| Some((check, why(check)?)));
     found.map(|(check, why)| format!("{}: {why}", check.name()))
 }
 
@@ -144,7 +144,7 @@ mod tests {
     // D-61: once per environment, and another version is another environment.
     #[test]
     fn the_gate_is_open_for_the_version_that_passed() {
-        let tried = |reason: Option<&str>| Tried {
+        let tried = |reason: Option<&str>| TriedClient {
             client: "claude".to_owned(),
             version: Some("2.1".to_owned()),
             reason: reason.map(str::to_owned),

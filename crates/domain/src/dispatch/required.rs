@@ -1,7 +1,7 @@
 //! The block that tells a role what it must read. Its bytes are a contract.
 
 use super::artifact::FeatureArtifact;
-use super::confirmation::Expected;
+use super::confirmation::ExpectedFile;
 use super::role::Noun;
 
 /// Where a feature's PRD is.
@@ -38,11 +38,11 @@ impl Reference {
 
     /// Returns what a reader is expected to confirm. Two files of a project may have one base name,
     /// so those are called by their paths.
-    pub fn expected(&self) -> Option<Expected<'_>> {
+    pub fn expected(&self) -> Option<ExpectedFile<'_>> {
         let path = self.path.as_deref()?;
         let base = path.rsplit('/').next().unwrap_or(path);
         let name = if self.artifact.is_in_project() { self.artifact.file() } else { base };
-        Some(Expected { name, path })
+        Some(ExpectedFile { name, path })
     }
 
     /// Returns the name that a reader is expected to confirm.

@@ -92,7 +92,7 @@ pub struct Situation<'a> {
 
 /// Why a dispatch begins afresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fresh {
+pub enum FreshReason {
     /// It is the first.
     First,
     /// Nothing is remembered.
@@ -117,7 +117,7 @@ pub enum Fresh {
     ResumeFailed,
 }
 
-impl Fresh {
+impl FreshReason {
     /// Returns the word used in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -142,7 +142,7 @@ pub enum ResumeDecision {
     /// A full prompt.
     Fresh {
         /// Why the session is not resumed.
-        reason: Fresh,
+        reason: FreshReason,
         /// What goes into the review history, behind the role and the round.
         log: Option<String>,
     },
@@ -156,7 +156,7 @@ pub enum ResumeDecision {
 impl ResumeDecision {
     /// Tells whether the full prompt says that a session was lost, and repeats its issues.
     pub const fn is_noted(&self) -> bool {
-        matches!(self, Self::Fresh { reason: Fresh::ResumeFailed, .. })
+        matches!(self, Self::Fresh { reason: FreshReason::ResumeFailed, .. })
     }
 }
 
@@ -165,32 +165,32 @@ pub fn decide(situation: &Situation<'_>) -> ResumeDecision {
     let fresh =
         |reason, log: Option<&str>| ResumeDecision::Fresh { reason, log: log.map(str::to_owned) };
     if situation.iteration <= 1 {
-        return fresh(Fresh::First, None);
+        return fresh(FreshReason::First, None);
     }
     if !situation.resumes {
-        return fresh(Fresh::NeverResumed, None);
+        return fresh(FreshReason::NeverResumed, None);
     }
-    let Some(state) = situation.state else { return fresh(Fresh::NoState, None) };
+    let Some(state) = situation.state else { return fresh(FreshReason::NoState, None) };
     if situation.disabled.is_some() {
-        return fresh(Fresh::Disabled, None);
+        return fresh(FreshReason::Disabled, None);
     }
     if !situation.gate_open {
-        return fresh(Fresh::GateNotPassed, None);
+        return fresh(FreshReason::GateNotPassed, None);
     }
     if let Some(error) = situation.resume_error {
-        return fresh(Fresh::ResumeFailed, Some(error));
+        return fresh(FreshReason::ResumeFailed, Some(error));
     }
     let Some(agent_id) = state.agent_id.clone() else {
-        return fresh(Fresh::AgentLost, Some("agent_id lost (context compaction)"));
+        return fresh(FreshReason::AgentLost, Some("agent_id lost (context compaction)"));
     };
     let within =
         |chars: u64| chars.saturating_mul(100) <= situation.base.saturating_mul(GUARD_PERCENT);
     match situation.delta {
-        Delta::NoChanges if !situation.is_final => fresh(Fresh::NoChanges, None),
-        Delta::CommitFailed => fresh(Fresh::CommitFailed, None),
-        Delta::Unavailable => fresh(Fresh::NoDelta, None),
+        Delta::NoChanges if !situation.is_final => fresh(FreshReason::NoChanges, None),
+        Delta::CommitFailed => fresh(FreshReason::CommitFailed, None),
+        Delta::Unavailable => fresh(FreshReason::NoDelta, None),
         Delta::Changed(chars) if !situation.is_final && !within(chars) => {
-            fresh(Fresh::OverGuard, None)
+            fresh(FreshReason::OverGuard, None)
         }
         Delta::NoChanges | Delta::Changed(_) => ResumeDecision::Resume { agent_id },
     }

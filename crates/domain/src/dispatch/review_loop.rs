@@ -9,7 +9,7 @@ use super::review::{Issue, NextRound};
 
 /// A reviewer's answer in a round, as far as the loop depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ReviewAnswer {
     /// The round, from one.
     pub iteration: u32,
     /// Who answered.
@@ -38,12 +38,12 @@ pub enum ReviewStep {
         after: u32,
     },
     /// It is over.
-    Stop(Stop),
+    Stop(LoopStop),
 }
 
 /// Why a loop ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub enum LoopStop {
     /// All passed in the final round.
     Approved,
     /// There may be no further round.
@@ -66,7 +66,7 @@ pub enum Stop {
     Cancelled,
 }
 
-impl Stop {
+impl LoopStop {
     /// Every reason.
     pub const ALL: [Self; 10] = [
         Self::Approved,
@@ -125,11 +125,11 @@ pub enum FixedBy {
 /// something was to be fixed, and `max` is the last round that there may be.
 pub fn next_step(
     reviewers: &[String],
-    answers: &[Answer],
+    answers: &[ReviewAnswer],
     fixed: &[Fixed],
     max: u32,
 ) -> ReviewStep {
-    let mut latest: BTreeMap<&str, &Answer> = BTreeMap::new();
+    let mut latest: BTreeMap<&str, &ReviewAnswer> = BTreeMap::new();
     let (mut asked, mut is_final) = (reviewers.to_vec(), false);
     let mut before: Option<BTreeSet<&String>> = None;
     for iteration in 1..=max {
@@ -147,7 +147,7 @@ pub fn next_step(
         let passed: Vec<_> = reviewers.iter().map(|role| has_passed(&role)).collect();
         let next = if is_final { NextRound::after_final } else { NextRound::after_round };
         match next(&passed) {
-            NextRound::Done => return ReviewStep::Stop(Stop::Approved),
+            NextRound::Done => return ReviewStep::Stop(LoopStop::Approved),
             NextRound::Final => (asked, is_final) = (reviewers.to_vec(), true),
             NextRound::Failed => {
                 let failed = latest.values().filter(|answer| !answer.passed);
@@ -156,8 +156,8 @@ pub fn next_step(
                 if attempts.is_empty() {
                     let is_same = !found.is_empty() && before.as_ref() == Some(&found);
                     return match (iteration == max, is_same) {
-                        (_, true) => ReviewStep::Stop(Stop::NoProgress),
-                        (true, false) => ReviewStep::Stop(Stop::Capped),
+                        (_, true) => ReviewStep::Stop(LoopStop::NoProgress),
+                        (true, false) => ReviewStep::Stop(LoopStop::Capped),
                         (false, false) => ReviewStep::Fix { after: iteration },
                     };
                 }
@@ -169,7 +169,7 @@ pub fn next_step(
             }
         }
     }
-    ReviewStep::Stop(Stop::Capped)
+    ReviewStep::Stop(LoopStop::Capped)
 }
 
 /// What became of a finding after the round it was found in.
@@ -195,7 +195,7 @@ impl FindingOutcome {
 }
 
 /// Tells what became of every finding: by its reviewer's next answer after it was last found.
-pub fn fates(answers: &[Answer]) -> BTreeMap<(String, String), FindingOutcome> {
+pub fn fates(answers: &[ReviewAnswer]) -> BTreeMap<(String, String), FindingOutcome> {
     let mut fates: BTreeMap<(String, String), FindingOutcome> = BTreeMap::new();
     let mut in_order: Vec<_> = answers.iter().collect();
     in_order.sort_by_key(|answer| answer.iteration);
@@ -237,8 +237,8 @@ mod tests {
     use super::super::review::Severity;
     use super::*;
 
-    fn answer(iteration: u32, role: &str, findings: &[&str]) -> Answer {
-        Answer {
+    fn answer(iteration: u32, role: &str, findings: &[&str]) -> ReviewAnswer {
+        ReviewAnswer {
             iteration,
             role: role.to_owned(),
             passed: findings.is_empty(),
@@ -246,11 +246,11 @@ mod tests {
         }
     }
 
-    fn shown(answers: &[Answer], fixed: &[u32], max: u32) -> String {
+    fn shown(answers: &[ReviewAnswer], fixed: &[u32], max: u32) -> String {
         shown_by(FixedBy::Agent, answers, fixed, max)
     }
 
-    fn shown_by(by: FixedBy, answers: &[Answer], fixed: &[u32], max: u32) -> String {
+    fn shown_by(by: FixedBy, answers: &[ReviewAnswer], fixed: &[u32], max: u32) -> String {
         let fixed: Vec<_> = fixed.iter().map(|after| Fixed { after: *after, by }).collect();
         match next_step(&["a".to_owned(), "b".to_owned()], answers, &fixed, max) {
             ReviewStep::Review { iteration, is_final, roles } => {
@@ -350,7 +350,7 @@ mod tests {
         ) {
             let answers: Vec<_> = answers
                 .into_iter()
-                .map(|(iteration, role, passed, finding)| Answer {
+                .map(|(iteration, role, passed, finding)| ReviewAnswer {
                     iteration, role, passed, findings: std::iter::once(finding).collect(),
                 })
                 .collect();

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::outcome::{End, LaneOutcome};
+use super::outcome::{LaneOutcome, ProcessEnd};
 use super::substance::Thin;
 
 /// The longest reason, in characters.
@@ -86,11 +86,11 @@ pub struct Collected {
 
 /// What is known of a lane that is over.
 #[derive(Debug, Clone, Copy)]
-pub struct Result<'a> {
+pub struct CollectedResult<'a> {
     /// What became of it.
     pub outcome: LaneOutcome,
     /// How its process ended.
-    pub end: End,
+    pub end: ProcessEnd,
     /// Why, as far as the client says.
     pub why: Option<&'a str>,
     /// Whether its answer lacks substance, where that was asked.
@@ -101,7 +101,7 @@ pub struct Result<'a> {
     pub is_second: bool,
 }
 
-impl Result<'_> {
+impl CollectedResult<'_> {
     /// Tells whether it is worth asking once more: it ended well and said nothing, or another run of
     /// the same client was in its way.
     pub fn is_worth_another(&self) -> bool {
@@ -111,7 +111,7 @@ impl Result<'_> {
 }
 
 /// Puts a lane's end in those words.
-pub fn collected(result: &Result<'_>) -> Collected {
+pub fn collected(result: &CollectedResult<'_>) -> Collected {
     let exit_code = exit_code(result.end);
     let of = |status, exit_code, fixed: String| Collected {
         status,
@@ -137,11 +137,11 @@ pub fn collected(result: &Result<'_>) -> Collected {
             reason: String::new(),
         },
         // Our own limit, not the client's.
-        (LaneOutcome::OverBudget, _) if result.end == End::BudgetLimit => {
+        (LaneOutcome::OverBudget, _) if result.end == ProcessEnd::BudgetLimit => {
             let text = "Token budget cap hit; reviewer skipped";
             Collected { reason: text.to_owned(), ..of(CollectedStatus::CapHit, 0, String::new()) }
         }
-        (_, _) if result.end == End::Lost => of(
+        (_, _) if result.end == ProcessEnd::Lost => of(
             CollectedStatus::SentinelTimeout,
             TOO_LONG,
             "Process did not complete (sentinel file missing — possible crash or system kill)"
@@ -166,7 +166,7 @@ pub fn collected(result: &Result<'_>) -> Collected {
 }
 
 /// A lane that ended well and said nothing, perhaps twice.
-fn empty(result: &Result<'_>, exit_code: i32) -> Collected {
+fn empty(result: &CollectedResult<'_>, exit_code: i32) -> Collected {
     let first = "Process exited successfully but produced no output";
     let said = result.why.filter(|why| !why.trim().is_empty()).unwrap_or(first);
     let text =
@@ -179,13 +179,13 @@ fn empty(result: &Result<'_>, exit_code: i32) -> Collected {
     }
 }
 
-const fn exit_code(end: End) -> i32 {
+const fn exit_code(end: ProcessEnd) -> i32 {
     match end {
-        End::Exited(code) => code,
-        End::Signalled(signal) => 128 + signal,
-        End::WallLimit | End::FirstByteLimit | End::StallLimit => TOO_LONG,
-        End::NotStarted => NOT_STARTED,
-        End::BudgetLimit | End::Cancelled | End::Lost => UNKNOWN,
+        ProcessEnd::Exited(code) => code,
+        ProcessEnd::Signalled(signal) => 128 + signal,
+        ProcessEnd::WallLimit | ProcessEnd::FirstByteLimit | ProcessEnd::StallLimit => TOO_LONG,
+        ProcessEnd::NotStarted => NOT_STARTED,
+        ProcessEnd::BudgetLimit | ProcessEnd::Cancelled | ProcessEnd::Lost => UNKNOWN,
     }
 }
 
@@ -230,11 +230,11 @@ mod tests {
 
     use super::*;
 
-    fn of(outcome: LaneOutcome, end: End) -> Result<'static> {
-        Result { outcome, end, why: None, thin: None, is_clash: false, is_second: false }
+    fn of(outcome: LaneOutcome, end: ProcessEnd) -> CollectedResult<'static> {
+        CollectedResult { outcome, end, why: None, thin: None, is_clash: false, is_second: false }
     }
 
-    fn shown(result: &Result<'_>) -> (CollectedStatus, i32, bool, String) {
+    fn shown(result: &CollectedResult<'_>) -> (CollectedStatus, i32, bool, String) {
         let Collected { status, exit_code, is_healthy, reason } = collected(result);
         (status, exit_code, is_healthy, reason)
     }
@@ -250,34 +250,34 @@ mod tests {
             "Process did not complete (sentinel file missing — possible crash or system kill)";
         let capped = (CollectedStatus::CapHit, 0, true, "Token budget cap hit; reviewer skipped");
         for (outcome, end, expected) in [
-            (LaneOutcome::Answered, End::Exited(0), (CollectedStatus::Ok, 0, true, "")),
-            (LaneOutcome::Answered, End::Exited(1), (CollectedStatus::Ok, 0, true, "")),
-            (LaneOutcome::TimedOut, End::WallLimit, timed_out),
-            (LaneOutcome::Stalled, End::StallLimit, timed_out),
-            (LaneOutcome::NoOutput, End::FirstByteLimit, timed_out),
+            (LaneOutcome::Answered, ProcessEnd::Exited(0), (CollectedStatus::Ok, 0, true, "")),
+            (LaneOutcome::Answered, ProcessEnd::Exited(1), (CollectedStatus::Ok, 0, true, "")),
+            (LaneOutcome::TimedOut, ProcessEnd::WallLimit, timed_out),
+            (LaneOutcome::Stalled, ProcessEnd::StallLimit, timed_out),
+            (LaneOutcome::NoOutput, ProcessEnd::FirstByteLimit, timed_out),
             (
                 LaneOutcome::ExitedEarly,
-                End::Exited(3),
+                ProcessEnd::Exited(3),
                 (CollectedStatus::Failed, 3, false, "Process failed with exit code 3"),
             ),
-            (LaneOutcome::RateLimited, End::Exited(0), failed),
-            (LaneOutcome::OverBudget, End::Exited(1), failed),
+            (LaneOutcome::RateLimited, ProcessEnd::Exited(0), failed),
+            (LaneOutcome::OverBudget, ProcessEnd::Exited(1), failed),
             (
                 LaneOutcome::NotStarted,
-                End::NotStarted,
+                ProcessEnd::NotStarted,
                 (CollectedStatus::Failed, 127, false, "Process failed with exit code 127"),
             ),
             (
                 LaneOutcome::NoOutput,
-                End::Exited(0),
+                ProcessEnd::Exited(0),
                 (CollectedStatus::EmptyOutput, 0, false, empty),
             ),
             (
                 LaneOutcome::ExitedEarly,
-                End::Lost,
+                ProcessEnd::Lost,
                 (CollectedStatus::SentinelTimeout, 124, false, lost),
             ),
-            (LaneOutcome::OverBudget, End::BudgetLimit, capped),
+            (LaneOutcome::OverBudget, ProcessEnd::BudgetLimit, capped),
         ] {
             let (status, code, healthy, reason) = expected;
             let expected = (status, code, healthy, reason.to_owned());
@@ -288,12 +288,12 @@ mod tests {
     // P-149, P-153
     #[test]
     fn a_silence_is_worth_another_question_and_a_second_one_is_not() {
-        let first = of(LaneOutcome::NoOutput, End::Exited(0));
+        let first = of(LaneOutcome::NoOutput, ProcessEnd::Exited(0));
         assert!(first.is_worth_another());
-        assert!(!of(LaneOutcome::NoOutput, End::StallLimit).is_worth_another());
-        assert!(!of(LaneOutcome::Failed, End::Exited(0)).is_worth_another());
-        assert!(!of(LaneOutcome::Answered, End::Exited(0)).is_worth_another());
-        let second = Result { is_second: true, ..first };
+        assert!(!of(LaneOutcome::NoOutput, ProcessEnd::StallLimit).is_worth_another());
+        assert!(!of(LaneOutcome::Failed, ProcessEnd::Exited(0)).is_worth_another());
+        assert!(!of(LaneOutcome::Answered, ProcessEnd::Exited(0)).is_worth_another());
+        let second = CollectedResult { is_second: true, ..first };
         assert!(!second.is_worth_another());
         let reason = collected(&second).reason;
         assert_eq!(reason, "Retry also failed: Process exited successfully but produced no output");
@@ -301,19 +301,19 @@ mod tests {
 
     #[test]
     fn whoever_was_in_another_ones_way_is_asked_again_once() {
-        let clash = |outcome, end| Result { is_clash: true, ..of(outcome, end) };
-        let first = clash(LaneOutcome::Failed, End::Exited(1));
+        let clash = |outcome, end| CollectedResult { is_clash: true, ..of(outcome, end) };
+        let first = clash(LaneOutcome::Failed, ProcessEnd::Exited(1));
         assert!(first.is_worth_another());
-        assert!(!Result { is_second: true, ..first }.is_worth_another());
-        assert!(!clash(LaneOutcome::Answered, End::Exited(0)).is_worth_another());
-        assert!(!clash(LaneOutcome::TimedOut, End::WallLimit).is_worth_another());
+        assert!(!CollectedResult { is_second: true, ..first }.is_worth_another());
+        assert!(!clash(LaneOutcome::Answered, ProcessEnd::Exited(0)).is_worth_another());
+        assert!(!clash(LaneOutcome::TimedOut, ProcessEnd::WallLimit).is_worth_another());
     }
 
     // P-160
     #[test]
     fn an_answer_without_substance_is_none() {
         let thin = Some(Thin::FewWords { words: 3, fewest: 30 });
-        let result = Result { thin, ..of(LaneOutcome::Answered, End::Exited(0)) };
+        let result = CollectedResult { thin, ..of(LaneOutcome::Answered, ProcessEnd::Exited(0)) };
         let text = "body too thin: 3/30 words after stripping fenced code".to_owned();
         assert_eq!(shown(&result), (CollectedStatus::NotSubstantive, 0, false, text));
     }
@@ -322,18 +322,20 @@ mod tests {
     #[test]
     fn a_reason_is_one_short_line() {
         let why = format!(" a|b\r\n\n c\t{}", "x".repeat(600));
-        let result = Result { why: Some(&why), ..of(LaneOutcome::Failed, End::Exited(1)) };
+        let result =
+            CollectedResult { why: Some(&why), ..of(LaneOutcome::Failed, ProcessEnd::Exited(1)) };
         let reason = collected(&result).reason;
         assert!(reason.starts_with("a b c xxx") && reason.ends_with("xxx..."), "{reason}");
         assert_eq!(reason.chars().count(), 500);
-        let blank = Result { why: Some(" \n"), ..of(LaneOutcome::Failed, End::Exited(1)) };
+        let blank =
+            CollectedResult { why: Some(" \n"), ..of(LaneOutcome::Failed, ProcessEnd::Exited(1)) };
         assert_eq!(collected(&blank).reason, "Process failed with exit code 1");
     }
 
     // P-143, P-155
     #[test]
     fn a_block_has_its_keys_in_order() {
-        let found = collected(&of(LaneOutcome::Answered, End::Exited(0)));
+        let found = collected(&of(LaneOutcome::Answered, ProcessEnd::Exited(0)));
         let block =
             CollectedBlock { file: "a.txt", tool: "codex", collected: &found, was_unhealthy: true };
         let text = "REVIEWER_FILE=a.txt\nTOOL=codex\nSTATUS=OK\nEXIT_CODE=0\nHEALTHY=false\nFAILURE_REASON=\n";
@@ -345,7 +347,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_reason_breaks_a_block(why in any::<String>()) {
-            let result = Result { why: Some(&why), ..of(LaneOutcome::Failed, End::Exited(1)) };
+            let result = CollectedResult { why: Some(&why), ..of(LaneOutcome::Failed, ProcessEnd::Exited(1)) };
             let found = collected(&result);
             let block = CollectedBlock { file: "a", tool: "b", collected: &found, was_unhealthy: false };
             prop_assert_eq!(block.to_string().lines().count(), 6);

@@ -10,7 +10,7 @@ pub enum LaneEvent {
     /// This model answers.
     Model(String),
     /// The client says that the agent may do this.
-    Rights(Granted),
+    Rights(GrantedRights),
     /// The agent says this.
     Text(String),
     /// The agent uses a tool.
@@ -21,12 +21,12 @@ pub enum LaneEvent {
     /// The turn is over.
     Ended(TurnEnd),
     /// Something went wrong that does not end the turn by itself: a retry, a warning.
-    Trouble(Failure),
+    Trouble(LaneFailure),
 }
 
 /// What an agent may do, as its client says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Granted {
+pub struct GrantedRights {
     /// The client's word for how it decides what is permitted.
     pub mode: Option<String>,
     /// The tools that the agent has.
@@ -39,12 +39,12 @@ pub struct TurnEnd {
     /// The answer, where the end carries it.
     pub answer: Option<String>,
     /// What went wrong, if anything did. An end without one is a success as far as the client knows.
-    pub failure: Option<Failure>,
+    pub failure: Option<LaneFailure>,
 }
 
 /// Something that went wrong, as far as a client tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct LaneFailure {
     /// What kind of thing.
     pub kind: FailureKind,
     /// In the client's own words.
@@ -165,7 +165,7 @@ impl Usage {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for LaneFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.message.fmt(f)
     }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::outcome::{End, LaneOutcome};
+use super::outcome::{LaneOutcome, ProcessEnd};
 
 /// What a healthy agent is asked.
 pub const PROMPT: &str = "Respond with OK";
@@ -114,7 +114,7 @@ pub struct Attempt<'a> {
     /// What became of the lane.
     pub outcome: LaneOutcome,
     /// How its process ended.
-    pub end: End,
+    pub end: ProcessEnd,
     /// What the agent answered.
     pub answer: Option<&'a str>,
     /// What went wrong, in the client's own words.
@@ -130,13 +130,13 @@ impl Attempt<'_> {
             (Some(answer), _, _) if is_ok(answer) => return Ok(()),
             (Some(answer), _, _) => format!("{begin} returned non-OK response: {}", brief(answer)),
             (None, Some(trouble), _) => format!("{begin}: {}", brief(trouble)),
-            (None, None, End::Exited(0)) if self.outcome == LaneOutcome::NoOutput => {
+            (None, None, ProcessEnd::Exited(0)) if self.outcome == LaneOutcome::NoOutput => {
                 format!("{begin} exited successfully but produced no output")
             }
-            (None, None, End::Exited(code)) if code != 0 => {
+            (None, None, ProcessEnd::Exited(code)) if code != 0 => {
                 format!("{begin} failed with exit code {code}")
             }
-            (None, None, End::Signalled(_)) => {
+            (None, None, ProcessEnd::Signalled(_)) => {
                 format!("{begin} did not complete (possible crash or system kill)")
             }
             (None, None, _) => format!("{begin}: {}", self.outcome.name()),
@@ -240,55 +240,55 @@ mod tests {
             Attempt { number: 2, outcome, end, answer, trouble }.verdict()
         };
         let said = |text: &str| Err(text.to_owned());
-        assert_eq!(line(LaneOutcome::Answered, End::Exited(0), Some("OK\n"), None), Ok(()));
+        assert_eq!(line(LaneOutcome::Answered, ProcessEnd::Exited(0), Some("OK\n"), None), Ok(()));
         let long = "no\n".repeat(200);
         let shown = "no ".repeat(67)[..200].to_owned();
         for (outcome, end, answer, trouble, expected) in [
             (
                 LaneOutcome::Answered,
-                End::Exited(0),
+                ProcessEnd::Exited(0),
                 Some(long.as_str()),
                 None,
                 format!("Probe attempt 2 returned non-OK response: {shown}"),
             ),
             (
                 LaneOutcome::Auth,
-                End::Exited(1),
+                ProcessEnd::Exited(1),
                 None,
                 Some("no\nkey"),
                 "Probe attempt 2: no key".to_owned(),
             ),
             (
                 LaneOutcome::Failed,
-                End::Exited(0),
+                ProcessEnd::Exited(0),
                 Some("OK"),
                 Some("broken"),
                 "Probe attempt 2: broken".to_owned(),
             ),
             (
                 LaneOutcome::NoOutput,
-                End::Exited(0),
+                ProcessEnd::Exited(0),
                 None,
                 None,
                 "Probe attempt 2 exited successfully but produced no output".to_owned(),
             ),
             (
                 LaneOutcome::ExitedEarly,
-                End::Exited(7),
+                ProcessEnd::Exited(7),
                 None,
                 None,
                 "Probe attempt 2 failed with exit code 7".to_owned(),
             ),
             (
                 LaneOutcome::ExitedEarly,
-                End::Signalled(9),
+                ProcessEnd::Signalled(9),
                 None,
                 None,
                 "Probe attempt 2 did not complete (possible crash or system kill)".to_owned(),
             ),
             (
                 LaneOutcome::TimedOut,
-                End::WallLimit,
+                ProcessEnd::WallLimit,
                 None,
                 None,
                 "Probe attempt 2: timed_out".to_owned(),
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn only_silence_is_no_output() {
         let line = |outcome, trouble| {
-            let (end, answer) = (End::Exited(0), Some("OK"));
+            let (end, answer) = (ProcessEnd::Exited(0), Some("OK"));
             Attempt { number: 2, outcome, end, answer, trouble }.verdict().unwrap_err()
         };
         let words = "m-1 was asked for, and m-2 answered";

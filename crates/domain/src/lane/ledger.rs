@@ -7,7 +7,7 @@ use jiff::tz::Offset;
 
 use super::counted::UsageScope;
 use super::event::{FailureKind, Usage};
-use super::outcome::{End, LaneOutcome};
+use super::outcome::{LaneOutcome, ProcessEnd};
 use crate::owner::Owner;
 use crate::scope::Scope;
 
@@ -24,7 +24,7 @@ pub struct Purpose {
 
 /// What is known of a lane when it begins. Of the prompt only its length and its hash are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Begun {
+pub struct LaneStart {
     /// Who works.
     pub agent: String,
     /// What for.
@@ -76,7 +76,7 @@ pub struct LaneEnding {
 
 /// How a lane ended, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Over {
+pub struct RecordedEnding {
     /// What became of it; `None` if whoever ran it was gone before it ended.
     pub outcome: Option<LaneOutcome>,
     /// How its process ended, in a word.
@@ -107,9 +107,9 @@ pub struct LaneEntry {
     /// The project and branch that the lane worked for.
     pub scope: Scope,
     /// How it began.
-    pub begun: Begun,
+    pub begun: LaneStart,
     /// How it ended, if it did.
-    pub over: Option<Over>,
+    pub over: Option<RecordedEnding>,
 }
 
 impl LaneEntry {
@@ -129,7 +129,7 @@ impl LaneEntry {
     /// Tells whether nobody was ever asked: then nothing was spent, and nobody has to say so.
     pub fn never_ran(&self) -> bool {
         let end = self.over.as_ref().and_then(|over| over.end.as_deref());
-        end.and_then(End::parse) == Some(End::NotStarted)
+        end.and_then(ProcessEnd::parse) == Some(ProcessEnd::NotStarted)
     }
 
     /// Returns the model that answered, else the one that was asked for.
@@ -180,7 +180,7 @@ impl LaneGrouping {
 
     /// Returns an entry's value, if it has one. Days are those of a clock.
     pub fn of(self, entry: &LaneEntry, clock: Offset) -> Option<String> {
-        let Begun { purpose, agent, at, .. } = &entry.begun;
+        let LaneStart { purpose, agent, at, .. } = &entry.begun;
         match self {
             Self::Day => Some(clock.to_datetime(*at).date().to_string()),
             Self::Agent => Some(agent.clone()),
@@ -265,7 +265,7 @@ pub(crate) mod tests {
         LaneEntry {
             id,
             scope: Scope::new("app", "main"),
-            begun: Begun {
+            begun: LaneStart {
                 agent: agent.to_owned(),
                 purpose: Purpose::default(),
                 asked_model: None,
@@ -277,7 +277,7 @@ pub(crate) mod tests {
                 prompt_hash: String::new(),
                 at,
             },
-            over: Some(Over {
+            over: Some(RecordedEnding {
                 outcome: Some(LaneOutcome::Answered),
                 end: None,
                 why: None,
@@ -320,9 +320,9 @@ pub(crate) mod tests {
     fn lanes_that_never_ran_leave_nothing_unknown() {
         for spent in [None, Some(Usage::default())] {
             let mut lane = entry(1, "claude", spent);
-            lane.over.as_mut().unwrap().end = Some(End::NotStarted.to_string());
+            lane.over.as_mut().unwrap().end = Some(ProcessEnd::NotStarted.to_string());
             assert_eq!(Sum::of(&lane), Sum { lanes: 1, ..Sum::default() });
-            lane.over.as_mut().unwrap().end = Some(End::Cancelled.to_string());
+            lane.over.as_mut().unwrap().end = Some(ProcessEnd::Cancelled.to_string());
             let sum = Sum::of(&lane);
             assert_eq!(sum.uncounted + sum.without_money, 1, "{spent:?}");
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::event::{Failure, FailureKind, Granted, LaneEvent, TurnEnd, Usage};
+use super::event::{FailureKind, GrantedRights, LaneEvent, LaneFailure, TurnEnd, Usage};
 
 /// What became of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl LaneOutcome {
 
 /// How a client's process came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum ProcessEnd {
     /// By itself, with this code.
     Exited(i32),
     /// By a signal that nobody here sent.
@@ -105,7 +105,7 @@ pub enum End {
     Lost,
 }
 
-impl End {
+impl ProcessEnd {
     /// Ends that need no number.
     const PLAIN: [Self; 7] = [
         Self::WallLimit,
@@ -128,7 +128,7 @@ impl End {
     }
 }
 
-impl fmt::Display for End {
+impl fmt::Display for ProcessEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exited(code) => write!(f, "exited {code}"),
@@ -150,7 +150,7 @@ pub struct LaneCourse<'a> {
     /// What was said.
     pub heard: &'a Heard,
     /// How the process ended.
-    pub end: End,
+    pub end: ProcessEnd,
     /// The model that was asked for.
     pub model: Option<&'a str>,
     /// The session that was to go on.
@@ -188,7 +188,7 @@ pub struct Heard {
     /// The model that answered.
     pub model: Option<String>,
     /// What the agent may do, as last said.
-    pub granted: Option<Granted>,
+    pub granted: Option<GrantedRights>,
     /// What was spent, as last said.
     pub usage: Option<Usage>,
     /// The last words of the agent.
@@ -196,7 +196,7 @@ pub struct Heard {
     /// How the turn ended, if it did.
     pub ended: Option<TurnEnd>,
     /// The last trouble that was not got over: whoever speaks or acts after it has got over it.
-    pub trouble: Option<Failure>,
+    pub trouble: Option<LaneFailure>,
     /// How many tools were used.
     pub tools: u64,
 }
@@ -230,7 +230,7 @@ impl Heard {
 
     /// Returns what went wrong: what the turn ended in, else the last trouble if no turn ended. Some
     /// kinds ask for a next step that no outcome names: a session that is not there is begun anew.
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&LaneFailure> {
         match &self.ended {
             Some(ended) => ended.failure.as_ref().or_else(|| self.unread()),
             None => self.trouble.as_ref(),
@@ -238,8 +238,8 @@ impl Heard {
     }
 
     /// Returns why there is no answer although there was one: it was not read.
-    fn unread(&self) -> Option<&Failure> {
-        let is_unread = |trouble: &&Failure| trouble.kind == FailureKind::LongLine;
+    fn unread(&self) -> Option<&LaneFailure> {
+        let is_unread = |trouble: &&LaneFailure| trouble.kind == FailureKind::LongLine;
         self.trouble.as_ref().filter(is_unread).filter(|_| self.answer().is_none())
     }
 
@@ -265,17 +265,21 @@ impl Heard {
 pub fn outcome(course: &LaneCourse<'_>) -> LaneOutcome {
     match course.end {
         // A turn that ended well before it was stopped has ended well.
-        End::WallLimit | End::FirstByteLimit | End::StallLimit if is_answered(course.heard) => {
+        ProcessEnd::WallLimit | ProcessEnd::FirstByteLimit | ProcessEnd::StallLimit
+            if is_answered(course.heard) =>
+        {
             judged_by_words(course)
         }
         // Whoever was refused all the time was not slow.
-        End::WallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::TimedOut),
-        End::FirstByteLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::NoOutput),
-        End::StallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::Stalled),
-        End::BudgetLimit => LaneOutcome::OverBudget,
-        End::Cancelled => LaneOutcome::Cancelled,
-        End::NotStarted => LaneOutcome::NotStarted,
-        End::Exited(_) | End::Signalled(_) | End::Lost => judged_by_words(course),
+        ProcessEnd::WallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::TimedOut),
+        ProcessEnd::FirstByteLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::NoOutput),
+        ProcessEnd::StallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::Stalled),
+        ProcessEnd::BudgetLimit => LaneOutcome::OverBudget,
+        ProcessEnd::Cancelled => LaneOutcome::Cancelled,
+        ProcessEnd::NotStarted => LaneOutcome::NotStarted,
+        ProcessEnd::Exited(_) | ProcessEnd::Signalled(_) | ProcessEnd::Lost => {
+            judged_by_words(course)
+        }
     }
 }
 
@@ -287,7 +291,7 @@ fn is_answered(heard: &Heard) -> bool {
 /// What the client said counts; its exit code only where it said nothing.
 fn judged_by_words(course: &LaneCourse<'_>) -> LaneOutcome {
     let Some(ended) = &course.heard.ended else {
-        let is_silent = course.end == End::Exited(0) && course.heard.last_text.is_none();
+        let is_silent = course.end == ProcessEnd::Exited(0) && course.heard.last_text.is_none();
         let early = if is_silent { LaneOutcome::NoOutput } else { LaneOutcome::ExitedEarly };
         let unread = course.heard.unread().map(|_| LaneOutcome::Failed);
         return by_trouble(course.heard).or(unread).unwrap_or(early);
@@ -340,8 +344,8 @@ fn is_same_model(asked: &str, effective: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn failure(kind: FailureKind) -> Failure {
-        Failure { kind, message: "no".to_owned() }
+    fn failure(kind: FailureKind) -> LaneFailure {
+        LaneFailure { kind, message: "no".to_owned() }
     }
 
     fn ended(answer: &str) -> Heard {
@@ -349,7 +353,7 @@ mod tests {
         Heard { ended, ..Heard::default() }
     }
 
-    fn judged(heard: &Heard, end: End) -> LaneOutcome {
+    fn judged(heard: &Heard, end: ProcessEnd) -> LaneOutcome {
         outcome(&LaneCourse { heard, end, model: Some("opus"), resume: Some("s-1") })
     }
 
@@ -366,25 +370,25 @@ mod tests {
             failure: Some(failure(FailureKind::Other)),
         }));
         for (heard, end, expected) in [
-            (&ended("yes"), End::Exited(0), LaneOutcome::Answered),
-            (&ended("yes"), End::Exited(1), LaneOutcome::Answered),
-            (&ended("yes"), End::WallLimit, LaneOutcome::Answered),
-            (&ended(" \n"), End::Exited(0), LaneOutcome::NoOutput),
-            (&silent, End::Exited(0), LaneOutcome::NoOutput),
-            (&silent, End::Exited(2), LaneOutcome::ExitedEarly),
-            (&spoke, End::Exited(0), LaneOutcome::ExitedEarly),
-            (&spoke, End::Signalled(9), LaneOutcome::ExitedEarly),
-            (&silent, End::Lost, LaneOutcome::ExitedEarly),
-            (&spoke, End::StallLimit, LaneOutcome::Stalled),
-            (&spoke, End::WallLimit, LaneOutcome::TimedOut),
-            (&silent, End::FirstByteLimit, LaneOutcome::NoOutput),
-            (&refused, End::Exited(0), LaneOutcome::Auth),
-            (&refused, End::StallLimit, LaneOutcome::Auth),
-            (&refused, End::WallLimit, LaneOutcome::Auth),
-            (&failed, End::Exited(0), LaneOutcome::Failed),
-            (&ended("yes"), End::Cancelled, LaneOutcome::Cancelled),
-            (&ended("yes"), End::BudgetLimit, LaneOutcome::OverBudget),
-            (&silent, End::NotStarted, LaneOutcome::NotStarted),
+            (&ended("yes"), ProcessEnd::Exited(0), LaneOutcome::Answered),
+            (&ended("yes"), ProcessEnd::Exited(1), LaneOutcome::Answered),
+            (&ended("yes"), ProcessEnd::WallLimit, LaneOutcome::Answered),
+            (&ended(" \n"), ProcessEnd::Exited(0), LaneOutcome::NoOutput),
+            (&silent, ProcessEnd::Exited(0), LaneOutcome::NoOutput),
+            (&silent, ProcessEnd::Exited(2), LaneOutcome::ExitedEarly),
+            (&spoke, ProcessEnd::Exited(0), LaneOutcome::ExitedEarly),
+            (&spoke, ProcessEnd::Signalled(9), LaneOutcome::ExitedEarly),
+            (&silent, ProcessEnd::Lost, LaneOutcome::ExitedEarly),
+            (&spoke, ProcessEnd::StallLimit, LaneOutcome::Stalled),
+            (&spoke, ProcessEnd::WallLimit, LaneOutcome::TimedOut),
+            (&silent, ProcessEnd::FirstByteLimit, LaneOutcome::NoOutput),
+            (&refused, ProcessEnd::Exited(0), LaneOutcome::Auth),
+            (&refused, ProcessEnd::StallLimit, LaneOutcome::Auth),
+            (&refused, ProcessEnd::WallLimit, LaneOutcome::Auth),
+            (&failed, ProcessEnd::Exited(0), LaneOutcome::Failed),
+            (&ended("yes"), ProcessEnd::Cancelled, LaneOutcome::Cancelled),
+            (&ended("yes"), ProcessEnd::BudgetLimit, LaneOutcome::OverBudget),
+            (&silent, ProcessEnd::NotStarted, LaneOutcome::NotStarted),
         ] {
             assert_eq!(judged(heard, end), expected, "{heard:?} {end:?}");
         }
@@ -420,21 +424,21 @@ mod tests {
             [vec![long()], vec![text("First"), long()], vec![text("First"), long(), end()]]
         {
             let heard = heard(events);
-            assert_eq!(judged(&heard, End::Exited(0)), LaneOutcome::Failed, "{heard:?}");
+            assert_eq!(judged(&heard, ProcessEnd::Exited(0)), LaneOutcome::Failed, "{heard:?}");
             assert_eq!(heard.answer(), None);
             assert_eq!(heard.failure(), Some(&failure(FailureKind::LongLine)));
         }
         // What a tool found may be as long as it likes.
         let found = heard(vec![long(), text("It is 42."), end()]);
         assert_eq!((found.answer(), found.failure()), (Some("It is 42."), None));
-        assert_eq!(judged(&found, End::Exited(0)), LaneOutcome::Answered);
+        assert_eq!(judged(&found, ProcessEnd::Exited(0)), LaneOutcome::Answered);
         let carried = TurnEnd { answer: Some("42".to_owned()), failure: None };
         let carried = heard(vec![long(), LaneEvent::Ended(carried)]);
         assert_eq!(
-            (judged(&carried, End::Exited(0)), carried.failure()),
+            (judged(&carried, ProcessEnd::Exited(0)), carried.failure()),
             (LaneOutcome::Answered, None)
         );
-        assert_eq!(judged(&heard(vec![long()]), End::StallLimit), LaneOutcome::Stalled);
+        assert_eq!(judged(&heard(vec![long()]), ProcessEnd::StallLimit), LaneOutcome::Stalled);
     }
 
     // Clients try again, and say so; a stall long after is another thing.
@@ -443,9 +447,9 @@ mod tests {
         for event in [LaneEvent::Text("on".to_owned()), LaneEvent::Tool("Read".to_owned())] {
             let mut heard = Heard::default();
             heard.take(LaneEvent::Trouble(failure(FailureKind::RateLimited)));
-            assert_eq!(judged(&heard, End::StallLimit), LaneOutcome::RateLimited);
+            assert_eq!(judged(&heard, ProcessEnd::StallLimit), LaneOutcome::RateLimited);
             heard.take(event);
-            assert_eq!(judged(&heard, End::StallLimit), LaneOutcome::Stalled);
+            assert_eq!(judged(&heard, ProcessEnd::StallLimit), LaneOutcome::Stalled);
         }
     }
 
@@ -458,7 +462,7 @@ mod tests {
             ("claude-haiku-5", LaneOutcome::ModelMismatch),
         ] {
             heard.model = Some(effective.to_owned());
-            assert_eq!(judged(&heard, End::Exited(0)), expected, "{effective}");
+            assert_eq!(judged(&heard, ProcessEnd::Exited(0)), expected, "{effective}");
         }
         assert!(is_same_model("gpt-5.5", "openai/gpt-5-5"));
         assert!(is_same_model("gemini-3-flash", "gemini-3-flash-preview"));
@@ -470,9 +474,9 @@ mod tests {
     fn another_session_is_not_hidden() {
         let mut heard = ended("yes");
         heard.session = Some("s-1".to_owned());
-        assert_eq!(judged(&heard, End::Exited(0)), LaneOutcome::Answered);
+        assert_eq!(judged(&heard, ProcessEnd::Exited(0)), LaneOutcome::Answered);
         heard.session = Some("s-2".to_owned());
-        assert_eq!(judged(&heard, End::Exited(0)), LaneOutcome::SessionLost);
+        assert_eq!(judged(&heard, ProcessEnd::Exited(0)), LaneOutcome::SessionLost);
     }
 
     #[test]
@@ -480,7 +484,7 @@ mod tests {
         let mut heard = ended("yes");
         let said = |heard: &Heard| {
             let (model, resume) = (Some("opus"), Some("s-1"));
-            LaneCourse { heard, end: End::Exited(0), model, resume }.difference()
+            LaneCourse { heard, end: ProcessEnd::Exited(0), model, resume }.difference()
         };
         (heard.session, heard.model) = (Some("s-1".to_owned()), Some("claude-opus-5".to_owned()));
         assert_eq!(said(&heard), None);
@@ -492,15 +496,17 @@ mod tests {
 
     #[test]
     fn ends_are_written_in_one_way() {
-        for end in
-            End::PLAIN.into_iter().chain([End::Exited(0), End::Exited(-1), End::Signalled(9)])
-        {
+        for end in ProcessEnd::PLAIN.into_iter().chain([
+            ProcessEnd::Exited(0),
+            ProcessEnd::Exited(-1),
+            ProcessEnd::Signalled(9),
+        ]) {
             let text = end.to_string();
-            assert_eq!(End::parse(&text), Some(end), "{text}");
+            assert_eq!(ProcessEnd::parse(&text), Some(end), "{text}");
             assert!(!text.is_empty() && text == text.to_lowercase(), "{text}");
         }
         for wrong in ["", "exited", "exited x", "Exited(0)", "lost 3"] {
-            assert_eq!(End::parse(wrong), None, "{wrong}");
+            assert_eq!(ProcessEnd::parse(wrong), None, "{wrong}");
         }
     }
 

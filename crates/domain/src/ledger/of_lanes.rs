@@ -1,7 +1,7 @@
 //! What lanes of a design are in the ledgers.
 
 use super::timing::{Seconds, TimedTask, WorkEnding};
-use super::tokens::{TokenCounts, Use};
+use super::tokens::{TokenCounts, TokenUse};
 use crate::design::event::LaneEnd;
 use crate::design::seat::Panel;
 use crate::design::walk::Request;
@@ -19,7 +19,7 @@ pub fn task(panel: &Panel, request: &Request, end: &LaneEnd, now: Seconds) -> Op
 }
 
 /// Returns what a lane used, as far as its client says.
-pub fn used(panel: &Panel, request: &Request, end: &LaneEnd) -> Option<Use> {
+pub fn used(panel: &Panel, request: &Request, end: &LaneEnd) -> Option<TokenUse> {
     let usage = end.usage?;
     let vendor = panel.named(request.holder).word().to_owned();
     let counts = TokenCounts {
@@ -30,7 +30,7 @@ pub fn used(panel: &Panel, request: &Request, end: &LaneEnd) -> Option<Use> {
         total: usage.tokens(),
     };
     let is_known = super::VENDORS.contains(&vendor.as_str());
-    is_known.then(|| Use { vendor, counts, raw: request.kind.replace('-', "_") })
+    is_known.then(|| TokenUse { vendor, counts, raw: request.kind.replace('-', "_") })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::LedgerMisuse;
 use super::timing::{TimedTask, Workflow};
-use super::tokens::Use;
+use super::tokens::TokenUse;
 
 /// What is asked of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum TokenOrder {
     /// A step begins.
     Mark(String),
     /// An agent used something.
-    Record(Use),
+    Record(TokenUse),
     /// The file and what is in it.
     Dump,
     /// What it comes to.
@@ -83,7 +83,9 @@ impl LedgerRequest<TokenOrder> {
         let words: Vec<_> = words.iter().map(String::as_str).collect();
         let order = match &words[..] {
             ["mark", step] => TokenOrder::Mark((*step).to_owned()),
-            ["record-vendor", vendor, words @ ..] => TokenOrder::Record(Use::parse(vendor, words)?),
+            ["record-vendor", vendor, words @ ..] => {
+                TokenOrder::Record(TokenUse::parse(vendor, words)?)
+            }
             ["dump"] => TokenOrder::Dump,
             ["report", words @ ..] => TokenOrder::Report(ReportRequest::parse(words)?),
             _ => {

@@ -134,7 +134,7 @@ fn capitalized(word: &str) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::tokens::Use;
+    use super::super::tokens::TokenUse;
     use super::*;
 
     fn at(second: i64) -> Timestamp {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     fn used(second: i64, vendor: &str, words: &[&str]) -> TokenRow {
-        TokenRow { at: at(second), event: TokenEvent::Use(Use::parse(vendor, words).unwrap()) }
+        TokenRow { at: at(second), event: TokenEvent::Use(TokenUse::parse(vendor, words).unwrap()) }
     }
 
     fn host(second: i64, input: u64, output: u64) -> HostUse {

@@ -38,7 +38,7 @@ impl TokenCounts {
 
 /// What an agent used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Use {
+pub struct TokenUse {
     /// The agent by its short name, such as `codex`.
     pub vendor: String,
     /// Tokens, as reported in the `KEY=VALUE` words of the row.
@@ -47,7 +47,7 @@ pub struct Use {
     pub raw: String,
 }
 
-impl Use {
+impl TokenUse {
     /// Reads `KEY=VALUE` words. Numbers that nobody gives are 0; without a total it is their sum.
     pub(super) fn parse(vendor: &str, words: &[&str]) -> Result<Self, LedgerMisuse> {
         if !VENDORS.contains(&vendor) {
@@ -96,7 +96,7 @@ pub enum TokenEvent {
     /// A step begins.
     Mark(String),
     /// An agent used something.
-    Use(Use),
+    Use(TokenUse),
 }
 
 /// Returns a time as it is written: in seconds of UTC.
@@ -123,14 +123,14 @@ mod tests {
     // P-373, P-374
     #[test]
     fn six_keys_are_known() {
-        let given = Use::parse("codex", &["total=18250", "raw=codex_review"]).unwrap();
+        let given = TokenUse::parse("codex", &["total=18250", "raw=codex_review"]).unwrap();
         let counts = TokenCounts { total: 18250, ..TokenCounts::default() };
         assert_eq!(
             given,
-            Use { vendor: "codex".to_owned(), counts, raw: "codex_review".to_owned() }
+            TokenUse { vendor: "codex".to_owned(), counts, raw: "codex_review".to_owned() }
         );
         let words = ["input=1", "output=2", "cache_read=3", "cache_create=4", "raw=a=b"];
-        let given = Use::parse("cursor", &words).unwrap();
+        let given = TokenUse::parse("cursor", &words).unwrap();
         assert_eq!((given.counts.total, given.raw.as_str()), (10, "a=b"));
         for wrong in [
             "input=-1",
@@ -141,10 +141,10 @@ mod tests {
             "in=1",
             "input",
         ] {
-            assert!(Use::parse("codex", &["output=1", wrong]).is_err(), "{wrong}");
+            assert!(TokenUse::parse("codex", &["output=1", wrong]).is_err(), "{wrong}");
         }
-        assert!(Use::parse("", &[]).is_err());
-        assert!(Use::parse("claude", &["total=1"]).is_err());
+        assert!(TokenUse::parse("", &[]).is_err());
+        assert!(TokenUse::parse("claude", &["total=1"]).is_err());
     }
 
     // P-371

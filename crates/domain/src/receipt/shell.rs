@@ -32,7 +32,7 @@ const MOST_SHELLS: usize = 4;
 
 /// A command that was run.
 #[derive(Debug, Clone, Copy)]
-pub struct Run<'a> {
+pub struct ShellRun<'a> {
     /// What the shell was given.
     pub command: &'a str,
     /// Where it ran; `None` if nobody knows.
@@ -40,7 +40,7 @@ pub struct Run<'a> {
     /// How it ended.
     pub ended: CommandEnd,
     /// What the agent saw of its output.
-    pub output: Output<'a>,
+    pub output: ShellOutput<'a>,
 }
 
 /// How a command ended.
@@ -56,7 +56,7 @@ pub enum CommandEnd {
 
 /// What an agent saw of a command's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Output<'a> {
+pub enum ShellOutput<'a> {
     /// All of it, and nothing else.
     Whole(&'a str),
     /// All of it, among words of the client's.
@@ -69,7 +69,7 @@ pub enum Output<'a> {
     Unknown,
 }
 
-impl<'a> Output<'a> {
+impl<'a> ShellOutput<'a> {
     /// Returns a text that holds all of it.
     const fn text(self) -> Option<&'a str> {
         match self {
@@ -88,11 +88,11 @@ impl<'a> Output<'a> {
 }
 
 /// Tells what a command showed of which files.
-pub fn seen(run: &Run<'_>) -> Vec<Seen> {
+pub fn seen(run: &ShellRun<'_>) -> Vec<Seen> {
     seen_within(run, MOST_SHELLS)
 }
 
-fn seen_within(run: &Run<'_>, shells: usize) -> Vec<Seen> {
+fn seen_within(run: &ShellRun<'_>, shells: usize) -> Vec<Seen> {
     if run.command.len() > MOST_BYTES {
         return vec![perhaps(run.command, Reach::Anything)];
     }
@@ -102,7 +102,7 @@ fn seen_within(run: &Run<'_>, shells: usize) -> Vec<Seen> {
     if let ([only], true) = (pipelines.as_slice(), shells > 0)
         && let Some(script) = inner_script(only)
     {
-        return seen_within(&Run { command: &script, ..*run }, shells - 1);
+        return seen_within(&ShellRun { command: &script, ..*run }, shells - 1);
     }
     let mut walk = Walk::new(run, &pipelines);
     (0..pipelines.len()).flat_map(|index| walk.pipeline(index)).collect()
@@ -110,7 +110,7 @@ fn seen_within(run: &Run<'_>, shells: usize) -> Vec<Seen> {
 
 /// Returns the folder that a command leaves its shell in, where that shell goes on; `None` if nobody
 /// knows.
-pub fn folder_after(run: &Run<'_>) -> Option<String> {
+pub fn folder_after(run: &ShellRun<'_>) -> Option<String> {
     let stays = run.folder.map(str::to_owned);
     let pipelines = pipelines(run.command).filter(|_| run.command.len() <= MOST_BYTES)?;
     let mut walk = Walk::new(run, &pipelines);
@@ -155,7 +155,7 @@ pub(super) fn short(command: &str) -> String {
 
 /// What is known while a command's pipelines are gone through.
 struct Walk<'a> {
-    run: &'a Run<'a>,
+    run: &'a ShellRun<'a>,
     pipelines: &'a [Pipeline],
     folder: Option<String>,
     has_moved: bool,
@@ -184,7 +184,7 @@ enum Certainty {
 }
 
 impl<'a> Walk<'a> {
-    fn new(run: &'a Run<'a>, pipelines: &'a [Pipeline]) -> Self {
+    fn new(run: &'a ShellRun<'a>, pipelines: &'a [Pipeline]) -> Self {
         let speaks = |pipeline: &&Pipeline| !pipeline.commands.last().is_some_and(is_mute);
         let is_one = pipelines.iter().filter(speaks).count() == 1;
         let authors = if is_one { Authors::One } else { Authors::Several };
@@ -266,8 +266,8 @@ impl<'a> Walk<'a> {
 
     fn lines(&self, path: String, showing: &Showing, pipeline: &Pipeline) -> Seen {
         match self.run.output {
-            Output::Printed(_) => self.maybe(path, showing, pipeline),
-            Output::Cut(output) => {
+            ShellOutput::Printed(_) => self.maybe(path, showing, pipeline),
+            ShellOutput::Cut(output) => {
                 let text = if output.is_empty() {
                     ShownText::Unknown
                 } else {
@@ -275,14 +275,16 @@ impl<'a> Walk<'a> {
                 };
                 Seen::Lines { path, lines: Lines::Some, text }
             }
-            Output::Unknown => Seen::Lines { path, lines: showing.lines, text: ShownText::Unknown },
-            Output::Whole(output) => {
+            ShellOutput::Unknown => {
+                Seen::Lines { path, lines: showing.lines, text: ShownText::Unknown }
+            }
+            ShellOutput::Whole(output) => {
                 let authors =
                     if showing.files.len() == 1 { self.authors } else { Authors::Several };
                 let text = text_of(output, showing.style, authors);
                 Seen::Lines { path, lines: showing.lines, text }
             }
-            Output::Framed(output) => {
+            ShellOutput::Framed(output) => {
                 let text = text_of(output, showing.style, Authors::Several);
                 Seen::Lines { path, lines: showing.lines, text }
             }

@@ -8,8 +8,8 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::id::TaskId;
-use super::tree::Node;
-use super::{State, TaskStatus};
+use super::tree::TaskNode;
+use super::{TaskState, TaskStatus};
 use crate::scope::AgentName;
 
 /// What happened to a task.
@@ -165,20 +165,20 @@ impl TaskVerdict {
 }
 
 /// Says how far a task is in words that follow its name and a colon.
-pub const fn state_words(state: State) -> &'static str {
+pub const fn state_words(state: TaskState) -> &'static str {
     match state {
-        State::Stored(TaskStatus::Pending) => "not started",
-        State::Stored(TaskStatus::InProgress | TaskStatus::Completed | TaskStatus::Skipped)
-        | State::Blocked
-        | State::Failed
-        | State::Waiting
-        | State::Cancelled => state.words(),
+        TaskState::Stored(TaskStatus::Pending) => "not started",
+        TaskState::Stored(TaskStatus::InProgress | TaskStatus::Completed | TaskStatus::Skipped)
+        | TaskState::Blocked
+        | TaskState::Failed
+        | TaskState::Waiting
+        | TaskState::Cancelled => state.words(),
     }
 }
 
 /// Tells whether a task has parts and none of them is open, while it is open itself.
-pub fn has_only_closed_parts(node: &Node) -> bool {
-    !node.is_closed() && !node.children.is_empty() && node.children.iter().all(Node::is_closed)
+pub fn has_only_closed_parts(node: &TaskNode) -> bool {
+    !node.is_closed() && !node.children.is_empty() && node.children.iter().all(TaskNode::is_closed)
 }
 
 #[cfg(test)]

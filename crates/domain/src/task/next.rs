@@ -1,20 +1,20 @@
 //! What to begin next.
 
-use super::tree::{Node, by_priority};
-use super::{State, TaskStatus};
+use super::tree::{TaskNode, by_priority};
+use super::{TaskState, TaskStatus};
 use crate::scope::AgentName;
 
 /// Returns the task to begin next: the first of the highest priority that is not begun, waits for no
 /// other, has no open parts, and is held by `reader` or by no agent. A person may begin what any agent
 /// holds.
-pub fn next_to_begin<'a>(nodes: &'a [Node], reader: &AgentName) -> Option<&'a Node> {
+pub fn next_to_begin<'a>(nodes: &'a [TaskNode], reader: &AgentName) -> Option<&'a TaskNode> {
     by_priority(nodes).filter(|node| node.is_ready()).find_map(|node| {
         if node.children.iter().any(|part| !part.is_closed()) {
             return next_to_begin(&node.children, reader);
         }
         let holder = node.task.agent.as_ref();
         let may_begin = reader.is_human() || holder.is_none_or(|holder| holder == reader);
-        (may_begin && node.state == State::Stored(TaskStatus::Pending)).then_some(node)
+        (may_begin && node.state == TaskState::Stored(TaskStatus::Pending)).then_some(node)
     })
 }
 
@@ -31,17 +31,17 @@ pub struct Obstacles {
 
 impl Obstacles {
     /// Counts what is open.
-    pub fn among(nodes: &[Node]) -> Self {
+    pub fn among(nodes: &[TaskNode]) -> Self {
         let mut found = Self::default();
         for node in nodes.iter().filter(|node| !node.is_closed()) {
-            if node.state == State::Waiting {
+            if node.state == TaskState::Waiting {
                 found.waiting += 1;
             } else if node.children.iter().any(|part| !part.is_closed()) {
                 let below = Self::among(&node.children);
                 found.begun += below.begun;
                 found.waiting += below.waiting;
                 found.held += below.held;
-            } else if node.state == State::Stored(TaskStatus::InProgress) {
+            } else if node.state == TaskState::Stored(TaskStatus::InProgress) {
                 found.begun += 1;
             } else {
                 found.held += 1;
@@ -94,7 +94,7 @@ mod tests {
                     task.waits_for = vec![TaskId::parse("other").unwrap()];
                 }
             }
-            let roots = trees(tasks, |task| State::among(&[], task));
+            let roots = trees(tasks, |task| TaskState::among(&[], task));
             let next = next_to_begin(&roots, &AgentName::known(reader));
             assert_eq!(next.map(|node| node.task.id.as_str()), expected, "{reader}: {lines}");
         }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn why_nothing_can_be_begun_is_counted() {
         let lines = "1 - 1 - in_progress a\n1a 1 1 - in_progress x\n2 - 2 max pending b";
-        let roots = trees(tasks(lines), |task| State::among(&[], task));
+        let roots = trees(tasks(lines), |task| TaskState::among(&[], task));
         let found = Obstacles::among(&roots);
         assert_eq!(found.words(), "1 in progress, 1 held by other agents");
         assert_eq!(Obstacles::default().words(), "every task is closed");

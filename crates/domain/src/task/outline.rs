@@ -1,7 +1,7 @@
 //! The task list as an agent reads it, where it stands, and what comes next.
 
-use super::tree::Node;
-use super::{State, TaskStatus};
+use super::tree::TaskNode;
+use super::{TaskState, TaskStatus};
 
 /// Marks the line of the task being worked on.
 const CURRENT: &str = "  <-- CURRENT";
@@ -44,9 +44,9 @@ pub fn clipped(text: &str, most: usize) -> String {
 #[derive(Debug, Clone)]
 pub struct Outline<'a> {
     /// The lines shown at the top.
-    group: &'a [Node],
+    group: &'a [TaskNode],
     /// From the marked top line down to the leaf; empty when everything is closed.
-    path: Vec<&'a Node>,
+    path: Vec<&'a TaskNode>,
     /// Tasks of the plan that are not in the tree, because it is too large to be read.
     elsewhere: TaskCounts,
     /// How titles are written inside sentences.
@@ -64,7 +64,7 @@ pub struct TaskCounts {
 
 impl TaskCounts {
     /// Counts nodes with everything below them.
-    pub fn of<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Self {
+    pub fn of<'a>(nodes: impl IntoIterator<Item = &'a TaskNode>) -> Self {
         nodes.into_iter().fold(Self::default(), |tally, node| {
             let below = Self::of(&node.children);
             let own = Self {
@@ -106,7 +106,7 @@ impl<'a> Outline<'a> {
     ///
     /// Shown are the siblings of the first task on the way that is numbered, or beside a numbered
     /// one (`Task 2: …`); without any, the roots.
-    pub fn new(roots: &'a [Node], path: &[&'a Node]) -> Self {
+    pub fn new(roots: &'a [TaskNode], path: &[&'a TaskNode]) -> Self {
         let mut group = roots;
         for (depth, node) in path.iter().enumerate() {
             if group.iter().any(|node| node.task.is_numbered()) {
@@ -138,12 +138,12 @@ impl<'a> Outline<'a> {
     }
 
     /// Returns the marked top line.
-    pub fn current(&self) -> Option<&'a Node> {
+    pub fn current(&self) -> Option<&'a TaskNode> {
         self.path.first().copied()
     }
 
     /// Returns the task being worked on.
-    pub fn leaf(&self) -> Option<&'a Node> {
+    pub fn leaf(&self) -> Option<&'a TaskNode> {
         self.path.last().copied()
     }
 
@@ -182,7 +182,7 @@ impl<'a> Outline<'a> {
     /// it, `around` of its parts on each side of the current one, and the next `around` open tasks.
     pub fn near_lines(&self, around: usize) -> Vec<String> {
         let is_current =
-            |node: &Node| self.current().is_some_and(|current| std::ptr::eq(current, node));
+            |node: &TaskNode| self.current().is_some_and(|current| std::ptr::eq(current, node));
         let current = self.group.iter().position(is_current).unwrap_or(0);
         let (before, from) = self.group.split_at(current);
         let (earlier, near) = before.split_at(before.len().saturating_sub(around.div_ceil(4)));
@@ -205,7 +205,7 @@ impl<'a> Outline<'a> {
     }
 
     /// Renders a top line with those of its parts that are near the leaf.
-    fn near_parts(&self, node: &Node, around: usize) -> Vec<String> {
+    fn near_parts(&self, node: &TaskNode, around: usize) -> Vec<String> {
         let mut lines = self.top_lines(node);
         let is_leaf = |line: &String| {
             let leaf =
@@ -229,7 +229,7 @@ impl<'a> Outline<'a> {
         lines
     }
 
-    fn top_lines(&self, node: &Node) -> Vec<String> {
+    fn top_lines(&self, node: &TaskNode) -> Vec<String> {
         let is_current = self.current().is_some_and(|current| std::ptr::eq(current, node));
         let agent = node.task.agent.as_ref().map_or(String::new(), |agent| format!("@{agent}, "));
         let state = match self.leaf() {
@@ -252,7 +252,7 @@ impl<'a> Outline<'a> {
         let (current, leaf) = (self.current()?, self.leaf()?);
         let label = current.task.label();
         let done: Vec<_> = current.children.iter().filter(|child| child.is_closed()).collect();
-        let sentence = |child: &&Node| match self.letters {
+        let sentence = |child: &&TaskNode| match self.letters {
             Letters::Lower => {
                 format!("{label} {} is complete.", self.letters.of(&child.task.content))
             }
@@ -270,7 +270,7 @@ impl<'a> Outline<'a> {
             Letters::Lower => subject.to_owned(),
             Letters::Kept => self.letters.of(subject),
         };
-        let pending = leaf.state == State::Stored(TaskStatus::Pending);
+        let pending = leaf.state == TaskState::Stored(TaskStatus::Pending);
         let place = if pending { "next" } else { leaf.state.words() };
         sentences.push(format!("{subject} is {place}."));
         if leaf.task.body.is_some() {
@@ -284,15 +284,15 @@ impl<'a> Outline<'a> {
         let leaf = self.leaf()?;
         let content = leaf.task.content.to_lowercase();
         Some(match leaf.state {
-            State::Stored(TaskStatus::Pending) => format!("Start {content}."),
-            State::Waiting => {
+            TaskState::Stored(TaskStatus::Pending) => format!("Start {content}."),
+            TaskState::Waiting => {
                 let ids: Vec<_> = leaf.task.waits_for.iter().map(ToString::to_string).collect();
                 format!("Finish {} first: {content} waits for it.", ids.join(", "))
             }
-            State::Blocked | State::Failed => {
+            TaskState::Blocked | TaskState::Failed => {
                 format!("Resolve the {} state of {content}.", leaf.state.words())
             }
-            State::Stored(_) | State::Cancelled => {
+            TaskState::Stored(_) | TaskState::Cancelled => {
                 let next = match (self.next_part(), self.next_top_task()) {
                     (Some(part), _) => format!("proceed to {}", part.task.content.to_lowercase()),
                     (None, Some(top)) => format!("proceed to {}", top.task.label()),
@@ -304,23 +304,23 @@ impl<'a> Outline<'a> {
     }
 
     /// Returns the next open part of the marked task after the current one.
-    pub fn next_part(&self) -> Option<&'a Node> {
+    pub fn next_part(&self) -> Option<&'a TaskNode> {
         let steps = self.path.windows(2).rev();
         steps.into_iter().find_map(|step| open_after(&step[0].children, step[1]))
     }
 
     /// Returns the next open top line after the marked one.
-    pub fn next_top_task(&self) -> Option<&'a Node> {
+    pub fn next_top_task(&self) -> Option<&'a TaskNode> {
         open_after(self.group, self.current()?)
     }
 }
 
-fn open_after<'a>(siblings: &'a [Node], node: &Node) -> Option<&'a Node> {
+fn open_after<'a>(siblings: &'a [TaskNode], node: &TaskNode) -> Option<&'a TaskNode> {
     let later = siblings.iter().skip_while(|sibling| !std::ptr::eq(*sibling, node)).skip(1);
     later.into_iter().find(|sibling| !sibling.is_closed())
 }
 
-fn add_parts(children: &[Node], depth: usize, lines: &mut Vec<String>) {
+fn add_parts(children: &[TaskNode], depth: usize, lines: &mut Vec<String>) {
     for child in children {
         let indent = "    ".repeat(depth);
         let (content, state) = (&child.task.content, child.state.words());
@@ -329,7 +329,7 @@ fn add_parts(children: &[Node], depth: usize, lines: &mut Vec<String>) {
     }
 }
 
-fn check_box(node: &Node) -> &'static str {
+fn check_box(node: &TaskNode) -> &'static str {
     if node.is_closed() { "[x]" } else { "[ ]" }
 }
 
@@ -352,7 +352,7 @@ mod tests {
     fn shown(lines: &str) -> String {
         let roots = trees(tasks(lines), |task| {
             let stuck = task.agent.as_ref().is_some_and(|agent| agent.as_str() == "stuck");
-            State::of(task.status, stuck.then_some(AgentStatus::Blocked))
+            TaskState::of(task.status, stuck.then_some(AgentStatus::Blocked))
         });
         let outline = Outline::new(&roots, &current_path(&roots));
         let position = outline.position().unwrap_or_default();
@@ -448,7 +448,7 @@ mod tests {
         let lines = "1 - 1 - completed Task 1: A\n2 - 2 - skipped Task 2: B\n\
                      3 - 3 - pending Task 3: C\n4 - 4 - completed Task 4: D\n\
                      5 - 5 - completed Task 5: E";
-        let roots = trees(tasks(lines), |task| State::of(task.status, None));
+        let roots = trees(tasks(lines), |task| TaskState::of(task.status, None));
         let outline = Outline::new(&roots, &current_path(&roots));
         assert_eq!(
             outline.short_lines(),
@@ -469,7 +469,7 @@ mod tests {
         lines[19] = "20 - 20 - in_progress Task 20: Now".to_owned();
         lines.iter_mut().take(19).for_each(|line| *line = line.replace("pending", "completed"));
         lines.extend((1..30).map(|n| format!("p{n} 20 {n} - pending Part {n}")));
-        let roots = trees(tasks(&lines.join("\n")), |task| State::of(task.status, None));
+        let roots = trees(tasks(&lines.join("\n")), |task| TaskState::of(task.status, None));
         let outline = Outline::new(&roots, &current_path(&roots));
         assert_eq!(
             outline.near_lines(2),
@@ -499,7 +499,7 @@ mod tests {
         let mut lines = vec!["1 - 1 - in_progress Task 1: Now".to_owned()];
         lines.extend((2..40).map(|n| format!("{n} - {n} - completed Task {n}: Done")));
         lines.push("40 - 40 - pending Task 40: Next".to_owned());
-        let roots = trees(tasks(&lines.join("\n")), |task| State::of(task.status, None));
+        let roots = trees(tasks(&lines.join("\n")), |task| TaskState::of(task.status, None));
         let outline = Outline::new(&roots, &current_path(&roots));
         assert_eq!(
             outline.near_lines(3),

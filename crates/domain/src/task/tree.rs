@@ -3,25 +3,25 @@
 use std::collections::BTreeMap;
 
 use super::id::TaskId;
-use super::{DEEPEST, State, Task};
+use super::{DEEPEST, Task, TaskState};
 use crate::scope::AgentName;
 
 /// A task with its children, siblings in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub struct TaskNode {
     /// The task as stored; its parent is the node above.
     pub task: Task,
     /// How it stands.
-    pub state: State,
+    pub state: TaskState,
     /// The tasks that name this one as parent, in the order of siblings.
-    pub children: Vec<Node>,
+    pub children: Vec<TaskNode>,
 }
 
 /// Builds the trees of a list of tasks.
 ///
 /// Nothing is lost: a task whose parent is not in the list is a root, and a circle, which only a
 /// damaged store can hold, is opened at its first task.
-pub fn trees(tasks: Vec<Task>, state: impl Fn(&Task) -> State) -> Vec<Node> {
+pub fn trees(tasks: Vec<Task>, state: impl Fn(&Task) -> TaskState) -> Vec<TaskNode> {
     let mut parts: BTreeMap<Option<TaskId>, Vec<Task>> = BTreeMap::new();
     let known: std::collections::BTreeSet<_> = tasks.iter().map(|task| task.id.clone()).collect();
     for task in tasks {
@@ -40,8 +40,8 @@ pub fn trees(tasks: Vec<Task>, state: impl Fn(&Task) -> State) -> Vec<Node> {
 fn nodes(
     parent: Option<&TaskId>,
     parts: &mut BTreeMap<Option<TaskId>, Vec<Task>>,
-    state: &impl Fn(&Task) -> State,
-) -> Vec<Node> {
+    state: &impl Fn(&Task) -> TaskState,
+) -> Vec<TaskNode> {
     let mut tasks = parts.remove(&parent.cloned()).unwrap_or_default();
     tasks.sort_by(in_order);
     tasks.into_iter().map(|task| node(task, parts, state)).collect()
@@ -50,10 +50,10 @@ fn nodes(
 fn node(
     task: Task,
     parts: &mut BTreeMap<Option<TaskId>, Vec<Task>>,
-    state: &impl Fn(&Task) -> State,
-) -> Node {
+    state: &impl Fn(&Task) -> TaskState,
+) -> TaskNode {
     let children = nodes(Some(&task.id), parts, state);
-    Node { state: state(&task), task, children }
+    TaskNode { state: state(&task), task, children }
 }
 
 /// Puts tasks from anywhere into an order in which every parent comes before its parts.
@@ -86,7 +86,7 @@ pub fn in_order(one: &Task, other: &Task) -> std::cmp::Ordering {
     key(one).cmp(&key(other))
 }
 
-impl Node {
+impl TaskNode {
     /// Tells whether nothing is left to do here, whatever the children say.
     pub fn is_closed(&self) -> bool {
         self.state.is_closed()
@@ -94,20 +94,20 @@ impl Node {
 
     /// Tells whether it is open and waits for no other task.
     pub fn is_ready(&self) -> bool {
-        !self.is_closed() && self.state != State::Waiting
+        !self.is_closed() && self.state != TaskState::Waiting
     }
 }
 
 /// Returns the way from a root to the task that is being worked on: always the first open one of the
 /// highest priority that waits for no other, down to one without open parts. Where every open task
 /// waits, the first of them is on the way. Empty if everything is closed.
-pub fn current_path(nodes: &[Node]) -> Vec<&Node> {
+pub fn current_path(nodes: &[TaskNode]) -> Vec<&TaskNode> {
     let ready = ready_path(nodes);
     if ready.is_empty() { first_open_path(nodes) } else { ready }
 }
 
 /// The first open task at each level, whether or not it waits.
-fn first_open_path(nodes: &[Node]) -> Vec<&Node> {
+fn first_open_path(nodes: &[TaskNode]) -> Vec<&TaskNode> {
     let mut path = Vec::new();
     let mut level = nodes;
     while let Some(open) = level.iter().find(|node| !node.is_closed()) {
@@ -118,11 +118,11 @@ fn first_open_path(nodes: &[Node]) -> Vec<&Node> {
 }
 
 /// Returns the way to the first task that can be worked on; empty if every open task waits.
-fn ready_path(nodes: &[Node]) -> Vec<&Node> {
+fn ready_path(nodes: &[TaskNode]) -> Vec<&TaskNode> {
     for node in by_priority(nodes).filter(|node| node.is_ready()) {
         let below = ready_path(&node.children);
         // If all its open parts wait, so does the task.
-        if !below.is_empty() || node.children.iter().all(Node::is_closed) {
+        if !below.is_empty() || node.children.iter().all(TaskNode::is_closed) {
             return [vec![node], below].concat();
         }
     }
@@ -130,14 +130,14 @@ fn ready_path(nodes: &[Node]) -> Vec<&Node> {
 }
 
 /// Returns siblings in the order in which they are to be done.
-pub(super) fn by_priority(nodes: &[Node]) -> impl Iterator<Item = &Node> {
+pub(super) fn by_priority(nodes: &[TaskNode]) -> impl Iterator<Item = &TaskNode> {
     let mut ordered: Vec<_> = nodes.iter().collect();
     ordered.sort_by_key(|node| node.task.priority);
     ordered.into_iter()
 }
 
 /// Returns the way to what `agent` is working on: the same, below the first open task it holds.
-pub fn current_path_of<'a>(nodes: &'a [Node], agent: &AgentName) -> Vec<&'a Node> {
+pub fn current_path_of<'a>(nodes: &'a [TaskNode], agent: &AgentName) -> Vec<&'a TaskNode> {
     let (ready, waiting): (Vec<_>, Vec<_>) =
         by_priority(nodes).filter(|node| !node.is_closed()).partition(|node| node.is_ready());
     for node in ready.into_iter().chain(waiting) {
@@ -189,11 +189,11 @@ mod tests {
         assert_eq!(flat.iter().filter(|task| task.parent.is_none()).count(), 100 - DEEPEST + 1);
     }
 
-    fn grown(lines: &str) -> Vec<Node> {
-        trees(tasks(lines), |task| State::of(task.status, None))
+    fn grown(lines: &str) -> Vec<TaskNode> {
+        trees(tasks(lines), |task| TaskState::of(task.status, None))
     }
 
-    fn ids(path: &[&Node]) -> String {
+    fn ids(path: &[&TaskNode]) -> String {
         path.iter().map(|node| node.task.id.as_str()).collect::<Vec<_>>().join("/")
     }
 
@@ -219,7 +219,7 @@ mod tests {
     fn the_older_of_two_siblings_comes_first() {
         let mut two = tasks("a - 1 - pending younger\nb - 1 - pending older");
         two[0].created_at += jiff::SignedDuration::from_secs(1);
-        let roots = trees(two, |task| State::of(task.status, None));
+        let roots = trees(two, |task| TaskState::of(task.status, None));
         assert_eq!(ids(&current_path(&roots)), "b");
     }
 
@@ -235,7 +235,7 @@ mod tests {
                     task.waits_for = vec![TaskId::parse("other").unwrap()];
                 }
             }
-            ids(&current_path(&trees(tasks, |task| State::among(&[], task))))
+            ids(&current_path(&trees(tasks, |task| TaskState::among(&[], task))))
         };
         for (lines, expected) in [
             ("1 - 1 - pending a\n2 - 2 - pending !b", "2"),
@@ -264,8 +264,8 @@ mod tests {
     #[test]
     fn circles_and_orphans_are_kept_once() {
         let circle = grown("1 2 1 - pending a\n2 1 1 - pending b\n3 gone 1 - pending c");
-        let count = |nodes: &[Node]| {
-            fn all(nodes: &[Node]) -> usize {
+        let count = |nodes: &[TaskNode]| {
+            fn all(nodes: &[TaskNode]) -> usize {
                 nodes.iter().map(|node| 1 + all(&node.children)).sum()
             }
             all(nodes)

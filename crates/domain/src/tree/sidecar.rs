@@ -76,7 +76,7 @@ fn is_one_line(path: &str) -> bool {
 
 /// A note on a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct TreeNote {
     /// What is known.
     pub status: TreeStatus,
     /// How it was looked at, if anybody said how.
@@ -91,7 +91,7 @@ pub struct Note {
     pub reason: Option<DirtyReason>,
 }
 
-impl Note {
+impl TreeNote {
     /// A note that says only that nothing is known.
     pub const fn unknown(mode: Option<TreeMode>, reason: Option<DirtyReason>) -> Self {
         let status = TreeStatus::Unknown;
@@ -120,7 +120,7 @@ impl Note {
     }
 }
 
-fn read(text: &str) -> Option<Note> {
+fn read(text: &str) -> Option<TreeNote> {
     let mut values = [None; 6];
     let keys = [
         "STATUS",
@@ -138,7 +138,7 @@ fn read(text: &str) -> Option<Note> {
         }
     }
     let [status, mode, baseline, tracked, new_untracked, reason] = values;
-    let note = Note {
+    let note = TreeNote {
         status: TreeStatus::parse(status?)?,
         mode: match mode? {
             "" => None,
@@ -200,7 +200,7 @@ mod tests {
     // P-351: these keys, in this order.
     #[test]
     fn a_note_has_its_lines_in_order() {
-        let note = Note {
+        let note = TreeNote {
             status: TreeStatus::Dirty,
             mode: Some(TreeMode::Baseline),
             has_baseline: Some(true),
@@ -213,7 +213,7 @@ mod tests {
             "STATUS=dirty\nMODE=baseline\nUNTRACKED_BASELINE=present\nTRACKED_PATHS_FILE=t\n\
              NEW_UNTRACKED_PATHS_FILE=n\nREASON=working-tree-dirty\n"
         );
-        assert_eq!(Note::parse(&note.text()), note);
+        assert_eq!(TreeNote::parse(&note.text()), note);
     }
 
     // P-346: only a whole note that calls a tree clean makes it clean.
@@ -233,17 +233,17 @@ mod tests {
             "STATUS=clean\nMODE=checkpoint\nREASON=anything\n",
             "STATUS=clean\nMODE=checkpoint\n\0\n",
         ] {
-            assert_eq!(Note::parse(text).status, TreeStatus::Unknown, "{text:?}");
+            assert_eq!(TreeNote::parse(text).status, TreeStatus::Unknown, "{text:?}");
         }
-        assert_eq!(Note::parse("STATUS=clean\nMODE=checkpoint\n").status, TreeStatus::Clean);
-        let odd = Note::parse("STATUS=dirty\nMODE=checkpoint\nREASON=of-a-later-version\n");
+        assert_eq!(TreeNote::parse("STATUS=clean\nMODE=checkpoint\n").status, TreeStatus::Clean);
+        let odd = TreeNote::parse("STATUS=dirty\nMODE=checkpoint\nREASON=of-a-later-version\n");
         assert_eq!((odd.status, odd.reason), (TreeStatus::Dirty, None));
     }
 
     proptest! {
         #[test]
         fn any_text_is_read(text in "(?s).{0,60}", words in prop::collection::vec(".{0,12}", 0..6)) {
-            prop_assert_ne!(Note::parse(&text).status, TreeStatus::Clean);
+            prop_assert_ne!(TreeNote::parse(&text).status, TreeStatus::Clean);
             prop_assert!(TreeRequest::parse(&words).is_err());
         }
 
@@ -251,7 +251,7 @@ mod tests {
         #[test]
         fn half_a_note_is_not_clean(at in 0_usize..29) {
             let whole = "STATUS=clean\nMODE=checkpoint\n";
-            prop_assert_ne!(Note::parse(&whole[..at]).status, TreeStatus::Clean);
+            prop_assert_ne!(TreeNote::parse(&whole[..at]).status, TreeStatus::Clean);
         }
     }
 }

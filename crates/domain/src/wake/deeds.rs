@@ -9,8 +9,8 @@ use crate::task::deed::{
     DeedKind, DeedRole, TaskDeed, TaskVerdict, has_only_closed_parts, state_words,
 };
 use crate::task::outline::{Letters, Outline, clipped};
-use crate::task::tree::Node;
-use crate::task::{State, TaskStatus};
+use crate::task::tree::TaskNode;
+use crate::task::{TaskState, TaskStatus};
 
 /// How much of a message or a reason is repeated under "Your Next Action", in characters.
 const EXCERPT: usize = 160;
@@ -53,7 +53,7 @@ impl NextActionRule {
 
 /// What is recorded about the current task and with the new message.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct KnownDeeds {
     /// What decides the next action.
     pub rule: NextActionRule,
     /// The deeds of the current task that count, oldest first.
@@ -70,7 +70,7 @@ pub struct MessageVerdict {
     /// The task's title.
     pub title: String,
     /// How far the task is now.
-    pub state: State,
+    pub state: TaskState,
 }
 
 /// Renders the section under "Your Next Action".
@@ -138,13 +138,13 @@ fn judged(deed: &TaskDeed) -> String {
 }
 
 /// Says how far the current task is, and what is recorded of it.
-fn standing(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &Node) -> String {
+fn standing(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &TaskNode) -> String {
     let mut sentences = vec![format!("{}: {}.", subject(outline, leaf), state_words(leaf.state))];
     if has_only_closed_parts(leaf) {
         sentences.push(format!("All of its parts are closed ({}).", parts(leaf)));
     }
     let when =
-        if leaf.state == State::Stored(TaskStatus::Pending) { " before its start" } else { "" };
+        if leaf.state == TaskState::Stored(TaskStatus::Pending) { " before its start" } else { "" };
     sentences.extend(last_of_roles(&facts.known.of_task).into_iter().map(|deed| {
         let reason =
             deed.reason.as_deref().map_or(String::new(), |why| format!(": {}", quoted(why)));
@@ -163,8 +163,8 @@ fn last_of_roles(deeds: &[TaskDeed]) -> Vec<&TaskDeed> {
     deeds.iter().filter(is_last).collect()
 }
 
-fn parts(leaf: &Node) -> String {
-    let skipped = State::Stored(TaskStatus::Skipped);
+fn parts(leaf: &TaskNode) -> String {
+    let skipped = TaskState::Stored(TaskStatus::Skipped);
     let left_out = leaf.children.iter().filter(|part| part.state == skipped).count();
     let done = leaf.children.len() - left_out;
     match left_out {
@@ -173,12 +173,12 @@ fn parts(leaf: &Node) -> String {
     }
 }
 
-fn title(node: &Node) -> String {
+fn title(node: &TaskNode) -> String {
     Letters::Kept.of(&node.task.content)
 }
 
 /// Names the current task, and the one it is part of.
-fn subject(outline: &Outline<'_>, leaf: &Node) -> String {
+fn subject(outline: &Outline<'_>, leaf: &TaskNode) -> String {
     match outline.current().filter(|top| !std::ptr::eq(*top, leaf)) {
         Some(top) => format!("{} of {}", title(leaf), Letters::Kept.of(top.task.label())),
         None => title(leaf),
@@ -186,11 +186,11 @@ fn subject(outline: &Outline<'_>, leaf: &Node) -> String {
 }
 
 /// Returns what to do, without the skill's own step.
-fn steps(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &Node) -> Vec<String> {
+fn steps(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &TaskNode) -> Vec<String> {
     let found = TaskVerdict::of(&facts.known.of_task);
     let has_words = facts.message.is_some() && facts.known.of_message.is_empty();
     let question = has_words.then(|| meaning(leaf, &found));
-    let is_started = leaf.state == State::Stored(TaskStatus::InProgress);
+    let is_started = leaf.state == TaskState::Stored(TaskStatus::InProgress);
     let work = match &found {
         TaskVerdict::Passed(_) if is_started => {
             vec![
@@ -212,45 +212,45 @@ fn steps(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &Node) -> Vec<Strin
 }
 
 /// Asks what a message without a verdict means for the current task.
-fn meaning(leaf: &Node, found: &TaskVerdict) -> String {
+fn meaning(leaf: &TaskNode, found: &TaskVerdict) -> String {
     let (name, id) = (title(leaf), &leaf.task.id);
     match (leaf.state, found) {
         (
-            State::Stored(TaskStatus::InProgress),
+            TaskState::Stored(TaskStatus::InProgress),
             TaskVerdict::Passed(_) | TaskVerdict::Failed(_),
         ) => {
             format!("Decide whether this means that the verdict on {name} has changed")
         }
-        (State::Stored(TaskStatus::InProgress), _) => format!(
+        (TaskState::Stored(TaskStatus::InProgress), _) => format!(
             "Decide whether this means that {name} passed or failed, and record it: \
              `convoke task pass {id} --by ROLE` or `convoke task fail {id} --by ROLE`"
         ),
-        (State::Blocked | State::Failed, _) => {
+        (TaskState::Blocked | TaskState::Failed, _) => {
             format!("Decide whether this means that {name} can go on")
         }
-        (State::Stored(_) | State::Waiting | State::Cancelled, _) => {
+        (TaskState::Stored(_) | TaskState::Waiting | TaskState::Cancelled, _) => {
             format!("Decide whether this means anything for {name}, which is not started")
         }
     }
 }
 
 /// Says in half a sentence what to do about the current task, by its state and what is recorded.
-fn action(outline: &Outline<'_>, leaf: &Node, found: &TaskVerdict) -> String {
+fn action(outline: &Outline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> String {
     let name = title(leaf);
     match (leaf.state, found) {
-        (State::Blocked | State::Failed, _) => {
+        (TaskState::Blocked | TaskState::Failed, _) => {
             format!("Resolve the {} state of {name}", leaf.state.words())
         }
-        (State::Stored(TaskStatus::InProgress), TaskVerdict::Passed(_)) => {
+        (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Passed(_)) => {
             format!("Mark {name} complete, then {}", next(outline))
         }
-        (State::Stored(TaskStatus::InProgress), TaskVerdict::Failed(roles)) => {
+        (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Failed(roles)) => {
             format!("Have what {} found in {name} fixed, then ask for another look", list(roles))
         }
-        (State::Stored(TaskStatus::InProgress), TaskVerdict::Undecided(roles)) => {
+        (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Undecided(roles)) => {
             format!("Ask {} again about {name}: there is an answer without a verdict", list(roles))
         }
-        (State::Stored(TaskStatus::InProgress), TaskVerdict::Awaiting(roles)) => {
+        (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Awaiting(roles)) => {
             format!(
                 "Check whether {} has answered about {name}, then record the verdict",
                 list(roles)
@@ -260,14 +260,14 @@ fn action(outline: &Outline<'_>, leaf: &Node, found: &TaskVerdict) -> String {
             let id = &leaf.task.id;
             format!("Close {name} with `convoke task done {id}`, or have it reviewed first")
         }
-        (State::Stored(TaskStatus::InProgress), TaskVerdict::Unjudged) => {
+        (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Unjudged) => {
             format!("Check whether {name} is done, then {}", next(outline))
         }
-        (State::Waiting, _) => {
+        (TaskState::Waiting, _) => {
             let before: Vec<_> = leaf.task.waits_for.iter().map(ToString::to_string).collect();
             format!("Finish {} first, because {name} waits for it", before.join(", "))
         }
-        (State::Stored(_) | State::Cancelled, _) => format!("Start {name}"),
+        (TaskState::Stored(_) | TaskState::Cancelled, _) => format!("Start {name}"),
     }
 }
 
@@ -285,7 +285,7 @@ fn next(outline: &Outline<'_>) -> String {
 }
 
 /// Tells whether the current task is a part of `top`.
-fn is_part(outline: &Outline<'_>, top: &Node) -> bool {
+fn is_part(outline: &Outline<'_>, top: &TaskNode) -> bool {
     outline.leaf().is_some_and(|leaf| !std::ptr::eq(leaf, top))
 }
 

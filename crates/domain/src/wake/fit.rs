@@ -9,7 +9,7 @@ mod shapes;
 
 use self::minimal::Minimal;
 use super::layout::{read, render};
-use super::{Fit, SkillText, WakeFacts};
+use super::{SkillText, WakeFacts, WakeFit};
 use crate::cut::{self, Accept};
 use crate::skill::SkillId;
 use crate::skill::prune::{PruneLevel, Pruned};
@@ -246,14 +246,14 @@ impl WakeUp {
 
 /// Renders the facts, shortened step by step until they fit.
 ///
-/// With [`Fit::Kept`] the text always fits. With [`Fit::Seed`] it is delivered as it is when nothing
+/// With [`WakeFit::Kept`] the text always fits. With [`WakeFit::Seed`] it is delivered as it is when nothing
 /// more may go, and the result says so.
 pub fn wake_up(facts: &WakeFacts<'_>, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
     let shape = Shape::full(facts);
     let mut fitting = Fitting { facts, shape, room, tokenizer, steps: Vec::new() };
     let steps: &[ShorteningStep] = match facts.fit {
-        Fit::Seed => &ShorteningStep::SEED,
-        Fit::Kept => &ShorteningStep::KEPT,
+        WakeFit::Seed => &ShorteningStep::SEED,
+        WakeFit::Kept => &ShorteningStep::KEPT,
     };
     for step in steps {
         if fitting.fits() {
@@ -262,7 +262,7 @@ pub fn wake_up(facts: &WakeFacts<'_>, room: WakeLimits, tokenizer: &dyn Tokenize
         fitting.take(*step);
     }
     match facts.fit {
-        Fit::Kept if !fitting.fits() => {
+        WakeFit::Kept if !fitting.fits() => {
             let outline = facts.short_outline.as_ref().or(facts.outline.as_ref());
             let task = outline.and_then(Outline::leaf);
             let task = task.map(|leaf| leaf.task.content.as_str());
@@ -276,8 +276,8 @@ pub fn wake_up(facts: &WakeFacts<'_>, room: WakeLimits, tokenizer: &dyn Tokenize
             };
             return minimal.wake_up(room, tokenizer);
         }
-        Fit::Kept => fitting.give_back(),
-        Fit::Seed => {}
+        WakeFit::Kept => fitting.give_back(),
+        WakeFit::Seed => {}
     }
     let (text, read) = (render(facts, &fitting.shape), read(facts, &fitting.shape));
     WakeUp::new(text, read, fitting.steps, room, tokenizer)
@@ -461,31 +461,31 @@ impl Fitting<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::deeds::{Known, NextActionRule};
-    use super::super::{NewMessage, Order, PlanText, WakeProfile};
+    use super::super::deeds::{KnownDeeds, NextActionRule};
+    use super::super::{NewMessage, PlanText, SectionOrder, WakeProfile};
     use super::*;
     use crate::message::ActivityLine;
     use crate::pin::fixture::pins;
     use crate::plan::ParsedPlan;
     use crate::scope::AgentName;
     use crate::skill::prune::Forms;
-    use crate::task::State;
+    use crate::task::TaskState;
     use crate::task::fixture::{LOGIN, tasks};
-    use crate::task::tree::{Node, current_path, trees};
+    use crate::task::tree::{TaskNode, current_path, trees};
     use crate::token::Estimate;
 
     const PLAN_FILE: &str = "docs/plans/2025-12-24-authentication.md";
 
-    fn grown(lines: &str) -> Vec<Node> {
-        trees(tasks(lines), |task| State::of(task.status, None))
+    fn grown(lines: &str) -> Vec<TaskNode> {
+        trees(tasks(lines), |task| TaskState::of(task.status, None))
     }
 
-    fn facts<'a>(roots: &'a [Node], profile: WakeProfile, plan: &'a str) -> WakeFacts<'a> {
+    fn facts<'a>(roots: &'a [TaskNode], profile: WakeProfile, plan: &'a str) -> WakeFacts<'a> {
         let line = |text: &str| ActivityLine { text: text.to_owned(), message: None };
         WakeFacts {
             reader: AgentName::parse("june").unwrap(),
             profile,
-            order: Order::Contract,
+            order: SectionOrder::Contract,
             skill: SkillText {
                 id: SkillId::parse("superpowers:subagent-driven-development").ok(),
                 forms: Arc::new(Forms::new("[Full skill content here]")),
@@ -506,9 +506,9 @@ mod tests {
             }),
             message_id: Some(4),
             unread: 1,
-            fit: Fit::Kept,
+            fit: WakeFit::Kept,
             short_outline: None,
-            known: Known { rule: NextActionRule::Seed, ..Known::default() },
+            known: KnownDeeds { rule: NextActionRule::Seed, ..KnownDeeds::default() },
             pins: Vec::new(),
         }
     }
@@ -595,7 +595,7 @@ The spec review passed. You should:
     fn what_must_not_be_missed_can_come_first() {
         let roots = grown(LOGIN);
         let mut facts = facts(&roots, WakeProfile::Orchestrator, "plan");
-        facts.order = Order::CriticalFirst;
+        facts.order = SectionOrder::CriticalFirst;
         let text = rendered(&facts, 8000).text;
         let headings: Vec<_> = text.lines().filter(|line| line.starts_with("## ")).collect();
         assert_eq!(
@@ -678,7 +678,7 @@ The spec review passed. You should:
     }
 
     /// Facts that can be shortened by every step.
-    fn long_facts(roots: &[Node]) -> WakeFacts<'_> {
+    fn long_facts(roots: &[TaskNode]) -> WakeFacts<'_> {
         let mut facts = facts(
             roots,
             WakeProfile::Orchestrator,
@@ -701,7 +701,7 @@ The spec review passed. You should:
         let lines: Vec<_> =
             (1..9).map(|n| format!("{n} - {n} - completed Task {n}: Done")).collect();
         let roots = grown(&format!("{}\n9 - 9 - in_progress Task 9: Last", lines.join("\n")));
-        let facts = WakeFacts { fit: Fit::Seed, ..long_facts(&roots) };
+        let facts = WakeFacts { fit: WakeFit::Seed, ..long_facts(&roots) };
         let full = rendered(&facts, 8000);
         assert!(full.steps.is_empty());
         let mut seen = Vec::new();
@@ -729,7 +729,7 @@ The spec review passed. You should:
     #[test]
     fn what_is_missing_from_a_skill_is_named() {
         let roots = grown(LOGIN);
-        let facts = WakeFacts { fit: Fit::Seed, ..long_facts(&roots) };
+        let facts = WakeFacts { fit: WakeFit::Seed, ..long_facts(&roots) };
         let full = rendered(&facts, 8000).cost.tenths() / 10;
         let texts: Vec<_> = (1..full).map(|budget| rendered(&facts, budget)).collect();
         assert!(texts.iter().any(|woken| woken.text.contains("> omitted sections: Example\n")));
@@ -744,10 +744,10 @@ The spec review passed. You should:
     fn rules_come_first_and_stay() {
         let roots = grown(LOGIN);
         for (profile, order) in [
-            (WakeProfile::Agent, Order::Contract),
-            (WakeProfile::Agent, Order::CriticalFirst),
-            (WakeProfile::Orchestrator, Order::Contract),
-            (WakeProfile::Orchestrator, Order::CriticalFirst),
+            (WakeProfile::Agent, SectionOrder::Contract),
+            (WakeProfile::Agent, SectionOrder::CriticalFirst),
+            (WakeProfile::Orchestrator, SectionOrder::Contract),
+            (WakeProfile::Orchestrator, SectionOrder::CriticalFirst),
         ] {
             let mut facts = long_facts(&roots);
             (facts.profile, facts.order) = (profile, order);
@@ -795,7 +795,7 @@ The spec review passed. You should:
             "{}",
             woken.text
         );
-        facts.fit = Fit::Seed;
+        facts.fit = WakeFit::Seed;
         let seed = rendered(&facts, 2000);
         assert!(seed.over_budget, "the contract never cuts them");
         assert_eq!(seed.read, [4]);

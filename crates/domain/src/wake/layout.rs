@@ -2,7 +2,7 @@
 
 use super::fit::{PlanForm, Shape, TaskForm};
 use super::next_step;
-use super::{Fit, Order, PlanText, WakeFacts, WakeProfile};
+use super::{PlanText, SectionOrder, WakeFacts, WakeFit, WakeProfile};
 use crate::message::{ActivityLine, quote};
 use crate::pin;
 use crate::plan;
@@ -50,8 +50,8 @@ fn agent(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let recent = format!("## Recent Messages\n{recent}");
     let new = format!("## New Message\n{new}");
     let sections = match facts.order {
-        Order::Contract => [skill, tasks, recent, new],
-        Order::CriticalFirst => [tasks, new, recent, skill],
+        SectionOrder::Contract => [skill, tasks, recent, new],
+        SectionOrder::CriticalFirst => [tasks, new, recent, skill],
     };
     format!("\n{}\n", sections.join("\n\n"))
 }
@@ -69,8 +69,8 @@ fn orchestrator(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let new = Some(format!("## New Message\n{}", message(facts, shape)));
     let next = Some(format!("## Your Next Action\n{}", next_step::render(facts)));
     let sections = match facts.order {
-        Order::Contract => [title, name, skill, plan, tasks, activity, new, next],
-        Order::CriticalFirst => [title, name, tasks, new, next, activity, plan, skill],
+        SectionOrder::Contract => [title, name, skill, plan, tasks, activity, new, next],
+        SectionOrder::CriticalFirst => [title, name, tasks, new, next, activity, plan, skill],
     };
     sections.into_iter().flatten().collect::<Vec<_>>().join("\n\n") + "\n"
 }
@@ -95,8 +95,8 @@ fn plan_section(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
             let label = facts.outline.as_ref().and_then(Outline::label).unwrap_or_default();
             let number = plan::number(label).unwrap_or_default();
             let mark = match facts.fit {
-                Fit::Kept => left_out(plan, number, shape.plan, file),
-                Fit::Seed => None,
+                WakeFit::Kept => left_out(plan, number, shape.plan, file),
+                WakeFit::Seed => None,
             };
             let parts = [Some(excerpt(plan, number, shape.plan)), mark];
             let parts: Vec<_> =
@@ -165,18 +165,18 @@ fn activity(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     let lines: Vec<_> = kept_activity(facts, shape).into_iter().map(line).collect();
     let missing = facts.activity.len() - lines.len();
     let mark = match (facts.fit, lines.len()) {
-        (Fit::Seed, _) => None,
-        (Fit::Kept, _) if missing == 0 => None,
-        (Fit::Kept, 0) => Some("(left out)".to_owned()),
-        (Fit::Kept, _) => Some(format!("- … {missing} left out")),
+        (WakeFit::Seed, _) => None,
+        (WakeFit::Kept, _) if missing == 0 => None,
+        (WakeFit::Kept, 0) => Some("(left out)".to_owned()),
+        (WakeFit::Kept, _) => Some(format!("- … {missing} left out")),
     };
     let lines: Vec<_> = mark.into_iter().chain(lines).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Returns the lines that are shown: with [`Fit::Kept`], unread messages before all others.
+/// Returns the lines that are shown: with [`WakeFit::Kept`], unread messages before all others.
 fn kept_activity<'a>(facts: &'a WakeFacts<'_>, shape: &Shape) -> Vec<&'a ActivityLine> {
-    let is_unread = |line: &ActivityLine| facts.fit == Fit::Kept && line.message.is_some();
+    let is_unread = |line: &ActivityLine| facts.fit == WakeFit::Kept && line.message.is_some();
     let lines = facts.activity.iter().enumerate();
     let (unread, others): (Vec<_>, Vec<_>) = lines.partition(|(_, line)| is_unread(line));
     let newest_first = unread.into_iter().rev().chain(others.into_iter().rev());

@@ -3,7 +3,7 @@
 use super::fit::minimal::Minimal;
 use super::fit::{SHORT_MESSAGE, ShorteningStep, WakeLimits, WakeUp};
 use super::layout::{cut_message, unread_line};
-use super::{Fit, NewMessage};
+use super::{NewMessage, WakeFit};
 use crate::message::quote;
 use crate::pin::{Pin, before_prompt};
 use crate::scope::AgentName;
@@ -53,7 +53,7 @@ pub struct News<'a> {
     /// How many stored messages to it are unread in all.
     pub unread: usize,
     /// What gives way.
-    pub fit: Fit,
+    pub fit: WakeFit,
     /// The user's rules, which come first.
     pub pins: &'a [Pin],
 }
@@ -68,12 +68,12 @@ impl News<'_> {
             choices.push((0, None));
         }
         choices.extend(SHORT_MESSAGE.map(|chars| (most.min(1), Some(chars))));
-        if self.fit == Fit::Seed {
+        if self.fit == WakeFit::Seed {
             choices.truncate(1);
         }
         for (shown, chars) in choices {
             let (text, read) = self.render(shown, chars);
-            if self.fit == Fit::Seed || room.holds(&text, tokenizer) {
+            if self.fit == WakeFit::Seed || room.holds(&text, tokenizer) {
                 let steps = match (shown < most, chars) {
                     (_, Some(_)) => {
                         vec![ShorteningStep::LessActivity, ShorteningStep::ShortMessage]
@@ -135,7 +135,7 @@ mod tests {
             place,
             messages: &messages,
             unread,
-            fit: Fit::Kept,
+            fit: WakeFit::Kept,
             pins: &[],
         };
         news.wake_up(WakeLimits::from(Budget::at_least_one(budget)), &Estimate)

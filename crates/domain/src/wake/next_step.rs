@@ -4,7 +4,7 @@ use super::WakeFacts;
 use super::deeds::{self, NextActionRule};
 use crate::skill::SkillId;
 use crate::task::outline::{Outline, reviewer};
-use crate::task::tree::Node;
+use crate::task::tree::TaskNode;
 
 /// How the work that a message reports on went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ fn by_words(facts: &WakeFacts<'_>) -> String {
 fn after_message(
     outcome: WorkOutcome,
     outline: &Outline<'_>,
-    leaf: &Node,
+    leaf: &TaskNode,
     facts: &WakeFacts<'_>,
 ) -> (String, Vec<String>) {
     let work = leaf.task.content.to_lowercase();

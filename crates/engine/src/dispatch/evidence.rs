@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use convoke_domain::dispatch::confirmation::Expected;
+use convoke_domain::dispatch::confirmation::ExpectedFile;
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::review::Review;
 use convoke_domain::hook::Client;
@@ -125,7 +125,7 @@ impl Demand {
     /// Returns what a role's references demand.
     pub fn of_references(references: &[Reference]) -> Vec<Self> {
         let demand = |it: &Reference| {
-            let Expected { name, path } = it.expected()?;
+            let ExpectedFile { name, path } = it.expected()?;
             Some(Self { name: name.to_owned(), path: path.to_owned() })
         };
         references.iter().filter_map(demand).collect()

@@ -12,7 +12,7 @@ use convoke_domain::dispatch::history::fallback;
 use convoke_domain::dispatch::prompt::note;
 use convoke_domain::dispatch::rate::DispatchMode;
 use convoke_domain::dispatch::resume::{
-    Delta, Fresh, GuardBase, ResumeDecision, ResumeState, Situation, decide,
+    Delta, FreshReason, GuardBase, ResumeDecision, ResumeState, Situation, decide,
 };
 use convoke_domain::dispatch::resumed_prompt::{self, Wording};
 use convoke_domain::dispatch::role::{DispatchRole, PromptForm};
@@ -246,9 +246,10 @@ fn remembered(
 ) -> Round {
     let (mode, agent_id) = match decision {
         ResumeDecision::Resume { agent_id } => (DispatchMode::Resume, Some(agent_id.clone())),
-        ResumeDecision::Fresh { reason: Fresh::ResumeFailed | Fresh::AgentLost, .. } => {
-            (DispatchMode::Fallback, None)
-        }
+        ResumeDecision::Fresh {
+            reason: FreshReason::ResumeFailed | FreshReason::AgentLost,
+            ..
+        } => (DispatchMode::Fallback, None),
         ResumeDecision::Fresh { .. } => (DispatchMode::Fresh, None),
     };
     let state = ResumeState {

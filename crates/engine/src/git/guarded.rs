@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::outcome::ProcessEnd;
 
 use super::diff::run_under;
 use crate::file::create_private;
@@ -41,7 +41,7 @@ pub(super) fn succeeds(
     if !status.success() {
         end_strays(folder);
     }
-    (!cancel.is_asked()).then(|| read_report(report) == Some(End::Exited(0)))
+    (!cancel.is_asked()).then(|| read_report(report) == Some(ProcessEnd::Exited(0)))
 }
 
 /// Prepares a guardian that does in git's place, with its folder and its environment, what git does.

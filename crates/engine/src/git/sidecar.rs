@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use convoke_domain::tree::paths::Paths;
-use convoke_domain::tree::sidecar::{Note, TreeMode, TreeRequest};
+use convoke_domain::tree::sidecar::{TreeMode, TreeNote, TreeRequest};
 use convoke_domain::tree::{DirtyReason, TreeStatus};
 
 use super::diff::run;
@@ -31,10 +31,10 @@ pub fn write_baseline(folder: &Path, path: &Path) -> bool {
 }
 
 /// Looks at a tree as it is asked to, and leaves the note and its lists where they belong.
-pub fn check(folder: &Path, request: &TreeRequest) -> Note {
+pub fn check(folder: &Path, request: &TreeRequest) -> TreeNote {
     let sidecar = request.sidecar.as_deref().map(Path::new);
     if sidecar.is_some_and(Path::is_dir) {
-        return Note::unknown(Some(request.mode), Some(DirtyReason::BadSidecarPath));
+        return TreeNote::unknown(Some(request.mode), Some(DirtyReason::BadSidecarPath));
     }
     let note = match request.mode {
         TreeMode::Checkpoint => checkpoint(folder),
@@ -44,40 +44,40 @@ pub fn check(folder: &Path, request: &TreeRequest) -> Note {
 }
 
 /// Leaves a note; one that cannot be left says so, and no older one stays in its place.
-fn leave(sidecar: Option<&Path>, note: Note) -> Note {
+fn leave(sidecar: Option<&Path>, note: TreeNote) -> TreeNote {
     let Some(path) = sidecar else { return note };
     if file::put(path, note.text().as_bytes()).is_ok() {
         return note;
     }
     std::fs::remove_file(path).ok();
-    Note::unknown(note.mode, Some(DirtyReason::BadSidecarPath))
+    TreeNote::unknown(note.mode, Some(DirtyReason::BadSidecarPath))
 }
 
 /// Reads a note; what is not there says that nothing is known.
-pub fn read(path: &Path) -> Note {
-    Note::parse(&file::text(path, MAX_NOTE).unwrap_or_default())
+pub fn read(path: &Path) -> TreeNote {
+    TreeNote::parse(&file::text(path, MAX_NOTE).unwrap_or_default())
 }
 
-fn checkpoint(folder: &Path) -> Note {
+fn checkpoint(folder: &Path) -> TreeNote {
     let mode = Some(TreeMode::Checkpoint);
     let found = Repository::at(folder).ok().and_then(|found| status(&found, &[]).ok());
     match found {
-        None => Note::unknown(mode, Some(DirtyReason::StatusFailed)),
+        None => TreeNote::unknown(mode, Some(DirtyReason::StatusFailed)),
         Some(lines) if lines.is_empty() => {
-            Note { status: TreeStatus::Clean, ..Note::unknown(mode, None) }
+            TreeNote { status: TreeStatus::Clean, ..TreeNote::unknown(mode, None) }
         }
         Some(_) => {
             let reason = Some(DirtyReason::CheckpointDirty);
-            Note { status: TreeStatus::Dirty, ..Note::unknown(mode, reason) }
+            TreeNote { status: TreeStatus::Dirty, ..TreeNote::unknown(mode, reason) }
         }
     }
 }
 
-fn against_baseline(folder: &Path, baseline: Option<&str>, sidecar: Option<&Path>) -> Note {
+fn against_baseline(folder: &Path, baseline: Option<&str>, sidecar: Option<&Path>) -> TreeNote {
     let baseline = baseline.and_then(|path| read_list(Path::new(path)));
-    let unknown = Note {
+    let unknown = TreeNote {
         has_baseline: Some(baseline.is_some()),
-        ..Note::unknown(Some(TreeMode::Baseline), None)
+        ..TreeNote::unknown(Some(TreeMode::Baseline), None)
     };
     let beside =
         |ending: &str| sidecar.map(|path| PathBuf::from(format!("{}.{ending}", path.display())));
@@ -105,9 +105,9 @@ fn against_baseline(folder: &Path, baseline: Option<&str>, sidecar: Option<&Path
             (Some(_), _) => (TreeStatus::Dirty, Some(DirtyReason::WorkingTreeDirty)),
         };
         let note = unknown.clone();
-        Ok(Note { status, reason, tracked: tracked_at, new_untracked: new_at, ..note })
+        Ok(TreeNote { status, reason, tracked: tracked_at, new_untracked: new_at, ..note })
     };
-    compared().unwrap_or_else(|reason| Note { reason: Some(reason), ..unknown.clone() })
+    compared().unwrap_or_else(|reason| TreeNote { reason: Some(reason), ..unknown.clone() })
 }
 
 /// Writes a list that is not empty, and returns where it is.
@@ -194,7 +194,7 @@ mod tests {
             assert!(write_baseline(self.here(), &self.notes.path().join("baseline")));
         }
 
-        fn check(&self, mode: TreeMode) -> Note {
+        fn check(&self, mode: TreeMode) -> TreeNote {
             let baseline = Some(self.note_path("baseline"));
             let sidecar = Some(self.note_path("o.dirty-tree"));
             let note = check(self.here(), &TreeRequest { mode, baseline, sidecar });

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use convoke_domain::lane::counted::{CounterScope, UsageScope};
-use convoke_domain::lane::event::{Granted, LaneEvent};
+use convoke_domain::lane::event::{GrantedRights, LaneEvent};
 
 use self::hearing::Ear;
 
@@ -260,7 +260,7 @@ pub fn listen(agent: Agent) -> Box<dyn Listener> {
 
 /// Returns what a client says that an agent may do beyond what it was started with. A resumed session
 /// may remember more than it is asked for, and only where the client says so can that be noticed.
-pub fn excess(agent: Agent, rights: Rights, granted: &Granted) -> Vec<String> {
+pub fn excess(agent: Agent, rights: Rights, granted: &GrantedRights) -> Vec<String> {
     if rights == Rights::Write {
         return Vec::new();
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::lane::event::{LaneEvent, TurnEnd};
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::outcome::ProcessEnd;
 
 use self::line::Line;
 use crate::skill::hash;
@@ -40,7 +40,7 @@ pub struct Entry {
     /// What was said, and when.
     pub events: Vec<(Duration, LaneEvent)>,
     /// How it ended.
-    pub end: End,
+    pub end: ProcessEnd,
     /// How long it took.
     pub took: Duration,
 }
@@ -184,14 +184,14 @@ fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static
     match (line, open.take()) {
         (Line::Cassette { .. }, _) => Err("it has begun before"),
         (Line::Request(request), None) => {
-            let (events, end, took) = (Vec::new(), End::Lost, Duration::ZERO);
+            let (events, end, took) = (Vec::new(), ProcessEnd::Lost, Duration::ZERO);
             *open = Some(Entry { request: request.into(), events, end, took });
             Ok(None)
         }
         (Line::Request(_), Some(_)) => Err("the lane before has no line `end`"),
         (_, None) => Err("it belongs to no lane; a line `request` must come first"),
         (Line::End { how, took_ms }, Some(mut entry)) => {
-            entry.end = End::parse(&how).ok_or("`how` is no end of a lane")?;
+            entry.end = ProcessEnd::parse(&how).ok_or("`how` is no end of a lane")?;
             entry.took = Duration::from_millis(took_ms);
             Ok(Some(entry))
         }
@@ -223,7 +223,7 @@ impl Entry {
                 recorded_at: String::new(),
             },
             events: vec![(took, LaneEvent::Ended(ended))],
-            end: End::Exited(0),
+            end: ProcessEnd::Exited(0),
             took,
         }
     }
@@ -247,7 +247,7 @@ pub(super) fn event_line(at: Duration, event: &LaneEvent, home: Option<&Path>) -
 }
 
 /// Returns the line that ends a lane.
-pub(super) fn end_line(end: End, took: Duration) -> String {
+pub(super) fn end_line(end: ProcessEnd, took: Duration) -> String {
     format!("{}\n", Line::ended(end, took))
 }
 

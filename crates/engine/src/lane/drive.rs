@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::lane::event::LaneEvent;
-use convoke_domain::lane::outcome::{End, Heard, LaneCourse, LaneOutcome, outcome};
+use convoke_domain::lane::outcome::{Heard, LaneCourse, LaneOutcome, ProcessEnd, outcome};
 
 use super::adapter::{Agent, Errand, Launch, UsageScope, excess, launch, listen, usage_scope};
 use super::agent_ref::AgentRef;
@@ -65,7 +65,7 @@ pub struct Driven {
     /// What was said.
     pub heard: Heard,
     /// How the process ended.
-    pub end: End,
+    pub end: ProcessEnd,
     /// How long it took.
     pub took: Duration,
     /// How much was said, in bytes.
@@ -86,7 +86,7 @@ pub struct Driven {
 
 /// What a runner says of its run, beside the events.
 pub(super) struct Ran {
-    pub(super) end: End,
+    pub(super) end: ProcessEnd,
     pub(super) took: Duration,
     pub(super) bytes: u64,
     /// The end of what was said besides.
@@ -179,15 +179,15 @@ fn run_program(
         })
     })?;
     take(listener.exited(match finished.end {
-        End::Exited(code) => Some(code),
-        End::Signalled(_)
-        | End::WallLimit
-        | End::FirstByteLimit
-        | End::StallLimit
-        | End::BudgetLimit
-        | End::Cancelled
-        | End::NotStarted
-        | End::Lost => None,
+        ProcessEnd::Exited(code) => Some(code),
+        ProcessEnd::Signalled(_)
+        | ProcessEnd::WallLimit
+        | ProcessEnd::FirstByteLimit
+        | ProcessEnd::StallLimit
+        | ProcessEnd::BudgetLimit
+        | ProcessEnd::Cancelled
+        | ProcessEnd::NotStarted
+        | ProcessEnd::Lost => None,
     }));
     let stderr = tail(&finished.stderr);
     Ok(Ran { end: finished.end, took: finished.took, bytes: finished.bytes, stderr })

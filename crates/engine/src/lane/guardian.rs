@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::outcome::ProcessEnd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process};
 
@@ -62,9 +62,9 @@ pub fn guard(ward: &Ward) -> io::Result<()> {
             let was_stopped = wait_for_end(child)?;
             let status = if was_stopped { stop(child, ward.grace) } else { reaped(child) };
             sweep(LEFTOVER_GRACE);
-            status.map_or(End::Lost, described)
+            status.map_or(ProcessEnd::Lost, described)
         }
-        Err(_) => End::NotStarted,
+        Err(_) => ProcessEnd::NotStarted,
     };
     match ward.report.parent() {
         // Nobody wants to know, and nobody else will tidy up.
@@ -118,17 +118,17 @@ fn environment(pid: Pid) -> Vec<u8> {
 }
 
 /// Reads how a client ended.
-pub(crate) fn read_report(report: File) -> Option<End> {
+pub(crate) fn read_report(report: File) -> Option<ProcessEnd> {
     let mut text = String::new();
     report.take(4096).read_to_string(&mut text).ok()?;
-    End::parse(text.trim())
+    ProcessEnd::parse(text.trim())
 }
 
-fn described(status: WaitStatus) -> End {
+fn described(status: WaitStatus) -> ProcessEnd {
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => End::Exited(code),
-        (None, Some(signal)) => End::Signalled(signal),
-        (None, None) => End::Lost,
+        (Some(code), _) => ProcessEnd::Exited(code),
+        (None, Some(signal)) => ProcessEnd::Signalled(signal),
+        (None, None) => ProcessEnd::Lost,
     }
 }
 

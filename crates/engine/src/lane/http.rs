@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use convoke_domain::lane::event::{LaneEvent, TurnEnd};
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::outcome::ProcessEnd;
 use serde_json::{Map, Value};
 
 use self::connection::{Head, News, Request, agent};
@@ -33,7 +33,7 @@ const WAITING: usize = 16;
 
 /// What came of one request.
 enum Asked {
-    Over(End),
+    Over(ProcessEnd),
     Refused {
         head: Head,
         words: String,
@@ -75,7 +75,7 @@ pub(super) fn run(
             Asked::Reset { .. } if !was_reset => was_reset = true,
             Asked::Reset { words } => {
                 exchange.tell(take, vec![trouble(&format!("the connection broke: {words}"))]);
-                break End::Exited(1);
+                break ProcessEnd::Exited(1);
             }
             Asked::Refused { head, words } => {
                 let is_about_us = matches!(head.status, 400 | 422);
@@ -84,7 +84,7 @@ pub(super) fn run(
                     let failure = wire::refusal(head.status, &words, head.retry_after.as_deref());
                     let ended = TurnEnd { answer: None, failure: Some(failure) };
                     exchange.tell(take, vec![LaneEvent::Ended(ended)]);
-                    break End::Exited(1);
+                    break ProcessEnd::Exited(1);
                 };
                 body = less;
             }
@@ -162,17 +162,17 @@ impl Exchange<'_> {
                     if !hearing.is_over {
                         continue;
                     }
-                    End::Exited(0)
+                    ProcessEnd::Exited(0)
                 }
                 Ok(News::Closed) => match hearing.closed() {
                     Ok(Closed::Refused(head, words)) => return Asked::Refused { head, words },
                     Ok(Closed::Answered(events)) => {
                         self.tell(take, events);
-                        return Asked::Over(End::Exited(0));
+                        return Asked::Over(ProcessEnd::Exited(0));
                     }
                     Err(events) => {
                         self.tell(take, events);
-                        return Asked::Over(End::Exited(1));
+                        return Asked::Over(ProcessEnd::Exited(1));
                     }
                 },
                 Ok(News::Broken { is_reset, words }) if hearing.head.is_none() => {
@@ -181,16 +181,16 @@ impl Exchange<'_> {
                     }
                     let words = format!("cannot reach {}: {words}", self.endpoint.url);
                     self.tell(take, vec![trouble(&words)]);
-                    return Asked::Over(End::NotStarted);
+                    return Asked::Over(ProcessEnd::NotStarted);
                 }
                 Ok(News::Broken { words, .. }) => {
                     self.tell(take, hearing.listener.closed());
                     self.tell(take, vec![trouble(&format!("the connection broke: {words}"))]);
-                    End::Exited(1)
+                    ProcessEnd::Exited(1)
                 }
-                Ok(News::Cancelled) => End::Cancelled,
+                Ok(News::Cancelled) => ProcessEnd::Cancelled,
                 Err(RecvTimeoutError::Timeout) => end,
-                Err(RecvTimeoutError::Disconnected) => End::Exited(1),
+                Err(RecvTimeoutError::Disconnected) => ProcessEnd::Exited(1),
             };
             self.tell(take, hearing.listener.closed());
             return Asked::Over(end);
@@ -223,12 +223,12 @@ impl Exchange<'_> {
     }
 
     /// Returns the next limit, and what it means to reach it.
-    fn deadline(&self) -> (Duration, End) {
+    fn deadline(&self) -> (Duration, ProcessEnd) {
         let Limits { wall, first_byte, stall, .. } = self.lane.limits;
         let (silence, end) = match self.last {
-            None => (first_byte, End::FirstByteLimit),
-            Some(last) => (last + stall, End::StallLimit),
+            None => (first_byte, ProcessEnd::FirstByteLimit),
+            Some(last) => (last + stall, ProcessEnd::StallLimit),
         };
-        if wall <= silence { (wall, End::WallLimit) } else { (silence, end) }
+        if wall <= silence { (wall, ProcessEnd::WallLimit) } else { (silence, end) }
     }
 }

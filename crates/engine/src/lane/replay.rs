@@ -8,7 +8,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use convoke_domain::lane::event::{FailureKind, LaneEvent};
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::outcome::ProcessEnd;
 
 use super::adapter::failure::failure;
 use super::cancel::Cancel;
@@ -33,7 +33,12 @@ pub(super) fn play(
         let count = cassette.entries.len();
         let words = format!("no recorded answer for this prompt; {count} recorded");
         take(vec![LaneEvent::Trouble(failure(FailureKind::Other, &words))]);
-        return Ran { end: End::NotStarted, took: Duration::ZERO, bytes: 0, stderr: String::new() };
+        return Ran {
+            end: ProcessEnd::NotStarted,
+            took: Duration::ZERO,
+            bytes: 0,
+            stderr: String::new(),
+        };
     };
     let end = played(entry, cassette.pace, lane, take).unwrap_or(entry.end);
     let said = entry
@@ -49,19 +54,20 @@ fn played(
     pace: f64,
     lane: &Lane<'_>,
     take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
-) -> Option<End> {
+) -> Option<ProcessEnd> {
     let watch = Stopwatch::start();
     let Limits { wall, first_byte, stall, .. } = lane.limits;
     let mut last = None;
     for (at, event) in &entry.events {
         let due = at.mul_f64(pace);
         let (silence, end) = match last {
-            None => (first_byte, End::FirstByteLimit),
-            Some(last) => (stall.saturating_add(last), End::StallLimit),
+            None => (first_byte, ProcessEnd::FirstByteLimit),
+            Some(last) => (stall.saturating_add(last), ProcessEnd::StallLimit),
         };
-        let (limit, end) = if wall <= silence { (wall, End::WallLimit) } else { (silence, end) };
+        let (limit, end) =
+            if wall <= silence { (wall, ProcessEnd::WallLimit) } else { (silence, end) };
         if !wait(due.min(limit), watch, lane.cancel) {
-            return Some(End::Cancelled);
+            return Some(ProcessEnd::Cancelled);
         }
         if due > limit {
             return Some(end);
@@ -69,7 +75,7 @@ fn played(
         take(vec![event.clone()]);
         last = Some(due);
     }
-    (!wait(entry.took.mul_f64(pace).min(wall), watch, lane.cancel)).then_some(End::Cancelled)
+    (!wait(entry.took.mul_f64(pace).min(wall), watch, lane.cancel)).then_some(ProcessEnd::Cancelled)
 }
 
 /// Waits; tells whether nobody asked to stop meanwhile.
@@ -229,7 +235,7 @@ mod tests {
         Driven {
             outcome: LaneOutcome::Answered,
             heard: Heard::default(),
-            end: End::Exited(0),
+            end: ProcessEnd::Exited(0),
             took: Duration::from_secs(7),
             bytes: 0,
             stderr: String::new(),
@@ -262,7 +268,7 @@ mod tests {
         let entries = load(&path).unwrap().entries;
         assert_eq!(entries.len(), 2);
         for entry in entries {
-            assert_eq!((entry.end, entry.took), (End::Exited(0), Duration::from_secs(7)));
+            assert_eq!((entry.end, entry.took), (ProcessEnd::Exited(0), Duration::from_secs(7)));
             let said: Vec<_> = entry.events.into_iter().map(|(_, event)| event).collect();
             let expected: Vec<_> = (0..100).map(|it| LaneEvent::Text(format!("~/{it}"))).collect();
             assert_eq!(said, expected);

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::outcome::ProcessEnd;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -108,7 +108,7 @@ pub enum Talk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
     /// How it ended.
-    pub end: End,
+    pub end: ProcessEnd,
     /// How long it took.
     pub took: Duration,
     /// How much it said in all.
@@ -160,7 +160,7 @@ pub fn run(errand: &Errand<'_>, hear: &mut Hear<'_>) -> io::Result<Finished> {
     if !finish(&mut guardian)?.success() {
         end_strays(errand.scratch);
     }
-    let end = stopped.or_else(|| read_report(report)).unwrap_or(End::Lost);
+    let end = stopped.or_else(|| read_report(report)).unwrap_or(ProcessEnd::Lost);
     Ok(Finished { end, took: watch.elapsed(), bytes: attention.bytes, stdout, stderr })
 }
 
@@ -215,11 +215,11 @@ impl Attention {
         news: &Receiver<News>,
         cancel: &Cancel,
         hear: &mut Hear<'_>,
-    ) -> Option<End> {
+    ) -> Option<ProcessEnd> {
         let mut open = 2;
         while open > 0 {
             if cancel.is_asked() {
-                return Some(End::Cancelled);
+                return Some(ProcessEnd::Cancelled);
             }
             let (deadline, end) = self.deadline();
             let left = deadline.saturating_sub(self.watch.elapsed());
@@ -258,15 +258,15 @@ impl Attention {
     }
 
     /// Returns the next limit, and what it means to reach it.
-    fn deadline(&self) -> (Duration, End) {
+    fn deadline(&self) -> (Duration, ProcessEnd) {
         let Limits { wall, first_byte, stall, .. } = self.limits;
         let silence = match self.last {
-            None => (first_byte, End::FirstByteLimit),
-            Some(last) => (last + stall, End::StallLimit),
+            None => (first_byte, ProcessEnd::FirstByteLimit),
+            Some(last) => (last + stall, ProcessEnd::StallLimit),
         };
-        let farewell = self.over.map(|over| (over + FAREWELL, End::StallLimit));
-        let all = [Some((wall, End::WallLimit)), Some(silence), farewell];
-        all.into_iter().flatten().min_by_key(|(at, _)| *at).unwrap_or((wall, End::WallLimit))
+        let farewell = self.over.map(|over| (over + FAREWELL, ProcessEnd::StallLimit));
+        let all = [Some((wall, ProcessEnd::WallLimit)), Some(silence), farewell];
+        all.into_iter().flatten().min_by_key(|(at, _)| *at).unwrap_or((wall, ProcessEnd::WallLimit))
     }
 }
 

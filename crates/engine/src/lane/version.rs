@@ -60,7 +60,7 @@ fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
 
 /// Runs a program that does nothing, as every client is run, and tells whether that works.
 pub fn is_supervised(convoke: &Path, program: &Path, cancel: &Cancel) -> bool {
-    use convoke_domain::lane::outcome::End;
+    use convoke_domain::lane::outcome::ProcessEnd;
 
     let Ok(scratch) = crate::scratch::lane() else { return false };
     let errand = Errand {
@@ -74,5 +74,6 @@ pub fn is_supervised(convoke: &Path, program: &Path, cancel: &Cancel) -> bool {
         limits: Limits { wall: LIMIT, first_byte: LIMIT, stall: LIMIT, grace: LIMIT },
         cancel,
     };
-    run(&errand, &mut |_, _| Talk::GoesOn).is_ok_and(|finished| finished.end == End::Exited(0))
+    run(&errand, &mut |_, _| Talk::GoesOn)
+        .is_ok_and(|finished| finished.end == ProcessEnd::Exited(0))
 }

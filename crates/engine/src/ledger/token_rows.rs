@@ -1,6 +1,6 @@
 //! Rows of the token ledger as JSON, one object on a line. The order of the keys is agreed on.
 
-use convoke_domain::ledger::tokens::{TokenCounts, TokenEvent, TokenRow, Use, stamp};
+use convoke_domain::ledger::tokens::{TokenCounts, TokenEvent, TokenRow, TokenUse, stamp};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub fn line(row: &TokenRow) -> String {
     let ts = stamp(row.at);
     let object = match &row.event {
         TokenEvent::Mark(step) => Object::Mark { step: step.clone(), ts },
-        TokenEvent::Use(Use { vendor, counts, raw }) => Object::Vendor {
+        TokenEvent::Use(TokenUse { vendor, counts, raw }) => Object::Vendor {
             vendor: vendor.clone(),
             input: counts.input,
             output: counts.output,
@@ -56,7 +56,7 @@ fn row(line: &str) -> Option<TokenRow> {
         Object::Mark { step, ts } => (ts, TokenEvent::Mark(step)),
         Object::Vendor { vendor, input, output, cache_read, cache_create, total, raw, ts } => {
             let counts = TokenCounts { input, output, cache_read, cache_create, total };
-            (ts, TokenEvent::Use(Use { vendor, counts, raw }))
+            (ts, TokenEvent::Use(TokenUse { vendor, counts, raw }))
         }
     };
     Some(TokenRow { at: ts.parse::<Timestamp>().ok()?, event })
@@ -79,7 +79,7 @@ mod tests {
              \"ts\":\"2026-05-01T09:30:00Z\"}\n"
         );
         let counts = TokenCounts { total: 18250, ..TokenCounts::default() };
-        let it = Use { vendor: "codex".to_owned(), counts, raw: "codex_review".to_owned() };
+        let it = TokenUse { vendor: "codex".to_owned(), counts, raw: "codex_review".to_owned() };
         assert_eq!(
             line(&TokenRow { at, event: TokenEvent::Use(it) }),
             "{\"type\":\"vendor\",\"vendor\":\"codex\",\"input\":0,\"output\":0,\"cache_read\":0,\
@@ -92,7 +92,7 @@ mod tests {
         #[test]
         fn whatever_is_said_is_one_line_and_can_be_read(step in any::<String>(), raw in any::<String>()) {
             let at = Timestamp::from_second(1_777_627_800).unwrap();
-            let it = Use { vendor: "codex".to_owned(), counts: TokenCounts::default(), raw };
+            let it = TokenUse { vendor: "codex".to_owned(), counts: TokenCounts::default(), raw };
             let said = [TokenRow { at, event: TokenEvent::Mark(step) }, TokenRow { at, event: TokenEvent::Use(it) }];
             let text: String = said.iter().map(line).collect();
             prop_assert_eq!(text.matches('\n').count(), 2);

@@ -11,7 +11,7 @@ use convoke_domain::skill::choice::{
 };
 use convoke_domain::skill::prune::Forms;
 use convoke_domain::task::Task;
-use convoke_domain::task::tree::Node;
+use convoke_domain::task::tree::TaskNode;
 use convoke_domain::wake::{PlanText, SkillText};
 use convoke_store::error::StoreError;
 use convoke_store::skill::Injection;
@@ -26,7 +26,7 @@ const MOST_PROPOSED: usize = 3;
 pub(super) struct Need<'a> {
     pub(super) agent: &'a AgentName,
     /// From the root down to the current task.
-    pub(super) path: &'a [&'a Node],
+    pub(super) path: &'a [&'a TaskNode],
     pub(super) plan: Option<&'a PlanText<'a>>,
     pub(super) plan_file: Option<&'a str>,
     /// What the agent was given last for this plan.

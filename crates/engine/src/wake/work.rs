@@ -2,11 +2,11 @@
 
 use convoke_domain::agent::Agent;
 use convoke_domain::task::outline::{Outline, TaskCounts};
-use convoke_domain::task::tree::{Node, current_path, current_path_of, trees};
-use convoke_domain::task::{State, Task};
+use convoke_domain::task::tree::{TaskNode, current_path, current_path_of, trees};
+use convoke_domain::task::{Task, TaskState};
 use convoke_domain::text::{CharOffset, Text};
 use convoke_domain::wake::news::NewsPlace;
-use convoke_domain::wake::{Fit, WakeProfile};
+use convoke_domain::wake::{WakeFit, WakeProfile};
 use convoke_store::error::StoreError;
 use convoke_store::task::{ActivePlan, Surroundings};
 
@@ -21,9 +21,9 @@ const SHORT_TITLE: usize = 60;
 
 /// The tasks of the active plan.
 pub(super) struct Work {
-    pub(super) roots: Vec<Node>,
+    pub(super) roots: Vec<TaskNode>,
     /// The same with titles that are cut short.
-    pub(super) short_roots: Vec<Node>,
+    pub(super) short_roots: Vec<TaskNode>,
     /// How many tasks of the plan are in neither.
     elsewhere: TaskCounts,
     pub(super) plan_file: Option<String>,
@@ -34,7 +34,7 @@ impl Work {
     pub(super) fn read(
         sources: &Sources<'_>,
         call: &Call,
-        fit: Fit,
+        fit: WakeFit,
         agents: &[Agent],
     ) -> Result<Self, StoreError> {
         let plan = active_plan(sources, call)?;
@@ -44,8 +44,8 @@ impl Work {
             ActivePlan::File(plan) => Some(plan),
         };
         let most = match fit {
-            Fit::Seed => usize::MAX,
-            Fit::Kept => MOST_TASKS,
+            WakeFit::Seed => usize::MAX,
+            WakeFit::Kept => MOST_TASKS,
         };
         let agent = (call.profile == WakeProfile::Agent).then_some(&call.agent);
         let (store, scope) = (sources.store, sources.scope);
@@ -53,7 +53,7 @@ impl Work {
         let Surroundings { tasks, elsewhere } = found.transpose()?.unwrap_or_default();
         let grown = |most: usize| {
             let clipped = tasks.iter().map(|task| clip_title(task, fit, most)).collect();
-            trees(clipped, |task| State::among(agents, task))
+            trees(clipped, |task| TaskState::among(agents, task))
         };
         let (roots, short_roots) = (grown(LONG_TITLE), grown(SHORT_TITLE));
         Ok(Self { roots, short_roots, elsewhere, plan_file })
@@ -61,7 +61,7 @@ impl Work {
 
     pub(super) fn outline<'a>(
         &self,
-        roots: &'a [Node],
+        roots: &'a [TaskNode],
         sources: &Sources<'_>,
         call: &Call,
     ) -> Option<Outline<'a>> {
@@ -75,7 +75,7 @@ impl Work {
     pub(super) fn place<'a>(
         &'a self,
         sources: &Sources<'_>,
-        path: &[&'a Node],
+        path: &[&'a TaskNode],
     ) -> Result<NewsPlace<'a>, StoreError> {
         let (siblings, phase) = match path {
             [.., parent, _] => (parent.children.as_slice(), Some(parent.task.content.as_str())),
@@ -95,7 +95,7 @@ impl Work {
 }
 
 /// Returns the way to the task that the agent is working on.
-pub(super) fn current<'a>(roots: &'a [Node], call: &Call) -> Vec<&'a Node> {
+pub(super) fn current<'a>(roots: &'a [TaskNode], call: &Call) -> Vec<&'a TaskNode> {
     match call.profile {
         WakeProfile::Orchestrator => current_path(roots),
         WakeProfile::Agent => current_path_of(roots, &call.agent),
@@ -103,10 +103,10 @@ pub(super) fn current<'a>(roots: &'a [Node], call: &Call) -> Vec<&'a Node> {
 }
 
 /// Cuts a title that is longer than a line should be; the contract never does.
-fn clip_title(task: &Task, fit: Fit, most: usize) -> Task {
+fn clip_title(task: &Task, fit: WakeFit, most: usize) -> Task {
     let text = Text::new(&task.content);
     let mut clipped = task.clone();
-    if fit == Fit::Kept && text.chars() > most {
+    if fit == WakeFit::Kept && text.chars() > most {
         let kept = text.before(CharOffset::new(most)).as_str();
         clipped.content = format!("{kept}… [`convoke task show {}`]", task.id);
     }

@@ -1,7 +1,7 @@
 //! What agents say about the files they read. An agent had to read `design.md` and `spec.md` in
 //! `/repo/docs`, or, with `files:`, these files of `/repo`.
 
-use convoke_domain::dispatch::confirmation::{ConfirmationLevel, Expected, confirmation};
+use convoke_domain::dispatch::confirmation::{ConfirmationLevel, ExpectedFile, confirmation};
 
 use super::cases::Case;
 
@@ -14,7 +14,7 @@ pub(crate) fn verdict(case: &Case) -> String {
             .map(|file| (file.to_owned(), format!("/repo/docs/{file}")))
             .to_vec(),
     };
-    let expected: Vec<_> = files.iter().map(|(name, path)| Expected { name, path }).collect();
+    let expected: Vec<_> = files.iter().map(|(name, path)| ExpectedFile { name, path }).collect();
     let found = confirmation(&case.text(), &expected, ConfirmationLevel::Strict);
     let disputed = match found.disputed.as_slice() {
         [] => String::new(),

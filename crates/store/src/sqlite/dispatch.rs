@@ -1,6 +1,6 @@
 //! Dispatches in SQLite.
 
-use convoke_domain::dispatch::gate::Tried;
+use convoke_domain::dispatch::gate::TriedClient;
 use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
 use convoke_domain::dispatch::resume::ResumeState;
 use convoke_domain::scope::Scope;
@@ -115,17 +115,17 @@ impl DispatchStore for SqliteStore {
         rows(&self.connection, sql, values, read).map_err(failed("read the rounds"))
     }
 
-    fn record_gate(&self, tried: &Tried) -> Result<(), StoreError> {
+    fn record_gate(&self, tried: &TriedClient) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO gates (client, version, reason, tried_at) \
                    VALUES (?1, ?2, ?3, ?4)";
         let values = params![tried.client, tried.version, tried.reason, Time(tried.at)];
         self.connection.execute(sql, values).map(drop).map_err(failed("keep the gate"))
     }
 
-    fn gate(&self, client: &str) -> Result<Option<Tried>, StoreError> {
+    fn gate(&self, client: &str) -> Result<Option<TriedClient>, StoreError> {
         let sql = "SELECT * FROM gates WHERE client = ?1";
         let read = |row: &Row<'_>| {
-            Ok(Tried {
+            Ok(TriedClient {
                 client: row.get("client")?,
                 version: row.get("version")?,
                 reason: row.get("reason")?,

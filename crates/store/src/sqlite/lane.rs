@@ -1,7 +1,7 @@
 //! Lanes in SQLite.
 
 use convoke_domain::lane::event::{FailureKind, Usage};
-use convoke_domain::lane::ledger::{Begun, LaneEnding, LaneEntry, Over, Purpose};
+use convoke_domain::lane::ledger::{LaneEnding, LaneEntry, LaneStart, Purpose, RecordedEnding};
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::Scope;
@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::lane::{LaneQuery, LaneStore};
 
 impl LaneStore for SqliteStore {
-    fn begin_lane(&self, scope: &Scope, lane: &Begun) -> Result<i64, StoreError> {
+    fn begin_lane(&self, scope: &Scope, lane: &LaneStart) -> Result<i64, StoreError> {
         let sql = "INSERT INTO lanes (project, branch, run, role, phase, agent, asked_model, \
                    writes, resumed_from, owner_pid, owner_mark, kept_in, prompt_chars, \
                    prompt_hash, started_at) \
@@ -186,7 +186,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LaneEntry> {
     Ok(LaneEntry {
         id: row.get("id")?,
         scope: Scope { project: row.get("project")?, branch: row.get("branch")? },
-        begun: Begun {
+        begun: LaneStart {
             agent: row.get("agent")?,
             purpose: Purpose {
                 run: row.get("run")?,
@@ -206,10 +206,10 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LaneEntry> {
     })
 }
 
-fn read_over(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<Over> {
+fn read_over(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<RecordedEnding> {
     let kind: Option<String> = row.get("failure")?;
     let has_outcome = row.get::<_, Option<String>>("outcome")?.is_some();
-    Ok(Over {
+    Ok(RecordedEnding {
         outcome: has_outcome.then(|| one_of(row, "outcome", LaneOutcome::parse)).transpose()?,
         end: row.get("end")?,
         why: row.get("why")?,

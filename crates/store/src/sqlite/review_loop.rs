@@ -1,6 +1,6 @@
 //! Loops of reviews in SQLite.
 
-use convoke_domain::dispatch::review_loop::Stop;
+use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::scope::Scope;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
@@ -49,7 +49,7 @@ impl LoopStore for SqliteStore {
         &self,
         scope: &Scope,
         name: LoopName<'_>,
-        stop: Stop,
+        stop: LoopStop,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO review_loops \
@@ -60,11 +60,11 @@ impl LoopStore for SqliteStore {
         self.connection.execute(sql, values).map(drop).map_err(failed("keep the end of the loop"))
     }
 
-    fn last_stop(&self, scope: &Scope, name: LoopName<'_>) -> Result<Option<Stop>, StoreError> {
+    fn last_stop(&self, scope: &Scope, name: LoopName<'_>) -> Result<Option<LoopStop>, StoreError> {
         let sql = "SELECT stop FROM review_loops WHERE project = ?1 AND branch = ?2 \
                    AND feature = ?3 AND command = ?4";
         let values = params![scope.project, scope.branch, name.feature, name.command];
-        let read = |row: &Row<'_>| one_of(row, "stop", Stop::parse);
+        let read = |row: &Row<'_>| one_of(row, "stop", LoopStop::parse);
         let found = self.connection.query_row(sql, values, read).optional();
         found.map_err(failed("read the end of the loop"))
     }

@@ -77,7 +77,7 @@ pub(super) fn rounds_are_kept(store: &dyn Store) {
 
 // D-61
 pub(super) fn the_last_gate_counts(store: &dyn Store) {
-    let tried = |client: &str, version: &str, reason: Option<&str>| Tried {
+    let tried = |client: &str, version: &str, reason: Option<&str>| TriedClient {
         client: client.to_owned(),
         version: Some(version.to_owned()),
         reason: reason.map(str::to_owned),
@@ -111,9 +111,9 @@ pub(super) fn loops_are_kept(store: &dyn Store) {
     ] {
         store.keep_answer(&here(), name, &kept).unwrap();
     }
-    store.keep_stop(&here(), name, Stop::ByHand, at(2)).unwrap();
-    store.keep_stop(&here(), name, Stop::Approved, at(3)).unwrap();
-    assert_eq!(store.last_stop(&here(), name).unwrap(), Some(Stop::Approved));
+    store.keep_stop(&here(), name, LoopStop::ByHand, at(2)).unwrap();
+    store.keep_stop(&here(), name, LoopStop::Approved, at(3)).unwrap();
+    assert_eq!(store.last_stop(&here(), name).unwrap(), Some(LoopStop::Approved));
     let expected = [
         entry(1, "a", Some(false)),
         entry(1, "b", Some(true)),

@@ -2,15 +2,15 @@
 
 use convoke_domain::lane::counted::{CounterScope, UsageScope};
 use convoke_domain::lane::event::{FailureKind, Usage};
-use convoke_domain::lane::ledger::{Begun, LaneEnding, LaneEntry, Over, Purpose};
+use convoke_domain::lane::ledger::{LaneEnding, LaneEntry, LaneStart, Purpose, RecordedEnding};
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::owner::Owner;
 use convoke_store::lane::LaneQuery;
 
 use super::*;
 
-fn begun(second: i64) -> Begun {
-    Begun {
+fn begun(second: i64) -> LaneStart {
+    LaneStart {
         agent: "codex".to_owned(),
         purpose: Purpose {
             run: Some("r1".to_owned()),
@@ -51,7 +51,7 @@ fn ending(said: Option<Usage>, session: &str) -> LaneEnding {
 pub(super) fn lanes_are_kept(store: &dyn Store) {
     let elsewhere = Scope::new("other", "main");
     let first = store.begin_lane(&here(), &begun(1)).unwrap();
-    let plain = Begun { purpose: Purpose::default(), kept_in: None, ..begun(2) };
+    let plain = LaneStart { purpose: Purpose::default(), kept_in: None, ..begun(2) };
     let second = store.begin_lane(&elsewhere, &plain).unwrap();
     assert!(first < second);
     let all = |query| -> Vec<i64> {
@@ -66,7 +66,7 @@ pub(super) fn lanes_are_kept(store: &dyn Store) {
     let spent = store.end_lane(first, &ending(Some(usage(100, Some(9))), "s")).unwrap();
     assert_eq!(spent, Some(usage(100, Some(9))));
     assert_eq!(all(LaneQuery { open: true, ..query }), [second]);
-    let over = Over {
+    let over = RecordedEnding {
         outcome: Some(LaneOutcome::Answered),
         end: Some("exited 0".to_owned()),
         why: Some("it said too much".to_owned()),
@@ -87,7 +87,7 @@ pub(super) fn lanes_are_kept(store: &dyn Store) {
 
 pub(super) fn counters_become_differences(store: &dyn Store) {
     let run = |resumed: Option<&str>, said, session: &str| {
-        let lane = Begun { resumed_from: resumed.map(str::to_owned), ..begun(1) };
+        let lane = LaneStart { resumed_from: resumed.map(str::to_owned), ..begun(1) };
         let id = store.begin_lane(&here(), &lane).unwrap();
         store.end_lane(id, &ending(said, session)).unwrap()
     };

@@ -15,8 +15,8 @@ mod task_history;
 mod transfer;
 
 use convoke_domain::agent::AgentStatus;
-use convoke_domain::dispatch::gate::Tried;
-use convoke_domain::dispatch::review_loop::Stop;
+use convoke_domain::dispatch::gate::TriedClient;
+use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::hook::{Client, Moment, Noticed, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;

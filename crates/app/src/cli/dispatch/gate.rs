@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::dispatch::gate::{SECOND_PROMPT, Trial, Tried, failed, first_prompt, is_open};
+use convoke_domain::dispatch::gate::{
+    SECOND_PROMPT, Trial, TriedClient, failed, first_prompt, is_open,
+};
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::lane::adapter::{Agent, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -181,7 +183,7 @@ impl Args {
             return Ok(Exit::Interrupted);
         }
         let reason = scored(&first, second.as_ref(), text.lines().next().unwrap_or_default());
-        let tried = Tried { client: client.to_string(), version, reason, at: now() };
+        let tried = TriedClient { client: client.to_string(), version, reason, at: now() };
         open_store(app)?.record_gate(&tried).map_err(refused)?;
         show(tried.reason.as_deref(), "hint: every round of this client begins afresh", app, output)
     }

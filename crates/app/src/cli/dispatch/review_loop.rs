@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, ReviewStep, Stop, next_step};
+use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, LoopStop, ReviewStep, next_step};
 use convoke_domain::dispatch::role::{Noun, PromptForm, Proof, RoleName};
 use convoke_domain::task::id::TaskId;
 use convoke_engine::dispatch::feature::Feature;
@@ -190,12 +190,12 @@ impl Course<'_> {
         let name = self.feature.name();
         let stop = store.last_stop(&scope, self.name(&name)).map_err(refused)?;
         let entries = self.entries()?;
-        if !matches!(stop, Some(Stop::ByHand | Stop::NoProgress)) {
+        if !matches!(stop, Some(LoopStop::ByHand | LoopStop::NoProgress)) {
             return Ok(());
         }
         let after = entries.iter().map(|it| it.iteration).max().unwrap_or_default();
         let is_open = match self.step(&entries) {
-            ReviewStep::Fix { .. } | ReviewStep::Stop(Stop::NoProgress) => true,
+            ReviewStep::Fix { .. } | ReviewStep::Stop(LoopStop::NoProgress) => true,
             ReviewStep::Review { .. } | ReviewStep::Stop(_) => false,
         };
         if is_open {
@@ -223,12 +223,12 @@ impl Course<'_> {
     }
 
     /// Goes on step by step until it ends.
-    fn go(&self) -> Result<Stop, Failure> {
+    fn go(&self) -> Result<LoopStop, Failure> {
         let mut has_asked = false;
         loop {
             let entries = self.entries()?;
             let due = self.step(&entries);
-            if due == ReviewStep::Stop(Stop::Approved) && !has_asked {
+            if due == ReviewStep::Stop(LoopStop::Approved) && !has_asked {
                 return Ok(self.still_approved(&entries));
             }
             has_asked = true;
@@ -241,7 +241,7 @@ impl Course<'_> {
                 }
                 ReviewStep::Fix { after } => match &self.fixer {
                     Some(fixer) => self.fix(after, fixer, &entries)?,
-                    None => Some(Stop::ByHand),
+                    None => Some(LoopStop::ByHand),
                 },
             };
             if let Some(stop) = stop {
@@ -257,7 +257,7 @@ impl Course<'_> {
         is_final: bool,
         roles: &[String],
         entries: &[LoopEntry],
-    ) -> Result<Option<Stop>, Failure> {
+    ) -> Result<Option<LoopStop>, Failure> {
         let ask = |role: &String| {
             let scratch = scratch::lane().map_err(lane_failed)?;
             let before = entries.iter().rev().find(|it| it.role == *role);
@@ -308,16 +308,21 @@ impl Course<'_> {
         let voice = Voice::default();
         let look = Look { app: self.app, voice: &voice, limit: self.purse.limits.wall };
         let (asked, watch) = (&ask, TreeWatch::begin(Rights::ReadOnly, &look));
-        let ended: Vec<Result<Option<Stop>, Failure>> = thread::scope(|threads| {
+        let ended: Vec<Result<Option<LoopStop>, Failure>> = thread::scope(|threads| {
             let all: Vec<_> = roles.iter().map(|it| threads.spawn(move || asked(it))).collect();
-            all.into_iter().map(|it| it.join().unwrap_or(Ok(Some(Stop::LaneFailed)))).collect()
+            all.into_iter().map(|it| it.join().unwrap_or(Ok(Some(LoopStop::LaneFailed)))).collect()
         });
         warn_of_changes(watch.end(&look));
         let stops = ended.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(stops.into_iter().flatten().next())
     }
 
-    fn fix(&self, after: u32, fixer: &str, entries: &[LoopEntry]) -> Result<Option<Stop>, Failure> {
+    fn fix(
+        &self,
+        after: u32,
+        fixer: &str,
+        entries: &[LoopEntry],
+    ) -> Result<Option<LoopStop>, Failure> {
         Voice::default().say(&format!("fix after round {after}: {fixer}"));
         let scratch = scratch::lane().map_err(lane_failed)?;
         let latest = |role: &String| entries.iter().rev().find(|it| it.role == *role);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use convoke_domain::dispatch::ambiguity::{Ambiguity, ask_again};
 use convoke_domain::dispatch::rate::DispatchMode;
-use convoke_domain::dispatch::resume::{Fresh, ResumeDecision};
+use convoke_domain::dispatch::resume::{FreshReason, ResumeDecision};
 use convoke_domain::dispatch::role::{DispatchRole, Noun, Proof};
 use convoke_domain::hook::Client;
 use convoke_domain::lane::outcome::LaneOutcome;
@@ -226,7 +226,7 @@ impl Assignment<'_> {
             ResumeDecision::Resume { agent_id } => format!("resume {agent_id}"),
             ResumeDecision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
         });
-        if matches!(decision, ResumeDecision::Fresh { reason: Fresh::GateNotPassed, .. }) {
+        if matches!(decision, ResumeDecision::Fresh { reason: FreshReason::GateNotPassed, .. }) {
             voice.say(&gate::to_pass(self.client));
         }
         Ok(decided)

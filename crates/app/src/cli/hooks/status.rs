@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use convoke_domain::hook::Client;
-use convoke_domain::wake::Order;
+use convoke_domain::wake::SectionOrder;
 use convoke_engine::hooks::trust::Trust;
 use convoke_engine::hooks::{count, programs};
 use convoke_engine::wake::Call;
@@ -163,7 +163,7 @@ pub(in crate::cli) fn obstacle(
     let call = Call {
         agent: agent.clone(),
         profile: profile_of(&agent, &settings),
-        order: Order::CriticalFirst,
+        order: SectionOrder::CriticalFirst,
         extent: None,
         message: None,
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::cap::{Cap, Meter, Overdraft, Whose};
 use convoke_domain::lane::event::{LaneEvent, Usage};
-use convoke_domain::lane::ledger::{Begun, Purpose, Sum};
+use convoke_domain::lane::ledger::{LaneStart, Purpose, Sum};
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::lane::adapter::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -333,8 +333,8 @@ impl LaneOrder<'_> {
         })
     }
 
-    fn begun(&self, app: &App) -> Begun {
-        Begun {
+    fn begun(&self, app: &App) -> LaneStart {
+        LaneStart {
             agent: self.agent.to_string(),
             purpose: self.account.purpose.clone(),
             asked_model: self.asked_model(app),

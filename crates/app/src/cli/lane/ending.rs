@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use convoke_domain::lane::cap::Reached;
-use convoke_domain::lane::event::{Failure as Trouble, FailureKind, LaneEvent, Usage};
+use convoke_domain::lane::event::{FailureKind, LaneEvent, LaneFailure as Trouble, Usage};
 use convoke_domain::lane::ledger::LaneEnding;
-use convoke_domain::lane::outcome::{End, Heard, LaneOutcome};
+use convoke_domain::lane::outcome::{Heard, LaneOutcome, ProcessEnd};
 use convoke_domain::text::one_line;
 use convoke_engine::lane::adapter::UsageScope;
 use convoke_engine::lane::drive::Driven;
@@ -21,10 +21,10 @@ const LONGEST_WHY: usize = 300;
 
 /// Says of a lane that went on after its budget was used up that this is why it was stopped.
 pub(super) fn overdrawn(driven: &mut Driven, reached: &Reached) {
-    if driven.end != End::Cancelled {
+    if driven.end != ProcessEnd::Cancelled {
         return;
     }
-    (driven.end, driven.outcome) = (End::BudgetLimit, LaneOutcome::OverBudget);
+    (driven.end, driven.outcome) = (ProcessEnd::BudgetLimit, LaneOutcome::OverBudget);
     driven.heard.take(trouble(format!("the budget is used up: {reached}")));
 }
 
@@ -35,15 +35,15 @@ fn trouble(message: String) -> LaneEvent {
 pub(super) fn not_started(message: String) -> Driven {
     let mut heard = Heard::default();
     heard.take(trouble(message));
-    never_ran(LaneOutcome::OverBudget, End::BudgetLimit, heard)
+    never_ran(LaneOutcome::OverBudget, ProcessEnd::BudgetLimit, heard)
 }
 
 /// A lane that nobody wants any more before it begins.
 pub(super) fn never_begun() -> Driven {
-    never_ran(LaneOutcome::Cancelled, End::Cancelled, Heard::default())
+    never_ran(LaneOutcome::Cancelled, ProcessEnd::Cancelled, Heard::default())
 }
 
-fn never_ran(outcome: LaneOutcome, end: End, heard: Heard) -> Driven {
+fn never_ran(outcome: LaneOutcome, end: ProcessEnd, heard: Heard) -> Driven {
     Driven {
         outcome,
         heard,
@@ -81,14 +81,14 @@ pub(super) fn ending(driven: &Driven) -> LaneEnding {
 /// known to have spent nothing.
 pub(super) fn refused_ending(driven: &Driven) -> LaneEnding {
     let said = Some(Usage::default());
-    LaneEnding { end: End::NotStarted.to_string(), said, ..ending(driven) }
+    LaneEnding { end: ProcessEnd::NotStarted.to_string(), said, ..ending(driven) }
 }
 
 /// Returns how a lane ended that could not even be tried: why is in no client's words.
 pub(super) fn failed_ending(failure: &Failure) -> LaneEnding {
     // Whoever was not there spent nothing; whoever broke off may have.
     let is_broken = matches!(failure.error.downcast_ref(), Some(LaneError::Run(_)));
-    let end = if is_broken { End::Lost } else { End::NotStarted };
+    let end = if is_broken { ProcessEnd::Lost } else { ProcessEnd::NotStarted };
     let driven = never_ran(LaneOutcome::NotStarted, end, Heard::default());
     let why = shortened(&with_causes(failure.error.as_ref()));
     LaneEnding { why: Some(why), ..ending(&driven) }
@@ -98,7 +98,7 @@ pub(super) fn failed_ending(failure: &Failure) -> LaneEnding {
 /// played costs nothing.
 fn said(driven: &Driven) -> Option<Usage> {
     let of_client = driven.heard.usage.filter(|_| !driven.is_recorded);
-    of_client.or_else(|| (driven.end == End::NotStarted).then(Usage::default))
+    of_client.or_else(|| (driven.end == ProcessEnd::NotStarted).then(Usage::default))
 }
 
 /// Makes why there is no answer a line of a bearable length.

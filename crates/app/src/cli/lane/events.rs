@@ -1,6 +1,8 @@
 //! A lane as it happens, for programs: one JSON document in each line.
 
-use convoke_domain::lane::event::{Failure as Trouble, Granted, LaneEvent, TurnEnd, Usage};
+use convoke_domain::lane::event::{
+    GrantedRights, LaneEvent, LaneFailure as Trouble, TurnEnd, Usage,
+};
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
@@ -80,7 +82,7 @@ impl<'a> Line<'a> {
         Self::new(match event {
             LaneEvent::Session(id) => Happening::Session { id },
             LaneEvent::Model(name) => Happening::Model { name },
-            LaneEvent::Rights(Granted { mode, tools }) => {
+            LaneEvent::Rights(GrantedRights { mode, tools }) => {
                 Happening::Rights { mode: mode.as_deref(), tools }
             }
             LaneEvent::Text(text) => Happening::Text { text },

@@ -1,7 +1,7 @@
 //! What is said of a lane when it is over.
 
 use convoke_domain::lane::cap::{Cap, Overdraft};
-use convoke_domain::lane::event::{Failure, Usage};
+use convoke_domain::lane::event::{LaneFailure, Usage};
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::text::one_line;
 use convoke_domain::tree::TreeVerdict;
@@ -212,7 +212,7 @@ pub(in crate::cli) fn why(driven: &Driven) -> Option<String> {
 }
 
 /// Returns what went wrong, if that is why there is no answer.
-pub(super) fn unanswered(driven: &Driven) -> Option<&Failure> {
+pub(super) fn unanswered(driven: &Driven) -> Option<&LaneFailure> {
     driven.heard.failure().filter(|_| driven.outcome != LaneOutcome::Answered)
 }
 

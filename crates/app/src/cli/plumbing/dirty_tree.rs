@@ -1,6 +1,6 @@
 //! `convoke plumbing dirty-tree`.
 
-use convoke_domain::tree::sidecar::{Note, TreeRequest};
+use convoke_domain::tree::sidecar::{TreeNote, TreeRequest};
 use convoke_engine::git::sidecar::check;
 
 use crate::app::App;
@@ -12,7 +12,7 @@ use crate::output::Output;
 pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Exit, Failure> {
     let note = match TreeRequest::parse(words) {
         Ok(request) => check(&app.project, &request),
-        Err(reason) => Note::unknown(None, Some(reason)),
+        Err(reason) => TreeNote::unknown(None, Some(reason)),
     };
     output.data(&note.text())?;
     Ok(Exit::Done)

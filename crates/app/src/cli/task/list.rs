@@ -7,8 +7,8 @@ use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::filter::{Stage, TaskFilter};
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
-use convoke_domain::task::tree::{Node, in_order, trees};
-use convoke_domain::task::{State, Task};
+use convoke_domain::task::tree::{TaskNode, in_order, trees};
+use convoke_domain::task::{Task, TaskState};
 use convoke_store::agent::AgentStore;
 use convoke_store::deed::DeedStore;
 use convoke_store::error::StoreError;
@@ -36,14 +36,14 @@ struct ShownTask<'a> {
 }
 
 /// Reads the whole tree of a scope.
-pub(super) fn read(workspace: &Workspace, scope: &Scope) -> Result<Vec<Node>, Failure> {
+pub(super) fn read(workspace: &Workspace, scope: &Scope) -> Result<Vec<TaskNode>, Failure> {
     let tasks = workspace.store.tasks(scope).map_err(refused)?;
     let agents = workspace.store.agents(scope).map_err(refused)?;
     let pins = workspace.store.pins(scope, now()).map_err(refused)?;
     let is_cancelled =
         |task: &Task| pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file);
     Ok(trees(tasks, |task| {
-        let state = State::among(&agents, task);
+        let state = TaskState::among(&agents, task);
         if is_cancelled(task) { state.cancelled() } else { state }
     }))
 }
@@ -143,7 +143,7 @@ impl ListArgs {
 }
 
 /// Reports the roots with everything below them, or the tasks that a filter lets through.
-fn reports<'a>(roots: &'a [Node], filter: &TaskFilter) -> Vec<TaskReport<'a>> {
+fn reports<'a>(roots: &'a [TaskNode], filter: &TaskFilter) -> Vec<TaskReport<'a>> {
     if filter.is_empty() {
         return roots.iter().map(|node| report(node, &[])).collect();
     }
@@ -151,7 +151,7 @@ fn reports<'a>(roots: &'a [Node], filter: &TaskFilter) -> Vec<TaskReport<'a>> {
     listed.map(|node| TaskReport::new(&node.task, false, Vec::new())).collect()
 }
 
-fn print(roots: &[Node], filter: &TaskFilter, output: &mut Output) -> Result<(), Failure> {
+fn print(roots: &[TaskNode], filter: &TaskFilter, output: &mut Output) -> Result<(), Failure> {
     if filter.is_empty() {
         return roots.iter().try_for_each(|root| {
             let children = match root.children.len() {
@@ -170,7 +170,7 @@ fn print(roots: &[Node], filter: &TaskFilter, output: &mut Output) -> Result<(),
 }
 
 /// Returns every node, parents before their parts.
-fn flat(roots: &[Node]) -> Vec<&Node> {
+fn flat(roots: &[TaskNode]) -> Vec<&TaskNode> {
     roots.iter().flat_map(|node| [vec![node], flat(&node.children)].concat()).collect()
 }
 
@@ -181,7 +181,7 @@ struct BranchReport<'a> {
 }
 
 fn branch_report<'a>(
-    (branch, roots): &'a (String, Vec<Node>),
+    (branch, roots): &'a (String, Vec<TaskNode>),
     filter: &TaskFilter,
 ) -> BranchReport<'a> {
     BranchReport { branch, tasks: reports(roots, filter) }
@@ -201,7 +201,7 @@ fn list_all_branches(
         Ok((branch.clone(), roots))
     };
     let all = branches.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-    let listed = |roots: &[Node]| flat(roots).iter().any(|node| filter.lists(&node.task));
+    let listed = |roots: &[TaskNode]| flat(roots).iter().any(|node| filter.lists(&node.task));
     let all: Vec<_> = all.into_iter().filter(|(_, roots)| listed(roots)).collect();
     match app.format {
         Format::Json => {
@@ -301,7 +301,7 @@ pub(super) fn extra(task: &Task) -> String {
 }
 
 /// Reports a node with everything below it.
-pub(super) fn report<'a>(node: &'a Node, path: &[&Node]) -> TaskReport<'a> {
+pub(super) fn report<'a>(node: &'a TaskNode, path: &[&TaskNode]) -> TaskReport<'a> {
     let current = path.last().is_some_and(|leaf| std::ptr::eq(*leaf, node));
     let children = node.children.iter().map(|child| report(child, path)).collect();
     TaskReport::new(&node.task, current, children)

@@ -1,7 +1,7 @@
 //! The tree for a person's eyes.
 
-use convoke_domain::task::tree::{Node, current_path};
-use convoke_domain::task::{State, TaskStatus};
+use convoke_domain::task::tree::{TaskNode, current_path};
+use convoke_domain::task::{TaskState, TaskStatus};
 
 use super::list::{extra, read, report, say_nothing};
 use crate::app::{App, Format};
@@ -30,13 +30,13 @@ pub(super) fn tree(workspace: &Workspace, app: &App, output: &mut Output) -> Res
 }
 
 /// Draws every node on a line of its own.
-fn draw(roots: &[Node], path: &[&Node]) -> Vec<String> {
+fn draw(roots: &[TaskNode], path: &[&TaskNode]) -> Vec<String> {
     let mut lines = Vec::new();
     add(roots, "", path, &mut lines);
     lines
 }
 
-fn add(nodes: &[Node], indent: &str, path: &[&Node], lines: &mut Vec<String>) {
+fn add(nodes: &[TaskNode], indent: &str, path: &[&TaskNode], lines: &mut Vec<String>) {
     for (index, node) in nodes.iter().enumerate() {
         let last = index + 1 == nodes.len();
         let (branch, below) = if last { ("└─", "   ") } else { ("├─", "│  ") };
@@ -45,16 +45,16 @@ fn add(nodes: &[Node], indent: &str, path: &[&Node], lines: &mut Vec<String>) {
     }
 }
 
-fn words(node: &Node, path: &[&Node]) -> String {
+fn words(node: &TaskNode, path: &[&TaskNode]) -> String {
     let task = &node.task;
     let mark = match node.state {
-        State::Stored(TaskStatus::Completed) => "✔",
-        State::Stored(TaskStatus::Skipped) => "–",
-        State::Stored(TaskStatus::InProgress) => "▶",
-        State::Stored(TaskStatus::Pending) => "○",
-        State::Blocked | State::Failed => "✖",
-        State::Waiting => "◌",
-        State::Cancelled => "⊘",
+        TaskState::Stored(TaskStatus::Completed) => "✔",
+        TaskState::Stored(TaskStatus::Skipped) => "–",
+        TaskState::Stored(TaskStatus::InProgress) => "▶",
+        TaskState::Stored(TaskStatus::Pending) => "○",
+        TaskState::Blocked | TaskState::Failed => "✖",
+        TaskState::Waiting => "◌",
+        TaskState::Cancelled => "⊘",
     };
     let agent = task.agent.as_ref().map_or(String::new(), |agent| format!("  @{agent}"));
     let current = path.last().is_some_and(|leaf| std::ptr::eq(*leaf, node));

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Expected, Meant, listed, meant, words};
+use super::{ExpectedFile, Meant, listed, meant, words};
 
 /// Returns the paths of the files that an answer says it did not read, outside its lists: "Files not
 /// read: spec.md", "Actually I did not open spec.md."
-pub(super) fn denied<'a>(spoken: &str, expected: &[Expected<'a>]) -> BTreeSet<&'a str> {
+pub(super) fn denied<'a>(spoken: &str, expected: &[ExpectedFile<'a>]) -> BTreeSet<&'a str> {
     let lines = spoken.lines().map(|line| {
         // The list itself is read elsewhere; what a line says behind its list is not.
         let is_list = listed(line).is_some();

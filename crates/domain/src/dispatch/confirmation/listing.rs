@@ -1,6 +1,6 @@
 //! The line in which an answer lists what it read.
 
-use super::{Expected, FeatureArtifact, Meant, meant};
+use super::{ExpectedFile, FeatureArtifact, Meant, meant};
 
 /// Marks that people and models put around words.
 pub(super) const DECORATION: &str = " \t\r\"'*_`\u{201c}\u{201d}";
@@ -69,7 +69,7 @@ pub(super) struct List<'a> {
 /// Reads `name (N lines)` entries up to the end of the first sentence. A piece that says anything
 /// else, such as "design.md (not found)", is no entry, and neither is anything after a word such as
 /// "none" or "except".
-pub(super) fn list<'a>(rest: &'a str, expected: &[Expected<'_>]) -> List<'a> {
+pub(super) fn list<'a>(rest: &'a str, expected: &[ExpectedFile<'_>]) -> List<'a> {
     let (sentence, after) = rest.split_once(". ").unwrap_or((rest, ""));
     let mut found = List { entries: Vec::new(), is_pure: after.trim().is_empty() };
     for piece in pieces(sentence) {
@@ -110,7 +110,7 @@ fn pieces(sentence: &str) -> Vec<&str> {
 }
 
 /// Reads one entry: a file's name, or an artifact's label, and perhaps how many lines it has.
-fn entry<'a>(piece: &'a str, expected: &[Expected<'_>]) -> Option<(&'a str, Option<u64>)> {
+fn entry<'a>(piece: &'a str, expected: &[ExpectedFile<'_>]) -> Option<(&'a str, Option<u64>)> {
     let piece = piece.trim_matches(is_decoration).trim_end_matches('.');
     let piece = piece.trim_end_matches(is_decoration);
     let piece = piece.strip_prefix("and ").unwrap_or(piece);
@@ -171,7 +171,7 @@ fn linked(piece: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// Tells whether two names mean one file: the same of the expected ones, or the same base name.
-fn is_same(name: &str, other: &str, expected: &[Expected<'_>]) -> bool {
+fn is_same(name: &str, other: &str, expected: &[ExpectedFile<'_>]) -> bool {
     let base = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase();
     let stem = |name: &str| base(name).trim_end_matches(".md").to_owned();
     match (meant(name, expected), meant(other, expected)) {

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn run<'a>(command: &'a str, ended: CommandEnd, output: Output<'a>) -> Vec<Seen> {
-    seen(&Run { command, folder: Some("/p"), ended, output })
+fn run<'a>(command: &'a str, ended: CommandEnd, output: ShellOutput<'a>) -> Vec<Seen> {
+    seen(&ShellRun { command, folder: Some("/p"), ended, output })
 }
 
 /// Says in a few words what was seen.
@@ -72,7 +72,7 @@ fn readers_show_what_they_are_asked_for() {
         ("awk 'NR > 3' a.md", "4- /p/a.md"),
     ] {
         assert_eq!(
-            told(&run(command, CommandEnd::Well, Output::Whole("x"))),
+            told(&run(command, CommandEnd::Well, ShellOutput::Whole("x"))),
             expected,
             "{command}"
         );
@@ -103,7 +103,7 @@ fn readers_are_found_in_larger_commands() {
         ("! cat a.md", "all /p/a.md"),
     ] {
         assert_eq!(
-            told(&run(command, CommandEnd::Well, Output::Whole("x"))),
+            told(&run(command, CommandEnd::Well, ShellOutput::Whole("x"))),
             expected,
             "{command}"
         );
@@ -142,7 +142,7 @@ fn what_shows_nothing_is_no_read() {
         "   ",
         "# cat a.md",
     ] {
-        let seen = run(command, CommandEnd::Well, Output::Whole("x"));
+        let seen = run(command, CommandEnd::Well, ShellOutput::Whole("x"));
         assert_eq!(told(&seen), "", "{command}");
     }
 }
@@ -187,7 +187,7 @@ fn what_nobody_understands_is_in_doubt() {
         ("cat a.md 2>/dev/null || true", "perhaps"),
         ("cat 'a.md", "perhaps"),
     ] {
-        let seen = run(command, CommandEnd::Well, Output::Whole("x"));
+        let seen = run(command, CommandEnd::Well, ShellOutput::Whole("x"));
         assert_eq!(told(&seen), expected, "{command}");
         let means = seen.iter().any(|doubt| doubt_means(doubt, "/p/a.md"));
         assert!(means, "{command}: {seen:?}");
@@ -221,7 +221,7 @@ fn a_failure_is_no_read_and_hides_none() {
         ("cat a.md", CommandEnd::Unknown, "If a.md is missing: No such file", "all /p/a.md"),
         ("cat a.md || echo none", CommandEnd::Well, missing, "nothing /p/a.md"),
     ] {
-        let seen = run(command, ended, Output::Whole(output));
+        let seen = run(command, ended, ShellOutput::Whole(output));
         assert_eq!(told(&seen), expected, "{command} {ended:?} {output:?}");
     }
 }
@@ -249,16 +249,16 @@ fn a_search_shows_where_it_found_something() {
         ("rg foo $F", CommandEnd::Well, "foo", "anything"),
         ("grep foo *.md", CommandEnd::Well, "a.md:foo", "perhaps"),
     ] {
-        let seen = run(command, ended, Output::Whole(output));
+        let seen = run(command, ended, ShellOutput::Whole(output));
         assert_eq!(told(&seen), expected, "{command}");
     }
 }
 
 #[test]
 fn an_output_that_was_cut_showed_a_part() {
-    assert_eq!(told(&run("cat a.md", CommandEnd::Well, Output::Cut("1"))), "some /p/a.md");
-    assert_eq!(told(&run("cat a.md; ls", CommandEnd::Well, Output::Cut("1"))), "perhaps");
-    assert_eq!(told(&run("cat a.md", CommandEnd::Well, Output::Unknown)), "all /p/a.md");
+    assert_eq!(told(&run("cat a.md", CommandEnd::Well, ShellOutput::Cut("1"))), "some /p/a.md");
+    assert_eq!(told(&run("cat a.md; ls", CommandEnd::Well, ShellOutput::Cut("1"))), "perhaps");
+    assert_eq!(told(&run("cat a.md", CommandEnd::Well, ShellOutput::Unknown)), "all /p/a.md");
 }
 
 #[test]
@@ -268,13 +268,20 @@ fn an_unknown_folder_leaves_paths_relative() {
         ("cd /q && cat a.md", "all /q/a.md"),
         ("cd docs && cat a.md", "all a.md"),
     ] {
-        let run =
-            Run { command, folder: None, ended: CommandEnd::Well, output: Output::Whole("x") };
+        let run = ShellRun {
+            command,
+            folder: None,
+            ended: CommandEnd::Well,
+            output: ShellOutput::Whole("x"),
+        };
         assert_eq!(told(&seen(&run)), expected, "{command}");
     }
-    assert_eq!(told(&run("cd $X && cat a.md", CommandEnd::Well, Output::Whole("x"))), "all a.md");
     assert_eq!(
-        told(&run("(cd b; ls); cat a.md", CommandEnd::Well, Output::Whole("x"))),
+        told(&run("cd $X && cat a.md", CommandEnd::Well, ShellOutput::Whole("x"))),
+        "all a.md"
+    );
+    assert_eq!(
+        told(&run("(cd b; ls); cat a.md", CommandEnd::Well, ShellOutput::Whole("x"))),
         "all a.md"
     );
 }
@@ -288,20 +295,23 @@ fn a_shell_that_goes_on_stays_where_it_went() {
         ("cd docs && cat a.md", CommandEnd::Badly, None),
         ("cd $X", CommandEnd::Well, None),
     ] {
-        let run = Run { command, folder: Some("/p"), ended, output: Output::Unknown };
+        let run = ShellRun { command, folder: Some("/p"), ended, output: ShellOutput::Unknown };
         assert_eq!(folder_after(&run).as_deref(), expected, "{command}");
     }
 }
 
 #[test]
 fn the_text_is_known_as_far_as_one_program_wrote_it() {
-    let text =
-        |command: &str, output: &str| match run(command, CommandEnd::Well, Output::Whole(output))
-            .as_slice()
-        {
-            [Seen::Lines { text, .. }, ..] => text.clone(),
-            _ => ShownText::Unknown,
-        };
+    let text = |command: &str, output: &str| match run(
+        command,
+        CommandEnd::Well,
+        ShellOutput::Whole(output),
+    )
+    .as_slice()
+    {
+        [Seen::Lines { text, .. }, ..] => text.clone(),
+        _ => ShownText::Unknown,
+    };
     let exactly = |text: &str| ShownText::Exactly(Arc::from(text));
     assert_eq!(text("cat a.md", "one\n"), exactly("one\n"));
     assert_eq!(text("cd docs && cat a.md", "one\n"), exactly("one\n"));
@@ -313,11 +323,11 @@ fn the_text_is_known_as_far_as_one_program_wrote_it() {
 #[test]
 fn a_command_of_any_length_is_looked_at() {
     let long = format!("python3 -c '{}'", "x".repeat(MOST_BYTES));
-    let seen = run(&long, CommandEnd::Well, Output::Unknown);
+    let seen = run(&long, CommandEnd::Well, ShellOutput::Unknown);
     assert_eq!(told(&seen), "anything");
     assert!(matches!(&seen[0], Seen::Perhaps { command, .. } if command.len() < 400));
     let nested = "bash -c ".repeat(30) + "ls";
-    run(&nested, CommandEnd::Well, Output::Unknown);
+    run(&nested, CommandEnd::Well, ShellOutput::Unknown);
 }
 
 proptest! {
@@ -327,7 +337,7 @@ proptest! {
         shell in "([a-z.]{0,3}|[ ;|&()<>'\"$`\\\\*{},#\n~]|cat|sed -n|for|done|<<E|\\$\\(){0,24}",
     ) {
         for command in [command, shell] {
-            for output in [Output::Whole(&command), Output::Cut(&command), Output::Printed(&command), Output::Unknown] {
+            for output in [ShellOutput::Whole(&command), ShellOutput::Cut(&command), ShellOutput::Printed(&command), ShellOutput::Unknown] {
                 run(&command, CommandEnd::Well, output);
                 run(&command, CommandEnd::Badly, output);
             }
@@ -340,14 +350,14 @@ proptest! {
         let quoted = [format!("cat -- '{name}'"), format!("cat -- \"{name}\""), format!("cat -- {}", name.replace(' ', "\\ "))];
         for command in quoted {
             let expected = format!("all {}", path::within(Some("/p"), &name));
-            prop_assert_eq!(told(&run(&command, CommandEnd::Well, Output::Unknown)), expected);
+            prop_assert_eq!(told(&run(&command, CommandEnd::Well, ShellOutput::Unknown)), expected);
         }
     }
 
     // A file that is read with certainty was named in the command.
     #[test]
     fn nothing_is_read_that_was_not_named(command in "((cat|head|sed -n|x) )?[a-c]{1,2}\\.md( ?(;|&&|\\|\\||\\|) ?(cat|wc|tail|y) ?[a-c]{0,2})*") {
-        for seen in run(&command, CommandEnd::Well, Output::Whole("x")) {
+        for seen in run(&command, CommandEnd::Well, ShellOutput::Whole("x")) {
             if let Seen::Lines { path, .. } = seen {
                 prop_assert!(command.contains(path::base_name(&path)), "{command}: {path}");
             }

@@ -8,7 +8,7 @@ use crate::skill::prune::Forms;
 use crate::task::deed::fixture::deeds;
 use crate::task::fixture::{LOGIN, tasks};
 use crate::task::tree::{current_path, trees};
-use crate::wake::{Fit, NewMessage, Order, SkillText, WakeProfile};
+use crate::wake::{NewMessage, SectionOrder, SkillText, WakeFit, WakeProfile};
 
 const MESSAGES: &str = include_str!("../../../tests/fixtures/messages.txt");
 
@@ -23,14 +23,14 @@ fn told(
     message: Option<&str>,
     of_message: Vec<MessageVerdict>,
 ) -> String {
-    let roots = trees(tasks(lines), |task| State::of(task.status, None));
+    let roots = trees(tasks(lines), |task| TaskState::of(task.status, None));
     let outline = Outline::new(&roots, &current_path(&roots)).with_letters(Letters::Kept);
     let leaf = outline.leaf().map_or("none".to_owned(), |leaf| leaf.task.id.to_string());
     let of_task = deeds(&leaf, recorded);
     let facts = WakeFacts {
         reader: AgentName::known("june"),
         profile: WakeProfile::Orchestrator,
-        order: Order::Contract,
+        order: SectionOrder::Contract,
         skill: SkillText {
             id: SkillId::parse("my-skill").ok(),
             forms: Arc::new(Forms::new("text")),
@@ -43,11 +43,11 @@ fn told(
         activity: Vec::new(),
         message: message
             .map(|content| NewMessage { from: AgentName::known("ana"), content: content.into() }),
-        fit: Fit::Kept,
+        fit: WakeFit::Kept,
         short_outline: None,
         message_id: None,
         unread: 0,
-        known: Known { rule: NextActionRule::Deeds, of_task, of_message },
+        known: KnownDeeds { rule: NextActionRule::Deeds, of_task, of_message },
         pins: Vec::new(),
     };
     let line = facts.outline.as_ref().and_then(|outline| line(&facts, outline));
@@ -152,7 +152,7 @@ fn a_verdict_on_another_task_completes_nothing_here() {
     let verdict = MessageVerdict {
         deed: deeds("1", &["pass spec-reviewer"]).remove(0),
         title: "Task 1: Add user model".to_owned(),
-        state: State::Stored(TaskStatus::Completed),
+        state: TaskState::Stored(TaskStatus::Completed),
     };
     let text = told(LOGIN, &[], Some("Task 1 passed"), vec![verdict]);
     assert_eq!(

@@ -11,13 +11,13 @@ use crate::plan::ParsedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
 use crate::skill::prune::Forms;
-use crate::task::State;
+use crate::task::TaskState;
 use crate::task::fixture::tasks;
 use crate::task::outline::Outline;
-use crate::task::tree::{Node, current_path, trees};
+use crate::task::tree::{TaskNode, current_path, trees};
 use crate::token::Estimate;
-use crate::wake::deeds::Known;
-use crate::wake::{NewMessage, Order, PlanText, WakeProfile};
+use crate::wake::deeds::KnownDeeds;
+use crate::wake::{NewMessage, PlanText, SectionOrder, WakeProfile};
 
 const BUDGETS: [u64; 4] = [300, 1000, 4000, 8000];
 
@@ -67,8 +67,8 @@ fn plans(text: &str) -> Vec<String> {
     ]
 }
 
-fn grown(list: &[String]) -> Vec<Node> {
-    trees(tasks(&list.join("\n")), |task| State::of(task.status, None))
+fn grown(list: &[String]) -> Vec<TaskNode> {
+    trees(tasks(&list.join("\n")), |task| TaskState::of(task.status, None))
 }
 
 fn list(tasks: usize, title: &str) -> Vec<String> {
@@ -81,13 +81,13 @@ fn list(tasks: usize, title: &str) -> Vec<String> {
 
 /// What a wake-up is made of; `unread` messages, of which the facts hold the newest eleven.
 struct Material<'a> {
-    roots: &'a [Node],
-    short: &'a [Node],
+    roots: &'a [TaskNode],
+    short: &'a [TaskNode],
     plan: &'a str,
     skill: &'a str,
     unread: &'a [String],
     profile: WakeProfile,
-    order: Order,
+    order: SectionOrder,
 }
 
 impl Material<'_> {
@@ -113,7 +113,7 @@ impl Material<'_> {
             reader: AgentName::known("june"),
             profile: self.profile,
             order: self.order,
-            fit: Fit::Kept,
+            fit: WakeFit::Kept,
             skill: SkillText {
                 id: SkillId::parse("superpowers:test-driven-development").ok(),
                 forms: Arc::new(Forms::new(self.skill.trim_end_matches(['\r', '\n']))),
@@ -130,7 +130,7 @@ impl Material<'_> {
                 .map(|(_, content)| NewMessage { from, content: content.clone() }),
             message_id: newest.first().map(|(id, _)| *id),
             unread: self.unread.len(),
-            known: Known::default(),
+            known: KnownDeeds::default(),
             pins: Vec::new(),
         }
     }
@@ -210,7 +210,7 @@ fn every_shape_fits_and_nothing_is_left_out_in_silence() {
                 skill: &text,
                 unread: &unread,
                 profile: WakeProfile::ALL[index % 2],
-                order: if index < 2 { Order::Contract } else { Order::CriticalFirst },
+                order: if index < 2 { SectionOrder::Contract } else { SectionOrder::CriticalFirst },
             };
             for budget in BUDGETS {
                 let room = WakeLimits::from(Budget::at_least_one(budget));
@@ -239,7 +239,7 @@ fn four_hundred_tasks_leave_the_skill_its_room() {
             skill: &skill,
             unread: &unread,
             profile: WakeProfile::Orchestrator,
-            order: Order::CriticalFirst,
+            order: SectionOrder::CriticalFirst,
         };
         let room = WakeLimits { budget: Budget::at_least_one(budget), most_bytes };
         let woken = material.check(room, &format!("{budget} {most_bytes:?}"));
@@ -268,7 +268,7 @@ fn a_long_title_does_not_displace_a_message() {
             skill: "Do it.",
             unread: &unread,
             profile: WakeProfile::Orchestrator,
-            order: Order::Contract,
+            order: SectionOrder::Contract,
         };
         let room = WakeLimits::from(Budget::at_least_one(budget));
         let woken = material.check(room, "long title");
@@ -290,7 +290,7 @@ fn the_smallest_budget_is_kept() {
             skill: "Do it.",
             unread: &unread,
             profile: WakeProfile::Orchestrator,
-            order: Order::Contract,
+            order: SectionOrder::Contract,
         };
         let room = WakeLimits::from(Budget::at_least_one(budget));
         let woken = wake_up(&material.facts(), room, &Estimate);
@@ -331,7 +331,7 @@ proptest! {
             skill: &skill,
             unread: &unread,
             profile: if is_agent { WakeProfile::Agent } else { WakeProfile::Orchestrator },
-            order: if is_hook { Order::CriticalFirst } else { Order::Contract },
+            order: if is_hook { SectionOrder::CriticalFirst } else { SectionOrder::Contract },
         };
         material.check(WakeLimits { budget: Budget::at_least_one(budget), most_bytes }, "any");
     }

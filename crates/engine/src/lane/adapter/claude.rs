@@ -1,6 +1,6 @@
 //! Claude Code: `claude -p` with `--output-format stream-json`.
 
-use convoke_domain::lane::event::{Failure, FailureKind, Usage};
+use convoke_domain::lane::event::{FailureKind, LaneFailure, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -105,7 +105,7 @@ fn assistant(line: &Line<'_>, said: &mut Said) {
     line.speak(said);
 }
 
-fn trouble(line: &Line<'_>, words: &str) -> Failure {
+fn trouble(line: &Line<'_>, words: &str) -> LaneFailure {
     answered(count(line.error_status), words)
 }
 

@@ -1,6 +1,6 @@
 //! What went wrong, told by a status or by the words that clients really use.
 
-use convoke_domain::lane::event::{Failure, FailureKind};
+use convoke_domain::lane::event::{FailureKind, LaneFailure};
 
 /// A failure's words are for a person to read; what is longer is a dump.
 const MOST_CHARACTERS: usize = 2_000;
@@ -98,24 +98,24 @@ fn has_number(words: &str, number: &str) -> bool {
 }
 
 /// Returns a failure in a client's words.
-pub(in crate::lane) fn failure(kind: FailureKind, message: &str) -> Failure {
-    Failure { kind, message: readable(message) }
+pub(in crate::lane) fn failure(kind: FailureKind, message: &str) -> LaneFailure {
+    LaneFailure { kind, message: readable(message) }
 }
 
 /// Returns a failure of which only words are known.
-pub(super) fn told(message: &str) -> Failure {
+pub(super) fn told(message: &str) -> LaneFailure {
     failure(of_words(message), message)
 }
 
 /// Returns a failure of which a status is known too, which tells more than words.
-pub(in crate::lane) fn answered(status: u64, message: &str) -> Failure {
+pub(in crate::lane) fn answered(status: u64, message: &str) -> LaneFailure {
     let by_status = of_status(status);
     let is_known = by_status != FailureKind::Other;
     failure(if is_known { by_status } else { of_words(message) }, message)
 }
 
 /// Returns what a line of stderr complains of; most lines are mere noise.
-pub(super) fn complaint(line: &str) -> Option<Failure> {
+pub(super) fn complaint(line: &str) -> Option<LaneFailure> {
     // One client prints its events there too, and in those the agent speaks.
     if line.trim_start().starts_with('{') {
         return None;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use convoke_domain::lane::event::{Failure, FailureKind, Usage};
+use convoke_domain::lane::event::{FailureKind, LaneFailure, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -116,9 +116,9 @@ pub(super) struct Gemini {
     /// A message comes in pieces; this is what has come of it.
     message: String,
     /// What last went wrong: an end in an error does not always say which.
-    trouble: Option<Failure>,
+    trouble: Option<LaneFailure>,
     /// What the turn ended in, if its words did not tell the kind.
-    unknown: Option<Failure>,
+    unknown: Option<LaneFailure>,
 }
 
 impl Dialect for Gemini {
@@ -149,7 +149,7 @@ impl Dialect for Gemini {
         Some(())
     }
 
-    fn complaint(&self, line: &str) -> Option<Failure> {
+    fn complaint(&self, line: &str) -> Option<LaneFailure> {
         let report: Option<Report<'_>> = serde_json::from_str(line).ok();
         report.and_then(|report| reported(report.error)).or_else(|| complaint(line))
     }
@@ -162,7 +162,7 @@ impl Dialect for Gemini {
         self.finish_message(said);
         let by_code = exit.code.and_then(of_code);
         if let (Some(failure), Some(kind)) = (self.unknown.take(), by_code) {
-            return said.ends_in(Failure { kind, ..failure });
+            return said.ends_in(LaneFailure { kind, ..failure });
         }
         if let (false, Some(failure)) = (said.has_ended(), exit.failure(by_code)) {
             said.trouble(failure);
@@ -193,7 +193,7 @@ impl Gemini {
     }
 }
 
-fn reported(error: Option<&RawValue>) -> Option<Failure> {
+fn reported(error: Option<&RawValue>) -> Option<LaneFailure> {
     let error: Error<'_> = parse(error)?;
     Some(answered(count(error.code), &string(error.message)?))
 }

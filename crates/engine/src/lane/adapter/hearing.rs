@@ -1,6 +1,8 @@
 //! What all listeners share: what was said so far, and what stderr and an exit add to it.
 
-use convoke_domain::lane::event::{Failure, FailureKind, Granted, LaneEvent, TurnEnd, Usage};
+use convoke_domain::lane::event::{
+    FailureKind, GrantedRights, LaneEvent, LaneFailure, TurnEnd, Usage,
+};
 
 use super::Listener;
 use super::failure::{complaint, failure, readable};
@@ -18,7 +20,7 @@ pub(super) trait Dialect: Send {
     fn forget(&mut self) {}
 
     /// Returns what a line of stderr complains of.
-    fn complaint(&self, line: &str) -> Option<Failure> {
+    fn complaint(&self, line: &str) -> Option<LaneFailure> {
         complaint(line)
     }
 
@@ -59,7 +61,7 @@ impl Said {
     }
 
     /// The agent may do this.
-    pub(super) fn rights(&mut self, granted: Granted) {
+    pub(super) fn rights(&mut self, granted: GrantedRights) {
         self.events.push(LaneEvent::Rights(granted));
     }
 
@@ -83,7 +85,7 @@ impl Said {
     }
 
     /// Something went wrong. What is of no known kind must not hide what is.
-    pub(super) fn trouble(&mut self, failure: Failure) {
+    pub(super) fn trouble(&mut self, failure: LaneFailure) {
         let is_known = failure.kind != FailureKind::Other;
         if is_known || !self.has_known_trouble {
             self.has_known_trouble |= is_known;
@@ -97,7 +99,7 @@ impl Said {
     }
 
     /// The turn ended in a failure.
-    pub(super) fn ends_in(&mut self, failure: Failure) {
+    pub(super) fn ends_in(&mut self, failure: LaneFailure) {
         self.ends(TurnEnd { answer: None, failure: Some(failure) });
     }
 
@@ -118,7 +120,7 @@ pub(super) struct Exit {
     /// Its code; none if a signal ended it.
     pub(super) code: Option<i32>,
     /// What stderr complained of since the agent last spoke.
-    pub(super) complaint: Option<Failure>,
+    pub(super) complaint: Option<LaneFailure>,
     /// What stderr said beside.
     words: Option<String>,
 }
@@ -126,7 +128,7 @@ pub(super) struct Exit {
 impl Exit {
     /// Returns what went wrong: by the code where that tells, else by what stderr complained of,
     /// else by its words. A signal says nothing about the client.
-    pub(super) fn failure(&self, by_code: Option<FailureKind>) -> Option<Failure> {
+    pub(super) fn failure(&self, by_code: Option<FailureKind>) -> Option<LaneFailure> {
         let code = self.code.filter(|code| *code != 0)?;
         let kind = by_code.or(self.complaint.as_ref().map(|failure| failure.kind));
         let message = self.complaint.as_ref().map(|failure| failure.message.clone());
@@ -141,7 +143,7 @@ impl Exit {
 pub(super) struct Ear<D> {
     dialect: D,
     said: Said,
-    complaint: Option<Failure>,
+    complaint: Option<LaneFailure>,
     words: Option<String>,
     understood: bool,
     /// How many lines were not understood, and the first of them.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use convoke_domain::lane::event::Granted;
+use convoke_domain::lane::event::GrantedRights;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, SeqAccess};
@@ -164,10 +164,10 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn granted(&self) -> Option<Granted> {
+    fn granted(&self) -> Option<GrantedRights> {
         let mode = string(self.permission_mode).map(Cow::into_owned);
         let tools: Vec<String> = parse(self.tools)?;
-        Some(Granted { mode, tools })
+        Some(GrantedRights { mode, tools })
     }
 
     /// Passes on what the agent says and does. What a subagent says is not said to us.

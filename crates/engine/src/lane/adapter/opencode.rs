@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use convoke_domain::lane::event::{Failure, FailureKind, Usage};
+use convoke_domain::lane::event::{FailureKind, LaneFailure, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -110,7 +110,7 @@ pub(super) struct Opencode {
     /// The last message: its name, and its parts.
     message: (String, String),
     /// What went wrong since the agent last spoke.
-    failure: Option<Failure>,
+    failure: Option<LaneFailure>,
 }
 
 impl Dialect for Opencode {
@@ -190,7 +190,7 @@ fn usage(part: &Part<'_>) -> Option<Usage> {
     })
 }
 
-fn reported(error: Option<&RawValue>) -> Failure {
+fn reported(error: Option<&RawValue>) -> LaneFailure {
     let error: Option<Error<'_>> = parse(error);
     let name = error.as_ref().and_then(|error| string(error.name)).unwrap_or_default();
     let data: Option<ErrorData<'_>> = parse(error.as_ref().and_then(|error| error.data));

@@ -1,7 +1,7 @@
 //! Adapters, line by line: what clients really printed, and what may be made of it.
 
-use convoke_domain::lane::event::{Failure, FailureKind, TurnEnd, Usage};
-use convoke_domain::lane::outcome::{End, Heard, LaneCourse, LaneOutcome, outcome};
+use convoke_domain::lane::event::{FailureKind, LaneFailure, TurnEnd, Usage};
+use convoke_domain::lane::outcome::{Heard, LaneCourse, LaneOutcome, ProcessEnd, outcome};
 use proptest::prelude::*;
 
 use super::*;
@@ -32,7 +32,7 @@ impl Run<'_> {
     fn outcome(&self) -> LaneOutcome {
         let mut heard = Heard::default();
         self.events().into_iter().for_each(|event| heard.take(event));
-        let end = self.code.map_or(End::Signalled(9), End::Exited);
+        let end = self.code.map_or(ProcessEnd::Signalled(9), ProcessEnd::Exited);
         outcome(&LaneCourse { heard: &heard, end, model: None, resume: None })
     }
 
@@ -70,7 +70,7 @@ fn shown_usage(usage: Usage) -> String {
     format!("usage {input} ({cached}) {output} ({reasoning}){money}")
 }
 
-fn shown_failure(failure: &Failure) -> String {
+fn shown_failure(failure: &LaneFailure) -> String {
     format!("{:?}: {}", failure.kind, failure.message)
 }
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{self, Granted, LaneEvent, Usage};
-use convoke_domain::lane::outcome::End;
+use convoke_domain::lane::event::{self, GrantedRights, LaneEvent, Usage};
+use convoke_domain::lane::outcome::ProcessEnd;
 use serde::{Deserialize, Serialize};
 
 use super::{Matching, Request};
@@ -157,14 +157,14 @@ impl Line {
     /// Returns the line for something that was said.
     pub(super) fn of(at: Duration, event: &LaneEvent, clean: &dyn Fn(&str) -> String) -> Self {
         let at_ms = millis(at);
-        let failed = |failure: &event::Failure| FailureLine {
+        let failed = |failure: &event::LaneFailure| FailureLine {
             kind: failure.kind.name().to_owned(),
             message: clean(&failure.message),
         };
         match event {
             LaneEvent::Session(id) => Self::Session { at_ms, id: id.clone() },
             LaneEvent::Model(name) => Self::Model { at_ms, name: name.clone() },
-            LaneEvent::Rights(Granted { mode, tools }) => {
+            LaneEvent::Rights(GrantedRights { mode, tools }) => {
                 Self::Rights { at_ms, mode: mode.clone(), tools: tools.clone() }
             }
             LaneEvent::Text(text) => Self::Text { at_ms, text: clean(text) },
@@ -192,20 +192,20 @@ impl Line {
     }
 
     /// Returns the line that ends a lane.
-    pub(super) fn ended(end: End, took: Duration) -> Self {
+    pub(super) fn ended(end: ProcessEnd, took: Duration) -> Self {
         Self::End { how: end.to_string(), took_ms: millis(took) }
     }
 
     /// Returns what was said, and when; `None` if it names a failure of no known kind.
     pub(super) fn event(self) -> Option<(Duration, LaneEvent)> {
         let failed = |kind: &str, message| {
-            Some(event::Failure { kind: event::FailureKind::parse(kind)?, message })
+            Some(event::LaneFailure { kind: event::FailureKind::parse(kind)?, message })
         };
         let (at_ms, event) = match self {
             Self::Session { at_ms, id } => (at_ms, LaneEvent::Session(id)),
             Self::Model { at_ms, name } => (at_ms, LaneEvent::Model(name)),
             Self::Rights { at_ms, mode, tools } => {
-                (at_ms, LaneEvent::Rights(Granted { mode, tools }))
+                (at_ms, LaneEvent::Rights(GrantedRights { mode, tools }))
             }
             Self::Text { at_ms, text } => (at_ms, LaneEvent::Text(text)),
             Self::Tool { at_ms, name } => (at_ms, LaneEvent::Tool(name)),

@@ -1,6 +1,6 @@
 //! Cassettes as people write them.
 
-use convoke_domain::lane::event::{Failure, FailureKind, TurnEnd, Usage};
+use convoke_domain::lane::event::{FailureKind, LaneFailure, TurnEnd, Usage};
 use proptest::prelude::*;
 
 use super::*;
@@ -15,12 +15,17 @@ fn entry(hash: &str, label: Option<&str>, matching: Matching) -> Entry {
         prompt: "What is it?".to_owned(),
         recorded_at: "2026-11-15T12:00:00Z".to_owned(),
     };
-    Entry { request, events: Vec::new(), end: End::Exited(0), took: Duration::from_millis(1200) }
+    Entry {
+        request,
+        events: Vec::new(),
+        end: ProcessEnd::Exited(0),
+        took: Duration::from_millis(1200),
+    }
 }
 
 fn everything() -> Entry {
     let at = Duration::from_millis;
-    let failure = Failure { kind: FailureKind::RateLimited, message: "slow down".to_owned() };
+    let failure = LaneFailure { kind: FailureKind::RateLimited, message: "slow down".to_owned() };
     let usage = Usage { input: 9, cached: 4, output: 5, reasoning: 1, micro_dollars: Some(7) };
     let ended =
         TurnEnd { answer: Some("It is \"42\".\n".to_owned()), failure: Some(failure.clone()) };
@@ -40,15 +45,15 @@ fn everything() -> Entry {
 #[test]
 fn what_is_recorded_is_read_again() {
     let ends = [
-        End::Exited(3),
-        End::Signalled(9),
-        End::WallLimit,
-        End::FirstByteLimit,
-        End::StallLimit,
-        End::BudgetLimit,
-        End::Cancelled,
-        End::NotStarted,
-        End::Lost,
+        ProcessEnd::Exited(3),
+        ProcessEnd::Signalled(9),
+        ProcessEnd::WallLimit,
+        ProcessEnd::FirstByteLimit,
+        ProcessEnd::StallLimit,
+        ProcessEnd::BudgetLimit,
+        ProcessEnd::Cancelled,
+        ProcessEnd::NotStarted,
+        ProcessEnd::Lost,
     ];
     let entries: Vec<_> = ends.into_iter().map(|end| Entry { end, ..everything() }).collect();
     let lines: Vec<_> = entries.iter().map(|entry| entry.lines(None)).collect();
@@ -67,7 +72,7 @@ fn a_person_can_write_one() {
     let cassette = Cassette::parse(text).unwrap();
     let asked = Identity::new("whatever", None, None, Some("one"), None);
     let found = cassette.find(&asked).unwrap();
-    assert_eq!((found.events.len(), found.end), (2, End::Exited(0)));
+    assert_eq!((found.events.len(), found.end), (2, ProcessEnd::Exited(0)));
     assert!((cassette.pace - 0.5).abs() < f64::EPSILON);
 }
 

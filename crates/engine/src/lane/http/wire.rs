@@ -5,7 +5,7 @@ mod chat;
 mod messages;
 mod responses;
 
-use convoke_domain::lane::event::{Failure, FailureKind, LaneEvent, TurnEnd, Usage};
+use convoke_domain::lane::event::{FailureKind, LaneEvent, LaneFailure, TurnEnd, Usage};
 use serde_json::{Map, Value, json};
 
 use super::endpoint::{Api, Endpoint};
@@ -51,7 +51,7 @@ pub(super) fn lesser(body: &Map<String, Value>, refusal: &str) -> Option<Map<Str
 }
 
 /// Returns what a server's refusal means: by its status, else by its words.
-pub(super) fn refusal(status: u16, body: &str, retry_after: Option<&str>) -> Failure {
+pub(super) fn refusal(status: u16, body: &str, retry_after: Option<&str>) -> LaneFailure {
     let value: Value = serde_json::from_str(body).unwrap_or_default();
     let words = words(&value).unwrap_or_else(|| body.trim().to_owned());
     let words = if words.is_empty() { "no reason given".to_owned() } else { words };
@@ -72,7 +72,7 @@ fn words(value: &Value) -> Option<String> {
 }
 
 /// Returns what an error within a stream means. It has the status that the head no longer could.
-fn told(value: &Value) -> Failure {
+fn told(value: &Value) -> LaneFailure {
     let error = value.get("error").unwrap_or(value);
     let kind = error["type"].as_str().unwrap_or_default();
     let status = match kind {
@@ -90,7 +90,7 @@ enum Stop {
     /// The model has said what it has to say.
     Said,
     /// It was cut off, or says no.
-    Failed(Failure),
+    Failed(LaneFailure),
 }
 
 impl Stop {
@@ -153,7 +153,7 @@ impl Answer {
         self.refusal.extend(text.as_str().unwrap_or_default().chars().take(room));
     }
 
-    fn fail(&mut self, failure: Failure) {
+    fn fail(&mut self, failure: LaneFailure) {
         self.stop = Some(Stop::Failed(failure));
         self.is_over = true;
     }

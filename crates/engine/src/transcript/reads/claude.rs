@@ -5,7 +5,7 @@ mod file;
 use std::borrow::Cow;
 use std::path::Path;
 
-use convoke_domain::receipt::shell::{CommandEnd, Output};
+use convoke_domain::receipt::shell::{CommandEnd, ShellOutput};
 use convoke_domain::receipt::{FileReader, Lines};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -337,15 +337,15 @@ fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'
     let is_shorter = |text: &str| printed.as_ref().is_some_and(|it| text.len() < it.trim().len());
     let output = match text.as_deref() {
         // The agent is given the beginning, and told where the rest is.
-        Some(text) if text.starts_with("<persisted-output>") => Output::Cut(text),
-        Some(text) if text.starts_with("Command running in background") => Output::Unknown,
-        Some(text) if is_shorter(text) => Output::Cut(text),
+        Some(text) if text.starts_with("<persisted-output>") => ShellOutput::Cut(text),
+        Some(text) if text.starts_with("Command running in background") => ShellOutput::Unknown,
+        Some(text) if is_shorter(text) => ShellOutput::Cut(text),
         // A failure begins with its code.
-        Some(text) if ended == CommandEnd::Badly => Output::Framed(text),
-        Some(text) => Output::Whole(text),
-        None => Output::Unknown,
+        Some(text) if ended == CommandEnd::Badly => ShellOutput::Framed(text),
+        Some(text) => ShellOutput::Whole(text),
+        None => ShellOutput::Unknown,
     };
-    let ended = if output == Output::Unknown { CommandEnd::Unknown } else { ended };
+    let ended = if output == ShellOutput::Unknown { CommandEnd::Unknown } else { ended };
     recorder.returns(id, &Outcome::of(ended, output));
 }
 

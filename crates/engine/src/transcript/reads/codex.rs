@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use convoke_domain::receipt::shell::{CommandEnd, Output};
+use convoke_domain::receipt::shell::{CommandEnd, ShellOutput};
 use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -260,9 +260,9 @@ fn returned(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
         || body.contains(" chars truncated…")
         || head.contains("running with session ID");
     let output = match (is_cut, head.is_empty()) {
-        (true, _) => Output::Cut(body),
-        (false, true) => Output::Framed(body),
-        (false, false) => Output::Whole(body),
+        (true, _) => ShellOutput::Cut(body),
+        (false, true) => ShellOutput::Framed(body),
+        (false, false) => ShellOutput::Whole(body),
     };
     recorder.returns(id, &Outcome::of(ended, output));
 }
@@ -292,10 +292,10 @@ fn item_completed(item: &RawValue, recorder: &mut Recorder<'_>) {
     };
     let output = match output.as_deref() {
         // Which part was shown is not told.
-        Some(text) if text.len() > MOST_SHOWN_BYTES => Output::Cut(""),
-        Some(text) if text.len() > SURELY_SHOWN_BYTES => Output::Printed(text),
-        Some(text) => Output::Whole(text),
-        None => Output::Unknown,
+        Some(text) if text.len() > MOST_SHOWN_BYTES => ShellOutput::Cut(""),
+        Some(text) if text.len() > SURELY_SHOWN_BYTES => ShellOutput::Printed(text),
+        Some(text) => ShellOutput::Whole(text),
+        None => ShellOutput::Unknown,
     };
     recorder.calls(id, FileReader::Answerer, tool, None);
     recorder.returns(id, &Outcome::of(ended, output));

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use convoke_domain::receipt::shell::{CommandEnd, Output};
+use convoke_domain::receipt::shell::{CommandEnd, ShellOutput};
 use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -162,6 +162,6 @@ fn returned(id: &str, used: &Used<'_>, recorder: &mut Recorder<'_>) {
         None => CommandEnd::Unknown,
     };
     let text = string(success.stdout).or_else(|| content_text(success.content));
-    let output = text.as_deref().map_or(Output::Unknown, Output::Whole);
+    let output = text.as_deref().map_or(ShellOutput::Unknown, ShellOutput::Whole);
     recorder.returns(id, &Outcome::of(ended, output));
 }

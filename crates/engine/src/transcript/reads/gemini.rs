@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use convoke_domain::receipt::shell::{CommandEnd, Output};
+use convoke_domain::receipt::shell::{CommandEnd, ShellOutput};
 use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -226,7 +226,7 @@ fn printed_result(line: &Line<'_>, id: &str, recorder: &mut Recorder<'_>) {
             None => Outcome::file(None, Some(&text)),
         },
         _ if text.len() > MOST_SHOWN_BYTES => {
-            Outcome::of(CommandEnd::Unknown, Output::Printed(&text))
+            Outcome::of(CommandEnd::Unknown, ShellOutput::Printed(&text))
         }
         _ => framed(&text),
     };
@@ -250,7 +250,7 @@ fn kept_result(call: &ToolCall<'_>, recorder: &mut Recorder<'_>) {
         (Some(Tool::File { .. }), Some(text)) => file(text),
         (Some(Tool::File { .. }), None) => Outcome::file(Some(Lines::Some), None),
         (_, Some(text)) => framed(text),
-        (_, None) => Outcome::of(CommandEnd::Unknown, Output::Unknown),
+        (_, None) => Outcome::of(CommandEnd::Unknown, ShellOutput::Unknown),
     };
     recorder.returns(&call.id, &outcome);
 }
@@ -276,7 +276,7 @@ fn file(text: &str) -> Outcome<'_> {
 fn framed(text: &str) -> Outcome<'_> {
     let is_cut = text.starts_with("Output too large") || text.contains(" characters omitted] ...");
     let text = text.strip_prefix("Output: ").unwrap_or(text);
-    let output = if is_cut { Output::Cut(text) } else { Output::Framed(text) };
+    let output = if is_cut { ShellOutput::Cut(text) } else { ShellOutput::Framed(text) };
     Outcome::of(CommandEnd::Unknown, output)
 }
 

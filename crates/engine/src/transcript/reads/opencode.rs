@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use convoke_domain::receipt::shell::{CommandEnd, Output, without_numbers};
+use convoke_domain::receipt::shell::{CommandEnd, ShellOutput, without_numbers};
 use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -110,7 +110,7 @@ fn used(part: &Part<'_>, recorder: &mut Recorder<'_>) {
         Some(_) => CommandEnd::Badly,
         None => CommandEnd::Unknown,
     };
-    let output = if is_cut { Output::Cut(&text) } else { Output::Framed(&text) };
+    let output = if is_cut { ShellOutput::Cut(&text) } else { ShellOutput::Framed(&text) };
     recorder.returns(id, &Outcome::of(ended, output));
 }
 

@@ -5,7 +5,7 @@ mod conversation;
 use std::collections::HashMap;
 
 use convoke_domain::receipt::path::{base_name, within};
-use convoke_domain::receipt::shell::{self, Output, Reach, Run, could_mean};
+use convoke_domain::receipt::shell::{self, Reach, ShellOutput, ShellRun, could_mean};
 use convoke_domain::receipt::sought::{About, Sought};
 use convoke_domain::receipt::{FileReader, Lines, Read, Seen, ShownText};
 use serde_json::Value;
@@ -165,7 +165,7 @@ impl<'a> Recorder<'a> {
             Tool::Shell { command, folder } => {
                 let folder = folder.as_deref().map(in_folder).or_else(|| call.folder.clone());
                 let (ended, output) = (outcome.ended, outcome.output);
-                let run = Run { command, folder: folder.as_deref(), ended, output };
+                let run = ShellRun { command, folder: folder.as_deref(), ended, output };
                 let found = shell::seen(&run);
                 // A command that shows no file at all is about none.
                 let about = if found.is_empty() { About::Another } else { About::TheFile };
@@ -192,7 +192,7 @@ impl<'a> Recorder<'a> {
     fn looks_for(&mut self, call: &Call, id: &str, outcome: &Outcome<'_>, about: About) {
         let (output, is_seen) = match (outcome.output.seen(), outcome.output) {
             (Some(output), _) => (output, true),
-            (None, Output::Printed(output)) => (output, false),
+            (None, ShellOutput::Printed(output)) => (output, false),
             (None, _) => return,
         };
         let words = match &call.tool {

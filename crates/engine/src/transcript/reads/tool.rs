@@ -1,6 +1,6 @@
 //! Tools that agents call, and what came of it, in one shape for all clients.
 
-use convoke_domain::receipt::shell::{CommandEnd, Output};
+use convoke_domain::receipt::shell::{CommandEnd, ShellOutput};
 use convoke_domain::receipt::{FileReader, Lines, ShownText};
 
 /// A call that waits for its result.
@@ -30,7 +30,7 @@ pub(super) enum Tool {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outcome<'a> {
     pub(super) ended: CommandEnd,
-    pub(super) output: Output<'a>,
+    pub(super) output: ShellOutput<'a>,
     /// The lines that were shown, where the result says.
     pub(super) lines: Option<Lines>,
     pub(super) is_image: bool,
@@ -38,29 +38,33 @@ pub(super) struct Outcome<'a> {
 
 impl<'a> Outcome<'a> {
     /// A failure, about which nothing more need be known.
-    pub(super) const FAILED: Self =
-        Self { ended: CommandEnd::Badly, output: Output::Unknown, lines: None, is_image: false };
+    pub(super) const FAILED: Self = Self {
+        ended: CommandEnd::Badly,
+        output: ShellOutput::Unknown,
+        lines: None,
+        is_image: false,
+    };
 
     /// A file's text as it was shown.
     pub(super) const fn file(lines: Option<Lines>, text: Option<&'a str>) -> Self {
         let output = match text {
-            Some(text) => Output::Whole(text),
-            None => Output::Unknown,
+            Some(text) => ShellOutput::Whole(text),
+            None => ShellOutput::Unknown,
         };
         Self { ended: CommandEnd::Well, output, lines, is_image: false }
     }
 
     /// A file's text of which some lines were cut.
     pub(super) const fn cut_file(lines: Option<Lines>, text: &'a str) -> Self {
-        Self { ended: CommandEnd::Well, output: Output::Cut(text), lines, is_image: false }
+        Self { ended: CommandEnd::Well, output: ShellOutput::Cut(text), lines, is_image: false }
     }
 
     /// A file that was shown as a picture.
     pub(super) const IMAGE: Self =
-        Self { ended: CommandEnd::Well, output: Output::Unknown, lines: None, is_image: true };
+        Self { ended: CommandEnd::Well, output: ShellOutput::Unknown, lines: None, is_image: true };
 
     /// What a command or a tool put out.
-    pub(super) const fn of(ended: CommandEnd, output: Output<'a>) -> Self {
+    pub(super) const fn of(ended: CommandEnd, output: ShellOutput<'a>) -> Self {
         Self { ended, output, lines: None, is_image: false }
     }
 
@@ -72,9 +76,9 @@ impl<'a> Outcome<'a> {
     pub(super) fn text(&self) -> ShownText {
         match self.output {
             _ if self.is_image => ShownText::Image,
-            Output::Whole(text) | Output::Framed(text) => ShownText::Exactly(text.into()),
-            Output::Cut(text) => ShownText::Cut(text.into()),
-            Output::Printed(_) | Output::Unknown => ShownText::Unknown,
+            ShellOutput::Whole(text) | ShellOutput::Framed(text) => ShownText::Exactly(text.into()),
+            ShellOutput::Cut(text) => ShownText::Cut(text.into()),
+            ShellOutput::Printed(_) | ShellOutput::Unknown => ShownText::Unknown,
         }
     }
 }

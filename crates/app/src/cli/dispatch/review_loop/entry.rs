@@ -1,7 +1,7 @@
 //! What a loop keeps of an answer, and how it is read again.
 
 use convoke_domain::dispatch::review::{Issue, Review};
-use convoke_domain::dispatch::review_loop::{Answer, Stop, identity};
+use convoke_domain::dispatch::review_loop::{LoopStop, ReviewAnswer, identity};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::dispatch::answer::kept;
@@ -73,11 +73,16 @@ pub(super) fn review_text(role: &str, review: Option<&Review>, grounds: &Grounds
 }
 
 /// Reads what was kept of reviewers.
-pub(super) fn answers(entries: &[LoopEntry]) -> Vec<Answer> {
+pub(super) fn answers(entries: &[LoopEntry]) -> Vec<ReviewAnswer> {
     let answer = |entry: &LoopEntry| {
         let passed = entry.passed?;
         let findings = findings(entry).into_iter().map(|(id, _)| id).collect();
-        Some(Answer { iteration: entry.iteration, role: entry.role.clone(), passed, findings })
+        Some(ReviewAnswer {
+            iteration: entry.iteration,
+            role: entry.role.clone(),
+            passed,
+            findings,
+        })
     };
     entries.iter().filter_map(answer).collect()
 }
@@ -95,26 +100,26 @@ pub(super) fn findings(entry: &LoopEntry) -> Vec<(String, Issue)> {
 }
 
 /// Returns why it ends when an agent gave no answer.
-pub(super) fn stop_of(outcome: LaneOutcome) -> Stop {
+pub(super) fn stop_of(outcome: LaneOutcome) -> LoopStop {
     if outcome == LaneOutcome::Cancelled {
-        Stop::Cancelled
+        LoopStop::Cancelled
     } else if outcome == LaneOutcome::OverBudget {
-        Stop::OverBudget
+        LoopStop::OverBudget
     } else {
-        Stop::LaneFailed
+        LoopStop::LaneFailed
     }
 }
 
 /// Returns why a loop ends at a reviewer's answer that counts neither way. It is not kept, so the
 /// next call asks that reviewer again. `outcome` is of the lane that ran last: Convoke may have been
 /// stopped while it asked for the verdict alone.
-pub(super) fn without_verdict(judged: &Judged, outcome: LaneOutcome) -> Option<Stop> {
+pub(super) fn without_verdict(judged: &Judged, outcome: LaneOutcome) -> Option<LoopStop> {
     match (&judged.ambiguity, judged.lacks_proof) {
         (Some(_), _) if matches!(outcome, LaneOutcome::OverBudget | LaneOutcome::Cancelled) => {
             Some(stop_of(outcome))
         }
-        (Some(_), _) => Some(Stop::Ambiguous),
-        (None, true) => Some(Stop::Unproven),
+        (Some(_), _) => Some(LoopStop::Ambiguous),
+        (None, true) => Some(LoopStop::Unproven),
         (None, false) => None,
     }
 }

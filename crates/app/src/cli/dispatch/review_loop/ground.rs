@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use convoke_domain::dispatch::history;
-use convoke_domain::dispatch::review_loop::Stop;
+use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptForm};
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::dispatch::feature::Feature;
@@ -55,18 +55,18 @@ impl Course<'_> {
     }
 
     /// Says whether what an earlier call found approved is still what was reviewed.
-    pub(super) fn still_approved(&self, entries: &[LoopEntry]) -> Stop {
+    pub(super) fn still_approved(&self, entries: &[LoopEntry]) -> LoopStop {
         let last = entries.iter().filter(|entry| entry.passed.is_some());
         let last = last.max_by_key(|entry| (entry.iteration, entry.at));
         let reviewed = last.and_then(|entry| Grounds::of(entry).tree);
         match (reviewed, self.tree()) {
-            (Some(reviewed), Some(now)) if reviewed == now => Stop::Approved,
-            (Some(_), Some(_)) => Stop::Outdated,
+            (Some(reviewed), Some(now)) if reviewed == now => LoopStop::Approved,
+            (Some(_), Some(_)) => LoopStop::Outdated,
             (None, _) | (_, None) => {
                 let note = "note: approved by an earlier call; Convoke cannot tell whether files \
                             changed since";
                 Voice::default().say(note);
-                Stop::Approved
+                LoopStop::Approved
             }
         }
     }

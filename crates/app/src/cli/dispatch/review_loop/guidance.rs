@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use convoke_domain::dispatch::review_loop::Stop;
+use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::dispatch::role::RoleName;
 
 use super::Course;
@@ -42,30 +42,35 @@ impl Course<'_> {
     }
 
     /// Says what to do after a loop that ended without an approval.
-    pub(super) fn hint(&self, stop: Stop, settings: &Settings) -> Option<String> {
+    pub(super) fn hint(&self, stop: LoopStop, settings: &Settings) -> Option<String> {
         let reset = match &self.args.feature.feature {
             Some(feature) => format!("convoke dispatch reset --feature {}", feature.display()),
             None => "convoke dispatch reset".to_owned(),
         };
         match stop {
-            Stop::ByHand if !self.args.write && !self.args.no_fix => Some(self.unwritten(settings)),
-            Stop::ByHand => Some("fix what is open, then run this command again".to_owned()),
-            Stop::NoProgress => Some(
+            LoopStop::ByHand if !self.args.write && !self.args.no_fix => {
+                Some(self.unwritten(settings))
+            }
+            LoopStop::ByHand => Some("fix what is open, then run this command again".to_owned()),
+            LoopStop::NoProgress => Some(
                 "the fix left the same findings; fix what is open by hand, then run this command \
                  again"
                     .to_owned(),
             ),
-            Stop::Capped => Some(format!(
+            LoopStop::Capped => Some(format!(
                 "allow another round with `--max {}`, or begin again with `{reset}`",
                 self.max.saturating_add(1)
             )),
-            Stop::Outdated => {
+            LoopStop::Outdated => {
                 Some(format!("files changed since the reviewers approved; `{reset}` begins again"))
             }
-            Stop::Ambiguous | Stop::Unproven => {
+            LoopStop::Ambiguous | LoopStop::Unproven => {
                 Some("run this command again to ask that reviewer again".to_owned())
             }
-            Stop::Approved | Stop::LaneFailed | Stop::OverBudget | Stop::Cancelled => None,
+            LoopStop::Approved
+            | LoopStop::LaneFailed
+            | LoopStop::OverBudget
+            | LoopStop::Cancelled => None,
         }
     }
 

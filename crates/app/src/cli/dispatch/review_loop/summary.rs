@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use convoke_domain::dispatch::review_loop::{Answer, FindingOutcome, Stop, fates};
+use convoke_domain::dispatch::review_loop::{FindingOutcome, LoopStop, ReviewAnswer, fates};
 use convoke_domain::text::hanging;
 use convoke_store::review_loop::LoopEntry;
 use serde::Serialize;
@@ -19,7 +19,7 @@ use crate::output::Output;
 #[derive(Serialize)]
 pub(super) struct Summary {
     #[serde(skip)]
-    reason: Stop,
+    reason: LoopStop,
     stop: &'static str,
     rounds: u32,
     answers: Vec<AnswerReport>,
@@ -78,9 +78,9 @@ struct Cost {
 
 impl Summary {
     pub(super) fn new(
-        stop: Stop,
+        stop: LoopStop,
         entries: &[LoopEntry],
-        answers: &[Answer],
+        answers: &[ReviewAnswer],
         void: &[LoopEntry],
     ) -> Self {
         let fates = fates(answers);
@@ -113,13 +113,15 @@ impl Summary {
             Format::Text => output.data(&self.lines())?,
         }
         Ok(match self.reason {
-            Stop::Approved => Exit::Done,
-            Stop::Capped | Stop::NoProgress | Stop::ByHand | Stop::Unproven | Stop::Outdated => {
-                Exit::No
-            }
-            Stop::LaneFailed | Stop::Ambiguous => Exit::LaneFailed,
-            Stop::OverBudget => Exit::Budget,
-            Stop::Cancelled => Exit::Interrupted,
+            LoopStop::Approved => Exit::Done,
+            LoopStop::Capped
+            | LoopStop::NoProgress
+            | LoopStop::ByHand
+            | LoopStop::Unproven
+            | LoopStop::Outdated => Exit::No,
+            LoopStop::LaneFailed | LoopStop::Ambiguous => Exit::LaneFailed,
+            LoopStop::OverBudget => Exit::Budget,
+            LoopStop::Cancelled => Exit::Interrupted,
         })
     }
 

@@ -317,7 +317,7 @@ fn cursor_fails_in_words() {
 // What a resumed session remembers is more than it was started with now.
 #[test]
 fn rights_beyond_those_asked_for_are_named() {
-    let granted = |mode: &str, tools: &[&str]| Granted {
+    let granted = |mode: &str, tools: &[&str]| GrantedRights {
         mode: Some(mode.to_owned()),
         tools: tools.iter().map(|it| (*it).to_owned()).collect(),
     };
