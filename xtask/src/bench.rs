@@ -76,7 +76,7 @@ fn chosen(names: &[String]) -> Result<Vec<Group>, Error> {
         return Err(format!("nothing is called `{unknown}`; there are {all}").into());
     }
     let is_chosen =
-        |group: &str| names.is_empty() || names.iter().any(|it| group.starts_with(it.as_str()));
+        |group: &str| names.is_empty() || names.iter().any(|name| group.starts_with(name.as_str()));
     Ok(GROUPS.into_iter().filter(|(name, _)| is_chosen(name)).map(|(_, group)| group).collect())
 }
 

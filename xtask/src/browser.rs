@@ -116,7 +116,7 @@ fn draw(
 /// Reads what the page wrote: a line with name and fate for every diagram.
 fn fates(shown: &str) -> BTreeMap<String, Fate> {
     let written =
-        shown.split_once("<pre id=\"fates\">").and_then(|(_, it)| it.split_once("</pre>"));
+        shown.split_once("<pre id=\"fates\">").and_then(|(_, rest)| rest.split_once("</pre>"));
     let lines = written.map_or("", |(lines, _)| lines).lines();
     let words = lines.filter_map(|line| line.split_once(' '));
     words.filter_map(|(name, fate)| Some((name.to_owned(), Fate::parse(fate)?))).collect()
@@ -132,8 +132,8 @@ impl Row {
         let [name, refused, fate] = cells[..] else {
             return Err(format!("a row of the table has three cells: {line}").into());
         };
-        let hit = |it: &str| {
-            let (reason, line) = it.split_once(':')?;
+        let hit = |word: &str| {
+            let (reason, line) = word.split_once(':')?;
             Some((reason.to_owned(), line.parse().ok()?))
         };
         let refused = refused.split(',').filter_map(hit).collect();
@@ -150,7 +150,7 @@ impl Row {
         }
         let report = check_syntax(diagram, false);
         let hits = report.hits.iter();
-        let hits: Vec<_> = hits.map(|it| (it.reason.token().to_owned(), it.line)).collect();
+        let hits: Vec<_> = hits.map(|hit| (hit.reason.token().to_owned(), hit.line)).collect();
         if hits != self.refused {
             return Err(format!("the table refuses {:?}, and we {hits:?}", self.refused));
         }

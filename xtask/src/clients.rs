@@ -117,7 +117,7 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
             wrong.extend(driven.err().map(|error| format!("{name}: {error}")));
         }
     }
-    let is_named = |name| names.iter().any(|it| it == name);
+    let is_named = |name| names.iter().any(|wanted| wanted == name);
     if lanes == Lanes::Quick && is_named("own-lanes") {
         own_lanes::check(&seats().ok_or("claude and codex cannot be installed here")?, &mut rows)?;
     }
@@ -134,7 +134,7 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
 
 /// Returns where the programs of Claude Code and Codex are.
 fn seats() -> Option<[PathBuf; 2]> {
-    let clients = CLIENTS.iter().filter(|it| matches!(it.short, "claude" | "codex"));
+    let clients = CLIENTS.iter().filter(|client| matches!(client.short, "claude" | "codex"));
     let bins: Option<Vec<_>> = clients.map(Client::install).collect();
     bins.and_then(|bins| <[PathBuf; 2]>::try_from(bins).ok())
 }

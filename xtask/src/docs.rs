@@ -40,8 +40,11 @@ fn help(command: &Command, name: &str) -> String {
     let text = command.clone().bin_name(name).render_long_help().to_string();
     let lines: Vec<_> = text.trim_end().lines().map(str::trim_end).collect();
     let own = format!("\n## `{name}`\n\n```text\n{}\n```\n", lines.join("\n"));
-    let below = command.get_subcommands().filter(|it| it.get_name() != "help" && !it.is_hide_set());
-    below.fold(own, |page, it| page + &help(it, &format!("{name} {}", it.get_name())))
+    let below = command
+        .get_subcommands()
+        .filter(|command| command.get_name() != "help" && !command.is_hide_set());
+    below
+        .fold(own, |page, command| page + &help(command, &format!("{name} {}", command.get_name())))
 }
 
 /// Where a setting comes from, and what a committed file may set.

@@ -5,9 +5,9 @@ use crate::{Error, say};
 
 /// A program and the package that brings it.
 pub struct Needed {
-    /// The program.
+    /// The command that is looked for in `PATH`.
     pub program: &'static str,
-    /// Its package.
+    /// The Debian package that installs it.
     pub package: &'static str,
 }
 
@@ -44,8 +44,11 @@ pub const FOR_BENCHES: [Needed; 5] = [
 
 /// Installs whatever is missing.
 pub fn install(needed: &[Needed]) -> Result<(), Error> {
-    let missing: Vec<_> =
-        needed.iter().filter(|it| !is_there(it.program)).map(|it| it.package).collect();
+    let missing: Vec<_> = needed
+        .iter()
+        .filter(|package| !is_there(package.program))
+        .map(|package| package.package)
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -8,7 +8,8 @@ fn completions_are_shell_scripts() {
     let dir = tempfile::tempdir().unwrap();
     let paths = dist::completions(dir.path()).unwrap();
     assert_eq!(paths.len(), 5);
-    let bash = paths.iter().find(|path| path.extension().is_some_and(|it| it == "bash")).unwrap();
+    let bash =
+        paths.iter().find(|path| path.extension().is_some_and(|ending| ending == "bash")).unwrap();
     let checked = command("bash").arg("-n").arg(bash).output().unwrap();
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
     let script = "source \"$0\"; COMP_WORDS=(convoke bri); COMP_CWORD=1; \

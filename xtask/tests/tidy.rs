@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+#[path = "tidy/names.rs"]
+mod names;
+
 /// Returns every file below a folder whose name ends so, build output left out.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -57,7 +60,7 @@ fn crates_depend_only_downwards() {
                 let ours = dependency.strip_prefix("convoke-");
                 assert!(dependency != "convoke", "{name} may not use app");
                 assert!(
-                    ours.is_none_or(|it| allowed.contains(&it)),
+                    ours.is_none_or(|ours| allowed.contains(&ours)),
                     "{name} may not use {dependency}"
                 );
             }
@@ -221,7 +224,7 @@ fn every_dependency_has_an_allowed_license() {
         let license = package["license"].as_str().unwrap_or_default().replace('/', " OR ");
         let acceptable = license.split(" OR ").any(|choice| {
             let needed = choice.trim_matches(['(', ')', ' ']).split(" AND ");
-            needed.map(|it| it.trim_matches(['(', ')'])).all(|it| allowed.contains(&it))
+            needed.map(|part| part.trim_matches(['(', ')'])).all(|part| allowed.contains(&part))
         });
         let name = package["name"].as_str().unwrap_or_default();
         let acceptable = acceptable || license == "MPL-2.0" && unchanged.contains(&name);
@@ -276,7 +279,8 @@ fn the_plugin_names_only_commands_that_there_are() {
             assert_ne!(command.get_name(), "convoke", "{name}: {call}");
             let flags = call.split_whitespace().filter_map(|word| word.strip_prefix("--"));
             for flag in flags {
-                let known = command.get_arguments().any(|it| it.get_long() == Some(flag));
+                let known =
+                    command.get_arguments().any(|argument| argument.get_long() == Some(flag));
                 assert!(known, "{name}: {call} has no --{flag}");
             }
             assert!(

@@ -46,7 +46,7 @@ impl AgentStatus {
 /// One agent of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// Its name.
+    /// Unique in its scope.
     pub name: AgentName,
     /// The program that runs it, such as `claude` or `codex`.
     pub client: String,

@@ -125,7 +125,7 @@ impl<'a> Brief<'a> {
     }
 
     /// Returns a line for every document that had to give way.
-    pub fn drops(&self) -> impl Iterator<PackItem = LogLine<'a>> {
+    pub fn drops(&self) -> impl Iterator<Item = LogLine<'a>> {
         let dropped = |entry: &&BriefEntry<'a>| matches!(entry.fate, DocumentOutcome::Dropped(..));
         self.entries.iter().filter(dropped).map(|entry| LogLine::Dropped(entry.name))
     }
@@ -141,7 +141,7 @@ fn decide<'a>(
     let protected = spec.or(entries.iter().position(BriefEntry::is_usable));
     let last = candidates.len().saturating_sub(1);
     let mut usable: Vec<_> =
-        entries.iter_mut().enumerate().filter(|(_, it)| it.is_usable()).collect();
+        entries.iter_mut().enumerate().filter(|(_, entry)| entry.is_usable()).collect();
     let items: Vec<_> = usable
         .iter_mut()
         .filter_map(|(index, entry)| {

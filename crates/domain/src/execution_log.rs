@@ -48,7 +48,7 @@ impl Category {
 
     /// Returns the category of that name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|category| category.name() == name)
     }
 }
 
@@ -83,7 +83,7 @@ fn section_end<'a>(log: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
         if inside && heading.is_some() {
             return Some(log.split_at(at));
         }
-        inside |= heading.is_some_and(|it| it.trim_end() == name);
+        inside |= heading.is_some_and(|title| title.trim_end() == name);
         at += line.len();
     }
     inside.then_some((log, ""))
@@ -121,7 +121,7 @@ mod tests {
     // P-310
     #[test]
     fn there_are_seven_sections() {
-        let names: Vec<_> = Category::ALL.iter().map(|it| it.name()).collect();
+        let names: Vec<_> = Category::ALL.iter().map(|category| category.name()).collect();
         assert_eq!(
             names,
             [

@@ -24,7 +24,7 @@ const VERSION: &str = "1";
 /// A file that a manifest names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ManifestArtifact {
-    /// The plan.
+    /// The plan that the run ended with.
     Plan,
     /// How the reviewers' findings were voted on.
     Tally,
@@ -236,14 +236,15 @@ impl Manifest {
     }
 
     /// Returns what the reader prints of a manifest whose paths were all found in order.
-    pub fn accepted(&self, breadcrumb: bool) -> String {
-        let mut text = format!("MANIFEST_OK=true\n{}", self.lines());
-        if breadcrumb {
-            let plan = self.paths.first().map_or("", |(_, path)| path);
-            let name = plan.rsplit('/').next().unwrap_or_default();
-            writeln!(text, "📥 1: design plan — manifest loaded (plan={name})").ok();
-        }
-        text
+    pub fn accepted(&self) -> String {
+        format!("MANIFEST_OK=true\n{}", self.lines())
+    }
+
+    /// Returns the line that says which plan was loaded. It follows [`Self::accepted`] on request.
+    pub fn breadcrumb(&self) -> String {
+        let plan = self.paths.first().map_or("", |(_, path)| path);
+        let name = plan.rsplit('/').next().unwrap_or_default();
+        format!("📥 1: design plan — manifest loaded (plan={name})\n")
     }
 
     fn lines(&self) -> String {
@@ -295,7 +296,7 @@ fn pair(line: &[u8]) -> Result<(&str, &str), Rejection> {
     let (key, value) = line.split_once('=').ok_or(Rejection::MalformedLine)?;
     let mut letters = key.bytes();
     let is_key = letters.next().is_some_and(|first| first.is_ascii_uppercase())
-        && letters.all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || it == b'_');
+        && letters.all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
     if !is_key {
         Err(Rejection::InvalidKey)
     } else if has_control(value.as_bytes()) {

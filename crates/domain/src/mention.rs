@@ -122,7 +122,7 @@ mod tests {
             for rule in [MentionRule::Hardened, MentionRule::Compatible] {
                 let here = Scope::new("p", "b");
                 let mut seen = std::collections::HashSet::new();
-                prop_assert!(mentions(&text, &here, rule).into_iter().all(|it| seen.insert(it)));
+                prop_assert!(mentions(&text, &here, rule).into_iter().all(|agent| seen.insert(agent)));
             }
         }
     }

@@ -87,7 +87,7 @@ pub struct ActivityEvent {
     pub actor: AgentName,
     /// What it did.
     pub verb_phrase: String,
-    /// When.
+    /// When the agent did it.
     pub created_at: Timestamp,
 }
 
@@ -102,7 +102,7 @@ struct Dated {
 /// A line of recent activity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ActivityLine {
-    /// The line.
+    /// The rendered line, without a line ending.
     pub text: String,
     /// The message that it holds whole.
     pub message: Option<i64>,

@@ -54,7 +54,7 @@ pub enum Importance {
 /// A text that asks for a place.
 #[derive(Debug, Clone, Copy)]
 pub struct PackItem<'a> {
-    /// The text.
+    /// The whole text, before packing cuts or drops it.
     pub text: Text<'a>,
     /// What all of it costs.
     pub cost: Tokens,
@@ -181,7 +181,7 @@ impl Packing<'_> {
             .map_or(Tokens::default(), |later| self.items[later].cost)
     }
 
-    fn kept(&self) -> impl DoubleEndedIterator<PackItem = usize> {
+    fn kept(&self) -> impl DoubleEndedIterator<Item = usize> {
         (0..self.items.len()).filter(|&i| !matches!(self.verdicts[i], PackOutcome::Dropped(_)))
     }
 

@@ -84,7 +84,7 @@ pub enum Lines {
     Whole,
     /// From the first to the last, or to the end of the file if that comes before.
     Range {
-        /// The first line.
+        /// First line that was shown, from one.
         first: usize,
         /// The last line; [`Lines::END`] for "to the end".
         last: usize,

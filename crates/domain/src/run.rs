@@ -1,5 +1,6 @@
 //! Runs: what they are called, and how they stand.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use jiff::Timestamp;
@@ -88,13 +89,13 @@ impl RunState {
         }
     }
 
-    /// Returns how a run stands that was left so, by whether somebody works on it now. Whoever is
-    /// killed cannot write down that it stopped.
+    /// Returns the state now of a run that was recorded so. `worked_on` are the runs that a process
+    /// works on: one that is killed cannot record that it stopped.
     #[must_use]
-    pub const fn seen(self, is_worked_on: bool) -> Self {
+    pub fn seen(self, run: &RunId, worked_on: &HashSet<RunId>) -> Self {
         match self {
             Self::Ended | Self::Refused => self,
-            Self::Running | Self::Stopped if is_worked_on => Self::Running,
+            Self::Running | Self::Stopped if worked_on.contains(run) => Self::Running,
             Self::Running | Self::Stopped => Self::Stopped,
         }
     }
@@ -133,9 +134,12 @@ mod tests {
     #[test]
     fn only_what_somebody_works_on_is_running() {
         use RunState::{Ended, Refused, Running, Stopped};
-        let seen = |is_worked_on| RunState::ALL.map(|state| state.seen(is_worked_on));
-        assert_eq!(seen(true), [Running, Ended, Refused, Running]);
-        assert_eq!(seen(false), [Stopped, Ended, Refused, Stopped]);
+        let [run, other] = ["a", "b"].map(|id| RunId::parse(id).unwrap());
+        let seen = |worked_on: &RunId| {
+            RunState::ALL.map(|state| state.seen(&run, &HashSet::from([worked_on.clone()])))
+        };
+        assert_eq!(seen(&run), [Running, Ended, Refused, Running]);
+        assert_eq!(seen(&other), [Stopped, Ended, Refused, Stopped]);
     }
 
     proptest! {

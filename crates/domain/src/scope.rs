@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Scope {
     /// The project, by a name that all its worktrees share.
     pub project: String,
-    /// The branch.
+    /// The branch by its short name, such as `main`.
     pub branch: String,
 }
 
@@ -84,7 +84,7 @@ pub(crate) const SENTENCE_ENDS: [char; 3] = ['.', '-', '/'];
 pub struct Address {
     /// Where it works.
     pub scope: Scope,
-    /// Its name there.
+    /// The agent's name, unique in that scope.
     pub agent: AgentName,
 }
 

@@ -55,11 +55,11 @@ impl SubagentRole {
 /// What a subagent is told.
 #[derive(Debug, Clone, Copy)]
 pub struct Assignment<'a> {
-    /// Its part.
+    /// The part that the subagent plays in the task, such as `spec-reviewer`.
     pub role: &'a SubagentRole,
     /// The task's words.
     pub task: &'a str,
-    /// Its instructions.
+    /// What the file of this role in the skill's folder says.
     pub instructions: &'a str,
     /// The plan's path.
     pub plan_file: &'a str,

@@ -187,7 +187,8 @@ impl Task {
 
 /// Tells whether a text reads `Task`, blanks, and then a filled character that `next` accepts.
 fn starts_like_a_task(text: &str, next: impl Fn(char) -> bool) -> bool {
-    let Some(rest) = text.get(..4).filter(|it| it.eq_ignore_ascii_case("task")).map(|_| &text[4..])
+    let Some(rest) =
+        text.get(..4).filter(|word| word.eq_ignore_ascii_case("task")).map(|_| &text[4..])
     else {
         return false;
     };

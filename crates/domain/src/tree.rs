@@ -59,13 +59,13 @@ pub enum DirtyReason {
     TrackedWriteFailed,
     /// The list of new files could not be written.
     UntrackedWriteFailed,
-    /// Nobody said how to look.
+    /// A request has no `--mode`.
     ModeMissing,
-    /// The same, with the flag there.
+    /// A request names `--mode` without a value.
     ModeMissingValue,
-    /// A flag without its value.
+    /// A request names `--baseline` without a value.
     BaselineMissingValue,
-    /// The same.
+    /// A request names `--sidecar` without a value.
     SidecarMissingValue,
     /// Comparing needs something to compare with.
     BaselineRequired,
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_warning_names_what_changed() {
-        let paths = |count: usize| (0..count).map(|it| it.to_string()).collect();
+        let paths = |count: usize| (0..count).map(|number| number.to_string()).collect();
         let said = |verdict: TreeVerdict| verdict.warning("codex");
         assert_eq!(said(TreeVerdict::CLEAN), None);
         assert_eq!(said(TreeVerdict::unknown(DirtyReason::NotARepository)), None);

@@ -76,14 +76,24 @@ impl WakeMode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Returns how much an agent is told that was woken before or not, and lost its memory since
-    /// or not.
-    pub const fn extent(self, woken_before: bool, compacted: bool) -> WakeExtent {
-        match self {
-            Self::V0 if woken_before && !compacted => WakeExtent::News,
-            Self::Seed | Self::V0 => WakeExtent::Everything,
+    /// Returns how much an agent with this memory is told.
+    pub const fn extent(self, memory: WakeMemory) -> WakeExtent {
+        match (self, memory) {
+            (Self::V0, WakeMemory::Kept) => WakeExtent::News,
+            (Self::V0, WakeMemory::Empty) | (Self::Seed, WakeMemory::Kept | WakeMemory::Empty) => {
+                WakeExtent::Everything
+            }
         }
     }
+}
+
+/// Whether an agent remembers its last wake-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WakeMemory {
+    /// It was woken before, and its conversation was not compacted since.
+    Kept,
+    /// It was never woken, or its conversation was compacted since.
+    Empty,
 }
 
 /// How much of a wake-up is told.
@@ -165,7 +175,7 @@ pub enum PlanText<'a> {
     Found {
         /// Its path, as stored.
         file: &'a str,
-        /// Its text.
+        /// Its opening and tasks, borrowed from the file's text.
         plan: ParsedPlan<'a>,
     },
     /// There is no such file.
@@ -197,15 +207,15 @@ pub struct NewMessage {
 pub struct WakeFacts<'a> {
     /// Who wakes.
     pub reader: AgentName,
-    /// As what.
+    /// Whether the agent works on a task of its own or leads the others.
     pub profile: WakeProfile,
-    /// In which order.
+    /// The order of the sections.
     pub order: SectionOrder,
     /// What gives way.
     pub fit: WakeFit,
     /// The skill to work by.
     pub skill: SkillText,
-    /// The task list.
+    /// The tasks of the active plan; `None` without a plan.
     pub outline: Option<Outline<'a>>,
     /// The same list with titles that are cut short.
     pub short_outline: Option<Outline<'a>>,
@@ -232,14 +242,13 @@ mod tests {
     // W-24
     #[test]
     fn only_an_agent_that_remembers_is_told_only_the_news() {
-        for (mode, woken_before, compacted, expected) in [
-            (WakeMode::Seed, false, false, WakeExtent::Everything),
-            (WakeMode::Seed, true, false, WakeExtent::Everything),
-            (WakeMode::V0, false, false, WakeExtent::Everything),
-            (WakeMode::V0, true, true, WakeExtent::Everything),
-            (WakeMode::V0, true, false, WakeExtent::News),
+        for (mode, memory, expected) in [
+            (WakeMode::Seed, WakeMemory::Empty, WakeExtent::Everything),
+            (WakeMode::Seed, WakeMemory::Kept, WakeExtent::Everything),
+            (WakeMode::V0, WakeMemory::Empty, WakeExtent::Everything),
+            (WakeMode::V0, WakeMemory::Kept, WakeExtent::News),
         ] {
-            assert_eq!(mode.extent(woken_before, compacted), expected, "{mode:?} {woken_before}");
+            assert_eq!(mode.extent(memory), expected, "{mode:?} {memory:?}");
         }
     }
 }

@@ -51,7 +51,7 @@ fn expected(text: &str) -> Vec<Expected> {
             let number = words.next().unwrap().strip_prefix("DECISION_").unwrap();
             let keys: BTreeMap<_, _> = words.map(|word| word.split_once('=').unwrap()).collect();
             let count = |word: &str, tally: &str| {
-                let part = tally.split(',').find_map(|it| it.strip_prefix(&format!("{word}=")));
+                let part = tally.split(',').find_map(|part| part.strip_prefix(&format!("{word}=")));
                 part.unwrap().parse().unwrap()
             };
             let tally = keys["expected_tally"];
@@ -82,7 +82,7 @@ fn judges(folder: &Folder, on_ballot: &BTreeSet<usize>) -> Vec<Judgement> {
 
 fn on_ballot(ballot: &str) -> BTreeSet<usize> {
     let headings = ballot.lines().filter_map(|line| line.strip_prefix("### DECISION_"));
-    headings.map(|it| it.split_once(':').unwrap().0.parse().unwrap()).collect()
+    headings.map(|heading| heading.split_once(':').unwrap().0.parse().unwrap()).collect()
 }
 
 /// Says everything about a folder that is not as it should be.
@@ -93,11 +93,11 @@ fn complaints(folder: &Folder) -> Vec<String> {
     let all = expected(&folder["expected.txt"]);
     let mut complaints = Vec::new();
     let names = Hidden::of(&Panel::default()).mask(ballot).is_ok_and(|masked| !masked.replaced);
-    if !names && !all.iter().any(|it| it.ballot_may_name) {
+    if !names && !all.iter().any(|decision| decision.ballot_may_name) {
         complaints.push("the ballot names an agent".to_owned());
     }
-    for it in &all {
-        let number = it.number;
+    for decision in &all {
+        let number = decision.number;
         let sides = [Side::Thesis, Side::Antithesis].map(|side| debater(folder, number, side));
         let votes = |side| {
             let on = |judge: &&Judgement| match judge {
@@ -114,7 +114,7 @@ fn complaints(folder: &Folder) -> Vec<String> {
             [None, None] => Disposition::BucketSkipped,
             [thesis, antithesis] => match gate(thesis, antithesis) {
                 Err(fault) => {
-                    if !it.debate_may_fail {
+                    if !decision.debate_may_fail {
                         complaints.push(format!("DECISION_{number}: {}", fault.token()));
                     }
                     Disposition::Fallback
@@ -129,13 +129,14 @@ fn complaints(folder: &Folder) -> Vec<String> {
                 },
             },
         };
-        if (disposition.word(), tally) != (it.disposition.as_str(), it.tally) {
+        if (disposition.word(), tally) != (decision.disposition.as_str(), decision.tally) {
             complaints.push(format!("DECISION_{number}: {} {tally:?}", disposition.word()));
         }
-        let was_never_debated = ["bucket-skipped", "over-cap"].contains(&it.disposition.as_str());
+        let was_never_debated =
+            ["bucket-skipped", "over-cap"].contains(&decision.disposition.as_str());
         let is_voted_on = folder.iter().any(|(name, text)| {
             let line = format!("DECISION_{number}:");
-            name.ends_with("-judge-output.txt") && text.lines().any(|it| it.starts_with(&line))
+            name.ends_with("-judge-output.txt") && text.lines().any(|said| said.starts_with(&line))
         });
         if was_never_debated && (sides != [None, None] || numbers.contains(&number) || is_voted_on)
         {

@@ -18,7 +18,8 @@ use convoke_domain::wake::deeds::{KnownDeeds, MessageVerdict, NextActionRule};
 use convoke_domain::wake::fit::{WakeLimits, WakeUp, wake_up};
 use convoke_domain::wake::news::News;
 use convoke_domain::wake::{
-    NewMessage, PlanText, SectionOrder, WakeExtent, WakeFacts, WakeFit, WakeMode, WakeProfile,
+    NewMessage, PlanText, SectionOrder, WakeExtent, WakeFacts, WakeFit, WakeMemory, WakeMode,
+    WakeProfile,
 };
 use convoke_store::Store;
 use convoke_store::error::StoreError;
@@ -215,8 +216,9 @@ fn extent(
     history: Option<&Injection>,
 ) -> WakeExtent {
     let is_compacted = |agent: &Agent| agent.name == call.agent && agent.compacted_at.is_some();
-    let compacted = agents.iter().any(is_compacted);
-    call.extent.unwrap_or_else(|| sources.mode.extent(history.is_some(), compacted))
+    let remembers = history.is_some() && !agents.iter().any(is_compacted);
+    let memory = if remembers { WakeMemory::Kept } else { WakeMemory::Empty };
+    call.extent.unwrap_or_else(|| sources.mode.extent(memory))
 }
 
 fn parsed<'a>(file: &'a str, text: Option<&'a str>) -> PlanText<'a> {

@@ -97,7 +97,7 @@ fn race_counting(corpus: &Corpus) -> Result<(Duration, Duration), Error> {
         9,
         || {
             stopwatch(|| {
-                Ok(bare.encode_with(&content, &SpecialMode::Ordinary).map(|it| it.len())?)
+                Ok(bare.encode_with(&content, &SpecialMode::Ordinary).map(|tokens| tokens.len())?)
             })
         },
         || stopwatch(|| Ok(ours.count(text).tenths())),

@@ -95,7 +95,7 @@ pub(super) fn check(bins: &[PathBuf; 2], rows: &mut Vec<Row>) -> Result<(), Erro
 /// and nothing else, and is named.
 fn judged(ended: &Value, shown: &Value, fault: Fault) -> Result<&'static str, &'static str> {
     let warnings = ended["degraded"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let names_codex = warnings.iter().any(|it| it.to_string().contains("Codex"));
+    let names_codex = warnings.iter().any(|warning| warning.to_string().contains("Codex"));
     let (is_well, codex) = (fault == Fault::None, lanes_of(shown, "codex"));
     if ended["ending"] != "complete" {
         return Err("it is not complete");

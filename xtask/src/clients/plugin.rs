@@ -56,7 +56,8 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
 /// Checks what the session says of itself at its beginning.
 fn is_listed(printed: &str) -> Result<(), Error> {
     let lines = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let init = lines.into_iter().find(|it| it["subtype"] == "init").ok_or("no session began")?;
+    let init =
+        lines.into_iter().find(|line| line["subtype"] == "init").ok_or("no session began")?;
     for (list, name) in [("slash_commands", "convoke:design"), ("skills", "convoke:convoke")] {
         let names = init[list].as_array().cloned().unwrap_or_default();
         if !names.contains(&json!(name)) {

@@ -61,7 +61,8 @@ pub fn run() -> Result<(), Error> {
 
 impl Recording {
     fn record(&self) -> Result<(), Error> {
-        let client = CLIENTS.iter().find(|it| it.name == self.package).ok_or("no such client")?;
+        let client =
+            CLIENTS.iter().find(|client| client.name == self.package).ok_or("no such client")?;
         let bin = client.install().ok_or_else(|| format!("cannot install {}", self.package))?;
         self.record_session(&bin, "reads", self.tool)?;
         self.record_session(&bin, "no-read", |_| Vec::new())

@@ -70,9 +70,9 @@ impl User {
 
     /// Prepares a program with nothing of ours in its environment, and with a limit.
     pub(super) fn scrubbed(&self, program: &Path) -> Command {
-        let mut it = self.scrub(command("timeout"), program);
-        it.arg("180").arg(program);
-        it
+        let mut client = self.scrub(command("timeout"), program);
+        client.arg("180").arg(program);
+        client
     }
 
     /// Prepares a program with nothing of ours in its environment, which has limits of its own.
@@ -80,17 +80,18 @@ impl User {
         self.scrub(command(program), program)
     }
 
-    fn scrub(&self, mut it: Command, program: &Path) -> Command {
-        it.current_dir(self.project());
-        let beside = program.parent().map_or(String::new(), |it| format!("{}:", it.display()));
+    fn scrub(&self, mut client: Command, program: &Path) -> Command {
+        client.current_dir(self.project());
+        let beside =
+            program.parent().map_or(String::new(), |folder| format!("{}:", folder.display()));
         let node = folder_of("node").map_or(String::new(), |folder| folder + ":");
         // Hooks call us by name.
         let ours = std::env::current_exe().ok();
         let ours = ours.as_deref().and_then(Path::parent);
         let ours = ours.map_or(String::new(), |folder| format!("{}:", folder.display()));
-        it.env_clear().env("PATH", format!("{beside}{ours}{node}/usr/bin:/bin"));
-        it.env("HOME", self.home()).env("TMPDIR", self.home().join("tmp"));
-        it
+        client.env_clear().env("PATH", format!("{beside}{ours}{node}/usr/bin:/bin"));
+        client.env("HOME", self.home()).env("TMPDIR", self.home().join("tmp"));
+        client
     }
 }
 
@@ -111,8 +112,8 @@ impl User {
         let processes = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
         processes
             .map(|entry| entry.path())
-            .filter(|it| is_theirs(it))
-            .map(|it| words(&it))
+            .filter(|line| is_theirs(line))
+            .map(|line| words(&line))
             .collect()
     }
 }

@@ -193,7 +193,7 @@ impl RunsArgs {
                 let state = if end.is_open { RunState::Stopped } else { run.state };
                 Ok(RunReport {
                     run: run.id.to_string(),
-                    state: state.seen(worked_on.contains(&run.id)).name(),
+                    state: state.seen(&run.id, &worked_on).name(),
                     degraded: end.warnings.map(|count| count > 0),
                     warnings: end.warnings,
                     undecided: end.undecided,
@@ -256,7 +256,7 @@ impl ShowArgs {
             return artifact(&known, name, app.format, output);
         }
         let lanes = known.facts.ended();
-        let state = known.run.state.seen(worked_on(app).contains(&known.run.id));
+        let state = known.run.state.seen(&known.run.id, &worked_on(app));
         match app.format {
             Format::Json => output.json(&ShowReport {
                 run: known.run.id.as_str(),

@@ -12,19 +12,19 @@ pub enum Diagnostic {
     },
     /// A key's value cannot be used, so its default is.
     ConfigInvalid {
-        /// The key.
+        /// The key whose default is used instead.
         key: &'static str,
         /// What it should hold.
         expected: &'static str,
     },
     /// A project's file asks for more than the user allows, so the user's value is used.
     ConfigRaises {
-        /// The key.
+        /// The key whose value the user's configuration limits.
         key: &'static str,
     },
     /// A project names a folder outside itself, which only the user may do.
     ConfigOutside {
-        /// The key.
+        /// The key that names the folder.
         key: &'static str,
     },
     /// An entry of the priority list is not a bare name.
@@ -41,7 +41,7 @@ pub enum Diagnostic {
     },
     /// A document holds NUL characters: perhaps it was saved as UTF-16.
     ContainsNul {
-        /// The document.
+        /// The document that holds them.
         name: BriefName,
     },
 }

@@ -73,7 +73,7 @@ impl fmt::Display for Doubt {
 /// An answer without a verdict: why, and the words that the reason is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ambiguity {
-    /// Why.
+    /// Why no verdict can be read from the answer.
     pub doubt: Doubt,
     /// The offending words, on one line and shortened.
     pub excerpt: String,

@@ -72,7 +72,7 @@ pub struct PasteHit {
     pub line: usize,
     /// What it looks like.
     pub patterns: Vec<Pattern>,
-    /// The line.
+    /// The line without the spaces around it.
     pub text: String,
     /// Why it is allowed; `None` if it is not.
     pub allowed: Option<&'static str>,
@@ -105,7 +105,8 @@ pub fn audit(name: &str, text: &str, strictness: Strictness) -> Vec<PasteHit> {
         if visible.starts_with('#') {
             heading = visible;
         }
-        let patterns: Vec<_> = Pattern::ALL.into_iter().filter(|it| it.matches(line)).collect();
+        let patterns: Vec<_> =
+            Pattern::ALL.into_iter().filter(|pattern| pattern.matches(line)).collect();
         if patterns.is_empty() {
             continue;
         }
@@ -132,7 +133,7 @@ const SPEAKS_OF_PRD: &str = "it speaks of a project's PRD";
 /// What other files may paste, and why.
 fn allowed_elsewhere(name: &str, line: &str, patterns: &[Pattern]) -> Option<&'static str> {
     let name = name.replace('\\', "/");
-    let is = |folder: &str| name.split('/').rev().skip(1).any(|it| it == folder);
+    let is = |folder: &str| name.split('/').rev().skip(1).any(|part| part == folder);
     if is("brainstorming") {
         return Some("it reviews what is being written");
     }
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     fn patterns(line: &str) -> String {
-        let all = Pattern::ALL.into_iter().filter(|it| it.matches(line));
+        let all = Pattern::ALL.into_iter().filter(|pattern| pattern.matches(line));
         all.map(Pattern::name).collect::<Vec<_>>().join(" ")
     }
 

@@ -245,7 +245,7 @@ fn fits(name: &str, file: &ExpectedFile<'_>) -> bool {
     }
     let labelled =
         FeatureArtifact::ALL.iter().find(|artifact| artifact.label().eq_ignore_ascii_case(name));
-    base == name || labelled.is_some_and(|it| it.file() == base || is_prd(it, base))
+    base == name || labelled.is_some_and(|file| file.file() == base || is_prd(file, base))
 }
 
 /// Returns what a line says behind the first mark that is no echo of the instruction. What stands

@@ -100,7 +100,8 @@ pub fn titled<'a>(document: &'a str, title: &str) -> Option<&'a str> {
     let index = headings.iter().position(is_it)?;
     let Place { offset, heading } = &headings[index];
     let ends = |other: &&Place<'_>| other.heading.level <= heading.level;
-    let end = headings[index + 1..].iter().find(ends).map_or(document.len(), |it| it.offset);
+    let end =
+        headings[index + 1..].iter().find(ends).map_or(document.len(), |heading| heading.offset);
     Some(&document[*offset..end])
 }
 
@@ -138,13 +139,15 @@ fn section<'a>(
         EndRule::SameLevel => other.heading.level == heading.level,
         EndRule::SameOrHigher => other.heading.level <= heading.level,
     };
-    let end = headings[index + 1..].iter().find(ends).map_or(document.len(), |it| it.offset);
+    let end =
+        headings[index + 1..].iter().find(ends).map_or(document.len(), |heading| heading.offset);
     let text = &document[*offset..end];
     Some(FoundSection { offset: *offset, title: heading.title, text, shortened: false })
 }
 
 fn meant(headings: &[Place<'_>], id: &str, rule: MatchRule) -> Option<usize> {
-    let titles: Vec<_> = headings.iter().map(|it| it.heading.title.to_lowercase()).collect();
+    let titles: Vec<_> =
+        headings.iter().map(|heading| heading.heading.title.to_lowercase()).collect();
     let first = || titles.iter().position(|title| title.contains(id));
     if id.is_empty() {
         return None;
@@ -267,7 +270,10 @@ last
         let swallowed = "### I7: Hybrid dispatch\nbody\n\n#### Detail\ndeep\n\n# Appendix\nend\n\n";
         assert_eq!(text("I7", only_heading), Some(swallowed));
         // No heading defines it, so the first that has it in it is taken after all.
-        assert_eq!(text("nterf", better).map(|it| it.lines().next()), Some(Some("## Interfaces")));
+        assert_eq!(
+            text("nterf", better).map(|section| section.lines().next()),
+            Some(Some("## Interfaces"))
+        );
     }
 
     // D-33: what looks like a heading in code is none.

@@ -60,19 +60,19 @@ pub struct Trial<'a> {
 /// What came of the last try of a client, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TriedClient {
-    /// The client.
+    /// The client's name, such as `claude`.
     pub client: String,
     /// Its version, if it says one.
     pub version: Option<String>,
     /// Why it failed; `None` if it passed.
     pub reason: Option<String>,
-    /// When.
+    /// When the client was tried.
     pub at: Timestamp,
 }
 
 /// Tells whether sessions of a client may be resumed: the version that is installed has passed.
 pub fn is_open(tried: Option<&TriedClient>, version: Option<&str>) -> bool {
-    tried.is_some_and(|it| it.reason.is_none() && it.version.as_deref() == version)
+    tried.is_some_and(|attempt| attempt.reason.is_none() && attempt.version.as_deref() == version)
 }
 
 /// Returns the first check that failed, with why: `V3: …`. Passing is `None`.

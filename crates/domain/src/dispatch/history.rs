@@ -72,7 +72,7 @@ fn role(text: &str) -> Option<(&str, &str)> {
 pub struct LoggedRound<'a> {
     /// What precedes the number, if anything: the stage.
     pub stage: Option<&'a str>,
-    /// Which round.
+    /// The round, as its heading numbers it.
     pub iteration: u32,
     /// When, as written; empty if nobody wrote it.
     pub at: &'a str,
@@ -120,7 +120,9 @@ fn entry(line: &str) -> Option<LoggedRound<'_>> {
 fn without_tags(text: &str) -> &str {
     let mut rest = text;
     for (open, close) in [('(', ')'), ('[', ']')] {
-        if let Some((_, behind)) = rest.strip_prefix(open).and_then(|it| it.split_once(close)) {
+        if let Some((_, behind)) =
+            rest.strip_prefix(open).and_then(|inside| inside.split_once(close))
+        {
             rest = behind.trim_start();
         }
     }
@@ -327,7 +329,9 @@ RESUME-FALLBACK: y was not written
         assert_eq!(all.per_mille(), Some(500));
         let roles: Vec<_> = roles
             .iter()
-            .map(|(role, it)| format!("{role} {} {} {}", it.rounds, it.warnings, it.fallbacks))
+            .map(|(role, counts)| {
+                format!("{role} {} {} {}", counts.rounds, counts.warnings, counts.fallbacks)
+            })
             .collect();
         let expected =
             ["code-quality-reviewer 1 0 1", "implementation-reviewer 1 0 0", "spec-reviewer 1 1 0"];

@@ -9,7 +9,7 @@ const MOST: Tokens = Tokens::whole(500);
 /// A feature that this one depends on, and how it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
-    /// Its name.
+    /// The folder name of the other feature.
     pub feature: String,
     /// Its status, as its own notes say.
     pub status: Option<String>,
@@ -49,7 +49,8 @@ fn lines(known: &ProjectContext, shown: impl Fn(&[&Dependency]) -> String) -> Ve
     let goals = line(&known.goals).map(|goals| format!("**Project goals:** {goals}"));
     let dependencies = (!known.dependencies.is_empty()).then(|| {
         let of = |wanted: State| {
-            let of_state = |it: &&Dependency| State::of(it.status.as_deref()) == wanted;
+            let of_state =
+                |dependency: &&Dependency| State::of(dependency.status.as_deref()) == wanted;
             shown(&known.dependencies.iter().filter(of_state).collect::<Vec<_>>())
         };
         format!(
@@ -59,7 +60,7 @@ fn lines(known: &ProjectContext, shown: impl Fn(&[&Dependency]) -> String) -> Ve
             of(State::Blocked)
         )
     });
-    let priority = line(&known.priority).map(|it| format!("**Priority signal:** {it}"));
+    let priority = line(&known.priority).map(|priority| format!("**Priority signal:** {priority}"));
     [head, goals, dependencies, priority].into_iter().flatten().collect()
 }
 
@@ -67,7 +68,7 @@ fn names(dependencies: &[&Dependency]) -> String {
     if dependencies.is_empty() {
         return "none".to_owned();
     }
-    dependencies.iter().map(|it| it.feature.as_str()).collect::<Vec<_>>().join(", ")
+    dependencies.iter().map(|dependency| dependency.feature.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,7 +96,9 @@ mod tests {
     fn known(dependencies: usize) -> ProjectContext {
         let dependency = |n: usize| Dependency {
             feature: format!("{n:03}-a-feature-with-a-long-name"),
-            status: ["completed", "active", "planned"].get(n % 3).map(|it| (*it).to_owned()),
+            status: ["completed", "active", "planned"]
+                .get(n % 3)
+                .map(|status| (*status).to_owned()),
         };
         ProjectContext {
             project: Some("Shop".to_owned()),

@@ -38,7 +38,7 @@ pub struct Iteration<'a> {
 pub struct PromptParts<'a> {
     /// Whom it is for.
     pub role: &'a DispatchRole,
-    /// In which order.
+    /// Decides order and membership of sections.
     pub profile: PromptProfile,
     /// What the role is asked, and by which measure.
     pub rubric: &'a str,
@@ -52,7 +52,7 @@ pub struct PromptParts<'a> {
     pub outcome: Option<&'a str>,
     /// What the next phase expects, for a phase's reviewer.
     pub next_phase: Option<&'a str>,
-    /// Which round.
+    /// The round, and what the rounds before it left to fix.
     pub iteration: Iteration<'a>,
     /// How to answer.
     pub returns: &'a str,
@@ -89,7 +89,8 @@ const FIX: &str = "Fix the following review issues:";
 
 /// Joins the sections that are there.
 pub(super) fn join(sections: Vec<Option<String>>) -> String {
-    let trimmed = sections.into_iter().flatten().map(|it| it.trim_matches('\n').to_owned());
+    let trimmed =
+        sections.into_iter().flatten().map(|section| section.trim_matches('\n').to_owned());
     let kept: Vec<_> = trimmed.filter(|section| !section.is_empty()).collect();
     kept.join("\n\n") + "\n"
 }
@@ -163,7 +164,7 @@ pub struct ReviewerOutcome<'a> {
     pub approved: bool,
     /// In which round.
     pub iteration: u32,
-    /// Of how many.
+    /// The last round that there could be.
     pub max: u32,
     /// What is left.
     pub issues: &'a [Issue],
@@ -221,8 +222,10 @@ mod tests {
         let roles = Roles::default();
         let role = roles.find(&RoleName::parse(name).unwrap()).unwrap();
         let reads = role.reads(profile);
-        let references: Vec<_> =
-            reads.iter().map(|it| Reference::resolve(it, FEATURE, &Prd::None)).collect();
+        let references: Vec<_> = reads
+            .iter()
+            .map(|artifact| Reference::resolve(artifact, FEATURE, &Prd::None))
+            .collect();
         let Given { target, files, outcome, next_phase, iteration, returns } = given;
         prompt(&PromptParts {
             role,

@@ -39,13 +39,13 @@ impl DispatchMode {
 pub struct LedgerEntry {
     /// The feature's folder name.
     pub feature: String,
-    /// The command.
+    /// The command that dispatched the role.
     pub command: String,
-    /// The role.
+    /// The role's name without its command.
     pub role: String,
-    /// Which round.
+    /// The round, from one.
     pub iteration: u32,
-    /// How.
+    /// Whether the prompt was whole, or a delta for a session.
     pub mode: DispatchMode,
     /// How long the prompt was, if it is known.
     pub prompt_chars: Option<u64>,
@@ -59,7 +59,7 @@ pub struct LedgerEntry {
     pub unproven: Option<Vec<String>>,
     /// The files that a record shows to have been read whole.
     pub proven: Vec<String>,
-    /// When.
+    /// When the entry was written.
     pub at: Timestamp,
 }
 

@@ -18,7 +18,7 @@ pub enum Prd {
 /// One line of the block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// The artifact.
+    /// The document that the line demands.
     pub artifact: FeatureArtifact,
     /// Its absolute path; `None` for a PRD that does not exist.
     pub path: Option<String>,
@@ -78,7 +78,7 @@ mod tests {
     const FEATURE: &str = "/repo/docs/features/031-example";
 
     fn rendered(artifacts: &[FeatureArtifact], prd: &Prd, noun: Noun) -> String {
-        let resolved = artifacts.iter().map(|it| Reference::resolve(it, FEATURE, prd));
+        let resolved = artifacts.iter().map(|artifact| Reference::resolve(artifact, FEATURE, prd));
         block(&resolved.collect::<Vec<_>>(), noun)
     }
 

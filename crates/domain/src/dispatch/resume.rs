@@ -1,5 +1,7 @@
 //! Whether a role goes on in its session with a delta, or begins afresh.
 
+use super::ambiguity::Ambiguity;
+
 /// What is remembered of a role between its rounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumeState {
@@ -139,14 +141,14 @@ impl FreshReason {
 pub enum ResumeDecision {
     /// A full prompt.
     Fresh {
-        /// Why.
+        /// Why the session is not resumed.
         reason: FreshReason,
         /// What goes into the review history, behind the role and the round.
         log: Option<String>,
     },
     /// A delta, into this session.
     Resume {
-        /// The session.
+        /// The client's id of the session to resume.
         agent_id: String,
     },
 }
@@ -194,13 +196,18 @@ pub fn decide(situation: &Situation<'_>) -> ResumeDecision {
     }
 }
 
-/// Tells why a resumed answer is none, if it is none: clients resume into nothing without an error.
-pub fn unusable(answer: &str, tokens: Option<u64>, is_parsed: bool) -> Option<&'static str> {
+/// Returns why a resumed answer cannot be used. `ambiguity` is why no verdict could be read from it.
+/// Clients resume into an empty session without reporting an error.
+pub fn unusable(
+    answer: &str,
+    tokens: Option<u64>,
+    ambiguity: Option<&Ambiguity>,
+) -> Option<&'static str> {
     if answer.trim().is_empty() {
         Some("empty answer")
     } else if tokens == Some(0) {
         Some("answer without tokens")
-    } else if !is_parsed {
+    } else if ambiguity.is_some() {
         Some("answer could not be parsed")
     } else {
         None
@@ -209,6 +216,7 @@ pub fn unusable(answer: &str, tokens: Option<u64>, is_parsed: bool) -> Option<&'
 
 #[cfg(test)]
 mod tests {
+    use super::super::ambiguity::Doubt;
     use super::*;
 
     fn state(agent_id: Option<&str>) -> ResumeState {
@@ -291,14 +299,15 @@ mod tests {
     // D-67
     #[test]
     fn a_resumed_answer_may_be_none() {
-        for (answer, tokens, is_parsed, expected) in [
-            ("{}", Some(10), true, None),
-            ("{}", None, true, None),
-            (" \n", Some(10), true, Some("empty answer")),
-            ("{}", Some(0), true, Some("answer without tokens")),
-            ("hello", Some(5), false, Some("answer could not be parsed")),
+        let ambiguity = Ambiguity::new(Doubt::NoObject, "hello");
+        for (answer, tokens, ambiguity, expected) in [
+            ("{}", Some(10), None, None),
+            ("{}", None, None, None),
+            (" \n", Some(10), None, Some("empty answer")),
+            ("{}", Some(0), None, Some("answer without tokens")),
+            ("hello", Some(5), Some(&ambiguity), Some("answer could not be parsed")),
         ] {
-            assert_eq!(unusable(answer, tokens, is_parsed), expected, "{answer:?}");
+            assert_eq!(unusable(answer, tokens, ambiguity), expected, "{answer:?}");
         }
     }
 }

@@ -34,9 +34,9 @@ impl Wording {
 /// Everything a resumed prompt is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct ResumedPromptParts<'a> {
-    /// Which round.
+    /// The round that the prompt begins, from one.
     pub iteration: u32,
-    /// Of how many.
+    /// The last round that there may be.
     pub max: u32,
     /// What was done about the issues.
     pub summary: &'a str,

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::review::{Issue, NextRound, next_round};
+use super::review::{Issue, NextRound};
 
 /// A reviewer's answer in a round, as far as the loop depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct ReviewAnswer {
 pub enum ReviewStep {
     /// These reviewers are asked.
     Review {
-        /// The round.
+        /// The round they answer in, from one.
         iteration: u32,
         /// Whether it is the final one.
         is_final: bool,
@@ -34,7 +34,7 @@ pub enum ReviewStep {
     },
     /// What was found in this round is fixed.
     Fix {
-        /// The round.
+        /// The round that failed, from one.
         after: u32,
     },
     /// It is over.
@@ -106,7 +106,7 @@ impl LoopStop {
 /// A round after which the loop went on to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fixed {
-    /// The round.
+    /// The round that failed, from one.
     pub after: u32,
     /// Who was to fix what it found.
     pub by: FixedBy,
@@ -133,22 +133,25 @@ pub fn next_step(
     let (mut asked, mut is_final) = (reviewers.to_vec(), false);
     let mut before: Option<BTreeSet<&String>> = None;
     for iteration in 1..=max {
-        let of_round = answers.iter().filter(|it| it.iteration == iteration);
-        latest.extend(of_round.map(|it| (it.role.as_str(), it)));
-        let has_answered =
-            |role: &String| latest.get(role.as_str()).is_some_and(|it| it.iteration == iteration);
+        let of_round = answers.iter().filter(|answer| answer.iteration == iteration);
+        latest.extend(of_round.map(|answer| (answer.role.as_str(), answer)));
+        let has_answered = |role: &String| {
+            latest.get(role.as_str()).is_some_and(|answer| answer.iteration == iteration)
+        };
         asked.retain(|role| !has_answered(role));
         if !asked.is_empty() {
             return ReviewStep::Review { iteration, is_final, roles: asked };
         }
-        let has_passed = |role: &&String| latest.get(role.as_str()).is_some_and(|it| it.passed);
+        let has_passed =
+            |role: &&String| latest.get(role.as_str()).is_some_and(|answer| answer.passed);
         let passed: Vec<_> = reviewers.iter().map(|role| has_passed(&role)).collect();
-        match next_round(&passed, is_final) {
+        let next = if is_final { NextRound::after_final } else { NextRound::after_round };
+        match next(&passed) {
             NextRound::Done => return ReviewStep::Stop(LoopStop::Approved),
             NextRound::Final => (asked, is_final) = (reviewers.to_vec(), true),
             NextRound::Failed => {
-                let failed = latest.values().filter(|it| !it.passed);
-                let found: BTreeSet<_> = failed.flat_map(|it| &it.findings).collect();
+                let failed = latest.values().filter(|answer| !answer.passed);
+                let found: BTreeSet<_> = failed.flat_map(|answer| &answer.findings).collect();
                 let attempts: Vec<_> = fixed.iter().filter(|fix| fix.after == iteration).collect();
                 if attempts.is_empty() {
                     let is_same = !found.is_empty() && before.as_ref() == Some(&found);
@@ -195,7 +198,7 @@ impl FindingOutcome {
 pub fn fates(answers: &[ReviewAnswer]) -> BTreeMap<(String, String), FindingOutcome> {
     let mut fates: BTreeMap<(String, String), FindingOutcome> = BTreeMap::new();
     let mut in_order: Vec<_> = answers.iter().collect();
-    in_order.sort_by_key(|it| it.iteration);
+    in_order.sort_by_key(|answer| answer.iteration);
     for answer in in_order {
         for ((role, id), fate) in &mut fates {
             if *role == answer.role {
@@ -239,7 +242,7 @@ mod tests {
             iteration,
             role: role.to_owned(),
             passed: findings.is_empty(),
-            findings: findings.iter().map(|it| (*it).to_owned()).collect(),
+            findings: findings.iter().map(|finding| (*finding).to_owned()).collect(),
         }
     }
 
@@ -354,7 +357,7 @@ mod tests {
             let reviewers = ["a".to_owned(), "b".to_owned()];
             let by = |is_agent| if is_agent { FixedBy::Agent } else { FixedBy::Person };
             let fixed: Vec<_> =
-                fixed.into_iter().map(|(after, it)| Fixed { after, by: by(it) }).collect();
+                fixed.into_iter().map(|(after, is_agent)| Fixed { after, by: by(is_agent) }).collect();
             match next_step(&reviewers, &answers, &fixed, max) {
                 ReviewStep::Review { iteration, roles, .. } => {
                     prop_assert!((1..=max).contains(&iteration) && !roles.is_empty());

@@ -13,7 +13,7 @@ use super::pattern::PathPattern;
 pub struct RoleName {
     /// The command that dispatches it.
     pub command: String,
-    /// The role.
+    /// The role, unique within its command.
     pub role: String,
 }
 
@@ -154,7 +154,7 @@ impl PromptProfile {
 /// One role with everything its prompts depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DispatchRole {
-    /// Its name.
+    /// Unique among all roles; configuration replaces a role by this name.
     pub name: RoleName,
     /// What it must read, in order, beside its target.
     pub reads: Vec<FeatureArtifact>,
@@ -227,7 +227,7 @@ impl Roles {
     }
 }
 
-/// The original maps.
+/// Returns the roles of the original workflow, which configuration extends.
 fn built_in() -> Vec<DispatchRole> {
     use FeatureArtifact as A;
     let phases: [(&str, &str, A, &[A]); 4] = [
@@ -328,7 +328,8 @@ implement/implementer work prd,spec,design,plan,tasks -"
     // D-4: only what is dispatched with the block is a role here.
     #[test]
     fn other_agents_are_no_roles() {
-        let names: Vec<_> = Roles::default().all().iter().map(|it| it.name.to_string()).collect();
+        let names: Vec<_> =
+            Roles::default().all().iter().map(|role| role.name.to_string()).collect();
         assert_eq!(names.len(), 14);
         for name in ["design/codebase-explorer", "brainstorm/prd-reviewer"] {
             assert!(!names.contains(&name.to_owned()), "{name}");

@@ -50,7 +50,7 @@ pub struct Frame {
 /// What one dispatch costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Its prompt.
+    /// The prompt alone, estimated from its characters.
     pub prompt: Tokens,
     /// Its prompt, and every file that the agent must read.
     pub total: Tokens,
@@ -143,7 +143,7 @@ mod tests {
         let frame = Frame { pasted: 400, seed: 800, all_reference: 840 };
         let Costs { pasted, seed, all_reference } = costs(role, feature, frame);
         let all = [pasted, seed, all_reference];
-        [all.map(|it| it.prompt.to_string()), all.map(|it| it.total.to_string())]
+        [all.map(|size| size.prompt.to_string()), all.map(|size| size.total.to_string())]
             .concat()
             .try_into()
             .unwrap()

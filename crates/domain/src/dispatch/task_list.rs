@@ -9,7 +9,7 @@ use crate::markdown::{bare, lines};
 pub struct ListedTask<'a> {
     /// Its number: `1` or `2.3`.
     pub number: &'a str,
-    /// Its words.
+    /// The words of its heading behind the number.
     pub title: &'a str,
     /// Everything from its heading to the next of the same level or a higher one.
     pub body: &'a str,
@@ -293,7 +293,7 @@ after
     #[test]
     fn tasks_run_to_the_next_heading_of_their_level() {
         let found = tasks(TASKS).unwrap();
-        let titles: Vec<_> = found.iter().map(|it| (it.number, it.title)).collect();
+        let titles: Vec<_> = found.iter().map(|task| (task.number, task.title)).collect();
         assert_eq!(titles, [("1", "First thing"), ("1.1", "Part"), ("2", "Second")]);
         assert!(found[0].body.contains("#### Task 1.1") && !found[0].body.contains("Task 2"));
         assert_eq!(found[2].body, "### Task 2 Second\n```\n### Task 3: in code\n```\n");

@@ -95,8 +95,9 @@ mod tests {
     use super::*;
 
     fn rendered(order: TaskOrder) -> String {
-        let references = [FeatureArtifact::PRD, FeatureArtifact::SPEC]
-            .map(|it| Reference::resolve(&it, "/repo/docs/features/031-x", &Prd::InFeature));
+        let references = [FeatureArtifact::PRD, FeatureArtifact::SPEC].map(|artifact| {
+            Reference::resolve(&artifact, "/repo/docs/features/031-x", &Prd::InFeature)
+        });
         let parts = TaskPromptParts {
             task: "### Task 1: Log in\nDo it.\n\n",
             done_when: Some("it works"),

@@ -14,9 +14,9 @@ pub enum CounterScope {
 /// What a client's counters count when a session is resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageScope {
-    /// Its tokens.
+    /// What the token counters count.
     pub tokens: CounterScope,
-    /// Its money.
+    /// What the price counts.
     pub money: CounterScope,
 }
 
@@ -97,7 +97,7 @@ mod tests {
                 prop_assert!(of_run.input <= said.input && of_run.output <= said.output);
                 prop_assert!(of_run.cached <= said.cached && of_run.reasoning <= said.reasoning);
                 prop_assert!(of_run.micro_dollars <= said.micro_dollars);
-                let began_anew = before.is_some_and(|it| said.input < it.input);
+                let began_anew = before.is_some_and(|earlier| said.input < earlier.input);
                 prop_assert!(!began_anew || of_run.input == said.input);
             }
         }

@@ -84,7 +84,7 @@ mod tests {
         fn ranks_are_amounts_that_occurred(amounts in prop::collection::vec(any::<u64>(), 1..30)) {
             let Range { median, p90 } = Range::of(amounts.clone()).unwrap();
             prop_assert!(amounts.contains(&median) && amounts.contains(&p90) && median <= p90);
-            let below = amounts.iter().filter(|it| **it <= p90).count();
+            let below = amounts.iter().filter(|amount| **amount <= p90).count();
             prop_assert!(below * 10 >= amounts.len() * 9);
         }
     }

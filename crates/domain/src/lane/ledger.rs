@@ -58,7 +58,7 @@ pub struct LaneEnding {
     pub why: Option<String>,
     /// Of what kind that is.
     pub failure: Option<FailureKind>,
-    /// The session.
+    /// The client's id of the session, by which it can be resumed.
     pub session: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
@@ -85,7 +85,7 @@ pub struct RecordedEnding {
     pub why: Option<String>,
     /// Of what kind that is.
     pub failure: Option<FailureKind>,
-    /// The session.
+    /// The client's id of the session, by which it can be resumed.
     pub session: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
@@ -104,7 +104,7 @@ pub struct RecordedEnding {
 pub struct LaneEntry {
     /// Its number, which is never given again.
     pub id: i64,
-    /// Where.
+    /// The project and branch that the lane worked for.
     pub scope: Scope,
     /// How it began.
     pub begun: LaneStart,
@@ -144,13 +144,13 @@ impl LaneEntry {
 pub enum LaneGrouping {
     /// The day they began.
     Day,
-    /// The agent.
+    /// The agent that worked.
     Agent,
-    /// The role.
+    /// The role that the agent had; lanes without one are a group.
     Role,
     /// The part of a run.
     Phase,
-    /// The run.
+    /// The run they were part of; lanes without one are a group.
     Run,
     /// The model that answered.
     Model,
@@ -211,7 +211,7 @@ impl Sum {
     /// Counts one lane.
     pub fn of(entry: &LaneEntry) -> Self {
         let (spent, ran) = (entry.spent(), !entry.never_ran());
-        let is_unpriced = spent.is_some_and(|it| it.micro_dollars.is_none());
+        let is_unpriced = spent.is_some_and(|usage| usage.micro_dollars.is_none());
         Self {
             lanes: 1,
             uncounted: u64::from(ran && spent.is_none()),

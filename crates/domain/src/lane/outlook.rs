@@ -74,7 +74,7 @@ mod tests {
         let used = |input| Usage { input, ..Usage::default() };
         let words = |cap, already| {
             let found = shortage(&forecast(100, 300), cap, used(already));
-            found.map(|it| it.to_string())
+            found.map(|shortage| shortage.to_string())
         };
         assert_eq!(words(Cap::Tokens(1000), 700), None);
         assert_eq!(

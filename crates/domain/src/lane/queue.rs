@@ -106,7 +106,7 @@ mod tests {
                     started.push(number);
                     running.push(number);
                     let agent = &lanes[number].0;
-                    let same = running.iter().filter(|it| &lanes[**it].0 == agent).count();
+                    let same = running.iter().filter(|other| &lanes[**other].0 == agent).count();
                     prop_assert!(running.len() <= in_all.max(1) && same <= of_agent.max(1));
                 }
                 if running.is_empty() {

@@ -24,7 +24,7 @@ pub struct NamedPlaces {
 /// Where a ledger is, if it is anywhere, and what is to be said about that.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundLedger {
-    /// The file.
+    /// The ledger's file; `None` if no place is allowed.
     pub path: Option<PathBuf>,
     /// What was not as it should be.
     pub warnings: Vec<String>,
@@ -171,12 +171,12 @@ mod tests {
     // P-362
     #[test]
     fn a_timing_ledger_is_looked_for_in_order() {
-        let mut all = named(|it| {
-            it.timing = Some("/t/a/own.tsv".into());
-            it.implement = Some("/i".into());
-            it.session_env = Some("/p/session.env".into());
-            it.design = Some("/d".into());
-            it.review = Some("/r".into());
+        let mut all = named(|places| {
+            places.timing = Some("/t/a/own.tsv".into());
+            places.implement = Some("/i".into());
+            places.session_env = Some("/p/session.env".into());
+            places.design = Some("/d".into());
+            places.review = Some("/r".into());
         });
         let at = |named: &NamedPlaces| timing(None, named, &real);
         assert_eq!(path(&timing(Some(Path::new("/t/b.tsv")), &all, &real)), Some("/t/b.tsv"));
@@ -209,7 +209,7 @@ mod tests {
     // P-362: what is named on the command line is taken or refused, and nothing else is tried.
     #[test]
     fn a_ledger_that_was_asked_for_is_below_the_temporary_folder() {
-        let all = named(|it| it.implement = Some("/i".into()));
+        let all = named(|places| places.implement = Some("/i".into()));
         for wrong in ["/i/x", "/t/link/x", "/t/gone/x", "/etc/passwd", "x"] {
             let found = timing(Some(Path::new(wrong)), &all, &real);
             assert_eq!((path(&found), found.warnings.len()), (None, 1), "{wrong}");
@@ -223,11 +223,11 @@ mod tests {
     // P-372
     #[test]
     fn a_token_ledger_is_looked_for_in_order() {
-        let mut all = named(|it| {
-            it.tokens = Some("/t/own.jsonl".into());
-            it.implement = Some("/i".into());
-            it.session_env = Some("/p/session.env".into());
-            it.design = Some("/d".into());
+        let mut all = named(|places| {
+            places.tokens = Some("/t/own.jsonl".into());
+            places.implement = Some("/i".into());
+            places.session_env = Some("/p/session.env".into());
+            places.design = Some("/d".into());
         });
         let at = |named: &NamedPlaces| tokens(None, named, "n", &real);
         assert_eq!(path(&at(&all)), Some("/t/own.jsonl"));

@@ -108,7 +108,7 @@ impl ReportRequest {
                 "--terse" => report.is_full = false,
                 "--full" => report.is_full = true,
                 "--append" => {
-                    let file = words.next().filter(|it| !it.is_empty());
+                    let file = words.next().filter(|file| !file.is_empty());
                     let file = file.ok_or_else(|| LedgerMisuse::new("--append needs a file"))?;
                     report.is_full = true;
                     report.append = Some((*file).to_owned());
@@ -125,7 +125,7 @@ fn without_ledger(words: &[String]) -> Result<(Option<String>, Vec<String>), Led
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if word == "--ledger" {
-            let path = words.next().filter(|it| !it.is_empty());
+            let path = words.next().filter(|path| !path.is_empty());
             ledger = Some(path.ok_or_else(|| LedgerMisuse::new("--ledger needs a path"))?.clone());
         } else {
             rest.push(word.clone());
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     fn words(words: &[&str]) -> Vec<String> {
-        words.iter().map(|&it| it.to_owned()).collect()
+        words.iter().map(|&word| word.to_owned()).collect()
     }
 
     // P-361, P-373

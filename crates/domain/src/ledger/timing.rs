@@ -25,7 +25,7 @@ impl Workflow {
 
     /// Returns the path with this word.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Hard, Self::Simple].into_iter().find(|it| it.word() == word)
+        [Self::Hard, Self::Simple].into_iter().find(|workflow| workflow.word() == word)
     }
 }
 
@@ -62,14 +62,14 @@ impl WorkEnding {
     }
 
     fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.word() == word)
+        Self::ALL.into_iter().find(|ending| ending.word() == word)
     }
 }
 
 /// What an agent did for a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimedTask {
-    /// The agent.
+    /// The agent by its short name, such as `codex`.
     pub vendor: String,
     /// The kind of work.
     pub kind: String,
@@ -182,10 +182,10 @@ fn is_known(kind: &str) -> bool {
         return true;
     }
     ANGLES.iter().any(|(vendor, angles)| {
-        let task = kind.strip_prefix(vendor).and_then(|it| it.strip_prefix('-'));
+        let task = kind.strip_prefix(vendor).and_then(|rest| rest.strip_prefix('-'));
         let angle = |task: &str| {
             let angle = task.strip_prefix("sketch-").or_else(|| task.strip_prefix("plan-"));
-            angle.is_some_and(|it| angles.contains(&it))
+            angle.is_some_and(|angle| angles.contains(&angle))
         };
         task.is_some_and(|task| EITHER.contains(&task) || angle(task))
     })
@@ -438,7 +438,7 @@ mod tests {
         }
         for kind in ["codex-sketch-arch", "codex", "cursor-", "gemini-judge", "my-own"] {
             assert!(!is_known(kind), "{kind}");
-            let remark = task(&["--task-kind", kind]).map(|it| it.remark());
+            let remark = task(&["--task-kind", kind]).map(|task| task.remark());
             assert!(remark.is_err() || remark.unwrap().is_some(), "{kind}");
         }
     }

@@ -11,7 +11,7 @@ pub fn terse(rows: &[TimingRow], skill: &str, now: Seconds) -> Option<String> {
     let (at, step) = own.find_map(mark)?;
     let since: Vec<_> = tasks(rows).filter(|task| task.end >= at).collect();
     let of = |vendor: &str| since.iter().filter(|task| task.vendor == vendor).count();
-    let vendors: Vec<_> = VENDORS.iter().map(|it| format!("{it}={}", of(it))).collect();
+    let vendors: Vec<_> = VENDORS.iter().map(|vendor| format!("{vendor}={}", of(vendor))).collect();
     let elapsed = clock(now.saturating_sub(at));
     Some(format!("{step}: elapsed={elapsed} vendor-tasks={} ({})", since.len(), vendors.join(", ")))
 }
@@ -52,7 +52,8 @@ fn averages(rows: &[TimingRow]) -> Vec<String> {
     let mut failures: BTreeMap<&str, usize> = BTreeMap::new();
     for task in tasks(rows) {
         if task.ending == WorkEnding::Complete {
-            let order = VENDORS.iter().position(|it| *it == task.vendor).unwrap_or(VENDORS.len());
+            let order =
+                VENDORS.iter().position(|vendor| *vendor == task.vendor).unwrap_or(VENDORS.len());
             let key = (order, task.vendor.as_str(), task.kind.as_str());
             samples.entry(key).or_default().push(task.duration());
         } else {
@@ -66,7 +67,8 @@ fn averages(rows: &[TimingRow]) -> Vec<String> {
     ];
     for ((_, vendor, kind), times) in samples {
         let count = i64::try_from(times.len()).unwrap_or(i64::MAX);
-        let average = minutes(times.iter().fold(0, |sum: i64, it| sum.saturating_add(*it)), count);
+        let average =
+            minutes(times.iter().fold(0, |sum: i64, time| sum.saturating_add(*time)), count);
         let range = match (times.iter().min(), times.iter().max()) {
             (Some(least), Some(most)) if count > 1 => {
                 format!("{}-{}", minutes(*least, 1), minutes(*most, 1))

@@ -10,7 +10,7 @@ use super::{VENDORS, cell};
 /// What the host used at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostUse {
-    /// When.
+    /// When the host reported them; it decides the step they count for.
     pub at: Timestamp,
     /// How much; the total is not looked at.
     pub counts: TokenCounts,
@@ -26,14 +26,14 @@ struct Span<'r> {
 /// Returns the last step in one line; nothing if none was marked.
 pub fn terse(rows: &[TokenRow], host: &[HostUse]) -> Option<String> {
     let spans = spans(rows, host);
-    let last = spans.last().filter(|it| !it.step.is_empty())?;
+    let last = spans.last().filter(|span| !span.step.is_empty())?;
     let TokenCounts { input, output, cache_read, cache_create, .. } = last.host;
-    let total = |vendor: &str| last.vendors.get(vendor).map_or(0, |it| it.total);
-    let sum = last.vendors.values().fold(0, |sum: u64, it| sum.saturating_add(it.total));
+    let total = |vendor: &str| last.vendors.get(vendor).map_or(0, |counts| counts.total);
+    let sum = last.vendors.values().fold(0, |sum: u64, counts| sum.saturating_add(counts.total));
     // Codex and Cursor are always named, others where they were asked.
-    let others = VENDORS[2..].iter().filter(|it| last.vendors.contains_key(**it));
+    let others = VENDORS[2..].iter().filter(|vendor| last.vendors.contains_key(**vendor));
     let vendors = VENDORS[..2].iter().chain(others);
-    let vendors: Vec<_> = vendors.map(|it| format!("{it}={}", total(it))).collect();
+    let vendors: Vec<_> = vendors.map(|vendor| format!("{vendor}={}", total(vendor))).collect();
     Some(format!(
         "{}: claude={} tokens (input={input} cache_read={cache_read} cache_create={cache_create} \
          output={output}); vendor={sum} ({})",
@@ -48,7 +48,7 @@ pub fn full(rows: &[TokenRow], host: &[HostUse]) -> Option<String> {
     let spans = spans(rows, host);
     let is_marked = spans.iter().any(|span| !span.step.is_empty());
     let shown = |span: &Span<'_>| format!("| {} | {} |", cell(step(span)), skill(span.step));
-    let input = |it: &TokenCounts| it.parts().saturating_sub(it.output);
+    let input = |counts: &TokenCounts| counts.parts().saturating_sub(counts.output);
     let mut lines = vec![
         "## Claude Token Usage".to_owned(),
         String::new(),
@@ -56,13 +56,19 @@ pub fn full(rows: &[TokenRow], host: &[HostUse]) -> Option<String> {
         "|---|---|---|---|".to_owned(),
     ];
     let of_host =
-        |it: &Span<'_>| format!("{} {} | {} |", shown(it), input(&it.host), it.host.output);
+        |span: &Span<'_>| format!("{} {} | {} |", shown(span), input(&span.host), span.host.output);
     lines.extend(spans.iter().map(of_host));
     for vendor in VENDORS {
         let used = spans.iter().filter_map(|span| Some((span, span.vendors.get(vendor)?)));
         let used: Vec<_> = used
-            .map(|(span, it)| {
-                format!("{} {} | {} | {} |", shown(span), input(it), it.output, it.total)
+            .map(|(span, counts)| {
+                format!(
+                    "{} {} | {} | {} |",
+                    shown(span),
+                    input(counts),
+                    counts.output,
+                    counts.total
+                )
             })
             .collect();
         if used.is_empty() {
@@ -90,16 +96,16 @@ fn spans<'r>(rows: &'r [TokenRow], host: &[HostUse]) -> Vec<Span<'r>> {
                 spans.push(new(step));
                 begins.push(row.at);
             }
-            TokenEvent::Use(it) => {
+            TokenEvent::Use(used) => {
                 if let Some(span) = spans.last_mut() {
-                    span.vendors.entry(&it.vendor).or_default().add(&it.counts);
+                    span.vendors.entry(&used.vendor).or_default().add(&used.counts);
                 }
             }
         }
     }
-    for it in host {
-        let at = begins.iter().rposition(|begin| *begin <= it.at).map_or(0, |index| index + 1);
-        spans[at].host.add(&it.counts);
+    for used in host {
+        let at = begins.iter().rposition(|begin| *begin <= used.at).map_or(0, |index| index + 1);
+        spans[at].host.add(&used.counts);
     }
     if spans[0].vendors.is_empty() && spans[0].host == TokenCounts::default() {
         spans.remove(0);
@@ -115,13 +121,13 @@ fn step<'r>(span: &Span<'r>) -> &'r str {
 fn skill(step: &str) -> &str {
     let inner = step.split_once('—').map_or(step, |(_, inner)| inner).trim_start();
     let named = inner.split_once(" Step ").map(|(skill, _)| skill);
-    let is_word = |it: &&str| it.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     named.filter(is_word).unwrap_or("-")
 }
 
 fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |letter| letter.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

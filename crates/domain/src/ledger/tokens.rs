@@ -39,9 +39,9 @@ impl TokenCounts {
 /// What an agent used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenUse {
-    /// The agent.
+    /// The agent by its short name, such as `codex`.
     pub vendor: String,
-    /// How much.
+    /// Tokens, as reported in the `KEY=VALUE` words of the row.
     pub counts: TokenCounts,
     /// Where the numbers come from, in a word.
     pub raw: String,
@@ -107,8 +107,8 @@ pub fn stamp(at: Timestamp) -> String {
 /// Chooses the id of the session that a ledger belongs to: the one that is named, else the one that
 /// stands in a file, else one made of the working folder.
 pub fn session_id(named: Option<&str>, file: Option<&str>, folder: &str) -> String {
-    let written = file.map(str::trim).filter(|it| !it.is_empty());
-    named.filter(|it| !it.is_empty()).or(written).unwrap_or(folder).to_owned()
+    let written = file.map(str::trim).filter(|session| !session.is_empty());
+    named.filter(|session| !session.is_empty()).or(written).unwrap_or(folder).to_owned()
 }
 
 /// Returns what a session's ledger is called. Only the id's hash reaches the path.

@@ -18,7 +18,7 @@ SESSION_ID=7c0e4c9e-0000-4000-8000-000000000001
 ";
 
 fn token(bytes: impl AsRef<[u8]>) -> String {
-    Manifest::parse(bytes.as_ref()).map_or_else(|it| it.to_string(), |_| "ok".to_owned())
+    Manifest::parse(bytes.as_ref()).map_or_else(|error| error.to_string(), |_| "ok".to_owned())
 }
 
 // P-330, P-331
@@ -50,9 +50,9 @@ fn a_folder_cannot_bring_lines_of_its_own() {
 fn what_was_accepted_is_printed_with_its_verdict_first() {
     let manifest = Manifest::parse(WHOLE.as_bytes()).unwrap();
     let expected = WHOLE.replace("MANIFEST_VERSION=1\n", "MANIFEST_OK=true\n");
-    assert_eq!(manifest.accepted(false), expected);
+    assert_eq!(manifest.accepted(), expected);
     let last = "📥 1: design plan — manifest loaded (plan=plan.txt)\n";
-    assert_eq!(manifest.accepted(true), format!("{expected}{last}"));
+    assert_eq!(manifest.breadcrumb(), last);
     assert!(!last.contains("PLAN_FILE="));
 }
 
@@ -180,7 +180,7 @@ proptest! {
         if let Ok(manifest) = Manifest::parse(&bytes) {
             let text = String::from_utf8(bytes).unwrap();
             for line in manifest.text().lines() {
-                prop_assert_eq!(text.split('\n').filter(|it| *it == line).count(), 1, "{}", line);
+                prop_assert_eq!(text.split('\n').filter(|other| *other == line).count(), 1, "{}", line);
             }
             prop_assert!(!text.trim_end_matches('\n').chars().any(|c| c.is_ascii_control() && c != '\n'));
         }
@@ -196,7 +196,7 @@ proptest! {
     fn what_is_written_can_be_read(folder in "/[^/\0]{0,20}", said in "\\PC{0,9}|[\0-\x7f]{0,9}", name in ".*") {
         let id = session_id(Some(&said), None, &name);
         if let (Some(id), Ok(manifest)) = (&id, Manifest::of_folder(&folder, &ManifestArtifact::ALL, "t", id.as_deref().unwrap_or("x"))) {
-            prop_assert_eq!(Manifest::parse(manifest.text().as_bytes()).map(|it| it.session_id), Ok(id.clone()));
+            prop_assert_eq!(Manifest::parse(manifest.text().as_bytes()).map(|manifest| manifest.session_id), Ok(id.clone()));
         }
     }
 }

@@ -6,9 +6,9 @@ use super::{Contents, Lines, Read, ReadState, Seen, ShownText};
 /// Lines of a file, both ends included; they count from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
-    /// The first line.
+    /// First line of the span, from one.
     pub first: usize,
-    /// The last line.
+    /// Last line of the span, included in it; never before `first`.
     pub last: usize,
 }
 
@@ -243,7 +243,7 @@ mod tests {
         ) {
             let spans: Vec<Span> =
                 spans.iter().map(|(first, more)| Span { first: *first, last: first + more }).collect();
-            let holds = |spans: &[Span]| spans.iter().any(|it| (it.first..=it.last).contains(&line));
+            let holds = |spans: &[Span]| spans.iter().any(|span| (span.first..=span.last).contains(&line));
             prop_assert_eq!(holds(&spans), holds(&merged(&spans)));
         }
     }

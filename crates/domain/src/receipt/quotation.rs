@@ -26,7 +26,7 @@ pub struct QuotableFile<'a> {
 /// A quotation, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quotation {
-    /// The quoted words.
+    /// The quoted words, without their quotation marks.
     pub text: String,
     /// The name of the file they are said to be from.
     pub source: String,
@@ -61,9 +61,11 @@ pub fn quotations(
     sources: &[QuotableFile<'_>],
 ) -> Vec<Quotation> {
     let citations = citations(text, sources);
-    let about = location.and_then(|it| citation_in(it, sources));
-    let excerpts = excerpts(text).into_iter().filter(|it| !is_citation(it, &citations));
-    excerpts.filter_map(|it| quotation(&it, text, &citations, about.as_ref(), sources)).collect()
+    let about = location.and_then(|place| citation_in(place, sources));
+    let excerpts = excerpts(text).into_iter().filter(|excerpt| !is_citation(excerpt, &citations));
+    excerpts
+        .filter_map(|excerpt| quotation(&excerpt, text, &citations, about.as_ref(), sources))
+        .collect()
 }
 
 /// A place where a file is named.
@@ -89,7 +91,7 @@ fn citations(text: &str, sources: &[QuotableFile<'_>]) -> Vec<Citation> {
         }
     }
     // At one place, the longer name says more.
-    found.sort_by_key(|it| (it.start, std::cmp::Reverse(it.end)));
+    found.sort_by_key(|citation| (citation.start, std::cmp::Reverse(citation.end)));
     found.dedup_by(|next, kept| next.start < kept.end);
     found
 }
@@ -112,15 +114,19 @@ fn cited_lines(rest: &str) -> (usize, Option<Span>) {
     let dash = ["-L", "-", "–"].iter().find(|dash| after.starts_with(**dash));
     let second = dash.and_then(|dash| after.get(dash.len()..)).unwrap_or_default();
     let second_end = digits(second);
-    let last = second.get(..second_end).and_then(|it| it.parse().ok()).unwrap_or(first);
+    let last = second.get(..second_end).and_then(|digits| digits.parse().ok()).unwrap_or(first);
     let dashed = dash.filter(|_| second_end > 0).map_or(0, |dash| dash.len() + second_end);
     (mark.len() + first_end + dashed, Some(Span { first, last: last.max(first) }))
 }
 
 /// A name in quotes cites, and quotes nothing.
 fn is_citation(excerpt: &Excerpt, citations: &[Citation]) -> bool {
-    let rest = |it: &Citation| it.start.abs_diff(excerpt.start) + it.end.abs_diff(excerpt.end);
-    citations.iter().any(|it| it.start < excerpt.end && excerpt.start < it.end && rest(it) < 24)
+    let rest = |citation: &Citation| {
+        citation.start.abs_diff(excerpt.start) + citation.end.abs_diff(excerpt.end)
+    };
+    citations.iter().any(|citation| {
+        citation.start < excerpt.end && excerpt.start < citation.end && rest(citation) < 24
+    })
 }
 
 fn quotation(
@@ -131,11 +137,13 @@ fn quotation(
     sources: &[QuotableFile<'_>],
 ) -> Option<Quotation> {
     let near = nearest(excerpt, text, citations);
-    let earlier = || citations.iter().rfind(|it| it.start < excerpt.start);
+    let earlier = || citations.iter().rfind(|citation| citation.start < excerpt.start);
     let citation = near.or(about).or_else(earlier)?;
     let source = sources.get(citation.source)?;
     // The review's own lines are as good as any for the file it is about.
-    let of_review = about.filter(|it| it.source == citation.source).and_then(|it| it.lines);
+    let of_review = about
+        .filter(|location| location.source == citation.source)
+        .and_then(|location| location.lines);
     let lines = citation.lines.or(of_review);
     let found = excerpt::find(&excerpt.text, source.text, lines);
     Some(Quotation {
@@ -149,13 +157,15 @@ fn quotation(
 /// Returns the citation in the same paragraph that an excerpt belongs to: the one in brackets behind
 /// it, else the last before it, else the next.
 fn nearest<'a>(excerpt: &Excerpt, text: &str, citations: &'a [Citation]) -> Option<&'a Citation> {
-    let start = text.get(..excerpt.start).and_then(|it| it.rfind("\n\n")).unwrap_or(0);
+    let start = text.get(..excerpt.start).and_then(|start| start.rfind("\n\n")).unwrap_or(0);
     let rest = text.get(excerpt.end..).unwrap_or_default();
     let end = rest.find("\n\n").map_or(text.len(), |at| excerpt.end + at);
-    let before = citations.iter().rfind(|it| start <= it.start && it.end <= excerpt.start);
-    let after = citations.iter().find(|it| excerpt.end <= it.start && it.end <= end);
-    let is_attached = |it: &&Citation| {
-        let between = text.get(excerpt.end..it.start).unwrap_or_default().trim();
+    let before =
+        citations.iter().rfind(|citation| start <= citation.start && citation.end <= excerpt.start);
+    let after =
+        citations.iter().find(|citation| excerpt.end <= citation.start && citation.end <= end);
+    let is_attached = |citation: &&Citation| {
+        let between = text.get(excerpt.end..citation.start).unwrap_or_default().trim();
         matches!(between, "(" | "[" | "(`" | "[`" | "—" | "–")
     };
     after.filter(is_attached).or(before).or(after)
@@ -179,13 +189,13 @@ mod tests {
 
     /// Says in a few words what was found.
     fn told(text: &str, location: Option<&str>) -> String {
-        let found = quotations(text, location, &sources()).into_iter().map(|it| {
-            let found = match it.found {
+        let found = quotations(text, location, &sources()).into_iter().map(|quotation| {
+            let found = match quotation.found {
                 QuotationPlace::There { line } => format!("at {line}"),
                 QuotationPlace::Moved { line } => format!("moved to {line}"),
                 QuotationPlace::NotThere => "not there".to_owned(),
             };
-            format!("{} {found}", it.source)
+            format!("{} {found}", quotation.source)
         });
         found.collect::<Vec<_>>().join(", ")
     }

@@ -126,7 +126,7 @@ pub fn folder_after(run: &ShellRun<'_>) -> Option<String> {
 fn inner_script(pipeline: &Pipeline) -> Option<String> {
     let [command] = pipeline.commands.as_slice() else { return None };
     let (name, arguments) = program(command);
-    let is_flag = |it: &Word| it.text.starts_with('-') && it.text.ends_with('c');
+    let is_flag = |word: &Word| word.text.starts_with('-') && word.text.ends_with('c');
     match arguments {
         [flag, script, ..]
             if matches!(name, "bash" | "sh" | "zsh" | "dash")
@@ -185,7 +185,7 @@ enum Certainty {
 
 impl<'a> Walk<'a> {
     fn new(run: &'a ShellRun<'a>, pipelines: &'a [Pipeline]) -> Self {
-        let speaks = |it: &&Pipeline| !it.commands.last().is_some_and(is_mute);
+        let speaks = |pipeline: &&Pipeline| !pipeline.commands.last().is_some_and(is_mute);
         let is_one = pipelines.iter().filter(speaks).count() == 1;
         let authors = if is_one { Authors::One } else { Authors::Several };
         let folder = run.folder.map(str::to_owned);
@@ -224,7 +224,7 @@ impl<'a> Walk<'a> {
     }
 
     fn shown(&self, pipeline: &Pipeline, showing: &Showing, certainty: Certainty) -> Vec<Seen> {
-        if showing.is_search && showing.files.iter().all(|it| it.literal().is_some()) {
+        if showing.is_search && showing.files.iter().all(|file| file.literal().is_some()) {
             return self.found(showing, certainty, pipeline);
         }
         let of_file = |word: &Word| match word.literal() {
@@ -242,7 +242,7 @@ impl<'a> Walk<'a> {
         certainty: Certainty,
     ) -> Seen {
         let path = path::within(self.folder.as_deref(), file);
-        let hides_errors = pipeline.commands.iter().any(|it| it.are_errors_away);
+        let hides_errors = pipeline.commands.iter().any(|command| command.are_errors_away);
         let (has_others, complaint) = (showing.files.len() > 1, self.complains(pipeline, file));
         match (certainty, complaint) {
             (Certainty::Succeeded, _) => self.lines(path, showing, pipeline),
@@ -324,7 +324,7 @@ impl<'a> Walk<'a> {
             "not permitted",
         ];
         let output = self.run.output.text()?;
-        let names: Vec<&str> = pipeline.commands.iter().map(|it| program(it).0).collect();
+        let names: Vec<&str> = pipeline.commands.iter().map(|command| program(command).0).collect();
         Some(output.lines().any(|line| {
             let is_said = line.contains("sh: ")
                 || names.iter().any(|name| line.starts_with(&format!("{name}: ")));
@@ -335,15 +335,17 @@ impl<'a> Walk<'a> {
 
     /// Tells what the end of the whole command says about one pipeline.
     fn certainty(&self, index: usize) -> Certainty {
-        let joint = |at: usize| self.pipelines.get(at).map_or(Joint::Then, |it| it.joint);
+        let joint =
+            |at: usize| self.pipelines.get(at).map_or(Joint::Then, |pipeline| pipeline.joint);
         let start = (0..=index).rev().find(|at| joint(*at) == Joint::Then).unwrap_or(0);
         let end = (index + 1..self.pipelines.len()).find(|at| joint(*at) == Joint::Then);
         let has_or =
             (start + 1..end.unwrap_or(self.pipelines.len())).any(|at| joint(at) == Joint::Or);
-        let is_single = self.pipelines.get(index).is_some_and(|it| it.commands.len() == 1);
+        let is_single =
+            self.pipelines.get(index).is_some_and(|pipeline| pipeline.commands.len() == 1);
         let before = self.pipelines.get(start..index).unwrap_or_default();
         let is_last = end.is_none() && index + 1 == self.pipelines.len();
-        let runs_always = !before.iter().any(|it| !it.commands.iter().all(succeeds));
+        let runs_always = !before.iter().any(|pipeline| !pipeline.commands.iter().all(succeeds));
         let runs_always = runs_always && joint(index) != Joint::Or;
         match self.run.ended {
             CommandEnd::Well if end.is_none() && !has_or && is_single => Certainty::Succeeded,

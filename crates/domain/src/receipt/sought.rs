@@ -151,7 +151,7 @@ pub(super) fn visible_lines(text: &str, output: &str) -> Vec<(usize, usize)> {
         runs.extend(run);
     }
     let is_enough = |run: &(usize, usize)| {
-        lines.get(run.0..=run.1).is_some_and(|it| says_enough(&it.join("\n")))
+        lines.get(run.0..=run.1).is_some_and(|run| says_enough(&run.join("\n")))
     };
     runs.retain(is_enough);
     runs.sort_unstable();
@@ -167,9 +167,9 @@ fn letters(text: &str) -> usize {
 /// Tells whether some lines stand in a text, whole and in order.
 fn has_lines(text: &str, lines: &str) -> bool {
     text.match_indices(lines).any(|(at, _)| {
-        let before = text.get(..at).is_some_and(|it| it.is_empty() || it.ends_with('\n'));
+        let before = text.get(..at).is_some_and(|start| start.is_empty() || start.ends_with('\n'));
         let after = text.get(at + lines.len()..);
-        before && after.is_some_and(|it| it.is_empty() || it.starts_with('\n'))
+        before && after.is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'))
     })
 }
 

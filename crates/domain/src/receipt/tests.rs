@@ -22,7 +22,7 @@ fn session(events: &[&str]) -> (Vec<Read>, Option<usize>) {
         }
         let by =
             if event.starts_with("sub ") { FileReader::Subagent } else { FileReader::Answerer };
-        let forgotten = events.iter().skip(step).position(|it| *it == "compaction");
+        let forgotten = events.iter().skip(step).position(|event| *event == "compaction");
         let forgotten = forgotten.map(|at| step + at);
         reads.push(Read { step, by, seen: seen(event.trim_start_matches("sub ")), forgotten });
     }
@@ -55,7 +55,7 @@ fn seen(event: &str) -> Seen {
 }
 
 fn spans(lines: &[Span]) -> String {
-    lines.iter().map(|it| format!(" {}-{}", it.first, it.last)).collect::<Vec<_>>().concat()
+    lines.iter().map(|span| format!(" {}-{}", span.first, span.last)).collect::<Vec<_>>().concat()
 }
 
 fn told(receipt: &Receipt) -> String {
@@ -71,7 +71,7 @@ fn told(receipt: &Receipt) -> String {
         ReadState::OnlyNamesake { path } => format!("namesake {path}"),
         ReadState::NotRead { attempts } => format!("not read, tried {attempts}"),
     };
-    let doubt = receipt.doubt.as_ref().map_or(String::new(), |it| format!(" ({it})"));
+    let doubt = receipt.doubt.as_ref().map_or(String::new(), |doubt| format!(" ({doubt})"));
     standing + &doubt
 }
 
@@ -351,7 +351,7 @@ fn every_demanded_file_has_its_receipt() {
         demanded.each_ref().map(|(name, path)| Demanded { name, path, now: Contents::Text(NOW) });
     let told: Vec<_> = receipts(&demanded, &reads, answered)
         .iter()
-        .map(|it| it.name.clone() + " " + &told(it))
+        .map(|receipt| receipt.name.clone() + " " + &told(receipt))
         .collect();
     assert_eq!(told, ["a whole", "b part 1-2 of 10", "c late", "d not read, tried 0"]);
 }
@@ -361,7 +361,7 @@ proptest! {
     #[test]
     fn another_read_never_unreads(first in 1_usize..12, length in 0_usize..12, other in 1_usize..12) {
         let events = [format!("{first}-{} /p/spec.md", first + length), format!("{other}-{other} /p/spec.md")];
-        let count = |lines: &[Span]| lines.iter().map(|it| it.last + 1 - it.first).sum::<usize>();
+        let count = |lines: &[Span]| lines.iter().map(|span| span.last + 1 - span.first).sum::<usize>();
         let lines = |events: &[&str]| {
             let standing = judged(events, Some(NOW)).standing;
             if let ReadState::Part { lines, .. } = &standing {

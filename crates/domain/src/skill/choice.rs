@@ -88,7 +88,7 @@ impl SkillReason {
 pub struct SkillChoice {
     /// The skill whose text is injected.
     pub skill: SkillId,
-    /// Why.
+    /// Which rule chose the skill.
     pub reason: SkillReason,
     /// Skills that are only referred to.
     pub others: Vec<SkillId>,

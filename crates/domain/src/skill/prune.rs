@@ -47,7 +47,8 @@ impl Pruned {
                 && heading.level <= 2
             {
                 let title = heading.title.to_lowercase();
-                dropping = heading.level == 2 && EXPLAINING.iter().any(|it| title.starts_with(it));
+                dropping =
+                    heading.level == 2 && EXPLAINING.iter().any(|start| title.starts_with(start));
                 if dropping {
                     omitted.push(heading.title.to_owned());
                 }

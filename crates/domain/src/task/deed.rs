@@ -116,7 +116,7 @@ pub struct TaskDeed {
     pub message_id: Option<i64>,
     /// The dispatch that it came from: feature, command and round.
     pub run: Option<String>,
-    /// When.
+    /// When the deed was recorded.
     pub at: Timestamp,
 }
 

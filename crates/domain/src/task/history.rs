@@ -43,11 +43,11 @@ pub struct TaskImage {
 pub struct TaskChange {
     /// The number of the step that it was part of; a step is undone as a whole.
     pub step: i64,
-    /// When.
+    /// When the step was taken.
     pub at: Timestamp,
     /// Who did it.
     pub actor: AgentName,
-    /// The task.
+    /// The task that was changed.
     pub task: TaskId,
     /// What it was; `None` if it was added.
     pub before: Option<TaskImage>,

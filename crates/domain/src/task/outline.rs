@@ -165,7 +165,7 @@ impl<'a> Outline<'a> {
         while let Some((first, others)) = rest.split_first() {
             let finished = rest.iter().take_while(|node| node.is_closed()).count();
             let earlier =
-                rest.len() > finished && !lines.iter().any(|it: &String| it.ends_with(CURRENT));
+                rest.len() > finished && !lines.iter().any(|line: &String| line.ends_with(CURRENT));
             if finished > 1 && earlier {
                 lines.push(format!("- [x] {finished} earlier tasks (completed)"));
                 rest = &rest[finished..];
@@ -181,7 +181,8 @@ impl<'a> Outline<'a> {
     /// Renders only what is near the task being worked on, and counts the rest: a few tasks before
     /// it, `around` of its parts on each side of the current one, and the next `around` open tasks.
     pub fn near_lines(&self, around: usize) -> Vec<String> {
-        let is_current = |node: &TaskNode| self.current().is_some_and(|it| std::ptr::eq(it, node));
+        let is_current =
+            |node: &TaskNode| self.current().is_some_and(|current| std::ptr::eq(current, node));
         let current = self.group.iter().position(is_current).unwrap_or(0);
         let (before, from) = self.group.split_at(current);
         let (earlier, near) = before.split_at(before.len().saturating_sub(around.div_ceil(4)));

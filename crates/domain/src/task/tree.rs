@@ -9,11 +9,11 @@ use crate::scope::AgentName;
 /// A task with its children, siblings in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskNode {
-    /// The task.
+    /// The task as stored; its parent is the node above.
     pub task: Task,
     /// How it stands.
     pub state: TaskState,
-    /// Its parts.
+    /// The tasks that name this one as parent, in the order of siblings.
     pub children: Vec<TaskNode>,
 }
 

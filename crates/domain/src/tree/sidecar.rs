@@ -100,7 +100,8 @@ impl TreeNote {
 
     /// Returns the note's lines.
     pub fn text(&self) -> String {
-        let baseline = self.has_baseline.map(|it| if it { "present" } else { "missing" });
+        let baseline =
+            self.has_baseline.map(|is_there| if is_there { "present" } else { "missing" });
         let lines = [
             ("STATUS", Some(self.status.name())),
             ("MODE", Some(self.mode.map_or("", TreeMode::name))),
@@ -166,7 +167,7 @@ mod tests {
 
     fn parsed(words: &str) -> Result<TreeRequest, DirtyReason> {
         let words: Vec<_> =
-            words.split(' ').filter(|it| !it.is_empty()).map(str::to_owned).collect();
+            words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
         TreeRequest::parse(&words)
     }
 

@@ -65,7 +65,7 @@ pub struct KnownDeeds {
 /// A verdict that a message was said with, and the task it is about.
 #[derive(Debug, Clone)]
 pub struct MessageVerdict {
-    /// The verdict.
+    /// Who judged the task, how and when.
     pub deed: TaskDeed,
     /// The task's title.
     pub title: String,

@@ -58,7 +58,7 @@ impl WakeLimits {
 pub enum PlanForm {
     /// The current task's heading and files.
     HeadingAndFiles,
-    /// The current task.
+    /// The whole section of the current task, without the plan's opening.
     Task,
     /// The opening and the current task.
     Full,
@@ -218,7 +218,7 @@ impl ShorteningStep {
 /// A wake-up that is ready to be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WakeUp {
-    /// The text.
+    /// What the agent's client is handed, shortened by `steps`.
     pub text: String,
     /// What it costs.
     pub cost: Tokens,
@@ -313,7 +313,7 @@ impl Fitting<'_> {
             ShorteningStep::ShortTitles => self.shape.short_titles = true,
             ShorteningStep::SkillCut => self.cut_skill(),
             ShorteningStep::NearTasks if self.has_long_list() => {
-                self.shape.tasks = TaskForm::Near(AROUND)
+                self.shape.tasks = TaskForm::Near(AROUND);
             }
             ShorteningStep::FewTasks if self.is_skill_crowded_out() => {
                 self.shape.tasks = TaskForm::Near(FEW);
@@ -426,7 +426,7 @@ impl Fitting<'_> {
         }
         self.try_back(&[ShorteningStep::SkillDiagrams], |shape| shape.level.diagrams = true);
         self.try_back(&[ShorteningStep::SkillExplanations], |shape| {
-            shape.level.explanations = true
+            shape.level.explanations = true;
         });
         self.try_back(&[ShorteningStep::ShortTitles], |shape| shape.short_titles = false);
         while self.shape.activity < whole.activity {
@@ -720,7 +720,7 @@ The spec review passed. You should:
         let first = (1..full.cost.tenths() / 10)
             .rev()
             .map(|budget| rendered(&facts, budget))
-            .find(|it| it.steps.contains(&ShorteningStep::PlanTask))
+            .find(|woken| woken.steps.contains(&ShorteningStep::PlanTask))
             .unwrap();
         assert_eq!(first.text.matches("@a: \"message").count(), 3, "down to three, not further");
     }
@@ -732,9 +732,9 @@ The spec review passed. You should:
         let facts = WakeFacts { fit: WakeFit::Seed, ..long_facts(&roots) };
         let full = rendered(&facts, 8000).cost.tenths() / 10;
         let texts: Vec<_> = (1..full).map(|budget| rendered(&facts, budget)).collect();
-        assert!(texts.iter().any(|it| it.text.contains("> omitted sections: Example\n")));
-        assert!(texts.iter().any(|it| {
-            it.text.contains("> truncated: subagent-driven-development at char_offset=9\n")
+        assert!(texts.iter().any(|woken| woken.text.contains("> omitted sections: Example\n")));
+        assert!(texts.iter().any(|woken| {
+            woken.text.contains("> truncated: subagent-driven-development at char_offset=9\n")
         }));
         assert!(texts[0].over_budget && texts[0].text.contains("char_offset=0\n"));
     }

@@ -64,7 +64,7 @@ fn orchestrator(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let name = Some(format!("You are @{}, the orchestrator for this project.", facts.reader));
     let skill = Some(format!("## Current Skill\n{head}{}", skill(facts, shape)));
     let plan = plan_section(facts, shape);
-    let tasks = tasks(facts, shape).map(|it| format!("## Current Tasks\n{it}{}", place(facts)));
+    let tasks = tasks(facts, shape).map(|list| format!("## Current Tasks\n{list}{}", place(facts)));
     let activity = activity(facts, shape).map(|lines| format!("## Recent Activity\n{lines}"));
     let new = Some(format!("## New Message\n{}", message(facts, shape)));
     let next = Some(format!("## Your Next Action\n{}", next_step::render(facts)));
@@ -99,7 +99,8 @@ fn plan_section(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
                 WakeFit::Seed => None,
             };
             let parts = [Some(excerpt(plan, number, shape.plan)), mark];
-            let parts: Vec<_> = parts.into_iter().flatten().filter(|it| !it.is_empty()).collect();
+            let parts: Vec<_> =
+                parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
             parts.join("\n\n")
         }
     };

@@ -16,7 +16,7 @@ const NONE: &str = "(none)";
 pub struct Unread {
     /// Its number, if it is stored.
     pub id: Option<i64>,
-    /// The message.
+    /// Sender and whole text.
     pub message: NewMessage,
 }
 
@@ -29,7 +29,7 @@ pub struct NewsPlace<'a> {
     pub number: usize,
     /// How many parts there are.
     pub of: usize,
-    /// The task.
+    /// The title of the agent's current task.
     pub task: Option<&'a str>,
 }
 

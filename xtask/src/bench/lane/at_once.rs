@@ -100,7 +100,7 @@ fn watch(driver: u32, folder: &Path) -> Result<Taken, Error> {
     })?;
     #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     let [ours, guards, heard] =
-        [0, 1, 2].map(|it| (after[it] - before[it]) as f64 / took.as_secs_f64());
+        [0, 1, 2].map(|at| (after[at] - before[at]) as f64 / took.as_secs_f64());
     if heard < 0.95 * f64::from(LINES) * 200.0 {
         return Err(format!("only {heard:.0} lines a second were heard").into());
     }

@@ -91,7 +91,7 @@ impl Order<'_> {
             return Ok(None);
         }
         let why = why(driven);
-        let result = collected::Result {
+        let result = collected::CollectedResult {
             outcome: driven.outcome,
             end: driven.end,
             why: why.as_deref(),

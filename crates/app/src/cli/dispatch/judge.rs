@@ -186,7 +186,7 @@ impl Submission<'_> {
         let Ruling { review, ambiguity, first } = self.ruling(&role, answer);
         let requires_proof = requires_proof(&role, self.proof, &references)?;
         let resume_error = (mode == DispatchMode::Resume)
-            .then(|| unusable(answer, self.tokens, ambiguity.is_none()))
+            .then(|| unusable(answer, self.tokens, ambiguity.as_ref()))
             .flatten();
         let unreviewed = role.noun != Noun::Review && resume_error.is_none();
         let would_pass = review.as_ref().map_or(unreviewed, Review::passes) && ambiguity.is_none();

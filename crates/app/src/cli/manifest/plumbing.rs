@@ -87,5 +87,6 @@ fn answer(words: &[String], mut implement: Option<PathBuf>) -> Result<String, Re
     }
     let implement = implement.ok_or(Rejection::NoFolder)?;
     let bundle = read(&implement, manifest.as_deref())?;
-    Ok(bundle.manifest.accepted(breadcrumb))
+    let breadcrumb = if breadcrumb { bundle.manifest.breadcrumb() } else { String::new() };
+    Ok(bundle.manifest.accepted() + &breadcrumb)
 }

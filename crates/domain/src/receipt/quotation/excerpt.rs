@@ -32,8 +32,8 @@ pub(super) fn excerpts(text: &str) -> Vec<Excerpt> {
         found.extend(inline(&plain, at));
         at += paragraph.len();
     }
-    found.retain(|it| it.text.chars().count() >= FEWEST_CHARACTERS);
-    found.sort_by_key(|it| it.start);
+    found.retain(|excerpt| excerpt.text.chars().count() >= FEWEST_CHARACTERS);
+    found.sort_by_key(|excerpt| excerpt.start);
     found
 }
 
@@ -60,12 +60,14 @@ fn inline(paragraph: &str, at: usize) -> Vec<Excerpt> {
         let is_open = |c: char| QUOTES.iter().any(|(open, _)| *open == c);
         let Some(open_at) = rest.find(is_open) else { break };
         let start = place + open_at;
-        let Some(open) = paragraph.get(start..).and_then(|it| it.chars().next()) else { break };
-        let close = QUOTES.iter().find(|(it, _)| *it == open).map_or(open, |(_, close)| *close);
+        let Some(open) = paragraph.get(start..).and_then(|rest| rest.chars().next()) else { break };
+        let close = QUOTES.iter().find(|(mark, _)| *mark == open).map_or(open, |(_, close)| *close);
         let inside = start + open.len_utf8();
         place = inside;
         // A mark of inches or a lone back-tick closes nowhere.
-        let Some(length) = paragraph.get(inside..).and_then(|it| it.find(close)) else { continue };
+        let Some(length) = paragraph.get(inside..).and_then(|rest| rest.find(close)) else {
+            continue;
+        };
         let text = paragraph.get(inside..inside + length).unwrap_or_default();
         place = inside + length + close.len_utf8();
         if !is_in_block(paragraph, start) {
@@ -88,8 +90,8 @@ pub(super) fn find(quoted: &str, text: &str, cited: Option<Span>) -> QuotationPl
     let text = Words::of(text);
     let quoted = Words::of(quoted).joined;
     let without_end = quoted.trim_end_matches([',', '.', ';', ':', '!', '?']);
-    let hits = [quoted.as_str(), without_end].map(|it| text.hits(it));
-    let Some(hits) = hits.into_iter().find(|it| !it.is_empty()) else {
+    let hits = [quoted.as_str(), without_end].map(|words| text.hits(words));
+    let Some(hits) = hits.into_iter().find(|hits| !hits.is_empty()) else {
         return QuotationPlace::NotThere;
     };
     let is_cited =

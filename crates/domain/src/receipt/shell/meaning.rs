@@ -32,7 +32,7 @@ pub(in super::super) fn places<'a>(
     name: &'a str,
 ) -> impl Iterator<Item = usize> + 'a {
     let stands_alone = move |at: &usize| {
-        let before = text.get(..*at).and_then(|it| it.chars().next_back());
+        let before = text.get(..*at).and_then(|start| start.chars().next_back());
         let mut after = text.get(at + name.len()..).unwrap_or_default().chars();
         let next = after.next();
         let goes_on = next.is_some_and(is_name_character)
@@ -65,7 +65,7 @@ fn fits(pattern: &str, name: &str) -> bool {
                 star = Some((at, in_name));
                 at += 1;
             }
-            Some(it) if *it == '?' || it == c => {
+            Some(letter) if *letter == '?' || letter == c => {
                 at += 1;
                 in_name += 1;
             }

@@ -95,12 +95,12 @@ impl Role {
             "tee" => Self::Shows { files: Vec::new(), lines: Lines::Whole, style: Style::Plain },
             "cd" | "pushd" => Self::Moves { to: options(arguments, "").files.first().cloned() },
             "git" => git(arguments),
-            "find" if !arguments.iter().any(|it| it.text.starts_with("-exec")) => Self::Hides,
+            "find" if !arguments.iter().any(|word| word.text.starts_with("-exec")) => Self::Hides,
             _ if MUTE.contains(&name) || TALKING.contains(&name) => Self::Hides,
             _ => Self::Other,
         };
         // A command within its words may show anything.
-        let has_command = arguments.iter().any(|it| it.has_command);
+        let has_command = arguments.iter().any(|word| word.has_command);
         if has_command && !matches!(role, Self::Moves { .. }) { Self::Other } else { role }
     }
 }
@@ -134,8 +134,8 @@ pub(super) fn program(command: &Command) -> (&str, &[Word]) {
         } else if RUNNERS.contains(&name) && !rest.is_empty() {
             words = rest;
             // Its own options, and how long a program may take.
-            let is_own = |it: &&Word| {
-                it.text.starts_with('-') || it.text.starts_with(|c: char| c.is_ascii_digit())
+            let is_own = |word: &&Word| {
+                word.text.starts_with('-') || word.text.starts_with(|c: char| c.is_ascii_digit())
             };
             let count = words.iter().take_while(is_own).count();
             words = words.get(count..).unwrap_or_default();
@@ -233,7 +233,7 @@ fn awk(arguments: &[Word]) -> Role {
 fn search(arguments: &[Word]) -> Role {
     let mut given = options(arguments, "efABCmgtTj");
     let silent = ["--count", "--quiet", "--files", "--files-with-matches", "--files-without-match"];
-    if given.has_any("lLqc") || silent.iter().any(|it| given.has(it)) {
+    if given.has_any("lLqc") || silent.iter().any(|option| given.has(option)) {
         return Role::Hides;
     }
     let has_pattern = given.value("-e").is_some() || given.value("-f").is_some();
@@ -251,7 +251,7 @@ fn search(arguments: &[Word]) -> Role {
 
 fn git(arguments: &[Word]) -> Role {
     let given = options(arguments, "CcL");
-    let chore = given.files.first().map_or("", |it| it.text.as_str());
+    let chore = given.files.first().map_or("", |word| word.text.as_str());
     let has_patch = given.has_any("pL") || given.has("--patch");
     let shows = GIT_SHOWS.contains(&chore) || (chore == "log" && has_patch);
     if shows { Role::Other } else { Role::Hides }

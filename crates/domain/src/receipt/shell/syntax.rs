@@ -186,7 +186,7 @@ impl<'a> Parser<'a> {
         }
         let commands = std::mem::take(&mut self.commands);
         let opens = |word: &Word| OPENING.contains(&word.text.as_str());
-        let is_compound = commands.iter().any(|it| it.words.first().is_some_and(opens));
+        let is_compound = commands.iter().any(|command| command.words.first().is_some_and(opens));
         self.pipelines.push(Pipeline {
             joint: self.joint,
             commands,

@@ -189,7 +189,7 @@ fn what_nobody_understands_is_in_doubt() {
     ] {
         let seen = run(command, CommandEnd::Well, ShellOutput::Whole("x"));
         assert_eq!(told(&seen), expected, "{command}");
-        let means = seen.iter().any(|it| doubt_means(it, "/p/a.md"));
+        let means = seen.iter().any(|doubt| doubt_means(doubt, "/p/a.md"));
         assert!(means, "{command}: {seen:?}");
     }
 }

@@ -25,12 +25,12 @@ impl Options {
 
     /// Tells whether this option of two dashes was given.
     pub(super) fn has(&self, long: &str) -> bool {
-        self.long.iter().any(|it| it == long)
+        self.long.iter().any(|option| option == long)
     }
 
     /// Returns the value of an option.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
-        self.valued.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
+        self.valued.iter().find(|(option, _)| option == name).map(|(_, value)| value.as_str())
     }
 
     /// Returns the number behind a dash or a plus.
@@ -45,7 +45,7 @@ pub(super) fn options(arguments: &[Word], valued: &str) -> Options {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let text = word.text.as_str();
-        let number = text.strip_prefix(['-', '+']).filter(|it| it.parse::<usize>().is_ok());
+        let number = text.strip_prefix(['-', '+']).filter(|digits| digits.parse::<usize>().is_ok());
         if text == "--" {
             given.files.extend(words.cloned());
             break;
@@ -59,7 +59,7 @@ pub(super) fn options(arguments: &[Word], valued: &str) -> Options {
         } else if text.len() > 1 && text.starts_with('-') {
             let rest = given.letters_of(text, valued);
             if let Some((letter, "")) = rest {
-                let value = words.next().map_or(String::new(), |it| it.text.clone());
+                let value = words.next().map_or(String::new(), |word| word.text.clone());
                 given.valued.push((format!("-{letter}"), value));
             } else if let Some((letter, value)) = rest {
                 given.valued.push((format!("-{letter}"), value.to_owned()));

@@ -38,7 +38,7 @@ fn parts(script: &str) -> impl Iterator<Item = &str> {
 
 /// `5p`, `5,10p`, `5,$p`, `/pattern/p`; with `{p;q}` after the last line.
 fn printed(part: &str) -> Option<Lines> {
-    let address = part.strip_suffix('p').map(|it| it.trim_end_matches([' ', '{']))?;
+    let address = part.strip_suffix('p').map(|address| address.trim_end_matches([' ', '{']))?;
     if address.is_empty() {
         return Some(Lines::Whole);
     }
@@ -87,7 +87,7 @@ fn selects(end: &str) -> Option<Lines> {
 /// Reads a script of `awk` that selects by line numbers, such as `NR>=5 && NR<=9`.
 pub(super) fn awk(script: &str) -> Option<Lines> {
     let script: String = script.chars().filter(|c| !c.is_whitespace()).collect();
-    let condition = ["{print}", "{print$0}"].iter().find_map(|it| script.strip_suffix(it));
+    let condition = ["{print}", "{print$0}"].iter().find_map(|action| script.strip_suffix(action));
     let condition = condition.unwrap_or(&script);
     if condition.is_empty() || condition == "1" {
         return Some(Lines::Whole);

@@ -159,7 +159,7 @@ impl Lexer<'_> {
     /// Takes where a stream goes; returns `away` if that is out of sight.
     fn output(&mut self, away: Token) -> Option<Token> {
         let joins = self.rest().starts_with(">&");
-        let _found = ["&>>", "&>", ">>", ">|", ">&", ">"].iter().any(|it| self.eat(it));
+        let _found = ["&>>", "&>", ">>", ">|", ">&", ">"].iter().any(|operator| self.eat(operator));
         let target = self.target()?;
         // `2>&1` and `>&2` bring both together, before the same eyes.
         if joins && target.text.chars().all(|c| c.is_ascii_digit()) {
@@ -243,7 +243,7 @@ impl Lexer<'_> {
     fn is_list(&self) -> bool {
         let inside = self.rest().split(['}', ' ', '\n']).next().unwrap_or_default();
         inside.contains(',')
-            && self.rest().get(inside.len()..).is_some_and(|it| it.starts_with('}'))
+            && self.rest().get(inside.len()..).is_some_and(|rest| rest.starts_with('}'))
     }
 
     fn single_quoted(&mut self, word: &mut Growing) {
