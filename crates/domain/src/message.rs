@@ -116,7 +116,7 @@ pub fn activity(
     clock: Offset,
 ) -> Vec<ActivityLine> {
     let said = messages.iter().map(|message| {
-        let text = format!("- {} - {}", hours(message.created_at, clock), quoted(message));
+        let text = format!("- {} - {}", hours(message.created_at, clock), quoted(message, reader));
         let line = ActivityLine { text, message: Some(message.id) };
         Dated { at: message.created_at, id: message.id, line }
     });
@@ -133,19 +133,57 @@ pub fn activity(
     all.into_iter().map(|dated| dated.line).collect()
 }
 
-/// Renders a message as `@from: "content"` on one line.
-pub fn quoted(message: &Message) -> String {
-    quote(&message.from, &message.content)
+/// Renders a message as `@from: "content"` on one line. One that is to another than the reader names
+/// its addressee, so that it does not read as if it were said to all.
+pub fn quoted(message: &Message, reader: &AgentName) -> String {
+    match message.to.as_ref().filter(|to| *to != reader) {
+        Some(to) => quote_from(&format!("@{} to @{to}", message.from), &message.content),
+        None => quote(&message.from, &message.content),
+    }
 }
 
 /// Renders words of an agent as `@from: "content"` on one line.
 pub fn quote(from: &AgentName, content: &str) -> String {
-    // Nothing that somebody says may move a cursor or ring a bell.
-    let one_line = content.replace("\r\n", " ").replace(char::is_control, " ");
-    format!("@{from}: \"{one_line}\"")
+    quote_from(&format!("@{from}"), content)
 }
 
-fn hours(moment: Timestamp, clock: Offset) -> String {
+fn quote_from(who: &str, content: &str) -> String {
+    // Nothing that somebody says may move a cursor or ring a bell.
+    let one_line = content.replace("\r\n", " ").replace(char::is_control, " ");
+    format!("{who}: \"{one_line}\"")
+}
+
+/// Renders words of an agent with their lines: one line as [`quote`] does, several as a quotation below
+/// the name, each after `> `, so that no line of it can pass for one of Convoke's own.
+pub fn quote_lines(from: &AgentName, content: &str) -> String {
+    quote_lines_from(&format!("@{from}"), content)
+}
+
+/// Renders a message with its lines, as [`quoted`] and [`quote_lines`] do.
+pub fn quoted_lines(message: &Message, reader: &AgentName) -> String {
+    match message.to.as_ref().filter(|to| *to != reader) {
+        Some(to) => quote_lines_from(&format!("@{} to @{to}", message.from), &message.content),
+        None => quote_lines(&message.from, &message.content),
+    }
+}
+
+fn quote_lines_from(who: &str, content: &str) -> String {
+    let content = content.trim_end_matches(['\r', '\n']);
+    if !content.contains('\n') {
+        return quote_from(who, content);
+    }
+    let line = |line: &str| {
+        // A tab may be part of code; no other control character has a place in a message.
+        let is_unwanted = |c: char| c.is_control() && c != '\t';
+        let line = line.trim_end_matches('\r').replace(is_unwanted, " ");
+        if line.is_empty() { "\n>".to_owned() } else { format!("\n> {line}") }
+    };
+    let lines: String = content.split('\n').map(line).collect();
+    format!("{who}:{lines}")
+}
+
+/// Renders the time of a message or a deed: `10:45`.
+pub fn hours(moment: Timestamp, clock: Offset) -> String {
     let local = clock.to_datetime(moment);
     format!("{:02}:{:02}", local.hour(), local.minute())
 }
@@ -219,6 +257,27 @@ mod tests {
         let messages = [message(1, "23:30", "a", "x")];
         let east = Offset::from_seconds(5 * 3600 + 1800).unwrap();
         assert_eq!(shown(&messages, &[], "b", east), ["- 05:00 - @a: \"x\""]);
+    }
+
+    // W-36: what was said to one agent does not read as if it were said to all.
+    #[test]
+    fn a_message_to_another_names_its_addressee() {
+        let secret = Message { to: Some(name("bob")), ..message(1, "10:00", "human", "for bob") };
+        let lines = shown(std::slice::from_ref(&secret), &[], "alice", Offset::UTC);
+        assert_eq!(lines, ["- 10:00 - @human to @bob: \"for bob\""]);
+        let lines = shown(&[secret], &[], "bob", Offset::UTC);
+        assert_eq!(lines, ["- 10:00 - @human: \"for bob\""]);
+    }
+
+    // W-37: a review keeps its list and its code, and no line of it passes for Convoke's own.
+    #[test]
+    fn lines_are_kept_as_a_quotation() {
+        let ana = name("ana");
+        assert_eq!(quote_lines(&ana, "one\n"), "@ana: \"one\"");
+        assert_eq!(
+            quote_lines(&ana, "Two:\r\n- a\n\n```\n\tcode\u{1b}[2J\n```\n## Your Next Action"),
+            "@ana:\n> Two:\n> - a\n>\n> ```\n> \tcode [2J\n> ```\n> ## Your Next Action"
+        );
     }
 
     // W-8

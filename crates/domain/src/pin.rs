@@ -90,7 +90,7 @@ impl Pin {
 }
 
 /// The first line of the block.
-const BEGIN: &str = "=== RULES OF THE USER ===";
+pub const BEGIN: &str = "=== RULES OF THE USER ===";
 
 /// The last line of the block.
 const END: &str = "=== END OF THE RULES OF THE USER ===";

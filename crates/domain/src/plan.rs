@@ -1,7 +1,10 @@
 //! A plan file: its opening, and the sections of its tasks.
 
+use std::collections::BTreeSet;
+
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
+use crate::task::Task;
 
 /// One `Task N` section of a plan, from its heading to the next such heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub struct ParsedPlan<'a> {
     pub opening: &'a str,
     /// The tasks, in order.
     pub tasks: Vec<TaskSection<'a>>,
+    /// Headings that are no tasks although they are on a level of tasks or read like one.
+    pub not_taken: Vec<&'a str>,
 }
 
 impl<'a> ParsedPlan<'a> {
@@ -28,6 +33,8 @@ impl<'a> ParsedPlan<'a> {
     pub fn parse(text: &'a str) -> Self {
         let mut fences = Fences::default();
         let mut starts: Vec<(usize, &str)> = Vec::new();
+        let mut levels = BTreeSet::new();
+        let mut others: Vec<(usize, &str)> = Vec::new();
         let mut opening_end = None;
         let mut offset = 0;
         for line in lines(text) {
@@ -36,6 +43,9 @@ impl<'a> ParsedPlan<'a> {
                 if let Some(title) = task_title(visible) {
                     starts.push((offset, title));
                     opening_end.get_or_insert(offset);
+                    levels.insert(level(visible));
+                } else if let Some(title) = heading_words(visible) {
+                    others.push((level(visible), title));
                 } else if visible.trim_end() == "---" && offset > 0 {
                     opening_end.get_or_insert(offset);
                 }
@@ -49,13 +59,49 @@ impl<'a> ParsedPlan<'a> {
             text: trimmed(&text[*start..end]),
         };
         let tasks = starts.iter().zip(ends).map(section).collect();
-        Self { opening: trimmed(&text[..opening_end.unwrap_or(text.len())]), tasks }
+        let is_missed =
+            |(level, title): &(usize, &str)| levels.contains(level) || reads_like_a_task(title);
+        let not_taken = others.into_iter().filter(is_missed).map(|(_, title)| title).collect();
+        let opening = trimmed(&text[..opening_end.unwrap_or(text.len())]);
+        Self { opening, tasks, not_taken }
     }
 
-    /// Finds a task's section by its number.
-    pub fn task(&self, number: &str) -> Option<TaskSection<'a>> {
-        self.tasks.iter().find(|task| task.number == number).copied()
+    /// Finds the section of a task by its title, or, where no section has that title, by its number.
+    /// `None` if several sections could be meant: each phase of a plan may count from one.
+    pub fn section_of(&self, title: &str) -> Option<TaskSection<'a>> {
+        let same = |section: &&TaskSection<'_>| one_line(section.title) == title;
+        let titled: Vec<_> = self.tasks.iter().filter(same).collect();
+        let found = if titled.is_empty() {
+            let number = number(title)?;
+            self.tasks.iter().filter(|section| section.number == number).collect()
+        } else {
+            titled
+        };
+        match found.as_slice() {
+            [section] => Some(**section),
+            _ => None,
+        }
     }
+
+    /// Returns the first title that an earlier section has, too.
+    pub fn repeated_title(&self) -> Option<&'a str> {
+        let mut known = BTreeSet::new();
+        self.tasks.iter().map(|section| section.title).find(|title| !known.insert(one_line(title)))
+    }
+}
+
+/// Returns the task that a heading stood for under another title: one of the same number, whose title
+/// the plan does not have any more.
+pub fn renamed_from<'t>(title: &str, titles: &[&str], known: &'t [Task]) -> Option<&'t Task> {
+    let wanted = number(title)?;
+    known.iter().find(|task| {
+        number(&task.content) == Some(wanted) && !titles.contains(&task.content.as_str())
+    })
+}
+
+/// Returns a heading's words as the title of a task, which has no line breaks.
+pub fn one_line(title: &str) -> String {
+    title.replace(char::is_control, " ")
 }
 
 impl TaskSection<'_> {
@@ -100,6 +146,26 @@ fn is_item(line: &str) -> bool {
 
 fn trimmed(text: &str) -> &str {
     text.trim_end_matches(['\r', '\n'])
+}
+
+fn level(line: &str) -> usize {
+    line.len() - line.trim_start_matches('#').len()
+}
+
+/// Returns the words of a heading.
+fn heading_words(line: &str) -> Option<&str> {
+    let words = line.trim_start_matches('#');
+    let is_heading = words.len() < line.len() && words.starts_with([' ', '\t']);
+    Some(words.trim()).filter(|words| is_heading && !words.is_empty())
+}
+
+/// Tells whether a heading names a piece of work in another form than `Task 1`: `1.1 Do it`,
+/// `Step 2`, `[x] Task 5`, `~~Task 4~~`, `task 8`.
+fn reads_like_a_task(title: &str) -> bool {
+    let is_mark = |c: char| c.is_whitespace() || "[]~*_`xX".contains(c);
+    let words = title.trim_start_matches(is_mark).to_ascii_lowercase();
+    let first = words.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    matches!(first, "task" | "step") || first.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Returns the words of a heading that reads `Task`, blanks, a number.
@@ -148,9 +214,41 @@ mod tests {
                 ("20", "Task 20: Not two")
             ]
         );
-        assert!(plan.task("1").unwrap().text.ends_with("### Task 9: in a fence\n```"));
-        assert!(plan.task("2").unwrap().text.ends_with("**Step 1:** write"));
-        assert_eq!(plan.task("3"), None);
+        assert!(plan.section_of("Task 1").unwrap().text.ends_with("### Task 9: in a fence\n```"));
+        assert!(
+            plan.section_of("Task 2: Add login endpoint")
+                .unwrap()
+                .text
+                .ends_with("**Step 1:** write")
+        );
+        assert_eq!(plan.section_of("Task 3"), None);
+    }
+
+    // W-39: phases that count from one each have tasks of the same number.
+    #[test]
+    fn a_section_is_found_by_its_title_and_never_guessed() {
+        let text = "## Phase 1\n### Task 1: Add the table\na\n### Task 2: Store\n\
+                    ## Phase 2\n### Task 1: Add the queue\nb\n### Task 3: Same\n### Task 3: Same\n";
+        let plan = ParsedPlan::parse(text);
+        let found = |title| plan.section_of(title).map(|section| section.text);
+        assert_eq!(found("Task 1: Add the table"), Some("### Task 1: Add the table\na"));
+        assert_eq!(found("Task 1: Add the queue"), Some("### Task 1: Add the queue\nb"));
+        assert_eq!(found("Task 2: Renamed").map(|text| &text[..17]), Some("### Task 2: Store"));
+        assert_eq!(found("Task 1: Renamed"), None);
+        assert_eq!(found("Task 3: Same"), None);
+        assert_eq!(plan.repeated_title(), Some("Task 3: Same"));
+        assert_eq!(ParsedPlan::parse(PLAN).repeated_title(), None);
+    }
+
+    // W-3: what an import leaves out is known, so that it can be said.
+    #[test]
+    fn headings_that_read_like_tasks_are_not_lost_silently() {
+        let text = "# Plan 9\n## Phase 1\n### Task 1: a\n### 1.1 b\n### Step 1: c\n#### [x] Task 5\n\
+                    ## task 8\n### Task A\n#### ~~Task 4~~\n## 2. d\n#### Notes\n```\n### Step 9\n```\n";
+        let expected =
+            ["1.1 b", "Step 1: c", "[x] Task 5", "task 8", "Task A", "~~Task 4~~", "2. d"];
+        assert_eq!(ParsedPlan::parse(text).not_taken, expected);
+        assert_eq!(ParsedPlan::parse(PLAN).not_taken, [""; 0]);
     }
 
     // W-39: without a rule the opening ends at the first task, without either at the end.
@@ -167,8 +265,14 @@ mod tests {
         let plan = ParsedPlan::parse(PLAN);
         let files = "### Task 2: Add login endpoint\n\n**Files:**\n- Create: `login.go`\n\
             - Test: `login_test.go`";
-        assert_eq!(plan.task("2").unwrap().heading_and_files(), files);
-        assert_eq!(plan.task("20").unwrap().heading_and_files(), "### Task 20: Not two");
+        assert_eq!(
+            plan.section_of("Task 2: Add login endpoint").unwrap().heading_and_files(),
+            files
+        );
+        assert_eq!(
+            plan.section_of("Task 20: Not two").unwrap().heading_and_files(),
+            "### Task 20: Not two"
+        );
         let spaced =
             ParsedPlan::parse("## Task 1: a\n\n**Files:**\n\n1. a.rs\n2. b.rs\n\n**Step**\n- x\n");
         let short = "## Task 1: a\n\n**Files:**\n1. a.rs\n2. b.rs";

@@ -14,7 +14,7 @@ pub mod next_step;
 use std::sync::Arc;
 
 use self::deeds::KnownDeeds;
-use crate::message::ActivityLine;
+use crate::message::{ActivityLine, quote, quote_lines};
 use crate::pin::Pin;
 use crate::plan::ParsedPlan;
 use crate::scope::AgentName;
@@ -151,6 +151,14 @@ impl WakeFit {
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|fit| fit.name() == name)
     }
+
+    /// Renders the new message: with its lines, or on one line as the contract has it.
+    fn quote(self, from: &AgentName, content: &str) -> String {
+        match self {
+            Self::Kept => quote_lines(from, content),
+            Self::Seed => quote(from, content),
+        }
+    }
 }
 
 /// The skill as it was found.
@@ -219,8 +227,12 @@ pub struct WakeFacts<'a> {
     pub outline: Option<Outline<'a>>,
     /// The same list with titles that are cut short.
     pub short_outline: Option<Outline<'a>>,
+    /// What is said where there is no list: where tasks are instead, and how to get one.
+    pub no_task: Option<String>,
     /// The plan behind it.
     pub plan: Option<PlanText<'a>>,
+    /// The whole title of the task that the plan describes: the marked line of the list.
+    pub plan_task: Option<String>,
     /// Recent activity, oldest first. A line names its message only if that is unread.
     pub activity: Vec<ActivityLine>,
     /// What woke it.

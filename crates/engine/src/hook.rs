@@ -262,9 +262,7 @@ fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assemble
     let most_bytes = Some(bytes.saturating_sub(notice(heard).len()));
     let room = WakeLimits { budget: heard.budget, most_bytes };
     let assembled = assemble(sources, &call, room, &Estimate)?;
-    let empty =
-        assembled.task.is_none() && assembled.message_id.is_none() && assembled.pins.is_empty();
-    Ok((!empty).then_some(assembled))
+    Ok((!assembled.is_empty()).then_some(assembled))
 }
 
 /// Puts in front how to get the whole text when this one was shortened.

@@ -1,6 +1,6 @@
 //! Assembling a subagent's prompt from its task, its plan and its role's template.
 
-use convoke_domain::plan::{ParsedPlan, number};
+use convoke_domain::plan::ParsedPlan;
 use convoke_domain::skill::SkillId;
 use convoke_domain::subagent::{Assignment, SubagentRole, instructions, prompt};
 use convoke_domain::task::id::TaskId;
@@ -91,6 +91,6 @@ fn numbered_task(sources: &Sources<'_>, id: &TaskId) -> Result<Task, StoreError>
 
 fn section(sources: &Sources<'_>, task: &Task) -> Option<String> {
     let text = read_plan(sources.root, task.plan_file.as_deref()?)?;
-    let section = ParsedPlan::parse(&text).task(number(&task.content)?)?;
+    let section = ParsedPlan::parse(&text).section_of(&task.content)?;
     Some(section.text.to_owned())
 }

@@ -25,6 +25,7 @@ use convoke_store::Store;
 use convoke_store::error::StoreError;
 use convoke_store::message::Receipt;
 use convoke_store::skill::Injection;
+use convoke_store::task::ActivePlan;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
@@ -99,11 +100,19 @@ pub struct Assembled {
     pub newest_known: Option<i64>,
     /// The user's rules that hold.
     pub pins: Vec<Pin>,
+    /// The other branch that has open tasks, with how many, where this one has none.
+    pub other_branch: Option<(String, u32)>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
 
 impl Assembled {
+    /// Tells whether it says nothing that an agent could have forgotten.
+    pub fn is_empty(&self) -> bool {
+        let has_work = self.task.is_some() || self.other_branch.is_some();
+        !has_work && self.message_id.is_none() && self.pins.is_empty()
+    }
+
     /// Returns what the agent has of its messages once the wake-up was delivered.
     pub fn receipt(&self) -> Receipt<'_> {
         Receipt { read: &self.wake_up.read, known: self.newest_known }
@@ -150,16 +159,20 @@ pub fn assemble(
         settle(sources, call, &work, &path, plan, history)?;
     let messages = Messages::read(sources, call)?;
     let extent = extent(sources, call, &agents, history);
+    let other_branch = other_branch(sources, &work, fit)?;
     let pins = sources.store.pins(sources.scope, sources.now)?;
     let wake_up = match extent {
         WakeExtent::Everything => {
+            let outline = work.outline(&work.roots, sources, call);
             let facts = WakeFacts {
                 reader: call.agent.clone(),
                 profile: call.profile,
                 order: call.order,
                 fit,
                 skill: text,
-                outline: work.outline(&work.roots, sources, call),
+                no_task: no_task(sources, call, &work, fit, other_branch.as_ref())?,
+                plan_task: work.marked_title(outline.as_ref()),
+                outline,
                 short_outline: work.outline(&work.short_roots, sources, call),
                 plan: plan.cloned(),
                 activity: messages.activity,
@@ -192,8 +205,67 @@ pub fn assemble(
         message_id: messages.id,
         newest_known: messages.newest,
         pins,
+        other_branch,
         diagnostics,
     })
+}
+
+/// Returns what is said where there is no list of tasks.
+fn no_task(
+    sources: &Sources<'_>,
+    call: &Call,
+    work: &Work,
+    fit: WakeFit,
+    other: Option<&(String, u32)>,
+) -> Result<Option<String>, StoreError> {
+    match other {
+        Some(other) => Ok(Some(other_branch_line(sources, other))),
+        None => unassigned(sources, call, work, fit),
+    }
+}
+
+/// Returns the branch with the most open tasks, if this one has none.
+fn other_branch(
+    sources: &Sources<'_>,
+    work: &Work,
+    fit: WakeFit,
+) -> Result<Option<(String, u32)>, StoreError> {
+    let scope = sources.scope;
+    let is_idle = work.roots.is_empty() && fit == WakeFit::Kept;
+    if !is_idle || sources.store.active_plan(scope, None)? != ActivePlan::Nothing {
+        return Ok(None);
+    }
+    let branches = sources.store.open_branches(&scope.project)?.into_iter();
+    let others = branches.filter(|(branch, _)| *branch != scope.branch);
+    Ok(others.max_by_key(|(_, count)| *count))
+}
+
+fn other_branch_line(sources: &Sources<'_>, (branch, count): &(String, u32)) -> String {
+    let here = &sources.scope.branch;
+    format!(
+        "No task is on branch `{here}`; branch `{branch}` has {count} open. See them with \
+         `convoke task tree --branch '{branch}'`. If they are the work of this branch, ask the user, \
+         then run `convoke task move --all --from-branch '{branch}'`."
+    )
+}
+
+/// Returns what an agent is told that holds no task, where there are open ones.
+fn unassigned(
+    sources: &Sources<'_>,
+    call: &Call,
+    work: &Work,
+    fit: WakeFit,
+) -> Result<Option<String>, StoreError> {
+    let is_idle =
+        call.profile == WakeProfile::Agent && work.roots.is_empty() && fit == WakeFit::Kept;
+    if !is_idle || sources.store.active_plan(sources.scope, None)? == ActivePlan::Nothing {
+        return Ok(None);
+    }
+    let agent = &call.agent;
+    Ok(Some(format!(
+        "No task is assigned to you. `convoke task next --as {agent}` shows the next one that you \
+         may start; `convoke task start --as {agent}` starts it."
+    )))
 }
 
 fn settle(

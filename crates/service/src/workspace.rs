@@ -7,12 +7,13 @@ use std::time::Duration;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_engine::git::identity::repository_id;
 use convoke_engine::git::{Checkout, checkout};
+use convoke_store::delivery::Session as ClientSession;
 use convoke_store::error::StoreError;
 use convoke_store::{Store, StoreLocation};
 
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
-use crate::settings::store;
+use crate::settings::{store, wake};
 
 /// The branch of a folder without git.
 const NO_GIT: &str = "main";
@@ -66,16 +67,13 @@ impl Workspace {
         session: &Session,
         branch: Option<&str>,
     ) -> Result<Self, Failure> {
+        let checkout = checkout(&session.project);
+        let project = project_name(&*store, &folder_of(session, checkout.as_ref()))?;
         // A name that cannot be one is told of by the commands that need it.
-        let store = match speaker(None, session) {
+        let store = match actor(session, || session_agent(&*store, &project, session)) {
             Ok(actor) => store.acting_for(actor),
             Err(_) => store,
         };
-        let checkout = checkout(&session.project);
-        let folder = folder_of(session, checkout.as_ref());
-        let wanted = wanted_name(&folder);
-        let project =
-            store.project_name(&folder.display().to_string(), &wanted).map_err(refused)?;
         let branch = branch.map_or_else(|| branch_of(checkout), str::to_owned);
         Ok(Self { store, scope: Scope { project, branch } })
     }
@@ -164,15 +162,63 @@ pub fn refused(error: StoreError) -> Failure {
     Failure::new(exit, error).maybe_hint(hint)
 }
 
-/// Returns who is speaking or acting: the one named, else the one this process works for, else the
-/// person at the keyboard.
+fn project_name(store: &dyn Store, folder: &Path) -> Result<String, Failure> {
+    let wanted = wanted_name(folder);
+    store.project_name(&folder.display().to_string(), &wanted).map_err(refused)
+}
+
+/// One client runs inside another, and their sessions belong to different agents.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot tell who is acting: this runs in sessions of {}", .0.join(" and "))]
+struct ManyAgents(Vec<String>);
+
+/// Returns who is speaking or acting: the one named, else the agent of `CONVOKE_AGENT`, else the agent
+/// of the client's session that this process runs in, else the person at the keyboard.
 pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
     if let Some(name) = named {
         return Ok(name.clone());
     }
-    match session.environment.agent() {
-        Some(name) => AgentName::parse(&name.to_string_lossy())
-            .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("look at CONVOKE_AGENT")),
-        None => Ok(AgentName::human()),
+    actor(session, || {
+        let store = open_store(session)?;
+        let project = project_name(&*store, &project_folder(session))?;
+        session_agent(&*store, &project, session)
+    })
+}
+
+fn actor(
+    session: &Session,
+    of_session: impl FnOnce() -> Result<Option<AgentName>, Failure>,
+) -> Result<AgentName, Failure> {
+    if let Some(name) = session.environment.agent() {
+        return AgentName::parse(&name.to_string_lossy())
+            .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("look at CONVOKE_AGENT"));
+    }
+    if session.environment.client_sessions().is_empty() {
+        return Ok(AgentName::human());
+    }
+    Ok(of_session()?.unwrap_or_else(AgentName::human))
+}
+
+/// Returns whose the client's session is that this process runs in: the agent it is bound to in this
+/// project, else the one that all sessions here belong to.
+fn session_agent(
+    store: &dyn Store,
+    project: &str,
+    session: &Session,
+) -> Result<Option<AgentName>, Failure> {
+    let mut bound = Vec::new();
+    for (client, id) in session.environment.client_sessions() {
+        let address = store.bound(ClientSession { client, id: &id }).map_err(refused)?;
+        bound.extend(address.filter(|address| address.scope.project == project));
+    }
+    bound.dedup_by(|one, other| one.agent == other.agent);
+    match bound.len() {
+        0 => Ok(wake::settings(session)?.agent.map(|(agent, _)| agent)),
+        1 => Ok(bound.pop().map(|address| address.agent)),
+        _ => {
+            let names = bound.iter().map(|address| format!("@{}", address.agent)).collect();
+            Err(Failure::new(ErrorClass::Refused, ManyAgents(names))
+                .hint("name one: set CONVOKE_AGENT, or use the command's `--as NAME`"))
+        }
     }
 }

@@ -54,6 +54,8 @@ impl<'a> NewTask<'a> {
 pub enum Change<'a> {
     /// It is now this far.
     Status(TaskStatus),
+    /// This one begins it, and holds it unless it is a person or another agent does.
+    Start(&'a AgentName),
     /// This is remarked on it.
     Note(&'a str),
     /// It is worked on by these skills, separated by commas, or by none.

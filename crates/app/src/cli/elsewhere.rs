@@ -1,6 +1,8 @@
 //! Saying that other branches and folders of the same repository have open tasks.
 
+use convoke_domain::scope::Scope;
 use convoke_engine::git::identity::repository_id;
+use convoke_store::error::StoreError;
 use convoke_store::project::{KnownProject, MOST_COUNTED};
 
 use super::project::{folder, is_gone};
@@ -17,6 +19,31 @@ pub(super) fn say(workspace: &Workspace, app: &App, output: &Output) -> Result<(
         output.say(&format!("note: {line}"));
     }
     Ok(())
+}
+
+/// Adds to a failure that another branch has the task that is missing here.
+pub(super) fn name_branch(failure: Failure, workspace: &Workspace) -> Failure {
+    let Workspace { store, scope } = workspace;
+    let Some(StoreError::NoTask { id }) = failure.error.downcast_ref::<StoreError>() else {
+        return failure;
+    };
+    let branches = store.branches(&scope.project).unwrap_or_default();
+    let has_it = |branch: &String| {
+        let there = Scope::new(&scope.project, branch);
+        *branch != scope.branch && store.task(&there, id).is_ok_and(|task| task.is_some())
+    };
+    let found = branches.into_iter().map(|(branch, _)| branch).find(has_it);
+    match found {
+        Some(branch) => {
+            let branch = quoted(&branch);
+            let hint = format!(
+                "`{id}` is on branch {branch}: add `--branch {branch}` to the command, or bring its \
+                 tasks here with `convoke task move --all --from-branch {branch}`"
+            );
+            failure.hint(hint)
+        }
+        None => failure,
+    }
 }
 
 fn branches(workspace: &Workspace) -> Result<Option<String>, Failure> {

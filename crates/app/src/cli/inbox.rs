@@ -4,7 +4,7 @@ mod thread;
 
 use std::num::NonZeroUsize;
 
-use convoke_domain::message::{Message, activity};
+use convoke_domain::message::{Message, hours, quoted_lines};
 use convoke_domain::scope::AgentName;
 use convoke_store::agent::AgentChange;
 use convoke_store::message::{Addressed, Receipt};
@@ -24,7 +24,7 @@ use crate::workspace::{Workspace, refused, speaker};
 /// lists the ones before.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The agent [default: `CONVOKE_AGENT`, else human]
+    /// The agent [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
     #[arg(value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
@@ -122,9 +122,8 @@ impl Args {
 
 /// Renders a message with the number that an answer names.
 fn line(message: &Message, reader: &AgentName, clock: Offset) -> String {
-    let lines = activity(std::slice::from_ref(message), &[], reader, clock);
-    let text: String = lines.into_iter().map(|line| line.text).collect();
-    format!("#{} {text}", message.id)
+    let time = hours(message.created_at, clock);
+    format!("#{} - {time} - {}", message.id, quoted_lines(message, reader))
 }
 
 fn report(message: &Message) -> Report<'_> {

@@ -73,6 +73,10 @@ enum Until {
     TaskDone,
 }
 
+fn rule_number(text: &str) -> Result<i64, &'static str> {
+    text.parse().map_err(|_| "it must be a rule's number, as `convoke pin list` shows it")
+}
+
 fn until(text: &str) -> Result<Until, &'static str> {
     if text == "done" {
         return Ok(Until::TaskDone);
@@ -90,7 +94,7 @@ struct ListArgs {
 #[derive(Debug, clap::Args)]
 struct RmArgs {
     /// The rule's number
-    #[arg(value_name = "NUMBER")]
+    #[arg(value_name = "NUMBER", value_parser = rule_number)]
     id: i64,
 }
 
@@ -100,6 +104,8 @@ pub(super) enum PinError {
     Agent { agent: String },
     #[error("cannot change your rules: this process runs inside a lane")]
     Lane,
+    #[error("cannot change your rules: this process runs in a session of {client}")]
+    Session { client: &'static str },
     #[error("cannot add the rule: `--until done` needs `--task ID`")]
     NoTask,
     #[error("cannot add the rule: that day is over")]
@@ -272,10 +278,15 @@ pub(super) fn refuse_agents(app: &App) -> Result<(), Failure> {
         let hint = "run it in your own shell, outside of a lane";
         return Err(Failure::new(ErrorClass::Refused, PinError::Lane).hint(hint));
     }
-    let Some(agent) = app.environment.agent() else { return Ok(()) };
-    let error = PinError::Agent { agent: agent.to_string_lossy().into_owned() };
+    if let Some(agent) = app.environment.agent() {
+        let error = PinError::Agent { agent: agent.to_string_lossy().into_owned() };
+        let hint = "run it in your own shell, without CONVOKE_AGENT";
+        return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
+    }
+    let Some((client, _)) = app.environment.client_sessions().pop() else { return Ok(()) };
+    let error = PinError::Session { client: client.name() };
     Err(Failure::new(ErrorClass::Refused, error)
-        .hint("run it in your own shell, without CONVOKE_AGENT"))
+        .hint("only the user does this, in their own terminal"))
 }
 
 /// Reads the rules that hold here, or all, with where each arrived last.

@@ -35,7 +35,7 @@ pub struct Args {
     /// What to say
     text: String,
 
-    /// Who says it [default: `CONVOKE_AGENT`, else human]
+    /// Who says it [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
     #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     speaker: Option<AgentName>,
 

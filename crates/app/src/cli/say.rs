@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
-use convoke_domain::scope::{Address, AgentName};
+use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_domain::task::Task;
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
@@ -27,10 +27,11 @@ use crate::workspace::{Workspace, refused, speaker};
 /// The longest message that is taken from stdin.
 const MAX_MESSAGE: u64 = 16 * 1024 * 1024;
 
-/// Say something to the agents of this branch, or to one of them
+/// Say something to the agents that it mentions, or leave a note
 ///
 /// `@name` mentions an agent here, `@branch:name` one on another branch and `@project:branch:name`
-/// one anywhere. Prints the message's number and everyone it is addressed to.
+/// one anywhere; `--to` names one. Without either, the message is a note: it is part of every agent's
+/// recent activity and in no inbox. Prints the message's number and the agents it is addressed to.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to say; `-` reads it from stdin
@@ -44,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "ID")]
     re: Option<i64>,
 
-    /// Who says it [default: `CONVOKE_AGENT`, else human]
+    /// Who says it [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
     #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     speaker: Option<AgentName>,
 
@@ -139,6 +140,12 @@ impl Args {
         });
         let verdict = verdict.transpose()?;
         warn_about_strangers(&workspace, to.as_ref(), &mentions, output)?;
+        if to.is_none() && mentions.is_empty() {
+            output.say(
+                "note: no agent is mentioned: stored as a note, in no inbox; \
+                 use `@NAME` in the text or `--to NAME`",
+            );
+        }
         if (to.is_some() || !mentions.is_empty()) && !wakes(said.hop) {
             output.say(&format!("note: {}", wakes_nobody(said)));
         }
@@ -149,7 +156,9 @@ impl Args {
                 output.json(&Report { id, re: self.re, to, mentions, verdict })?;
             }
             Format::Text => {
-                let to = to.iter().map(|name| format!(" @{name}"));
+                let here =
+                    |agent: &AgentName| Address { scope: scope.clone(), agent: agent.clone() };
+                let to = to.iter().map(|name| format!(" @{}", here(name)));
                 let all = to.chain(mentions.iter().map(|address| format!(" @{address}")));
                 output.data(&format!("{id}{}\n", all.collect::<String>()))?;
             }
@@ -209,16 +218,24 @@ fn warn_about_strangers(
     mentions: &[Address],
     output: &Output,
 ) -> Result<(), Failure> {
-    let Workspace { store, scope } = workspace;
+    let scope = &workspace.scope;
     let to = to.into_iter().map(|agent| (scope, agent));
-    let addressed = to.chain(mentions.iter().map(|address| (&address.scope, &address.agent)));
-    for (scope, agent) in addressed.filter(|(_, agent)| !agent.is_human()) {
-        if store.agent(scope, agent).map_err(refused)?.is_none() {
-            output.say(&format!(
-                "note: there is no agent `{agent}` on {} in {} yet",
-                scope.branch, scope.project
-            ));
-        }
+    let mut addressed = to.chain(mentions.iter().map(|address| (&address.scope, &address.agent)));
+    addressed.try_for_each(|(scope, agent)| note_stranger(workspace, scope, agent, output))
+}
+
+/// Says that there is no such agent.
+pub(super) fn note_stranger(
+    workspace: &Workspace,
+    scope: &Scope,
+    agent: &AgentName,
+    output: &Output,
+) -> Result<(), Failure> {
+    if !agent.is_human() && workspace.store.agent(scope, agent).map_err(refused)?.is_none() {
+        output.say(&format!(
+            "note: there is no agent `{agent}` on {} in {} yet",
+            scope.branch, scope.project
+        ));
     }
     Ok(())
 }

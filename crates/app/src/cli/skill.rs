@@ -8,6 +8,7 @@ use convoke_engine::skill::Skill;
 use convoke_store::task::Change;
 use serde::Serialize;
 
+use super::say::note_stranger;
 use super::wake::library;
 use crate::app::{App, Format};
 use crate::clock::now;
@@ -162,14 +163,14 @@ impl UseArgs {
         if let Some(id) = self.id.as_ref().filter(|id| library.find(id, None).is_none()) {
             return Err(not_found(id));
         }
-        match &self.task {
-            Some(task) => {
-                let change = Change::Skill(self.id.as_ref().map(SkillId::as_str));
-                store.change_task(scope, task, &change, now()).map(drop).map_err(refused)?;
+        if let Some(task) = &self.task {
+            let change = Change::Skill(self.id.as_ref().map(SkillId::as_str));
+            store.change_task(scope, task, &change, now()).map(drop).map_err(refused)?;
+        } else {
+            if let Some(agent) = &self.agent {
+                note_stranger(workspace, scope, agent, output)?;
             }
-            None => {
-                store.use_skill(scope, self.agent.as_ref(), self.id.as_ref()).map_err(refused)?;
-            }
+            store.use_skill(scope, self.agent.as_ref(), self.id.as_ref()).map_err(refused)?;
         }
         let place = match (&self.task, &self.agent) {
             (Some(task), _) => format!("task {task}"),

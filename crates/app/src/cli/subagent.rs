@@ -47,7 +47,7 @@ pub struct Args {
     )]
     templates: SkillId,
 
-    /// Who dispatches it [default: `CONVOKE_AGENT`, else human]
+    /// Who dispatches it [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
     #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     actor: Option<AgentName>,
 

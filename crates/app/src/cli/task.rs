@@ -24,6 +24,8 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
 use convoke_store::task::{Change, NewTask};
 
+use super::elsewhere;
+use super::say::note_stranger;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
@@ -41,7 +43,7 @@ pub struct Args {
     #[arg(long, global = true, value_name = "NAME", value_parser = line)]
     branch: Option<String>,
 
-    /// Who is doing this [default: `CONVOKE_AGENT`, else human]
+    /// Who is doing this [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
     #[arg(long = "as", global = true, value_name = "AGENT", value_parser = AgentName::parse)]
     actor: Option<AgentName>,
 
@@ -181,34 +183,46 @@ impl Args {
         let actor = speaker(self.actor.as_ref(), app)?;
         workspace.store = workspace.store.acting_for(actor.clone());
         workspace.keep_repository(app);
+        let done = self.run_in(&workspace, app, &actor, output);
+        done.map_err(|failure| elsewhere::name_branch(failure, &workspace))
+    }
+
+    fn run_in(
+        &self,
+        workspace: &Workspace,
+        app: &App,
+        actor: &AgentName,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
         match &self.command {
-            Command::Add(args) => args.run(&workspace, app, output),
-            Command::List(args) => args.run(&workspace, app, output),
-            Command::Search(args) => args.run(&workspace, app, output),
-            Command::Tree => tree::tree(&workspace, app, output),
-            Command::Show(args) => list::show(&workspace, app, &args.id, output),
-            Command::Next => next::show(&workspace, app, &actor, output),
-            Command::Start(args) => args.run(&workspace, app, &actor, output),
+            Command::Add(args) => args.run(workspace, app, output),
+            Command::List(args) => args.run(workspace, app, output),
+            Command::Search(args) => args.run(workspace, app, output),
+            Command::Tree => tree::tree(workspace, app, output),
+            Command::Show(args) => list::show(workspace, app, &args.id, output),
+            Command::Next => next::show(workspace, app, actor, output),
+            Command::Start(args) => args.run(workspace, app, actor, output),
             Command::Change(command) => {
                 let (id, change) = command.change();
-                change::apply(&workspace, app, &actor, id, &change, output)
+                if let Change::Agent(Some(agent)) = &change {
+                    note_stranger(workspace, &workspace.scope, agent, output)?;
+                }
+                change::apply(workspace, app, actor, id, &change, output)
             }
-            Command::Edit(args) => args.run(&workspace, app, output),
-            Command::Reorder(args) => args.run(&workspace, app, output),
-            Command::Move(args) => {
-                args.run(&workspace, app, &actor, self.branch.as_deref(), output)
-            }
-            Command::Rm(args) => change::remove(&workspace, app, &actor, &args.id, output),
-            Command::Restore(args) => args.run(&workspace, app, &actor, output),
-            Command::Undo => history::undo(&workspace, app, &actor, output),
-            Command::Log(args) => args.run(&workspace, app, output),
+            Command::Edit(args) => args.run(workspace, app, output),
+            Command::Reorder(args) => args.run(workspace, app, output),
+            Command::Move(args) => args.run(workspace, app, actor, self.branch.as_deref(), output),
+            Command::Rm(args) => change::remove(workspace, app, actor, &args.id, output),
+            Command::Restore(args) => args.run(workspace, app, actor, output),
+            Command::Undo => history::undo(workspace, app, actor, output),
+            Command::Log(args) => args.run(workspace, app, output),
             Command::Pass(args) => {
-                args.run(DeedKind::Pass, &workspace, app, self.actor.as_ref(), output)
+                args.run(DeedKind::Pass, workspace, app, self.actor.as_ref(), output)
             }
             Command::Fail(args) => {
-                args.run(DeedKind::Fail, &workspace, app, self.actor.as_ref(), output)
+                args.run(DeedKind::Fail, workspace, app, self.actor.as_ref(), output)
             }
-            Command::Import(args) => args.run(&workspace, app, output),
+            Command::Import(args) => args.run(workspace, app, output),
         }
     }
 }
@@ -290,11 +304,19 @@ struct PlanOutside {
     path: PathBuf,
 }
 
-/// Returns a plan's path relative to the project, written one way only.
+/// Returns a plan's path relative to the project, written one way only. It is given from this folder, or
+/// from the project's.
 pub(super) fn plan_file(app: &App, given: &Path) -> Result<String, Failure> {
     let outside = || Failure::new(ErrorClass::Usage, PlanOutside { path: given.to_owned() });
     let root = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
-    let relative = given.strip_prefix(&root).unwrap_or(given);
+    let from_here = app.environment.current_dir().ok().map(|here| here.join(given));
+    // As every program does, a path is read from this folder; one that is not there may be the
+    // project's own name for it.
+    let is_there = |path: &PathBuf| path.starts_with(&root) && path.exists();
+    let is_above = given.components().any(|part| part == Component::ParentDir);
+    let from_here = from_here.filter(|path| is_there(path) || is_above);
+    let path = from_here.as_deref().unwrap_or(given);
+    let relative = path.strip_prefix(&root).unwrap_or(given);
     let mut names = Vec::new();
     for part in relative.components() {
         match part {

@@ -17,6 +17,7 @@ use crate::app::{App, Format, Verbosity};
 use crate::cli::brief::budget;
 use crate::cli::elsewhere;
 use crate::cli::hook::who;
+use crate::cli::say::note_stranger;
 use crate::clock::now;
 use crate::config::wake::{Settings, settings};
 use crate::exit::Exit;
@@ -85,7 +86,12 @@ impl Args {
         let message = self.message.clone().zip(self.from.clone());
         let message = message.map(|(content, from)| NewMessage { from, content });
         let agent = match &self.agent {
-            Some(agent) => agent.clone(),
+            Some(agent) => {
+                if *agent != settings.orchestrator {
+                    note_stranger(&workspace, &workspace.scope, agent, output)?;
+                }
+                agent.clone()
+            }
             None => present_agent(app, &workspace, &settings)?,
         };
         let profile = self.profile.unwrap_or_else(|| profile_of(&agent, &settings));
@@ -125,7 +131,7 @@ fn present_agent(
     let address = who(app, workspace, settings, session)?;
     address.map(|address| address.agent).ok_or_else(|| {
         Failure::new(ErrorClass::Refused, NoAgentSet)
-            .hint("name one, as in `convoke wake me`")
+            .hint("name one, as in `convoke wake june`, who leads by default")
             .hint("`convoke hooks install CLIENT --as NAME` sets one for this project")
     })
 }

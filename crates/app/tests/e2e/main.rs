@@ -59,6 +59,7 @@ mod manifest_people;
 mod manifest_run;
 mod mermaid;
 mod messages;
+mod newcomer;
 mod panel;
 mod pin;
 mod plumbing;

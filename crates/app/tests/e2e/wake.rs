@@ -112,7 +112,7 @@ fn an_agent_wakes_with_its_own_task() {
     assert!(outcome.stdout.starts_with("\n## Your Current Skill\n# SDD\n"), "{outcome}");
     assert!(outcome.stdout.ends_with("\n\n## New Message\n@june: \"Go on\"\n"), "{outcome}");
     let idle = project.run(&["wake", "stranger"]);
-    assert!(idle.stdout.contains("## Your Current Task\n(none)\n"), "{idle}");
+    assert!(idle.stdout.contains("## Your Current Task\nNo task is assigned to you. "), "{idle}");
     assert!(idle.stdout.contains("(skill not found: superpowers:test-driven-development)"));
     assert_snapshot!(project.run(&["wake", "stranger", "--explain"]), @"
     exit: 0

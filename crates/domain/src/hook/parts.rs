@@ -2,8 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-/// The room that both marks of a part need, whatever its numbers.
-const MARKS: usize = 120;
+use crate::pin;
+
+/// The room that both marks of a part and the line about its order need, whatever its numbers.
+const MARKS: usize = 280;
 
 /// What a part may lose because no character is cut in two.
 const CHARACTER: usize = 3;
@@ -36,10 +38,20 @@ pub fn split(
         rest = &rest[piece.len()..];
     }
     let total = pieces.len();
+    let first = if text.starts_with(pin::BEGIN) {
+        "the user's rules, which come first"
+    } else {
+        "the beginning"
+    };
     let marked = pieces.iter().zip(1..).map(|(piece, number)| {
         let end = if piece.ends_with('\n') { "" } else { "\n" };
+        let order = if total == 1 {
+            String::new()
+        } else {
+            format!("(Clients hand the {total} parts over in any order; part 1 has {first}.)\n")
+        };
         format!(
-            "[convoke wake-up {number}/{total} {nonce}]\n{piece}{end}[end of convoke wake-up {number}/{total} {nonce}]\n"
+            "[convoke wake-up {number}/{total} {nonce}]\n{order}{piece}{end}[end of convoke wake-up {number}/{total} {nonce}]\n"
         )
     });
     (marked.collect(), rest.len())
@@ -71,6 +83,8 @@ mod tests {
     /// Takes the marks off again.
     fn unmarked(part: &str) -> &str {
         let (_, body) = part.split_once('\n').unwrap();
+        let body =
+            if body.starts_with("(Clients hand") { body.split_once('\n').unwrap().1 } else { body };
         &body[..body.rfind("[end of convoke").unwrap()]
     }
 
@@ -80,12 +94,24 @@ mod tests {
         assert_eq!(
             made,
             [
-                "[convoke wake-up 1/2 ab12]\none\n[end of convoke wake-up 1/2 ab12]\n",
-                "[convoke wake-up 2/2 ab12]\ntwo\n[end of convoke wake-up 2/2 ab12]\n",
+                "[convoke wake-up 1/2 ab12]\n(Clients hand the 2 parts over in any order; part 1 has the beginning.)\none\n[end of convoke wake-up 1/2 ab12]\n",
+                "[convoke wake-up 2/2 ab12]\n(Clients hand the 2 parts over in any order; part 1 has the beginning.)\ntwo\n[end of convoke wake-up 2/2 ab12]\n",
             ]
         );
         assert_eq!(left, 0);
         assert_eq!(split("", parts(2), 500, "x"), (vec![], 0));
+    }
+
+    // Clients run hook entries in parallel, so a model may read the last part first.
+    #[test]
+    fn every_part_says_where_the_rules_are() {
+        let text = format!("{}\n- [rule 1] Never\n{}", pin::BEGIN, "line\n".repeat(200));
+        let (made, _) = split(&text, parts(9), MARKS + 300, "ab12");
+        assert!(made.len() > 2, "{}", made.len());
+        let says = "in any order; part 1 has the user's rules, which come first.)\n";
+        assert!(made.iter().all(|part| part.contains(says)), "{made:?}");
+        let (made, _) = split("short\n", parts(9), 1000, "ab12");
+        assert!(!made[0].contains("order"), "{made:?}");
     }
 
     #[test]

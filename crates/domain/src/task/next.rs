@@ -1,21 +1,48 @@
 //! What to begin next.
 
-use super::tree::{TaskNode, by_priority};
+use super::tree::{TaskNode, current_path_of, in_turn};
 use super::{TaskState, TaskStatus};
 use crate::scope::AgentName;
 
+/// Who asks for a task to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beginner<'a> {
+    /// A person, or the agent that leads the others: they may begin what any agent holds.
+    Leader,
+    /// An agent that is offered its own tasks first, then those that no agent holds.
+    Agent(&'a AgentName),
+}
+
 /// Returns the task to begin next: the first of the highest priority that is not begun, waits for no
-/// other, has no open parts, and is held by `reader` or by no agent. A person may begin what any agent
-/// holds.
-pub fn next_to_begin<'a>(nodes: &'a [TaskNode], reader: &AgentName) -> Option<&'a TaskNode> {
-    by_priority(nodes).filter(|node| node.is_ready()).find_map(|node| {
+/// other, and has no open parts. Parts of what is begun come first. A wake-up, `task next` and
+/// `task start` all choose by this rule.
+pub fn next_to_begin<'a>(nodes: &'a [TaskNode], beginner: Beginner<'_>) -> Option<&'a TaskNode> {
+    let Beginner::Agent(agent) = beginner else {
+        return first_pending(nodes, &|_| true);
+    };
+    let own = current_path_of(nodes, agent);
+    let own =
+        own.last().copied().filter(|leaf| leaf.state == TaskState::Stored(TaskStatus::Pending));
+    own.or_else(|| first_pending(nodes, &|holder| holder.is_none_or(|holder| holder == agent)))
+}
+
+fn first_pending<'a>(
+    nodes: &'a [TaskNode],
+    may_begin: &dyn Fn(Option<&AgentName>) -> bool,
+) -> Option<&'a TaskNode> {
+    in_turn(nodes).filter(|node| node.is_ready()).find_map(|node| {
         if node.children.iter().any(|part| !part.is_closed()) {
-            return next_to_begin(&node.children, reader);
+            return first_pending(&node.children, may_begin);
         }
-        let holder = node.task.agent.as_ref();
-        let may_begin = reader.is_human() || holder.is_none_or(|holder| holder == reader);
-        (may_begin && node.state == TaskState::Stored(TaskStatus::Pending)).then_some(node)
+        let is_pending = node.state == TaskState::Stored(TaskStatus::Pending);
+        (is_pending && may_begin(node.task.agent.as_ref())).then_some(node)
     })
+}
+
+/// Splits the roots into those of the plan that is being worked on and all others: tasks of the active
+/// plan come first, as in a wake-up.
+pub fn of_plan_first(roots: Vec<TaskNode>, plan: Option<&str>) -> (Vec<TaskNode>, Vec<TaskNode>) {
+    roots.into_iter().partition(|root| root.task.plan_file.as_deref() == plan)
 }
 
 /// Why no task can be begun: how many tasks without open parts are in each state.
@@ -85,6 +112,14 @@ mod tests {
             ("human", "1 - 1 max pending a\n2 - 2 june pending b", Some("1")),
             ("june", "1 - 1 max pending a", None),
             ("human", "1 - 1 - completed a", None),
+            // An agent goes on with what it holds before it takes what no agent holds.
+            ("june", "1 - 1 - pending a\n2 - 2 june pending b", Some("2")),
+            ("june", "1 - 1 - pending a\n2 - 2 june in_progress b", Some("1")),
+            (
+                "human",
+                "1 - 1 - pending a\n1a 1 1 - in_progress x\n1b 1 2 - pending y\n2 - 2 - pending !b",
+                Some("1b"),
+            ),
         ] {
             let mut tasks = tasks(lines);
             for task in &mut tasks {
@@ -95,7 +130,9 @@ mod tests {
                 }
             }
             let roots = trees(tasks, |task| TaskState::among(&[], task));
-            let next = next_to_begin(&roots, &AgentName::known(reader));
+            let name = AgentName::known(reader);
+            let beginner = if name.is_human() { Beginner::Leader } else { Beginner::Agent(&name) };
+            let next = next_to_begin(&roots, beginner);
             assert_eq!(next.map(|node| node.task.id.as_str()), expected, "{reader}: {lines}");
         }
     }

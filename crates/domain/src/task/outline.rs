@@ -1,6 +1,6 @@
 //! The task list as an agent reads it, where it stands, and what comes next.
 
-use super::tree::TaskNode;
+use super::tree::{TaskNode, in_turn};
 use super::{TaskState, TaskStatus};
 
 /// Marks the line of the task being worked on.
@@ -315,9 +315,13 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// Returns what comes after a task among its siblings, by the rule of [`in_turn`]; what waits comes
+/// last.
 fn open_after<'a>(siblings: &'a [TaskNode], node: &TaskNode) -> Option<&'a TaskNode> {
-    let later = siblings.iter().skip_while(|sibling| !std::ptr::eq(*sibling, node)).skip(1);
-    later.into_iter().find(|sibling| !sibling.is_closed())
+    let is_other = |sibling: &&TaskNode| !std::ptr::eq(*sibling, node) && !sibling.is_closed();
+    let (ready, waiting): (Vec<_>, Vec<_>) =
+        in_turn(siblings).filter(is_other).partition(|sibling| sibling.is_ready());
+    ready.into_iter().chain(waiting).next()
 }
 
 fn add_parts(children: &[TaskNode], depth: usize, lines: &mut Vec<String>) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::id::TaskId;
-use super::{DEEPEST, Task, TaskState};
+use super::{DEEPEST, Task, TaskState, TaskStatus};
 use crate::scope::AgentName;
 
 /// A task with its children, siblings in order.
@@ -92,6 +92,12 @@ impl TaskNode {
         self.state.is_closed()
     }
 
+    /// Tells whether it is open, and it or something open below it is in progress.
+    pub fn is_begun(&self) -> bool {
+        let own = self.task.status == TaskStatus::InProgress;
+        !self.is_closed() && (own || self.children.iter().any(Self::is_begun))
+    }
+
     /// Tells whether it is open and waits for no other task.
     pub fn is_ready(&self) -> bool {
         !self.is_closed() && self.state != TaskState::Waiting
@@ -99,8 +105,9 @@ impl TaskNode {
 }
 
 /// Returns the way from a root to the task that is being worked on: always the first open one of the
-/// highest priority that waits for no other, down to one without open parts. Where every open task
-/// waits, the first of them is on the way. Empty if everything is closed.
+/// highest priority that waits for no other, down to one without open parts. Work that is begun comes
+/// before work of a higher priority that is not. Where every open task waits, the first of them is on
+/// the way. Empty if everything is closed.
 pub fn current_path(nodes: &[TaskNode]) -> Vec<&TaskNode> {
     let ready = ready_path(nodes);
     if ready.is_empty() { first_open_path(nodes) } else { ready }
@@ -119,7 +126,7 @@ fn first_open_path(nodes: &[TaskNode]) -> Vec<&TaskNode> {
 
 /// Returns the way to the first task that can be worked on; empty if every open task waits.
 fn ready_path(nodes: &[TaskNode]) -> Vec<&TaskNode> {
-    for node in by_priority(nodes).filter(|node| node.is_ready()) {
+    for node in in_turn(nodes).filter(|node| node.is_ready()) {
         let below = ready_path(&node.children);
         // If all its open parts wait, so does the task.
         if !below.is_empty() || node.children.iter().all(TaskNode::is_closed) {
@@ -129,17 +136,18 @@ fn ready_path(nodes: &[TaskNode]) -> Vec<&TaskNode> {
     Vec::new()
 }
 
-/// Returns siblings in the order in which they are to be done.
-pub(super) fn by_priority(nodes: &[TaskNode]) -> impl Iterator<Item = &TaskNode> {
+/// Returns siblings in the order in which they are to be done. A raised priority, or an earlier task
+/// that is not begun, must not hide what is being worked on.
+pub(super) fn in_turn(nodes: &[TaskNode]) -> impl Iterator<Item = &TaskNode> {
     let mut ordered: Vec<_> = nodes.iter().collect();
-    ordered.sort_by_key(|node| node.task.priority);
+    ordered.sort_by_key(|node| (!node.is_begun(), node.task.priority));
     ordered.into_iter()
 }
 
 /// Returns the way to what `agent` is working on: the same, below the first open task it holds.
 pub fn current_path_of<'a>(nodes: &'a [TaskNode], agent: &AgentName) -> Vec<&'a TaskNode> {
     let (ready, waiting): (Vec<_>, Vec<_>) =
-        by_priority(nodes).filter(|node| !node.is_closed()).partition(|node| node.is_ready());
+        in_turn(nodes).filter(|node| !node.is_closed()).partition(|node| node.is_ready());
     for node in ready.into_iter().chain(waiting) {
         let below = if node.task.agent.as_ref() == Some(agent) {
             current_path(&node.children)
@@ -245,6 +253,10 @@ mod tests {
             ("1 - 1 - in_progress >begun although it waits\n2 - 2 - pending b", "1"),
             ("1 - 1 - pending >a\n2 - 2 - pending >b", "1"),
             ("1 - 1 - completed !a\n2 - 2 - pending b", "2"),
+            // W-5: a raised priority does not hide what is being worked on.
+            ("1 - 1 - pending a\n1a 1 1 - in_progress x\n2 - 2 - pending !b", "1/1a"),
+            ("1 - 1 - pending !a\n2 - 2 - in_progress b", "2"),
+            ("1 - 1 - pending a\n2 - 2 - in_progress b", "2"),
         ] {
             assert_eq!(path(lines), expected, "{lines}");
         }

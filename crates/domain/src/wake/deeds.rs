@@ -8,6 +8,7 @@ use crate::scope::AgentName;
 use crate::task::deed::{
     DeedKind, DeedRole, TaskDeed, TaskVerdict, has_only_closed_parts, state_words,
 };
+use crate::task::next::{Beginner, next_to_begin};
 use crate::task::outline::{Letters, Outline, clipped};
 use crate::task::tree::TaskNode;
 use crate::task::{TaskState, TaskStatus};
@@ -194,7 +195,7 @@ fn steps(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &TaskNode) -> Vec<S
     let work = match &found {
         TaskVerdict::Passed(_) if is_started => {
             vec![
-                format!("Mark {} complete: `convoke task done {}`", title(leaf), leaf.task.id),
+                format!("Mark {} complete: {}", title(leaf), done(leaf)),
                 capitalised(&next(outline)),
             ]
         }
@@ -242,7 +243,7 @@ fn action(outline: &Outline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> String
             format!("Resolve the {} state of {name}", leaf.state.words())
         }
         (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Passed(_)) => {
-            format!("Mark {name} complete, then {}", next(outline))
+            format!("Mark {name} complete ({}), then {}", done(leaf), next(outline))
         }
         (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Failed(roles)) => {
             format!("Have what {} found in {name} fixed, then ask for another look", list(roles))
@@ -257,29 +258,60 @@ fn action(outline: &Outline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> String
             )
         }
         _ if has_only_closed_parts(leaf) => {
-            let id = &leaf.task.id;
-            format!("Close {name} with `convoke task done {id}`, or have it reviewed first")
+            format!("Close {name} with {}, or have it reviewed first", done(leaf))
         }
         (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Unjudged) => {
-            format!("Check whether {name} is done, then {}", next(outline))
+            format!("Check whether {name} is done ({}), then {}", done(leaf), next(outline))
         }
         (TaskState::Waiting, _) => {
             let before: Vec<_> = leaf.task.waits_for.iter().map(ToString::to_string).collect();
             format!("Finish {} first, because {name} waits for it", before.join(", "))
         }
-        (TaskState::Stored(_) | TaskState::Cancelled, _) => format!("Start {name}"),
+        (TaskState::Stored(_) | TaskState::Cancelled, _) => {
+            format!("Start {name}: {}", start(leaf))
+        }
+    }
+}
+
+/// Returns the command that begins a task.
+fn start(node: &TaskNode) -> String {
+    format!("`convoke task start {}`", node.task.id)
+}
+
+/// Returns the command that completes a task.
+fn done(node: &TaskNode) -> String {
+    format!("`convoke task done {}`", node.task.id)
+}
+
+/// Returns how to go on with a task: the command begins what is not begun.
+fn proceed(node: &TaskNode) -> String {
+    match node.state {
+        TaskState::Stored(TaskStatus::Pending) => {
+            format!("proceed to {}: {}", title(node), start(node))
+        }
+        TaskState::Stored(_)
+        | TaskState::Blocked
+        | TaskState::Failed
+        | TaskState::Waiting
+        | TaskState::Cancelled => {
+            format!("proceed to {} (`convoke task show {}`)", title(node), node.task.id)
+        }
     }
 }
 
 /// Says what comes after the current task.
 fn next(outline: &Outline<'_>) -> String {
     match (outline.next_part(), outline.next_top_task()) {
-        (Some(part), _) => format!("proceed to {}", title(part)),
+        (Some(part), _) => proceed(part),
         (None, _) if outline.current().is_some_and(|top| is_part(outline, top)) => {
-            let top = outline.current().map(title).unwrap_or_default();
+            let top = outline.current().map_or(String::new(), |top| {
+                format!("{} (`convoke task done {}`)", title(top), top.task.id)
+            });
             format!("close or review {top}, whose last open part it is")
         }
-        (None, Some(top)) => format!("proceed to {}", title(top)),
+        (None, Some(top)) => {
+            proceed(next_to_begin(std::slice::from_ref(top), Beginner::Leader).unwrap_or(top))
+        }
         (None, None) => "finish the branch".to_owned(),
     }
 }

@@ -3,11 +3,10 @@
 use super::fit::{PlanForm, Shape, TaskForm};
 use super::next_step;
 use super::{PlanText, SectionOrder, WakeFacts, WakeFit, WakeProfile};
-use crate::message::{ActivityLine, quote};
+use crate::message::ActivityLine;
 use crate::pin;
-use crate::plan;
+use crate::plan::{ParsedPlan, TaskSection};
 use crate::scope::AgentName;
-use crate::task::outline::Outline;
 use crate::text::{CharOffset, Text};
 
 const NONE: &str = "(none)";
@@ -42,7 +41,8 @@ pub(super) fn unread_line(count: usize, reader: &AgentName) -> String {
 
 fn agent(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let skill = skill(facts, shape);
-    let tasks = tasks(facts, shape).unwrap_or_else(|| NONE.to_owned());
+    let tasks = tasks(facts, shape).or_else(|| facts.no_task.clone());
+    let tasks = tasks.unwrap_or_else(|| NONE.to_owned());
     let recent = activity(facts, shape).unwrap_or_else(|| NONE.to_owned());
     let new = message(facts, shape);
     let skill = format!("## Your Current Skill\n{skill}");
@@ -64,7 +64,8 @@ fn orchestrator(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let name = Some(format!("You are @{}, the orchestrator for this project.", facts.reader));
     let skill = Some(format!("## Current Skill\n{head}{}", skill(facts, shape)));
     let plan = plan_section(facts, shape);
-    let tasks = tasks(facts, shape).map(|list| format!("## Current Tasks\n{list}{}", place(facts)));
+    let listed = tasks(facts, shape).or_else(|| facts.no_task.clone());
+    let tasks = listed.map(|lines| format!("## Current Tasks\n{lines}{}", place(facts)));
     let activity = activity(facts, shape).map(|lines| format!("## Recent Activity\n{lines}"));
     let new = Some(format!("## New Message\n{}", message(facts, shape)));
     let next = Some(format!("## Your Next Action\n{}", next_step::render(facts)));
@@ -92,15 +93,13 @@ fn plan_section(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     let excerpt = match plan {
         PlanText::Missing { file } => format!("(plan file not found: {file})"),
         PlanText::Found { plan, .. } => {
-            let label = facts.outline.as_ref().and_then(Outline::label).unwrap_or_default();
-            let number = plan::number(label).unwrap_or_default();
+            let section = facts.plan_task.as_deref().and_then(|title| plan.section_of(title));
             let mark = match facts.fit {
-                WakeFit::Kept => left_out(plan, number, shape.plan, file),
+                WakeFit::Kept => left_out(plan, section, shape.plan, file),
                 WakeFit::Seed => None,
             };
-            let parts = [Some(excerpt(plan, number, shape.plan)), mark];
-            let parts: Vec<_> =
-                parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+            let parts = [Some(excerpt(plan, section, shape.plan)), mark];
+            let parts: Vec<_> = parts.into_iter().flatten().filter(|it| !it.is_empty()).collect();
             parts.join("\n\n")
         }
     };
@@ -108,9 +107,8 @@ fn plan_section(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     Some(format!("## Active Plan\n**File:** {file}{body}"))
 }
 
-fn excerpt(plan: &plan::ParsedPlan<'_>, number: &str, form: PlanForm) -> String {
-    let task = plan.task(number);
-    match (form, task) {
+fn excerpt(plan: &ParsedPlan<'_>, section: Option<TaskSection<'_>>, form: PlanForm) -> String {
+    match (form, section) {
         (PlanForm::Full, Some(task)) if plan.opening.is_empty() => task.text.to_owned(),
         (PlanForm::Full, Some(task)) => format!("{}\n\n{}", plan.opening, task.text),
         (PlanForm::Full, None) => plan.opening.to_owned(),
@@ -122,13 +120,13 @@ fn excerpt(plan: &plan::ParsedPlan<'_>, number: &str, form: PlanForm) -> String 
 
 /// Says what a shortened plan lacks, and where that is.
 fn left_out(
-    plan: &plan::ParsedPlan<'_>,
-    number: &str,
+    plan: &ParsedPlan<'_>,
+    section: Option<TaskSection<'_>>,
     form: PlanForm,
     file: &str,
 ) -> Option<String> {
     let opening = (form != PlanForm::Full && !plan.opening.is_empty()).then_some("the opening");
-    let task = plan.task(number).filter(|_| form == PlanForm::HeadingAndFiles);
+    let task = section.filter(|_| form == PlanForm::HeadingAndFiles);
     let steps = task.filter(|task| task.heading_and_files().len() < task.text.len());
     let steps = steps.map(|_| "the steps of this task");
     let missing: Vec<_> = [opening, steps].into_iter().flatten().collect();
@@ -196,9 +194,9 @@ fn message(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     match cut_message(&message.content, most, &facts.reader) {
         Some(cut) => {
             let announced = usize::from(facts.message_id.is_some());
-            with_count(quote(&message.from, &cut), announced, facts, shape)
+            with_count(facts.fit.quote(&message.from, &cut), announced, facts, shape)
         }
-        None => with_count(quote(&message.from, &message.content), 0, facts, shape),
+        None => with_count(facts.fit.quote(&message.from, &message.content), 0, facts, shape),
     }
 }
 

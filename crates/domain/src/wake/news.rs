@@ -4,7 +4,6 @@ use super::fit::minimal::Minimal;
 use super::fit::{SHORT_MESSAGE, ShorteningStep, WakeLimits, WakeUp};
 use super::layout::{cut_message, unread_line};
 use super::{NewMessage, WakeFit};
-use crate::message::quote;
 use crate::pin::{Pin, before_prompt};
 use crate::scope::AgentName;
 use crate::token::Tokenizer;
@@ -104,10 +103,10 @@ impl News<'_> {
         for Unread { id, message } in messages {
             let cut = chars.and_then(|most| cut_message(&message.content, most, self.reader));
             if let Some(cut) = cut {
-                lines.push(quote(&message.from, &cut));
+                lines.push(self.fit.quote(&message.from, &cut));
                 announced += usize::from(id.is_some());
             } else {
-                lines.push(quote(&message.from, &message.content));
+                lines.push(self.fit.quote(&message.from, &message.content));
                 read.extend(id);
             }
         }

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use convoke_domain::message::{ActivityLine, Message, activity};
-use convoke_domain::wake::NewMessage;
+use convoke_domain::task::outline::clipped;
 use convoke_domain::wake::news::Unread;
+use convoke_domain::wake::{NewMessage, WakeFit};
 use convoke_store::error::StoreError;
 use convoke_store::message::Addressed;
 
+use super::work::LONG_TITLE;
 use super::{Call, Sources};
 
 /// The most messages and the most deeds that are shown as recent.
@@ -55,7 +57,13 @@ impl Messages {
         // What is unread goes before what the agent may have heard.
         let newest_first = addressed.into_iter().rev().chain(others);
         let shown: Vec<_> = newest_first.take(RECENT).collect();
-        let events = store.recent_events(scope, RECENT)?;
+        let mut events = store.recent_events(scope, RECENT)?;
+        if sources.fit == WakeFit::Kept {
+            // A deed repeats a title, which is cut in the task list, too.
+            for event in &mut events {
+                event.verb_phrase = clipped(&event.verb_phrase, LONG_TITLE);
+            }
+        }
         let mut activity = activity(&shown, &events, agent, sources.clock);
         for line in &mut activity {
             line.message = line.message.filter(|id| waiting.contains(id));

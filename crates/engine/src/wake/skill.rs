@@ -77,8 +77,9 @@ pub(super) fn settle(sources: &Sources<'_>, need: &Need<'_>) -> Result<Settled, 
 /// Returns the skills that the current task's section names, then those of the plan's opening.
 fn named_by_plan(plan: &PlanText<'_>, tasks: &[&Task]) -> Vec<SkillId> {
     let PlanText::Found { plan, .. } = plan else { return Vec::new() };
-    let number = tasks.iter().rev().find_map(|task| number(&task.content));
-    let section = number.and_then(|number| plan.task(number)).map(|section| section.text);
+    let numbered = tasks.iter().rev().find(|task| number(&task.content).is_some());
+    let section = numbered.and_then(|task| plan.section_of(&task.content));
+    let section = section.map(|section| section.text);
     let texts = section.into_iter().chain([plan.opening]);
     texts.flat_map(named_in).collect()
 }

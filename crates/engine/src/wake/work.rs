@@ -1,6 +1,9 @@
 //! The tasks of the plan that an agent works on, as far as it needs them.
 
+use std::collections::BTreeMap;
+
 use convoke_domain::agent::Agent;
+use convoke_domain::task::id::TaskId;
 use convoke_domain::task::outline::{Outline, TaskCounts};
 use convoke_domain::task::tree::{TaskNode, current_path, current_path_of, trees};
 use convoke_domain::task::{Task, TaskState};
@@ -16,7 +19,7 @@ use super::{Call, Sources};
 const MOST_TASKS: usize = 500;
 
 /// How many characters of a title are shown, and where there is little room.
-const LONG_TITLE: usize = 400;
+pub(super) const LONG_TITLE: usize = 400;
 const SHORT_TITLE: usize = 60;
 
 /// The tasks of the active plan.
@@ -26,6 +29,8 @@ pub(super) struct Work {
     pub(super) short_roots: Vec<TaskNode>,
     /// How many tasks of the plan are in neither.
     elsewhere: TaskCounts,
+    /// The titles as they are stored.
+    titles: BTreeMap<TaskId, String>,
     pub(super) plan_file: Option<String>,
 }
 
@@ -56,7 +61,13 @@ impl Work {
             trees(clipped, |task| TaskState::among(agents, task))
         };
         let (roots, short_roots) = (grown(LONG_TITLE), grown(SHORT_TITLE));
-        Ok(Self { roots, short_roots, elsewhere, plan_file })
+        let titles = tasks.into_iter().map(|task| (task.id, task.content)).collect();
+        Ok(Self { roots, short_roots, elsewhere, titles, plan_file })
+    }
+
+    /// Returns the whole title of the line that is marked as current.
+    pub(super) fn marked_title(&self, outline: Option<&Outline<'_>>) -> Option<String> {
+        self.titles.get(&outline?.current()?.task.id).cloned()
     }
 
     pub(super) fn outline<'a>(

@@ -1,5 +1,6 @@
 //! Tasks in SQLite.
 
+mod adopt;
 pub(super) mod dependency;
 mod step;
 mod surroundings;
@@ -8,7 +9,7 @@ pub(super) mod tree;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-use convoke_domain::plan::number;
+use convoke_domain::plan::renamed_from;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
@@ -17,6 +18,7 @@ use convoke_domain::task::{Task, TaskStatus};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
+use self::adopt::adopt;
 use self::dependency::{joined, open_among, parse_ids, refuse_missing, refuse_waiting_circle};
 use self::surroundings::PlanRows;
 use self::tree::{BELOW, close_below, height, refuse_circle, refuse_depth, take_over_plan};
@@ -59,10 +61,8 @@ impl TaskStore for SqliteStore {
         let step = self.begin_step(scope, now).map_err(&failed)?;
         let known = tasks_of_plan(&step.transaction, scope, Some(plan))?;
         let is_new = |title: &str| {
-            let number = number(title);
-            !known.iter().any(|task| {
-                task.content == title || number.is_some() && number == task_number(task)
-            })
+            let is_here = known.iter().any(|task| task.content == title);
+            !is_here && renamed_from(title, titles, &known).is_none()
         };
         let ids = titles.iter().filter(|title| is_new(title)).map(|content| {
             let task = NewTask { plan_file: Some(plan), ..NewTask::titled(content) };
@@ -175,13 +175,26 @@ impl TaskStore for SqliteStore {
             let values = params![value, Time(now), scope.project, scope.branch, id.as_str()];
             transaction.execute(&sql, values).map(drop).map_err(&failed)
         };
+        let set_status = |status: TaskStatus| {
+            if task.status == status {
+                return Ok(());
+            }
+            set("status", &status.name())?;
+            set("completed_at", &status.is_closed().then_some(Time(now)))?;
+            if status.is_closed() {
+                return Ok(());
+            }
+            supersede_verdicts(transaction, scope, id, now).map_err(&failed)
+        };
         match change {
-            Change::Status(status) => {
-                set("status", &status.name())?;
-                set("completed_at", &status.is_closed().then_some(Time(now)))?;
-                if !status.is_closed() && task.status != *status {
-                    supersede_verdicts(transaction, scope, id, now).map_err(&failed)?;
+            Change::Start(agent) => {
+                set_status(TaskStatus::InProgress)?;
+                if task.agent.is_none() && !agent.is_human() {
+                    set("assigned_agent", &agent.as_str())?;
                 }
+            }
+            Change::Status(status) => {
+                set_status(*status)?;
                 if status.is_closed() {
                     closed = close_below(transaction, scope, id, now).map_err(&failed)?;
                     release_pins(transaction, scope, task.plan_file.as_deref(), now)
@@ -273,33 +286,6 @@ fn insert(
     ];
     connection.execute(sql, values).map_err(failed)?;
     Ok(id)
-}
-
-/// Takes a task over as it is, unless its id is taken.
-fn adopt(connection: &Connection, scope: &Scope, task: &Task) -> rusqlite::Result<bool> {
-    let sql = "INSERT OR IGNORE INTO tasks (project, branch, id, parent_id, plan_file, content, \
-               sort_index, assigned_agent, status, notes, created_at, updated_at, completed_at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-    let values = params![
-        scope.project,
-        scope.branch,
-        task.id.as_str(),
-        task.parent.as_ref().map(TaskId::as_str),
-        task.plan_file,
-        task.content,
-        task.order,
-        task.agent.as_ref().map(AgentName::as_str),
-        task.status.name(),
-        task.notes,
-        Time(task.created_at),
-        Time(task.updated_at),
-        task.completed_at.map(Time),
-    ];
-    connection.execute(sql, values).map(|rows| rows > 0)
-}
-
-fn task_number(task: &Task) -> Option<&str> {
-    number(&task.content)
 }
 
 pub(super) fn no_task(id: &TaskId) -> StoreError {

@@ -36,7 +36,10 @@ pub(super) fn hooks(app: &App) -> Vec<Check> {
         installed.push(Client::Claude);
     }
     if checks.is_empty() {
-        checks.push(Check::ok("hooks", "none are installed; `convoke hooks install` does it"));
+        checks.push(Check::ok(
+            "hooks",
+            "none are installed; run `convoke hooks install CLIENT`, such as `claude`",
+        ));
     }
     checks.extend(installed.first().and_then(|client| wake_ups(*client, app)));
     checks

@@ -168,14 +168,13 @@ pub(in crate::cli) fn obstacle(
         message: None,
     };
     let assembled = wake(app, workspace, &settings, &call, settings.budget)?;
-    let is_empty =
-        assembled.task.is_none() && assembled.message_id.is_none() && assembled.pins.is_empty();
-    Ok(is_empty.then(|| {
-        let branch = &workspace.scope.branch;
-        let why =
-            format!("@{agent} has no open task and no unread message on the branch `{branch}`");
-        Obstacle::new(why, "run `convoke task import PLAN.md` or `convoke task add TITLE`")
-    }))
+    if !assembled.is_empty() {
+        return Ok(None);
+    }
+    let branch = &workspace.scope.branch;
+    let why = format!("@{agent} has no open task and no unread message on the branch `{branch}`");
+    let fix = "run `convoke task import PLAN.md` or `convoke task add TITLE`";
+    Ok(Some(Obstacle::new(why, fix)))
 }
 
 /// Tells whether a program can be called.

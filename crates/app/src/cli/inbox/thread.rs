@@ -27,7 +27,8 @@ pub(super) fn print(
             let clock = wake::settings(app)?.clock;
             for (depth, message) in nested(messages) {
                 let indent = "  ".repeat(depth.min(DEEPEST));
-                output.data(&format!("{indent}{}\n", line(message, reader, clock)))?;
+                let text = line(message, reader, clock).replace('\n', &format!("\n{indent}"));
+                output.data(&format!("{indent}{text}\n"))?;
             }
         }
     }

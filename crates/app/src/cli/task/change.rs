@@ -2,7 +2,7 @@
 
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::{Task, TaskStatus};
+use convoke_domain::task::{Task, TaskState, TaskStatus};
 use convoke_store::task::Change;
 
 use super::list::line;
@@ -24,12 +24,18 @@ pub(super) fn apply(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let Workspace { store, scope } = workspace;
+    let before = store.task(scope, id).map_err(refused)?.map(|task| task.status);
     let closed = store.change_task(scope, id, change, now()).map_err(refused)?;
     if closed > 0 {
         output.say(&format!("note: {closed} open parts were left out with it"));
     }
     let task = store.task(scope, id).map_err(refused)?;
-    if let (Some(verb), Some(task)) = (verb(change), &task) {
+    let is_repeated = before.is_some() && before == task.as_ref().map(|task| task.status);
+    if let (Some(_), Some(status), true) = (verb(change), before, is_repeated) {
+        let state = TaskState::Stored(status).words();
+        output.say(&format!("note: {id} is {state} already"));
+    }
+    if let (Some(verb), Some(task), false) = (verb(change), &task, is_repeated) {
         let deed = format!("{verb} {}", task.content);
         store.record_event(scope, actor, &deed, now()).map_err(refused)?;
     }
@@ -42,7 +48,7 @@ pub(super) fn apply(
 /// Only what moves the work on is worth telling others.
 fn verb(change: &Change<'_>) -> Option<&'static str> {
     match change {
-        Change::Status(TaskStatus::InProgress) => Some("started"),
+        Change::Status(TaskStatus::InProgress) | Change::Start(_) => Some("started"),
         Change::Status(TaskStatus::Completed) => Some("completed"),
         Change::Status(TaskStatus::Skipped) => Some("skipped"),
         Change::Status(TaskStatus::Pending)

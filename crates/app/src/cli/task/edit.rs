@@ -85,6 +85,8 @@ struct PlaceArgs {
 
 #[derive(Debug, thiserror::Error)]
 enum EditError {
+    #[error("cannot put `{id}` beside itself")]
+    BesideItself { id: TaskId },
     #[error("cannot edit `{id}`: nothing is to be changed")]
     Nothing { id: TaskId },
     #[error("cannot start an editor: neither VISUAL nor EDITOR is set")]
@@ -213,6 +215,12 @@ impl ReorderArgs {
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
+        let beside = self.place.before.as_ref().or(self.place.after.as_ref());
+        if beside == Some(&self.task.id) {
+            let id = self.task.id.clone();
+            return Err(misused(EditError::BesideItself { id })
+                .hint("name another task: `convoke task tree` shows them"));
+        }
         let place = match &self.place {
             PlaceArgs { before: Some(sibling), .. } => SiblingPlace::Before(sibling),
             PlaceArgs { after: Some(sibling), .. } => SiblingPlace::After(sibling),

@@ -78,7 +78,15 @@ impl LogArgs {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let Workspace { store, scope } = workspace;
+        let most = self.limit.saturating_add(1);
+        let more = store.task_log(scope, self.id.as_ref(), most).map_err(refused)?;
         let changes = store.task_log(scope, self.id.as_ref(), self.limit).map_err(refused)?;
+        if more.len() > changes.len() {
+            output.say(&format!(
+                "note: listed the last {} changes; `--limit N` lists more",
+                changes.len()
+            ));
+        }
         match app.format {
             Format::Json => output.json(&changes.iter().map(report).collect::<Vec<_>>())?,
             Format::Text if changes.is_empty() => output.data("No changes.\n")?,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::design::walk::{Ending, Next};
 use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::manifest::ManifestArtifact;
-use convoke_domain::plan::ParsedPlan;
+use convoke_domain::plan::{ParsedPlan, one_line, renamed_from};
 use convoke_domain::run::RunId;
 use convoke_domain::scope::Scope;
 use convoke_domain::task::id::TaskId;
@@ -16,6 +16,7 @@ use convoke_domain::task::{Task, TaskStatus};
 use convoke_engine::file;
 use convoke_store::foreign::{ForeignTask, is_database, read_tasks};
 use convoke_store::task::NewTask;
+use convoke_store::task_history::RemovedTask;
 
 use super::{plan_file, print_ids};
 use crate::app::App;
@@ -29,12 +30,15 @@ use crate::workspace::{Workspace, refused};
 /// No plan a person writes is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
+/// So many headings that are no tasks are named.
+const NAMED: usize = 3;
+
 /// Convoke's folder in a project.
 const PLANS: &str = ".convoke";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The plan, relative to the project; or a database of june or otto
+    /// The plan, relative to this folder or to the project; or a database of june or otto
     #[arg(value_name = "FILE", required_unless_present = "run", conflicts_with = "run")]
     plan: Option<PathBuf>,
 
@@ -61,6 +65,8 @@ enum ImportError {
     Unreadable { path: PathBuf, reason: Unreadable },
     #[error("cannot import `{}`: it has no `Task N` headings", path.display())]
     NoTasks { path: PathBuf },
+    #[error("cannot import `{}`: two headings read `{title}`", path.display())]
+    Repeated { path: PathBuf, title: String },
     #[error("cannot import the plan of `{run}`: {why}")]
     NoPlan { run: RunId, why: &'static str },
     #[error("cannot leave the plan in `{}`", path.display())]
@@ -93,10 +99,17 @@ impl Args {
             return Err(Failure::new(ErrorClass::Refused, ImportError::NoTasks { path })
                 .hint("a task's heading reads `### Task 1: What is to be done`"));
         }
+        if let Some(title) = plan.repeated_title() {
+            let (path, title) = (app.project.join(plan_file), title.to_owned());
+            return Err(Failure::new(ErrorClass::Refused, ImportError::Repeated { path, title })
+                .hint("give each task's heading words of its own; nothing was imported"));
+        }
+        say_not_taken(&plan, output);
         let Workspace { store, scope } = workspace;
-        let one_line = |title: &str| title.replace(char::is_control, " ");
         let titles: Vec<_> = plan.tasks.iter().map(|section| one_line(section.title)).collect();
         let titles: Vec<_> = titles.iter().map(String::as_str).collect();
+        let known = store.tasks_of_plan(scope, Some(&plan_file)).map_err(refused)?;
+        say_changes(workspace, &plan_file, &titles, &known, output)?;
         let ids = store.import_tasks(scope, &plan_file, &titles, now()).map_err(refused)?;
         let skipped = plan.tasks.len() - ids.len();
         if skipped > 0 {
@@ -107,6 +120,50 @@ impl Args {
         }
         print_ids(&ids, app, output)
     }
+}
+
+/// Says which headings are no tasks although they may be meant as such.
+fn say_not_taken(plan: &ParsedPlan<'_>, output: &Output) {
+    let names: Vec<_> =
+        plan.not_taken.iter().take(NAMED).map(|title| format!("`{title}`")).collect();
+    let more = if plan.not_taken.len() > NAMED { ", …" } else { "" };
+    match plan.not_taken.len() {
+        0 => {}
+        count => output.say(&format!(
+            "note: not taken as tasks: {count} headings ({}{more}); a task's heading reads \
+             `### Task 1: What is to be done`",
+            names.join(", ")
+        )),
+    }
+}
+
+/// Says which tasks have another title than the plan now gives them, and which were removed before.
+fn say_changes(
+    workspace: &Workspace,
+    plan: &str,
+    titles: &[&str],
+    known: &[Task],
+    output: &Output,
+) -> Result<(), Failure> {
+    let Workspace { store, scope } = workspace;
+    let removed = store.removed_tasks(scope).map_err(refused)?;
+    for title in titles.iter().filter(|title| !known.iter().any(|task| task.content == **title)) {
+        if let Some(Task { id, content, .. }) = renamed_from(title, titles, known) {
+            output.say(&format!(
+                "note: {id} keeps its title `{content}`; the plan now says `{title}`: \
+                 `convoke task edit {id} --title …` changes it"
+            ));
+        } else if let Some(RemovedTask { task, .. }) = removed.iter().find(|removed| {
+            removed.task.plan_file.as_deref() == Some(plan) && removed.task.content == **title
+        }) {
+            let id = &task.id;
+            output.say(&format!(
+                "note: `{title}` was removed before and is added as a new task; to have the old \
+                 one instead, run `convoke task undo` and `convoke task restore {id}`"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Adds the parts of a reviewed task to every task of a plan that is not begun and has none.

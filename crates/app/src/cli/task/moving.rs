@@ -86,6 +86,11 @@ impl MoveArgs {
                     count => format!("{count} tasks"),
                 };
                 output.data(&format!("moved {count} from {from} to {}\n", scope.branch))?;
+                if ids.is_empty() {
+                    output.say(&format!(
+                        "note: branch {from} has no tasks; see `convoke task list --all-branches`"
+                    ));
+                }
                 for (old, new) in renamed {
                     output.say(&format!("note: `{old}` is taken there; the task is now `{new}`"));
                 }

@@ -1,14 +1,16 @@
 //! What to begin next, and beginning it.
 
 use convoke_domain::scope::AgentName;
+use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::next::{Obstacles, next_to_begin};
-use convoke_domain::task::{Task, TaskStatus};
-use convoke_store::task::Change;
+use convoke_domain::task::next::{Beginner, Obstacles, next_to_begin, of_plan_first};
+use convoke_domain::task::tree::TaskNode;
+use convoke_store::task::{ActivePlan, Change};
 
 use super::change::{self, print};
 use super::list::read;
 use crate::app::{App, Format};
+use crate::config::wake::settings;
 use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
@@ -27,10 +29,35 @@ pub(super) struct StartArgs {
 struct NothingToStart(String);
 
 /// Finds the task to begin next, or says why no task can begin.
-fn next(workspace: &Workspace, actor: &AgentName) -> Result<Result<Task, Obstacles>, Failure> {
-    let roots = read(workspace, &workspace.scope)?;
-    let found = next_to_begin(&roots, actor).map(|node| node.task.clone());
-    Ok(found.ok_or_else(|| Obstacles::among(&roots)))
+fn next(
+    workspace: &Workspace,
+    app: &App,
+    actor: &AgentName,
+) -> Result<Result<Task, Obstacles>, Failure> {
+    let leads = actor.is_human() || *actor == settings(app)?.orchestrator;
+    let (beginner, of) =
+        if leads { (Beginner::Leader, None) } else { (Beginner::Agent(actor), Some(actor)) };
+    let (active, mut others) = in_plan_order(workspace, of)?;
+    let found = next_to_begin(&active, beginner).or_else(|| next_to_begin(&others, beginner));
+    if let Some(node) = found {
+        return Ok(Ok(node.task.clone()));
+    }
+    others.extend(active);
+    Ok(Err(Obstacles::among(&others)))
+}
+
+/// Reads all tasks: those of the plan that is being worked on, and all others.
+pub(super) fn in_plan_order(
+    workspace: &Workspace,
+    agent: Option<&AgentName>,
+) -> Result<(Vec<TaskNode>, Vec<TaskNode>), Failure> {
+    let Workspace { store, scope } = workspace;
+    let roots = read(workspace, scope)?;
+    Ok(match store.active_plan(scope, agent).map_err(refused)? {
+        ActivePlan::Nothing => (Vec::new(), roots),
+        ActivePlan::WithoutFile => of_plan_first(roots, None),
+        ActivePlan::File(plan) => of_plan_first(roots, Some(&plan)),
+    })
 }
 
 pub(super) fn show(
@@ -39,7 +66,7 @@ pub(super) fn show(
     actor: &AgentName,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    match next(workspace, actor)? {
+    match next(workspace, app, actor)? {
         Ok(task) => print(&task, app, output),
         Err(obstacles) => {
             match app.format {
@@ -62,7 +89,7 @@ impl StartArgs {
     ) -> Result<Exit, Failure> {
         let id = match &self.id {
             Some(id) => id.clone(),
-            None => match next(workspace, actor)? {
+            None => match next(workspace, app, actor)? {
                 Ok(task) => task.id,
                 Err(obstacles) => {
                     return Err(Failure::new(
@@ -78,6 +105,6 @@ impl StartArgs {
             let ids: Vec<_> = task.waits_for.iter().map(ToString::to_string).collect();
             output.say(&format!("note: `{id}` comes after {}, still open", ids.join(", ")));
         }
-        change::apply(workspace, app, actor, &id, &Change::Status(TaskStatus::InProgress), output)
+        change::apply(workspace, app, actor, &id, &Change::Start(actor), output)
     }
 }

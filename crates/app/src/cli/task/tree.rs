@@ -1,9 +1,11 @@
 //! The tree for a person's eyes.
 
+use convoke_domain::task::id::TaskId;
 use convoke_domain::task::tree::{TaskNode, current_path};
 use convoke_domain::task::{TaskState, TaskStatus};
 
 use super::list::{extra, read, report, say_nothing};
+use super::next::in_plan_order;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -12,7 +14,7 @@ use crate::workspace::Workspace;
 
 pub(super) fn tree(workspace: &Workspace, app: &App, output: &mut Output) -> Result<Exit, Failure> {
     let roots = read(workspace, &workspace.scope)?;
-    let path = current_path(&roots);
+    let path = current(workspace, &roots)?;
     match app.format {
         Format::Json => {
             output.json(&roots.iter().map(|node| report(node, &path)).collect::<Vec<_>>())?;
@@ -27,6 +29,24 @@ pub(super) fn tree(workspace: &Workspace, app: &App, output: &mut Output) -> Res
         }
     }
     Ok(Exit::Done)
+}
+
+/// Returns the way to the current task: in the plan that is being worked on, as in a wake-up.
+fn current<'a>(workspace: &Workspace, roots: &'a [TaskNode]) -> Result<Vec<&'a TaskNode>, Failure> {
+    let (active, _) = in_plan_order(workspace, None)?;
+    let leaf = current_path(&active).last().map(|node| node.task.id.clone());
+    Ok(leaf.map_or_else(|| current_path(roots), |leaf| path_to(roots, &leaf)))
+}
+
+/// Returns the way from a root to a task.
+fn path_to<'a>(nodes: &'a [TaskNode], id: &TaskId) -> Vec<&'a TaskNode> {
+    nodes
+        .iter()
+        .find_map(|node| {
+            let below = path_to(&node.children, id);
+            (node.task.id == *id || !below.is_empty()).then(|| [vec![node], below].concat())
+        })
+        .unwrap_or_default()
 }
 
 /// Draws every node on a line of its own.

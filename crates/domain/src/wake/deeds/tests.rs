@@ -40,6 +40,8 @@ fn told(
         },
         outline: Some(outline),
         plan: None,
+        no_task: None,
+        plan_task: None,
         activity: Vec::new(),
         message: message
             .map(|content| NewMessage { from: AgentName::known("ana"), content: content.into() }),
@@ -92,21 +94,23 @@ fn no_message_decides_the_next_action() {
 fn a_message_is_quoted_with_the_state_beside_it() {
     assert_eq!(
         shown(LOGIN, &[], Some("No issues found.")),
-        "Check whether Spec review is done, then proceed to Code quality review.\n\
+        "Check whether Spec review is done (`convoke task done 2b`), \
+         then proceed to Code quality review: `convoke task start 2c`.\n\
          @ana wrote: \"No issues found.\"\n\
          Spec review of Task 2: in progress. No verdict is recorded for it. You should:\n\
          1. Decide whether this means that Spec review passed or failed, and record it: \
          `convoke task pass 2b --by ROLE` or `convoke task fail 2b --by ROLE`\n\
-         2. Check whether Spec review is done, then proceed to Code quality review"
+         2. Check whether Spec review is done (`convoke task done 2b`), \
+         then proceed to Code quality review: `convoke task start 2c`"
     );
     let two = "1 - 1 - completed Task 1: A\n2 - 2 - pending Task 2: Write Codex docs";
     assert_eq!(
         shown(two, &[], Some("Task 2 is approved, mark it complete")),
-        "Start Task 2: Write Codex docs.\n\
+        "Start Task 2: Write Codex docs: `convoke task start 2`.\n\
          @ana wrote: \"Task 2 is approved, mark it complete\"\n\
          Task 2: Write Codex docs: not started. No verdict is recorded for it. You should:\n\
          1. Decide whether this means anything for Task 2: Write Codex docs, which is not started\n\
-         2. Start Task 2: Write Codex docs"
+         2. Start Task 2: Write Codex docs: `convoke task start 2`"
     );
     assert_eq!(
         shown("1 - 1 - completed Done", &[], None),
@@ -119,11 +123,12 @@ fn a_message_is_quoted_with_the_state_beside_it() {
 fn a_recorded_verdict_decides_for_a_task_that_was_started() {
     assert_eq!(
         shown(LOGIN, &["dispatched spec-reviewer", "pass spec-reviewer"], None),
-        "Mark Spec review complete, then proceed to Code quality review.\n\
+        "Mark Spec review complete (`convoke task done 2b`), \
+         then proceed to Code quality review: `convoke task start 2c`.\n\
          There is no new message.\n\
          Spec review of Task 2: in progress. Recorded: spec-reviewer passed it. You should:\n\
          1. Mark Spec review complete: `convoke task done 2b`\n\
-         2. Proceed to Code quality review"
+         2. Proceed to Code quality review: `convoke task start 2c`"
     );
     assert_eq!(
         shown(LOGIN, &["fail spec-reviewer"], None),
@@ -136,9 +141,9 @@ fn a_recorded_verdict_decides_for_a_task_that_was_started() {
     let pending = "1 - 1 - pending Task 1: A";
     assert_eq!(
         shown(pending, &["pass spec-reviewer"], None),
-        "Start Task 1: A.\nThere is no new message.\n\
+        "Start Task 1: A: `convoke task start 1`.\nThere is no new message.\n\
          Task 1: A: not started. Recorded before its start: spec-reviewer passed it. You should:\n\
-         1. Start Task 1: A"
+         1. Start Task 1: A: `convoke task start 1`"
     );
     let undecided = shown(LOGIN, &["no_verdict spec-reviewer"], None);
     assert!(undecided.starts_with("Ask spec-reviewer again about Spec review"), "{undecided}");
@@ -157,11 +162,13 @@ fn a_verdict_on_another_task_completes_nothing_here() {
     let text = told(LOGIN, &[], Some("Task 1 passed"), vec![verdict]);
     assert_eq!(
         text,
-        "Check whether Spec review is done, then proceed to Code quality review.\n\
+        "Check whether Spec review is done (`convoke task done 2b`), \
+         then proceed to Code quality review: `convoke task start 2c`.\n\
          @ana wrote: \"Task 1 passed\"\n\
          With it was recorded: spec-reviewer passed Task 1: Add user model. That task: completed.\n\
          Spec review of Task 2: in progress. No verdict is recorded for it. You should:\n\
-         1. Check whether Spec review is done, then proceed to Code quality review"
+         1. Check whether Spec review is done (`convoke task done 2b`), \
+         then proceed to Code quality review: `convoke task start 2c`"
     );
 }
 
@@ -183,7 +190,12 @@ fn a_task_without_open_parts_is_closed_or_reviewed() {
     }
     let last = LOGIN.replace("pending Code", "completed Code");
     let text = shown(&last, &["pass spec-reviewer"], None);
-    assert!(text.contains("2. Close or review Task 2: Add login endpoint, whose last"), "{text}");
+    assert!(
+        text.contains(
+            "2. Close or review Task 2: Add login endpoint (`convoke task done 2`), whose last"
+        ),
+        "{text}"
+    );
 }
 
 // W-35: titles keep their letters, and none is longer than a sentence should be.

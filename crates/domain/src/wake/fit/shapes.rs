@@ -124,6 +124,8 @@ impl Material<'_> {
             outline: outline(self.roots),
             short_outline: outline(self.short),
             plan: Some(PlanText::Found { file: "plan.md", plan: ParsedPlan::parse(self.plan) }),
+            no_task: None,
+            plan_task: current_path(self.roots).first().map(|node| node.task.content.clone()),
             activity,
             message: newest
                 .first()

@@ -47,6 +47,9 @@ impl Step<'_> {
     pub(in crate::sqlite) fn commit(self) -> rusqlite::Result<()> {
         let Self { transaction, id } = self;
         transaction.execute("UPDATE task_step_now SET step = NULL", [])?;
+        // A row that was written again as it was is no change.
+        let sql = "DELETE FROM task_changes WHERE step = ?1 AND before = after";
+        transaction.execute(sql, [id])?;
         let sql = "DELETE FROM task_steps WHERE id = ?1 \
                    AND NOT EXISTS (SELECT 1 FROM task_changes WHERE step = ?1)";
         transaction.execute(sql, [id])?;

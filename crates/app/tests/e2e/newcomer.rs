@@ -1,0 +1,221 @@
+//! What someone meets who uses tasks, messages and wake-ups for the first time.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::deeds::id_of;
+use crate::harness::{Outcome, Project};
+use crate::hook;
+
+fn hear(project: &Project, cause: &str) -> Outcome {
+    let cwd = project.root().display().to_string();
+    let input = json!({ "session_id": "s-1", "cwd": cwd, "source": cause }).to_string();
+    project.run_with_input(&["hook", "claude", "SessionStart"], input.as_bytes())
+}
+
+fn json_of(project: &Project, words: &[&str]) -> Value {
+    serde_json::from_str(&project.stdout(&[words, &["--json"]].concat())).unwrap()
+}
+
+// W-9: an agent's commands are its own, and the user's rules are not its to change.
+#[test]
+fn a_command_in_a_session_acts_for_the_sessions_agent() {
+    let project = Project::new().in_repository("main");
+    project.stdout(&["pin", "add", "Never push to main"]);
+    project.stdout(&["hooks", "install", "claude", "--entries", "1"]);
+    let id = project.stdout(&["task", "add", "Build it"]);
+    project.stdout(&["say", "for you", "--to", "max"]);
+    let project = project.variable("CLAUDE_CODE_SESSION_ID", "s-1");
+    project.stdout(&["task", "start", &id]);
+    assert!(project.stdout(&["task", "log"]).contains("@me  started"));
+    project.stdout(&["agent", "use", "max"]);
+    let verdict = json_of(&project, &["say", "fine", "--verdict", "pass", "--task", &id]);
+    assert_eq!(verdict["verdict"]["recorded_by"], "max", "{verdict}");
+    assert!(project.stdout(&["inbox"]).contains("for you"));
+    for words in [&["pin", "rm", "1"][..], &["pin", "add", "Push to main"]] {
+        let refused = project.run(words);
+        assert_eq!(refused.code, Some(1), "{refused}");
+        assert!(refused.stderr.contains("in their own terminal"), "{refused}");
+    }
+    assert!(project.stdout(&["pin", "list"]).contains("Never push to main"));
+}
+
+// W-39
+#[test]
+fn the_section_of_the_current_task_is_shown_where_numbers_repeat() {
+    let plan = "## Phase 1\n### Task 1: Add the table\nmake table\n### Task 2: Write the store\n\
+                ## Phase 2\n### Task 1: Add the queue\nmake queue\n";
+    let project = Project::new().on_branch("main").file("plan.md", plan);
+    project.stdout(&["task", "import", "plan.md"]);
+    for title in ["Add the table", "Write the store"] {
+        project.stdout(&["task", "done", &id_of(&project, title)]);
+    }
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("make queue") && !woken.contains("make table"), "{woken}");
+    let queue = id_of(&project, "Add the queue");
+    let prompt = project.stdout(&["subagent", "implementer", "--task", &queue]);
+    assert!(prompt.contains("make queue") && !prompt.contains("make table"), "{prompt}");
+    let twice = project.file("twice.md", "## Task 1: Same\na\n## Task 1: Same\nb\n");
+    let refused = twice.run(&["task", "import", "twice.md"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.stderr.contains("two headings read `Task 1: Same`"), "{refused}");
+}
+
+// W-6
+#[test]
+fn a_started_task_is_the_starters() {
+    let project = Project::new().on_branch("main");
+    let id = project.stdout(&["task", "add", "Task 2: Build it"]);
+    assert!(project.stdout(&["wake", "kim"]).contains("`convoke task start --as kim` starts it."));
+    project.stdout(&["task", "start", &id, "--as", "kim"]);
+    let woken = project.stdout(&["wake", "kim"]);
+    assert!(woken.contains("Task 2: Build it (@kim, in progress)  <-- CURRENT"), "{woken}");
+    project.stdout(&["task", "undo"]);
+    assert_eq!(json_of(&project, &["task", "show", &id])["agent"], Value::Null);
+    project.stdout(&["task", "start", &id]);
+    assert_eq!(json_of(&project, &["task", "show", &id])["agent"], Value::Null);
+}
+
+// W-5, W-6, W-35: one rule, and the action says how.
+#[test]
+fn wake_next_and_start_choose_the_same_task() {
+    let project = Project::new()
+        .on_branch("main")
+        .file("a.md", "## Task 1: Alpha\n")
+        .file("b.md", "## Task 1: Omega\n");
+    project.stdout(&["task", "import", "a.md"]);
+    let omega = project.stdout(&["task", "import", "b.md"]);
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains(&format!("Start Task 1: Omega: `convoke task start {omega}`")));
+    for words in [&["task", "next"][..], &["task", "next", "--as", "june"], &["task", "start"]] {
+        assert!(project.stdout(words).contains("Omega"), "{words:?}");
+    }
+    assert!(project.stdout(&["task", "tree"]).contains("Task 1: Omega  ← current"));
+}
+
+#[test]
+fn a_raised_priority_does_not_hide_work_in_progress() {
+    let project = Project::new().on_branch("main").file("p.md", "## Task 1: A\n## Task 2: B\n");
+    project.stdout(&["task", "import", "p.md", "--reviews"]);
+    project.stdout(&["task", "start"]);
+    project.stdout(&["task", "edit", &id_of(&project, "Task 2: B"), "--priority", "high"]);
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("Task 1: A (in Implementation)  <-- CURRENT"), "{woken}");
+}
+
+// W-37, W-36
+#[test]
+fn messages_keep_their_lines_and_their_addressee() {
+    let project = Project::new().on_branch("main");
+    project.run_with_input(&["say", "-", "--to", "june"], b"Two:\n- a\n```\ncode\n```\n");
+    let lines = "@human:\n> Two:\n> - a\n> ```\n> code\n> ```";
+    assert!(project.stdout(&["inbox", "june"]).contains(lines));
+    assert!(project.stdout(&["wake", "june"]).contains(lines));
+    let seed = project.variable("CONVOKE_WAKE_FIT", "seed");
+    assert!(seed.stdout(&["wake", "june"]).contains("@human: \"Two: - a ``` code ```\""));
+    seed.stdout(&["say", "secret", "--to", "bob"]);
+    let woken = seed.stdout(&["wake", "alice"]);
+    assert!(woken.contains("@human to @bob: \"secret\""), "{woken}");
+    let note = seed.run(&["say", "stop, everybody"]);
+    assert!(note.stderr.contains("note: no agent is mentioned: stored as a note"), "{note}");
+}
+
+#[test]
+fn a_change_that_changes_nothing_is_no_step() {
+    let project = Project::new().on_branch("main");
+    let id = project.stdout(&["task", "add", "One"]);
+    project.stdout(&["task", "done", &id]);
+    let again = project.run(&["task", "done", &id]);
+    assert!(again.stderr.contains("is completed already"), "{again}");
+    project.stdout(&["task", "edit", &id, "--title", "One"]);
+    project.stdout(&["task", "note", &id, "x"]);
+    project.stdout(&["task", "note", &id, "x"]);
+    assert!(project.stdout(&["task", "undo"]).contains("noted"));
+    assert!(project.stdout(&["task", "undo"]).contains("completed"));
+    let woken = project.stdout(&["wake", "june"]);
+    assert_eq!(woken.matches("@human completed One").count(), 1, "{woken}");
+}
+
+#[test]
+fn a_new_branch_is_told_where_its_tasks_are() {
+    let project = Project::new().in_repository("main").variable("CONVOKE_WAKE_AGENT", "june");
+    let id = project.stdout(&["task", "add", "Build it"]);
+    let project = project.on_branch("feature/drafts");
+    let told = hook::context(&hear(&project, "startup"), "SessionStart").unwrap();
+    let how = "`convoke task move --all --from-branch 'main'`";
+    assert!(told.contains("branch `main` has 1 open") && told.contains(how), "{told}");
+    let missing = project.run(&["task", "show", &id]);
+    assert!(missing.stderr.contains("is on branch main: add `--branch main`"), "{missing}");
+    assert!(project.stdout(&["task", "show", &id, "--branch", "main"]).contains("Build it"));
+}
+
+// W-3
+#[test]
+fn an_import_says_what_it_leaves_out() {
+    let plan = "### Task 1: Old\n### Task 2: Gone\n### 1.1 More\n### Step 1: x\n";
+    let project = Project::new().on_branch("main").file("plan.md", plan);
+    let first = project.run(&["task", "import", "plan.md"]);
+    let note = "note: not taken as tasks: 2 headings (`1.1 More`, `Step 1: x`)";
+    assert!(first.stderr.contains(note), "{first}");
+    let old = id_of(&project, "Old");
+    project.stdout(&["task", "rm", &id_of(&project, "Gone")]);
+    let project = project.file("plan.md", plan.replace("Old", "New"));
+    let again = project.run(&["task", "import", "plan.md"]);
+    let kept = format!("{old} keeps its title `Task 1: Old`; the plan now says `Task 1: New`");
+    assert!(again.stderr.contains(&kept), "{again}");
+    assert!(again.stderr.contains("`Task 2: Gone` was removed before"), "{again}");
+    assert!(again.stderr.contains("note: 1 tasks of this plan are here already"), "{again}");
+}
+
+#[test]
+fn paths_are_read_from_this_folder() {
+    let project = Project::new().in_repository("main").file("docs/p.md", "## Task 1: A\n");
+    fs::create_dir_all(project.path("s")).unwrap();
+    let program = env!("CARGO_BIN_EXE_convoke");
+    let docs = project.shell(&format!("cd docs && {program} task import p.md"), "");
+    assert_eq!(docs.code, Some(0), "{docs}");
+    let again = project.shell(&format!("cd s && {program} task import ../docs/p.md"), "");
+    assert!(again.stderr.contains("1 tasks of this plan are here already"), "{again}");
+    let listed = project.shell(&format!("cd docs && {program} task list --plan p.md"), "");
+    assert!(listed.stdout.contains("Task 1: A"), "{listed}");
+    assert_eq!(project.stdout(&["task", "list", "--plan", "docs/p.md"]).lines().count(), 1);
+}
+
+#[test]
+fn a_misspelt_name_is_remarked_on() {
+    let project = Project::new().on_branch("main");
+    let id = project.stdout(&["task", "add", "One"]);
+    let note = "there is no agent `nosuch`";
+    for words in [&["task", "assign", &id, "nosuch"][..], &["wake", "nosuch"]] {
+        let outcome = project.run(words);
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        assert!(outcome.stderr.contains(note), "{outcome}");
+    }
+    let moved = project.run(&["task", "move", "--all", "--from-branch", "typo"]);
+    assert!(moved.stderr.contains("branch typo has no tasks"), "{moved}");
+}
+
+// W-34
+#[test]
+fn a_long_title_is_cut_in_recent_activity() {
+    let project = Project::new().on_branch("main");
+    let id = project.stdout(&["task", "add", &"long ".repeat(600)]);
+    project.stdout(&["task", "start", &id]);
+    let woken = project.stdout(&["wake", "june"]);
+    let deed = woken.lines().find(|line| line.contains("@human started")).unwrap();
+    assert!(deed.chars().count() < 450 && deed.ends_with('…'), "{deed}");
+}
+
+#[test]
+fn small_mistakes_get_the_reason() {
+    let project = Project::new().on_branch("main");
+    let id = project.stdout(&["task", "add", "One"]);
+    let reorder = project.run(&["task", "reorder", &id, "--before", &id]);
+    assert!(reorder.stderr.contains("beside itself"), "{reorder}");
+    let pin = project.run(&["pin", "rm", "Freeze"]);
+    assert!(pin.stderr.contains("it must be a rule's number"), "{pin}");
+    project.stdout(&["task", "done", &id]);
+    let log = project.run(&["task", "log", "--limit", "1"]);
+    assert!(log.stderr.contains("note: listed the last 1 changes"), "{log}");
+}
