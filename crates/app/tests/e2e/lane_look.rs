@@ -88,7 +88,7 @@ fn a_look_before_a_lane_can_be_stopped() {
 fn a_look_after_a_lane_can_be_stopped() {
     let project = with_git(&(init() + &result(|_| ())), 2);
     let mut convoke = started(&project);
-    until(|| project.path("../git").exists() && said(&project).contains("takes a while"));
+    until(|| project.path("../git").exists() && said(&project).contains("taking a snapshot"));
     ask_to_stop(&convoke);
     assert_eq!(convoke.wait().unwrap().code(), Some(0), "{}", said(&project));
     let words = "nobody can tell whether the working tree changed: the look at it was stopped\n";
