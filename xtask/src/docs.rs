@@ -67,7 +67,9 @@ const PLACES: &str = "# Configuration\n\n\
     The author of `convoke.toml` need not be you. Convoke treats it, and a `convoke.local.toml` \
     that git tracks, as *committed*. In a repository that git cannot read, the local file counts \
     as committed too; in a folder without a repository it counts as yours. Convoke follows links: \
-    a local file behind a committed link, and a link to a committed file, count as committed.\n\n\
+    a local file behind a committed link, and a link to a committed file, count as committed. So \
+    does a local file in a folder that the repository around it ignores, such as `node_modules/x`, \
+    unless the folder is a repository itself.\n\n\
     - A committed file can lower a limit, never raise it above the value in your own \
     `config.toml`, or else the default: `brief.token_budget`, `brief.max_file_bytes`, \
     `wake.wake_budget`, `dispatch.max_iterations`, `health.remember_minutes`, \
@@ -83,8 +85,13 @@ const PLACES: &str = "# Configuration\n\n\
     - `brief.dir` of a committed file, and `dir` in `design.yaml`, must lie in the project: no \
     absolute path, no way out by `..` or by a link. A `.moai/design` that is a link out of the \
     project is not read, either.\n\
-    - A committed file cannot set `wake.agent` (which binds your sessions to an agent) nor \
-    `lane.pass_env` (which passes your variables to clients).\n\
+    - A committed file cannot set `wake.agent` (which binds your sessions to an agent), \
+    `wake.orchestrator` (which agent leads) nor `lane.pass_env` (which passes your variables to \
+    clients). It cannot set `wake.next_action`, `wake.skill_choice` or `wake.fit` to `seed`, unless \
+    your own file does.\n\
+    - A committed `wake.wake_budget` leaves your pinned rules their room.\n\
+    - A hook leaves out a file of the project that has a mistake, and says so in the text that it \
+    delivers.\n\
     - No file of a project can set `[lane.http.NAME]` or `[store]`.\n\n\
     Convoke ignores such a key and says so on stderr, with the file, the key and the reason.\n\n";
 

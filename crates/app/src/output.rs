@@ -26,6 +26,9 @@ pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
     /// Whether a terminal shows what is written, which must not obey what others wrote.
     is_shown: bool,
+    /// Whether what is written goes to the null device. That is so, too, if stdout was closed when the
+    /// process began: the runtime opens the null device in its place.
+    is_discarded: bool,
 }
 
 /// Takes the cursor back to the line before, and wipes that.
@@ -116,12 +119,35 @@ pub fn is_closed_pipe(failure: &Failure) -> bool {
     io_error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
+/// Tells whether a stream leads to the null device.
+#[cfg(unix)]
+fn is_null_device(stream: &io::Stdout) -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let device = |metadata: std::fs::Metadata| metadata.rdev();
+    let own = stream.as_fd().try_clone_to_owned().map(std::fs::File::from);
+    let own = own.and_then(|file| file.metadata()).map(device).ok();
+    own.is_some_and(|own| own != 0 && std::fs::metadata("/dev/null").map(device).ok() == Some(own))
+}
+
+#[cfg(not(unix))]
+fn is_null_device(_: &io::Stdout) -> bool {
+    false
+}
+
 impl Output {
     /// Takes stdout for the life of the process.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn open() -> Self {
         let is_shown = io::stdout().is_terminal();
-        Self { out: BufWriter::with_capacity(16 * 1024, io::stdout().lock()), is_shown }
+        let is_discarded = is_null_device(&io::stdout());
+        let out = BufWriter::with_capacity(16 * 1024, io::stdout().lock());
+        Self { out, is_shown, is_discarded }
+    }
+
+    /// Tells whether no reader can get what is written, so that it counts as not delivered.
+    pub fn is_discarded(&self) -> bool {
+        self.is_discarded
     }
 
     /// Writes data: byte for byte, but for what a terminal would obey.

@@ -56,7 +56,7 @@ const SAME_EVENT: SignedDuration = SignedDuration::from_secs(20);
 /// How long after an event the same entry takes the same event for another report of it. A client
 /// whose settings and whose plugin both hold our hooks reports every event twice; no client can lose
 /// its memory twice in that time and say the same about both.
-const SAME_REPORT: SignedDuration = SignedDuration::from_secs(5);
+pub const SAME_REPORT: SignedDuration = SignedDuration::from_secs(5);
 
 /// An event as a hook entry reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +67,8 @@ pub struct Noticed {
     pub trace: Trace,
     /// Tells it from other events: a hash of all that the client says about it.
     pub mark: u64,
+    /// How many entries share the answers, as the reporting entry was installed.
+    pub entries: u32,
 }
 
 /// The last event that an entry had something to do about.
@@ -87,6 +89,9 @@ pub struct Losses {
     pub at: Option<Timestamp>,
     /// The last loss that is none, but an answer given again because it did not arrive.
     pub doubted: u32,
+    /// How many entries share the answer to the last loss: those of the entry that noticed it. Zero
+    /// if that is not known.
+    pub entries: u32,
 }
 
 /// What one hook entry of a session did about its losses. Every number is that of a loss; all that
@@ -117,17 +122,43 @@ impl View {
     /// reported a moment ago is left to the process that did so.
     #[must_use]
     pub fn hear(self, noticed: Noticed, now: Timestamp) -> (Self, bool) {
-        let Noticed { moment, trace, mark } = noticed;
+        let Noticed { moment, trace, mark, entries } = noticed;
         let is_same =
             |last: LastEvent| last.mark == mark && now.duration_since(last.at).abs() < SAME_REPORT;
         if self.memory.event.is_some_and(is_same) {
             return (self, false);
         }
-        let (mut heard, deliver) = self.at(moment, trace, now);
+        let (mut heard, deliver) = if self.is_split_by(entries) {
+            self.at(moment, trace, now)
+        } else {
+            self.taken_over(moment, now)
+        };
         if deliver || heard != self {
             heard.memory.event = Some(LastEvent { mark, at: now });
+            heard.losses.entries = entries;
         }
         (heard, deliver)
+    }
+
+    /// Tells whether the answer to the last loss is spread over so many entries.
+    const fn is_split_by(self, entries: u32) -> bool {
+        self.losses.entries == 0 || self.losses.entries == entries
+    }
+
+    /// Takes notice of an event at an entry that was installed beside others in another number. Parts
+    /// of one text must not mix with those of another split, so it answers only what the others leave
+    /// unanswered: a loss of its own, well after the last one.
+    fn taken_over(mut self, moment: Moment, now: Timestamp) -> (Self, bool) {
+        let loses = matches!(moment, Moment::Began | Moment::Compacted | Moment::Compacting);
+        if self.is_recent(now) || !(loses || self.is_open()) {
+            return (self, false);
+        }
+        self.memory.heard = self.losses.last;
+        (self.lost(now), moment != Moment::Compacting)
+    }
+
+    fn is_recent(self, now: Timestamp) -> bool {
+        self.losses.at.is_some_and(|at| now.duration_since(at) < SAME_EVENT)
     }
 
     /// Takes notice of a moment, and tells whether the last loss is to be answered at it.
@@ -169,8 +200,7 @@ impl View {
 
     /// Joins the loss that another entry has just noticed, or notices one.
     fn lost(mut self, now: Timestamp) -> Self {
-        let is_recent = self.losses.at.is_some_and(|at| now.duration_since(at) < SAME_EVENT);
-        if self.memory.heard >= self.losses.last || !is_recent {
+        if self.memory.heard >= self.losses.last || !self.is_recent(now) {
             self.losses.last = self.losses.last.saturating_add(1);
             self.losses.at = Some(now);
         }
@@ -374,7 +404,7 @@ mod tests {
     fn an_event_that_is_reported_twice_is_answered_once() {
         for moment in MOMENTS {
             for first_has_answered in [false, true] {
-                let noticed = Noticed { moment, trace: Trace::Unknown, mark: 7 };
+                let noticed = Noticed { moment, trace: Trace::Unknown, mark: 7, entries: 4 };
                 let (view, first) = View::default().hear(noticed, at(100));
                 let view = if first && first_has_answered { view.answered() } else { view };
                 for second in [99, 100, 104] {
@@ -387,7 +417,7 @@ mod tests {
     // Another event, or the same much later, is no second report.
     #[test]
     fn another_event_is_answered_however_soon_it_comes() {
-        let event = |moment, mark| Noticed { moment, trace: Trace::Unknown, mark };
+        let event = |moment, mark| Noticed { moment, trace: Trace::Unknown, mark, entries: 4 };
         let (view, first) = View::default().hear(event(Moment::Began, 1), at(0));
         assert!(first);
         let answered = view.answered();
@@ -396,6 +426,29 @@ mod tests {
         // What the first process did not deliver is made up for at the next prompt.
         assert!(view.hear(event(Moment::Prompted, 3), at(1)).1);
         assert!(!answered.hear(event(Moment::Prompted, 3), at(1)).1);
+    }
+
+    // Entries that are installed in two numbers: the first that notices a loss decides into how many
+    // parts the answer is cut, and the others neither answer nor spoil what it recorded.
+    #[test]
+    fn one_split_answers_a_loss() {
+        let event =
+            |moment, mark, entries| Noticed { moment, trace: Trace::Unknown, mark, entries };
+        for moment in [Moment::Began, Moment::Compacted, Moment::Resumed] {
+            let (view, first) = View::default().hear(event(moment, 1, 4), at(0));
+            assert!(first);
+            assert_eq!(view.hear(event(moment, 1, 2), at(1)), (view, false), "{moment:?}");
+            // Nor does it at a prompt, which the others make up at.
+            assert_eq!(view.hear(event(Moment::Prompted, 2, 1), at(2)), (view, false));
+            assert!(view.hear(event(Moment::Prompted, 2, 4), at(2)).1);
+            // Much later the entries that noticed the loss are gone.
+            let (taken, answers) = view.hear(event(Moment::Prompted, 3, 1), at(60));
+            assert!(answers);
+            assert_eq!((taken.losses.last, taken.losses.entries), (2, 1), "a text of its own");
+            let answered = view.answered();
+            assert_eq!(answered.hear(event(Moment::Prompted, 3, 1), at(60)), (answered, false));
+            assert!(answered.hear(event(Moment::Compacted, 3, 1), at(60)).1);
+        }
     }
 
     // Whatever the record says, at whatever moment: one answer for each loss and each absence.

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use crate::scope::{Address, AgentName};
+use crate::text::is_disruptive;
 
 /// What a message is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,7 +150,7 @@ pub fn quote(from: &AgentName, content: &str) -> String {
 
 fn quote_from(who: &str, content: &str) -> String {
     // Nothing that somebody says may move a cursor or ring a bell.
-    let one_line = content.replace("\r\n", " ").replace(char::is_control, " ");
+    let one_line = content.replace("\r\n", " ").replace(is_disruptive, " ");
     format!("{who}: \"{one_line}\"")
 }
 
@@ -174,7 +175,7 @@ fn quote_lines_from(who: &str, content: &str) -> String {
     }
     let line = |line: &str| {
         // A tab may be part of code; no other control character has a place in a message.
-        let is_unwanted = |c: char| c.is_control() && c != '\t';
+        let is_unwanted = |c: char| is_disruptive(c) && c != '\t';
         let line = line.trim_end_matches('\r').replace(is_unwanted, " ");
         if line.is_empty() { "\n>".to_owned() } else { format!("\n> {line}") }
     };

@@ -101,7 +101,7 @@ pub fn renamed_from<'t>(title: &str, titles: &[&str], known: &'t [Task]) -> Opti
 
 /// Returns a heading's words as the title of a task, which has no line breaks.
 pub fn one_line(title: &str) -> String {
-    title.replace(char::is_control, " ")
+    title.replace(crate::text::is_disruptive, " ")
 }
 
 impl TaskSection<'_> {

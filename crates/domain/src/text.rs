@@ -69,6 +69,13 @@ pub const fn is_hidden(c: char) -> bool {
         | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Tells whether a character ends a line for some reader, gives a terminal an order, or shows a text in
+/// another order than it was written.
+pub fn is_disruptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Returns a text with its lines, of which a terminal obeys nothing else: neither orders nor marks
 /// that show it in another order than it was written.
 pub fn for_terminal(text: &str) -> Cow<'_, str> {

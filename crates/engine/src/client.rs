@@ -34,7 +34,7 @@ use convoke_domain::lane::event::GrantedRights;
 
 pub use self::command::{ClientCommand, ClientRequest, Rights};
 pub use self::hook_wiring::HookWiring;
-pub(crate) use self::hook_wiring::{Compactions, EntryCount, SettingsForm};
+pub(crate) use self::hook_wiring::{Compactions, EntryCount, PluginFile, SettingsForm};
 pub use self::listener::Listener;
 use crate::transcript::Injected;
 use crate::transcript::reads::recorder::Recorder;

@@ -3,12 +3,13 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::hook::parts::{room, split};
-use convoke_domain::hook::{Moment, Noticed, SAVED, Trace};
+use convoke_domain::hook::parts::{MARKS_USED, room, split};
+use convoke_domain::hook::{Moment, Noticed, SAME_REPORT, SAVED, Trace};
 use convoke_domain::pin::Pin;
 use convoke_domain::scope::Address;
-use convoke_domain::token::{Budget, Estimate};
-use convoke_domain::wake::fit::WakeLimits;
+use convoke_domain::text::Text;
+use convoke_domain::token::{Budget, Estimate, Tokenizer};
+use convoke_domain::wake::fit::{ShorteningStep, WakeLimits};
 use convoke_domain::wake::{SectionOrder, WakeExtent, WakeProfile};
 use convoke_store::agent::AgentChange;
 use convoke_store::delivery::{LastText, Session, Wording};
@@ -64,6 +65,13 @@ pub struct Entry {
     pub of: NonZeroUsize,
 }
 
+impl Entry {
+    /// Returns how many entries share a text, as the store keeps it.
+    fn entries(self) -> u32 {
+        u32::try_from(self.of.get()).unwrap_or(u32::MAX)
+    }
+}
+
 /// An event that a client reports for an agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Heard<'a> {
@@ -85,8 +93,10 @@ pub struct Heard<'a> {
     pub agent: &'a Address,
     /// As what the agent wakes.
     pub profile: WakeProfile,
-    /// The most a wake-up may cost.
+    /// The most a wake-up may cost, with everything that is put around it.
     pub budget: Budget,
+    /// What the session is told at the end of the text, on one line.
+    pub remark: Option<&'a str>,
     /// When.
     pub now: Timestamp,
 }
@@ -132,7 +142,8 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
         store.bind(heard.session, heard.agent)?;
     }
     let (entry, trace) = (heard.entry.number, trace(sources, heard)?);
-    let noticed = Noticed { moment: heard.moment, trace, mark: heard.mark };
+    let entries = heard.entry.entries();
+    let noticed = Noticed { moment: heard.moment, trace, mark: heard.mark, entries };
     let loss = store.notice(heard.session, entry, noticed, heard.now)?;
     // A second report of an event that was answered must not undo what the answer recorded.
     let is_compacted = match heard.moment {
@@ -151,8 +162,11 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
         messages: receipt.read.to_vec(),
         newest_known: receipt.known,
         record_bytes: heard.transcript.map_or(0, length),
+        entries,
+        whose: whose(heard.agent),
     };
-    let kept = store.keep_text(heard.session, loss, &made, heard.now)?;
+    let outdated = |kept: &Wording, made_at| is_outdated(kept, made_at, &made, heard);
+    let kept = store.keep_text(heard.session, loss, &made, heard.now, &outdated)?;
     let mut parts = parts(&kept.text, heard);
     let count = parts.len();
     let index = heard.entry.number as usize - 1;
@@ -164,6 +178,26 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
         assembled.filter(|_| is_ours).map(|made| made.injection(&heard.agent.agent, heard.now));
     let Wording { messages, newest_known, .. } = kept;
     Ok(Answer { json, loss: Some(loss), parts: count, messages, newest_known, pins, injection })
+}
+
+/// Names an agent as the store keeps for whom a text was made.
+fn whose(agent: &Address) -> String {
+    let Address { scope, agent } = agent;
+    format!("{}\n{}\n{agent}", scope.project, scope.branch)
+}
+
+/// Tells whether an entry that has not delivered its part of a kept text must not do so any more:
+/// because the text is for another agent, or tells what has changed since. A text of the last moment
+/// is what the other entries deliver now.
+fn is_outdated(kept: &Wording, made_at: Timestamp, made: &Wording, heard: &Heard<'_>) -> bool {
+    let has_part = parts(&kept.text, heard).len() >= heard.entry.number as usize;
+    let is_old = heard.now.duration_since(made_at) >= SAME_REPORT;
+    match (kept.whose == made.whose, has_part) {
+        (true, true) => is_old && kept.text != made.text,
+        (false, true) => true,
+        (false, false) => kept.text.is_empty(),
+        (true, false) => false,
+    }
 }
 
 /// Returns the rules of the user that a part holds whole.
@@ -188,7 +222,9 @@ fn trace(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Trace, StoreError> 
         return Ok(Trace::Unknown);
     }
     let last = sources.store.last_text(heard.session, heard.entry.number)?;
-    let open = |last: &LastText| !last.arrived || heard.hooks.compactions == Compactions::Silent;
+    let is_ours = |last: &LastText| [0, heard.entry.entries()].contains(&last.wording.entries);
+    let is_silent = heard.hooks.compactions == Compactions::Silent;
+    let open = |last: &LastText| is_ours(last) && (!last.arrived || is_silent);
     let (Some(last), Some(transcript)) = (last.filter(open), heard.transcript) else {
         return Ok(Trace::Unknown);
     };
@@ -258,23 +294,59 @@ fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assemble
         extent: Some(WakeExtent::Everything),
         message: None,
     };
-    let bytes = room(heard.entry.of, most_bytes(heard));
-    let most_bytes = Some(bytes.saturating_sub(notice(heard).len()));
-    let room = WakeLimits { budget: heard.budget, most_bytes };
-    let assembled = assemble(sources, &call, room, &Estimate)?;
+    let fits = |ending: &str| assemble(sources, &call, room_beside(ending, heard), &Estimate);
+    let mut assembled = fits(&ending(heard, Shortened::Yes))?;
+    if assembled.wake_up.steps.contains(&ShorteningStep::Minimal) {
+        // Such a text names the command itself.
+        let minimal = fits(&ending(heard, Shortened::No))?;
+        if minimal.wake_up.steps.contains(&ShorteningStep::Minimal) {
+            assembled = minimal;
+        }
+    }
     Ok((!assembled.is_empty()).then_some(assembled))
 }
 
-/// Puts in front how to get the whole text when this one was shortened.
-fn text(assembled: &Assembled, heard: &Heard<'_>) -> String {
-    let text = assembled.wake_up.text.trim_start_matches('\n');
-    let is_whole = assembled.wake_up.steps.is_empty();
-    if is_whole { text.to_owned() } else { notice(heard) + text }
+/// Returns the room that the marks of all parts, and what is said at the end, leave for a wake-up.
+fn room_beside(ending: &str, heard: &Heard<'_>) -> WakeLimits {
+    let count = |text: &str| Estimate.count(Text::new(text)).tenths().div_ceil(10);
+    let bytes = room(heard.entry.of, most_bytes(heard));
+    let budget = heard.budget.get();
+    // No character has more than four bytes, and four characters cost at least a token.
+    let most_parts = (budget.saturating_mul(16)).div_ceil(most_bytes(heard) as u64);
+    let parts = most_parts.min(heard.entry.of.get() as u64);
+    let marks = parts.saturating_mul(count(&" ".repeat(MARKS_USED)));
+    let tokens = budget.saturating_sub(marks).saturating_sub(count(ending));
+    WakeLimits {
+        budget: Budget::at_least_one(tokens),
+        most_bytes: Some(bytes.saturating_sub(ending.len())),
+    }
 }
 
-fn notice(heard: &Heard<'_>) -> String {
+/// Adds at the end how to get the whole text when this one was shortened: the user's rules come
+/// first.
+fn text(assembled: &Assembled, heard: &Heard<'_>) -> String {
+    let text = assembled.wake_up.text.trim_start_matches('\n');
+    let steps = &assembled.wake_up.steps;
+    let is_named = steps.is_empty() || steps.contains(&ShorteningStep::Minimal);
+    let shortened = if is_named { Shortened::No } else { Shortened::Yes };
+    format!("{text}{}", ending(heard, shortened))
+}
+
+/// Whether a text lacks something that it does not name a command for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shortened {
+    Yes,
+    No,
+}
+
+/// Returns what is said at the end of a text.
+fn ending(heard: &Heard<'_>, shortened: Shortened) -> String {
     let agent = &heard.agent.agent;
-    format!("> shortened to fit; the whole text: `convoke wake {agent} --budget 1000000`\n\n")
+    let command =
+        format!("\n> shortened to fit; the whole text: `convoke wake {agent} --budget 1000000`\n");
+    let command = (shortened == Shortened::Yes).then_some(command);
+    let remark = heard.remark.map(|remark| format!("\n> {remark}\n"));
+    [command, remark].into_iter().flatten().collect::<Vec<_>>().concat()
 }
 
 fn most_bytes(heard: &Heard<'_>) -> usize {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use self::document::{Node, Shape};
 use self::splice::{Edit, Layout, apply};
-use crate::client::{EntryCount, HookWiring, SettingsForm, adapter};
+use crate::client::{EntryCount, HookWiring, PluginFile, SettingsForm, adapter};
 
 /// The member of a settings file that has all hooks.
 const HOOKS: &str = "hooks";
@@ -38,6 +38,12 @@ pub enum SettingsError {
         /// What is wrong there.
         why: &'static str,
     },
+    /// It is another plugin.
+    #[error("the file is not Convoke's plugin; rename it, or delete it")]
+    ForeignPlugin,
+    /// It is our plugin, but not as this version of Convoke writes it.
+    #[error("the plugin is not as this version of Convoke writes it; delete the file by hand")]
+    EditedPlugin,
     /// It is JSON of another shape.
     #[error("`{place}` is not {expected}")]
     Unexpected {
@@ -89,9 +95,7 @@ pub fn install(
     let hooks = wiring(client)?;
     if let SettingsForm::Plugin(plugin) = hooks.form {
         return match current {
-            Some(text) if !(plugin.is_ours)(text) => {
-                Err(unexpected("the file", "a plugin of ours"))
-            }
+            Some(text) if !(plugin.is_ours)(text) => Err(SettingsError::ForeignPlugin),
             Some(_) | None => Ok((plugin.text)(program)),
         };
     }
@@ -249,7 +253,7 @@ pub fn uninstall(
     client: Client,
 ) -> Result<Option<String>, SettingsError> {
     if let SettingsForm::Plugin(plugin) = wiring(client)?.form {
-        return Ok((!(plugin.is_ours)(settings)).then(|| settings.to_owned()));
+        return without_plugin(settings, plugin);
     }
     let (text, is_bare) = entries::take_out(settings, former, client)?;
     Ok(match former {
@@ -258,6 +262,22 @@ pub fn uninstall(
         FormerFile::Text(former) if is_bare && object(former)?.is_none() => Some(former.to_owned()),
         FormerFile::Absent | FormerFile::Text(_) | FormerFile::Unknown => Some(text),
     })
+}
+
+/// Takes our plugin out of a file; `None` if nothing else is in it. What its user wrote behind it stays.
+fn without_plugin(text: &str, plugin: &PluginFile) -> Result<Option<String>, SettingsError> {
+    let Some(program) = (plugin.program)(text) else {
+        return if (plugin.is_ours)(text) {
+            Err(SettingsError::EditedPlugin)
+        } else {
+            Ok(Some(text.to_owned()))
+        };
+    };
+    match text.strip_prefix((plugin.text)(&program).as_str()) {
+        Some(rest) if rest.trim().is_empty() => Ok(None),
+        Some(rest) => Ok(Some(rest.to_owned())),
+        None => Err(SettingsError::EditedPlugin),
+    }
 }
 
 /// Returns the programs that our entries call; a bare name is looked for on the PATH.
@@ -300,6 +320,25 @@ mod tests {
 
     fn installed(text: Option<&str>, client: Client, entries: usize) -> String {
         install(text, text, client, Path::new(CONVOKE), entries).unwrap()
+    }
+
+    // What a user writes between or behind our lines is the user's.
+    #[test]
+    fn comments_of_the_user_outlive_our_entries() {
+        let text = installed(Some("{}\n"), Client::Claude, 2);
+        let between = text.find("--part 2").unwrap();
+        let line = text[..between].rfind('{').unwrap();
+        let noted = format!("{}// my note\n{}", &text[..line], &text[line..]);
+        let left = uninstall(&noted, FormerFile::Text("{}\n"), Client::Claude).unwrap().unwrap();
+        assert!(left.contains("// my note") && !left.contains("convoke hook"), "{left}");
+        assert_eq!(count(&left, Client::Claude).unwrap(), 0);
+        let ours = installed(None, Client::Opencode, 1);
+        let gone = |text: &str| uninstall(text, FormerFile::Absent, Client::Opencode);
+        assert_eq!(gone(&ours).unwrap(), None);
+        assert_eq!(gone(&format!("{ours}// mine\n")).unwrap().as_deref(), Some("// mine\n"));
+        let edited = ours.replacen("const PROGRAM", "// mine\nconst PROGRAM", 1);
+        assert_eq!(gone(&edited), Err(SettingsError::EditedPlugin));
+        assert_eq!(gone("// another\n").unwrap().as_deref(), Some("// another\n"));
     }
 
     #[test]

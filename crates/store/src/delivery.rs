@@ -27,6 +27,10 @@ pub struct Wording {
     pub newest_known: Option<i64>,
     /// How long the client's record was when the text was made.
     pub record_bytes: u64,
+    /// How many hook entries it is spread over.
+    pub entries: u32,
+    /// For whom it was made: a project, a branch and an agent, a line each.
+    pub whose: String,
 }
 
 /// The last text that a session was to be given.
@@ -98,12 +102,15 @@ pub trait DeliveryStore {
 
     /// Keeps the text that answers a loss, and returns the one that was kept first: all entries
     /// deliver parts of the same text, however their processes race. Texts of earlier losses go.
+    /// If `is_outdated` holds of the text that was kept first and of when it was made, the new one
+    /// takes its place, and no entry has delivered a part of it.
     fn keep_text(
         &self,
         session: Session<'_>,
         loss: u32,
         wording: &Wording,
         now: Timestamp,
+        is_outdated: &dyn Fn(&Wording, Timestamp) -> bool,
     ) -> Result<Wording, StoreError>;
 
     /// Remembers that an entry has answered a loss, and returns the numbers of all entries that

@@ -109,6 +109,13 @@ pub trait MessageStore {
         which: Addressed,
     ) -> Result<usize, StoreError>;
 
+    /// Returns the branches of a project with unread messages to an agent, and how many there are.
+    fn unread_branches(
+        &self,
+        project: &str,
+        agent: &AgentName,
+    ) -> Result<Vec<(String, usize)>, StoreError>;
+
     /// Stores something an agent did.
     fn record_event(
         &self,

@@ -42,6 +42,12 @@ pub enum TransferError {
         /// The table of that row.
         table: String,
     },
+    /// Rows do not go together.
+    #[error("cannot import this file: {why}")]
+    Rows {
+        /// What is wrong with them.
+        why: String,
+    },
     /// The file is of a later version of Convoke.
     #[error("cannot import this file: it has {what} {found}, and this version knows {known}")]
     Newer {

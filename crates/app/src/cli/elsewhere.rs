@@ -66,7 +66,7 @@ fn branches(workspace: &Workspace) -> Result<Option<String>, Failure> {
 }
 
 /// Quotes a branch for a shell if it is more than a plain word.
-fn quoted(branch: &str) -> String {
+pub(super) fn quoted(branch: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     if branch.chars().all(plain) {
         return branch.to_owned();

@@ -18,10 +18,10 @@ use convoke_engine::skill::hash;
 use convoke_engine::wake::Sources;
 use convoke_store::delivery::Session;
 
-use super::wake::{library, profile_of, sources};
+use super::wake::{budget_here, library, profile_of, sources};
 use crate::app::{App, Format, Verbosity};
 use crate::clock::now;
-use crate::config::wake::{Settings, settings};
+use crate::config::wake::{Settings, settings_for_hook};
 use convoke_service::environment::Environment;
 
 use crate::env;
@@ -85,7 +85,8 @@ impl Args {
         let place = place(&input, &environment).zip(input.session_id.as_deref());
         let Some((project, session_id)) = place else { return say_nothing(output) };
         let app = App::new(project, environment, Format::Json, verbosity);
-        let settings = settings(&app)?;
+        let (settings, unusable) = settings_for_hook(&app)?;
+        let remark = unusable_files(&unusable);
         let workspace = Workspace::open_in_a_hurry(&app, None, PATIENCE)?;
         if self.part.get() == 1 {
             let project = &workspace.scope.project;
@@ -110,13 +111,17 @@ impl Args {
             entry: Entry { number, of: self.of.max(self.part) },
             agent: &agent,
             profile: profile_of(&agent.agent, &settings),
-            budget: settings.budget,
+            budget: budget_here(&settings, &workspace, &agent.scope)?,
+            remark: remark.as_deref(),
             now: now(),
         };
         let answer = answer(&sources, &heard).map_err(refused)?;
         output.data(&format!("{}\n", answer.json))?;
         // Only what has left us has been delivered.
         output.flush()?;
+        if output.is_discarded() {
+            return Ok(());
+        }
         // The client has its answer, so a second one would spoil it; the loss stays open instead.
         if let Err(error) = record(&sources, &heard, &answer) {
             say_why(verbosity, &refused(error), output);
@@ -138,6 +143,14 @@ impl Args {
 fn mark(event: &str, input: &str) -> u64 {
     let hash = hash(format!("{event}\n{input}"));
     hash.get(..15).and_then(|start| u64::from_str_radix(start, 16).ok()).unwrap_or_default()
+}
+
+/// Names files whose settings are left out. What is wrong in one is not said here: its author could
+/// write anything.
+fn unusable_files(names: &[&str]) -> Option<String> {
+    let files: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    let files = files.join(" and ");
+    (!names.is_empty()).then(|| format!("settings left out: {files}; run `convoke doctor`"))
 }
 
 fn say_why(verbosity: Verbosity, failure: &Failure, output: &Output) {

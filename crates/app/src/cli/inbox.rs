@@ -18,6 +18,8 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused, speaker};
 
+use super::elsewhere::quoted;
+
 /// List the unread messages to an agent, oldest first
 ///
 /// Lists the newest of them. When there are more, a note on stderr says how many and which command
@@ -47,6 +49,10 @@ pub struct Args {
     /// List only messages before this one
     #[arg(long, value_name = "ID")]
     before: Option<i64>,
+
+    /// List the messages of another branch of the project
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -62,7 +68,7 @@ struct Report<'a> {
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let Workspace { store, scope } = Workspace::open(app, None)?;
+        let Workspace { store, scope } = Workspace::open(app, self.branch.as_deref())?;
         let reader = speaker(self.agent.as_ref(), app)?;
         if let Some(id) = self.thread {
             let messages = store.thread(&scope, id).map_err(refused)?;
@@ -86,6 +92,10 @@ impl Args {
                 }
             }
         }
+        if messages.is_empty() && self.branch.is_none() {
+            let others = store.unread_branches(&scope.project, &reader).map_err(refused)?;
+            say_elsewhere(&others, &scope.branch, &reader, output);
+        }
         if let Some(first) = more {
             let count = store.count_addressed_to(&scope, &reader, which).map_err(refused)?;
             output.say(&self.note(&reader, messages.len(), count, first));
@@ -93,6 +103,10 @@ impl Args {
         if self.mark && !messages.is_empty() {
             // Only once the reader has them are they read.
             output.flush()?;
+            if output.is_discarded() {
+                output.say("note: stdout goes nowhere, so the messages stay unread");
+                return Ok(Exit::Done);
+            }
             if agent.is_none() {
                 store.add_agent(&scope, &reader, "human").map_err(refused)?;
             }
@@ -118,6 +132,18 @@ impl Args {
             "note: listed {shown} of {count} {which}; the ones before: `convoke inbox {reader}{before}`"
         )
     }
+}
+
+/// Names the other branch with the most unread messages to an agent, and the command that lists them.
+fn say_elsewhere(others: &[(String, usize)], here: &str, reader: &AgentName, output: &Output) {
+    let others = others.iter().filter(|(branch, _)| branch != here);
+    let Some((branch, count)) = others.max_by_key(|(_, count)| *count) else { return };
+    let messages = if *count == 1 { "message" } else { "messages" };
+    let branch = quoted(branch);
+    output.say(&format!(
+        "note: branch {branch} has {count} unread {messages} to @{reader}; \
+         list them with `convoke inbox {reader} --branch {branch}`"
+    ));
 }
 
 /// Renders a message with the number that an answer names.

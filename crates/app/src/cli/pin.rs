@@ -254,7 +254,10 @@ pub(super) fn add(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let Workspace { store, scope } = workspace;
-    if store.pins(scope, now()).map_err(refused)?.len() >= MOST {
+    // Cancelling a plan must always be possible.
+    let holding = store.pins(scope, now()).map_err(refused)?;
+    let rules = holding.iter().filter(|pin| pin.plan.is_none()).count();
+    if rules >= MOST && new.plan.is_none() {
         return Err(
             Failure::new(ErrorClass::Refused, PinError::Many).hint("remove some: `convoke pin rm`")
         );

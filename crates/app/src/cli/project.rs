@@ -55,6 +55,10 @@ struct AttachArgs {
 struct MergeArgs {
     /// The project whose tasks and messages come here
     name: String,
+
+    /// Merge it although it is another repository
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +67,8 @@ enum ProjectError {
     StillThere { name: String, folder: String },
     #[error("cannot attach `{name}`: it is another repository")]
     OtherRepository { name: String },
+    #[error("cannot merge `{name}`: it is another repository")]
+    MergeOther { name: String },
 }
 
 #[derive(Serialize)]
@@ -205,18 +211,29 @@ fn refuse(known: &KnownProject, id: Option<&RepositoryId>) -> Result<(), Failure
         let error = ProjectError::StillThere { name, folder };
         return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
     }
-    let other = known.repository.as_ref().zip(id).is_some_and(|(one, two)| !one.is_same(two));
-    if other {
+    if is_other(known, id) {
         return Err(Failure::new(ErrorClass::Refused, ProjectError::OtherRepository { name })
             .hint("see `convoke project list`; `--force` attaches it anyway"));
     }
     Ok(())
 }
 
+/// Tells whether a project is known to be another repository than this one.
+fn is_other(known: &KnownProject, id: Option<&RepositoryId>) -> bool {
+    known.repository.as_ref().zip(id).is_some_and(|(one, two)| !one.is_same(two))
+}
+
 impl MergeArgs {
     fn run(&self, workspace: &Workspace, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Workspace { store, scope } = workspace;
         let projects = store.projects().map_err(refused)?;
+        let known = projects.iter().find(|known| known.name == self.name);
+        let id = repository_id(&app.project);
+        if !self.force && known.is_some_and(|known| is_other(known, id.as_ref())) {
+            let error = ProjectError::MergeOther { name: self.name.clone() };
+            return Err(Failure::new(ErrorClass::Refused, error)
+                .hint("see `convoke project list`; `--force` merges it anyway"));
+        }
         let merged = store.merge_projects(&self.name, &scope.project).map_err(refused)?;
         // A project without a folder and without anything in it is of no use.
         if projects.iter().any(|known| known.name == self.name && is_gone(known)) {

@@ -22,6 +22,7 @@ use convoke_domain::task::TaskStatus;
 use convoke_domain::task::deed::DeedKind;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
+use convoke_domain::text::is_disruptive;
 use convoke_store::task::{Change, NewTask};
 
 use super::elsewhere;
@@ -279,7 +280,7 @@ pub(super) fn line(text: &str) -> Result<String, &'static str> {
     let line = text.trim();
     if line.is_empty() {
         Err("it must not be empty")
-    } else if line.contains(char::is_control) {
+    } else if line.contains(is_disruptive) {
         Err("it must be one line")
     } else {
         Ok(line.to_owned())

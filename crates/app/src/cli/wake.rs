@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use convoke_domain::scope::AgentName;
+use convoke_domain::pin;
+use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::choice::SkillChoice;
-use convoke_domain::token::{Budget, Estimate};
+use convoke_domain::text::Text;
+use convoke_domain::token::{Budget, Estimate, Tokenizer};
 use convoke_domain::wake::fit::ShorteningStep;
 use convoke_domain::wake::{NewMessage, SectionOrder, WakeProfile};
 use convoke_engine::skill::Library;
@@ -24,6 +26,9 @@ use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
+
+/// What a wake-up needs beside the user's rules, in tokens.
+const BESIDE_RULES: u64 = 200;
 
 /// Print the wake-up of an agent: its skill, its place in the plan, its messages, its next action
 ///
@@ -96,7 +101,8 @@ impl Args {
         };
         let profile = self.profile.unwrap_or_else(|| profile_of(&agent, &settings));
         let call = Call { agent, profile, order: SectionOrder::Contract, extent: None, message };
-        let budget = self.budget.unwrap_or(settings.budget);
+        let usual = budget_here(&settings, &workspace, &workspace.scope)?;
+        let budget = self.budget.unwrap_or(usual);
         let assembled = wake(app, &workspace, &settings, &call, budget)?;
         match app.format {
             Format::Json => output.json(&report(&assembled, budget))?,
@@ -155,6 +161,23 @@ pub(super) fn wake(
 }
 
 /// Returns what everything is assembled from.
+/// Returns what a wake-up may cost. A committed file can lower that, but not so far that the user's
+/// rules have no room.
+pub(super) fn budget_here(
+    settings: &Settings,
+    workspace: &Workspace,
+    scope: &Scope,
+) -> Result<Budget, Failure> {
+    if settings.budget >= settings.own_budget {
+        return Ok(settings.budget);
+    }
+    let pins = workspace.store.pins(scope, now()).map_err(refused)?;
+    let rules = pin::block(&pins, pins.len());
+    let rules = Estimate.count(Text::new(&rules)).tenths().div_ceil(10);
+    let least = Budget::at_least_one(rules + BESIDE_RULES).min(settings.own_budget);
+    Ok(settings.budget.max(least))
+}
+
 pub(super) fn sources<'a>(
     app: &'a App,
     workspace: &'a Workspace,

@@ -102,6 +102,10 @@ fn opencode_gets_a_plugin_and_keeps_its_own() {
     assert!(plugin.contains(&format!("const PROGRAM = \"{program}\";")), "{plugin}");
     fs::write(&path, format!("{plugin}// looked at\n")).unwrap();
     project.stdout(&["hooks", "uninstall", "opencode"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "// looked at\n");
+    fs::remove_file(&path).unwrap();
+    project.stdout(&["hooks", "install", "opencode"]);
+    project.stdout(&["hooks", "uninstall", "opencode"]);
     assert!(!path.exists());
     fs::write(&path, "// mine\n").unwrap();
     let refused = project.run(&["hooks", "install", "opencode"]);

@@ -42,6 +42,8 @@ mod harness;
 mod hook;
 mod hook_arrival;
 mod hook_lane;
+mod hook_splits;
+mod hook_trust;
 mod hooks;
 mod hooks_binding;
 mod http_lane;

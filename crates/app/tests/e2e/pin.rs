@@ -15,8 +15,12 @@ const BEGIN: &str = "=== RULES OF THE USER ===\n";
 const NEVER: &str = "\n- [rule 1] Never push to main\n";
 
 fn hear(project: &Project, cause: &str, part: [&str; 2]) -> Option<String> {
+    hear_in(project, "s-1", cause, part)
+}
+
+fn hear_in(project: &Project, session: &str, cause: &str, part: [&str; 2]) -> Option<String> {
     let cwd = project.root().display().to_string();
-    let input = json!({ "session_id": "s-1", "cwd": cwd, "source": cause }).to_string();
+    let input = json!({ "session_id": session, "cwd": cwd, "source": cause }).to_string();
     let arguments = ["hook", "claude", "SessionStart", "--part", part[0], "--of", part[1]];
     let outcome = project.run_with_input(&arguments, input.as_bytes());
     hook::context(&outcome, "SessionStart")
@@ -83,7 +87,7 @@ fn rules_that_do_not_fit_are_said() {
     assert!(receipts[..shown].iter().all(|has_one| *has_one));
     let parts: Vec<_> = ["1", "2", "3", "4"]
         .iter()
-        .filter_map(|part| hear(&project, "compact", [part, "4"]))
+        .filter_map(|part| hear_in(&project, "s-2", "startup", [part, "4"]))
         .collect();
     assert_eq!(parts.concat().matches("\n- [rule ").count(), 12, "four parts hold all");
 }
@@ -227,4 +231,20 @@ fn rules_begin_the_prompt_of_a_subagent() {
     assert!(with.starts_with(BEGIN) && with.contains(NEVER), "{with}");
     let without = project.run(&[&ask[..], &["--no-pins"]].concat()).stdout;
     assert!(without.starts_with("# Implementer Subagent\n"), "{without}");
+}
+
+// A plan can be cancelled however many rules there are.
+#[test]
+fn fifty_rules_keep_no_plan_alive() {
+    let project = Project::new().on_branch("main").file("plan.md", "# P\n\n### Task 1: A\n\nx\n");
+    project.stdout(&["task", "import", "plan.md"]);
+    for number in 0..50 {
+        project.stdout(&["pin", "add", &format!("Rule {number}")]);
+    }
+    let more = project.run(&["pin", "add", "One more"]);
+    assert_eq!(more.code, Some(1), "{more}");
+    let cancelled = project.run(&["plan", "cancel", "plan.md"]);
+    assert_eq!(cancelled.code, Some(0), "{cancelled}");
+    let unseen = project.run(&["pin", "add", "\u{3164}"]);
+    assert_eq!(unseen.code, Some(2), "{unseen}");
 }

@@ -76,6 +76,24 @@ fn two_clones_stay_apart_until_they_are_merged() {
     assert!(gone.stderr.contains("convoke project list"), "{gone}");
 }
 
+// What belongs to another repository comes here only if its user insists.
+#[test]
+fn another_repository_is_not_merged_by_mistake() {
+    let project = repository();
+    project.run(&["-C", "app", "task", "add", "First"]);
+    project.run(&["-C", "app", "task", "list"]);
+    fs::create_dir(project.path("other")).unwrap();
+    git(&project, &["-C", "other", "init", "-q", "-b", "main"]);
+    git(&project, &["-C", "other", "commit", "-q", "--allow-empty", "-m", "another"]);
+    let merged = project.run(&["-C", "other", "project", "merge", "app"]);
+    assert_eq!(merged.code, Some(1), "{merged}");
+    assert!(merged.stderr.contains("it is another repository"), "{merged}");
+    assert!(project.stdout(&["-C", "app", "task", "list"]).contains("First"));
+    let forced = project.run(&["-C", "other", "project", "merge", "app", "--force"]);
+    assert_eq!(forced.code, Some(0), "{forced}");
+    assert!(project.stdout(&["-C", "other", "task", "list"]).contains("First"));
+}
+
 // Anyone can copy a first commit. That is worth a line to the user, and nothing else.
 #[test]
 fn a_repository_that_imitates_another_gets_none_of_its_tasks() {

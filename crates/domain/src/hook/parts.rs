@@ -7,6 +7,9 @@ use crate::pin;
 /// The room that both marks of a part and the line about its order need, whatever its numbers.
 const MARKS: usize = 280;
 
+/// How many characters both marks of a part have at most, while there are fewer than a hundred parts.
+pub const MARKS_USED: usize = 80;
+
 /// What a part may lose because no character is cut in two.
 const CHARACTER: usize = 3;
 

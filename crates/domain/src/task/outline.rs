@@ -47,10 +47,27 @@ pub struct Outline<'a> {
     group: &'a [TaskNode],
     /// From the marked top line down to the leaf; empty when everything is closed.
     path: Vec<&'a TaskNode>,
+    /// The task that the lines at the top are parts of.
+    above: Option<&'a TaskNode>,
     /// Tasks of the plan that are not in the tree, because it is too large to be read.
     elsewhere: TaskCounts,
     /// How titles are written inside sentences.
     letters: Letters,
+}
+
+/// What there is to do once the current task is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Following<'a> {
+    /// A task that can be begun.
+    Task(&'a TaskNode),
+    /// The task whose last open part the current one is.
+    Parent(&'a TaskNode),
+    /// Only tasks that wait for others; this is the first of them.
+    Waiting(&'a TaskNode),
+    /// A task of the plan that is not in the tree.
+    Elsewhere,
+    /// No task of the plan is open then.
+    Nothing,
 }
 
 /// How many tasks there are.
@@ -110,18 +127,17 @@ impl<'a> Outline<'a> {
         let mut group = roots;
         for (depth, node) in path.iter().enumerate() {
             if group.iter().any(|node| node.task.is_numbered()) {
-                let path = path[depth..].to_vec();
-                return Self {
-                    group,
-                    path,
-                    elsewhere: TaskCounts::default(),
-                    letters: Letters::Lower,
-                };
+                let above = depth.checked_sub(1).and_then(|above| path.get(above)).copied();
+                return Self { above, ..Self::of(group, &path[depth..]) };
             }
             group = &node.children;
         }
-        let path = path.to_vec();
-        Self { group: roots, path, elsewhere: TaskCounts::default(), letters: Letters::Lower }
+        Self::of(roots, path)
+    }
+
+    fn of(group: &'a [TaskNode], path: &[&'a TaskNode]) -> Self {
+        let (elsewhere, letters) = (TaskCounts::default(), Letters::Lower);
+        Self { group, path: path.to_vec(), above: None, elsewhere, letters }
     }
 
     /// Adds how many tasks of the plan are not in the tree.
@@ -301,6 +317,40 @@ impl<'a> Outline<'a> {
                 format!("Check if {} has completed, then {next}.", reviewer(&content))
             }
         })
+    }
+
+    /// Returns what there is to do once the current task is closed. Tasks follow in the order in which
+    /// they are to be done, and one that waits comes after all that do not.
+    pub fn following(&self) -> Following<'a> {
+        let parts =
+            self.path.windows(2).rev().map(|step| (step[0], &step[0].children[..], step[1]));
+        let top = self.current().map(|top| (self.above, self.group, top));
+        let levels = parts.map(|(parent, parts, part)| (Some(parent), parts, part)).chain(top);
+        let mut waiting = None;
+        for (parent, siblings, node) in levels {
+            let open = || {
+                in_turn(siblings)
+                    .filter(move |other| !std::ptr::eq(*other, node) && !other.is_closed())
+            };
+            if let Some(ready) = open().find(|other| self.is_ready_then(other)) {
+                return Following::Task(ready);
+            }
+            waiting = waiting.or_else(|| open().next());
+            if let (Some(parent), None) = (parent, waiting) {
+                return Following::Parent(parent);
+            }
+        }
+        match waiting {
+            Some(task) => Following::Waiting(task),
+            None if self.elsewhere.open > 0 => Following::Elsewhere,
+            None => Following::Nothing,
+        }
+    }
+
+    /// Tells whether a task can be begun once the current one is closed.
+    fn is_ready_then(&self, node: &TaskNode) -> bool {
+        let leaf = self.leaf().map(|leaf| &leaf.task.id);
+        node.is_ready() || node.task.waits_for.iter().all(|id| Some(id) == leaf)
     }
 
     /// Returns the next open part of the marked task after the current one.

@@ -9,9 +9,10 @@ use crate::task::deed::{
     DeedKind, DeedRole, TaskDeed, TaskVerdict, has_only_closed_parts, state_words,
 };
 use crate::task::next::{Beginner, next_to_begin};
-use crate::task::outline::{Letters, Outline, clipped};
+use crate::task::outline::{Following, Letters, Outline, clipped};
 use crate::task::tree::TaskNode;
 use crate::task::{TaskState, TaskStatus};
+use crate::text::is_disruptive;
 
 /// How much of a message or a reason is repeated under "Your Next Action", in characters.
 const EXCERPT: usize = 160;
@@ -124,7 +125,7 @@ fn wrote(from: &AgentName, content: &str) -> String {
 
 fn quoted(text: &str) -> String {
     // The words of others neither begin a line nor close their quotation.
-    let one_line = text.replace("\r\n", " ").replace(char::is_control, " ").replace('"', "'");
+    let one_line = text.replace("\r\n", " ").replace(is_disruptive, " ").replace('"', "'");
     format!("\"{}\"", clipped(one_line.trim(), EXCERPT))
 }
 
@@ -144,8 +145,9 @@ fn standing(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &TaskNode) -> St
     if has_only_closed_parts(leaf) {
         sentences.push(format!("All of its parts are closed ({}).", parts(leaf)));
     }
-    let when =
-        if leaf.state == TaskState::Stored(TaskStatus::Pending) { " before its start" } else { "" };
+    let is_pending =
+        leaf.state == TaskState::Stored(TaskStatus::Pending) && leaf.children.is_empty();
+    let when = if is_pending { " before its start" } else { "" };
     sentences.extend(last_of_roles(&facts.known.of_task).into_iter().map(|deed| {
         let reason =
             deed.reason.as_deref().map_or(String::new(), |why| format!(": {}", quoted(why)));
@@ -199,7 +201,7 @@ fn steps(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &TaskNode) -> Vec<S
                 capitalised(&next(outline)),
             ]
         }
-        TaskVerdict::Failed(roles) if is_started => vec![
+        TaskVerdict::Failed(roles) if is_started || has_only_closed_parts(leaf) => vec![
             format!("Have what {} found in {} fixed", list(roles), title(leaf)),
             format!("Ask {} to look at {} again", list(roles), title(leaf)),
         ],
@@ -238,7 +240,7 @@ fn meaning(leaf: &TaskNode, found: &TaskVerdict) -> String {
 /// Says in half a sentence what to do about the current task, by its state and what is recorded.
 fn action(outline: &Outline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> String {
     let name = title(leaf);
-    match (leaf.state, found) {
+    match (worked_on(leaf, found), found) {
         (TaskState::Blocked | TaskState::Failed, _) => {
             format!("Resolve the {} state of {name}", leaf.state.words())
         }
@@ -299,26 +301,41 @@ fn proceed(node: &TaskNode) -> String {
     }
 }
 
-/// Says what comes after the current task.
-fn next(outline: &Outline<'_>) -> String {
-    match (outline.next_part(), outline.next_top_task()) {
-        (Some(part), _) => proceed(part),
-        (None, _) if outline.current().is_some_and(|top| is_part(outline, top)) => {
-            let top = outline.current().map_or(String::new(), |top| {
-                format!("{} (`convoke task done {}`)", title(top), top.task.id)
-            });
-            format!("close or review {top}, whose last open part it is")
+/// Returns how far a task is by what was done: one whose parts are all closed was worked on, also if
+/// it was never started, so a verdict against it or an answer that is missing counts.
+fn worked_on(leaf: &TaskNode, found: &TaskVerdict) -> TaskState {
+    match (leaf.state, found) {
+        (
+            TaskState::Stored(TaskStatus::Pending),
+            TaskVerdict::Passed(_) | TaskVerdict::Unjudged,
+        ) => leaf.state,
+        (TaskState::Stored(TaskStatus::Pending), _) if has_only_closed_parts(leaf) => {
+            TaskState::Stored(TaskStatus::InProgress)
         }
-        (None, Some(top)) => {
-            proceed(next_to_begin(std::slice::from_ref(top), Beginner::Leader).unwrap_or(top))
-        }
-        (None, None) => "finish the branch".to_owned(),
+        (state, _) => state,
     }
 }
 
-/// Tells whether the current task is a part of `top`.
-fn is_part(outline: &Outline<'_>, top: &TaskNode) -> bool {
-    outline.leaf().is_some_and(|leaf| !std::ptr::eq(leaf, top))
+/// Says what comes after the current task.
+fn next(outline: &Outline<'_>) -> String {
+    match outline.following() {
+        Following::Task(task) => {
+            proceed(next_to_begin(std::slice::from_ref(task), Beginner::Leader).unwrap_or(task))
+        }
+        Following::Parent(parent) => {
+            let id = &parent.task.id;
+            format!(
+                "close or review {} (`convoke task done {id}`), whose last open part it is",
+                title(parent)
+            )
+        }
+        Following::Waiting(task) => {
+            let before: Vec<_> = task.task.waits_for.iter().map(ToString::to_string).collect();
+            format!("finish {}, which {} waits for", before.join(", "), title(task))
+        }
+        Following::Elsewhere => "proceed to the task that `convoke task next` names".to_owned(),
+        Following::Nothing => "finish the branch".to_owned(),
+    }
 }
 
 fn list(roles: &[DeedRole]) -> String {

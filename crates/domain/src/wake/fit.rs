@@ -88,8 +88,6 @@ pub struct Shape {
     pub(super) tasks: TaskForm,
     /// Whether the titles of tasks are cut short.
     pub(super) short_titles: bool,
-    /// The most rules of the user.
-    pub(super) pins: usize,
     /// The most characters of the new message.
     pub(super) message: Option<usize>,
     /// What stays in the skill.
@@ -106,7 +104,6 @@ impl Shape {
             plan: PlanForm::Full,
             tasks: TaskForm::Full,
             short_titles: false,
-            pins: facts.pins.len(),
             message: None,
             level: PruneLevel::WHOLE,
             cut: None,
@@ -115,10 +112,16 @@ impl Shape {
 
     pub(super) fn skill_text(&self, skill: &SkillText) -> String {
         let pruned = skill.forms.at(self.level);
-        let Some(at) = self.cut else { return pruned.render() };
+        // What follows is no code, although a fence is still open.
+        let closed = |kept: &str| {
+            cut::closing_fence(kept).map_or(String::new(), |fence| format!("\n{fence}"))
+        };
+        let Some(at) = self.cut else {
+            let text = format!("{}{}", pruned.text, closed(&pruned.text));
+            return Pruned { text, omitted: pruned.omitted.clone() }.render();
+        };
         let kept = Text::new(&pruned.text).before(at).as_str().trim_end_matches(['\r', '\n']);
-        // What follows is no code, although the fence that is cut was still open.
-        let closed = cut::closing_fence(kept).map_or(String::new(), |fence| format!("\n{fence}"));
+        let closed = closed(kept);
         let name = skill.id.as_ref().map_or("skill", SkillId::bare);
         let marker = format!("> truncated: {name} at char_offset={at}");
         // Of a skill that is left out altogether there is nothing to name.
@@ -156,10 +159,10 @@ pub enum ShorteningStep {
     FewTasks,
     /// The new message is cut, where it alone is too long.
     ShortMessage,
-    /// Rules of the user that do not fit are counted, in a line that says how to see them.
-    FewerPins,
-    /// Only where to look is said.
+    /// Only the user's rules, and where to look, are said.
     Minimal,
+    /// Rules of the user that do not fit even so are counted, in a line that says how to see them.
+    FewerPins,
 }
 
 impl ShorteningStep {
@@ -176,7 +179,7 @@ impl ShorteningStep {
     ];
 
     /// The steps of a text that keeps its budget, in order.
-    const KEPT: [Self; 14] = [
+    const KEPT: [Self; 13] = [
         Self::NearTasks,
         Self::ShortActivity,
         Self::LessActivity,
@@ -190,7 +193,6 @@ impl ShorteningStep {
         Self::FewTasks,
         Self::SkillCut,
         Self::ShortMessage,
-        Self::FewerPins,
     ];
 
     /// Returns the word used in reports.
@@ -322,12 +324,8 @@ impl Fitting<'_> {
             ShorteningStep::ShortTasks
             | ShorteningStep::NearTasks
             | ShorteningStep::FewTasks
-            | ShorteningStep::Minimal => {}
-            ShorteningStep::FewerPins => {
-                while self.shape.pins > 0 && !self.fits() {
-                    self.shape.pins -= 1;
-                }
-            }
+            | ShorteningStep::Minimal
+            | ShorteningStep::FewerPins => {}
         }
         if render(self.facts, &self.shape) != before {
             self.steps.push(step);
@@ -774,6 +772,51 @@ The spec review passed. You should:
                 assert_eq!(said.unwrap_or(2), shown, "what is left out is counted: {}", woken.text);
             }
         }
+    }
+
+    // Ten rules that fit are shown, and everything else gives way to them.
+    #[test]
+    fn rules_stay_while_anything_else_is_shown() {
+        let lines: Vec<_> =
+            (1..31).map(|n| format!("{n} - {n} - pending Task {n}: To be done")).collect();
+        let roots = grown(&lines.join("\n"));
+        let mut facts = long_facts(&roots);
+        facts.order = SectionOrder::CriticalFirst;
+        facts.message.as_mut().unwrap().content = "x".repeat(190);
+        let rule = "Never do this, that or the other thing. ".repeat(6);
+        facts.pins = pins(&[rule.as_str(); 10]);
+        let woken = rendered(&facts, 1000);
+        assert_eq!(woken.text.matches("\n- [rule ").count(), 10, "{}", woken.text);
+        assert!(!woken.over_budget && woken.text.contains("Current task: "), "{}", woken.text);
+        let tight = rendered(&facts, 500);
+        let shown = tight.text.matches("\n- [rule ").count();
+        assert!((3..10).contains(&shown) && !tight.over_budget, "{}", tight.text);
+        assert!(tight.text.contains(&format!("{} pinned rules do not fit", 10 - shown)));
+        assert!(!tight.text.contains("Current task: "), "{}", tight.text);
+    }
+
+    // One long rule and the count of messages fit into 300 tokens.
+    #[test]
+    fn messages_are_counted_beside_a_long_rule() {
+        let roots = grown(LOGIN);
+        let mut facts = long_facts(&roots);
+        facts.pins = pins(&["x".repeat(780).as_str()]);
+        facts.message.as_mut().unwrap().content = "y".repeat(500);
+        facts.unread = 3;
+        let woken = rendered(&facts, 300);
+        assert!(woken.text.contains("xxx") && !woken.over_budget, "{}", woken.text);
+        assert!(woken.text.contains("(3 more unread to you: "), "{}", woken.text);
+    }
+
+    // A skill that ends inside a code block does not take the rest along.
+    #[test]
+    fn an_open_fence_of_a_whole_skill_is_closed() {
+        let roots = grown(LOGIN);
+        let mut facts = long_facts(&roots);
+        facts.skill.forms = Arc::new(Forms::new("# S\n\n````sh\nx"));
+        let text = rendered(&facts, 8000).text;
+        assert!(text.contains("````sh\nx\n````\n"), "{text}");
+        assert_eq!(cut::closing_fence(&text), None);
     }
 
     // What carries the text would cut it off, so here even tasks and message give way, and say so.

@@ -21,7 +21,7 @@ pub(super) fn render(facts: &WakeFacts<'_>, shape: &Shape) -> String {
         WakeProfile::Agent => agent(facts, shape),
         WakeProfile::Orchestrator => orchestrator(facts, shape),
     };
-    match pin::block(&facts.pins, shape.pins).as_str() {
+    match pin::block(&facts.pins, facts.pins.len()).as_str() {
         "" => text,
         rules => format!("{rules}\n\n{}", text.trim_start_matches('\n')),
     }

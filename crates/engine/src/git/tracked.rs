@@ -97,6 +97,18 @@ fn is_split(index: &[u8]) -> bool {
     index.windows(8).any(is_link)
 }
 
+/// Tells whether the repository around a folder leaves it out: git neither tracks nor would add any
+/// file in it. A folder that is itself the root of a repository, or in none, is its user's.
+pub fn is_left_out(folder: &Path) -> bool {
+    let is_root = |folder: &Path| folder.join(".git").symlink_metadata().is_ok();
+    let Ok(folder) = folder.canonicalize() else { return true };
+    if is_root(&folder) || !folder.ancestors().any(is_root) {
+        return false;
+    }
+    let words = ["--cached", "--others", "--exclude-standard", "--", "."];
+    ls_files(&folder, &words).is_none_or(|listed| listed.is_empty())
+}
+
 /// Tells whether git would show a file that it does not track as one to be added.
 pub fn is_shown(folder: &Path, name: &str) -> bool {
     let listed = ls_files(folder, &["--others", "--exclude-standard", "--", name]);
@@ -206,6 +218,21 @@ mod tests {
         did(folder.path(), &["add", "app"]);
         assert_eq!(tracking(&folder.path().join("app"), NAME), Tracking::Tracked);
         assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+    }
+
+    #[test]
+    fn an_ignored_folder_is_left_out() {
+        let folder = repository();
+        write(folder.path(), ".gitignore", "node_modules\n");
+        for inside in ["node_modules/evil/convoke.toml", "app/convoke.toml"] {
+            write(folder.path(), inside, "");
+        }
+        let is_left_out = |name: &str| is_left_out(&folder.path().join(name));
+        assert!(is_left_out("node_modules/evil") && is_left_out("node_modules"));
+        assert!(!is_left_out("app") && !is_left_out(""));
+        did(&folder.path().join("node_modules/evil"), &["init", "--quiet"]);
+        assert!(!is_left_out("node_modules/evil"), "a worktree may be in an ignored folder");
+        assert!(!super::is_left_out(tempfile::tempdir().unwrap().path()), "in no repository");
     }
 
     // What a clone brings along may look like a repository in which nothing is tracked.

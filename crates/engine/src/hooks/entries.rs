@@ -169,9 +169,11 @@ impl Removal<'_> {
                 is_out.map(|entry| our_command(entry, self.client).is_some()).collect();
             match (is_out.contains(&true), is_out.contains(&false)) {
                 (false, _) => Fate::Stays,
-                // A group is there for its entries.
-                (true, false) => Fate::Goes,
-                (true, true) => Fate::Changes(take_items_out(self.text, entries, &is_out)),
+                // A group is there for its entries, unless its author wrote a comment between them.
+                (true, false) if !self.has_comments(entries) && !self.has_comments(&item.value) => {
+                    Fate::Goes
+                }
+                (true, _) => Fate::Changes(take_items_out(self.text, entries, &is_out)),
             }
         });
         self.of_container(list, fates.collect(), past)

@@ -7,7 +7,7 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::task::outline::{Outline, TaskCounts};
 use convoke_domain::task::tree::{TaskNode, current_path, current_path_of, trees};
 use convoke_domain::task::{Task, TaskState};
-use convoke_domain::text::{CharOffset, Text};
+use convoke_domain::text::{CharOffset, Text, is_disruptive};
 use convoke_domain::wake::news::NewsPlace;
 use convoke_domain::wake::{WakeFit, WakeProfile};
 use convoke_store::error::StoreError;
@@ -115,8 +115,12 @@ pub(super) fn current<'a>(roots: &'a [TaskNode], call: &Call) -> Vec<&'a TaskNod
 
 /// Cuts a title that is longer than a line should be; the contract never does.
 fn clip_title(task: &Task, fit: WakeFit, most: usize) -> Task {
-    let text = Text::new(&task.content);
     let mut clipped = task.clone();
+    if fit == WakeFit::Kept {
+        clipped.content = clipped.content.replace(is_disruptive, " ");
+    }
+    let content = clipped.content.clone();
+    let text = Text::new(&content);
     if fit == WakeFit::Kept && text.chars() > most {
         let kept = text.before(CharOffset::new(most)).as_str();
         clipped.content = format!("{kept}… [`convoke task show {}`]", task.id);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use convoke_engine::git::tracked::is_left_out;
 use toml::{Table, Value};
 
 use super::trust::{Author, Origin, Refused, local_author, sift};
@@ -72,10 +73,11 @@ fn refused(
         LOCAL_FILE => local_author(&session.project, &table),
         _ => Author::Committer,
     };
-    let tracked = if name == LOCAL_FILE && author == Author::Committer {
-        " (git tracks this file)"
-    } else {
-        ""
+    let is_foreign = name == LOCAL_FILE && author == Author::Committer;
+    let tracked = match is_foreign.then(|| is_left_out(&session.project)) {
+        Some(true) => " (git ignores its folder)",
+        Some(false) => " (git tracks this file)",
+        None => "",
     };
     let line = |refused: Refused| {
         let (file, key, reason) = (path.display(), refused.key, refused.reason);

@@ -3,7 +3,7 @@
 //! `convoke.toml` is committed, so its author need not be the user: it may lower the user's limits and
 //! make checks stricter, never the opposite, it may not lead out of the project, and it has no say in
 //! the user's sessions, keys and addresses. `convoke.local.toml` is the user's own unless git tracks
-//! it. A value that a file may not set is left out, with a
+//! it, or leaves out its whole folder. A value that a file may not set is left out, with a
 //! remark that names the file, the key and the reason, never the value.
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use convoke_domain::dispatch::confirmation::ConfirmationLevel;
 use convoke_domain::dispatch::role::{RoleName, Roles};
 use convoke_domain::lane::cap::Cap;
 use convoke_engine::file::stays_inside;
-use convoke_engine::git::tracked::{Tracking, tracking};
+use convoke_engine::git::tracked::{Tracking, is_left_out, tracking};
 use toml::{Table, Value};
 
 use super::{LOCAL_FILE, whole};
@@ -36,6 +36,8 @@ enum Rule {
     /// A committed file may set a level of confirmation at least as strict as the user's, or else
     /// the default.
     Level,
+    /// A committed file may not choose the original's reading where the user does not.
+    NotSeed,
     /// A committed file may switch it on, and off only where the user did not switch it on.
     On,
     /// A committed file may name a folder of the project.
@@ -49,12 +51,16 @@ enum Rule {
 }
 
 /// Every key that a committed file may not set freely.
-const RULES: [(&str, &str, Rule); 14] = [
+const RULES: [(&str, &str, Rule); 18] = [
     ("brief", "dir", Rule::Inside),
     ("brief", "token_budget", Rule::Lower(20_000)),
     ("brief", "max_file_bytes", Rule::Lower(67_108_864)),
     ("wake", "wake_budget", Rule::Lower(8_000)),
     ("wake", "agent", Rule::Own("a committed file cannot bind your sessions to an agent")),
+    ("wake", "orchestrator", Rule::Own("a committed file cannot choose which agent leads yours")),
+    ("wake", "fit", Rule::NotSeed),
+    ("wake", "next_action", Rule::NotSeed),
+    ("wake", "skill_choice", Rule::NotSeed),
     ("wake", "namespace_strict", Rule::On),
     ("dispatch", "max_iterations", Rule::Lower(5)),
     ("dispatch", "confirmation", Rule::Level),
@@ -74,6 +80,7 @@ const RULES: [(&str, &str, Rule); 14] = [
 const STORE: &str = "a project cannot choose where your data is kept";
 
 const LOOSER: &str = "a committed file can make this check stricter, not looser";
+const SEED: &str = "a committed file cannot choose the original's reading";
 const OUTSIDE: &str = "a committed file cannot name a folder outside the project";
 const KIND: &str = "a committed file cannot turn a known reviewer into another kind of role";
 
@@ -91,6 +98,8 @@ pub(super) fn local_author(project: &Path, table: &Table) -> Author {
     let matters = RULES.iter().any(|(section, key, _)| at(table, section, key).is_some());
     match matters.then(|| tracking(project, LOCAL_FILE)) {
         Some(Tracking::Tracked) => Author::Committer,
+        // What is unpacked into an ignored folder, such as `node_modules`, came from elsewhere.
+        Some(Tracking::Untracked) if is_left_out(project) => Author::Committer,
         Some(Tracking::Untracked) | None => Author::User,
     }
 }
@@ -185,6 +194,10 @@ impl Rule {
             (Self::Level, Author::Committer) => {
                 let least = user.and_then(level).unwrap_or_default();
                 is_looser(level(value)?, least).then_some(LOOSER)
+            }
+            (Self::NotSeed, Author::Committer) => {
+                let is_seed = |value: &Value| value.as_str() == Some("seed");
+                (is_seed(value) && !user.is_some_and(is_seed)).then_some(SEED)
             }
             (Self::On, Author::Committer) => {
                 (!value.as_bool()? && user?.as_bool()?).then_some(LOOSER)
@@ -296,6 +309,12 @@ mod tests {
                 "wake.namespace_strict".into(),
             ),
             ("wake.namespace_strict = true".into(), String::new(), String::new()),
+            ("wake.fit = 'seed'".into(), String::new(), "wake.fit".into()),
+            ("wake.fit = 'kept'".into(), "wake.fit = 'seed'".into(), String::new()),
+            ("wake.next_action = 'seed'".into(), String::new(), "wake.next_action".into()),
+            ("wake.skill_choice = 'seed'".into(), String::new(), "wake.skill_choice".into()),
+            ("wake.fit = 'seed'".into(), "wake.fit = 'seed'".into(), String::new()),
+            ("wake.orchestrator = 'x'".into(), String::new(), "wake.orchestrator".into()),
             (
                 role("require_proof = false"),
                 role("require_proof = true"),

@@ -8,7 +8,10 @@ use convoke_domain::wake::deeds::NextActionRule;
 use convoke_domain::wake::{WakeFit, WakeMode};
 use jiff::tz::Offset;
 
-use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_layers, text, truth, whole};
+use super::trust::Author;
+use super::{
+    Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, read_usable_layers, text, truth, whole,
+};
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -55,6 +58,8 @@ pub struct Settings {
     pub agent: Option<(AgentName, AgentPlace)>,
     /// The most tokens a wake-up may cost.
     pub budget: Budget,
+    /// The most that it may cost without what a committed file says.
+    pub own_budget: Budget,
     /// How much an agent is told each time it wakes.
     pub mode: WakeMode,
     /// What gives way when a wake-up costs more than its budget.
@@ -221,11 +226,25 @@ pub const KEYS: [Key<Layer>; 11] = [
 
 /// Collects what environment and files say about wake-ups.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
-    let layers = read_layers(session, SECTION, &KEYS)?;
+    read_authored(session, SECTION, &KEYS).map(|(layers, author)| settled(layers, author))
+}
+
+/// Collects the same for a hook, without the project's files that cannot be used, and returns the
+/// names of those.
+pub fn settings_for_hook(session: &Session) -> Result<(Settings, Vec<&'static str>), Failure> {
+    let (layers, author, left_out) = read_usable_layers(session, SECTION, &KEYS)?;
+    Ok((settled(layers, author), left_out))
+}
+
+fn settled(layers: [Layer; 4], author: Author) -> Settings {
+    let [variable, local, _, user] = &layers;
+    let local = local.budget.filter(|_| author == Author::User);
+    let own_budget = variable.budget.or(local).or(user.budget).unwrap_or(DEFAULT_BUDGET);
     let named = layers.iter().zip(AgentPlace::ALL);
     let agent = named.into_iter().find_map(|(layer, place)| Some((layer.agent.clone()?, place)));
     let all = layers.into_iter().reduce(Layer::over).unwrap_or_default();
-    Ok(Settings {
+    Settings {
+        own_budget,
         // The agent that a user binds a project to does not wait for another's orders.
         orchestrator: all.orchestrator.or(all.agent).unwrap_or_else(|| AgentName::known("june")),
         agent,
@@ -238,7 +257,7 @@ pub fn settings(session: &Session) -> Result<Settings, Failure> {
         skill_rule: all.skill_rule.unwrap_or_default(),
         patterns: all.patterns.unwrap_or_default(),
         namespace_strict: all.namespace_strict.unwrap_or(false),
-    })
+    }
 }
 
 impl Layer {

@@ -6,7 +6,7 @@ use convoke_domain::scope::{Address, Scope};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::row::{Time, Word, stored};
+use super::row::{Time, Word};
 use super::{SqliteStore, failed, rows};
 use crate::delivery::{Activity, BoundSession, DeliveryStore, LastText, Session, Wording};
 use crate::error::StoreError;
@@ -117,26 +117,33 @@ impl DeliveryStore for SqliteStore {
         loss: u32,
         wording: &Wording,
         now: Timestamp,
+        is_outdated: &dyn Fn(&Wording, Timestamp) -> bool,
     ) -> Result<Wording, StoreError> {
         let (client, id) = (session.client.name(), session.id);
         let keep = || {
             let transaction = self.begin()?;
-            let sql = "INSERT OR IGNORE INTO deliveries \
-                       (client, session_id, loss, text, messages, newest_known, record_bytes, \
-                       made_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-            let bytes = stored(wording.record_bytes);
-            let messages: Vec<_> = wording.messages.iter().map(i64::to_string).collect();
-            let (text, messages, known) = (&wording.text, messages.join(" "), wording.newest_known);
-            let values = params![client, id, loss, text, messages, known, bytes, Time(now)];
-            transaction.execute(sql, values)?;
-            let sql = "DELETE FROM deliveries \
-                       WHERE client = ?1 AND session_id = ?2 AND loss < ?3";
-            transaction.execute(sql, params![client, id, loss])?;
             let sql = "SELECT * FROM deliveries \
                        WHERE client = ?1 AND session_id = ?2 AND loss = ?3";
-            let kept = transaction.query_row(sql, params![client, id, loss], read_wording)?;
+            let read = |row: &Row<'_>| {
+                let made_at = row.get("made_at").map(|Time(at)| at)?;
+                Ok((read_wording(row)?, made_at))
+            };
+            let kept = transaction.query_row(sql, params![client, id, loss], read).optional()?;
+            if let Some((kept, made_at)) = kept {
+                if !is_outdated(&kept, made_at) {
+                    return Ok(kept);
+                }
+                // What was delivered of a text that this one replaces is no part of it.
+                let sql = "UPDATE memories SET delivered = min(delivered, ?3 - 1), \
+                           arrived = min(arrived, ?3 - 1) WHERE client = ?1 AND session_id = ?2";
+                transaction.execute(sql, params![client, id, loss])?;
+            }
+            let sql = "DELETE FROM deliveries \
+                       WHERE client = ?1 AND session_id = ?2 AND loss <= ?3";
+            transaction.execute(sql, params![client, id, loss])?;
+            insert_wording(&transaction, session, loss, wording, now)?;
             transaction.commit()?;
-            Ok(kept)
+            Ok(wording.clone())
         };
         keep().map_err(failed("keep the wake-up"))
     }
@@ -167,21 +174,50 @@ impl DeliveryStore for SqliteStore {
     }
 }
 
+fn insert_wording(
+    connection: &Connection,
+    session: Session<'_>,
+    loss: u32,
+    wording: &Wording,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO deliveries (client, session_id, loss, text, messages, newest_known, \
+               record_bytes, made_at, entries, whose) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let messages: Vec<_> = wording.messages.iter().map(i64::to_string).collect();
+    let values = params![
+        session.client.name(),
+        session.id,
+        loss,
+        wording.text,
+        messages.join(" "),
+        wording.newest_known,
+        i64::try_from(wording.record_bytes).unwrap_or(i64::MAX),
+        Time(now),
+        wording.entries,
+        wording.whose,
+    ];
+    connection.execute(sql, values).map(drop)
+}
+
 fn read_wording(row: &Row<'_>) -> rusqlite::Result<Wording> {
     let record_bytes = row.get("record_bytes").map(i64::unsigned_abs)?;
     let messages: String = row.get("messages")?;
     let messages = messages.split(' ').filter_map(|id| id.parse().ok()).collect();
     let newest_known = row.get("newest_known")?;
-    Ok(Wording { text: row.get("text")?, messages, newest_known, record_bytes })
+    let (entries, whose) = (row.get("entries")?, row.get("whose")?);
+    Ok(Wording { text: row.get("text")?, messages, newest_known, record_bytes, entries, whose })
 }
 
 /// Returns a session as one of its hook entries sees it.
 fn view(connection: &Connection, session: Session<'_>, entry: u32) -> rusqlite::Result<View> {
     let (client, id) = (session.client.name(), session.id);
-    let sql = "SELECT last, noticed_at, doubted FROM losses WHERE client = ?1 AND session_id = ?2";
+    let sql = "SELECT last, noticed_at, doubted, entries FROM losses \
+               WHERE client = ?1 AND session_id = ?2";
     let losses = connection.query_row(sql, params![client, id], |row| {
         let at: Option<Time> = row.get(1)?;
-        Ok(Losses { last: row.get(0)?, at: at.map(|Time(at)| at), doubted: row.get(2)? })
+        let at = at.map(|Time(at)| at);
+        Ok(Losses { last: row.get(0)?, at, doubted: row.get(2)?, entries: row.get(3)? })
     });
     let sql = "SELECT heard, delivered, arrived, event, event_at FROM memories \
                WHERE client = ?1 AND session_id = ?2 AND entry = ?3";
@@ -203,11 +239,12 @@ fn keep_view(
     view: View,
 ) -> rusqlite::Result<()> {
     let (client, id) = (session.client.name(), session.id);
-    let Losses { last, at, doubted } = view.losses;
-    let sql = "INSERT INTO losses (client, session_id, last, noticed_at, doubted) \
-               VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET last = excluded.last, \
-               noticed_at = excluded.noticed_at, doubted = excluded.doubted";
-    connection.execute(sql, params![client, id, last, at.map(Time), doubted])?;
+    let Losses { last, at, doubted, entries } = view.losses;
+    let sql = "INSERT INTO losses (client, session_id, last, noticed_at, doubted, entries) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET last = excluded.last, \
+               noticed_at = excluded.noticed_at, doubted = excluded.doubted, \
+               entries = excluded.entries";
+    connection.execute(sql, params![client, id, last, at.map(Time), doubted, entries])?;
     let Memory { heard, delivered, arrived, event } = view.memory;
     let (mark, at) = (event.map(|last| last.mark.cast_signed()), event.map(|last| Time(last.at)));
     let sql = "INSERT INTO memories \

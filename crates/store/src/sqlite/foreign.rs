@@ -9,6 +9,7 @@ use convoke_domain::task::Task;
 use convoke_domain::task::foreign::ForeignState;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
+use convoke_domain::text::is_disruptive;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -79,7 +80,7 @@ impl Reader<'_> {
             completed: completed_at.is_some(),
         };
         let id = text("id")?.and_then(|id| TaskId::parse(&id).ok());
-        let content = text(self.title)?.map(|title| title.replace(char::is_control, " "));
+        let content = text(self.title)?.map(|title| title.replace(is_disruptive, " "));
         let content = content.filter(|content| !content.trim().is_empty());
         let (Some(id), Some(content), None) = (id, content, text("deleted_at")?) else {
             return Ok(None);

@@ -98,6 +98,17 @@ impl MessageStore for SqliteStore {
         Ok(count.map_or(0, |count: u32| count as usize))
     }
 
+    fn unread_branches(
+        &self,
+        project: &str,
+        agent: &AgentName,
+    ) -> Result<Vec<(String, usize)>, StoreError> {
+        let sql = "SELECT branch, messages FROM unread_counts \
+                   WHERE project = ?1 AND agent = ?2 AND messages > 0 ORDER BY branch";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, u32>(1)? as usize));
+        self.read_all("count the messages", sql, params![project, agent.as_str()], read)
+    }
+
     fn record_event(
         &self,
         scope: &Scope,

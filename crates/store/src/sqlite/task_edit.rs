@@ -1,6 +1,6 @@
 //! Editing tasks in SQLite.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use convoke_domain::scope::Scope;
 use convoke_domain::task::Task;
@@ -96,7 +96,16 @@ impl TaskEditStore for SqliteStore {
         };
         let mut moved = Moved::default();
         if from != *scope {
+            let whole = matches!(moving, Moving::All);
+            let plans: BTreeSet<_> =
+                tasks.iter().filter_map(|task| task.plan_file.clone()).collect();
             moved = carry(&step.transaction, &from, scope, tasks)?;
+            let rules = if whole {
+                take_rules(&step.transaction, &from, scope)
+            } else {
+                copy_cancellations(&step.transaction, &from, scope, &plans, now)
+            };
+            rules.map_err(&failed)?;
         }
         step.commit().map_err(failed)?;
         Ok(moved)
@@ -187,6 +196,84 @@ pub(super) fn carry(
     Ok(moved)
 }
 
+/// Lets the rules of a branch, and the cancellations of its plans, follow all of its tasks. The step
+/// that is under way remembers which those are.
+fn take_rules(connection: &Connection, from: &Scope, to: &Scope) -> rusqlite::Result<()> {
+    let which = "project = ?1 AND branch = ?2 AND task_id IS NULL AND removed_at IS NULL";
+    let sql = format!(
+        "INSERT INTO pin_moves (step, pin_id, branch) \
+         SELECT (SELECT step FROM task_step_now), id, branch FROM pins WHERE {which}"
+    );
+    connection.execute(&sql, params![from.project, from.branch])?;
+    let sql = format!("UPDATE pins SET branch = ?3 WHERE {which}");
+    connection.execute(&sql, params![from.project, from.branch, to.branch]).map(drop)
+}
+
+/// Cancels plans, some of whose tasks came along, where they were cancelled before.
+fn copy_cancellations(
+    connection: &Connection,
+    from: &Scope,
+    to: &Scope,
+    plans: &BTreeSet<String>,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO pins (project, branch, plan_file, text, until, created_at) \
+               SELECT project, ?3, plan_file, text, until, ?5 FROM pins AS there \
+               WHERE project = ?1 AND branch = ?2 AND plan_file = ?4 AND removed_at IS NULL \
+               AND NOT EXISTS (SELECT 1 FROM pins WHERE project = ?1 AND branch = ?3 \
+                 AND plan_file = ?4 AND removed_at IS NULL) ORDER BY id LIMIT 1";
+    for plan in plans {
+        let values = params![from.project, from.branch, to.branch, plan, Time(now)];
+        if connection.execute(sql, values)? > 0 {
+            let sql = "INSERT INTO pin_moves (step, pin_id) \
+                       VALUES ((SELECT step FROM task_step_now), last_insert_rowid())";
+            connection.execute(sql, [])?;
+        }
+    }
+    Ok(())
+}
+
+/// Brings back the rules that a step took to another branch, and removes those that it added there.
+pub(super) fn bring_rules_back(
+    connection: &Connection,
+    step: i64,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE pins SET branch = pin_moves.branch FROM pin_moves \
+               WHERE pin_id = pins.id AND step = ?1 AND pin_moves.branch IS NOT NULL";
+    connection.execute(sql, params![step])?;
+    let sql = "UPDATE pins SET removed_at = ?2 FROM pin_moves WHERE pin_id = pins.id \
+               AND step = ?1 AND pin_moves.branch IS NULL AND removed_at IS NULL";
+    connection.execute(sql, params![step, Time(now)]).map(drop)
+}
+
+/// Lets what is recorded about a task, and its rules, follow it back to where it was.
+pub(super) fn bring_records_back(
+    connection: &Connection,
+    scope: &Scope,
+    before: &str,
+    after: &str,
+) -> rusqlite::Result<()> {
+    let was = "json_extract(?2, '$.branch')";
+    let is = "json_extract(?3, '$.branch')";
+    let id = "json_extract(?3, '$.id')";
+    let moved = format!("({was} <> {is} OR json_extract(?2, '$.id') <> {id})");
+    for sql in [
+        format!(
+            "UPDATE task_deeds SET branch = {was}, task_id = json_extract(?2, '$.id') \
+             WHERE project = ?1 AND branch = {is} AND task_id = {id} AND {moved}"
+        ),
+        format!(
+            "UPDATE pins SET task_branch = {was}, task_id = json_extract(?2, '$.id'), \
+             branch = CASE WHEN branch = {is} THEN {was} ELSE branch END \
+             WHERE project = ?1 AND task_branch = {is} AND task_id = {id} AND {moved}"
+        ),
+    ] {
+        connection.prepare_cached(&sql)?.execute(params![scope.project, before, after])?;
+    }
+    Ok(())
+}
+
 /// Lets what is recorded about a task, and the rules that hold while it is open, follow it.
 fn take_along(
     connection: &Connection,
@@ -198,7 +285,8 @@ fn take_along(
     for sql in [
         "UPDATE task_deeds SET project = ?4, branch = ?5, task_id = ?6 \
          WHERE project = ?1 AND branch = ?2 AND task_id = ?3",
-        "UPDATE pins SET project = ?4, task_branch = ?5, task_id = ?6 \
+        "UPDATE pins SET project = ?4, task_branch = ?5, task_id = ?6, \
+         branch = CASE WHEN branch = ?2 THEN ?5 ELSE branch END \
          WHERE project = ?1 AND task_branch = ?2 AND task_id = ?3",
     ] {
         let values =

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::row::{Time, Word, stored};
 use super::task::dependency::parse_ids;
 use super::task::{no_task, read_task};
+use super::task_edit::{bring_records_back, bring_rules_back};
 use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
 use crate::task_history::{RemovedTask, TaskHistoryStore};
@@ -44,6 +45,7 @@ impl TaskHistoryStore for SqliteStore {
                 ));
             }
         }
+        bring_rules_back(&step.transaction, last, now).map_err(&failed)?;
         step.mark_undo_of(last).map_err(&failed)?;
         step.commit().map_err(failed)?;
         Ok(joined(changes))
@@ -151,6 +153,7 @@ fn put_back(
                 "deleted_at",
             ];
             let set = columns.map(|name| format!("{name} = json_extract(?4, '$.{name}')"));
+            bring_records_back(connection, scope, before, after)?;
             let sql = format!("UPDATE tasks SET updated_at = ?1, {} {which}", set.join(", "));
             connection.prepare_cached(&sql)?.execute(params![
                 Time(now),

@@ -158,8 +158,11 @@ fn load(read: &mut dyn BufRead) -> Result<(Connection, u64), TransferError> {
     migrate(&memory, KNOWN).map_err(&failed)?;
     let dangling: Vec<String> =
         super::rows(&memory, "PRAGMA foreign_key_check", &[], |row| row.get(0)).map_err(&failed)?;
-    match dangling.into_iter().next() {
-        Some(table) => Err(TransferError::Dangling { table }),
+    if let Some(table) = dangling.into_iter().next() {
+        return Err(TransferError::Dangling { table });
+    }
+    match check::together(&memory).map_err(&failed)? {
+        Some(why) => Err(TransferError::Rows { why }),
         None => Ok((memory, count)),
     }
 }

@@ -1,5 +1,7 @@
 //! What is recorded about tasks.
 
+use convoke_store::task_edit::Moving;
+
 use super::*;
 
 fn record(store: &dyn Store, task: &TaskId, kind: DeedKind, role: &str, second: i64) -> TaskDeed {
@@ -121,4 +123,26 @@ pub(super) fn chosen_skills_are_kept(store: &dyn Store) {
     assert_eq!(found.as_deref(), Some("a, b"));
     store.change_task(&here(), &task, &Change::Skill(None), at(3)).unwrap();
     assert_eq!(store.task(&here(), &task).unwrap().unwrap().skill, None);
+}
+
+// A verdict follows its task to another branch and back.
+pub(super) fn verdicts_follow_a_moved_task(store: &dyn Store) {
+    let there = Scope::new("app", "other");
+    let task = add(store, "a", None, None);
+    let role = DeedRole::parse("spec-reviewer").unwrap();
+    let new = NewDeed {
+        task: &task,
+        kind: DeedKind::Fail,
+        role: &role,
+        actor: &name("june"),
+        reason: None,
+        message_id: None,
+        run: None,
+    };
+    store.record_deed(&here(), &new, at(2)).unwrap();
+    let count = |scope: &Scope| store.deeds_of_task(scope, &task).unwrap().len();
+    store.move_tasks(&there, "main", Moving::Tasks(std::slice::from_ref(&task)), at(3)).unwrap();
+    assert_eq!((count(&here()), count(&there)), (0, 1));
+    store.undo_task_step(&there, at(4)).unwrap();
+    assert_eq!((count(&here()), count(&there)), (1, 0));
 }

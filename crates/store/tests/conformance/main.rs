@@ -50,9 +50,11 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// What every backend must do.
-const RULES: [Rule; 62] = [
+const RULES: [Rule; 65] = [
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
     ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
+    ("rules follow the tasks of a renamed branch", pin::rules_follow_their_tasks),
+    ("verdicts follow a moved task, and back", deed::verdicts_follow_a_moved_task),
     ("what is known of a rule's arrival is kept", pin::receipts_are_kept),
     ("what is recorded about a task is kept", deed::deeds_are_kept),
     ("a verdict ends with a new start", deed::verdicts_end_with_a_new_start),
@@ -78,6 +80,7 @@ const RULES: [Rule; 62] = [
     ("what a file was before it was changed is kept", memory::installs_are_kept),
     ("a session belongs to whom it was bound to last", memory::sessions_are_bound),
     ("a loss is answered once at every entry, with one text", memory::losses_are_answered),
+    ("an outdated text is replaced", memory::outdated_texts_are_replaced),
     ("a project keeps its name, and no two share one", memory::names_are_unique),
     ("a task is found by its id, in its own scope only", task::tasks_are_scoped),
     ("a part inherits its plan and comes behind its siblings", task::parts_inherit),

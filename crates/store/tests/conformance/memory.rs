@@ -50,7 +50,7 @@ pub(super) fn installs_are_kept(store: &dyn Store) {
 /// An event like no other.
 fn event(moment: Moment, trace: Trace) -> Noticed {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    Noticed { moment, trace, mark: NEXT.fetch_add(1, Ordering::Relaxed) }
+    Noticed { moment, trace, mark: NEXT.fetch_add(1, Ordering::Relaxed), entries: 4 }
 }
 
 // Hooks in the settings and in a plugin: the second report finds the first.
@@ -60,7 +60,7 @@ pub(super) fn events_are_answered_once(store: &dyn Store) {
     let hear = |entry, second| store.notice(session, entry, began, at(second)).unwrap();
     assert_eq!((hear(1, 10), hear(1, 10)), (Some(1), None), "before it is delivered");
     assert_eq!((hear(2, 11), hear(2, 12)), (Some(1), None), "another entry, the same loss");
-    store.keep_text(session, 1, &wording("text"), at(12)).unwrap();
+    store.keep_text(session, 1, &wording("text"), at(12), &never).unwrap();
     assert_eq!(store.delivered(session, 2, 1, at(12)).unwrap(), [2]);
     assert_eq!(store.delivered(session, 1, 1, at(12)).unwrap(), [1, 2], "all that have answered");
     assert_eq!(hear(1, 13), None, "and after it was");
@@ -73,7 +73,33 @@ fn wording(text: &str) -> Wording {
         messages: vec![5, 7],
         newest_known: Some(9),
         record_bytes: 100,
+        entries: 4,
+        whose: "app\nmain\njune".to_owned(),
     }
+}
+
+fn never(_: &Wording, _: Timestamp) -> bool {
+    false
+}
+
+// A text that is outdated before it was delivered whole gives way to a fresh one, which every entry
+// delivers.
+pub(super) fn outdated_texts_are_replaced(store: &dyn Store) {
+    let session = Session { client: Client::Claude, id: "s-1" };
+    for entry in [1, 2] {
+        store.notice(session, entry, event(Moment::Began, Trace::Unknown), at(3)).unwrap();
+    }
+    store.keep_text(session, 1, &wording("old"), at(3), &never).unwrap();
+    store.delivered(session, 1, 1, at(3)).unwrap();
+    let is_old = |kept: &Wording, made_at: Timestamp| kept.text == "old" && made_at == at(3);
+    let replace = |text| store.keep_text(session, 1, &wording(text), at(9), &is_old).unwrap();
+    assert_eq!((replace("new"), replace("newer")), (wording("new"), wording("new")));
+    let prompted = event(Moment::Prompted, Trace::Unknown);
+    assert_eq!(store.notice(session, 1, prompted, at(10)).unwrap(), Some(1), "its part is another");
+    assert_eq!(store.delivered(session, 2, 1, at(10)).unwrap(), [2]);
+    assert_eq!(store.delivered(session, 1, 1, at(10)).unwrap(), [1, 2]);
+    let other = Noticed { entries: 2, ..event(Moment::Began, Trace::Unknown) };
+    assert_eq!(store.notice(session, 1, other, at(11)).unwrap(), None, "another split");
 }
 
 // W-20e
@@ -84,7 +110,7 @@ pub(super) fn losses_are_answered(store: &dyn Store) {
     assert_eq!(notice(1, Moment::Prompted), None);
     assert_eq!(notice(1, Moment::Began), Some(1));
     assert_eq!(notice(1, Moment::Prompted), Some(1), "nobody said that it arrived");
-    let kept = |text| store.keep_text(session, 1, &wording(text), at(1)).unwrap();
+    let kept = |text| store.keep_text(session, 1, &wording(text), at(1), &never).unwrap();
     assert_eq!((kept("first"), kept("second")), (wording("first"), wording("first")));
     assert_eq!(store.delivered(session, 1, 1, at(2)).unwrap(), [1]);
     assert_eq!(notice(1, Moment::Prompted), None);
@@ -110,7 +136,7 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     assert_eq!(store.last_text(session, 1).unwrap(), None);
     for entry in [1, 2] {
         notice(entry, Moment::Began, Trace::Unknown);
-        store.keep_text(session, 1, &wording("text"), at(3)).unwrap();
+        store.keep_text(session, 1, &wording("text"), at(3), &never).unwrap();
     }
     store.delivered(session, 1, 1, at(4)).unwrap();
     let last = |entry| store.last_text(session, entry).unwrap().unwrap();
@@ -124,7 +150,7 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     assert_eq!(activity(), Activity { arrived_at: Some(at(9)), ..known });
     assert_eq!(store.activity(Client::Claude, "other").unwrap(), Activity::default());
     assert_eq!(notice(1, Moment::Prompted, Trace::Missing), Some(2), "it was forgotten");
-    store.keep_text(session, 2, &wording("new"), at(9)).unwrap();
+    store.keep_text(session, 2, &wording("new"), at(9), &never).unwrap();
     assert_eq!(last(1).wording, wording("new"));
     assert_eq!(activity().delivered_at, None, "texts of earlier losses go");
 }

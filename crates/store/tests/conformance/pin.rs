@@ -1,5 +1,7 @@
 //! The user's rules.
 
+use convoke_store::task_edit::Moving;
+
 use super::*;
 
 fn pin(store: &dyn Store, text: &str, reach: Reach, task: Option<&TaskId>) -> Pin {
@@ -77,4 +79,37 @@ pub(super) fn receipts_are_kept(store: &dyn Store) {
     let last = store.last_receipt(one.id).unwrap().unwrap();
     assert_eq!((last.client.as_str(), last.session.as_str(), last.at), ("claude", "s-1", at(5)));
     assert_eq!(store.last_receipt(two.id).unwrap().unwrap().at, at(3));
+}
+
+// A branch that is renamed keeps its rules, its cancelled plans and the rules of its tasks; undoing
+// the move brings all of it back.
+pub(super) fn rules_follow_their_tasks(store: &dyn Store) {
+    let there = Scope::new("app", "renamed");
+    let task = add(store, "a", None, Some("a.md"));
+    pin(store, "everywhere", Reach::Project, None);
+    pin(store, "on main", Reach::Branch, None);
+    pin(store, "with the task", Reach::Branch, Some(&task));
+    let text = PinText::of_cancelled_plan("a.md", None).unwrap();
+    let new =
+        NewPin { text: &text, reach: Reach::Branch, task: None, plan: Some("a.md"), until: None };
+    store.add_pin(&here(), &new, at(2)).unwrap();
+    let all = texts(store, &here(), 9);
+    assert_eq!(all.len(), 4);
+    let active = |scope: &Scope| store.active_plan(scope, None).unwrap();
+    store.move_tasks(&there, "main", Moving::All, at(3)).unwrap();
+    assert_eq!((texts(store, &there, 9), active(&there)), (all.clone(), ActivePlan::Nothing));
+    assert_eq!(texts(store, &here(), 9), ["everywhere"]);
+    store.undo_task_step(&there, at(4)).unwrap();
+    assert_eq!((texts(store, &here(), 9), active(&here())), (all.clone(), ActivePlan::Nothing));
+    assert_eq!(texts(store, &there, 9), ["everywhere"]);
+    // One task alone takes its own rules along; its plan is cancelled there, too.
+    let alone = [task.clone()];
+    store.move_tasks(&there, "main", Moving::Tasks(&alone), at(5)).unwrap();
+    let cancelled = text.as_str();
+    assert_eq!(texts(store, &there, 9), ["everywhere", "with the task", cancelled]);
+    assert_eq!(texts(store, &here(), 9), ["everywhere", "on main", cancelled]);
+    assert_eq!(active(&there), ActivePlan::Nothing);
+    store.undo_task_step(&there, at(6)).unwrap();
+    assert_eq!(texts(store, &here(), 9), all);
+    assert_eq!(texts(store, &there, 9), ["everywhere"]);
 }

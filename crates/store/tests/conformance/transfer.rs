@@ -32,6 +32,9 @@ fn fill(store: &dyn Store) {
     let said = store.say(&here(), &message, at(4)).unwrap();
     store.reply(&here(), said.id, &message, at(5)).unwrap();
     store.record_event(&here(), &june, "did it", at(5)).unwrap();
+    let text = PinText::parse("Never push").unwrap();
+    let pin = NewPin { text: &text, reach: Reach::Project, task: None, plan: None, until: None };
+    store.add_pin(&here(), &pin, at(5)).unwrap();
     store.begin_run(&run(), &here(), "Add a search", at(1)).unwrap();
     let event = NewEvent { at_ms: i64::MAX, kind: "begun", body: "{\"a\":1}" };
     store.append(&run(), 1, &[event]).unwrap();
@@ -83,7 +86,7 @@ fn find(lines: &[String], table: &str) -> usize {
 }
 
 /// What somebody may put into a line. Each replaces a part of the line of a table.
-const HOSTILE: [(&str, &str, &str, &str); 18] = [
+const HOSTILE: [(&str, &str, &str, &str); 26] = [
     ("no row", "tasks", "{\"table\"", "{\"x\":1,\"table\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"sqlite_master\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"task_step_now\""),
@@ -101,6 +104,14 @@ const HOSTILE: [(&str, &str, &str, &str); 18] = [
     ("`name` has control", "agents", "\"june\"", "\"ju\\u001bne\""),
     ("`after` `content` has control", "task_changes", "first ", "first \\\\u000a"),
     ("`after` is no task", "task_changes", "\\\"status\\\"", "\\\"other\\\""),
+    ("`status` has a strange", "agents", "\"status\":\"idle\"", "\"status\":-1"),
+    ("`kind` has a strange", "messages", "\"dm\"", "-1"),
+    ("`hop` has a strange", "messages", "\"hop\":0", "\"hop\":-1"),
+    ("`path` is no absolute", "projects", "/home/ana/app", "app"),
+    ("`text` is no rule", "pins", "Never push", "Never\\npush"),
+    ("`text` is no rule", "pins", "Never push", ""),
+    ("`until` is no time", "pins", "\"until\":null", "\"until\":\"never\""),
+    ("`until` is no time", "pins", "\"until\":null", "\"until\":7"),
     ("does not begin like", "", "store export", "another"),
 ];
 
@@ -139,6 +150,18 @@ fn hostile_files(lines: &[String]) -> Vec<Case> {
     let mut dangling = lines.to_vec();
     dangling[recipient] = dangling[recipient].replace("\"message_id\":1", "\"message_id\":77");
     cases.push(("refers to a row that is missing", None, dangling));
+    let mut circle = lines.to_vec();
+    let id = circle[task].split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let itself = format!("\"parent_id\":\"{id}\"");
+    circle[task] = circle[task].replace("\"parent_id\":null", &itself);
+    cases.push(("is a part of itself", None, circle));
+    let rule = find(lines, "pins");
+    let rules = (0..300).map(|n| lines[rule].replacen("\"id\":1", &format!("\"id\":{}", n + 1), 1));
+    let mut many = [&lines[..rule], &rules.collect::<Vec<_>>(), &lines[rule + 1..]].concat();
+    let rows = format!("\"rows\":{}", lines.len() - 2);
+    let end = many.len() - 1;
+    many[end] = many[end].replace(&rows, &format!("\"rows\":{}", lines.len() - 2 + 299));
+    cases.push(("more than 50 rules", None, many));
     for name in ["version", "schema"] {
         let mut later = lines.to_vec();
         let at = later[0].find(&format!("\"{name}\":")).unwrap() + name.len() + 3;

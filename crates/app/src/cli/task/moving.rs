@@ -1,6 +1,6 @@
 //! Giving tasks another parent or another branch.
 
-use convoke_domain::scope::AgentName;
+use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
 use convoke_store::task::Change;
 use convoke_store::task_edit::{Moved, Moving};
@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::change;
 use crate::app::{App, Format};
+use crate::cli::elsewhere::quoted;
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -95,6 +96,14 @@ impl MoveArgs {
                     output.say(&format!("note: `{old}` is taken there; the task is now `{new}`"));
                 }
             }
+        }
+        let there = Scope { branch: from.clone(), ..scope.clone() };
+        let has_agents = || Ok::<_, Failure>(!store.agents(&there).map_err(refused)?.is_empty());
+        if self.all && from != scope.branch && has_agents()? {
+            output.say(&format!(
+                "note: messages and agents stay on {from}: `convoke inbox NAME --branch {}`",
+                quoted(&from)
+            ));
         }
         Ok(Exit::Done)
     }

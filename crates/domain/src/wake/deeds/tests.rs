@@ -7,6 +7,8 @@ use crate::skill::SkillId;
 use crate::skill::prune::Forms;
 use crate::task::deed::fixture::deeds;
 use crate::task::fixture::{LOGIN, tasks};
+use crate::task::id::TaskId;
+use crate::task::priority::TaskPriority;
 use crate::task::tree::{current_path, trees};
 use crate::wake::{NewMessage, SectionOrder, SkillText, WakeFit, WakeProfile};
 
@@ -210,5 +212,62 @@ fn titles_keep_their_letters_and_are_no_roles() {
             let text = shown(lines, recorded, Some("hm"));
             assert!(!text.contains("task-2:-add-login") && !text.contains("add login"), "{text}");
         }
+    }
+}
+
+// W-35: what follows is what is to be done next, before or behind the current task.
+#[test]
+fn the_branch_is_finished_only_when_no_task_is_open() {
+    let after_pass = |tasks: Vec<crate::task::Task>, current: &str| {
+        let state = |task: &crate::task::Task| {
+            if task.waits_for.is_empty() {
+                TaskState::of(task.status, None)
+            } else {
+                TaskState::Waiting
+            }
+        };
+        let roots = trees(tasks, state);
+        let path = current_path(&roots);
+        assert_eq!(path.last().unwrap().task.id.as_str(), current);
+        next(&Outline::new(&roots, &path).with_letters(Letters::Kept))
+    };
+    let list =
+        "1 - 1 - pending Task 1: A\n2 - 2 - in_progress Task 2: B\n3 - 3 - pending Task 3: C";
+    let mut first = tasks(list);
+    first[1].priority = TaskPriority::High;
+    assert_eq!(after_pass(first.clone(), "2"), "proceed to Task 1: A", "before it");
+    first[2].priority = TaskPriority::High;
+    assert_eq!(after_pass(first, "2"), "proceed to Task 3: C", "by priority");
+    let mut waits = tasks("1 - 1 - pending Task 1: A\n2 - 2 - in_progress Task 2: B");
+    waits[0].waits_for = vec![waits[1].id.clone()];
+    assert_eq!(after_pass(waits.clone(), "2"), "proceed to Task 1: A", "it waits for this alone");
+    waits[0].waits_for = vec![TaskId::parse("9").unwrap()];
+    assert_eq!(after_pass(waits, "2"), "finish 9, which Task 1: A waits for");
+    let nested = "0 - 1 - pending Epic\n1 0 1 - in_progress Task 1: A\n9 - 2 - pending Other";
+    let text = after_pass(tasks(nested), "1");
+    assert_eq!(text, "close or review Epic, whose last open part it is");
+    assert_eq!(after_pass(tasks("1 - 1 - in_progress Task 1: A"), "1"), "finish the branch");
+}
+
+// W-38: a verdict against a task counts also if only its parts were worked on.
+#[test]
+fn a_task_that_failed_is_not_closed() {
+    let lines = "1 - 1 - pending Task 1: A\n1a 1 1 - completed Part";
+    assert_eq!(
+        shown(lines, &["fail q"], None),
+        "Have what q found in Task 1: A fixed, then ask for another look.\n\
+         There is no new message.\n\
+         Task 1: A: not started. All of its parts are closed (1 completed). Recorded: q failed it. \
+         You should:\n\
+         1. Have what q found in Task 1: A fixed\n\
+         2. Ask q to look at Task 1: A again"
+    );
+    for (recorded, expected) in [
+        ("no_verdict q", "Ask q again about Task 1: A"),
+        ("dispatched q", "Check whether q has answered about Task 1: A"),
+        ("pass q", "Close Task 1: A"),
+    ] {
+        let text = shown(lines, &[recorded], None);
+        assert!(text.starts_with(expected) && !text.contains("Mark "), "{text}");
     }
 }

@@ -27,45 +27,72 @@ pub(in crate::wake) struct Minimal<'a> {
 }
 
 impl Minimal<'_> {
-    /// Says as much as fits of: the user's rules or how many there are, that there is no room, the
-    /// current task, the message, how many are unread, and the command that prints everything. A room
-    /// too small even for the command holds its start.
+    /// Says as much as fits of: the user's rules, that there is no room, the current task, the
+    /// message, how many are unread, and the command that prints everything. Rules are left out only
+    /// where there is no room for anything else but what counts the messages, and then they are
+    /// counted. A room too small even for that holds the start of the command.
     pub(in crate::wake) fn wake_up(&self, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
-        let reader = self.reader;
-        let everything = format!("`convoke wake {reader} --budget 8000`");
+        let everything = format!("`convoke wake {} --budget 8000`", self.reader);
         let short = Some(format!("Left out: {everything}"));
-        let tokens = room.budget.get();
+        let unread = self.unread_line(self.unread);
+        let all = self.pins.len();
+        let rules = match all {
+            0 => vec![String::new()],
+            _ => [pin::block(self.pins, all), pin::bare_block(self.pins, all)]
+                .map(|rules| rules + "\n\n")
+                .to_vec(),
+        };
+        let others = self.others(room, &everything);
+        let whole = rules.iter().flat_map(|rules| {
+            let others = others.iter();
+            others.map(move |(text, read)| (format!("{rules}{text}"), read.clone(), all))
+        });
+        let fewer = (1..all).rev().flat_map(|shown| {
+            let rules = pin::bare_block(self.pins, shown) + "\n\n";
+            let beside = [lines(&[&unread, &short]), lines(&[&unread])];
+            beside.map(|text| (format!("{rules}{text}"), Vec::new(), shown))
+        });
+        let count = (all > 0).then(|| left_out_line(all));
+        let counts = [[&count, &unread, &short], [&count, &unread, &None], [&count, &None, &None]];
+        let counts = counts.map(|parts| (lines(&parts), Vec::new(), 0));
+        let counts = counts.into_iter().filter(|(text, ..)| !text.is_empty());
+        let mut texts = whole.chain(fewer).chain(counts);
+        let (text, read, shown) = texts
+            .find(|(text, ..)| room.holds(text, tokenizer))
+            .unwrap_or_else(|| (start(&everything, room, tokenizer), Vec::new(), 0));
+        let mut steps = vec![ShorteningStep::Minimal];
+        steps.extend((shown < all).then_some(ShorteningStep::FewerPins));
+        WakeUp::new(text, read, steps, room, tokenizer)
+    }
+
+    /// Returns what is said beside the rules, from the most to the least, with the messages that it
+    /// holds whole.
+    fn others(&self, room: WakeLimits, everything: &str) -> Vec<(String, Vec<i64>)> {
+        let (reader, tokens) = (self.reader, room.budget.get());
+        let short = Some(format!("Left out: {everything}"));
         let head = Some(format!(
             "This wake-up of @{reader} is left out: {tokens} tokens are too few. All: {everything}"
         ));
         let task = self.task.map(|task| format!("Current task: {task}"));
         let message = self.message.map(|message| quote(&message.from, &message.content));
         let read: Vec<_> = self.message_id.into_iter().collect();
-        let unread = |count: usize| (count > 0).then(|| unread_line(count, reader));
-        let others = unread(self.unread.saturating_sub(read.len()));
-        let all = unread(self.unread);
+        let others = self.unread_line(self.unread.saturating_sub(read.len()));
+        let all = self.unread_line(self.unread);
         let with_message = [[&head, &task, &message, &others], [&short, &message, &others, &None]];
         let without = [
             [&head, &task, &all],
             [&head, &all, &None],
             [&short, &all, &None],
-            [&short, &None, &None],
+            [&all, &None, &None],
         ];
         let with_message = with_message.map(|parts| (lines(&parts), read.clone()));
         let without = without.map(|parts| (lines(&parts), Vec::new()));
         let choices = with_message.into_iter().filter(|_| message.is_some()).chain(without);
-        let choices: Vec<_> = choices.collect();
-        let rules = match self.pins.len() {
-            0 => vec![String::new()],
-            count => vec![pin::block(self.pins, count) + "\n\n", left_out_line(count) + "\n"],
-        };
-        let texts = rules.iter().flat_map(|rules| {
-            choices.iter().map(move |(text, read)| (format!("{rules}{text}"), read.clone()))
-        });
-        let fitting = texts.into_iter().find(|(text, _)| room.holds(text, tokenizer));
-        let (text, read) =
-            fitting.unwrap_or_else(|| (start(&everything, room, tokenizer), Vec::new()));
-        WakeUp::new(text, read, vec![ShorteningStep::Minimal], room, tokenizer)
+        choices.filter(|(text, _)| !text.is_empty()).collect()
+    }
+
+    fn unread_line(&self, count: usize) -> Option<String> {
+        (count > 0).then(|| unread_line(count, self.reader))
     }
 }
 

@@ -7,6 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::message::ActivityLine;
+use crate::pin::Pin;
+use crate::pin::fixture::pins;
 use crate::plan::ParsedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
@@ -86,6 +88,7 @@ struct Material<'a> {
     plan: &'a str,
     skill: &'a str,
     unread: &'a [String],
+    pins: &'a [Pin],
     profile: WakeProfile,
     order: SectionOrder,
 }
@@ -133,7 +136,7 @@ impl Material<'_> {
             message_id: newest.first().map(|(id, _)| *id),
             unread: self.unread.len(),
             known: KnownDeeds::default(),
-            pins: Vec::new(),
+            pins: self.pins.to_vec(),
         }
     }
 
@@ -150,7 +153,8 @@ impl Material<'_> {
             woken.steps
         );
         assert!(!woken.over_budget, "{what}");
-        self.check_messages(&woken, what);
+        self.check_messages(&woken, room, what);
+        self.check_rules(&woken, room, what);
         let says = |step, words: &str| {
             let is_said = !woken.steps.contains(&step) || text.contains(words);
             assert!(is_said, "{what}: {step:?} without {words}\n{text}");
@@ -167,15 +171,35 @@ impl Material<'_> {
         says(ShorteningStep::NearTasks, "`convoke task tree`");
         says(ShorteningStep::FewTasks, "`convoke task tree`");
         says(ShorteningStep::ShortMessage, "characters more: `convoke inbox june --mark`]");
-        if room.budget.get() >= 40 {
+        if !is_tiny(room) && self.pins.is_empty() {
             says(ShorteningStep::Minimal, "convoke wake june");
         }
         woken
     }
 
+    /// Every rule is given whole and first, or counted; while one is missing, nothing else is shown
+    /// but what counts messages.
+    #[track_caller]
+    fn check_rules(&self, woken: &WakeUp, room: WakeLimits, what: &str) {
+        let text = &woken.text;
+        let shown = self.pins.iter().filter(|pin| text.lines().any(|line| line == pin.line()));
+        let left_out = self.pins.len() - shown.count();
+        if left_out == 0 || (is_tiny(room) && !text.contains("pinned")) {
+            return;
+        }
+        assert!(
+            woken.steps == [ShorteningStep::Minimal, ShorteningStep::FewerPins],
+            "{what}: {:?}",
+            woken.steps
+        );
+        assert!(text.contains(&crate::pin::left_out_line(left_out)), "{what}: {text}");
+        let is_other = ["## ", "Current task: ", "@ana: "].iter().any(|words| text.contains(words));
+        assert!(!is_other, "{what}: {text}");
+    }
+
     /// Every unread message is given whole, cut with a mark, or counted; no other is.
     #[track_caller]
-    fn check_messages(&self, woken: &WakeUp, what: &str) {
+    fn check_messages(&self, woken: &WakeUp, room: WakeLimits, what: &str) {
         let text = &woken.text;
         let counted = text.lines().find_map(|line| {
             let number = line
@@ -185,7 +209,7 @@ impl Material<'_> {
         });
         let cut = usize::from(woken.steps.contains(&ShorteningStep::ShortMessage));
         let announced = counted.unwrap_or_default() + cut;
-        let is_tiny = !text.contains("convoke inbox") && woken.steps == [ShorteningStep::Minimal];
+        let is_tiny = is_tiny(room) && !text.contains("convoke inbox");
         assert!(
             is_tiny || woken.read.len() + announced == self.unread.len(),
             "{what}: {:?} and {announced} of {}\n{text}",
@@ -197,6 +221,11 @@ impl Material<'_> {
             assert!(text.contains(&format!("@ana: \"{content}\"")), "{what}: {id}");
         }
     }
+}
+
+/// Tells whether a room has no place for two lines that count rules and messages.
+fn is_tiny(room: WakeLimits) -> bool {
+    room.budget.get() < 45 || room.most_bytes.is_some_and(|most| most < 160)
 }
 
 #[test]
@@ -211,6 +240,7 @@ fn every_shape_fits_and_nothing_is_left_out_in_silence() {
                 plan,
                 skill: &text,
                 unread: &unread,
+                pins: &[],
                 profile: WakeProfile::ALL[index % 2],
                 order: if index < 2 { SectionOrder::Contract } else { SectionOrder::CriticalFirst },
             };
@@ -240,6 +270,7 @@ fn four_hundred_tasks_leave_the_skill_its_room() {
             plan: "# Plan\n",
             skill: &skill,
             unread: &unread,
+            pins: &[],
             profile: WakeProfile::Orchestrator,
             order: SectionOrder::CriticalFirst,
         };
@@ -269,6 +300,7 @@ fn a_long_title_does_not_displace_a_message() {
             plan: "",
             skill: "Do it.",
             unread: &unread,
+            pins: &[],
             profile: WakeProfile::Orchestrator,
             order: SectionOrder::Contract,
         };
@@ -291,6 +323,7 @@ fn the_smallest_budget_is_kept() {
             plan: "",
             skill: "Do it.",
             unread: &unread,
+            pins: &[],
             profile: WakeProfile::Orchestrator,
             order: SectionOrder::Contract,
         };
@@ -316,9 +349,12 @@ proptest! {
         most_bytes in prop::option::of(200_usize..40_000),
         tasks in 1_usize..120,
         skill_lines in 0_usize..600,
+        rules in prop::collection::vec(prop_oneof![1_usize..80, 1_usize..2000], 0..12),
         is_agent in any::<bool>(),
         is_hook in any::<bool>(),
     ) {
+        let rules: Vec<_> = rules.iter().map(|length| "r".repeat(*length)).collect();
+        let rules: Vec<_> = rules.iter().map(String::as_str).collect();
         let unread: Vec<_> = lengths
             .iter()
             .zip(1..)
@@ -332,6 +368,7 @@ proptest! {
             plan: "# Plan\n\nWords.\n\n### Task 2: Build\n\nMore words.\n",
             skill: &skill,
             unread: &unread,
+            pins: &pins(&rules),
             profile: if is_agent { WakeProfile::Agent } else { WakeProfile::Orchestrator },
             order: if is_hook { SectionOrder::CriticalFirst } else { SectionOrder::Contract },
         };

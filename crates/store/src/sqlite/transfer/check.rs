@@ -1,11 +1,16 @@
 //! Whether a row of a file is one that Convoke could have written. The database checks kinds of values
 //! and keys; what is here would otherwise only be noticed when somebody reads the row.
 
+use std::path::Path;
+
 use convoke_domain::agent::AgentStatus;
 use convoke_domain::message::MessageKind;
+use convoke_domain::pin::{MOST, PinText};
 use convoke_domain::run::{RunId, RunState};
+use convoke_domain::task::DEEPEST;
 use convoke_domain::task::id::TaskId;
 use jiff::Timestamp;
+use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 /// Columns whose texts are names on one line.
@@ -25,13 +30,18 @@ const NAMES: [&str; 12] = [
 ];
 
 /// Columns with a time, besides those that end with `_at`.
-const TIMES: [&str; 2] = ["at", "last_used"];
+const TIMES: [&str; 3] = ["at", "last_used", "until"];
 
 /// Says what is wrong with a row.
 pub(super) fn row(table: &str, row: &Map<String, Value>) -> Result<(), String> {
     for (column, value) in row {
-        let Value::String(text) = value else { continue };
-        cell(table, column, text).map_err(|why| format!("`{column}` {why}"))?;
+        let checked = match value {
+            Value::String(text) => cell(table, column, text),
+            // The database turns a number into a text where it expects one.
+            Value::Number(number) => cell(table, column, &number.to_string()),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => Ok(()),
+        };
+        checked.map_err(|why| format!("`{column}` {why}"))?;
     }
     Ok(())
 }
@@ -48,6 +58,13 @@ fn cell(table: &str, column: &str, text: &str) -> Result<(), String> {
         }
         ("tasks", "content") => one_line(text),
         ("task_changes", "before" | "after") => image(text),
+        ("pins", "text") => {
+            PinText::parse(text).map(drop).map_err(|error| format!("is no rule: {error}"))
+        }
+        ("projects", "path") if !Path::new(text).is_absolute() => {
+            Err("is no absolute path".to_owned())
+        }
+        (_, "hop" | "answering_hop") => known(text.parse::<u32>().is_ok()),
         ("messages", "kind") => known(MessageKind::parse(text).is_some()),
         ("agents", "status") => known(AgentStatus::parse(text).is_some()),
         ("runs", "id") | ("journal", "run_id") => known(RunId::parse(text).is_ok()),
@@ -63,6 +80,26 @@ fn cell(table: &str, column: &str, text: &str) -> Result<(), String> {
 
 fn one_line(text: &str) -> Result<(), String> {
     if text.contains(char::is_control) { Err("has control characters".to_owned()) } else { Ok(()) }
+}
+
+/// Says what is wrong with all rows together: tasks that are parts of themselves or of too many
+/// others, and more rules than can hold at the same time.
+pub(super) fn together(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let deepest = i64::try_from(DEEPEST).unwrap_or(i64::MAX);
+    let sql = "WITH RECURSIVE above (project, branch, id, depth) AS ( \
+                 SELECT project, branch, parent_id, 1 FROM tasks WHERE parent_id IS NOT NULL UNION \
+                 SELECT tasks.project, tasks.branch, tasks.parent_id, depth + 1 FROM tasks \
+                   JOIN above ON tasks.project = above.project AND tasks.branch = above.branch \
+                   AND tasks.id = above.id WHERE tasks.parent_id IS NOT NULL AND depth <= ?1) \
+               SELECT EXISTS (SELECT 1 FROM above WHERE depth > ?1)";
+    if connection.query_row(sql, [deepest], |row| row.get(0))? {
+        return Ok(Some("a task is a part of itself, or of too many others".to_owned()));
+    }
+    let sql = "SELECT max(rules) FROM (SELECT count(*) AS rules FROM pins WHERE removed_at IS NULL \
+               AND plan_file IS NULL AND until IS NULL AND task_id IS NULL GROUP BY project, branch)";
+    let rules: Option<i64> = connection.query_row(sql, [], |row| row.get(0))?;
+    let is_many = rules.is_some_and(|rules| usize::try_from(rules).is_ok_and(|rules| rules > MOST));
+    Ok(is_many.then(|| format!("a project has more than {MOST} rules")))
 }
 
 /// What a step left becomes a task again when the step is undone, so it must be fit for one.
