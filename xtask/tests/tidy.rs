@@ -40,14 +40,15 @@ fn code_lines(path: &Path) -> usize {
     text.lines().take_while(|line| *line != "#[cfg(test)]").count()
 }
 
-// app → engine → store → domain: an arrow means "may use", and all may use domain.
+// app → service → engine → store → domain: an arrow means "may use", and all may use domain.
 #[test]
 fn crates_depend_only_downwards() {
     let layers = [
         ("domain", &[][..]),
         ("store", &["domain"]),
         ("engine", &["domain", "store"]),
-        ("app", &["domain", "store", "engine"]),
+        ("service", &["domain", "store", "engine"]),
+        ("app", &["domain", "store", "engine", "service"]),
     ];
     for entry in fs::read_dir(xtask::root().join("crates")).unwrap() {
         let path = entry.unwrap().path();
@@ -80,6 +81,24 @@ fn domain_has_no_effects() {
     }
 }
 
+// A use case must run for any front end: no command line, terminal, process-wide state or exit code.
+#[test]
+fn use_cases_know_no_front_end() {
+    let forbidden =
+        ["clap", "anstream", "std::env", "stdout()", "stderr()", "stdin()", "\nstatic ", "process::exit"];
+    for path in files(&xtask::root().join("crates/service/src"), ".rs") {
+        let text = fs::read_to_string(&path).unwrap();
+        let used = forbidden.iter().find(|word| text.contains(**word));
+        assert_eq!(used, None, "{}", relative(&path));
+    }
+    let manifest = fs::read_to_string(xtask::root().join("crates/service/Cargo.toml")).unwrap();
+    let manifest: Table = manifest.parse().unwrap();
+    let dependencies = manifest["dependencies"].as_table().unwrap();
+    for front_end in ["clap", "anstream", "comfy-table", "signal-hook", "rustix"] {
+        assert!(!dependencies.contains_key(front_end), "service uses {front_end}");
+    }
+}
+
 // A second backend of the store must change nothing outside `crates/store`. The bench writes rows into
 // the database directly, to make large stores.
 #[test]
@@ -107,7 +126,6 @@ fn only_the_stores_backend_knows_its_database() {
 fn every_effect_has_one_door() {
     let doors = [
         "crates/app/build.rs",
-        "crates/app/src/clock.rs",
         "crates/app/src/env.rs",
         "crates/app/src/output.rs",
         "crates/app/tests/chaos/stage.rs",
@@ -115,6 +133,7 @@ fn every_effect_has_one_door() {
         "crates/app/tests/kill.rs",
         "crates/engine/src/lane/stopwatch.rs",
         "crates/engine/src/process.rs",
+        "crates/service/src/clock.rs",
         "crates/store/tests/processes.rs",
         "xtask/src/bench.rs",
         "xtask/src/clients/lanes.rs",
