@@ -15,7 +15,6 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::packages::{FOR_BENCHES, install};
 use crate::process::{command, run as run_program};
 use crate::{Error, say};
 
@@ -48,12 +47,11 @@ const GROUPS: [(&str, Group); 8] = [
 pub fn run(names: &[String]) -> Result<(), Error> {
     let chosen = chosen(names)?;
     if cfg!(debug_assertions) {
-        let again = ["run", "--quiet", "--release", "--package", "xtask", "bench"];
+        let again = ["run", "--profile", "dist", "--package", "xtask", "bench"];
         let names = names.iter().map(String::as_str);
         return run_program("cargo", &again.into_iter().chain(names).collect::<Vec<_>>());
     }
-    install(&FOR_BENCHES)?;
-    run_program("cargo", &["build", "--quiet", "--release"])?;
+    run_program("cargo", &["build", "--profile", "dist"])?;
     let mut rows = Vec::new();
     for group in chosen {
         rows.extend(group()?);
@@ -165,8 +163,9 @@ fn weighed() -> Command {
     command
 }
 
-#[expect(clippy::disallowed_methods, reason = "the benchmarks' door to the clock")]
-fn stopwatch<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<Duration, Error> {
+/// Returns how long some work took.
+#[expect(clippy::disallowed_methods, reason = "the chores' door to the clock")]
+pub(crate) fn stopwatch<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<Duration, Error> {
     let start = Instant::now();
     std::hint::black_box(work()?);
     Ok(start.elapsed())

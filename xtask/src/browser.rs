@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 
 use convoke_engine::mermaid::check_syntax;
 
-use crate::packages::{FOR_BROWSER, install};
 use crate::process::{command, run as run_program};
 use crate::{Error, root, say};
 
@@ -46,7 +45,6 @@ enum Fate {
 
 /// Draws every diagram of the table, and compares.
 pub fn run() -> Result<(), Error> {
-    install(&FOR_BROWSER)?;
     let folder = root().join("crates/app/tests/fixtures/mermaid");
     let table = fs::read_to_string(folder.join("table.txt"))?;
     let rows = rows(&table)?;

@@ -25,7 +25,6 @@ use std::path::{Path, PathBuf};
 
 use self::user::{RULES, User};
 use crate::model_server::ModelServer;
-use crate::packages::{FOR_CLIENTS, install};
 use crate::process::{run as run_program, succeeds};
 use crate::{Error, root, say};
 
@@ -96,8 +95,7 @@ pub enum Lanes {
 pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let is_chosen =
         |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short);
-    install(&FOR_CLIENTS)?;
-    run_program("cargo", &["build", "--quiet"])?;
+    run_program("cargo", &["build"])?;
     let mut rows = Vec::new();
     let mut wrong = Vec::new();
     for client in CLIENTS.iter().filter(is_chosen) {

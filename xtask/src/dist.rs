@@ -1,4 +1,5 @@
-//! Files for packagers: shell completions and man pages, from the same source as the help.
+//! What packagers need: the programs as they are released, and shell completions and man pages from
+//! the same source as the help.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,11 +8,17 @@ use clap::{CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use convoke::cli::Cli;
 
+use crate::process::run;
 use crate::{Error, root, say};
 
-/// Writes everything to `target/dist`.
+/// Puts everything into `target/dist`, which is also where Cargo puts what it builds with that
+/// profile.
 pub fn write() -> Result<(), Error> {
+    run("cargo", &["build", "--profile", "dist", "--locked"])?;
     let dir = root().join("target/dist");
+    for program in ["convoke", "convoke-guard"] {
+        say(&dir.join(program).display().to_string());
+    }
     for path in [completions(&dir.join("completions"))?, man_pages(&dir.join("man"))?].concat() {
         say(&path.display().to_string());
     }

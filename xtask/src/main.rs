@@ -4,19 +4,24 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask::Error;
 use xtask::clients::Lanes;
+use xtask::packages::{Consent, FOR_BENCHES, FOR_BROWSER, FOR_CLIENTS, FOR_TESTS, Needed, provide};
 
 /// The project's own chores
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 struct Cli {
+    /// Install missing system packages with apt-get without asking
+    #[arg(long, global = true)]
+    install: bool,
     #[command(subcommand)]
     chore: Chore,
 }
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Install what the tests need, then check formatting, lints, tests and documentation
+    /// Check formatting, lints, tests and documentation
     Test {
         /// Also drive real clients from the npm registry against a stand-in for their model
         #[arg(long)]
@@ -37,7 +42,7 @@ enum Chore {
     Browser,
     /// Record what real clients write down about reading files, for the tests
     Record,
-    /// Measure the release binary against `cat` and the bare libraries, side by side
+    /// Measure the program as it is released against `cat` and the bare libraries, side by side
     Bench {
         /// How the groups to measure begin: brief, wake, dispatch, lane, lane-many
         names: Vec<String>,
@@ -57,24 +62,14 @@ enum Chore {
     },
     /// Write the generated pages of docs/reference
     Docs,
-    /// Write shell completions and man pages to target/dist
+    /// Build the programs for a release, with shell completions and man pages, in target/dist
     Dist,
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().chore {
-        Chore::Test { clients, browser } => test(clients, browser),
-        Chore::Clients { names, lanes } => {
-            xtask::clients::run(&names, if lanes { Lanes::All } else { Lanes::Quick })
-        }
-        Chore::Browser => xtask::browser::run(),
-        Chore::Record => xtask::clients::record::run(),
-        Chore::Bench { names } => xtask::bench::run(&names),
-        Chore::LanesAtOnce { folder } => xtask::bench::lane::at_once::run(&folder),
-        Chore::Talk { .. } => xtask::bench::lane::at_once::talk(),
-        Chore::Docs => xtask::docs::write(),
-        Chore::Dist => xtask::dist::write(),
-    };
+    let cli = Cli::parse();
+    let consent = if cli.install { Consent::Given } else { Consent::Asked };
+    let result = provide(&cli.chore.needed(), consent).and_then(|()| cli.chore.run());
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -84,8 +79,42 @@ fn main() -> ExitCode {
     }
 }
 
+impl Chore {
+    /// Returns the programs that the chore runs. They are looked for before anything else, so that
+    /// a chore of many minutes does not stop in the middle.
+    fn needed(&self) -> Vec<&'static [Needed]> {
+        match self {
+            Self::Test { clients, browser } => {
+                let clients = clients.then_some(&FOR_CLIENTS[..]);
+                let browser = browser.then_some(&FOR_BROWSER[..]);
+                [Some(&FOR_TESTS[..]), clients, browser].into_iter().flatten().collect()
+            }
+            Self::Clients { .. } | Self::Record => vec![&FOR_CLIENTS],
+            Self::Browser => vec![&FOR_BROWSER],
+            Self::Bench { .. } => vec![&FOR_BENCHES],
+            Self::LanesAtOnce { .. } | Self::Talk { .. } | Self::Docs | Self::Dist => Vec::new(),
+        }
+    }
+
+    fn run(self) -> Result<(), Error> {
+        match self {
+            Self::Test { clients, browser } => test(clients, browser),
+            Self::Clients { names, lanes } => {
+                xtask::clients::run(&names, if lanes { Lanes::All } else { Lanes::Quick })
+            }
+            Self::Browser => xtask::browser::run(),
+            Self::Record => xtask::clients::record::run(),
+            Self::Bench { names } => xtask::bench::run(&names),
+            Self::LanesAtOnce { folder } => xtask::bench::lane::at_once::run(&folder),
+            Self::Talk { .. } => xtask::bench::lane::at_once::talk(),
+            Self::Docs => xtask::docs::write(),
+            Self::Dist => xtask::dist::write(),
+        }
+    }
+}
+
 /// Runs the checks, then what takes programs that not everybody has.
-fn test(clients: bool, browser: bool) -> Result<(), xtask::Error> {
+fn test(clients: bool, browser: bool) -> Result<(), Error> {
     xtask::test::run()?;
     if browser {
         xtask::browser::run()?;

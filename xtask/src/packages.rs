@@ -1,5 +1,7 @@
 //! Programs that chores need beside Rust, by the name of their Debian package.
 
+use std::io::{self, IsTerminal};
+
 use crate::process::{command, run, succeeds};
 use crate::{Error, say};
 
@@ -42,21 +44,37 @@ pub const FOR_BENCHES: [Needed; 5] = [
     Needed { program: "/usr/bin/time", package: "time" },
 ];
 
-/// Installs whatever is missing.
-pub fn install(needed: &[Needed]) -> Result<(), Error> {
-    let missing: Vec<_> = needed
-        .iter()
-        .filter(|package| !is_there(package.program))
-        .map(|package| package.package)
-        .collect();
+/// Whether Convoke's chores may install packages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consent {
+    /// The user said so on the command line.
+    Given,
+    /// The user is asked, if there is a terminal to ask on.
+    Asked,
+}
+
+/// What to do about missing packages.
+#[derive(Debug, PartialEq, Eq)]
+enum Remedy {
+    Install,
+    Ask,
+    /// Nothing can be installed; this is why, and what the user can do.
+    Refuse(String),
+}
+
+/// Makes sure that programs are there: installs missing packages if the user agrees, and otherwise
+/// fails with the command that installs them.
+pub fn provide(needed: &[&[Needed]], consent: Consent) -> Result<(), Error> {
+    let missing = missing(needed, is_there);
     if missing.is_empty() {
         return Ok(());
     }
-    let list = missing.join(" ");
-    if !is_there("apt-get") {
-        return Err(format!("cannot find what these packages bring: {list}; install them").into());
+    let has_apt = is_there("apt-get");
+    match remedy(&missing, has_apt, consent, io::stdin().is_terminal()) {
+        Remedy::Refuse(why) => return Err(why.into()),
+        Remedy::Ask if !agrees(&missing)? => return Err(how_to_install(&missing).into()),
+        Remedy::Ask | Remedy::Install => {}
     }
-    say(&format!("installing {list}"));
     let (program, prefix): (_, &[&str]) = if succeeds("test", &["-w", "/usr/bin"]) {
         ("apt-get", &[])
     } else {
@@ -64,6 +82,49 @@ pub fn install(needed: &[Needed]) -> Result<(), Error> {
     };
     run(program, &[prefix, &["update", "-qq"]].concat())?;
     run(program, &[prefix, &["install", "-y", "-qq", "--no-install-recommends"], &missing].concat())
+}
+
+/// Returns the packages of the programs that are missing, each once.
+fn missing(needed: &[&[Needed]], is_there: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    let mut packages: Vec<_> = needed
+        .iter()
+        .flat_map(|group| group.iter())
+        .filter(|needed| !is_there(needed.program))
+        .map(|needed| needed.package)
+        .collect();
+    packages.sort_unstable();
+    packages.dedup();
+    packages
+}
+
+fn remedy(missing: &[&str], has_apt: bool, consent: Consent, has_terminal: bool) -> Remedy {
+    match consent {
+        _ if !has_apt => Remedy::Refuse(format!(
+            "cannot find the programs of these Debian packages: {}\n\
+             hint: install them with your system's package manager",
+            missing.join(" ")
+        )),
+        Consent::Given => Remedy::Install,
+        Consent::Asked if has_terminal => Remedy::Ask,
+        Consent::Asked => Remedy::Refuse(how_to_install(missing)),
+    }
+}
+
+fn how_to_install(missing: &[&str]) -> String {
+    let list = missing.join(" ");
+    format!(
+        "these packages are missing: {list}\n\
+         hint: run `sudo apt-get install {list}`, or add `--install` to this command"
+    )
+}
+
+/// Asks the user on the terminal.
+fn agrees(missing: &[&str]) -> Result<bool, Error> {
+    say(&format!("these packages are missing: {}", missing.join(" ")));
+    say("install them now with apt-get? [y/N]");
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Returns the folder that a program is found in.
@@ -75,4 +136,31 @@ pub fn folder_of(program: &str) -> Option<String> {
 
 fn is_there(program: &str) -> bool {
     succeeds("sh", &["-c", "command -v \"$0\"", program])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_installed_without_consent() {
+        let remedy = |has_apt, consent, has_terminal| {
+            super::remedy(&["mandoc", "strace"], has_apt, consent, has_terminal)
+        };
+        assert_eq!(remedy(true, Consent::Given, false), Remedy::Install);
+        assert_eq!(remedy(true, Consent::Asked, true), Remedy::Ask);
+        let Remedy::Refuse(why) = remedy(true, Consent::Asked, false) else { panic!("installs") };
+        assert!(
+            why.contains("`sudo apt-get install mandoc strace`") && why.contains("`--install`")
+        );
+        let Remedy::Refuse(why) = remedy(false, Consent::Given, true) else { panic!("installs") };
+        assert!(why.contains("mandoc strace") && !why.contains("apt-get"), "{why}");
+    }
+
+    #[test]
+    fn every_missing_package_is_named_once() {
+        let found = missing(&[&FOR_CLIENTS, &FOR_BROWSER, &FOR_TESTS], |program| program == "bash");
+        assert_eq!(found, ["bsdutils", "chromium", "coreutils", "mandoc", "npm", "strace"]);
+        assert!(missing(&[&FOR_TESTS], |_| true).is_empty());
+    }
 }

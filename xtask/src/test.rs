@@ -1,22 +1,49 @@
 //! Everything that must hold before a change lands.
 
-use crate::packages::{FOR_TESTS, install};
+use crate::bench::stopwatch;
 use crate::process;
 use crate::{Error, say};
 
-/// Runs all checks, cheapest first, and stops at the first that fails.
+/// One check: what it finds out, and the words for Cargo.
+type Check = (&'static str, &'static [&'static str]);
+
+/// All checks, cheapest first. Whatever compiles shows its progress; only the tests themselves are
+/// quiet, because there are thousands.
+const CHECKS: [Check; 6] = [
+    ("formatting", &["fmt", "--all", "--check"]),
+    ("lints", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+    ("compile the tests", &["test", "--workspace", "--locked", "--no-run"]),
+    ("run the tests", &["test", "--quiet", "--workspace", "--locked"]),
+    // The fault that kills the run is in no other program.
+    (
+        "kill a design at every event",
+        &["test", "-p", "convoke", "--features", "faults", "--test", "kill", "--locked"],
+    ),
+    (
+        "documentation",
+        &[
+            "doc",
+            "--workspace",
+            "--no-deps",
+            "--locked",
+            "--config",
+            "build.rustdocflags=['-Dwarnings']",
+        ],
+    ),
+];
+
+/// Says what is checked, then runs all checks and stops at the first that fails.
 pub fn run() -> Result<(), Error> {
-    install(&FOR_TESTS)?;
-    let strict_docs = "build.rustdocflags=['-Dwarnings']";
-    let checks: [&[&str]; 5] = [
-        &["fmt", "--all", "--check"],
-        &["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
-        &["test", "--quiet", "--workspace", "--locked"],
-        // A run that is killed at every event; the fault that does it is in no other program.
-        &["test", "--quiet", "-p", "convoke", "--features", "faults", "--test", "kill", "--locked"],
-        &["doc", "--quiet", "--workspace", "--no-deps", "--locked", "--config", strict_docs],
-    ];
-    checks.into_iter().try_for_each(|arguments| process::run("cargo", arguments))?;
+    let names = CHECKS.map(|(name, _)| name).join(", ");
+    say(&format!(
+        "{} checks: {names}. The first run compiles everything twice and takes some minutes.",
+        CHECKS.len()
+    ));
+    for (index, (name, arguments)) in CHECKS.into_iter().enumerate() {
+        say(&format!("\n[{}/{}] {name}", index + 1, CHECKS.len()));
+        let took = stopwatch(|| process::run("cargo", arguments))?;
+        say(&format!("[{}/{}] {name}: passed in {} s", index + 1, CHECKS.len(), took.as_secs()));
+    }
     say("all checks passed");
     Ok(())
 }

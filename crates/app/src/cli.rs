@@ -34,6 +34,7 @@ pub mod tree;
 pub mod usage;
 pub mod wake;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -105,8 +106,6 @@ enum Command {
     Mermaid(mermaid::Args),
     Plumbing(plumbing::Args),
     Store(store::Args),
-    #[command(hide = true)]
-    Guard(guard::Args),
 }
 
 const AFTER_HELP: &str = "\
@@ -154,17 +153,16 @@ impl Cli {
             Command::Mermaid(args) => args.run(&self.app()?, output),
             Command::Plumbing(args) => args.run(&self.app_anywhere(), output),
             Command::Store(args) => args.run(&self.app()?, output),
-            Command::Guard(args) => args.run(),
             // The client says which project it is in, and nothing here may fail.
             Command::Hook(args) => args.run(self.verbosity(), output),
         }
     }
 
     /// Tells the user what is wrong with the configuration files, whether or not the command reads
-    /// that part of them. A client that calls a hook shows its agent what it prints; the guardian
-    /// has no reader; the doctor has a check of its own.
+    /// that part of them. A client that calls a hook shows its agent what it prints; the doctor
+    /// has a check of its own.
     pub fn remark_on_configuration(&self, told: Option<&Failure>, output: &Output) {
-        if matches!(self.command, Command::Hook(_) | Command::Guard(_) | Command::Doctor(_)) {
+        if matches!(self.command, Command::Hook(_) | Command::Doctor(_)) {
             return;
         }
         let Ok(app) = self.app() else { return };
@@ -176,6 +174,23 @@ impl Cli {
     /// Tells whether a client called.
     pub const fn is_hook(&self) -> bool {
         matches!(self.command, Command::Hook(_))
+    }
+
+    /// Tells whether a command line that cannot be parsed calls `hook`. Only the word in the place of
+    /// the command counts, after options, known or not.
+    pub fn names_hook(words: &[OsString]) -> bool {
+        let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
+        while let Some(word) = words.next() {
+            if word == "--" || !word.starts_with('-') {
+                return word == "hook";
+            }
+            // `-C DIR`, also as `-vC DIR`; in `-CDIR` the folder is part of the word.
+            let is_short = !word.starts_with("--") && word.find('C') == Some(word.len() - 1);
+            if is_short || word == "--project" {
+                words.next();
+            }
+        }
+        false
     }
 
     fn app(&self) -> Result<App, Failure> {

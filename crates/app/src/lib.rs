@@ -21,7 +21,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::app::Verbosity;
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::Output;
 
 /// Runs the program on a command line and returns what the process should exit with.
@@ -35,18 +37,17 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     #[cfg(feature = "faults")]
     convoke_engine::design::fault::end_after(env::captured().fault_after());
-    if let Some(guard) = cli::guard::parse_alone(arguments) {
-        return guard.run().unwrap_or_else(|failure| output.failure(&failure));
+    if let Some(result) = run_often_called(arguments, output) {
+        return result.unwrap_or_else(|failure| output.failure(&failure));
     }
-    let mut words = arguments.iter().skip(1);
-    let is_hook = words.any(|word| word == "hook");
-    let cli = match cli::Cli::try_parse_from(cli::plumbing::with_plain_words(arguments)) {
+    let words = cli::plumbing::with_plain_words(arguments);
+    let cli = match cli::Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) => {
             let exit = output.usage(&error);
-            // To a client the code for wrong usage means that its user may not go on. If it cannot
-            // even be told that, silence will do.
-            if is_hook && exit == Exit::Usage {
+            // To a client the code for wrong usage means that its user may not go on. If the client
+            // does not even take `{}`, Convoke stays silent.
+            if exit == Exit::Usage && cli::Cli::names_hook(&words) {
                 cli::hook::say_nothing(output).and_then(|()| output.flush()).ok();
                 return Exit::Done;
             }
@@ -58,4 +59,23 @@ fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     let exit = result.unwrap_or_else(|failure| output.failure(&failure));
     // Whatever went wrong, even if nobody could be told: it is no reason to stop a client.
     if cli.is_hook() { Exit::Done } else { exit }
+}
+
+/// Runs what is called so often that it is not to pay for the whole command line, which takes longer
+/// to build up than a hook takes to answer. `None` if it is anything else, or wrong.
+fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Result<Exit, Failure>> {
+    if let Some(ward) = cli::guard::ward(arguments) {
+        return Some(cli::guard::run(&ward));
+    }
+    if let Some(hook) = cli::hook::parse_alone(arguments) {
+        if let Err(failure) = hook.run(Verbosity::Normal, output).and_then(|_| output.flush()) {
+            output.failure(&failure);
+        }
+        // Nothing that goes wrong is a reason to stop a client.
+        return Some(Ok(Exit::Done));
+    }
+    let [_, word] = arguments else { return None };
+    let version = concat!("convoke ", env!("CARGO_PKG_VERSION"), "\n");
+    let is_version = word == "--version" || word == "-V";
+    is_version.then(|| output.data(version).and_then(|()| output.flush()).map(|()| Exit::Done))
 }

@@ -9,10 +9,9 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use convoke_domain::owner::Owner;
+use convoke_guard::timespec;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal};
-
-use crate::lane::guardian::timespec;
 
 /// How often it is asked for an end that cannot be watched.
 const STEP: Duration = Duration::from_millis(20);

@@ -4,12 +4,23 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use convoke_guard::Ward;
+
 /// Prepares a program that runs in a folder, with nothing on its stdin.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null());
     command
+}
+
+/// Prepares the guardian of a client, which runs where the client is to run. `convoke` is our own
+/// program.
+pub(crate) fn guardian(convoke: &Path, ward: &Ward, folder: &Path) -> Command {
+    let (program, arguments) = convoke_guard::guardian(convoke, ward);
+    let mut guardian = command(program, folder);
+    guardian.args(arguments);
+    guardian
 }
 
 /// Where the system itself looks without a PATH.

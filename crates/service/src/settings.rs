@@ -207,18 +207,22 @@ fn read_section<L: Default>(
             return Err(unknown(&format!("{section}.{name}"), path, "key", &known));
         };
         (key.set)(&mut layer, value).ok_or_else(|| {
-            let explained = match (section, key.name) {
-                (dispatch::SECTION, "roles") => role::explain_roles(value),
-                _ => None,
-            };
-            let (inside, expected) = explained
-                .map_or((String::new(), key.expected.into()), |(inside, expected)| {
-                    (inside, Cow::Owned(expected))
-                });
+            let (inside, expected) = explain(section, key, value);
             wrong(place(&format!("{section}.{name}{inside}")), expected)
         })?;
     }
     Ok(layer)
+}
+
+/// Says where inside a value the mistake is, if it is not all of it, and what must be there.
+fn explain<L>(section: &str, key: &Key<L>, value: &Value) -> (String, Cow<'static, str>) {
+    let explained = match (section, key.name) {
+        (dispatch::SECTION, "roles") => role::explain_roles(value),
+        _ => None,
+    };
+    explained.map_or((String::new(), key.expected.into()), |(inside, expected)| {
+        (inside, Cow::Owned(expected))
+    })
 }
 
 /// Reads one section's variables into a layer.
@@ -230,10 +234,13 @@ fn read_environment<L: Default>(
     let mut layer = L::default();
     for key in keys {
         let Some((name, text)) = environment.setting(section, key.name) else { continue };
-        let value = text.to_str().and_then(key.from_text);
-        value
-            .and_then(|value| (key.set)(&mut layer, &value))
-            .ok_or_else(|| wrong(name, key.expected))?;
+        let Some(value) = text.to_str().and_then(key.from_text) else {
+            return Err(wrong(name, key.expected));
+        };
+        (key.set)(&mut layer, &value).ok_or_else(|| {
+            let (inside, expected) = explain(section, key, &value);
+            wrong(name + &inside, expected)
+        })?;
     }
     Ok(layer)
 }
@@ -286,4 +293,10 @@ fn number(text: &str) -> Option<Value> {
 #[expect(clippy::unnecessary_wraps, reason = "one shape for every kind of value")]
 fn list(text: &str) -> Option<Value> {
     Some(Value::Array(text.split(',').map(|entry| Value::String(entry.to_owned())).collect()))
+}
+
+/// Reads a table in either form that TOML has: `{ a = 1 }`, or lines.
+fn table(text: &str) -> Option<Value> {
+    let inline = text.trim().parse::<Value>().ok().filter(Value::is_table);
+    inline.or_else(|| text.parse().ok().map(Value::Table))
 }

@@ -32,7 +32,7 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
     let peak = peak_bytes(large.brief(weighed()))?;
     let (bare, ours) = race_counting(&large)?;
     Ok(vec![
-        ratio("process start (--version) / cat of 90 KB", start, start_cat, 3.0),
+        ratio("process start (--version) / cat of 90 KB", start, start_cat, 1.6),
         ratio("brief of 90 KB / cat, to a pipe", brief_small, cat_small, 3.0),
         ratio("brief of 50 MB / cat, to a pipe", brief_large, cat_large, 8.0),
         ratio("brief of 50 MB / cat, to /dev/null", brief_null, cat_null, 8.0),

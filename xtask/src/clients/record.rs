@@ -55,7 +55,7 @@ const RECORDINGS: [Recording; 2] = [
 
 /// Records every session that the tests want.
 pub fn run() -> Result<(), Error> {
-    run_program("cargo", &["build", "--quiet"])?;
+    run_program("cargo", &["build"])?;
     RECORDINGS.iter().try_for_each(Recording::record)
 }
 

@@ -3,10 +3,12 @@
 //! A hook must never stand in an agent's way: whatever goes wrong, it answers with silence in the
 //! client's own format and exits 0.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::client::Client;
 use convoke_domain::hook::Moment;
@@ -62,6 +64,20 @@ pub struct Args {
     /// How many hook entries there are
     #[arg(long, value_name = "N", default_value = "1")]
     of: NonZeroUsize,
+}
+
+/// The command without any other; a client calls it at every event.
+#[derive(Debug, Parser)]
+struct Alone {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// Reads a command line that calls `hook` and nothing else; `None` if it is anything else, or wrong.
+pub fn parse_alone(arguments: &[OsString]) -> Option<Args> {
+    let words =
+        arguments.get(1..).filter(|words| words.first().is_some_and(|word| word == "hook"))?;
+    Alone::try_parse_from(words).ok().map(|alone| alone.args)
 }
 
 impl Args {

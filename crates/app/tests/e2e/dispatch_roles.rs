@@ -226,3 +226,40 @@ fn a_mistake_in_a_role_is_named() {
     assert!(outcome.stderr.contains(r#"`dispatch.roles."Ship"`"#), "{outcome}");
     assert!(outcome.stderr.contains("named `command/role`, in small letters"), "{outcome}");
 }
+
+// A variable overrules files key by key, in either form that TOML has.
+#[test]
+fn a_variable_adds_and_changes_roles() {
+    let required = |roles: &str, role: &str| {
+        let project = project().variable("CONVOKE_DISPATCH_ROLES", roles);
+        block(&project, role, &[])
+    };
+    let files = |block: &str| block.lines().filter(|line| line.starts_with("- ")).count();
+    for roles in [
+        "{ \"ship/api-reviewer\" = { required = [\"openapi.yaml\"] } }",
+        "\"ship/api-reviewer\".required = [\"openapi.yaml\"]",
+        "[\"ship/api-reviewer\"]\nrequired = [\"openapi.yaml\"]\n",
+    ] {
+        let changed = required(roles, "ship/api-reviewer");
+        assert!(changed.contains("- openapi.yaml: ") && files(&changed) == 1, "{roles}: {changed}");
+    }
+    let added = required("{ \"ship/poet\" = { required = [\"CONTRIBUTING.md\"] } }", "ship/poet");
+    assert!(added.contains("/CONTRIBUTING.md\n"), "{added}");
+}
+
+#[test]
+fn a_variable_with_a_mistake_says_in_which_role_and_key() {
+    let said = |roles: &str| {
+        let project = project().variable("CONVOKE_DISPATCH_ROLES", roles);
+        let outcome = project.run(&["dispatch", "roles"]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{roles}: {outcome}");
+        outcome.stderr
+    };
+    let place = "`CONVOKE_DISPATCH_ROLES.\"a/b\".diff`: it must be true or false";
+    let wrong = said("{ \"a/b\" = { diff = 1 } }");
+    assert!(wrong.contains(place), "{wrong}");
+    for roles in ["a/b", "{ \"a/b\" = ", "[1, 2]", "true"] {
+        let wrong = said(roles);
+        assert!(wrong.contains("in a variable: the same as TOML"), "{roles}: {wrong}");
+    }
+}

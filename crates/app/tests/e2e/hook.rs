@@ -216,14 +216,38 @@ fn nonsense_is_answered_with_silence() {
 #[test]
 fn wrong_usage_never_blocks_a_client() {
     let project = project(1);
-    for arguments in
-        [&["hook"][..], &["hook", "other", "X"], &["hook", "claude", "X", "--new-flag"]]
-    {
+    for arguments in [
+        &["hook"][..],
+        &["hook", "other", "X"],
+        &["hook", "claude", "X", "--new-flag"],
+        &["-C", ".", "--json", "-v", "hook", "claude", "X", "--new-flag"],
+        &["--project=.", "-v", "--newer", "hook", "claude", "X"],
+    ] {
         let outcome = project.run_with_input(arguments, b"{}");
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "{}\n"), "{arguments:?}");
         assert!(outcome.stderr.starts_with("error: "), "{outcome}");
     }
     assert!(project.run(&["hook", "--help"]).stdout.contains("Always exits 0"));
+}
+
+// Everywhere else `hook` is a word as any other.
+#[test]
+fn the_word_hook_behind_another_command_hides_no_wrong_usage() {
+    let project = project(1);
+    for arguments in [
+        &["say", "hook", "--bogus"][..],
+        &["-C", "hook", "say", "--bogus"],
+        &["--json", "say", "--as", "hook", "--bogus"],
+        &["-C", "hook"],
+        &["-vC", "hook", "say", "--bogus"],
+        &["--", "hook"],
+        &["plumbing", "hook"],
+        &["hok", "hook"],
+    ] {
+        let outcome = project.run_with_input(arguments, b"{}");
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(outcome.stderr.starts_with("error: "), "{outcome}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! script; what is left of it afterwards is looked for from outside.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,13 +30,17 @@ struct Seen {
 
 /// Runs a script as a client; a line `over` ends its turn, and at `enough` we stop it.
 fn ran(script: &str, limits: Limits, stdin: Option<&str>) -> Seen {
+    ran_by(Path::new(env!("CARGO_BIN_EXE_convoke")), script, limits, stdin)
+}
+
+fn ran_by(convoke: &Path, script: &str, limits: Limits, stdin: Option<&str>) -> Seen {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("client.sh");
     fs::write(&path, script).unwrap();
     let (mut lines, cancel) = (Vec::new(), Cancel::default());
     let arguments = [path.display().to_string()];
     let child_process = ChildProcess {
-        convoke: Path::new(env!("CARGO_BIN_EXE_convoke")),
+        convoke,
         program: Path::new("/bin/sh"),
         arguments: &arguments,
         variables: &[("PATH".into(), "/usr/bin:/bin".into())],
@@ -162,4 +167,42 @@ fn any_output_is_survived() {
     let long = ran(long, PATIENT, None);
     assert_eq!(long.printed(), ["end"], "a line without end is passed over");
     assert_eq!(fs::metadata(&long.finished.stdout).unwrap().len(), 40_000_005);
+}
+
+// One file is enough; the small program only saves memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_guardian_is_the_small_program_or_convoke_itself() {
+    let guardian = |convoke: &Path| {
+        let seen = ran_by(convoke, "readlink /proc/$PPID/exe", PATIENT, None);
+        assert_eq!(seen.finished.end, ProcessEnd::Exited(0));
+        seen.printed().concat()
+    };
+    let (whole, small) = (env!("CARGO_BIN_EXE_convoke"), env!("CARGO_BIN_EXE_convoke-guard"));
+    assert_eq!(guardian(Path::new(whole)), small);
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().canonicalize().unwrap().join("convoke");
+    fs::hard_link(whole, &alone).or_else(|_| fs::copy(whole, &alone).map(drop)).unwrap();
+    assert_eq!(guardian(&alone), alone.display().to_string());
+    let other = alone.with_file_name("convoke-guard");
+    fs::write(&other, format!("#!/bin/sh\nshift 2\nexec '{small}' --build other \"$@\"\n"))
+        .unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(guardian(&alone), alone.display().to_string(), "the small one is of another build");
+}
+
+#[test]
+fn the_small_program_says_who_starts_it() {
+    let project = crate::harness::Project::new();
+    let small = Path::new(env!("CARGO_BIN_EXE_convoke-guard"));
+    for words in [&[][..], &["--help"], &["--report", "r", "--", "true"]] {
+        let output = project.command(small, words).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            (output.status.code(), output.stdout.as_slice()),
+            (Some(1), &b""[..]),
+            "{words:?}"
+        );
+        assert!(said.contains("only convoke starts this program"), "{said}");
+    }
 }

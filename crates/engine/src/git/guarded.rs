@@ -1,16 +1,18 @@
 //! Git under a guardian of our own, so that it ends with us, also if we are killed.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use convoke_domain::lane::outcome::ProcessEnd;
+use convoke_guard::{Ward, end_strays, read_report};
 
 use super::diff::run_under;
 use crate::file::create_private;
 use crate::lane::cancel::Cancel;
-use crate::lane::guardian::{end_strays, read_report};
-use crate::process::command;
+use crate::process::guardian;
 
 /// Runs git until it ends or somebody asks it to stop, and tells whether it did what it was asked;
 /// `None` if nobody knows. Git reads `feed`. When we are gone, the guardian ends git and removes the
@@ -27,7 +29,7 @@ pub(super) fn succeeds(
     }
     let path = folder.join("end");
     let report = create_private(&path).ok()?;
-    let Ok(mut guardian) = guardian(git, feed, convoke, &path).spawn() else {
+    let Ok(mut guardian) = guarded(git, feed, convoke, &path).spawn() else {
         // Our program may have been replaced or removed since we started. Git works without it.
         return run_under(git, cancel).map(|output| output.status.success());
     };
@@ -45,18 +47,23 @@ pub(super) fn succeeds(
 }
 
 /// Prepares a guardian that does in git's place, with its folder and its environment, what git does.
-fn guardian(git: &Command, feed: &Path, convoke: &Path, report: &Path) -> Command {
-    let mut guardian = command(convoke, git.get_current_dir().unwrap_or(Path::new(".")));
+fn guarded(git: &Command, feed: &Path, convoke: &Path, report: &Path) -> Command {
+    let ward = Ward {
+        program: git.get_program().into(),
+        arguments: git.get_args().map(OsString::from).collect(),
+        stdin: Some(feed.to_owned()),
+        grace: Duration::ZERO,
+        report: report.to_owned(),
+        owner: std::process::id(),
+    };
+    let folder = git.get_current_dir().unwrap_or(Path::new("."));
+    let mut guardian = guardian(convoke, &ward, folder);
     for (name, value) in git.get_envs() {
         match value {
             Some(value) => guardian.env(name, value),
             None => guardian.env_remove(name),
         };
     }
-    guardian.arg("guard").arg("--report").arg(report);
-    guardian.args(["--owner", &std::process::id().to_string(), "--grace-ms", "0"]);
-    guardian.arg("--feed").arg(feed).arg("--");
-    guardian.arg(git.get_program()).args(git.get_args());
     guardian.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     guardian
 }

@@ -6,9 +6,9 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use convoke_guard::timespec;
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::guardian::timespec;
 use super::supervisor::Stream;
 
 /// How long whoever says little may go on before it is looked at again.

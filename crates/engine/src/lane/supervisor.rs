@@ -14,16 +14,16 @@ use std::thread;
 use std::time::Duration;
 
 use convoke_domain::lane::outcome::ProcessEnd;
+use convoke_guard::{Ward, end_strays, read_report, wait_for};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::cancel::Cancel;
 use super::flow::Flow;
-use super::guardian::{end_strays, read_report, wait_for};
 use super::stopwatch::Stopwatch;
 use crate::file::create_private;
-use crate::process::command;
+use crate::process::guardian;
 
 /// A longer line is kept on disk, and not read.
 pub(crate) const LONGEST_LINE: usize = 8 * 1024 * 1024;
@@ -53,7 +53,7 @@ pub struct Limits {
 /// A client to run.
 #[derive(Debug, Clone)]
 pub struct ChildProcess<'a> {
-    /// Our own program, which is the guardian.
+    /// Our own program; the guardian is beside it, or it is the guardian itself.
     pub convoke: &'a Path,
     /// The client's program.
     pub program: &'a Path,
@@ -167,19 +167,23 @@ pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<
 }
 
 fn started(child_process: &ChildProcess<'_>, report: &Path) -> io::Result<Child> {
-    let mut guardian = command(child_process.convoke, child_process.folder);
-    guardian.env_clear().envs(child_process.variables.iter().map(|(name, value)| (name, value)));
-    // Last, so that no variable of the user's can take its place.
-    guardian.env(LANE_MARK, std::process::id().to_string());
-    guardian.arg("guard").arg("--report").arg(report);
-    guardian.args(["--owner", &std::process::id().to_string()]);
-    guardian.args(["--grace-ms", &child_process.limits.grace.as_millis().to_string()]);
+    let mut ward = Ward {
+        program: child_process.program.to_owned(),
+        arguments: child_process.arguments.iter().map(OsString::from).collect(),
+        stdin: None,
+        grace: child_process.limits.grace,
+        report: report.to_owned(),
+        owner: std::process::id(),
+    };
     if let Some(text) = child_process.stdin {
         let path = child_process.scratch.join("stdin");
         create_private(&path)?.write_all(text.as_bytes())?;
-        guardian.arg("--feed").arg(path);
+        ward.stdin = Some(path);
     }
-    guardian.arg("--").arg(child_process.program).args(child_process.arguments);
+    let mut guardian = guardian(child_process.convoke, &ward, child_process.folder);
+    guardian.env_clear().envs(child_process.variables.iter().map(|(name, value)| (name, value)));
+    // Last, so that no variable of the user's can take its place.
+    guardian.env(LANE_MARK, std::process::id().to_string());
     guardian.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 

@@ -12,7 +12,7 @@ use convoke_domain::dispatch::task_prompt::TaskOrder;
 
 use super::role::{RoleChange, one};
 use super::trust::Author;
-use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, text, truth, whole};
+use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, table, text, truth, whole};
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -187,10 +187,11 @@ pub const KEYS: [Key<Layer>; 12] = [
         name: "roles",
         expected: "a table of roles such as `[dispatch.roles.\"implement/ux-reviewer\"]`, each with \
                    any of artifacts, required, diff, target, noun, form, files, resumes, \
-                   require_proof, rubric, returns",
+                   require_proof, rubric, returns (in a variable: the same as TOML, such as \
+                   `{ \"implement/ux-reviewer\" = { diff = true } }`)",
         default: "the built-in roles",
         meaning: "roles that are added or changed; see docs/reference/dispatch.md",
-        from_text: |_| None,
+        from_text: table,
         set: |layer, value| {
             for (name, value) in value.as_table()? {
                 let name = RoleName::parse(name).ok()?;

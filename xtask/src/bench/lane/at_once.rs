@@ -80,7 +80,9 @@ fn rows(taken: &Taken) -> Vec<Row> {
     };
     let figures = format!("{} MB and {} MB in guardians", our_bytes / MB, guards_bytes / MB);
     let what = "the same lanes, with guardians: memory (PSS), in MB";
-    vec![cpu, memory(what, figures, our_bytes + guards_bytes, 100 * MB)]
+    let each = format!("{} kB each", guards_bytes / LANES / 1000);
+    let guardians = memory("the 200 guardians alone", each, *guards_bytes, 60 * MB);
+    vec![cpu, memory(what, figures, our_bytes + guards_bytes, 100 * MB), guardians]
 }
 
 /// Waits until all lanes talk, and then watches for a while.

@@ -1,4 +1,4 @@
-//! The guardian: a small process of our own between us and a client.
+//! The guardian: a small process of our own between Convoke and a client.
 //!
 //! Clients start children that leave their process group, outlive them, or ignore signals. The
 //! guardian is the client's parent, leads a session of its own, and inherits every orphan below it;
@@ -7,21 +7,27 @@
 //!
 //! Orphans are inherited and found on Linux. Elsewhere the process group is stopped, and who left it
 //! is not found.
+//!
+//! Every lane has a guardian as long as its client runs, and there may be hundreds. So it is a crate
+//! and a program of its own, `convoke-guard`, a fiftieth of Convoke's size. Convoke starts the one
+//! beside its own program. Without one, or with one of another build, the guardian is `convoke
+//! guard`, which does the same and takes more memory.
 
-use std::ffi::OsString;
+mod ward;
+
+pub use ward::{SMALL_PROGRAM, Ward, guardian, hand_over};
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use convoke_domain::lane::outcome::ProcessEnd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process};
-
-use crate::process::command;
 
 /// How often what is left over is looked for while it is being stopped.
 const STEP: Duration = Duration::from_millis(10);
@@ -31,23 +37,6 @@ const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 
 /// How often strays are looked for at most; whoever comes after so many was not there before.
 const MOST_ROUNDS: usize = 100;
-
-/// A client to be looked after.
-#[derive(Debug, Clone)]
-pub struct Ward {
-    /// The client's program.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
-    /// What it reads on its stdin; without it, nothing.
-    pub stdin: Option<PathBuf>,
-    /// How long it may take to stop when it is asked to.
-    pub grace: Duration,
-    /// Where to write how it ended: a file in a folder of the lane's own.
-    pub report: PathBuf,
-    /// The process that wants to know, and that removes that folder.
-    pub owner: u32,
-}
 
 /// Runs a client to its end, and ends with nothing of it left. Output goes to our own stdout and
 /// stderr.
@@ -93,14 +82,14 @@ fn is_ending(pid: u32) -> bool {
 
 /// Ends every process whose environment names a folder: what is left of a client whose guardian was
 /// itself killed.
-pub(crate) fn end_strays(folder: &Path) {
+pub fn end_strays(folder: &Path) {
     let mark = folder.as_os_str().as_encoded_bytes();
     for _ in 0..MOST_ROUNDS {
         let strays: Vec<_> = processes()
             .into_iter()
             .map(|(pid, _)| pid)
             .filter(|pid| {
-                *pid != getpid() && environment(*pid).windows(mark.len()).any(|it| it == mark)
+                *pid != getpid() && environment(*pid).windows(mark.len()).any(|part| part == mark)
             })
             .collect();
         if strays.is_empty() {
@@ -118,7 +107,7 @@ fn environment(pid: Pid) -> Vec<u8> {
 }
 
 /// Reads how a client ended.
-pub(crate) fn read_report(report: File) -> Option<ProcessEnd> {
+pub fn read_report(report: File) -> Option<ProcessEnd> {
     let mut text = String::new();
     report.take(4096).read_to_string(&mut text).ok()?;
     ProcessEnd::parse(text.trim())
@@ -132,12 +121,18 @@ fn described(status: WaitStatus) -> ProcessEnd {
     }
 }
 
+/// The guardian's door to other programs: they run where it runs itself.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn command(program: &Path) -> Command {
+    Command::new(program)
+}
+
 fn started(ward: &Ward) -> io::Result<Pid> {
     let stdin = match &ward.stdin {
         Some(path) => Stdio::from(File::open(path)?),
         None => Stdio::null(),
     };
-    let mut client = command(&ward.program, Path::new("."));
+    let mut client = command(&ward.program);
     let child = client.args(&ward.arguments).stdin(stdin).process_group(0).spawn()?;
     Ok(Pid::from_child(&child))
 }
@@ -240,13 +235,13 @@ fn pause() {
 }
 
 /// Writes a time as the system wants it.
-pub(crate) fn timespec(duration: Duration) -> Timespec {
+pub fn timespec(duration: Duration) -> Timespec {
     let tv_sec = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     Timespec { tv_sec, tv_nsec: i64::from(duration.subsec_nanos()) }
 }
 
 /// Waits until a child ends, but not for longer than this; the child is still to be reaped.
-pub(super) fn wait_for(child: Pid, most: Duration) {
+pub fn wait_for(child: Pid, most: Duration) {
     match end_of(child) {
         Some(end) => poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&timespec(most))).map(drop),
         None => poll(&mut [], Some(&timespec(STEP.min(most)))).map(drop),
@@ -292,7 +287,7 @@ mod tests {
     #[test]
     fn who_is_on_its_way_out_is_not_taken_for_alive() {
         assert!(!is_ending(std::process::id()));
-        let mut child = command("true", Path::new(".")).spawn().unwrap();
+        let mut child = command(Path::new("true")).spawn().unwrap();
         wait_for(Pid::from_child(&child), Duration::from_mins(1));
         assert!(is_ending(child.id()), "it is over, and nobody has taken notice");
         child.wait().unwrap();
