@@ -12,6 +12,10 @@
 //! voters decide on a [`ballot`] what is accepted ([`vote`], [`tally`], [`outcome`]). Formats that
 //! other programs parse are exact to the byte. Whether a design may begin, and on which branch, is
 //! decided in [`setup`].
+//!
+//! What happens to a design is an [`event`]; all events are [`facts`], and [`walk`] says what they come
+//! to: an [`outline`] with the result of every phase, and [`notice`]s. [`render`] makes lines and files
+//! of them, which nothing reads back.
 
 mod afterthought;
 pub mod anonymity;
@@ -24,6 +28,7 @@ pub mod citation;
 mod correction;
 pub mod debate;
 pub mod decision;
+pub mod design_file;
 pub mod discussion;
 mod disowned;
 pub mod event;
@@ -32,17 +37,22 @@ pub mod finding;
 pub mod forecast;
 pub mod heavy;
 pub mod judge;
+pub mod lane_id;
 pub mod mark;
 pub mod matter;
 pub mod merge;
 pub mod mermaid;
+pub mod notice;
 pub mod outcome;
+pub mod outline;
 pub mod parts;
 pub mod plan;
 pub mod policy;
 pub mod progress;
 pub mod prompt;
+pub mod question_id;
 pub mod quote;
+pub mod render;
 pub mod resolution;
 pub mod review;
 pub mod rules;

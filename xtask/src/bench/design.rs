@@ -1,6 +1,8 @@
 //! Designs: what a run adds to the time of its lanes, what counting costs when there is more to
 //! count, and how much memory it takes however long answers are.
 
+mod whole_run;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,6 +14,7 @@ use convoke::rehearsal::answers;
 use convoke_domain::design::event::{Event, LaneEnd, LaneId, Stamped};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::finding::{Finding, FindingId, Remark, Scope};
+use convoke_domain::design::lane_id::LaneKind;
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::tally::{Voter, report, scores, tally};
 use convoke_domain::design::vote::Votes;
@@ -20,6 +23,7 @@ use convoke_domain::lane::collected::CollectedStatus;
 use convoke_engine::lane::cassette::Entry;
 use serde_json::{Value, json};
 
+use self::whole_run::{walked, whole_run};
 use super::{MB, Row, convoke, memory, peak_bytes, ratio, stopwatch, take_turns, weighed};
 use crate::Error;
 use crate::process::command;
@@ -52,6 +56,18 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
             10_000,
             events,
             Facts::fold,
+        )?,
+        ten_times(
+            "a run of 10,000 events walked on each / ten times 1,000, times ten",
+            1000,
+            whole_run,
+            walked,
+        )?,
+        ten_times(
+            "a run of 100,000 events walked on each / ten times 10,000, times ten",
+            10_000,
+            whole_run,
+            walked,
         )?,
         long_answers()?,
     ])
@@ -212,19 +228,23 @@ fn finding(number: u32) -> Finding {
     }
 }
 
-/// Events of lanes that begin and end.
-fn events(count: usize) -> Vec<Stamped> {
-    let end = LaneEnd {
+fn lane_end(answer: &str) -> LaneEnd {
+    LaneEnd {
         status: CollectedStatus::Ok,
         reason: String::new(),
-        answer: "It is so.".into(),
+        answer: answer.into(),
         agent: "codex".to_owned(),
         model: None,
         usage: None,
         took: 5000,
-    };
+    }
+}
+
+/// Events of lanes that begin and end.
+fn events(count: usize) -> Vec<Stamped> {
+    let end = lane_end("It is so.");
     let event = |number: usize| {
-        let id = LaneId(format!("review/{}", number / 2));
+        let id = LaneId::new(LaneKind::Review, &(number / 2).to_string());
         if number.is_multiple_of(2) {
             Event::LaneStarted(id)
         } else {

@@ -2,6 +2,7 @@
 
 use convoke_domain::design::event::Settings;
 use convoke_domain::design::forecast::COMPARED;
+use convoke_domain::design::outline::Plan;
 use convoke_domain::design::plan::{check, read};
 use convoke_domain::design::prompt;
 use convoke_domain::design::seat::Holder;
@@ -77,7 +78,7 @@ impl Args {
         let known = Known::open(app, &self.run)?;
         known.warn_if_changed(output);
         let settings = known.facts.settings().map(|(_, settings)| settings);
-        let plan = known.progress.files.get("plan.txt");
+        let plan = known.progress.results.plan.as_ref();
         let (Some(settings), Some(plan)) = (settings, plan) else {
             return Err(Failure::new(ErrorClass::Refused, NoPlan { run: known.run.id }));
         };
@@ -104,9 +105,10 @@ impl Args {
             ran.driven.heard.answer().filter(|_| ran.driven.outcome == LaneOutcome::Answered);
         let Some(answer) = answer else { return Ok(Exit::of_lane(ran.driven.outcome)) };
         let single_plan = read(answer).text;
-        let single_plan = single_plan.as_str();
         let took = ran.driven.took.as_secs();
-        let single = Side::new("single", 1, single_plan, ran.spent.unwrap_or_default(), took);
+        let usage = ran.spent.unwrap_or_default();
+        let single = Side::new("single", 1, &Plan::new(&single_plan), usage, took);
+        let single_plan = single_plan.as_str();
         match app.format {
             Format::Json => {
                 output.json(&Report { is_finished, decided, panel, single, single_plan })?;
@@ -154,13 +156,13 @@ impl Args {
 }
 
 impl Side {
-    fn new(way: &'static str, lanes: u64, plan: &str, usage: Usage, seconds: u64) -> Self {
+    fn new(way: &'static str, lanes: u64, plan: &Plan, usage: Usage, seconds: u64) -> Self {
         Self {
             way,
             lanes,
-            words: plan.split_whitespace().count(),
-            tasks: plan.lines().filter(|line| line.starts_with("### Task ")).count(),
-            missing: check(plan).len(),
+            words: plan.text.split_whitespace().count(),
+            tasks: plan.task_count,
+            missing: check(&plan.text).len(),
             input_tokens: usage.input,
             output_tokens: usage.output,
             micro_dollars: usage.micro_dollars,
@@ -190,8 +192,8 @@ mod tests {
     #[test]
     fn money_stands_beside_tokens_where_it_is_known() {
         let paid = Usage { input: 3, micro_dollars: Some(20_000), ..Usage::default() };
-        let costs =
-            [paid, Usage::default()].map(|usage| Side::new("single", 1, "", usage, 0).row());
+        let costs = [paid, Usage::default()]
+            .map(|usage| Side::new("single", 1, &Plan::default(), usage, 0).row());
         assert_eq!(costs.map(|row| row[7].clone()), ["$0.02", "-"]);
     }
 }

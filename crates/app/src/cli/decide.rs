@@ -5,8 +5,9 @@ use convoke_domain::design::facts::Facts;
 use convoke_domain::design::matter::{
     Choice, Matter, MatterId, NotDecidable, Revisiting, Ruling, decidable,
 };
+use convoke_domain::design::outline::Outline;
 use convoke_domain::design::progress::Step;
-use convoke_domain::design::walk::{Ending, Need, Next, Progress, walk};
+use convoke_domain::design::walk::{Ending, Need, Next, walk};
 use convoke_domain::run::{RunId, RunState};
 use serde::Serialize;
 
@@ -184,7 +185,7 @@ impl Args {
 }
 
 /// Tells whether nothing but decisions of people is left to act on.
-fn is_at_its_end(progress: &Progress) -> bool {
+fn is_at_its_end(progress: &Outline) -> bool {
     match &progress.next {
         Next::End(Ending::Complete { .. } | Ending::NotExported(_)) | Next::Need(Need::Export) => {
             true
@@ -216,7 +217,7 @@ fn listed(app: &App, known: &Known, output: &mut Output) -> Result<Exit, Failure
 }
 
 /// Adds what can be decided instead.
-fn undecidable(error: NotDecidable, run: &RunId, progress: &Progress) -> Failure {
+fn undecidable(error: NotDecidable, run: &RunId, progress: &Outline) -> Failure {
     let hint = match &error {
         NotDecidable::ByPerson { .. } => "change it with `--again`".to_owned(),
         NotDecidable::Unknown(_) | NotDecidable::ByPanel { .. } => {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::walk::Progress;
+use convoke_domain::design::outline::Outline;
 use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE, Manifest, Rejection};
 use convoke_domain::run::RunId;
 use convoke_engine::manifest::read::{Bundle, read_export};
@@ -159,7 +159,7 @@ pub(super) fn recorded(
     workspace: &Workspace,
     run: &Run,
     facts: &Facts,
-    progress: &Progress,
+    progress: &Outline,
 ) -> Result<Record, Failure> {
     let Workspace { store, scope } = workspace;
     if let Integrity::BrokenAt(event) = store.verify(&scope.project, &run.id).map_err(refused)? {
@@ -230,7 +230,7 @@ impl ReadArgs {
 /// Returns the folder and the manifest of a bundle, whichever of its places is named.
 fn place(path: &Path) -> (PathBuf, PathBuf) {
     let folder = if path.is_file() {
-        path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     } else {
         path
     };
@@ -248,8 +248,8 @@ impl<'a> ReadReport<'a> {
         Self {
             ok: bundle.is_some(),
             error: read.as_ref().err().map(ToString::to_string),
-            timestamp: bundle.map(|it| it.manifest.timestamp.as_str()),
-            session_id: bundle.map(|it| it.manifest.session_id.as_str()),
+            timestamp: bundle.map(|bundle| bundle.manifest.timestamp.as_str()),
+            session_id: bundle.map(|bundle| bundle.manifest.session_id.as_str()),
             files: files
                 .map(|(artifact, path, _)| FileReport { key: artifact.key(), path })
                 .collect(),

@@ -3,18 +3,20 @@
 mod artifact;
 mod integrity;
 pub(super) mod matters;
+mod recount;
 mod report;
+mod results;
 mod spending;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use convoke_domain::design::facts::Facts;
+use convoke_domain::design::outline::Outline;
 use convoke_domain::design::quote::line;
-use convoke_domain::design::walk::{Ending, Next, Progress, walk};
+use convoke_domain::design::walk::{DesignWalk, Ending, Next};
 use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::text::{fitting, hanging, width};
-use convoke_engine::design::run::hashes;
 use convoke_engine::design::run_folder::RunFolders;
 use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_store::journal::{Integrity, Run};
@@ -23,10 +25,11 @@ use convoke_store::lane::LaneQuery;
 use self::artifact::artifact;
 pub(super) use self::integrity::{integrity, must_be_sound};
 use self::matters::MattersReport;
+pub use self::recount::RecountArgs;
 use self::report::{
-    Conclusion, LaneReport, LineReport, RecountReport, ReplayReport, RulesReport, RunReport,
-    ShowReport,
+    Conclusion, LaneReport, LineReport, ReplayReport, RulesReport, RunReport, ShowReport,
 };
+use self::results::ResultsReport;
 use self::spending::Spending;
 use super::design::{CourseArgs, hold, opened, texts, warnings};
 use super::manifest;
@@ -74,18 +77,6 @@ pub struct ReplayArgs {
     run: RunId,
 }
 
-/// Count a design again from the recorded answers, and compare
-///
-/// Exit 0 means that the journal is whole and gives the same artifacts, 1 that it does not. A run that
-/// began under other rules is counted by the present ones; `rules:` says so, and artifacts that differ
-/// only for that reason do not fail the check.
-#[derive(Debug, clap::Args)]
-pub struct RecountArgs {
-    /// The run, or the beginning of its name
-    #[arg(value_parser = RunId::parse)]
-    run: RunId,
-}
-
 #[derive(Debug, thiserror::Error)]
 #[error("cannot find `{name}` among the artifacts of the run")]
 struct NoArtifact {
@@ -113,7 +104,7 @@ pub(super) struct Known {
     pub(super) run: Run,
     integrity: Integrity,
     pub(super) facts: Facts,
-    pub(super) progress: Progress,
+    pub(super) progress: Outline,
 }
 
 impl Known {
@@ -124,8 +115,9 @@ impl Known {
         // What cannot be read because it was changed is not told of as something unknown.
         let (_, events) = opened(&workspace, &run.id)
             .or_else(|failure| must_be_sound(&run.id, integrity).and(Err(failure)))?;
-        let facts = Facts::fold(events);
-        let progress = walk(&facts);
+        let mut design = DesignWalk::fold(events);
+        let progress = design.outline();
+        let facts = design.into_facts();
         Ok(Self { workspace, run, integrity, facts, progress })
     }
 
@@ -136,10 +128,7 @@ impl Known {
 
     /// Adds up what it has cost.
     fn spending(&self) -> Result<Spending, Failure> {
-        let accepted = self.progress.files.get("accepted-plan-findings.md");
-        let accepted = accepted.map_or(0, |text| {
-            text.lines().filter(|line| line.starts_with("### FINDING_")).count() as u64
-        });
+        let accepted = self.progress.results.accepted_findings() as u64;
         if self.is_rehearsal() {
             return Ok(Spending::recorded(&self.facts.ended(), accepted));
         }
@@ -267,8 +256,12 @@ impl ShowArgs {
                 degraded: known.degraded(),
                 independence: known.progress.independence.as_deref(),
                 matters: MattersReport::new(&known.progress),
+                results: ResultsReport::new(
+                    &known.progress.results,
+                    known.facts.settings().map(|(_, settings)| settings),
+                ),
                 artifacts: texts(&known.progress.files),
-                lanes: lanes.iter().map(|(id, end)| LaneReport::new(&id.0, end)).collect(),
+                lanes: lanes.iter().map(|(id, end)| LaneReport::new(id.as_str(), end)).collect(),
                 cost: known.spending()?,
             })?,
             Format::Text => output.data(&shown(&known, state, &known.spending()?))?,
@@ -291,7 +284,7 @@ fn shown(known: &Known, state: RunState, spending: &Spending) -> String {
     let rows = lanes.iter().map(|(id, end)| {
         let usage = end.usage.unwrap_or_default();
         [
-            id.0.clone(),
+            id.to_string(),
             end.model.clone().unwrap_or_else(|| "-".to_owned()),
             end.status.name().to_owned(),
             format!("{} s", end.took / 1000),
@@ -342,58 +335,5 @@ impl ReplayArgs {
             })?,
         }
         Ok(Exit::Done)
-    }
-}
-
-impl RecountArgs {
-    /// Runs the command.
-    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let known = Known::open(app, &self.run)?;
-        let integrity = known.integrity;
-        let journal = match integrity {
-            Integrity::Sound => "sound".to_owned(),
-            Integrity::BrokenAt(event) => format!("changed at event {event}"),
-        };
-        let counted: BTreeMap<_, _> = hashes(&known.progress).into_iter().collect();
-        let recorded: BTreeMap<_, _> =
-            known.facts.kept().unwrap_or_default().iter().cloned().collect();
-        let names: std::collections::BTreeSet<_> = counted.keys().chain(recorded.keys()).collect();
-        let differing: Vec<_> = names
-            .into_iter()
-            .filter(|name| {
-                known.facts.kept().is_some() && counted.get(*name) != recorded.get(*name)
-            })
-            .cloned()
-            .collect();
-        // In a sound journal nothing but the rules can have changed what follows from it.
-        let difference = known.facts.rules().difference();
-        let is_explained = differing.is_empty() || difference.is_some();
-        let is_same = is_explained && integrity == Integrity::Sound;
-        match app.format {
-            Format::Json => {
-                let run = known.run.id.to_string();
-                let decided = matters::decisions(&known.progress);
-                let rules = RulesReport::new(&known.facts);
-                output.json(&RecountReport { run, journal, rules, differing, decided })?;
-            }
-            Format::Text => {
-                output.data(&format!("journal: {journal}\n"))?;
-                if let Some(difference) = &difference {
-                    output.data(&format!("rules: {difference}\n"))?;
-                }
-                for name in &differing {
-                    output.data(&format!("differs: {name}\n"))?;
-                }
-                for decision in matters::decisions(&known.progress) {
-                    output.data(&format!("decided: {decision}\n"))?;
-                }
-                if known.facts.kept().is_none() {
-                    output.say("note: the run is not at its end; there is nothing to compare with");
-                } else if is_same && differing.is_empty() {
-                    output.data(&format!("{} artifacts: the same\n", counted.len()))?;
-                }
-            }
-        }
-        Ok(if is_same { Exit::Done } else { Exit::No })
     }
 }

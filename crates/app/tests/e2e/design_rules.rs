@@ -49,6 +49,9 @@ fn aged(mut entry: Entry, changed: Option<&str>) -> Entry {
                 let at = text.find(name).unwrap() + name.len() + 3;
                 let hash = &text[at..at + 64];
                 body = serde_json::from_str(&text.replacen(hash, &"0".repeat(64), 1)).unwrap();
+                let verdicts = body["verdicts"].as_array_mut().unwrap();
+                assert_eq!(verdicts[2], serde_json::json!(["FINDING_1", "accepted"]));
+                verdicts[2][1] = "rejected".into();
             }
             entry.body = body.to_string();
         }
@@ -66,7 +69,12 @@ fn a_run_under_other_rules_is_labelled_and_not_called_changed() {
         let recount = project.run(&["recount", OLDER]);
         assert_eq!(recount.code, Some(0), "{recount}");
         let differs = changed.map_or(String::new(), |name| format!("differs: {name}\n"));
-        let expected = format!("journal: sound\nrules: {said}\n{differs}");
+        let verdicts = match changed {
+            Some(_) => "this 1 verdict differs: FINDING_1 (rejected, now accepted)",
+            None => "no verdict differs",
+        };
+        let verdicts = format!("verdicts: recounted by newer rules: {verdicts}\n");
+        let expected = format!("journal: sound\nrules: {said}\n{verdicts}{differs}");
         assert!(recount.stdout.starts_with(&expected), "{recount}");
         assert_eq!(recount.stdout.contains(" artifacts: the same"), changed.is_none(), "{recount}");
         for arguments in [&["show", OLDER][..], &["replay", OLDER], &["decide", OLDER]] {

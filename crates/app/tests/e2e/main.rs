@@ -21,6 +21,7 @@ mod design_cost;
 mod design_decide;
 mod design_health;
 mod design_heavy;
+mod design_journals;
 mod design_nested;
 mod design_output;
 mod design_panel;

@@ -65,8 +65,8 @@ impl Table {
 pub struct Cell {
     /// The seat's label.
     pub label: String,
-    /// The lane that was asked last.
-    pub lane: LaneId,
+    /// The lane that was asked last, if one was.
+    pub lane: Option<LaneId>,
     /// How that stands.
     pub standing: Standing,
 }
@@ -89,7 +89,7 @@ impl Board {
     /// Returns the line with something more behind each seat's standing.
     pub fn text_with(&self, more: impl Fn(&LaneId) -> String) -> String {
         let cell = |cell: &Cell| {
-            let more = more(&cell.lane);
+            let more = cell.lane.as_ref().map(&more).unwrap_or_default();
             let space = if more.is_empty() { "" } else { " " };
             format!(" {}: {}{space}{more} |", cell.label, cell.standing.cell())
         };
@@ -152,7 +152,7 @@ mod tests {
     fn board(table: Table, seats: &[Seat], standings: &[Standing]) -> Board {
         let cell = |(seat, standing): (&Seat, &Standing)| Cell {
             label: seat.label.clone(),
-            lane: LaneId(seat.kind.clone()),
+            lane: LaneId::parse(&format!("sketch/{}", seat.kind)),
             standing: *standing,
         };
         Board { table, cells: seats.iter().zip(standings).map(cell).collect() }
@@ -188,7 +188,11 @@ mod tests {
         let seats = Panel::default().sketchers(true, Available { first: true, second: true });
         let board = board(Table::QuickSketches, &seats, &[Standing::Running; 2]);
         let more = |lane: &LaneId| {
-            if lane.0.starts_with("codex") { "1.2k".to_owned() } else { String::new() }
+            if lane.as_str().starts_with("sketch/codex") {
+                "1.2k".to_owned()
+            } else {
+                String::new()
+            }
         };
         assert_eq!(
             board.text_with(more),

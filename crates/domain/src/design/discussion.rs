@@ -20,7 +20,7 @@ const EXAMPLE: &str = "The question, in one or two sentences";
 const FEWEST_BRANCHES: usize = 2;
 
 /// The three times that people are asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Round {
     /// What is unclear, all at once.
     Clarifying,
@@ -45,16 +45,6 @@ impl Round {
         match self {
             Self::Clarifying => 4,
             Self::Scope | Self::Design => 7,
-        }
-    }
-
-    /// Returns the file of what was settled. Clarifications have none: they are part of what is
-    /// asked for from then on.
-    pub const fn file(self) -> Option<&'static str> {
-        match self {
-            Self::Clarifying => None,
-            Self::Scope => Some("discussion-round1.md"),
-            Self::Design => Some("discussion-round2.md"),
         }
     }
 
@@ -189,7 +179,8 @@ impl Questions {
     /// implements.
     pub fn to_ask(&self, round: Round) -> (Vec<&Question>, usize) {
         let cap = round.cap();
-        let mut open: Vec<_> = self.questions.iter().filter(|it| it.answered.is_none()).collect();
+        let mut open: Vec<_> =
+            self.questions.iter().filter(|asked| asked.answered.is_none()).collect();
         let deferred = open.len().saturating_sub(cap);
         open.truncate(cap);
         (open, deferred)
@@ -292,7 +283,7 @@ impl Source {
     }
 
     fn parse(word: &str) -> Option<Self> {
-        let is_it = |it: &Self| it.word().eq_ignore_ascii_case(word);
+        let is_it = |source: &Self| source.word().eq_ignore_ascii_case(word);
         [Self::User, Self::Codebase].into_iter().find(is_it)
     }
 }
@@ -351,9 +342,10 @@ impl Ground {
     /// Gathers what the first round settled, which findings were accepted (the `n` of
     /// `FINDING_n`), and how contested decisions ended.
     pub fn new(first: &[Settled], accepted: &[usize], resolutions: &[Resolution]) -> Self {
-        let contested = resolutions.iter().filter(|it| it.is_contested()).map(|it| it.number);
+        let contested = resolutions.iter().filter(|entry| entry.is_contested());
+        let contested = contested.map(|entry| entry.number);
         Self {
-            covered: first.iter().map(|it| subject(&it.title)).collect(),
+            covered: first.iter().map(|settled| subject(&settled.title)).collect(),
             challenges: accepted.iter().copied().collect(),
             contested: contested.collect(),
         }
@@ -436,7 +428,7 @@ Here is what I would ask.
         let found = Questions::parse(LIST);
         assert_eq!(found.complaints, []);
         let (open, deferred) = found.to_ask(Round::Clarifying);
-        let titles: Vec<_> = open.iter().map(|it| it.title.as_str()).collect();
+        let titles: Vec<_> = open.iter().map(|question| question.title.as_str()).collect();
         assert_eq!((titles, deferred), (vec!["Existing callers", "Scope (FINDING_2)"], 0));
         assert_eq!(open[0].options, ["Yes, unlimited stays", "No, cap at five"]);
         assert_eq!(open[1].options, ["Yes", "No"]);
@@ -483,29 +475,25 @@ Here is what I would ask.
     #[test]
     fn rounds_say_how_they_ended() {
         let lines = Breadcrumbs::default();
-        for (round, unattended, nothing, file) in [
+        for (round, unattended, nothing) in [
             (
                 Round::Clarifying,
                 "⏩ 1c: questions — skipped (auto mode) (2s)",
                 "✅ 1c: questions — no clarifying questions needed (2s)",
-                None,
             ),
             (
                 Round::Scope,
                 "⏩ 1d: discussion r1 — skipped (auto mode) (2s)",
                 "⏩ 1d: discussion r1 — no scope decisions require discussion (2s)",
-                Some("discussion-round1.md"),
             ),
             (
                 Round::Design,
                 "⏩ 3.5: discussion r2 — skipped (auto mode) (2s)",
                 "⏩ 3.5: discussion r2 — no additional decisions require discussion (2s)",
-                Some("discussion-round2.md"),
             ),
         ] {
             assert_eq!(round.unattended(&lines, 2), unattended);
             assert_eq!(round.nothing(&lines, 2), nothing);
-            assert_eq!(round.file(), file);
         }
         let resolved = |round: Round| round.resolved(3, &lines, 60);
         assert_eq!(resolved(Round::Scope), "✅ 1d: discussion r1 — 3 decisions resolved (1m)");

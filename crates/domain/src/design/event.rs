@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 use super::citation::{Citation, Missing};
 use super::heavy::Worked;
-use super::matter::Ruling;
+pub use super::lane_id::LaneId;
+use super::matter::{MatterId, Ruling};
 use super::policy::Policy;
-use super::progress::{Prefix, Step};
+use super::progress::Prefix;
+pub use super::question_id::QuestionId;
 use super::rules::RulesVersion;
 use super::seat::{Available, Holder, Panel};
 use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
+use crate::lane::cap::SaidCap;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::event::Usage;
 
@@ -88,6 +91,17 @@ pub struct Kept {
     pub warnings: Option<usize>,
     /// How many matters the panel and the user left undecided.
     pub undecided: Option<usize>,
+    /// What the panel decided of each matter, by the rules that counted then.
+    pub verdicts: Option<Vec<PanelVerdict>>,
+}
+
+/// What a panel decided of a finding or a contested decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PanelVerdict {
+    /// The finding or decision.
+    pub matter: MatterId,
+    /// The word for it: `accepted`, `tied`, `thesis`, `over-cap`…
+    pub word: String,
 }
 
 /// What came of handing a design over.
@@ -146,7 +160,7 @@ pub struct Settings {
     /// The feature's folder, which gets the plan.
     pub feature_dir: Option<String>,
     /// What all lanes together may spend, as it was said.
-    pub budget: Option<String>,
+    pub budget: Option<SaidCap>,
 }
 
 /// An agent as it was asked for.
@@ -192,29 +206,6 @@ pub struct Health {
     pub warnings: Vec<String>,
 }
 
-/// Names a lane of a design. The same lane has the same name in every run of the same course.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LaneId(pub String);
-
-impl LaneId {
-    /// Returns the step that asks it.
-    pub fn step(&self) -> Option<Step> {
-        let mut words = self.0.split('/');
-        match (words.next()?, words.next()) {
-            ("sketch", _) | ("chair", Some("synthesis")) => Some(Step::Sketches),
-            ("debate" | "judge", _) => Some(Step::Dialectic),
-            ("review" | "vote", _) | ("chair", Some("merge" | "revision")) => Some(Step::Review),
-            ("chair", Some("questions")) => Some(Step::Questions),
-            ("chair", Some("scope")) => Some(Step::DiscussionOne),
-            ("chair", Some("plan")) => Some(Step::Plan),
-            ("chair", Some("interview" | "update")) => Some(Step::DiscussionTwo),
-            ("chair", Some("diagram")) => Some(Step::Diagram),
-            ("chair", Some(task)) if task.starts_with("decided-") => Some(Step::Decisions),
-            _ => None,
-        }
-    }
-}
-
 /// What came of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEnd {
@@ -241,10 +232,6 @@ impl LaneEnd {
         self.status == CollectedStatus::Failed && !self.answer.is_empty()
     }
 }
-
-/// Names a question to a person.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct QuestionId(pub String);
 
 /// What a person made of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]

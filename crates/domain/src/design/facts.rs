@@ -6,16 +6,18 @@ use indexmap::IndexMap;
 
 use super::citation::{Citation, Missing};
 use super::event::{
-    Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, QuestionId, Recovery,
-    Reply, Settings, Stamped, Tree,
+    Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, PanelVerdict,
+    QuestionId, Recovery, Reply, Settings, Stamped, Tree,
 };
 use super::heavy::Worked;
+use super::lane_id::LaneKind;
 use super::matter::Ruling;
+use super::notice::Notice;
 use super::progress::Step;
 use super::rules::RulesVersion;
 use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
-use super::walk::{Ending, Failed, Line, Next, walk, walked};
+use super::walk::{DesignWalk, Failed};
 
 /// What is known of a design.
 #[derive(Debug, Clone, Default)]
@@ -66,11 +68,11 @@ pub struct Ruled {
 }
 
 /// What was shown before something was begun again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Earlier {
     /// All of it.
-    pub lines: Vec<Line>,
-    /// How many lines a walk shows again that were part of it.
+    pub notices: Vec<Notice>,
+    /// How many notices a walk tells again that were part of it.
     pub repeated: usize,
 }
 
@@ -87,15 +89,11 @@ pub struct Course {
 impl Facts {
     /// Takes in events, the oldest first.
     pub fn fold(events: impl IntoIterator<Item = Stamped>) -> Self {
-        let mut facts = Self::default();
-        for event in events {
-            facts.take(event);
-        }
-        facts
+        DesignWalk::fold(events).into_facts()
     }
 
     /// Takes in an event. What was said once is not said again: a second answer changes nothing.
-    pub fn take(&mut self, Stamped { at, event }: Stamped) {
+    pub(super) fn take(&mut self, Stamped { at, event }: Stamped) {
         self.steps += 1;
         let order = self.steps;
         match event {
@@ -137,9 +135,7 @@ impl Facts {
             }
             Event::Resumed => self.resume(),
             Event::Worked { worked, folder } => {
-                let is_failed = matches!(worked, Worked::Failed(_));
-                let warnings = if is_failed { walked(self).warnings } else { Vec::new() };
-                self.workers.push(Worker { at, worked, folder, warnings });
+                self.workers.push(Worker { at, worked, folder, warnings: Vec::new() });
                 self.is_worker_due = false;
             }
             Event::Decided(ruling) => self.rule(at, ruling),
@@ -165,16 +161,18 @@ impl Facts {
         self.kept = None;
         self.is_export_due = true;
         self.is_worker_due = true;
-        let progress = walk(self);
-        if let Next::End(Ending::Failed(failed)) = progress.next
-            && self.settings.is_some()
-        {
-            self.begin_again(&failed, progress.lines);
+    }
+
+    /// Keeps what had gone wrong when the last worker failed.
+    pub(super) fn keep_warnings_of_worker(&mut self, warnings: Vec<String>) {
+        if let Some(worker) = self.workers.last_mut() {
+            worker.warnings = warnings;
         }
     }
 
-    /// Forgets everybody who gave no answer that would do, so that they are asked again.
-    fn begin_again(&mut self, failed: &Failed, mut lines: Vec<Line>) {
+    /// Forgets all who gave no answer that can be used, so that they are asked again. Returns what
+    /// was shown before anything was begun again until now.
+    pub(super) fn forget(&mut self, failed: &Failed) -> Earlier {
         for lane in &failed.lanes {
             self.lanes.swap_remove(lane);
         }
@@ -184,8 +182,12 @@ impl Facts {
             self.recoveries.remove(&Boundary::Sketches);
         }
         self.again.insert(failed.step);
-        lines.push(Line::Text(format!("**ℹ Resumed: {}. Asking again.**", failed.why)));
-        self.earlier = Some(Earlier { lines, repeated: walked(self).lines.len() });
+        self.earlier.take().unwrap_or_default()
+    }
+
+    /// Keeps what was shown before something was begun again.
+    pub(super) fn begin_again(&mut self, earlier: Earlier) {
+        self.earlier = Some(earlier);
     }
 
     /// Returns what was shown before something was begun again.
@@ -228,9 +230,9 @@ impl Facts {
         self.lanes.get(id)
     }
 
-    /// Tells whether a lane was started whose name begins like this.
-    pub fn is_step_asked(&self, beginning: &str) -> bool {
-        self.lanes.keys().any(|id| id.0.starts_with(beginning))
+    /// Tells whether a lane of this kind was started.
+    pub fn is_asked(&self, kind: LaneKind) -> bool {
+        self.lanes.keys().any(|id| id.kind() == kind)
     }
 
     /// Returns what came of every lane that is over, in the order in which they ended.
@@ -294,6 +296,11 @@ impl Facts {
     /// Returns the hashes of what it ended with, by name.
     pub fn kept(&self) -> Option<&[(String, String)]> {
         self.kept.as_ref().map(|kept| kept.files.as_slice())
+    }
+
+    /// Returns what the panel had decided when it ended; nothing if the journal does not say.
+    pub fn kept_verdicts(&self) -> Option<&[PanelVerdict]> {
+        self.kept.as_ref().and_then(|kept| kept.verdicts.as_deref())
     }
 
     /// Returns why nothing more may be spent.

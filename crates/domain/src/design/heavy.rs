@@ -4,6 +4,8 @@
 //! The worker goes on in the same journal and says one line. Whoever started it believes the line
 //! only if what it made is there.
 
+use super::design_file::DesignFile;
+
 /// How a worker ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Worked {
@@ -77,7 +79,7 @@ impl Worked {
 
     /// Returns what is believed of what a worker said, given how long each of its files is.
     pub fn judged(said: &str, length: impl Fn(&str) -> Option<u64>) -> Self {
-        let is_written = |name: &&str| length(name).is_some_and(|it| it > 0);
+        let is_written = |name: &&str| length(name).is_some_and(|length| length > 0);
         let is_there = |name: &&str| length(name).is_some();
         match Self::parse(said) {
             Some(Self::Complete)
@@ -93,12 +95,17 @@ impl Worked {
 }
 
 /// What a worker must have written.
-const MUST_SAY_SOMETHING: [&str; 3] = ["plan.txt", "approach-synthesis.txt", "voting-tally.md"];
+const MUST_SAY_SOMETHING: [&str; 3] =
+    [DesignFile::Plan.name(), DesignFile::Synthesis.name(), DesignFile::Tally.name()];
 
 /// What must be there, even if nothing is in it. Resolutions and the diagram may be missing with
 /// good reason.
-const MUST_BE_THERE: [&str; 4] =
-    ["contested-decisions.md", "oos.md", "rejected-findings.md", "accepted-plan-findings.md"];
+const MUST_BE_THERE: [&str; 4] = [
+    DesignFile::Decisions.name(),
+    DesignFile::OutOfScope.name(),
+    DesignFile::Rejected.name(),
+    DesignFile::Accepted.name(),
+];
 
 #[cfg(test)]
 mod tests {

@@ -1,16 +1,6 @@
 //! What a design marks in the ledgers of the workflow that asked for it.
 
-use super::progress::{Breadcrumbs, Step};
-
-/// Returns the step that a line begins.
-pub fn begun(crumbs: &Breadcrumbs, line: &str) -> Option<Step> {
-    let is_start = |step: &Step| {
-        let start = crumbs.start(*step);
-        let open = start.strip_suffix("**").unwrap_or(&start);
-        line.strip_prefix(open).is_some_and(|rest| rest == "**" || rest.starts_with(" — "))
-    };
-    Step::ALL.into_iter().find(is_start)
-}
+use super::progress::Step;
 
 /// Returns what is marked in the ledger of times.
 pub fn of_time(step: Step) -> String {
@@ -54,7 +44,6 @@ pub const fn of_tokens(step: Step) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::design::progress::Prefix;
 
     // P-365, P-375
     #[test]
@@ -87,18 +76,5 @@ mod tests {
                 "Step 1 — design Step 3b arch diagram",
             ]
         );
-    }
-
-    #[test]
-    fn only_the_beginning_of_a_step_begins_it() {
-        for prefix in ["", "1.::design plan"] {
-            let crumbs = Breadcrumbs { prefix: Prefix::parse(prefix) };
-            for step in Step::ALL {
-                assert_eq!(begun(&crumbs, &crumbs.start(step)), Some(step));
-                assert_eq!(begun(&crumbs, &crumbs.start_with(step, "x")), Some(step));
-                assert_eq!(begun(&crumbs, &crumbs.done(step, "x", 1)), None);
-            }
-        }
-        assert_eq!(begun(&Breadcrumbs::default(), "3"), None);
     }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 
 use super::finding::FindingId;
 use super::quote;
+use super::resolution::Disposition;
+use super::tally::Verdict;
 
 /// Names a finding or a contested decision: `FINDING_2`, `OOS_1`, `DECISION_3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,6 +105,31 @@ impl Ruling {
     }
 }
 
+/// What a panel made of a matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatterVerdict {
+    /// Voters decided on a finding, or could not.
+    Finding(Verdict),
+    /// A contested decision was debated and judged, or was not.
+    Decision(Disposition),
+}
+
+impl MatterVerdict {
+    /// Returns the word: `accepted`, `tied`, `undecided`, `fallback-to-synthesis`…
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Finding(verdict) => verdict.word(),
+            Self::Decision(disposition) => disposition.word(),
+        }
+    }
+}
+
+impl fmt::Display for MatterVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
 /// Something that a person can decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matter {
@@ -112,8 +139,8 @@ pub struct Matter {
     pub title: String,
     /// What it is about, on one line.
     pub text: String,
-    /// What the panel made of it: `accepted`, `tied`, `undecided`, `fallback-to-synthesis`…
-    pub panel: String,
+    /// What the panel made of it.
+    pub panel: MatterVerdict,
     /// Why: the votes, or what kept judges from deciding.
     pub votes: String,
     /// Whether the panel decided it.
@@ -136,7 +163,7 @@ impl Matter {
     pub fn is_accepted(&self) -> bool {
         match &self.ruling {
             Some(ruling) => ruling.choice == Choice::Accept,
-            None => self.panel == "accepted",
+            None => self.panel == MatterVerdict::Finding(Verdict::Accepted),
         }
     }
 }
@@ -162,7 +189,7 @@ pub enum NotDecidable {
         /// The matter.
         matter: MatterId,
         /// What the panel decided.
-        verdict: String,
+        verdict: MatterVerdict,
     },
     /// A person decided it.
     #[error("cannot decide `{matter}` again: it was {line}")]
@@ -188,7 +215,7 @@ pub fn decidable(
             Err(NotDecidable::ByPerson { matter: id, line: ruling.line() })
         }
         None if matter.is_decided && !matter.is_withheld => {
-            Err(NotDecidable::ByPanel { matter: id, verdict: matter.panel.clone() })
+            Err(NotDecidable::ByPanel { matter: id, verdict: matter.panel })
         }
         Some(_) | None => Ok(matter),
     }
@@ -205,7 +232,7 @@ mod tests {
             id: MatterId::parse(id).unwrap(),
             title: "t".to_owned(),
             text: "x".to_owned(),
-            panel: "tied".to_owned(),
+            panel: MatterVerdict::Finding(Verdict::Tied),
             votes: "YES=1, NO=1, EXONERATE=0".to_owned(),
             is_decided: false,
             is_withheld: false,

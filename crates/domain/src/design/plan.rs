@@ -143,7 +143,9 @@ pub enum Complaint {
 /// Checks a plan. An empty list means that it has all it needs.
 pub fn check(plan: &str) -> Vec<Complaint> {
     let sections = sections(plan);
-    let find = |part: Part| sections.iter().find(|it| it.title.eq_ignore_ascii_case(part.title()));
+    let find = |part: Part| {
+        sections.iter().find(|section| section.title.eq_ignore_ascii_case(part.title()))
+    };
     let only_documents = find(Part::Files).is_some_and(|files| only_documents(files.body));
     let mut complaints = Vec::new();
     for part in Part::ALL {
@@ -161,11 +163,23 @@ pub fn check(plan: &str) -> Vec<Complaint> {
             Some(_) => {}
         }
     }
-    let tasks = find(Part::Tasks).map(|it| it.body);
+    let tasks = find(Part::Tasks).map(|section| section.body);
     complaints.extend(tasks.map(task_complaints).unwrap_or_default());
-    let elsewhere = sections.iter().filter(|it| Some(it.body) != tasks);
+    let elsewhere = sections.iter().filter(|section| Some(section.body) != tasks);
     complaints.extend(elsewhere.flat_map(misplaced));
     complaints
+}
+
+/// Returns where the list of tasks begins in a plan, with its heading.
+pub fn task_list_start(plan: &str) -> Option<usize> {
+    let sections = sections(plan);
+    let tasks = sections.iter().find(|section| section.title == Part::Tasks.title())?;
+    Some(tasks.start)
+}
+
+/// Counts the tasks of a plan, wherever they are.
+pub fn task_count(plan: &str) -> usize {
+    task_list::tasks(plan).map_or(0, |tasks| tasks.len())
 }
 
 /// Tells whether a text has at least one part of a plan. One that has none is something else,
@@ -220,13 +234,17 @@ fn is_example(words: &str) -> bool {
 }
 
 struct Section<'a> {
+    /// Where the line of its heading begins.
+    start: usize,
     title: &'a str,
     body: &'a str,
 }
 
 /// Takes a plan apart at headings of level 1 and 2 outside of code.
 fn sections<'a>(plan: &'a str) -> Vec<Section<'a>> {
+    let whole = plan;
     let plan = without_mark(plan);
+    let mark = whole.len() - plan.len();
     let mut fences = Fences::default();
     let mut places: Vec<(usize, usize, &str)> = Vec::new();
     let mut offset = 0;
@@ -240,9 +258,10 @@ fn sections<'a>(plan: &'a str) -> Vec<Section<'a>> {
         offset += line.len();
     }
     let ends = places.iter().skip(1).map(|(start, ..)| *start).chain([plan.len()]);
-    let section = |((_, start, title), end): (&(usize, usize, &'a str), usize)| Section {
+    let section = |((start, body, title), end): (&(usize, usize, &'a str), usize)| Section {
+        start: mark + start,
         title,
-        body: &plan[*start..end],
+        body: &plan[*body..end],
     };
     places.iter().zip(ends).map(section).collect()
 }
@@ -361,7 +380,7 @@ Count retries.
         assert_eq!(said(&PLAN.replace("## Edge cases", "## EDGE CASES ##")), [""; 0]);
         // What reads plans later finds the same tasks.
         let numbers = |plan: &ParsedPlan<'_>| {
-            plan.tasks.iter().map(|it| it.number.to_owned()).collect::<Vec<_>>()
+            plan.tasks.iter().map(|task| task.number.to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(numbers(&ParsedPlan::parse(PLAN)), ["1", "2"]);
     }

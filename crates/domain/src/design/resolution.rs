@@ -267,14 +267,20 @@ pub fn render(resolutions: &[Resolution]) -> String {
     if resolutions.is_empty() {
         return String::new();
     }
-    let entries: Vec<_> = resolutions.iter().map(Resolution::entry).collect();
-    format!("## Dialectic Resolutions\n\n{}", entries.join("\n"))
+    format!("## Dialectic Resolutions\n\n{}", entries(resolutions))
+}
+
+/// Writes the entries of the file, without its heading.
+pub fn entries(resolutions: &[Resolution]) -> String {
+    resolutions.iter().map(Resolution::entry).collect::<Vec<_>>().join("\n")
 }
 
 /// Counts endings as the step's last line has them: `2 voted, 1 fallback`.
 pub fn counts(resolutions: &[Resolution]) -> String {
-    let count = |it: Disposition| resolutions.iter().filter(|r| r.disposition() == it).count();
-    let parts = Disposition::ALL.map(|it| (count(it), it.counted()));
+    let count = |wanted: Disposition| {
+        resolutions.iter().filter(|entry| entry.disposition() == wanted).count()
+    };
+    let parts = Disposition::ALL.map(|disposition| (count(disposition), disposition.counted()));
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     parts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
@@ -303,7 +309,7 @@ pub fn parse(text: &str) -> Resolutions {
 
 fn entry(block: &Block<'_>, number: usize, title: &str) -> Option<Resolution> {
     let word = block.get("Disposition")?;
-    let is_word = |it: &Disposition| it.word().eq_ignore_ascii_case(&word);
+    let is_word = |known: &Disposition| known.word().eq_ignore_ascii_case(&word);
     let why = |label| block.get(label).unwrap_or_default();
     let ending = match Disposition::ALL.into_iter().find(is_word)? {
         Disposition::Voted => voted(block)?,

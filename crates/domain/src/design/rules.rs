@@ -4,7 +4,11 @@
 //! have changed, the count may change with them although no event did; so a run remembers the rules
 //! that it began under.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+
+use super::event::PanelVerdict;
+use super::matter::MatterId;
 
 /// A version of the rules of a design.
 ///
@@ -46,6 +50,56 @@ impl RulesVersion {
     }
 }
 
+/// A verdict that other rules count otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerdictChange {
+    /// The finding or decision.
+    pub matter: MatterId,
+    /// The word that the journal keeps; nothing if there was no such matter.
+    pub recorded: Option<String>,
+    /// The word that the present rules come to; nothing if there is no such matter any more.
+    pub recounted: Option<String>,
+}
+
+impl fmt::Display for VerdictChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "absent".to_owned());
+        write!(f, "{} ({}, now {})", self.matter, word(&self.recorded), word(&self.recounted))
+    }
+}
+
+/// Compares the verdicts that a journal keeps with those that its answers come to now.
+pub fn verdict_changes(
+    recorded: &[PanelVerdict],
+    recounted: &[PanelVerdict],
+) -> Vec<VerdictChange> {
+    let by_matter = |verdicts: &[PanelVerdict]| -> BTreeMap<MatterId, String> {
+        verdicts.iter().map(|verdict| (verdict.matter, verdict.word.clone())).collect()
+    };
+    let (recorded, recounted) = (by_matter(recorded), by_matter(recounted));
+    let matters: BTreeSet<_> = recorded.keys().chain(recounted.keys()).copied().collect();
+    let change = |matter| {
+        let word = |verdicts: &BTreeMap<MatterId, String>| verdicts.get(&matter).cloned();
+        VerdictChange { matter, recorded: word(&recorded), recounted: word(&recounted) }
+    };
+    let changes = matters.into_iter().map(change);
+    changes.filter(|change| change.recorded != change.recounted).collect()
+}
+
+/// Says how many verdicts differ by newer rules, and which.
+pub fn changes_line(changes: &[VerdictChange]) -> String {
+    let listed: Vec<_> = changes.iter().map(ToString::to_string).collect();
+    match listed.as_slice() {
+        [] => "recounted by newer rules: no verdict differs".to_owned(),
+        [only] => format!("recounted by newer rules: this 1 verdict differs: {only}"),
+        many => format!(
+            "recounted by newer rules: these {} verdicts differ: {}",
+            many.len(),
+            many.join(", ")
+        ),
+    }
+}
+
 impl fmt::Display for RulesVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -55,6 +109,33 @@ impl fmt::Display for RulesVersion {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn verdicts_that_differ_are_named() {
+        let verdicts = |listed: &[(&str, &str)]| -> Vec<PanelVerdict> {
+            let verdict = |(id, word): &(&str, &str)| PanelVerdict {
+                matter: MatterId::parse(id).unwrap(),
+                word: (*word).to_owned(),
+            };
+            listed.iter().map(verdict).collect()
+        };
+        let recorded = [("FINDING_1", "accepted"), ("FINDING_2", "tied"), ("OOS_1", "rejected")];
+        let recounted =
+            [("FINDING_1", "rejected"), ("FINDING_2", "tied"), ("DECISION_1", "thesis")];
+        let said = |recorded: &[(&str, &str)], recounted: &[(&str, &str)]| {
+            changes_line(&verdict_changes(&verdicts(recorded), &verdicts(recounted)))
+        };
+        assert_eq!(
+            said(&recorded, &recounted),
+            "recounted by newer rules: these 3 verdicts differ: DECISION_1 (absent, now thesis), \
+             FINDING_1 (accepted, now rejected), OOS_1 (rejected, now absent)"
+        );
+        let one =
+            "recounted by newer rules: this 1 verdict differs: FINDING_1 (accepted, now rejected)";
+        assert_eq!(said(&recorded[..1], &recounted[..1]), one);
+        let same = "recounted by newer rules: no verdict differs";
+        assert_eq!(said(&recorded, &recorded), same);
+    }
 
     #[test]
     fn only_other_rules_are_told_of() {

@@ -1,22 +1,27 @@
-//! The way of a design: what its facts come to so far, and what is needed next.
+//! The walk of a design: what its facts come to so far, and what is needed next.
 //!
-//! The whole workflow is one straight piece of code that is walked from its beginning whenever
-//! something new is known. Where a fact is missing it stops, and says which. So nothing has to be
-//! remembered but the facts: a run that was killed goes on where they end, a replay needs no agent,
-//! and whoever counts again walks the same way.
+//! `events ─fold─► Facts ─walk─► Outline ─render─► lines and files`
+//!
+//! The phases are functions over facts, in one table ([`phases`]). Each leaves a typed result in
+//! [`PhaseResults`] and tells notices; where a fact is missing it stops, and says which. So nothing has
+//! to be remembered but the facts: a run that was killed goes on where they end, a replay needs no
+//! agent, and a recount walks the same way. [`DesignWalk`] walks a run that is under way: a new event
+//! repeats only the phase that waited for it.
 //!
 //! *Invariant:* more facts only ever add to the lines, never change them.
+//! *Invariant:* a walk from the first event and one that went on with every event come to the same.
 
 mod chair;
 mod cleanup;
+mod course;
 mod debates;
 mod diagram;
 mod docket;
 mod heavy;
-mod independence;
 mod interview;
 mod judges;
 mod lanes;
+mod phases;
 mod plan;
 mod question;
 mod review;
@@ -24,68 +29,22 @@ mod rulings;
 mod seated;
 mod setup;
 mod sketches;
+mod state;
 mod tree;
 mod votes;
 mod word;
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use self::docket::Docket;
-use self::independence::Answered;
+pub use self::course::{DesignWalk, walk};
 pub use self::question::{NoAnswer, Question, has_keys};
-use super::board::Board;
+use self::state::WalkState;
 use super::citation::Citation;
-use super::event::{Boundary, Health, LaneId, Millis, Occasion, Reply, Settings};
+use super::event::{Boundary, Health, LaneEnd, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;
-use super::matter::Matter;
+use super::notice::{Notice, NoticeLog};
+use super::outline::PhaseResults;
 use super::progress::{Breadcrumbs, Saved, Shown, Step};
-use super::quote;
-use super::seat::{Available, Holder};
+use super::seat::Holder;
 use super::voting_block::Poll;
-
-/// Where a design stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
-    /// Everything that was shown so far.
-    pub lines: Vec<Line>,
-    /// The artifacts so far, by file name.
-    pub files: BTreeMap<String, Arc<str>>,
-    /// What whoever asked is to be warned of in their own log.
-    pub issues: Vec<String>,
-    /// What went wrong on the way.
-    pub warnings: Vec<String>,
-    /// Whom of the two agents can still be asked.
-    pub available: Available,
-    /// How many different models decided so far and who answered for whom, in one sentence.
-    pub independence: Option<String>,
-    /// What the panel voted on or left undecided, and what people decided of it.
-    pub matters: Vec<Matter>,
-    /// Whether it stands in the part that a process of its own does.
-    pub is_heavy: bool,
-    /// What is needed to go on, or how it ended.
-    pub next: Next,
-}
-
-/// Something to show.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
-    /// Text: a breadcrumb, a warning, an artifact.
-    Text(String),
-    /// How the lanes of a phase stand; the next one takes its place where that can be done.
-    Table(Board),
-}
-
-impl Line {
-    /// Returns the text.
-    pub fn text(&self) -> Cow<'_, str> {
-        match self {
-            Self::Text(text) => Cow::Borrowed(text),
-            Self::Table(board) => Cow::Owned(board.text()),
-        }
-    }
-}
 
 /// What comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,197 +138,98 @@ enum Halt {
 
 type Walked<T> = Result<T, Halt>;
 
-/// Walks as far as the facts go. What was shown before something was begun again stays shown.
-pub fn walk(facts: &Facts) -> Progress {
-    let mut progress = walked(facts);
-    if let Some(earlier) = facts.earlier() {
-        let anew = progress.lines.split_off(earlier.repeated.min(progress.lines.len()));
-        progress.lines = earlier.lines.iter().cloned().chain(anew).collect();
-    }
-    progress
-}
-
-/// Walks as if nothing had ever been begun again.
-pub(super) fn walked(facts: &Facts) -> Progress {
-    let Some((begun, settings)) = facts.settings() else {
-        let why = "it was never begun".to_owned();
-        let failed = Failed { why, step: Step::Setup, lanes: Vec::new() };
-        let next = Next::End(Ending::Failed(failed));
-        return Progress {
-            lines: Vec::new(),
-            files: BTreeMap::new(),
-            issues: Vec::new(),
-            warnings: Vec::new(),
-            available: NOBODY_LOST,
-            independence: None,
-            matters: Vec::new(),
-            is_heavy: false,
-            next,
-        };
-    };
-    let mut walk = Walk {
-        facts,
-        settings,
-        crumbs: Breadcrumbs { prefix: settings.prefix.clone() },
-        now: begun,
-        step: (Step::Setup, begun),
-        asked: Vec::new(),
-        available: NOBODY_LOST,
-        is_host_lost: false,
-        is_chair_lost: false,
-        lines: Vec::new(),
-        files: BTreeMap::new(),
-        issues: Vec::new(),
-        is_heavy: false,
-        warnings: Vec::new(),
-        answered: Vec::new(),
-        docket: Docket::default(),
-    };
-    let next = match walk.whole() {
-        Ok(ending) | Err(Halt::End(ending)) => Next::End(ending),
-        Err(Halt::Need(need)) => match facts.worker_failure().filter(|_| walk.is_heavy) {
-            Some(why) => Next::End(Ending::HeavyFailed(why.to_owned())),
-            None => Next::Need(need),
-        },
-    };
-    let independence = walk.independence_in_short();
-    let matters = walk.docket.matters(facts.rulings());
-    let Walk { lines, files, issues, warnings, available, is_heavy, .. } = walk;
-    Progress { lines, files, issues, warnings, available, independence, matters, is_heavy, next }
-}
-
-const NOBODY_LOST: Available = Available { first: true, second: true };
-
-/// A walk that is under way.
+/// A walk that is under way: the facts, how far it came, and what it told.
 struct Walk<'f> {
     facts: &'f Facts,
     settings: &'f Settings,
-    crumbs: Breadcrumbs,
-    /// The time of the last fact that was used.
-    now: Millis,
-    /// The step, and when it began.
-    step: (Step, Millis),
-    /// Everybody who was asked in this step.
-    asked: Vec<LaneId>,
-    /// Whom of the two agents can be asked. Who failed is not asked again.
-    available: Available,
-    /// Whether the host failed.
-    is_host_lost: bool,
-    /// Whether it failed as the chair.
-    is_chair_lost: bool,
-    lines: Vec<Line>,
-    files: BTreeMap<String, Arc<str>>,
-    /// What belongs in the log of whoever asked.
-    issues: Vec<String>,
-    /// Whether a process of its own does what comes now; then nothing is shown.
-    is_heavy: bool,
-    /// Warnings to repeat at the end.
-    warnings: Vec<String>,
-    /// Who answered for whom, for the statement of independence.
-    answered: Vec<Answered>,
-    /// What can be decided.
-    docket: Docket,
+    state: WalkState,
+    log: NoticeLog,
 }
 
 impl<'f> Walk<'f> {
-    fn whole(&mut self) -> Walked<Ending> {
-        self.set_up()?;
-        self.branch()?;
-        let scope = self.scope_interview()?;
-        let synthesis = self.sketches(&scope)?;
-        let resolutions = self.dialectic(&scope, &synthesis)?;
-        let plan = self.plan(&scope, &synthesis, &resolutions)?;
-        let review = self.review(&scope, plan)?;
-        if !self.settings.auto {
-            self.heavy_ends()?;
-        }
-        let plan = self.design_interview(&scope, &synthesis, &resolutions, review)?;
-        self.diagram(&scope, &plan)?;
-        self.rejected();
-        self.heavy_ends()?;
-        self.clean_up()?;
-        self.rulings(&scope, plan)?;
-        Ok(Ending::Complete { degraded: self.warnings.clone() })
+    fn results(&mut self) -> &mut PhaseResults {
+        &mut self.state.results
+    }
+
+    fn crumbs(&self) -> Breadcrumbs {
+        Breadcrumbs { prefix: self.settings.prefix.clone() }
     }
 
     /// Goes on to a step.
     fn begin(&mut self, step: Step) {
-        self.step = (step, self.now);
-        self.asked.clear();
-        // Whoever begins a step again gives everybody another chance.
+        self.state.step = (step, self.state.now);
+        self.state.asked.clear();
+        // Whoever begins a step again gives every agent another chance.
         if self.facts.is_begun_again(step) {
             let found = self.facts.probe(Occasion::SetUp);
-            self.available = found.map_or(self.available, |(_, health)| health.available);
-            self.is_host_lost = false;
-            self.is_chair_lost = false;
+            self.state.roster.revive(found.map(|(_, health)| health.available));
         }
-        self.say(self.crumbs.start(step));
+        self.tell(Notice::StepBegins { step, with: None });
     }
 
-    /// Ends here, because nobody did what only an agent can.
+    /// Ends here, because no agent did what only an agent can.
     fn failed(&mut self, why: &str) -> Halt {
-        let lanes = std::mem::take(&mut self.asked);
-        Halt::End(Ending::Failed(Failed { why: why.to_owned(), step: self.step.0, lanes }))
+        let lanes = std::mem::take(&mut self.state.asked);
+        Halt::End(Ending::Failed(Failed { why: why.to_owned(), step: self.state.step.0, lanes }))
     }
 
-    fn say(&mut self, text: impl AsRef<str>) {
-        if self.is_heavy {
-            return;
+    /// Tells something. A process that does the heavy part for another shows nothing.
+    fn tell(&mut self, notice: Notice) {
+        if let Notice::Warning(text) = &notice {
+            self.log.warnings.push(text.clone());
         }
-        // Agents' words must not be able to steer a terminal.
-        self.lines.push(Line::Text(quote::visible(text.as_ref())));
+        if !self.state.is_heavy {
+            self.log.shown.push(notice);
+        }
+    }
+
+    fn say(&mut self, text: impl Into<String>) {
+        self.tell(Notice::Words(text.into()));
     }
 
     fn say_all(&mut self, lines: &[String]) {
         for line in lines {
-            self.say(line.clone());
+            self.say(line.as_str());
         }
     }
 
     /// Says that something is not as it should be, now and at the end.
     fn warn(&mut self, text: String) {
-        self.warnings.push(text.clone());
-        self.say(text);
+        self.tell(Notice::Warning(text));
     }
 
-    fn done(&mut self, payload: &str) {
-        let line = self.crumbs.done(self.step.0, payload, self.elapsed());
-        self.say(line);
+    fn done(&mut self, what: &str) {
+        let (step, seconds) = (self.state.step.0, self.state.elapsed());
+        self.tell(Notice::StepDone { step, what: what.to_owned(), seconds });
     }
 
-    fn skip(&mut self, payload: &str) {
-        let line = self.crumbs.skipped(self.step.0, payload, self.elapsed());
-        self.say(line);
+    fn skip(&mut self, why: &str) {
+        let (step, seconds) = (self.state.step.0, self.state.elapsed());
+        self.tell(Notice::StepSkipped { step, why: why.to_owned(), seconds });
+    }
+
+    fn saved(&mut self, saved: Saved) {
+        let seconds = self.state.elapsed();
+        self.tell(Notice::ArtifactSaved { saved, seconds });
     }
 
     /// Shows a text, or says that it was saved where another workflow shows it.
     fn publish(&mut self, shown: Shown, saved: Option<Saved>, text: &str) {
-        if self.settings.nested {
-            if let Some(saved) = saved {
-                let line = self.crumbs.saved(saved, self.elapsed());
-                self.say(line);
-            }
-        } else {
-            self.say(format!("{}\n\n{}", shown.header(), text.trim_end()));
+        if !self.settings.nested {
+            let text = text.trim_end().to_owned();
+            self.tell(Notice::ArtifactText { heading: shown.header(), text });
+        } else if let Some(saved) = saved {
+            self.saved(saved);
         }
     }
 
-    fn file(&mut self, name: &str, text: impl Into<Arc<str>>) {
-        self.files.insert(name.to_owned(), text.into());
-    }
-
-    /// Takes notice of a time. Clocks may be set back; a design does not go backwards.
-    fn at(&mut self, at: Millis) {
-        self.now = self.now.max(at);
-    }
-
-    fn elapsed(&self) -> u64 {
-        seconds(self.now - self.step.1)
+    fn keep_answer(&mut self, file: &str, end: &LaneEnd) {
+        self.results().answers.insert(file.to_owned(), end.answer.clone());
     }
 
     fn probe(&mut self, occasion: Occasion) -> Walked<&'f Health> {
         let (at, health) = self.facts.probe(occasion).ok_or(Halt::Need(Need::Probe(occasion)))?;
-        self.at(at);
+        self.state.at(at);
         Ok(health)
     }
 
@@ -377,7 +237,7 @@ impl<'f> Walk<'f> {
     fn ask(&mut self, question: Question) -> Walked<&'f Reply> {
         match self.facts.reply(&question.id) {
             Some((at, reply)) => {
-                self.at(at);
+                self.state.at(at);
                 Ok(reply)
             }
             None => Err(Halt::Need(Need::Ask(Box::new(question)))),

@@ -15,6 +15,30 @@ pub enum Cap {
     MicroDollars(u64),
 }
 
+/// A cap in the words of the person who set it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SaidCap {
+    text: String,
+    cap: Cap,
+}
+
+impl SaidCap {
+    /// Reads a cap, and keeps the words.
+    pub fn parse(text: &str) -> Result<Self, InvalidCap> {
+        Ok(Self { text: text.to_owned(), cap: Cap::parse(text)? })
+    }
+
+    /// Returns the words.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the cap.
+    pub const fn cap(&self) -> Cap {
+        self.cap
+    }
+}
+
 /// A text that is no cap.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it must be tokens such as 200k or 1.5M, or money such as $2.50")]

@@ -43,7 +43,7 @@ mod tests {
 
     fn request(holder: Holder) -> Request {
         Request {
-            id: LaneId("review/Cursor-Arch".to_owned()),
+            id: LaneId::parse("review/Cursor-Arch").unwrap(),
             holder,
             step: Step::Review,
             kind: "cursor-plan-arch".to_owned(),

@@ -56,7 +56,7 @@ pub fn encode(event: &Event) -> (&'static str, String) {
         Event::SetUp(set_up) => ("set_up", body(&SetUpBody::from(set_up.as_ref().clone()))),
         Event::Probed { occasion, health } => ("probed", body(&ProbedBody::new(*occasion, health))),
         Event::WordDrawn(poll, word) => ("word_drawn", body(&DrawnBody::new(*poll, word))),
-        Event::LaneStarted(id) => ("lane_started", body(&WordBody { name: id.0.clone() })),
+        Event::LaneStarted(id) => ("lane_started", body(&WordBody { name: id.to_string() })),
         Event::LaneEnded(id, end) => ("lane_ended", body(&LaneBody::new(id, end))),
         Event::Replied(id, reply) => ("replied", body(&ReplyBody::new(id, reply))),
         Event::TreeChecked(boundary, tree) => {
@@ -87,9 +87,9 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "set_up" => Event::SetUp(Box::new(read.body::<SetUpBody>()?.into())),
         "probed" => read.body::<ProbedBody>()?.event(&read)?,
         "word_drawn" => read.body::<DrawnBody>()?.event(&read)?,
-        "lane_started" => Event::LaneStarted(LaneId(read.body::<WordBody>()?.name)),
+        "lane_started" => Event::LaneStarted(read.lane(&read.body::<WordBody>()?.name)?),
         "lane_ended" => read.body::<LaneBody>()?.event(&read)?,
-        "replied" => read.body::<ReplyBody>()?.event(),
+        "replied" => read.body::<ReplyBody>()?.event(&read)?,
         "tree_checked" => read.body::<TreeBody>()?.event(&read)?,
         "tree_decided" => read.body::<RecoveryBody>()?.event(&read)?,
         "citations_checked" => read.body::<CitationsBody>()?.event(),
@@ -99,7 +99,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "worked" => read.body::<WorkedBody>()?.event(&read)?,
         "decided" => read.body::<RulingBody>()?.event(&read)?,
         "exported" => Event::Exported(read.body::<ExportBody>()?.into()),
-        "kept" => Event::Kept(read.body::<KeptBody>()?.into()),
+        "kept" => read.body::<KeptBody>()?.event(&read)?,
         _ => return Err(CodecError::Kind(kind.to_owned())),
     })
 }
@@ -118,6 +118,10 @@ impl<'a> Reader<'a> {
     fn body<T: Deserialize<'a>>(&self) -> Result<T, CodecError> {
         serde_json::from_str(self.text)
             .map_err(|source| CodecError::Body { kind: self.kind.to_owned(), source })
+    }
+
+    fn lane(&self, name: &str) -> Result<LaneId, CodecError> {
+        self.known(name, LaneId::parse(name))
     }
 
     fn known<T>(&self, value: &str, found: Option<T>) -> Result<T, CodecError> {
@@ -253,7 +257,7 @@ impl LaneBody {
             micro_dollars: usage.micro_dollars,
         });
         Self {
-            name: id.0.clone(),
+            name: id.to_string(),
             status: end.status.name().to_owned(),
             reason: end.reason.clone(),
             answer: end.answer.to_string(),
@@ -280,7 +284,7 @@ impl LaneBody {
             }),
             took: self.took_ms,
         };
-        Ok(Event::LaneEnded(LaneId(self.name), Box::new(end)))
+        Ok(Event::LaneEnded(read.lane(&self.name)?, Box::new(end)))
     }
 }
 
@@ -297,12 +301,13 @@ impl ReplyBody {
             Reply::Words(words) => Some(words.clone()),
             Reply::Recommended => None,
         };
-        Self { question: id.0.clone(), answer }
+        Self { question: id.to_string(), answer }
     }
 
-    fn event(self) -> Event {
+    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
         let reply = self.answer.map_or(Reply::Recommended, Reply::Words);
-        Event::Replied(QuestionId(self.question), reply)
+        let question = read.known(&self.question, QuestionId::parse(&self.question))?;
+        Ok(Event::Replied(question, reply))
     }
 }
 

@@ -1,26 +1,33 @@
 //! A design under way: what is needed is found out, written to the journal, and only then shown.
 
 mod journal;
+mod kept;
 
 pub use journal::Journal;
+pub use kept::hashes;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use convoke_domain::design::citation::{Citation, Missing};
 use convoke_domain::design::event::{
-    Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Occasion, Recovery, Reply, Settings,
-    Stamped, Tree,
+    Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, Recovery, Reply, Settings, Stamped,
+    Tree,
 };
-use convoke_domain::design::facts::Facts;
 use convoke_domain::design::heavy::{Reason, Worked};
+use convoke_domain::design::notice::Notice;
+use convoke_domain::design::outline::Outline;
+use convoke_domain::design::render::{self, Line};
 use convoke_domain::design::setup::SetUp;
-use convoke_domain::design::walk::{Ending, Line, Need, Next, Progress, Question, Request, walk};
+use convoke_domain::design::walk::{DesignWalk, Ending, Need, Next, Question, Request};
 use convoke_domain::run::RunState;
 use convoke_store::error::StoreError;
 use jiff::Timestamp;
 
 use self::journal::stamped;
+use self::kept::kept;
 use super::codec::CodecError;
 use super::word::marker_word;
-use crate::skill::hash;
 
 /// What a design cannot know by itself.
 pub trait World {
@@ -63,10 +70,10 @@ pub trait World {
     fn folder(&self) -> String;
 
     /// Hands what was made to the workflow that asked for it.
-    fn export(&mut self, settings: &Settings, progress: &Progress) -> Result<Export, Self::Error>;
+    fn export(&mut self, settings: &Settings, outline: &Outline) -> Result<Export, Self::Error>;
 
-    /// Shows something new.
-    fn show(&mut self, line: &Line) -> Result<(), Self::Error>;
+    /// Shows something new: what it is, and its line.
+    fn show(&mut self, notice: &Notice, line: &Line) -> Result<(), Self::Error>;
 
     /// Looks up what reviewers cite, and returns what does not exist.
     fn citations(
@@ -75,8 +82,8 @@ pub trait World {
         cited: &[Citation],
     ) -> Result<Vec<(Citation, Missing)>, Self::Error>;
 
-    /// Keeps artifacts where people find them.
-    fn keep(&mut self, progress: &Progress) -> Result<(), Self::Error>;
+    /// Keeps artifacts where people find them, by file name.
+    fn keep(&mut self, files: &BTreeMap<String, Arc<str>>) -> Result<(), Self::Error>;
 
     /// Returns the time.
     fn now(&self) -> Timestamp;
@@ -136,8 +143,8 @@ enum Part {
 struct Course<'s, 'w, W: World> {
     part: Part,
     journal: Journal<'s>,
-    facts: Facts,
-    /// How many lines were shown.
+    design: DesignWalk,
+    /// How many notices were shown.
     shown: usize,
     world: &'w mut W,
 }
@@ -152,10 +159,13 @@ pub fn run<W: World>(
     // What an earlier process showed is not shown again. A decision was only written down.
     let is_decision = |stamped: &Stamped| matches!(stamped.event, Event::Decided(_));
     let told = events.iter().rposition(|stamped| !is_decision(stamped)).map_or(0, |last| last + 1);
-    let told = Facts::fold(events[..told].iter().cloned());
-    let shown = if is_resumed { walk(&told).lines.len() } else { 0 };
-    let facts = Facts::fold(events);
-    let mut course = Course { part: Part::Whole, journal, facts, shown, world };
+    let mut events = events.into_iter();
+    let mut design = DesignWalk::fold(events.by_ref().take(told));
+    let shown = if is_resumed { design.told() } else { 0 };
+    for decision in events {
+        design.take(decision);
+    }
+    let mut course = Course { part: Part::Whole, journal, design, shown, world };
     if is_resumed {
         course.take(Event::Resumed)?;
     }
@@ -169,18 +179,10 @@ pub fn run<W: World>(
                 | Ending::NotExported(_)
         )
     );
-    if !can_go_on && matches!(outcome, Outcome::Ended(_)) && course.facts.kept().is_none() {
-        let progress = walk(&course.facts);
-        let warnings = match &progress.next {
-            Next::End(Ending::Complete { degraded }) => degraded.len(),
-            Next::End(_) | Next::Need(_) => progress.warnings.len(),
-        };
-        let undecided = progress.matters.iter().filter(|matter| matter.is_open()).count();
-        course.take(Event::Kept(Kept {
-            files: hashes(&progress),
-            warnings: Some(warnings),
-            undecided: Some(undecided),
-        }))?;
+    if !can_go_on && matches!(outcome, Outcome::Ended(_)) && course.design.facts().kept().is_none()
+    {
+        let kept = kept(&course.design.outline());
+        course.take(Event::Kept(kept))?;
     }
     let state = match &outcome {
         Outcome::Ended(
@@ -206,9 +208,9 @@ pub fn work<W: World>(
     events: Vec<Stamped>,
     world: &mut W,
 ) -> Result<Worked, RunError<W::Error>> {
-    let facts = Facts::fold(events);
-    let shown = walk(&facts).lines.len();
-    let mut course = Course { part: Part::Heavy, journal, facts, shown, world };
+    let mut design = DesignWalk::fold(events);
+    let shown = design.told();
+    let mut course = Course { part: Part::Heavy, journal, design, shown, world };
     Ok(match course.go()? {
         Outcome::HeavyDone => Worked::Complete,
         Outcome::TreeNeedsAPerson => Worked::gave_up(Reason::DIRTY_TREE),
@@ -219,27 +221,23 @@ pub fn work<W: World>(
     })
 }
 
-/// Returns the hash of every artifact, by name.
-pub fn hashes(progress: &Progress) -> Vec<(String, String)> {
-    progress.files.iter().map(|(name, text)| (name.clone(), hash(&**text))).collect()
-}
-
 impl<W: World> Course<'_, '_, W> {
     fn go(&mut self) -> Result<Outcome, RunError<W::Error>> {
         loop {
-            let progress = self.show()?;
-            self.world.keep(&progress).map_err(RunError::World)?;
-            if self.part == Part::Heavy && !progress.is_heavy {
+            self.show()?;
+            self.keep()?;
+            let is_heavy = self.design.is_heavy();
+            if self.part == Part::Heavy && !is_heavy {
                 return Ok(Outcome::HeavyDone);
             }
-            let need = match progress.next {
+            let need = match self.design.upcoming() {
                 Next::End(ending) => return Ok(Outcome::Ended(ending)),
                 Next::Need(need) => need,
             };
             match (self.part, &need) {
                 (Part::Heavy, Need::Recover(..)) => return Ok(Outcome::TreeNeedsAPerson),
                 (Part::Whole, Need::Recover(..)) | (Part::Heavy, _) => {}
-                (Part::Whole, _) if progress.is_heavy => {
+                (Part::Whole, _) if is_heavy => {
                     if let Some(outcome) = self.delegated()? {
                         return Ok(outcome);
                     }
@@ -258,15 +256,14 @@ impl<W: World> Course<'_, '_, W> {
         let worked = self.world.work().map_err(RunError::World)?;
         let entries = self.journal.store.events(&self.journal.run)?;
         self.journal.next = entries.last().map_or(1, |entry| entry.seq + 1);
-        self.facts = Facts::fold(stamped(&entries)?);
+        self.design = DesignWalk::fold(stamped(&entries)?);
         let Some(worked) = worked else { return self.interrupted() };
-        let progress = walk(&self.facts);
-        let needs_a_person = matches!(progress.next, Next::Need(Need::Recover(..)));
+        let needs_a_person = matches!(self.design.upcoming(), Next::Need(Need::Recover(..)));
         if worked.is_dirty_tree() && needs_a_person {
             return Ok(None);
         }
         // A worker that is done has come to the end of its part, whatever lies in its folder.
-        let is_done = worked == Worked::Complete && !progress.is_heavy;
+        let is_done = worked == Worked::Complete && !self.design.is_heavy();
         let is_honest = is_done || matches!(worked, Worked::Failed(_));
         let worked = if is_honest { worked } else { Worked::nothing_made() };
         self.take(Event::Worked { worked, folder: self.world.folder() })?;
@@ -274,26 +271,31 @@ impl<W: World> Course<'_, '_, W> {
     }
 
     /// Shows what is new.
-    fn show(&mut self) -> Result<Progress, RunError<W::Error>> {
-        let progress = walk(&self.facts);
-        for line in progress.lines.iter().skip(self.shown) {
-            self.world.show(line).map_err(RunError::World)?;
-        }
-        self.shown = progress.lines.len();
-        Ok(progress)
+    fn show(&mut self) -> Result<(), RunError<W::Error>> {
+        show_new(&mut self.design, &mut self.shown, self.world).map_err(RunError::World)
+    }
+
+    /// Keeps the artifacts as they are now.
+    fn keep(&mut self) -> Result<(), RunError<W::Error>> {
+        let settings = self.design.facts().settings().map(|(_, settings)| settings.clone());
+        let files = match (settings, self.design.results()) {
+            (Some(settings), Some(results)) => render::files(results, &settings),
+            _ => BTreeMap::new(),
+        };
+        self.world.keep(&files).map_err(RunError::World)
     }
 
     /// Writes an event down before anybody acts on it.
     fn take(&mut self, event: Event) -> Result<(), RunError<W::Error>> {
         let at = self.world.now().as_millisecond();
         self.journal.append(at, &event)?;
-        self.facts.take(Stamped { at, event });
+        self.design.take(Stamped { at, event });
         Ok(())
     }
 
     /// Finds out what is needed; says how it ends if it cannot go on.
     fn find_out(&mut self, need: Need) -> Result<Option<Outcome>, RunError<W::Error>> {
-        let settings = self.facts.settings().map(|(_, settings)| settings.clone());
+        let settings = self.design.facts().settings().map(|(_, settings)| settings.clone());
         let Some(settings) = settings else { return Ok(Some(Outcome::Interrupted)) };
         let event = match need {
             Need::SetUp => {
@@ -304,7 +306,7 @@ impl<W: World> Course<'_, '_, W> {
                 Event::Probed { occasion, health }
             }
             Need::Word(poll) => {
-                let drawn = self.facts.words(poll).len();
+                let drawn = self.design.facts().words(poll).len();
                 Event::WordDrawn(poll, marker_word(&settings.agents, drawn))
             }
             Need::Lanes(requests) => return self.lanes(&settings, &requests),
@@ -320,8 +322,8 @@ impl<W: World> Course<'_, '_, W> {
                 Event::CitationsChecked(missing)
             }
             Need::Export => {
-                let progress = walk(&self.facts);
-                Event::Exported(self.world.export(&settings, &progress).map_err(RunError::World)?)
+                let outline = self.design.outline();
+                Event::Exported(self.world.export(&settings, &outline).map_err(RunError::World)?)
             }
             Need::Recover(boundary, detail) => {
                 match self.world.recover(boundary, &detail).map_err(RunError::World)? {
@@ -341,7 +343,7 @@ impl<W: World> Course<'_, '_, W> {
     ) -> Result<Option<Outcome>, RunError<W::Error>> {
         let mut open = requests.len();
         let mut failed = None;
-        let Self { journal, facts, shown, world, .. } = self;
+        let Self { journal, design, shown, world, .. } = self;
         let mut tell = |world: &mut W, news: LaneNews| {
             let event = match news {
                 LaneNews::Started(id) => Event::LaneStarted(id),
@@ -356,19 +358,14 @@ impl<W: World> Course<'_, '_, W> {
                 failed.get_or_insert(error);
                 return Ok(());
             }
-            facts.take(Stamped { at, event });
-            let progress = walk(facts);
-            for line in progress.lines.iter().skip(*shown) {
-                world.show(line)?;
-            }
-            *shown = progress.lines.len();
-            Ok(())
+            design.take(Stamped { at, event });
+            show_new(design, shown, world)
         };
         world.lanes(settings, requests, &mut tell).map_err(RunError::World)?;
         if let Some(error) = failed {
             return Err(error.into());
         }
-        let is_over_budget = self.facts.budget().is_some();
+        let is_over_budget = self.design.facts().budget().is_some();
         if open > 0 && !is_over_budget { self.interrupted() } else { Ok(None) }
     }
 
@@ -376,4 +373,17 @@ impl<W: World> Course<'_, '_, W> {
         self.take(Event::Interrupted("stopped by a signal".to_owned()))?;
         Ok(Some(Outcome::Interrupted))
     }
+}
+
+/// Shows what a design has told since the last time.
+fn show_new<W: World>(
+    design: &mut DesignWalk,
+    shown: &mut usize,
+    world: &mut W,
+) -> Result<(), W::Error> {
+    for (notice, line) in design.notices_after(*shown) {
+        world.show(&notice, &line)?;
+    }
+    *shown = design.told();
+    Ok(())
 }

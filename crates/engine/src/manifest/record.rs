@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use convoke_domain::design::event::{Chosen, LaneEnd, LaneId, Settings};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::matter::Matter;
+use convoke_domain::design::outline::Outline;
 use convoke_domain::design::seat::Holder;
-use convoke_domain::design::walk::{Ending, Next, Progress};
+use convoke_domain::design::walk::{Ending, Next};
 use convoke_domain::run::RunId;
 use convoke_store::journal::Run;
 use serde::{Deserialize, Serialize};
@@ -191,12 +192,12 @@ pub enum BadRecord {
 
 impl Record {
     /// Makes the record of a run that has ended.
-    pub fn of_run(run: &Run, facts: &Facts, progress: &Progress) -> Result<Self, NoRecord> {
+    pub fn of_run(run: &Run, facts: &Facts, outline: &Outline) -> Result<Self, NoRecord> {
         let unfinished = || NoRecord::Unfinished { run: run.id.clone() };
         let kept = facts.kept().ok_or_else(unfinished)?;
         let (_, settings) = facts.settings().ok_or_else(unfinished)?;
-        let (ending, degraded) = ending(&progress.next).ok_or_else(unfinished)?;
-        let now: BTreeMap<_, _> = hashes(progress).into_iter().collect();
+        let (ending, degraded) = ending(&outline.next).ok_or_else(unfinished)?;
+        let now: BTreeMap<_, _> = hashes(outline).into_iter().collect();
         let then: BTreeMap<_, _> = kept.iter().cloned().collect();
         let names: BTreeSet<_> = now.keys().chain(then.keys()).collect();
         if let Some(file) = names.into_iter().find(|name| now.get(*name) != then.get(*name)) {
@@ -222,10 +223,10 @@ impl Record {
             documents: settings.documents.clone(),
             seats: seats(settings, facts),
             lanes: lanes(facts),
-            decided: progress.matters.iter().filter_map(decided).collect(),
+            decided: outline.matters.iter().filter_map(decided).collect(),
             journal: Journal { events: run.last_seq, chain: run.last_chain.clone() },
             exclusive: true,
-            files: progress.files.iter().map(|(name, text)| Entry::of(name, text)).collect(),
+            files: outline.files.iter().map(|(name, text)| Entry::of(name, text)).collect(),
         })
     }
 
@@ -328,7 +329,7 @@ fn decided(matter: &Matter) -> Option<Decided> {
 
 fn lanes(facts: &Facts) -> Vec<Lane> {
     let lane = |(id, end): (&LaneId, &LaneEnd)| Lane {
-        lane: id.0.clone(),
+        lane: id.to_string(),
         agent: end.agent.clone(),
         model: end.model.clone(),
         status: end.status.name().to_owned(),

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::walk::{Ending, Progress, walk};
-use convoke_domain::lane::cap::Cap;
+use convoke_domain::design::outline::{Outline, Plan};
+use convoke_domain::design::walk::{DesignWalk, Ending};
+use convoke_domain::lane::cap::SaidCap;
 use convoke_domain::run::{RunId, RunState};
 use convoke_engine::design::run::{Outcome, RunError, run};
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
@@ -38,8 +38,8 @@ use convoke_service::lane::PinnedRules;
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct CourseArgs {
     /// What all lanes together may spend, such as 2M tokens or $20
-    #[arg(long, value_name = "CAP", value_parser = cap)]
-    budget: Option<String>,
+    #[arg(long, value_name = "CAP", value_parser = SaidCap::parse)]
+    budget: Option<SaidCap>,
 
     /// How long one lane may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds())]
@@ -67,7 +67,7 @@ pub(in crate::cli) struct CourseArgs {
 }
 
 /// Tells the workflow that asked for the design how it ended.
-fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Progress) {
+fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Outline) {
     let Some(caller) = Caller::of(settings) else { return };
     caller.ends(settings, progress.available);
     let is_failed = matches!(outcome, Outcome::Ended(Ending::HeavyFailed(_) | Ending::Failed(_)));
@@ -80,7 +80,7 @@ fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Progress) {
 fn keep_withheld(
     folders: &RunFolders,
     id: &RunId,
-    progress: &Progress,
+    progress: &Outline,
     kind: RunKind,
     output: &Output,
 ) -> Option<PathBuf> {
@@ -104,7 +104,7 @@ impl CourseArgs {
     }
 
     /// Returns what may be spent, as it was said.
-    pub(super) const fn budget(&self) -> Option<&String> {
+    pub(super) const fn budget(&self) -> Option<&SaidCap> {
         self.budget.as_ref()
     }
 
@@ -163,8 +163,9 @@ impl CourseArgs {
         let outcome = if is_stopped { Outcome::Interrupted } else { outcome };
         let (_, events) = opened(workspace, id)?;
         let earlier = Earlier { plans: earlier_plans(&events) };
-        let facts = Facts::fold(events);
-        let progress = walk(&facts);
+        let mut design = DesignWalk::fold(events);
+        let progress = design.outline();
+        let facts = design.into_facts();
         if let (Outcome::Ended(Ending::Complete { .. }), Some(file)) = (&outcome, &self.answers) {
             for (line, id) in stage.person.unasked(&facts) {
                 let said = format!("answers `{id}`, which was never asked");
@@ -225,7 +226,7 @@ impl CourseArgs {
                 no_branch: settings.no_branch,
                 no_probe: *no_probe,
             },
-            budget: budget.and_then(|text| Cap::parse(text).ok()),
+            budget: budget.map(SaidCap::cap),
             limit: *limit,
             rules: rules.rules(),
             person,
@@ -248,7 +249,8 @@ impl CourseArgs {
         let (run, id) = ("--run".to_owned(), id.to_string());
         words.extend(["plumbing".to_owned(), "heavy-worker".to_owned(), run, id]);
         words.extend(["--limit".to_owned(), limit]);
-        let budget = self.budget.iter().flat_map(|cap| ["--budget".to_owned(), cap.clone()]);
+        let budget =
+            self.budget.iter().flat_map(|cap| ["--budget".to_owned(), cap.text().to_owned()]);
         words.extend(budget);
         words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
         words.extend((self.rules.rules() == PinnedRules::LeftOut).then(|| "--no-pins".to_owned()));
@@ -257,14 +259,16 @@ impl CourseArgs {
 }
 
 /// Returns the plans that a run had before each decision of a person.
-fn earlier_plans(events: &[Stamped]) -> Vec<Arc<str>> {
-    let is_decision = |stamped: &&Stamped| matches!(stamped.event, Event::Decided(_));
-    let places = events.iter().enumerate().filter(|(_, stamped)| is_decision(stamped));
-    let before = |(place, _): (usize, _)| {
-        let facts = Facts::fold(events[..place].iter().cloned());
-        walk(&facts).files.get("plan.txt").cloned()
-    };
-    places.filter_map(before).collect()
+fn earlier_plans(events: &[Stamped]) -> Vec<Plan> {
+    let mut design = DesignWalk::default();
+    let mut plans = Vec::new();
+    for stamped in events {
+        if matches!(stamped.event, Event::Decided(_)) {
+            plans.extend(design.results().and_then(|results| results.plan.clone()));
+        }
+        design.take(stamped.clone());
+    }
+    plans
 }
 
 /// Takes the working tree for a run, as long as what is returned lives.
@@ -322,11 +326,6 @@ fn resumable(failure: Failure, id: &RunId, settings: &Settings) -> Failure {
         return failure;
     }
     failure.hint(resume)
-}
-
-/// Checks what may be spent, and keeps it as it was said.
-fn cap(text: &str) -> Result<String, String> {
-    Cap::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
 /// Says what is wrong with a line of a file of answers.

@@ -6,7 +6,9 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use convoke_domain::design::walk::{Ending, Failed, Progress};
+use convoke_domain::design::outcome;
+use convoke_domain::design::outline::{Outline, Plan};
+use convoke_domain::design::walk::{Ending, Failed};
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::Outcome;
 use convoke_engine::file;
@@ -54,7 +56,7 @@ pub(super) fn told(
     app: &App,
     id: &RunId,
     outcome: &Outcome,
-    progress: &Progress,
+    progress: &Outline,
     withheld: Option<&Path>,
     kind: RunKind,
     output: &mut Output,
@@ -140,7 +142,7 @@ fn summary<'o>(id: &RunId, outcome: &'o Outcome) -> (Exit, String, &'o [String],
 /// Says what a person has still to look at: what is withheld, and what is undecided.
 fn left_to_people(
     id: &RunId,
-    progress: &Progress,
+    progress: &Outline,
     withheld: Option<&Path>,
     kind: RunKind,
     output: &Output,
@@ -169,8 +171,12 @@ fn findings(count: usize) -> String {
 }
 
 /// Returns the file of what a run withholds from published files; nothing if it withholds nothing.
-pub(super) fn withheld(id: &RunId, progress: &Progress) -> Option<String> {
-    let blocks = progress.files.get("held-back.md")?;
+pub(super) fn withheld(id: &RunId, progress: &Outline) -> Option<String> {
+    let review = progress.results.voted()?;
+    let blocks = outcome::held_back(&review.findings, &review.tally);
+    if blocks.is_empty() {
+        return None;
+    }
     let held = progress.matters.iter().filter(|matter| matter.is_withheld);
     let listed = held.map(|matter| match &matter.ruling {
         Some(ruling) => format!("- {}: {}\n", matter.id, ruling.line()),
@@ -185,7 +191,7 @@ pub(super) fn withheld(id: &RunId, progress: &Progress) -> Option<String> {
 /// The plans that a run had before people decided more. A file that still holds one of them is the
 /// run's own, and no person has worked on it since.
 pub(super) struct Earlier {
-    pub(super) plans: Vec<Arc<str>>,
+    pub(super) plans: Vec<Plan>,
 }
 
 impl Earlier {
@@ -196,16 +202,11 @@ impl Earlier {
         }
         let Ok(text) = fs::read_to_string(path) else { return false };
         match name {
-            "plan" => self.plans.iter().any(|plan| **plan == text),
-            "tasks" => self.plans.iter().any(|plan| tasks(plan) == text),
+            "plan" => self.plans.iter().any(|plan| *plan.text == *text),
+            "tasks" => self.plans.iter().any(|plan| plan.task_list() == text),
             _ => Record::parse(&text).is_ok_and(|record| record.run == id.as_str()),
         }
     }
-}
-
-/// Returns the part of a plan that lists its tasks.
-fn tasks(plan: &str) -> &str {
-    plan.find("## Tasks").map_or("", |at| &plan[at..])
 }
 
 /// Leaves the plan, its tasks and the record of both with the feature's other documents. What
@@ -214,14 +215,14 @@ fn tasks(plan: &str) -> &str {
 pub(super) fn hand_over(
     folder: &Path,
     id: &RunId,
-    progress: &Progress,
+    progress: &Outline,
     record: Record,
     earlier: &Earlier,
     output: &Output,
 ) -> Result<(), Failure> {
-    let plan = progress.files.get("plan.txt").map_or("", |text| &**text);
+    let plan = progress.results.plan.clone().unwrap_or_default();
     let mut files = Vec::new();
-    for (name, text) in [("plan", plan), ("tasks", tasks(plan))] {
+    for (name, text) in [("plan", &*plan.text), ("tasks", plan.task_list())] {
         let name = leave(folder, (name, "md"), id, text, earlier, output)?;
         files.push(Entry::of(&name, text));
     }

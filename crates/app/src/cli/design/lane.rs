@@ -67,7 +67,7 @@ impl Order<'_> {
             phase: Some(request.step.number().to_owned()),
         };
         let order = LaneRequest {
-            label: Some(&request.id.0),
+            label: Some(request.id.as_str()),
             model: chosen.model.as_deref(),
             rules: self.rules.under(self.settings.policy),
             limits: self.limits,

@@ -4,12 +4,14 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{Export, LaneEnd, Settings};
 use convoke_domain::design::mark;
-use convoke_domain::design::progress::Breadcrumbs;
+use convoke_domain::design::notice::Notice;
+use convoke_domain::design::outline::Outline;
 use convoke_domain::design::seat::{Available, Holder, Panel};
 use convoke_domain::design::session_env::{Key, SessionEnv, last_health};
-use convoke_domain::design::walk::{Progress, Request};
+use convoke_domain::design::walk::Request;
 use convoke_domain::execution_log::Category;
 use convoke_domain::lane::health::AgentHealth;
 use convoke_domain::ledger::{of_lanes, place, timing, tokens};
@@ -29,7 +31,7 @@ use crate::output::Voice;
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// What is accepted out of scope, for whoever asked to file.
-const ACCEPTED: &str = "oos-accepted-design.md";
+const ACCEPTED: &str = DesignFile::FiledOutOfScope.name();
 
 /// What went wrong, in the folder of whoever asked.
 const LOG: &str = "execution-issues.md";
@@ -42,7 +44,6 @@ const SKILL: &str = "design";
 pub(super) struct Caller {
     env: PathBuf,
     told: SessionEnv,
-    crumbs: Breadcrumbs,
 }
 
 impl Caller {
@@ -61,7 +62,7 @@ impl Caller {
         for key in told.unusable().map(Key::name) {
             reporter.say(&format!("warning: {key} in {place} is malformed; it does not count"));
         }
-        Some(Self { env, told, crumbs: Breadcrumbs { prefix: settings.prefix.clone() } })
+        Some(Self { env, told })
     }
 
     /// Returns what is known of an agent, by its word: it need not be asked.
@@ -75,11 +76,11 @@ impl Caller {
         self.leave_health(&text);
     }
 
-    /// Marks a step that a line begins in the ledgers of whoever asked. They never stop a run.
-    pub(super) fn mark(&self, app: &App, line: &str) {
-        let Some(step) = mark::begun(&self.crumbs, line) else { return };
-        self.time(app, timing::TimingEvent::Mark(mark::of_time(step)));
-        if let Some(words) = mark::of_tokens(step) {
+    /// Marks a step that begins in the ledgers of whoever asked. They never stop a run.
+    pub(super) fn mark(&self, app: &App, notice: &Notice) {
+        let Notice::StepBegins { step, .. } = notice else { return };
+        self.time(app, timing::TimingEvent::Mark(mark::of_time(*step)));
+        if let Some(words) = mark::of_tokens(*step) {
             self.count(app, tokens::TokenEvent::Mark(words.to_owned()));
         }
     }
@@ -150,13 +151,13 @@ impl Caller {
         app: &App,
         settings: &Settings,
         folder: &Path,
-        progress: &Progress,
+        progress: &Outline,
     ) -> Export {
         self.ends(settings, progress.available);
         if !progress.files.contains_key(ACCEPTED) {
             remove(&self.folder().join(ACCEPTED));
         }
-        for issue in &progress.issues {
+        for issue in &progress.results.issues {
             let logged =
                 execution_log::append_once(&self.folder().join(LOG), Category::Warnings, issue);
             if let Err(error) = logged {
@@ -176,7 +177,7 @@ impl Caller {
         let failed = |why: String| Export::Failed { folder: folder.display().to_string(), why };
         match write(&order) {
             // Whoever asked looks for a file that says something.
-            Ok(manifest) if fs::metadata(&manifest).is_ok_and(|it| it.len() > 0) => {
+            Ok(manifest) if fs::metadata(&manifest).is_ok_and(|found| found.len() > 0) => {
                 Export::Written { manifest: manifest.display().to_string() }
             }
             Ok(manifest) => failed(format!("cannot find {}", manifest.display())),
@@ -186,7 +187,7 @@ impl Caller {
 
     /// Takes back the manifest of an earlier design, and what that had accepted. Whoever asked was told
     /// that there is none, and must not take those for this design's.
-    pub(super) fn withdraw(&self, progress: &Progress) {
+    pub(super) fn withdraw(&self, progress: &Outline) {
         remove(&self.folder().join(EXPORT_DIR).join(MANIFEST_FILE));
         if !progress.files.contains_key(ACCEPTED) {
             remove(&self.folder().join(ACCEPTED));
@@ -239,5 +240,5 @@ fn complain(written: Result<(), NotWritten>) {
 /// Says of both agents whether they can be asked.
 fn seats(settings: &Settings, available: Available) -> Vec<(&str, bool)> {
     let holders = [Holder::First, Holder::Second];
-    holders.map(|it| (settings.panel.named(it).word(), available.has(it))).to_vec()
+    holders.map(|holder| (settings.panel.named(holder).word(), available.has(holder))).to_vec()
 }

@@ -1,9 +1,9 @@
 //! The person at the keyboard, or the file that answers for one.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::time::Duration;
 
-use convoke_domain::design::event::{Boundary, QuestionId, Reply};
+use convoke_domain::design::event::{QuestionId, Reply};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::walk::Question;
 
@@ -15,7 +15,7 @@ use crate::interrupt;
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// The answers with their lines' numbers, by the question's name.
-    answers: BTreeMap<String, (usize, String)>,
+    answers: HashMap<QuestionId, (usize, String)>,
     /// What is wrong with some lines, by their numbers.
     pub(super) faults: Vec<(usize, String)>,
 }
@@ -43,30 +43,29 @@ impl Person {
 
     /// Tells whether the answer was written down.
     pub(super) fn has_written(&self, question: &Question) -> bool {
-        self.written.answers.contains_key(&question.id.0)
+        self.written.answers.contains_key(&question.id)
     }
 
     /// Returns the answers that were written down for agents' questions which never came, by their
     /// lines' numbers. Answers to what is asked only when something is amiss may well be left.
-    pub(super) fn unasked(&self, facts: &Facts) -> Vec<(usize, &str)> {
-        let left = self.written.answers.iter().filter(|(id, _)| {
-            is_of_interview(id) && facts.reply(&QuestionId((*id).clone())).is_none()
-        });
-        let mut lines: Vec<_> = left.map(|(id, (number, _))| (*number, id.as_str())).collect();
-        lines.sort_unstable();
+    pub(super) fn unasked(&self, facts: &Facts) -> Vec<(usize, QuestionId)> {
+        let left = self.written.answers.iter();
+        let left = left.filter(|(id, _)| id.is_of_interview() && facts.reply(id).is_none());
+        let mut lines: Vec<_> = left.map(|(id, (number, _))| (*number, *id)).collect();
+        lines.sort_unstable_by_key(|(number, _)| *number);
         lines
     }
 
     /// Asks; nothing if there is nobody to answer, or if we are to stop. Whoever types what nobody
     /// can mean is asked again. What was written down is taken once.
     pub(super) fn ask(&mut self, question: &Question, screen: &mut Screen<'_>) -> Option<Reply> {
-        if let Some((_, answer)) = self.written.answers.remove(&question.id.0) {
+        if let Some((_, answer)) = self.written.answers.remove(&question.id) {
             screen.say(&format!("{}: {answer}", question.title));
             return Some(taken(question, &answer, screen));
         }
         if let Some(recorded) = &mut self.recorded {
             screen.say(&asked(question, "Recommended"));
-            let Some((_, answer)) = recorded.answers.remove(&question.id.0) else {
+            let Some((_, answer)) = recorded.answers.remove(&question.id) else {
                 screen.say("no recorded answer; the recommendation is taken");
                 return Some(Reply::Recommended);
             };
@@ -107,15 +106,15 @@ impl Written {
                 continue;
             }
             let parts = line.split_once(':').map(|(id, answer)| (id.trim(), answer.trim()));
-            let answered = parts.filter(|(id, _)| is_question(id));
-            let first = answered.and_then(|(id, _)| written.answers.get(id));
+            let answered = parts.and_then(|(id, answer)| Some((QuestionId::parse(id)?, answer)));
+            let first = answered.and_then(|(id, _)| written.answers.get(&id));
             let fault = match (answered, first) {
                 (None, _) => "answers no question; it would be `1d/2: the answer`".to_owned(),
                 (Some((id, _)), Some((first, _))) => {
                     format!("answers `{id}` again; line {first} counts")
                 }
                 (Some((id, answer)), None) => {
-                    written.answers.insert(id.to_owned(), (number, answer.to_owned()));
+                    written.answers.insert(id, (number, answer.to_owned()));
                     continue;
                 }
             };
@@ -145,26 +144,9 @@ fn taken(question: &Question, answer: &str, screen: &mut Screen<'_>) -> Reply {
     }
 }
 
-/// Tells whether a question can be called so.
-fn is_question(id: &str) -> bool {
-    let of_tree = |which: &str| Boundary::ALL.iter().any(|boundary| boundary.name() == which);
-    ["1/branch", "resume/ground"].contains(&id)
-        || id.strip_prefix("tree/").is_some_and(of_tree)
-        || is_of_interview(id)
-}
-
-/// Tells whether an agent's question can be called so.
-fn is_of_interview(id: &str) -> bool {
-    id.split_once('/').is_some_and(|(step, which)| {
-        let number = which.parse().ok().filter(|number: &usize| *number > 0);
-        // The name of a question is written in one way.
-        ["1c", "1d", "3.5"].contains(&step) && number.is_some_and(|it| it.to_string() == which)
-    })
-}
-
 fn asked(question: &Question, offer: &str) -> String {
     let options = (1..).zip(&question.options).map(|(at, option)| format!("  {at}. {option}"));
-    let head = format!("\n[{}] {}\n{}", question.id.0, question.title, question.text);
+    let head = format!("\n[{}] {}\n{}", question.id, question.title, question.text);
     let tail = format!("{offer}: {}", question.recommended);
     let lines: Vec<_> = std::iter::once(head).chain(options).chain([tail]).collect();
     lines.join("\n")
@@ -184,14 +166,16 @@ mod tests {
         let numbers: Vec<_> = written.faults.iter().map(|(number, _)| *number).collect();
         assert_eq!(numbers, [4, 6, 7, 10]);
         assert_eq!(written.answers.len(), 4);
-        assert_eq!(written.answers["1d/2"], (3, "a: b".to_owned()));
+        let second = QuestionId::parse("1d/2").unwrap();
+        assert_eq!(written.answers[&second], (3, "a: b".to_owned()));
     }
 
     // As for voters: whoever says two things has said the first.
     #[test]
     fn the_first_of_two_answers_counts() {
         let written = Written::read("1d/2: a\n1d/1: b\n1d/2: c\n1d/2: a\n1d/02: d\n");
-        assert_eq!(written.answers["1d/2"], (1, "a".to_owned()));
+        let second = QuestionId::parse("1d/2").unwrap();
+        assert_eq!(written.answers[&second], (1, "a".to_owned()));
         let again = "answers `1d/2` again; line 1 counts".to_owned();
         assert_eq!(written.faults[..2], [(3, again.clone()), (4, again)]);
         assert_eq!(written.faults[2].0, 5);
@@ -201,7 +185,7 @@ mod tests {
         #[test]
         fn any_file_of_answers_is_read(text in "([13]?[cd.]?5?/[0-9]{1,2}:? ?\\PC{0,3}\n|\\PC*\n)*") {
             let written = Written::read(&text);
-            let said = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
+            let said = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
             prop_assert_eq!(said.count(), written.answers.len() + written.faults.len());
         }
     }

@@ -5,7 +5,7 @@ use convoke_domain::design::walk::Question;
 
 pub(super) fn branch(branch: &str) -> Question {
     Question {
-        id: QuestionId("1/branch".to_owned()),
+        id: QuestionId::Branch,
         title: "Branch".to_owned(),
         text: format!("The branch `{branch}` may be about something else. Where shall this begin?"),
         options: vec!["A new branch".to_owned(), "Keep it".to_owned()],
@@ -16,7 +16,7 @@ pub(super) fn branch(branch: &str) -> Question {
 
 pub(super) fn recovery(boundary: Boundary) -> Question {
     Question {
-        id: QuestionId(format!("tree/{}", boundary.name())),
+        id: QuestionId::Tree(boundary),
         title: "Working tree".to_owned(),
         text: "Agents that may only read have left it changed. Put it in order yourself, or stop."
             .to_owned(),
@@ -29,7 +29,7 @@ pub(super) fn recovery(boundary: Boundary) -> Question {
 /// What to do about a run that is resumed somewhere else than it was stopped.
 pub(super) fn other_ground(found: &str) -> Question {
     Question {
-        id: QuestionId("resume/ground".to_owned()),
+        id: QuestionId::Ground,
         title: "Resuming".to_owned(),
         text: format!("This is not as the run left it: {found}. Nothing is changed for you."),
         options: vec!["It is in order now; look again".to_owned(), "Stop".to_owned()],

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use convoke_domain::design::board::Board;
 use convoke_domain::design::event::LaneId;
-use convoke_domain::design::walk::Line;
+use convoke_domain::design::render::Line;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::text::width;
 

@@ -7,12 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_domain::design::citation::{Citation, Missing};
+use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{
     Boundary, Export, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
 };
 use convoke_domain::design::heavy::Worked;
+use convoke_domain::design::notice::Notice;
+use convoke_domain::design::outline::Outline;
+use convoke_domain::design::render::Line;
 use convoke_domain::design::setup::SetUp;
-use convoke_domain::design::walk::{Line, Progress, Question, Request};
+use convoke_domain::design::walk::{Question, Request};
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::collected::CollectedStatus;
 use convoke_domain::lane::event::LaneEvent;
@@ -46,7 +50,7 @@ use convoke_service::lane::{PinnedRules, TreeWatch};
 const ROOM: LaneLimits = LaneLimits { in_all: 12, of_agent: 10 };
 
 /// What says that a person must look after the tree.
-const TREE_NOTE: &str = "dirty-tree-detected.env";
+const TREE_NOTE: &str = DesignFile::SuspectTree.name();
 
 /// How long a remote may take.
 const FETCH_LIMIT: Duration = Duration::from_secs(30);
@@ -282,7 +286,7 @@ impl World for Stage<'_> {
         })
     }
 
-    fn export(&mut self, settings: &Settings, progress: &Progress) -> Result<Export, Failure> {
+    fn export(&mut self, settings: &Settings, progress: &Outline) -> Result<Export, Failure> {
         if let Some(caller) = &self.caller {
             return Ok(caller.export(self.app, settings, &self.folder, progress));
         }
@@ -300,27 +304,27 @@ impl World for Stage<'_> {
         self.folder.display().to_string()
     }
 
-    fn show(&mut self, line: &Line) -> Result<(), Failure> {
+    fn show(&mut self, notice: &Notice, line: &Line) -> Result<(), Failure> {
         if self.is_worker {
             return Ok(());
         }
         if let Some(caller) = &self.caller {
-            caller.mark(self.app, &line.text());
+            caller.mark(self.app, notice);
         }
         self.screen.show(line)
     }
 
-    fn keep(&mut self, progress: &Progress) -> Result<(), Failure> {
-        if !progress.files.contains_key(TREE_NOTE) {
+    fn keep(&mut self, files: &BTreeMap<String, Arc<str>>) -> Result<(), Failure> {
+        if !files.contains_key(TREE_NOTE) {
             // What was put in order needs nobody any more.
             fs::remove_file(self.folder.join(TREE_NOTE)).ok();
             self.kept.remove(TREE_NOTE);
         }
-        for (name, text) in &progress.files {
+        for (name, text) in files {
             if self.kept.get(name) != Some(text) {
                 // Only whoever began the run leaves anything outside of its folder.
                 let caller = self.caller.as_ref().filter(|_| !self.is_worker);
-                let is_theirs = caller.map(|it| it.keep(name, text)).transpose();
+                let is_theirs = caller.map(|caller| caller.keep(name, text)).transpose();
                 let hint = format!("put it in order, and then `convoke resume {}`", self.run);
                 let is_theirs = is_theirs.map_err(|failure| failure.hint(hint))?;
                 if is_theirs != Some(true) {

@@ -1,5 +1,7 @@
 //! One artifact of a run, by its name or a shorter one.
 
+use convoke_domain::design::design_file::DesignFile;
+
 use super::report::ArtifactReport;
 use super::{Known, NoArtifact};
 use crate::app::Format;
@@ -7,30 +9,20 @@ use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::output::Output;
 
-/// Names that are shorter than a file's.
-const SHORT: [(&str, &str); 7] = [
-    ("plan", "plan.txt"),
-    ("tally", "voting-tally.md"),
-    ("diagram", "architecture-diagram.md"),
-    ("synthesis", "approach-synthesis.txt"),
-    ("decisions", "contested-decisions.md"),
-    ("resolutions", "dialectic-resolutions.md"),
-    ("independence", "independence.md"),
-];
-
 pub(super) fn artifact(
     known: &Known,
     name: &str,
     format: Format,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let long = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
+    let long = DesignFile::long_name(name);
     let Some(text) = known.progress.files.get(long) else {
         let names = known.progress.files.keys().map(String::as_str);
-        let all: Vec<_> = names.chain(SHORT.map(|(short, _)| short)).collect();
-        let there =
-            |(short, long): &(_, &str)| known.progress.files.contains_key(*long).then_some(*short);
-        let short: Vec<_> = SHORT.iter().filter_map(there).collect();
+        let all: Vec<_> = names.chain(DesignFile::SHORT.map(|(short, _)| short)).collect();
+        let there = |(short, file): &(_, DesignFile)| {
+            known.progress.files.contains_key(file.name()).then_some(*short)
+        };
+        let short: Vec<_> = DesignFile::SHORT.iter().filter_map(there).collect();
         let long: Vec<_> = known.progress.files.keys().map(String::as_str).collect();
         let list = match [short, long].concat().as_slice() {
             [] => "the run has none yet".to_owned(),

@@ -2,8 +2,8 @@
 
 use convoke_domain::design::event::Settings;
 use convoke_domain::design::matter::{Matter, Ruling};
+use convoke_domain::design::outline::Outline;
 use convoke_domain::design::quote::line;
-use convoke_domain::design::walk::Progress;
 use convoke_domain::run::RunId;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub(in crate::cli) struct MatterReport<'a> {
     title: &'a str,
     text: &'a str,
     /// What the panel made of it.
-    panel: &'a str,
+    panel: &'static str,
     votes: &'a str,
     /// Whether it is kept out of published files.
     withheld: bool,
@@ -42,7 +42,7 @@ impl<'a> MatterReport<'a> {
             id: matter.id.to_string(),
             title: &matter.title,
             text: &matter.text,
-            panel: &matter.panel,
+            panel: matter.panel.word(),
             votes: &matter.votes,
             withheld: matter.is_withheld,
             decision,
@@ -62,7 +62,7 @@ pub(in crate::cli) struct MattersReport<'a> {
 }
 
 impl<'a> MattersReport<'a> {
-    pub(in crate::cli) fn new(progress: &'a Progress) -> Self {
+    pub(in crate::cli) fn new(progress: &'a Outline) -> Self {
         let listed = |wanted: fn(&Matter) -> bool| {
             progress.matters.iter().filter(|matter| wanted(matter)).map(MatterReport::new).collect()
         };
@@ -75,12 +75,12 @@ impl<'a> MattersReport<'a> {
 }
 
 /// Returns what neither the panel nor a person decided.
-pub(in crate::cli) fn open(progress: &Progress) -> Vec<&Matter> {
+pub(in crate::cli) fn open(progress: &Outline) -> Vec<&Matter> {
     progress.matters.iter().filter(|matter| matter.is_open()).collect()
 }
 
 /// Lists what is undecided, what is withheld, and what people decided; empty if there is nothing.
-pub(in crate::cli) fn text(progress: &Progress) -> String {
+pub(in crate::cli) fn text(progress: &Outline) -> String {
     let section =
         |head: &str, wanted: &dyn Fn(&Matter) -> bool, item: &dyn Fn(&Matter) -> String| {
             let items = progress.matters.iter().filter(|matter| wanted(matter));
@@ -114,7 +114,7 @@ fn decision(matter: &Matter) -> String {
 }
 
 /// Says what people decided, a line each, without reasons that may be about security.
-pub(in crate::cli) fn decisions(progress: &Progress) -> Vec<String> {
+pub(in crate::cli) fn decisions(progress: &Outline) -> Vec<String> {
     let said = |matter: &Matter| {
         let ruling = matter.ruling.as_ref()?;
         let (id, past) = (matter.id, ruling.choice.past());

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 
 use convoke_domain::design::event::{Event, Kept, LaneEnd};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::rules::RulesVersion;
-use convoke_domain::design::walk::Line;
+use convoke_domain::design::render::Line;
+use convoke_domain::design::rules::{RulesVersion, VerdictChange};
 use convoke_domain::run::RunState;
 use convoke_engine::design::codec::decode;
 use convoke_store::journal::{Entry, JournalStore, Run};
 use serde::Serialize;
 
 use super::matters::MattersReport;
+use super::results::ResultsReport;
 use super::spending::Spending;
 use crate::failure::Failure;
 use crate::workspace::refused;
@@ -81,6 +82,8 @@ pub(super) struct ShowReport<'a> {
     pub(super) independence: Option<&'a str>,
     #[serde(flatten)]
     pub(super) matters: MattersReport<'a>,
+    #[serde(flatten)]
+    pub(super) results: ResultsReport<'a>,
     pub(super) artifacts: BTreeMap<&'a str, &'a str>,
     pub(super) lanes: Vec<LaneReport<'a>>,
     pub(super) cost: Spending,
@@ -153,8 +156,27 @@ pub(super) struct RecountReport {
     pub(super) rules: RulesReport,
     /// Artifacts that are not as they were at the end of the run.
     pub(super) differing: Vec<String>,
+    /// Verdicts of the panel that other rules count otherwise; nothing if the journal keeps none.
+    pub(super) changed_verdicts: Option<Vec<VerdictReport>>,
     /// What people decided, a line each.
     pub(super) decided: Vec<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct VerdictReport {
+    id: String,
+    recorded: Option<String>,
+    recounted: Option<String>,
+}
+
+impl From<&VerdictChange> for VerdictReport {
+    fn from(change: &VerdictChange) -> Self {
+        Self {
+            id: change.matter.to_string(),
+            recorded: change.recorded.clone(),
+            recounted: change.recounted.clone(),
+        }
+    }
 }
 
 impl<'a> LaneReport<'a> {

@@ -72,7 +72,7 @@ impl Spending {
         let lanes = ends.iter().map(|(id, end)| {
             let usage = end.usage.unwrap_or_default();
             let uncounted = u64::from(end.usage.is_none());
-            (id.step(), id.0.clone(), Sum { lanes: 1, uncounted, usage, ..Sum::default() })
+            (Some(id.step()), id.to_string(), Sum { lanes: 1, uncounted, usage, ..Sum::default() })
         });
         Self::of(&lanes.collect::<Vec<_>>(), accepted, true)
     }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::design::walk::{Ending, Next};
 use convoke_domain::finding::{FileFinding, Unreadable};
-use convoke_domain::manifest::ManifestArtifact;
 use convoke_domain::plan::{ParsedPlan, one_line, renamed_from};
 use convoke_domain::run::RunId;
 use convoke_domain::scope::Scope;
@@ -203,7 +202,7 @@ fn designed(app: &App, id: &RunId, output: &Output) -> Result<(String, String), 
         }
     };
     let is_complete = matches!(known.progress.next, Next::End(Ending::Complete { .. }));
-    let plan = known.progress.files.get(ManifestArtifact::Plan.file()).filter(|_| is_complete);
+    let plan = known.progress.results.plan.as_ref().filter(|_| is_complete).map(|plan| &plan.text);
     let Some(text) = plan else {
         return Err(Failure::new(ErrorClass::Refused, ImportError::NoPlan { run, why }).hint(hint));
     };

@@ -3,6 +3,7 @@
 use super::{Request, Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::event::{LaneEnd, LaneId};
+use crate::design::lane_id::{ChairTask, LaneKind};
 use crate::design::progress::unnumbered_warning;
 use crate::design::seat::Holder;
 use crate::design::{prompt, quote};
@@ -10,9 +11,9 @@ use crate::lane::collected::CollectedStatus;
 
 /// Something that the chair writes.
 #[derive(Clone, Copy)]
-pub(super) struct Task<'a> {
-    /// The word that its lanes have.
-    pub(super) word: &'a str,
+pub(super) struct Task {
+    /// What its lanes are asked for.
+    pub(super) word: ChairTask,
     /// How it is called in a warning.
     pub(super) noun: &'static str,
     /// What it looks like, shown to a chair that missed it.
@@ -51,12 +52,12 @@ impl<'f> Walk<'f> {
     /// asked. An agent that only missed the form keeps its seat.
     pub(super) fn chair<T>(
         &mut self,
-        task: Task<'_>,
+        task: Task,
         prompt: &dyn Fn() -> String,
         check: &dyn Fn(&str) -> Result<T, Flawed<T>>,
     ) -> Walked<Said<T>> {
         let mut flawed: Vec<Flawed<T>> = Vec::new();
-        let chairs = self.chairs();
+        let chairs = self.state.roster.chairs();
         for (place, holder) in chairs.iter().copied().enumerate() {
             let first = self.chair_lane(task, "", holder, prompt)?;
             if first.status != CollectedStatus::Ok && !first.is_cut_off() {
@@ -89,19 +90,8 @@ impl<'f> Walk<'f> {
         Ok(flawed.into_iter().min_by_key(lacks).map_or(Said::Nothing, Said::Badly))
     }
 
-    /// Returns who can be the chair, in the order in which they are asked. A host that failed as
-    /// something else is asked after all others.
-    fn chairs(&self) -> Vec<Holder> {
-        let mut order = [Holder::Host, Holder::First, Holder::Second];
-        order.rotate_left(usize::from(self.is_host_lost));
-        let is_there = |holder: &Holder| {
-            self.available.has(*holder) && !(*holder == Holder::Host && self.is_chair_lost)
-        };
-        order.into_iter().filter(is_there).collect()
-    }
-
     /// Says what was left out of an answer before it was read.
-    fn heard<T>(&mut self, task: Task<'_>, end: &LaneEnd, said: T) -> T {
+    fn heard<T>(&mut self, task: Task, end: &LaneEnd, said: T) -> T {
         let words = without_asides(&end.answer).1.words();
         if !words.is_empty() {
             self.say(format!("**ℹ The chair's {}: left out {}.**", task.noun, words.join(", ")));
@@ -111,18 +101,18 @@ impl<'f> Walk<'f> {
 
     fn chair_lane(
         &mut self,
-        task: Task<'_>,
+        task: Task,
         again: &str,
         holder: Holder,
         prompt: &dyn Fn() -> String,
     ) -> Walked<&'f LaneEnd> {
         let word = self.settings.panel.named(holder).word();
-        let id = LaneId(format!("chair/{}/{word}{again}", task.word));
+        let id = LaneId::new(LaneKind::Chair(task.word), &format!("{word}{again}"));
         let request = Request {
             prompt: self.prompt_of(&id, prompt),
             id,
             holder,
-            step: self.step.0,
+            step: self.state.step.0,
             kind: format!("{word}-chair-{}", task.word),
             file: String::new(),
         };
@@ -135,13 +125,13 @@ impl<'f> Walk<'f> {
         let reason = quote::line(&end.reason);
         let text = format!("{name} failed as the chair — {reason}. Asking the next agent.");
         self.warn(unnumbered_warning(&text));
-        self.is_chair_lost |= holder == Holder::Host;
-        self.lose(holder);
+        self.state.roster.is_chair_lost |= holder == Holder::Host;
+        self.state.roster.lose(holder);
     }
 
     /// Says that an agent missed the form twice. It keeps its seat: the next thing that it writes may
     /// well be right.
-    fn chair_missed(&mut self, holder: Holder, task: Task<'_>, defects: &[String]) {
+    fn chair_missed(&mut self, holder: Holder, task: Task, defects: &[String]) {
         let name = self.settings.panel.named(holder).name();
         let (noun, defects) = (task.noun, in_short(defects));
         let text = format!(
@@ -151,18 +141,9 @@ impl<'f> Walk<'f> {
     }
 
     /// Says that the chair's answer could not be used as it is.
-    pub(super) fn chair_was_poor(&mut self, task: Task<'_>, defects: &[String]) {
+    pub(super) fn chair_was_poor(&mut self, task: Task, defects: &[String]) {
         let text = format!("The chair's {} is incomplete ({}).", task.noun, in_short(defects));
         self.warn(unnumbered_warning(&text));
-    }
-
-    /// Does not ask an agent again that failed.
-    pub(super) const fn lose(&mut self, holder: Holder) {
-        match holder {
-            Holder::First => self.available.first = false,
-            Holder::Second => self.available.second = false,
-            Holder::Host => self.is_host_lost = true,
-        }
     }
 }
 

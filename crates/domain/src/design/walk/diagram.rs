@@ -1,57 +1,58 @@
 //! Step 3b: a diagram that may be published, or none.
 
 use super::chair::{Flawed, Said, Task};
-use super::interview::Scope;
-use super::plan::Plan;
+use super::phases::Passage;
 use super::{Walk, Walked};
 use crate::design::aside::without_asides;
+use crate::design::lane_id::ChairTask;
 use crate::design::mermaid::{self, Report};
+use crate::design::outline::{DiagramResult, PhaseResults};
 use crate::design::parts;
 use crate::design::progress::{Saved, Shown, Step};
 use crate::design::prompt;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 
-const FILE: &str = "architecture-diagram.md";
+const DIAGRAM: Task =
+    Task { word: ChairTask::Diagram, noun: "diagram", form: prompt::DIAGRAM_SKELETON };
 
-const DIAGRAM: Task = Task { word: "diagram", noun: "diagram", form: prompt::DIAGRAM_SKELETON };
-
-impl Walk<'_> {
-    pub(super) fn diagram(&mut self, scope: &Scope, plan: &Plan) -> Walked<()> {
-        self.begin(Step::Diagram);
-        let prompt = || prompt::diagram(&scope.with_answers(), &plan.text);
-        match self.chair(DIAGRAM, &prompt, &safe)? {
-            Said::Well(diagram) => {
-                self.file(FILE, format!("{}\n", diagram.trim_end()));
-                let body = diagram.trim_start().trim_start_matches(Shown::Diagram.header()).trim();
-                if self.settings.nested {
-                    let line = self.crumbs.saved(Saved::Diagram, self.elapsed());
-                    self.say(line);
-                } else {
-                    self.publish(Shown::Diagram, None, body);
-                    self.done("generated");
-                }
+pub(super) fn diagram(walk: &mut Walk<'_>) -> Walked<Passage> {
+    walk.begin(Step::Diagram);
+    let PhaseResults { scope, plan, .. } = walk.state.results.clone();
+    let plan = plan.unwrap_or_default();
+    let prompt = || prompt::diagram(&scope.with_answers(), &plan.text);
+    match walk.chair(DIAGRAM, &prompt, &safe)? {
+        Said::Well(fence) => {
+            if walk.settings.nested {
+                walk.saved(Saved::Diagram);
+            } else {
+                walk.publish(Shown::Diagram, None, fence.trim());
+                walk.done("generated");
             }
-            Said::Badly(Flawed { salvaged, .. }) => {
-                let answer = salvaged.unwrap_or_default();
-                self.no_diagram(&mermaid::check(&answer, true));
-            }
-            Said::Nothing => self.no_diagram(&Report::default()),
+            walk.results().diagram = Some(DiagramResult::Drawn(fence));
         }
-        Ok(())
+        Said::Badly(Flawed { salvaged, .. }) => {
+            let answer = salvaged.unwrap_or_default();
+            no_diagram(walk, &mermaid::check(&answer, true));
+        }
+        Said::Nothing => no_diagram(walk, &Report::default()),
     }
+    Ok(Passage::On)
+}
 
-    fn no_diagram(&mut self, report: &Report) {
-        let text = "generation failed, proceeding without diagram";
-        let failed = || self.crumbs.warning(Step::Diagram, text, self.elapsed());
-        let line = report.warning(&self.crumbs).unwrap_or_else(failed);
-        if !report.is_safe() {
-            // Tokens alone: the text of a diagram that was refused goes nowhere.
-            let tokens = report.tokens();
-            self.issues.push(format!("- **Step 3b — architecture diagram rejected:** {tokens}"));
-        }
-        self.warn(line);
+fn no_diagram(walk: &mut Walk<'_>, report: &Report) {
+    let text = "generation failed, proceeding without diagram";
+    let failed = || walk.crumbs().warning(Step::Diagram, text, walk.state.elapsed());
+    let line = report.warning(&walk.crumbs()).unwrap_or_else(failed);
+    walk.results().diagram = Some(DiagramResult::Missing);
+    if !report.is_safe() {
+        // Tokens alone: the text of a diagram that was refused goes nowhere.
+        let tokens = report.tokens();
+        let issue = format!("- **Step 3b — architecture diagram rejected:** {tokens}");
+        walk.results().issues.push(issue);
+        walk.results().diagram = Some(DiagramResult::Rejected);
     }
+    walk.warn(line);
 }
 
 fn document(answer: &str) -> &str {
@@ -63,7 +64,7 @@ fn document(answer: &str) -> &str {
     }
 }
 
-/// Takes one diagram that breaks nothing.
+/// Takes one diagram that breaks nothing, without its heading.
 fn safe(answer: &str) -> Result<String, Flawed<String>> {
     let (spoken, _) = without_asides(answer);
     let document = document(&spoken);
@@ -90,5 +91,5 @@ fn safe(answer: &str) -> Result<String, Flawed<String>> {
         FenceLine::Body | FenceLine::Closes => is_ours,
         FenceLine::Outside => false,
     });
-    Ok(format!("{}\n\n{}", Shown::Diagram.header(), fence.collect::<String>().trim_end()))
+    Ok(fence.collect::<String>().trim_end().to_owned())
 }

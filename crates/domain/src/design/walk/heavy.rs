@@ -1,84 +1,100 @@
 //! The heavy part of a design, where a process of its own does it: nothing is shown until it is over,
 //! and then what was made.
 
+use super::phases::Passage;
 use super::{Ending, Halt, Walk, Walked};
 use crate::design::facts::Worker;
 use crate::design::heavy::Worked;
+use crate::design::notice::Notice;
+use crate::design::outcome;
+use crate::design::outline::{DiagramResult, ReviewResult};
 use crate::design::progress::{Shown, Step};
+use crate::design::render;
 
-impl Walk<'_> {
-    /// From here on another process goes on, if that was asked for. Those that failed before stay
-    /// told.
-    pub(super) fn heavy_begins(&mut self) {
-        if !self.settings.is_heavy() {
-            return;
-        }
-        let facts = self.facts;
-        let place = self.crumbs.place(Step::Sketches);
-        for Worker { at, worked, folder, warnings } in facts.workers() {
-            self.at(*at);
-            let Worked::Failed(reason) = worked else { continue };
-            let then = if self.settings.nested {
-                "No design manifest will be exported. Parent /implement will see MANIFEST_FAILED at \
-                 Step 1 and re-invoke /design."
-                    .to_owned()
-            } else {
-                format!("Preserving {folder} for inspection.")
-            };
-            let why = reason.as_str();
-            self.say(format!("**⚠ {place} — heavy worker subagent failed: {why}. {then}**"));
-            self.say(self.crumbs.start(Step::Cleanup));
-            self.say_all(warnings);
-        }
-        self.is_heavy = true;
+/// The heading of the tally and the scoreboard together.
+const TALLY: &str = "## Voting Tally and Reviewer Competition Scoreboard";
+
+/// From here on another process goes on, if that was asked for. Those that failed before stay told.
+pub(super) fn begin(walk: &mut Walk<'_>) {
+    if !walk.settings.is_heavy() {
+        return;
     }
-
-    /// Everything is there that another process was to do; if there was one.
-    pub(super) fn heavy_ends(&mut self) -> Walked<()> {
-        if !std::mem::take(&mut self.is_heavy) {
-            return Ok(());
-        }
-        if let Some(why) = self.facts.worker_failure() {
-            return Err(Halt::End(Ending::HeavyFailed(why.to_owned())));
-        }
-        if !self.settings.nested {
-            self.show_artifacts();
-        }
-        Ok(())
-    }
-
-    fn show_artifacts(&mut self) {
-        let text = |walk: &Self, name: &str| walk.files.get(name).cloned().unwrap_or_default();
-        for (name, header) in [
-            ("plan.txt", Shown::Plan.header()),
-            ("voting-tally.md", "## Voting Tally and Reviewer Competition Scoreboard"),
-            ("accepted-plan-findings.md", Shown::Accepted.header()),
-            ("oos.md", Shown::OutOfScope.header()),
-        ] {
-            self.show_under(header, &text(self, name));
-        }
-        if !self.settings.auto {
-            return;
-        }
-        let diagram = text(self, "architecture-diagram.md");
-        match diagram.trim_start().strip_prefix(Shown::Diagram.header()) {
-            Some(body) => self.show_under(Shown::Diagram.header(), body),
-            None if self.issues.is_empty() => self.say(
-                "**⚠ Architecture diagram unavailable (Step 3b generation failed in subagent).**",
-            ),
-            None => {
-                self.say("**⚠ Architecture diagram unavailable (rejected by sanitizer).**");
-            }
-        }
-        match &*text(self, "rejected-findings.md") {
-            "" => self.say("## Plan Review — All Suggestions Implemented"),
-            rejected => self.show_under(Shown::Rejected.header(), rejected),
+    let facts = walk.facts;
+    let place = walk.crumbs().place(Step::Sketches);
+    for Worker { at, worked, folder, warnings } in facts.workers() {
+        walk.state.at(*at);
+        let Worked::Failed(reason) = worked else { continue };
+        let then = if walk.settings.nested {
+            "No design manifest will be exported. Parent /implement will see MANIFEST_FAILED at \
+             Step 1 and re-invoke /design."
+                .to_owned()
+        } else {
+            format!("Preserving {folder} for inspection.")
+        };
+        let why = reason.as_str();
+        walk.say(format!("**⚠ {place} — heavy worker subagent failed: {why}. {then}**"));
+        walk.tell(Notice::StepBegins { step: Step::Cleanup, with: None });
+        for warning in warnings {
+            walk.tell(Notice::Reminder(warning.clone()));
         }
     }
+    walk.state.is_heavy = true;
+}
 
-    fn show_under(&mut self, header: &str, text: &str) {
-        if !text.trim().is_empty() {
-            self.say(format!("{header}\n\n{}", text.trim()));
+/// Ends the heavy part before people are asked about the plan.
+pub(super) fn end_before_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
+    if walk.settings.auto { Ok(Passage::On) } else { end(walk) }
+}
+
+/// Everything is there that another process was to do; if there was one.
+pub(super) fn end(walk: &mut Walk<'_>) -> Walked<Passage> {
+    if !std::mem::take(&mut walk.state.is_heavy) {
+        return Ok(Passage::On);
+    }
+    if let Some(why) = walk.facts.worker_failure() {
+        return Err(Halt::End(Ending::HeavyFailed(why.to_owned())));
+    }
+    if !walk.settings.nested {
+        show_artifacts(walk);
+    }
+    Ok(Passage::On)
+}
+
+fn show_artifacts(walk: &mut Walk<'_>) {
+    let results = walk.state.results.clone();
+    let review = results.voted();
+    let tally = match (&results.review, review) {
+        (_, Some(review)) => render::tally(review),
+        (Some(review @ (ReviewResult::NotReviewed | ReviewResult::NothingFound)), None) => {
+            render::nothing_voted(review).to_owned()
         }
+        (Some(ReviewResult::OnBallot(_) | ReviewResult::Voted(_)) | None, None) => String::new(),
+    };
+    let accepted = review.map(render::accepted_findings).unwrap_or_default();
+    let out_of_scope = review.map(|review| outcome::out_of_scope(&review.findings, &review.tally));
+    show_under(walk, Shown::Plan.header(), results.plan.as_ref().map_or("", |plan| &plan.text));
+    show_under(walk, TALLY, &tally);
+    show_under(walk, Shown::Accepted.header(), &accepted);
+    show_under(walk, Shown::OutOfScope.header(), &out_of_scope.unwrap_or_default());
+    if !walk.settings.auto {
+        return;
+    }
+    match &results.diagram {
+        Some(DiagramResult::Drawn(fence)) => show_under(walk, Shown::Diagram.header(), fence),
+        Some(DiagramResult::Rejected) => {
+            walk.say("**⚠ Architecture diagram unavailable (rejected by sanitizer).**");
+        }
+        Some(DiagramResult::Missing) | None => walk
+            .say("**⚠ Architecture diagram unavailable (Step 3b generation failed in subagent).**"),
+    }
+    match review.map(render::rejected_findings).unwrap_or_default().as_str() {
+        "" => walk.say("## Plan Review — All Suggestions Implemented"),
+        rejected => show_under(walk, Shown::Rejected.header(), rejected),
+    }
+}
+
+fn show_under(walk: &mut Walk<'_>, heading: &'static str, text: &str) {
+    if !text.trim().is_empty() {
+        walk.tell(Notice::ArtifactText { heading, text: text.trim().to_owned() });
     }
 }

@@ -1,214 +1,193 @@
 //! Steps 1c, 1d and 3.5: what people are asked, and what they answered.
 
+use std::sync::Arc;
+
 use super::chair::{Flawed, Said, Task};
-use super::plan::Plan;
-use super::review::Reviewed;
-use super::sketches::Synthesis;
+use super::phases::Passage;
+use super::plan::update;
 use super::{Question, Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::decision;
 use crate::design::discussion::{self, Ground, Questions, Round, Settled, render};
 use crate::design::event::{QuestionId, Reply};
+use crate::design::lane_id::ChairTask;
+use crate::design::outline::{Review, Scope};
 use crate::design::progress::{Shown, Step};
 use crate::design::prompt;
-use crate::design::resolution::{self, Resolution};
+use crate::design::render::accepted_findings;
+use crate::design::resolution;
 
-/// What is to be built, and what was settled about it before anybody sketched.
-pub(super) struct Scope {
-    feature: String,
-    cleared: Vec<Settled>,
-    settled: Vec<Settled>,
+/// Asks what has to be clear before the first sketch.
+pub(super) fn scope_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
+    walk.begin(Step::Questions);
+    if walk.settings.auto {
+        unattended(walk, Round::Clarifying);
+        walk.begin(Step::DiscussionOne);
+        unattended(walk, Round::Scope);
+        return Ok(Passage::On);
+    }
+    let feature = walk.settings.feature.clone();
+    let (cleared, left) = clarify(walk, &feature)?;
+    let mut scope = Scope { feature, cleared, ..Scope::default() };
+    walk.begin(Step::DiscussionOne);
+    let prompt = || prompt::scope(&scope.feature, &render(&scope.cleared));
+    let mut questions = questions(walk, ChairTask::Scope, &prompt)?;
+    if left.is_empty() && !questions.is_worth_an_interview() {
+        nothing_to_ask(walk, Round::Scope);
+        walk.results().scope = Arc::new(scope);
+        return Ok(Passage::On);
+    }
+    questions.put_first(left);
+    scope.settled = answered_by_code(walk, Round::Scope, &questions);
+    let (open, deferred) = questions.to_ask(Round::Scope);
+    for (number, question) in open.into_iter().enumerate() {
+        scope.settled.push(interview(walk, Round::Scope, number, question)?);
+    }
+    interview_over(walk, Round::Scope, &scope.settled, deferred);
+    scope.is_interviewed = true;
+    walk.results().scope = Arc::new(scope);
+    Ok(Passage::On)
 }
 
-impl Scope {
-    /// What is to be built, as its author says.
-    pub(super) fn feature(&self) -> &str {
-        &self.feature
+/// Asks clarifying questions, all at once. Those that the step has no room for are returned; the
+/// next one asks them.
+fn clarify(
+    walk: &mut Walk<'_>,
+    feature: &str,
+) -> Walked<(Vec<Settled>, Vec<discussion::Question>)> {
+    let questions = questions(walk, ChairTask::Questions, &|| prompt::questions(feature))?;
+    answered_by_code(walk, Round::Clarifying, &questions);
+    let (open, _) = questions.to_ask(Round::Clarifying);
+    if open.is_empty() {
+        nothing_to_ask(walk, Round::Clarifying);
     }
-
-    /// What is to be built, with what its author said about it since.
-    pub(super) fn with_answers(&self) -> String {
-        let file = self.file();
-        if file.is_empty() {
-            return self.feature.clone();
-        }
-        format!("{}\n\nWhat was settled with its author:\n\n{file}", self.feature)
+    let mut cleared = Vec::new();
+    for (number, question) in open.into_iter().enumerate() {
+        cleared.push(interview(walk, Round::Clarifying, number, question)?);
     }
-
-    /// The file of the interview.
-    pub(super) fn file(&self) -> String {
-        let all: Vec<_> = self.cleared.iter().chain(&self.settled).cloned().collect();
-        render(&all)
+    let left = questions.beyond(Round::Clarifying);
+    if !left.is_empty() {
+        let (here, next) = (Step::Questions, Step::DiscussionOne.number());
+        let text = format!("ℹ {} — {} more in step {next}", walk.crumbs().place(here), left.len());
+        walk.say(text);
     }
+    Ok((cleared, left))
 }
 
-impl Walk<'_> {
-    /// Asks what has to be clear before anybody sketches.
-    pub(super) fn scope_interview(&mut self) -> Walked<Scope> {
-        let feature = self.settings.feature.clone();
-        let mut scope = Scope { feature, cleared: Vec::new(), settled: Vec::new() };
-        self.begin(Step::Questions);
-        if self.settings.auto {
-            self.unattended(Round::Clarifying);
-            self.begin(Step::DiscussionOne);
-            self.unattended(Round::Scope);
-            return Ok(scope);
-        }
-        let (cleared, left) = self.clarify(&scope.feature)?;
-        scope.cleared = cleared;
-        self.begin(Step::DiscussionOne);
-        let prompt = || prompt::scope(&scope.feature, &render(&scope.cleared));
-        let mut questions = self.questions("scope", &prompt)?;
-        if left.is_empty() && !questions.is_worth_an_interview() {
-            self.nothing_to_ask(Round::Scope);
-            return Ok(scope);
-        }
-        questions.put_first(left);
-        scope.settled = self.answered_by_code(Round::Scope, &questions);
-        let (open, deferred) = questions.to_ask(Round::Scope);
-        for (number, question) in open.into_iter().enumerate() {
-            scope.settled.push(self.interviewed(Round::Scope, number, question)?);
-        }
-        self.interview_over(Round::Scope, &scope.settled, deferred);
-        Ok(scope)
+/// Asks what is still open when the plan was reviewed, and has the plan changed for it.
+pub(super) fn design_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
+    walk.begin(Step::DiscussionTwo);
+    if walk.settings.auto {
+        unattended(walk, Round::Design);
+        return Ok(Passage::On);
     }
-
-    /// Asks clarifying questions, all at once. Those that the step has no room for are returned; the
-    /// next one asks them.
-    fn clarify(&mut self, feature: &str) -> Walked<(Vec<Settled>, Vec<discussion::Question>)> {
-        let questions = self.questions("questions", &|| prompt::questions(feature))?;
-        self.answered_by_code(Round::Clarifying, &questions);
-        let (open, _) = questions.to_ask(Round::Clarifying);
-        if open.is_empty() {
-            self.nothing_to_ask(Round::Clarifying);
-        }
-        let mut cleared = Vec::new();
-        for (number, question) in open.into_iter().enumerate() {
-            cleared.push(self.interviewed(Round::Clarifying, number, question)?);
-        }
-        let left = questions.beyond(Round::Clarifying);
-        if !left.is_empty() {
-            let (here, next) = (Step::Questions, Step::DiscussionOne.number());
-            let text =
-                format!("ℹ {} — {} more in step {next}", self.crumbs.place(here), left.len());
-            self.say(text);
-        }
-        Ok((cleared, left))
-    }
-
-    /// Asks what is still open when the plan was reviewed, and has the plan changed for it.
-    pub(super) fn design_interview(
-        &mut self,
-        scope: &Scope,
-        synthesis: &Synthesis,
-        resolutions: &[Resolution],
-        reviewed: Reviewed,
-    ) -> Walked<Plan> {
-        self.begin(Step::DiscussionTwo);
-        if self.settings.auto {
-            self.unattended(Round::Design);
-            return Ok(reviewed.plan);
-        }
-        let prompt = || {
-            prompt::interview(&prompt::Interview {
-                discussion: &scope.file(),
-                accepted: &reviewed.accepted,
-                contested: &decision::render(&synthesis.decisions),
-                resolutions: &resolution::render(resolutions),
-                plan: &reviewed.plan.text,
-            })
-        };
-        let mut questions = self.questions("interview", &prompt)?;
-        let ground = Ground::new(&scope.settled, &reviewed.accepted_numbers, resolutions);
-        questions.questions.retain(|question| ground.qualifies(question));
-        let mut settled = self.answered_by_code(Round::Design, &questions);
-        let (open, deferred) = questions.to_ask(Round::Design);
-        if open.is_empty() && settled.is_empty() {
-            self.nothing_to_ask(Round::Design);
-            return Ok(reviewed.plan);
-        }
-        for (number, question) in open.into_iter().enumerate() {
-            settled.push(self.interviewed(Round::Design, number, question)?);
-        }
-        let answers = render(&settled);
-        let before = reviewed.plan.text.clone();
-        let plan = self.updated(reviewed.plan, &answers)?;
-        if plan.text != before {
-            self.publish(Shown::RevisedPlan, None, &plan.text);
-        }
-        self.interview_over(Round::Design, &settled, deferred);
-        Ok(plan)
-    }
-
-    /// Has the chair write questions. Where it does not, there are none.
-    fn questions(&mut self, word: &'static str, prompt: &dyn Fn() -> String) -> Walked<Questions> {
-        let task = Task { word, noun: "list of questions", form: prompt::QUESTIONS_SKELETON };
-        let read = |answer: &str| {
-            let questions = Questions::parse(&without_asides(answer).0);
-            if questions.complaints.is_empty() {
-                return Ok(questions);
-            }
-            let defects = questions.complaints.iter().map(ToString::to_string).collect();
-            let salvaged = Some(questions).filter(|questions| !questions.questions.is_empty());
-            Err(Flawed { defects, salvaged })
-        };
-        Ok(match self.chair(task, prompt, &read)? {
-            Said::Well(questions) => questions,
-            Said::Badly(Flawed { salvaged, defects }) => {
-                self.chair_was_poor(task, &defects);
-                salvaged.unwrap_or_default()
-            }
-            Said::Nothing => Questions::default(),
+    let results = walk.state.results.clone();
+    let resolutions = results.resolutions.as_deref().unwrap_or_default();
+    let plan = results.plan.clone().unwrap_or_default();
+    let prompt = || {
+        prompt::interview(&prompt::Interview {
+            discussion: &results.scope.file(),
+            accepted: &results.voted().map(accepted_findings).unwrap_or_default(),
+            contested: &decision::render(results.decisions()),
+            resolutions: &resolution::render(resolutions),
+            plan: &plan.text,
         })
+    };
+    let mut questions = questions(walk, ChairTask::Interview, &prompt)?;
+    let accepted = results.voted().map(Review::accepted).unwrap_or_default();
+    let accepted: Vec<_> = accepted.iter().map(|finding| finding.id.number as usize).collect();
+    let ground = Ground::new(&results.scope.settled, &accepted, resolutions);
+    questions.questions.retain(|question| ground.qualifies(question));
+    let mut settled = answered_by_code(walk, Round::Design, &questions);
+    let (open, deferred) = questions.to_ask(Round::Design);
+    if open.is_empty() && settled.is_empty() {
+        nothing_to_ask(walk, Round::Design);
+        return Ok(Passage::On);
     }
+    for (number, question) in open.into_iter().enumerate() {
+        settled.push(interview(walk, Round::Design, number, question)?);
+    }
+    let answers = render(&settled);
+    let before = plan.text.clone();
+    let plan = update(walk, plan, &answers)?;
+    if plan.text != before {
+        walk.publish(Shown::RevisedPlan, None, &plan.text);
+    }
+    interview_over(walk, Round::Design, &settled, deferred);
+    walk.results().design_interview = Some(settled);
+    Ok(Passage::On)
+}
 
-    /// Says what the chair settled by the code itself, so that a person can object.
-    fn answered_by_code(&mut self, round: Round, questions: &Questions) -> Vec<Settled> {
-        let settled = questions.answered_by_code();
-        for it in &settled {
-            self.say(round.answered_by_code(it, &self.crumbs));
+/// Has the chair write questions. Where it does not, there are none.
+fn questions(
+    walk: &mut Walk<'_>,
+    word: ChairTask,
+    prompt: &dyn Fn() -> String,
+) -> Walked<Questions> {
+    let task = Task { word, noun: "list of questions", form: prompt::QUESTIONS_SKELETON };
+    let read = |answer: &str| {
+        let questions = Questions::parse(&without_asides(answer).0);
+        if questions.complaints.is_empty() {
+            return Ok(questions);
         }
-        settled
-    }
-
-    fn interviewed(
-        &mut self,
-        round: Round,
-        number: usize,
-        question: &discussion::Question,
-    ) -> Walked<Settled> {
-        let reply = self.ask(Question {
-            id: QuestionId(format!("{}/{}", round.step().number(), number + 1)),
-            title: question.title.clone(),
-            text: question.question.clone(),
-            options: question.options.clone(),
-            recommended: question.recommended.clone(),
-            is_open: true,
-        })?;
-        Ok(match reply {
-            Reply::Words(words) => question.resolve(words),
-            Reply::Recommended => question.resolve(""),
-        })
-    }
-
-    fn interview_over(&mut self, round: Round, settled: &[Settled], deferred: usize) {
-        if let Some(file) = round.file() {
-            self.file(file, render(settled));
+        let defects = questions.complaints.iter().map(ToString::to_string).collect();
+        let salvaged = Some(questions).filter(|questions| !questions.questions.is_empty());
+        Err(Flawed { defects, salvaged })
+    };
+    Ok(match walk.chair(task, prompt, &read)? {
+        Said::Well(questions) => questions,
+        Said::Badly(Flawed { salvaged, defects }) => {
+            walk.chair_was_poor(task, &defects);
+            salvaged.unwrap_or_default()
         }
-        if deferred > 0 {
-            self.say(round.deferral());
-        }
-        let line = round.resolved(settled.len(), &self.crumbs, self.elapsed());
-        self.say(line);
-    }
+        Said::Nothing => Questions::default(),
+    })
+}
 
-    fn unattended(&mut self, round: Round) {
-        let line = round.unattended(&self.crumbs, self.elapsed());
-        self.say(line);
+/// Says what the chair settled by the code itself, so that a person can object.
+fn answered_by_code(walk: &mut Walk<'_>, round: Round, questions: &Questions) -> Vec<Settled> {
+    let settled = questions.answered_by_code();
+    let crumbs = walk.crumbs();
+    for decision in &settled {
+        walk.say(round.answered_by_code(decision, &crumbs));
     }
+    settled
+}
 
-    fn nothing_to_ask(&mut self, round: Round) {
-        let line = round.nothing(&self.crumbs, self.elapsed());
-        self.say(line);
+fn interview(
+    walk: &mut Walk<'_>,
+    round: Round,
+    number: usize,
+    question: &discussion::Question,
+) -> Walked<Settled> {
+    let reply = walk.ask(Question {
+        id: QuestionId::Interview(round, number + 1),
+        title: question.title.clone(),
+        text: question.question.clone(),
+        options: question.options.clone(),
+        recommended: question.recommended.clone(),
+        is_open: true,
+    })?;
+    Ok(match reply {
+        Reply::Words(words) => question.resolve(words),
+        Reply::Recommended => question.resolve(""),
+    })
+}
+
+fn interview_over(walk: &mut Walk<'_>, round: Round, settled: &[Settled], deferred: usize) {
+    if deferred > 0 {
+        walk.say(round.deferral());
     }
+    let line = round.resolved(settled.len(), &walk.crumbs(), walk.state.elapsed());
+    walk.say(line);
+}
+
+fn unattended(walk: &mut Walk<'_>, round: Round) {
+    let line = round.unattended(&walk.crumbs(), walk.state.elapsed());
+    walk.say(line);
+}
+
+fn nothing_to_ask(walk: &mut Walk<'_>, round: Round) {
+    let line = round.nothing(&walk.crumbs(), walk.state.elapsed());
+    walk.say(line);
 }

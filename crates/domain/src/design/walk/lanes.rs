@@ -1,9 +1,10 @@
 //! Lanes on the way: what came of them, and how they stood meanwhile.
 
-use super::{Ending, Halt, Line, Need, Request, Walk, Walked, seconds};
+use super::{Ending, Halt, Need, Request, Walk, Walked, seconds};
 use crate::design::board::{Board, Cell, Standing, Table};
 use crate::design::event::{LaneEnd, LaneId, Millis};
 use crate::design::facts::Course;
+use crate::design::notice::Notice;
 use crate::design::seat::Seat;
 
 /// A board that lanes are followed on.
@@ -18,7 +19,7 @@ impl<'w> Watched<'w> {
     pub(super) fn new(table: Table, seats: &[Seat], will_do: &'w dyn Fn(&LaneEnd) -> bool) -> Self {
         let cell = |seat: &Seat| Cell {
             label: seat.label.clone(),
-            lane: LaneId(String::new()),
+            lane: None,
             standing: Standing::NotStarted,
         };
         Self { board: Board { table, cells: seats.iter().map(cell).collect() }, will_do }
@@ -41,7 +42,7 @@ impl<'f> Walk<'f> {
         watched: Option<(&mut Watched<'_>, &[usize])>,
     ) -> Walked<Vec<&'f LaneEnd>> {
         let facts = self.facts;
-        self.asked.extend(requests.iter().map(|request| request.id.clone()));
+        self.state.asked.extend(requests.iter().map(|request| request.id.clone()));
         let courses: Vec<_> = requests.iter().map(|request| facts.lane(&request.id)).collect();
         self.show_course(&requests, &courses, watched);
         let ends: Vec<_> = courses
@@ -79,17 +80,17 @@ impl<'f> Walk<'f> {
         moments.sort_by_key(|(order, ..)| *order);
         let Some((watched, places)) = watched else {
             for (_, at, ..) in moments {
-                self.at(at);
+                self.state.at(at);
             }
             return;
         };
         for (index, (_, at, lane, end)) in moments.into_iter().enumerate() {
-            self.at(at);
+            self.state.at(at);
             // When the first of them starts, so do the others.
             if index == 0 {
                 for (request, place) in requests.iter().zip(places) {
                     let cell = &mut watched.board.cells[*place];
-                    (cell.lane, cell.standing) = (request.id.clone(), Standing::Running);
+                    (cell.lane, cell.standing) = (Some(request.id.clone()), Standing::Running);
                 }
             }
             if let Some(end) = end {
@@ -101,8 +102,8 @@ impl<'f> Walk<'f> {
                 };
                 watched.board.cells[places[lane]].standing = standing;
             }
-            if !self.is_heavy && (index == 0 || end.is_some()) {
-                self.lines.push(Line::Table(watched.board.clone()));
+            if index == 0 || end.is_some() {
+                self.tell(Notice::LaneBoard(watched.board.clone()));
             }
         }
     }

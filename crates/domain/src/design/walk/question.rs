@@ -99,10 +99,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::design::discussion::Round;
 
     fn question(options: &[&str], is_open: bool) -> Question {
         Question {
-            id: QuestionId("1d/1".to_owned()),
+            id: QuestionId::Interview(Round::Scope, 1),
             title: "Retries".to_owned(),
             text: "How many?".to_owned(),
             options: options.iter().map(|&option| option.to_owned()).collect(),

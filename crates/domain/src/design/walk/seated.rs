@@ -1,19 +1,20 @@
 //! Lanes of a panel: everybody at once, and the host for whoever fails.
 
-use super::independence::Answered;
 use super::lanes::Watched;
 use super::{Request, Walk, Walked};
 use crate::design::board::Table;
 use crate::design::event::{LaneEnd, LaneId};
+use crate::design::lane_id::LaneKind;
+use crate::design::outline::Voice;
 use crate::design::progress::unnumbered_warning;
 use crate::design::quote;
 use crate::design::seat::{Holder, Seat};
 use crate::lane::collected::CollectedStatus;
 
 /// A phase in which every seat is asked.
-pub(super) struct Phase<'p> {
-    /// The word that its lanes begin with.
-    pub(super) word: &'static str,
+pub(super) struct SeatedPhase<'p> {
+    /// What its lanes are asked for.
+    pub(super) kind: LaneKind,
     /// How it is called in a warning.
     pub(super) noun: &'static str,
     /// Where its progress is shown.
@@ -28,7 +29,7 @@ pub(super) struct Phase<'p> {
     pub(super) takes_beginnings: bool,
 }
 
-impl Phase<'_> {
+impl SeatedPhase<'_> {
     /// Says why an answer cannot be used.
     fn refuses(&self, end: &LaneEnd) -> Option<String> {
         let flaw = || (self.flaw)(&end.answer).map(|(_, reason)| reason);
@@ -53,7 +54,11 @@ impl<'f> Walk<'f> {
     /// Asks every seat. Where an agent fails, the host is asked in its place, once, and the agent not
     /// at all any more; a seat that has no answer even then is left empty. An agent that answers in
     /// another form is asked once more before that, and keeps its seat for later phases.
-    pub(super) fn seated(&mut self, seats: &[Seat], phase: &Phase<'_>) -> Walked<Vec<Taken<'f>>> {
+    pub(super) fn seated(
+        &mut self,
+        seats: &[Seat],
+        phase: &SeatedPhase<'_>,
+    ) -> Walked<Vec<Taken<'f>>> {
         let will_do = |end: &LaneEnd| phase.refuses(end).is_none();
         let mut watched = Watched::new(phase.table, seats, &will_do);
         let everybody: Vec<_> = seats.iter().cloned().enumerate().collect();
@@ -62,7 +67,7 @@ impl<'f> Walk<'f> {
         for (place, seat) in seats.iter().enumerate() {
             let Err((end, reason)) = &places[place] else { continue };
             self.fell_out(seat, end, reason, phase);
-            if seat.runner != Holder::Host && !self.is_host_lost {
+            if seat.runner != Holder::Host && !self.state.roster.is_host_lost {
                 again.push((place, seat.taken_by(Holder::Host, &self.settings.panel)));
             }
         }
@@ -81,7 +86,7 @@ impl<'f> Walk<'f> {
     fn asked_twice(
         &mut self,
         asked: &[(usize, Seat)],
-        phase: &Phase<'_>,
+        phase: &SeatedPhase<'_>,
         suffix: &str,
         watched: &mut Watched<'_>,
     ) -> Walked<Vec<Found<'f>>> {
@@ -117,24 +122,24 @@ impl<'f> Walk<'f> {
     fn request(
         &self,
         seat: &Seat,
-        phase: &Phase<'_>,
+        phase: &SeatedPhase<'_>,
         suffix: &str,
         prompt: &dyn Fn() -> String,
     ) -> Request {
-        let id = LaneId(format!("{}/{}{suffix}", phase.word, seat.label));
+        let id = LaneId::new(phase.kind, &format!("{}{suffix}", seat.label));
         Request {
             prompt: self.prompt_of(&id, prompt),
             id,
             holder: seat.runner,
-            step: self.step.0,
+            step: self.state.step.0,
             kind: seat.kind.clone(),
             file: seat.file.clone(),
         }
     }
 
     /// Takes an answer that will do; else returns why not.
-    fn taken(&mut self, seat: &Seat, end: &'f LaneEnd, phase: &Phase<'_>) -> Found<'f> {
-        self.file(&seat.file, end.answer.clone());
+    fn taken(&mut self, seat: &Seat, end: &'f LaneEnd, phase: &SeatedPhase<'_>) -> Found<'f> {
+        self.keep_answer(&seat.file, end);
         if let Some(reason) = phase.refuses(end) {
             return Err((end, reason));
         }
@@ -143,22 +148,22 @@ impl<'f> Walk<'f> {
             let text = format!("{label} {noun} is only a beginning: {}.", quote::line(&end.reason));
             self.warn(unnumbered_warning(&text));
         }
-        self.remember(phase.word, seat, end);
+        self.remember(phase.kind, seat, end);
         Ok(Taken { seat: seat.clone(), answer: &end.answer })
     }
 
     /// Keeps who answered, for the statement of independence.
-    pub(super) fn remember(&mut self, part: &'static str, seat: &Seat, end: &LaneEnd) {
-        self.answered.push(Answered {
+    pub(super) fn remember(&mut self, kind: LaneKind, seat: &Seat, end: &LaneEnd) {
+        self.results().voices.push(Voice {
             label: seat.label.clone(),
-            part,
+            kind,
             owner: seat.owner,
             runner: seat.runner,
             model: end.model.clone(),
         });
     }
 
-    fn fell_out(&mut self, seat: &Seat, end: &LaneEnd, reason: &str, phase: &Phase<'_>) {
+    fn fell_out(&mut self, seat: &Seat, end: &LaneEnd, reason: &str, phase: &SeatedPhase<'_>) {
         let panel = &self.settings.panel;
         let (name, host) = (panel.named(seat.runner).name(), panel.named(Holder::Host).name());
         let reason = quote::line(reason);
@@ -180,20 +185,20 @@ impl<'f> Walk<'f> {
             self.warn(unnumbered_warning(&text));
             return;
         }
-        let was_lost = !self.available.has(seat.runner);
-        self.lose(seat.runner);
+        let was_lost = !self.state.roster.available.has(seat.runner);
+        self.state.roster.lose(seat.runner);
         let text =
             format!("{name} failed — {reason}. Using {host} replacement for remainder of session.");
         let warning = unnumbered_warning(&text);
         if !was_lost {
             self.warn(warning);
-        } else if !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
+        } else if !self.log.warnings.contains(&warning) {
+            self.log.warnings.push(warning);
         }
     }
 
     /// Says that not even the host fills a seat, and which.
-    fn left_empty(&mut self, seat: &Seat, reason: &str, phase: &Phase<'_>) {
+    fn left_empty(&mut self, seat: &Seat, reason: &str, phase: &SeatedPhase<'_>) {
         let name = self.settings.panel.named(Holder::Host).name();
         let (noun, label) = (phase.noun, &seat.label);
         let text = format!("{name} {noun} failed ({label}): {reason}. Going on without it.");

@@ -1,13 +1,18 @@
 //! Steps 2a to 2a.4: sketches that know nothing of each other, and what they come to.
 
+use std::sync::Arc;
+
 use super::chair::{Flawed, Said, Task};
-use super::interview::Scope;
-use super::seated::{Phase, Taken};
-use super::{Walk, Walked};
+use super::phases::Passage;
+use super::seated::{SeatedPhase, Taken};
+use super::{Walk, Walked, heavy};
 use crate::design::aside::without_asides;
 use crate::design::board::Table;
 use crate::design::decision::{self, Decision};
+use crate::design::design_file::DesignFile;
 use crate::design::event::Boundary;
+use crate::design::lane_id::{ChairTask, LaneKind};
+use crate::design::outline::Synthesis;
 use crate::design::parts;
 use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
@@ -16,104 +21,91 @@ use crate::design::sketch;
 use crate::lane::collected::CollectedStatus;
 
 const SYNTHESIS: Task =
-    Task { word: "synthesis", noun: "synthesis", form: prompt::SYNTHESIS_SKELETON };
+    Task { word: ChairTask::Synthesis, noun: "synthesis", form: prompt::SYNTHESIS_SKELETON };
 
 /// The parts of the chair's answer.
-const PARTS: [&str; 2] = ["approach-synthesis.txt", "contested-decisions.md"];
+const PARTS: [&str; 2] = [DesignFile::Synthesis.name(), DesignFile::Decisions.name()];
 
-/// What the sketches come to.
-pub(super) struct Synthesis {
-    /// The text.
-    pub(super) text: String,
-    /// What the sketches differ on, in the order of its weight.
-    pub(super) decisions: Vec<Decision>,
+pub(super) fn sketches(walk: &mut Walk<'_>) -> Walked<Passage> {
+    walk.begin(Step::Sketches);
+    heavy::begin(walk);
+    let quick = walk.settings.quick;
+    let seats = walk.settings.panel.sketchers(quick, walk.state.roster.available);
+    let feature = feature_for_sketches(walk);
+    let phase = SeatedPhase {
+        kind: LaneKind::Sketch,
+        noun: "sketch",
+        table: if quick { Table::QuickSketches } else { Table::Sketches },
+        prompt: &|seat| prompt::sketch(personality(seat), &feature, reader(seat)),
+        flaw: &thin,
+        again: &|seat, _, flaw| {
+            prompt::sketch_again(&prompt::sketch(personality(seat), &feature, reader(seat)), flaw)
+        },
+        takes_beginnings: true,
+    };
+    let sketches = walk.seated(&seats, &phase)?;
+    walk.check_tree(Boundary::Sketches)?;
+    if sketches.is_empty() {
+        return Err(walk.failed("nobody sketched"));
+    }
+    let synthesis = synthesis(walk, &sketches)?;
+    let text = synthesis.text.clone();
+    walk.results().synthesis = Some(Arc::new(synthesis));
+    walk.publish(Shown::Synthesis, Some(Saved::Synthesis), &text);
+    Ok(Passage::On)
 }
 
-impl Walk<'_> {
-    pub(super) fn sketches(&mut self, scope: &Scope) -> Walked<Synthesis> {
-        self.begin(Step::Sketches);
-        self.heavy_begins();
-        let quick = self.settings.quick;
-        let seats = self.settings.panel.sketchers(quick, self.available);
-        let feature = self.feature_for_sketches(scope);
-        let phase = Phase {
-            word: "sketch",
-            noun: "sketch",
-            table: if quick { Table::QuickSketches } else { Table::Sketches },
-            prompt: &|seat| prompt::sketch(personality(seat), &feature, reader(seat)),
-            flaw: &thin,
-            again: &|seat, _, flaw| {
-                prompt::sketch_again(
-                    &prompt::sketch(personality(seat), &feature, reader(seat)),
-                    flaw,
-                )
-            },
-            takes_beginnings: true,
-        };
-        let sketches = self.seated(&seats, &phase)?;
-        self.tree(Boundary::Sketches)?;
-        if sketches.is_empty() {
-            return Err(self.failed("nobody sketched"));
+/// What is to be built, with all that is known about it.
+fn feature_for_sketches(walk: &Walk<'_>) -> String {
+    let documents = match walk.settings.documents.as_slice() {
+        [] => String::new(),
+        paths => format!("\n\nDocuments about it, to be read:\n- {}", paths.join("\n- ")),
+    };
+    let brief = walk.settings.brief.as_ref().map(|brief| format!("\n\n{brief}"));
+    let feature = walk.state.results.scope.with_answers();
+    format!("{feature}{documents}{}", brief.unwrap_or_default())
+}
+
+fn synthesis(walk: &mut Walk<'_>, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
+    let labelled: Vec<_> =
+        sketches.iter().map(|sketch| (sketch.seat.label.as_str(), sketch.answer)).collect();
+    let (settings, scope) = (walk.settings, walk.state.results.scope.clone());
+    let prompt = || prompt::synthesis(&settings.feature, &scope.file(), &labelled, !settings.quick);
+    let said = walk.chair(SYNTHESIS, &prompt, &read)?;
+    let labels: Vec<_> = labelled.iter().map(|(label, _)| *label).collect();
+    let (text, decisions) = match said {
+        Said::Well(said) => said,
+        Said::Badly(Flawed { salvaged: Some(salvaged), defects }) => {
+            walk.chair_was_poor(SYNTHESIS, &defects);
+            salvaged
         }
-        let synthesis = self.synthesis(scope, &sketches)?;
-        self.file(PARTS[0], format!("{}\n", synthesis.text.trim_end()));
-        self.file(PARTS[1], decision::render(&synthesis.decisions));
-        self.publish(Shown::Synthesis, Some(Saved::Synthesis), &synthesis.text);
-        Ok(synthesis)
-    }
-
-    /// What is to be built, with all that is known about it.
-    fn feature_for_sketches(&self, scope: &Scope) -> String {
-        let documents = match self.settings.documents.as_slice() {
-            [] => String::new(),
-            paths => format!("\n\nDocuments about it, to be read:\n- {}", paths.join("\n- ")),
-        };
-        let brief = self.settings.brief.as_ref().map(|brief| format!("\n\n{brief}"));
-        format!("{}{documents}{}", scope.with_answers(), brief.unwrap_or_default())
-    }
-
-    fn synthesis(&mut self, scope: &Scope, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
-        let labelled: Vec<_> =
-            sketches.iter().map(|it| (it.seat.label.as_str(), it.answer)).collect();
-        let settings = self.settings;
-        let prompt =
-            || prompt::synthesis(&settings.feature, &scope.file(), &labelled, !settings.quick);
-        let said = self.chair(SYNTHESIS, &prompt, &read)?;
-        let labels: Vec<_> = labelled.iter().map(|(label, _)| *label).collect();
-        let (text, decisions) = match said {
-            Said::Well(said) => said,
-            Said::Badly(Flawed { salvaged: Some(salvaged), defects }) => {
-                self.chair_was_poor(SYNTHESIS, &defects);
-                salvaged
-            }
-            Said::Badly(Flawed { salvaged: None, defects }) => {
-                self.chair_was_poor(SYNTHESIS, &defects);
-                (side_by_side(&labelled), Vec::new())
-            }
-            Said::Nothing => {
-                let text = "There is no synthesis: nobody answered as the chair. The sketches stand \
-                            side by side.";
-                self.warn(unnumbered_warning(text));
-                (side_by_side(&labelled), Vec::new())
-            }
-        };
-        let decisions = self.contests(decisions);
-        Ok(Synthesis { text, decisions: decision::in_order(decisions, &labels) })
-    }
-
-    /// Leaves out decisions whose two sides are one, which nobody could argue for.
-    fn contests(&mut self, decisions: Vec<Decision>) -> Vec<Decision> {
-        let (contests, others): (Vec<_>, Vec<_>) =
-            decisions.into_iter().partition(Decision::is_contest);
-        for Decision { title, chosen, .. } in others {
-            let text = format!(
-                "The decision \"{title}\" is not debated: what was chosen and the alternative are \
-                 the same ({chosen})."
-            );
-            self.warn(unnumbered_warning(&text));
+        Said::Badly(Flawed { salvaged: None, defects }) => {
+            walk.chair_was_poor(SYNTHESIS, &defects);
+            (side_by_side(&labelled), Vec::new())
         }
-        contests
+        Said::Nothing => {
+            let text = "There is no synthesis: nobody answered as the chair. The sketches stand \
+                        side by side.";
+            walk.warn(unnumbered_warning(text));
+            (side_by_side(&labelled), Vec::new())
+        }
+    };
+    let decisions = contests(walk, decisions);
+    Ok(Synthesis { text, decisions: decision::in_order(decisions, &labels) })
+}
+
+/// Leaves out decisions whose two sides are one, which nobody could argue for.
+fn contests(walk: &mut Walk<'_>, decisions: Vec<Decision>) -> Vec<Decision> {
+    let (contests, others): (Vec<_>, Vec<_>) =
+        decisions.into_iter().partition(Decision::is_contest);
+    for Decision { title, chosen, .. } in others {
+        let text = format!(
+            "The decision \"{title}\" is not debated: what was chosen and the alternative are \
+             the same ({chosen})."
+        );
+        walk.warn(unnumbered_warning(&text));
     }
+    contests
 }
 
 /// A synthesis and the decisions on its list.

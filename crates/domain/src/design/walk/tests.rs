@@ -6,6 +6,7 @@ mod heavy;
 mod interview;
 mod nested;
 mod rulings;
+mod run;
 mod slips;
 mod warnings;
 mod whole_runs;

@@ -2,32 +2,32 @@
 
 use super::{Ending, Halt, Need, Walk, Walked};
 use crate::design::event::{Boundary, Recovery, Tree};
+use crate::design::outline::SuspectTree;
 use crate::design::progress::unnumbered_warning;
 
 impl Walk<'_> {
     /// Goes on only if agents that may read left the tree as it was.
-    pub(super) fn tree(&mut self, boundary: Boundary) -> Walked<()> {
+    pub(super) fn check_tree(&mut self, boundary: Boundary) -> Walked<()> {
         for round in 0.. {
             let Some((at, tree)) = self.facts.trees(boundary).get(round) else {
                 return Err(Halt::Need(Need::Tree(boundary)));
             };
-            self.at(*at);
+            self.state.at(*at);
             let Tree::Suspect { status, detail } = tree else {
                 if round > 0 {
-                    self.files.remove("dirty-tree-detected.env");
+                    self.results().tree = None;
                 }
                 return Ok(());
             };
             let stage = boundary.name();
-            let env = format!("STATUS={status}\nSTAGE={stage}\nRECOVERY_REQUIRED=true\n");
-            self.file("dirty-tree-detected.env", env);
+            self.results().tree = Some(SuspectTree { status: status.clone(), boundary });
             let text = format!("the working tree is {status} after {stage}: {detail}");
             self.warn(unnumbered_warning(&text));
             let decided = self.facts.recoveries(boundary).get(round);
             let Some((at, recovery)) = decided else {
                 return Err(Halt::Need(Need::Recover(boundary, detail.clone())));
             };
-            self.at(*at);
+            self.state.at(*at);
             if *recovery == Recovery::Cancelled {
                 return Err(Halt::End(Ending::DirtyTree));
             }

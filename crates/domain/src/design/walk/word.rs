@@ -23,7 +23,7 @@ impl<'f> Walk<'f> {
         match facts.words(poll).last() {
             None if has_answers => Ok(None),
             Some((at, word)) if has_answers || !texts.iter().any(|text| word.occurs_in(text)) => {
-                self.at(*at);
+                self.state.at(*at);
                 Ok(Some(word))
             }
             Some(_) | None => Err(Halt::Need(Need::Word(poll))),

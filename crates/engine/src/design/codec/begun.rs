@@ -5,6 +5,7 @@ use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
 use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::seat::{Holder, Named, Panel};
+use convoke_domain::lane::cap::SaidCap;
 use serde::{Deserialize, Serialize};
 
 use super::{CodecError, Reader};
@@ -74,18 +75,21 @@ impl From<&Settings> for BegunBody {
             no_branch: settings.no_branch,
             branch_info: settings.branch_info.clone(),
             feature_dir: settings.feature_dir.clone(),
-            budget: settings.budget.clone(),
+            budget: settings.budget.as_ref().map(|cap| cap.text().to_owned()),
         }
     }
 }
 
 impl BegunBody {
     pub(super) fn settings(self, read: &Reader<'_>) -> Result<Settings, CodecError> {
-        let named = |it: &AgentBody| read.known(&it.word, Named::new(&it.word, &it.name).ok());
+        let named =
+            |agent: &AgentBody| read.known(&agent.word, Named::new(&agent.word, &agent.name).ok());
         let [first, second, host] = &self.agents;
         let panel = Panel::new(named(first)?, named(second)?, named(host)?);
         let panel = read.known(&first.word, panel.ok())?;
         let policy = read.known(&self.policy, Policy::parse(&self.policy))?;
+        let cap = |text: String| read.known(&text, SaidCap::parse(&text).ok());
+        let budget = self.budget.map(cap).transpose()?;
         Ok(Settings {
             feature: self.feature,
             auto: self.auto,
@@ -95,7 +99,7 @@ impl BegunBody {
             session_env: self.session_env,
             prefix: Prefix { number: self.number_prefix, path: self.path_prefix },
             panel,
-            agents: self.agents.map(|it| Chosen { agent: it.agent, model: it.model }),
+            agents: self.agents.map(|body| Chosen { agent: body.agent, model: body.model }),
             policy,
             rules: self.rules.map_or(RulesVersion::UNNUMBERED, RulesVersion::new),
             brief: self.brief,
@@ -104,7 +108,7 @@ impl BegunBody {
             no_branch: self.no_branch,
             branch_info: self.branch_info,
             feature_dir: self.feature_dir,
-            budget: self.budget,
+            budget,
         })
     }
 }

@@ -1,7 +1,10 @@
 //! What a design ended with, as it stands in the journal.
 
-use convoke_domain::design::event::Kept;
+use convoke_domain::design::event::{Event, Kept, PanelVerdict};
+use convoke_domain::design::matter::MatterId;
 use serde::{Deserialize, Serialize};
+
+use super::{CodecError, Reader};
 
 /// Earlier versions wrote the files alone.
 #[derive(Serialize, Deserialize)]
@@ -14,21 +17,35 @@ pub(super) enum KeptBody {
         warnings: Option<usize>,
         #[serde(default)]
         undecided: Option<usize>,
+        /// Ids and words; an earlier version wrote none, and such a body stays without.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verdicts: Option<Vec<(String, String)>>,
     },
 }
 
 impl From<Kept> for KeptBody {
-    fn from(Kept { files, warnings, undecided }: Kept) -> Self {
-        Self::Counted { files, warnings, undecided }
+    fn from(Kept { files, warnings, undecided, verdicts }: Kept) -> Self {
+        let word = |verdict: PanelVerdict| (verdict.matter.to_string(), verdict.word);
+        let verdicts = verdicts.map(|verdicts| verdicts.into_iter().map(word).collect());
+        Self::Counted { files, warnings, undecided, verdicts }
     }
 }
 
-impl From<KeptBody> for Kept {
-    fn from(body: KeptBody) -> Self {
-        match body {
-            KeptBody::Files(files) => Self { files, ..Self::default() },
-            KeptBody::Counted { files, warnings, undecided } => Self { files, warnings, undecided },
-        }
+impl KeptBody {
+    pub(super) fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
+        let (files, warnings, undecided, verdicts) = match self {
+            Self::Files(files) => return Ok(Event::Kept(Kept { files, ..Kept::default() })),
+            Self::Counted { files, warnings, undecided, verdicts } => {
+                (files, warnings, undecided, verdicts)
+            }
+        };
+        let verdict = |(id, word): (String, String)| {
+            let matter = read.known(&id, MatterId::parse(&id))?;
+            Ok(PanelVerdict { matter, word })
+        };
+        let verdicts = verdicts.map(|listed| listed.into_iter().map(verdict).collect());
+        let verdicts = verdicts.transpose()?;
+        Ok(Event::Kept(Kept { files, warnings, undecided, verdicts }))
     }
 }
 
@@ -36,8 +53,7 @@ impl From<KeptBody> for Kept {
 mod tests {
     use super::super::{decode, encode};
     use super::*;
-    use convoke_domain::design::event::Event;
-    use convoke_domain::design::matter::{Choice, MatterId, Ruling};
+    use convoke_domain::design::matter::{Choice, Ruling};
 
     // Journals are read by every later version.
     #[test]
@@ -45,9 +61,16 @@ mod tests {
         let files = vec![("plan.txt".to_owned(), "abc".to_owned())];
         let earlier = decode("kept", r#"[["plan.txt","abc"]]"#).unwrap();
         assert_eq!(earlier, Event::Kept(Kept { files: files.clone(), ..Kept::default() }));
-        let kept = Event::Kept(Kept { files, warnings: Some(2), undecided: Some(0) });
-        let (kind, body) = encode(&kept);
-        assert_eq!(decode(kind, &body).unwrap(), kept);
+        let matter = MatterId::parse("OOS_1").unwrap();
+        let verdicts = vec![PanelVerdict { matter, word: "tied".to_owned() }];
+        for verdicts in [None, Some(verdicts)] {
+            let (warnings, undecided) = (Some(2), Some(0));
+            let kept = Kept { files: files.clone(), warnings, undecided, verdicts };
+            let kept = Event::Kept(kept);
+            let (kind, body) = encode(&kept);
+            assert_eq!(decode(kind, &body).unwrap(), kept);
+        }
+        assert!(decode("kept", r#"{"files":[],"verdicts":[["OOS_x","tied"]]}"#).is_err());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Designs whose heavy part another process does.
 
 use super::super::*;
-use super::world::{Run, World};
+use super::run::Run;
+use super::world::World;
 use crate::design::heavy::Worked;
 
 fn heavy() -> World {

@@ -13,7 +13,7 @@ fn nested() -> World {
     world
 }
 
-fn lines(run: &super::world::Run) -> Vec<String> {
+fn lines(run: &super::run::Run) -> Vec<String> {
     run.progress.lines.iter().map(|line| line.text().into_owned()).collect()
 }
 
@@ -77,9 +77,9 @@ fn a_refused_diagram_is_for_the_log_of_whoever_asked() {
     let diagram = "```mermaid\nflowchart TD\n  A[a|b] --> B\n```\n";
     let run = nested().answer("chair/diagram", diagram).run();
     let issue = "- **Step 3b — architecture diagram rejected:** pipe-in-node-label";
-    assert_eq!(run.progress.issues, [issue]);
+    assert_eq!(run.progress.results.issues, [issue]);
     let warning = "**⚠ 1.3b: design plan | architecture diagram — rejected by mermaid sanitizer (REASON_TOKEN=pipe-in-node-label); proceeding without diagram.**";
     assert!(lines(&run).iter().any(|line| line == warning), "{:#?}", lines(&run));
     assert!(!run.progress.files.contains_key("architecture-diagram.md"));
-    assert!(World::new().run().progress.issues.is_empty());
+    assert!(World::new().run().progress.results.issues.is_empty());
 }

@@ -1,10 +1,11 @@
 //! What a person decides after the panel.
 
 use super::super::*;
-use super::world::{Run, World, block, plan, synthesis, words};
+use super::run::Run;
+use super::world::{World, block, plan, synthesis, words};
 use crate::design::event::{Event, Export, Kept, Stamped};
 use crate::design::matter::Choice::{Accept, Reject};
-use crate::design::matter::{MatterId, Ruling};
+use crate::design::matter::{Matter, MatterId, Ruling};
 
 /// Has the chair revise the plan for decisions.
 fn world() -> World {

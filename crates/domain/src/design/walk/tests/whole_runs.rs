@@ -3,6 +3,7 @@
 use super::super::*;
 use super::world::{World, block, plan, sketch, synthesis, votes};
 use crate::design::event::Tree;
+use crate::design::seat::Available;
 
 // P-34, P-84, P-87, P-99, P-167, P-186, P-288, P-290, P-384
 #[test]
@@ -277,7 +278,7 @@ fn a_plan_is_written_from_what_was_settled_and_replaced_as_a_whole() {
     assert!(
         asked.contains("All agree on a local copy.") && asked.contains("**Resolution**: A table")
     );
-    assert!(run.prompts("review/").iter().all(|it| it.contains(plan("new").trim())));
+    assert!(run.prompts("review/").iter().all(|prompt| prompt.contains(plan("new").trim())));
     assert_eq!(run.file("plan.txt"), plan("new, synced"));
 }
 

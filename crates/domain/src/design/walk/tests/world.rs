@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::super::*;
+use super::run::Run;
 use crate::design::event::{Chosen, Event, Export, LaneEnd, Recovery, Stamped, Tree};
 use crate::design::heavy::Worked;
+use crate::design::lane_id::LaneKind;
 use crate::design::matter::{Choice, MatterId, Ruling};
 use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
+use crate::design::render::Line;
 use crate::design::rules::RulesVersion;
-use crate::design::seat::Panel;
+use crate::design::seat::{Available, Panel};
 use crate::design::setup::{Begins, Ready, SetUp};
 use crate::design::voting_block::MarkerWord;
 use crate::lane::collected::CollectedStatus;
@@ -126,11 +129,11 @@ pub(super) fn votes(first: &str, second: &str) -> String {
     in_block(&format!("FINDING_1: {first} — it is so\nOOS_1: {second} — worth an issue\n"))
 }
 
-/// The word that a poll's lanes begin with.
-const fn lanes_of(poll: Poll) -> &'static str {
+/// What a poll's lanes are asked for.
+const fn lanes_of(poll: Poll) -> LaneKind {
     match poll {
-        Poll::Judges => "judge",
-        Poll::Voters => "vote",
+        Poll::Judges => LaneKind::Judge,
+        Poll::Voters => LaneKind::Vote,
     }
 }
 
@@ -207,19 +210,21 @@ impl World {
 
     /// The answer under the longest name that the lane's begins with.
     fn end(&self, request: &Request) -> LaneEnd {
-        let found = self.answers.iter().filter(|(start, _)| request.id.0.starts_with(**start));
+        let found =
+            self.answers.iter().filter(|(start, _)| request.id.as_str().starts_with(**start));
         let found = found.max_by_key(|(start, _)| start.len()).map(|(_, answer)| answer.clone());
-        let side = |word: &str, token| request.id.0.ends_with(word).then(|| Ok(defense(token)));
+        let side =
+            |word: &str, token| request.id.as_str().ends_with(word).then(|| Ok(defense(token)));
         let answer = found
             .or_else(|| side("antithesis", "ANTI_THESIS"))
             .or_else(|| side("thesis", "THESIS"))
             .unwrap_or(Err("nobody"));
         LaneEnd {
             status: if answer.is_ok() { CollectedStatus::Ok } else { CollectedStatus::Failed },
-            reason: answer.as_ref().err().map_or(String::new(), |it| (*it).to_owned()),
+            reason: answer.as_ref().err().map_or(String::new(), |reason| (*reason).to_owned()),
             answer: answer
                 .unwrap_or_else(|_| {
-                    self.beginnings.get(&*request.id.0).cloned().unwrap_or_default()
+                    self.beginnings.get(request.id.as_str()).cloned().unwrap_or_default()
                 })
                 .into(),
             agent: self.settings.chosen(request.holder).agent.clone(),
@@ -252,7 +257,7 @@ impl World {
             }
             Need::Word(poll) if self.is_of_old => {
                 let ended = |label: &str| {
-                    let id = LaneId(format!("{}/{label}", lanes_of(poll)));
+                    let id = LaneId::new(lanes_of(poll), label);
                     assert!(facts.lane(&id).is_none(), "{id:?} answered before there were words");
                     let end = self.end(&request(&id));
                     Event::LaneEnded(id, Box::new(end))
@@ -264,15 +269,16 @@ impl World {
                 vec![Event::WordDrawn(poll, drawn.unwrap_or_else(word))]
             }
             Need::Lanes(requests) => {
-                let started = requests.iter().map(|it| Event::LaneStarted(it.id.clone()));
-                let ended = requests
-                    .iter()
-                    .map(|it| Event::LaneEnded(it.id.clone(), Box::new(self.end(it))));
+                let started = requests.iter().map(|request| Event::LaneStarted(request.id.clone()));
+                let ended = requests.iter().map(|request| {
+                    Event::LaneEnded(request.id.clone(), Box::new(self.end(request)))
+                });
                 started.chain(ended).collect()
             }
             Need::Ask(question) => {
-                let reply = self.replies.get(question.id.0.as_str());
-                let reply = reply.map_or(Reply::Recommended, |it| Reply::Words((*it).to_owned()));
+                let reply = self.replies.get(question.id.to_string().as_str());
+                let reply =
+                    reply.map_or(Reply::Recommended, |words| Reply::Words((*words).to_owned()));
                 vec![Event::Replied(question.id, reply)]
             }
             Need::Tree(boundary) => {
@@ -309,30 +315,43 @@ impl World {
         self.go_on(run.facts.clone(), Event::Decided(ruling))
     }
 
-    fn go_on(&self, mut facts: Facts, first: Event) -> Run {
+    fn go_on(&self, facts: Facts, first: Event) -> Run {
         let mut events = vec![first];
         let mut at = if facts.settings().is_some() { 1_000_000 } else { 0 };
         let (mut asked, mut prompts) = (Vec::new(), Vec::new());
         let mut shown: Vec<Line> = walk(&facts).lines;
+        let mut design = DesignWalk::from(facts);
         loop {
-            let mut progress = walk(&facts);
+            let mut progress = design.outline();
             for event in events.drain(..) {
                 at += 1000;
-                facts.take(Stamped { at, event });
-                progress = walk(&facts);
+                let before = design.told();
+                design.take(Stamped { at, event });
+                progress = design.outline();
+                assert_eq!(progress, walk(design.facts()), "it goes on as it began");
                 assert_eq!(progress.lines[..shown.len()], shown, "what was shown is shown");
+                let (_, after): (Vec<_>, Vec<_>) = design.notices_after(before).into_iter().unzip();
+                assert_eq!(progress.lines[before..], after);
                 shown.clone_from(&progress.lines);
             }
+            let facts = design.facts();
             match progress.next.clone() {
-                Next::End(ending) => return Run { facts, progress, ending, asked, prompts },
+                Next::End(ending) => {
+                    return Run { facts: design.into_facts(), progress, ending, asked, prompts };
+                }
                 Next::Need(need) => {
                     if let Need::Lanes(requests) = &need {
                         for request in requests {
-                            assert_eq!(request.id.step(), Some(request.step), "{request:?}");
+                            assert_eq!(request.id.step(), request.step, "{request:?}");
                         }
-                        prompts
-                            .extend(requests.iter().map(|it| (it.id.0.clone(), it.prompt.clone())));
-                        asked.extend(requests.iter().map(|it| (it.id.0.clone(), it.holder)));
+                        prompts.extend(
+                            requests
+                                .iter()
+                                .map(|request| (request.id.to_string(), request.prompt.clone())),
+                        );
+                        asked.extend(
+                            requests.iter().map(|request| (request.id.to_string(), request.holder)),
+                        );
                     }
                     let ended = self.workers.get(facts.workers().len());
                     events = match ended.filter(|_| progress.is_heavy) {
@@ -340,46 +359,10 @@ impl World {
                             let folder = "/state/runs/x".to_owned();
                             vec![Event::Worked { worked: worked.clone(), folder }]
                         }
-                        None => self.found(need, &facts),
+                        None => self.found(need, facts),
                     };
                 }
             }
         }
-    }
-}
-
-#[derive(Clone)]
-pub(super) struct Run {
-    pub(super) facts: Facts,
-    pub(super) progress: Progress,
-    pub(super) ending: Ending,
-    asked: Vec<(String, Holder)>,
-    prompts: Vec<(String, String)>,
-}
-
-impl Run {
-    pub(super) fn shown(&self) -> String {
-        let lines = self.progress.lines.iter().map(Line::text);
-        lines.collect::<Vec<_>>().join("\n")
-    }
-
-    #[track_caller]
-    pub(super) fn shows(&self, text: &str) {
-        assert!(self.shown().contains(text), "{text}\nis not in\n{}", self.shown());
-    }
-
-    pub(super) fn file(&self, name: &str) -> &str {
-        self.progress.files.get(name).map_or("(none)", |text| &**text)
-    }
-
-    /// Returns what lanes were asked whose names begin so.
-    pub(super) fn prompts(&self, start: &str) -> Vec<&str> {
-        let asked = self.prompts.iter().filter(|(id, _)| id.starts_with(start));
-        asked.map(|(_, prompt)| prompt.as_str()).collect()
-    }
-
-    pub(super) fn lanes(&self, start: &str) -> Vec<(&str, Holder)> {
-        let lanes = self.asked.iter().filter(|(id, _)| id.starts_with(start));
-        lanes.map(|(id, holder)| (id.as_str(), *holder)).collect()
     }
 }

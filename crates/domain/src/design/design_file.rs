@@ -1,0 +1,108 @@
+//! The names of a design's own files. Answers of seats lie beside them, under names of their seats.
+
+use crate::manifest::ManifestArtifact;
+
+/// A file that a design renders from its results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DesignFile {
+    /// What the scope interview settled.
+    ScopeInterview,
+    /// What the sketches come to.
+    Synthesis,
+    /// What they differ on.
+    Decisions,
+    /// What judges decided on.
+    JudgesBallot,
+    /// How each contested decision ended.
+    Resolutions,
+    /// The plan.
+    Plan,
+    /// What voters decided on.
+    Ballot,
+    /// Who raised what.
+    Proposers,
+    /// The votes and the scoreboard.
+    Tally,
+    /// Findings that were voted in.
+    Accepted,
+    /// Findings that were voted down.
+    Rejected,
+    /// What is not about this change.
+    OutOfScope,
+    /// What of that the workflow that asked is to file.
+    FiledOutOfScope,
+    /// What is withheld from published files.
+    Withheld,
+    /// What the design interview settled.
+    DesignInterview,
+    /// The diagram.
+    Diagram,
+    /// Who answered for whom.
+    Independence,
+    /// How the working tree was found, if a person must look at it.
+    SuspectTree,
+}
+
+impl DesignFile {
+    /// Words that are shorter than the names of files that people ask for.
+    pub const SHORT: [(&'static str, Self); 7] = [
+        ("plan", Self::Plan),
+        ("tally", Self::Tally),
+        ("diagram", Self::Diagram),
+        ("synthesis", Self::Synthesis),
+        ("decisions", Self::Decisions),
+        ("resolutions", Self::Resolutions),
+        ("independence", Self::Independence),
+    ];
+
+    /// Returns the file's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ScopeInterview => "discussion-round1.md",
+            Self::Synthesis => "approach-synthesis.txt",
+            Self::Decisions => ManifestArtifact::Decisions.file(),
+            Self::JudgesBallot => "dialectic-ballot.txt",
+            Self::Resolutions => "dialectic-resolutions.md",
+            Self::Plan => ManifestArtifact::Plan.file(),
+            Self::Ballot => "ballot.txt",
+            Self::Proposers => "proposer-map.tsv",
+            Self::Tally => ManifestArtifact::Tally.file(),
+            Self::Accepted => ManifestArtifact::Accepted.file(),
+            Self::Rejected => ManifestArtifact::Rejected.file(),
+            Self::OutOfScope => ManifestArtifact::OutOfScope.file(),
+            Self::FiledOutOfScope => "oos-accepted-design.md",
+            Self::Withheld => "held-back.md",
+            Self::DesignInterview => "discussion-round2.md",
+            Self::Diagram => ManifestArtifact::Diagram.file(),
+            Self::Independence => "independence.md",
+            Self::SuspectTree => "dirty-tree-detected.env",
+        }
+    }
+
+    /// Returns the name that a shorter word stands for; any other word stands for itself.
+    pub fn long_name(word: &str) -> &str {
+        let found = Self::SHORT.iter().find(|(short, _)| *short == word);
+        found.map_or(word, |(_, file)| file.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // P-175, P-185: other programs look for these names.
+    #[test]
+    fn interviews_are_filed_under_their_round() {
+        let names = [DesignFile::ScopeInterview, DesignFile::DesignInterview].map(DesignFile::name);
+        assert_eq!(names, ["discussion-round1.md", "discussion-round2.md"]);
+    }
+
+    #[test]
+    fn a_short_word_stands_for_a_file() {
+        assert_eq!(DesignFile::long_name("plan"), "plan.txt");
+        assert_eq!(DesignFile::long_name("plans"), "plans");
+        for (short, file) in DesignFile::SHORT {
+            assert_eq!(DesignFile::long_name(short), file.name());
+        }
+    }
+}

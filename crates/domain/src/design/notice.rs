@@ -1,0 +1,83 @@
+//! What a design tells while it goes on, as facts. [`super::render`] makes lines of them.
+
+use super::board::Board;
+use super::progress::{Saved, Step};
+
+/// Something that a design tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// A step begins.
+    StepBegins {
+        /// The step.
+        step: Step,
+        /// What is known of it from the start, such as a branch that is kept.
+        with: Option<String>,
+    },
+    /// A step, or a part of it, is done.
+    StepDone {
+        /// The step.
+        step: Step,
+        /// What was done.
+        what: String,
+        /// How long the step has taken.
+        seconds: u64,
+    },
+    /// A step, or a part of it, has nothing to do.
+    StepSkipped {
+        /// The step.
+        step: Step,
+        /// Why.
+        why: String,
+        /// How long the step has taken.
+        seconds: u64,
+    },
+    /// An artifact is saved. Another workflow shows its text.
+    ArtifactSaved {
+        /// The artifact.
+        saved: Saved,
+        /// How long the step has taken.
+        seconds: u64,
+    },
+    /// An artifact's text, below its heading.
+    ArtifactText {
+        /// The heading.
+        heading: &'static str,
+        /// The text as it was then.
+        text: String,
+    },
+    /// How the lanes of a phase stand; the next such notice takes its place where that can be done.
+    LaneBoard(Board),
+    /// Something is not as it should be. A run that ends with such notices is degraded.
+    Warning(String),
+    /// A warning of before, told again. It does not count once more.
+    Reminder(String),
+    /// Anything else that is worth a line.
+    Words(String),
+}
+
+/// Everything that a design has told: what was shown, and all warnings, shown or not.
+#[derive(Debug, Clone, Default)]
+pub(super) struct NoticeLog {
+    pub(super) shown: Vec<Notice>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// A place in a log. What comes after it can be taken back.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LogMark {
+    shown: usize,
+    warnings: usize,
+}
+
+impl NoticeLog {
+    /// Returns where the log ends.
+    pub(super) const fn mark(&self) -> LogMark {
+        LogMark { shown: self.shown.len(), warnings: self.warnings.len() }
+    }
+
+    /// Takes back everything after a mark.
+    pub(super) fn rewind(&mut self, mark: LogMark) {
+        self.shown.truncate(mark.shown);
+        self.warnings.truncate(mark.warnings);
+    }
+}

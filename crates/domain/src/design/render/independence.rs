@@ -1,0 +1,86 @@
+//! The statement of how independent the voices of a design were.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::design::event::Settings;
+use crate::design::lane_id::LaneKind;
+use crate::design::outline::Voice;
+use crate::design::quote;
+use crate::design::seat::Holder;
+
+/// Stands for a model that no client names.
+const UNKNOWN: &str = "unknown";
+
+/// States who answered for whom, with which model, and how many different ones voted.
+pub(super) fn independence(voices: &[Voice], settings: &Settings) -> String {
+    let name = |holder| settings.panel.named(holder).name();
+    let rows = voices.iter().map(|voice| {
+        let asked = settings.chosen(voice.runner).model.as_deref().unwrap_or("(its own choice)");
+        let model = voice.model.as_deref().unwrap_or(UNKNOWN);
+        let fallback = if voice.owner == voice.runner { "" } else { name(voice.runner) };
+        format!(
+            "| {} | {} | {} | {fallback} | {} | {} |\n",
+            voice.kind.word(),
+            quote::cell(&voice.label),
+            name(voice.owner),
+            quote::cell(asked),
+            quote::cell(model)
+        )
+    });
+    let rows: String = rows.collect();
+    let recorded =
+        if settings.is_rehearsal { "A rehearsal: every answer was recorded.\n" } else { "" };
+    let counted: String = counts(voices, settings).map(|count| count + ".\n").collect();
+    format!(
+        "# Independence\n\n{recorded}{counted}\n\
+         | Part | Seat | Of | Filled by | Model asked for | Model that answered |\n\
+         |---|---|---|---|---|---|\n{rows}"
+    )
+}
+
+/// Says in one sentence how many different models decided, and who answered for whom.
+pub fn independence_in_short(voices: &[Voice], settings: &Settings) -> Option<String> {
+    let name = |holder: Holder| settings.panel.named(holder).name();
+    let mut replaced = BTreeMap::<_, usize>::new();
+    for voice in voices.iter().filter(|voice| voice.owner != voice.runner) {
+        *replaced.entry((name(voice.runner), name(voice.owner))).or_default() += 1;
+    }
+    let replaced = replaced.into_iter().map(|((runner, owner), count)| {
+        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        format!("{runner} answered for {owner} {times}")
+    });
+    let mut parts: Vec<_> = counts(voices, settings).collect();
+    if parts.is_empty() {
+        parts.push("nobody has voted or judged".to_owned());
+    }
+    let decided = parts.len();
+    parts.extend(replaced);
+    if parts.len() == decided {
+        parts.push("nobody was replaced".to_owned());
+    }
+    (!voices.is_empty()).then(|| parts.join("; "))
+}
+
+/// Says of those who voted and those who judged how many different models they were.
+fn counts(voices: &[Voice], settings: &Settings) -> impl Iterator<Item = String> {
+    [LaneKind::Vote, LaneKind::Judge].into_iter().filter_map(|kind| count(kind, voices, settings))
+}
+
+/// Counts the different models among those who decided. Where an agent does not say its model,
+/// the one that it was asked for counts; two of which neither is known may be two.
+fn count(kind: LaneKind, voices: &[Voice], settings: &Settings) -> Option<String> {
+    let of_part: Vec<_> = voices.iter().filter(|voice| voice.kind == kind).collect();
+    let model_of = |voice: &&Voice| {
+        let chosen = settings.chosen(voice.runner);
+        let model = voice.model.as_ref().or(chosen.model.as_ref());
+        let unknown = || format!("{UNKNOWN} of {}", chosen.agent);
+        model.map_or_else(unknown, |model| model.to_lowercase())
+    };
+    let is_sure = of_part.iter().all(|voice| voice.model.is_some());
+    let most = if is_sure { "" } else { "at most " };
+    let different: BTreeSet<_> = of_part.iter().map(model_of).collect();
+    let (count, different) = (of_part.len(), different.len());
+    let part = kind.word();
+    let said = || format!("{part}: {count} answered, {most}{different} of them different models");
+    (count > 0).then(said)
+}

@@ -1,0 +1,239 @@
+//! A walk that goes on with every event, and one from the first event.
+
+use super::phases::go;
+use super::state::WalkState;
+use super::{Ending, Failed, Next, Walk};
+use crate::design::event::{Event, Settings, Stamped};
+use crate::design::facts::{Earlier, Facts};
+use crate::design::heavy::Worked;
+use crate::design::notice::{LogMark, Notice, NoticeLog};
+use crate::design::outline::{Outline, PhaseResults};
+use crate::design::progress::{Breadcrumbs, Step};
+use crate::design::render::{self, Line};
+use crate::design::seat::Available;
+
+/// A design under way. It takes in events and says what they come to; a new event repeats only the
+/// phase that waited for it, so a whole run costs as much as its events.
+#[derive(Debug, Clone, Default)]
+pub struct DesignWalk {
+    facts: Facts,
+    /// The walk as far as phases are done, and where its notices ended then.
+    settled: Option<(WalkState, LogMark)>,
+    /// The walk as far as the facts go.
+    present: Option<Present>,
+    log: NoticeLog,
+}
+
+#[derive(Debug, Clone)]
+struct Present {
+    state: WalkState,
+    next: Next,
+}
+
+impl DesignWalk {
+    /// Takes in events, the oldest first.
+    pub fn fold(events: impl IntoIterator<Item = Stamped>) -> Self {
+        let mut design = Self::default();
+        for event in events {
+            design.take(event);
+        }
+        design
+    }
+
+    /// Takes in an event. What was said once is not said again: a second answer changes nothing.
+    pub fn take(&mut self, stamped: Stamped) {
+        let is_failed_worker =
+            matches!(&stamped.event, Event::Worked { worked: Worked::Failed(_), .. });
+        // A worker shows nothing itself; what went wrong until it failed is told with its failure.
+        let warnings = is_failed_worker.then(|| {
+            self.advance();
+            self.log.warnings.clone()
+        });
+        let is_resumed = stamped.event == Event::Resumed;
+        // What such an event says is used by phases that may be done.
+        if matches!(stamped.event, Event::Begun(_) | Event::Worked { .. } | Event::WordDrawn(..)) {
+            self.settled = None;
+        }
+        self.facts.take(stamped);
+        if let Some(warnings) = warnings {
+            self.facts.keep_warnings_of_worker(warnings);
+        }
+        self.present = None;
+        if is_resumed {
+            self.resume();
+        }
+    }
+
+    /// Asks those again who gave no answer that can be used, if the design ended for that reason.
+    fn resume(&mut self) {
+        self.advance();
+        let Some(Present { next: Next::End(Ending::Failed(failed)), .. }) = &self.present else {
+            return;
+        };
+        let failed = failed.clone();
+        let Earlier { mut notices, repeated } = self.facts.forget(&failed);
+        let repeated = repeated.min(self.log.shown.len());
+        notices.extend(self.log.shown.drain(repeated..));
+        notices.push(Notice::Words(format!("**ℹ Resumed: {}. Asking again.**", failed.why)));
+        (self.settled, self.present) = (None, None);
+        self.advance();
+        self.facts.begin_again(Earlier { notices, repeated: self.log.shown.len() });
+    }
+
+    /// Walks as far as the facts go.
+    fn advance(&mut self) {
+        if self.present.is_some() {
+            return;
+        }
+        let Some((begun, settings)) = self.facts.settings() else { return };
+        let (state, mark) = self
+            .settled
+            .take()
+            .unwrap_or_else(|| (WalkState::new(begun, settings), LogMark::default()));
+        self.log.rewind(mark);
+        let log = std::mem::take(&mut self.log);
+        let settled = &mut self.settled;
+        *settled = Some((state.clone(), mark));
+        let mut walk = Walk { facts: &self.facts, settings, state, log };
+        let next = go(&mut walk, &mut |state, mark| *settled = Some((state.clone(), mark)));
+        self.log = walk.log;
+        self.present = Some(Present { state: walk.state, next });
+    }
+
+    /// Returns what is known.
+    pub const fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Returns what is known, for whoever needs nothing else.
+    pub fn into_facts(self) -> Facts {
+        self.facts
+    }
+
+    /// Returns what is needed to go on, or how the design ended.
+    pub fn upcoming(&mut self) -> Next {
+        self.advance();
+        self.present.as_ref().map_or_else(never_begun, |present| present.next.clone())
+    }
+
+    /// Tells whether the design is in the part that a process of its own does.
+    pub fn is_heavy(&mut self) -> bool {
+        self.advance();
+        self.present.as_ref().is_some_and(|present| present.state.is_heavy)
+    }
+
+    /// Returns how many notices were told so far.
+    pub fn told(&mut self) -> usize {
+        self.advance();
+        told(&self.facts, &self.log).count()
+    }
+
+    /// Returns the notices after the first so many, with their lines.
+    pub fn notices_after(&mut self, count: usize) -> Vec<(Notice, Line)> {
+        self.advance();
+        let crumbs = crumbs(&self.facts);
+        let after = told_after(&self.facts, &self.log, count);
+        after.map(|notice| (notice.clone(), render::line(notice, &crumbs))).collect()
+    }
+
+    /// Returns what each phase came to.
+    pub fn results(&mut self) -> Option<&PhaseResults> {
+        self.advance();
+        self.present.as_ref().map(|present| &present.state.results)
+    }
+
+    /// Returns everything that the design has come to so far.
+    pub fn outline(&mut self) -> Outline {
+        self.advance();
+        match (&self.present, self.facts.settings()) {
+            (Some(Present { state, next }), Some((_, settings))) => {
+                outlined(&self.facts, settings, state, &self.log, next.clone())
+            }
+            _ => nothing(),
+        }
+    }
+}
+
+impl From<Facts> for DesignWalk {
+    /// Goes on from facts that were folded before.
+    fn from(facts: Facts) -> Self {
+        Self { facts, ..Self::default() }
+    }
+}
+
+/// Walks from the first event as far as the facts go.
+pub fn walk(facts: &Facts) -> Outline {
+    let Some((begun, settings)) = facts.settings() else { return nothing() };
+    let state = WalkState::new(begun, settings);
+    let mut walk = Walk { facts, settings, state, log: NoticeLog::default() };
+    let next = go(&mut walk, &mut |_, _| {});
+    let Walk { state, log, .. } = walk;
+    outlined(facts, settings, &state, &log, next)
+}
+
+fn outlined(
+    facts: &Facts,
+    settings: &Settings,
+    state: &WalkState,
+    log: &NoticeLog,
+    next: Next,
+) -> Outline {
+    let crumbs = crumbs(facts);
+    let results = state.results.clone();
+    Outline {
+        lines: told(facts, log).map(|notice| render::line(notice, &crumbs)).collect(),
+        files: render::files(&results, settings),
+        warnings: log.warnings.clone(),
+        available: state.roster.available,
+        independence: render::independence_in_short(&results.voices, settings),
+        matters: results.matters(facts.rulings()),
+        is_heavy: state.is_heavy,
+        results,
+        next,
+    }
+}
+
+/// The outline of events without a beginning.
+fn nothing() -> Outline {
+    Outline {
+        lines: Vec::new(),
+        files: std::collections::BTreeMap::new(),
+        warnings: Vec::new(),
+        available: Available { first: true, second: true },
+        independence: None,
+        matters: Vec::new(),
+        is_heavy: false,
+        results: PhaseResults::default(),
+        next: never_begun(),
+    }
+}
+
+fn never_begun() -> Next {
+    let why = "it was never begun".to_owned();
+    Next::End(Ending::Failed(Failed { why, step: Step::Setup, lanes: Vec::new() }))
+}
+
+fn crumbs(facts: &Facts) -> Breadcrumbs {
+    let prefix = facts.settings().map(|(_, settings)| settings.prefix.clone());
+    Breadcrumbs { prefix: prefix.unwrap_or_default() }
+}
+
+/// Returns everything that was shown. What was shown before something was begun again stays shown.
+fn told<'a>(facts: &'a Facts, log: &'a NoticeLog) -> impl Iterator<Item = &'a Notice> {
+    told_after(facts, log, 0)
+}
+
+/// The same without the first so many, which are not even looked at.
+fn told_after<'a>(
+    facts: &'a Facts,
+    log: &'a NoticeLog,
+    count: usize,
+) -> impl Iterator<Item = &'a Notice> {
+    let (earlier, repeated): (&[Notice], _) = match facts.earlier() {
+        Some(Earlier { notices, repeated }) => (notices, *repeated),
+        None => (&[], 0),
+    };
+    let anew = repeated + count.saturating_sub(earlier.len());
+    let earlier = earlier.get(count..).unwrap_or_default();
+    earlier.iter().chain(log.shown.get(anew..).unwrap_or_default())
+}

@@ -1,0 +1,22 @@
+//! What the journal keeps of a design that came to its end.
+
+use convoke_domain::design::event::Kept;
+use convoke_domain::design::outline::Outline;
+
+use crate::skill::hash;
+
+/// Returns what a design ended with.
+pub(super) fn kept(outline: &Outline) -> Kept {
+    let undecided = outline.matters.iter().filter(|matter| matter.is_open()).count();
+    Kept {
+        files: hashes(outline),
+        warnings: Some(outline.warnings.len()),
+        undecided: Some(undecided),
+        verdicts: Some(outline.results.verdicts()),
+    }
+}
+
+/// Returns the hash of every artifact, by name.
+pub fn hashes(outline: &Outline) -> Vec<(String, String)> {
+    outline.files.iter().map(|(name, text)| (name.clone(), hash(&**text))).collect()
+}

@@ -1,0 +1,78 @@
+//! Journals of an earlier release: they are told and counted as they were then.
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up should stop where it is")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use convoke_domain::design::event::{Event, Stamped};
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::heavy::Worked;
+use convoke_domain::design::render::Line;
+use convoke_domain::design::walk::{DesignWalk, walk};
+use convoke_engine::design::codec::{decode, encode};
+use convoke_engine::design::run::hashes;
+use serde_json::Value;
+
+/// A run with both interviews, one that failed, was resumed and decided three times by a person, and
+/// one that another workflow asked for, by the original's rules, with a worker of its own.
+const JOURNALS: [&str; 3] = ["interview", "decided", "nested"];
+
+fn fixture(name: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/journals");
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+fn events(name: &str) -> Vec<Stamped> {
+    let read = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let (kind, body) = (line["kind"].as_str().unwrap(), line["body"].as_str().unwrap());
+        let event = decode(kind, body).unwrap();
+        assert_eq!(encode(&event), (encode(&event).0, body.to_owned()), "it is written as it was");
+        Stamped { at: line["at_ms"].as_i64().unwrap(), event }
+    };
+    fixture(&format!("{name}.jsonl")).lines().map(read).collect()
+}
+
+#[test]
+fn journals_of_an_earlier_release_are_told_and_counted_as_they_were() {
+    for name in JOURNALS {
+        let facts = Facts::fold(events(name));
+        let outline = walk(&facts);
+        let told: Vec<_> = outline.lines.iter().map(Line::text).collect();
+        let expected = fixture(&format!("{name}.replay.txt"));
+        assert_eq!(told.join("\n") + "\n", expected, "{name}");
+        assert_eq!(hashes(&outline), facts.kept().unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn a_run_that_looks_after_every_event_comes_to_the_same() {
+    for name in JOURNALS {
+        let mut design = DesignWalk::default();
+        let mut told = Vec::new();
+        for event in events(name) {
+            design.take(event);
+            told.extend(design.notices_after(told.len()).into_iter().map(|(_, line)| line));
+        }
+        let outline = walk(design.facts());
+        assert_eq!(told, outline.lines, "{name}");
+        assert_eq!(design.outline(), outline, "{name}");
+    }
+}
+
+// What a worker that failed leaves is told at its beginning, also when later phases were done.
+#[test]
+fn a_worker_that_fails_late_is_told_as_by_a_walk_from_the_first_event() {
+    let mut events = events("nested");
+    let at = events[40].at;
+    let folder = "/example/run".to_owned();
+    let failed = Event::Worked { worked: Worked::gave_up("interrupted"), folder };
+    events.splice(40..40, [failed, Event::Resumed].map(|event| Stamped { at, event }));
+    let mut design = DesignWalk::default();
+    for event in events {
+        design.take(event);
+        assert_eq!(design.outline(), walk(design.facts()));
+    }
+    let told = design.outline().lines;
+    assert!(told.iter().any(|line| line.text().contains("heavy worker subagent failed")));
+}

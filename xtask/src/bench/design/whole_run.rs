@@ -1,0 +1,118 @@
+//! A long run, walked after every event.
+
+use convoke::rehearsal::answers;
+use convoke_domain::design::event::{
+    Chosen, Event, Health, Kept, Recovery, Reply, Settings, Stamped, Tree,
+};
+use convoke_domain::design::finding::{FindingId, Scope};
+use convoke_domain::design::matter::{Choice, MatterId, Ruling};
+use convoke_domain::design::policy::Policy;
+use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::rules::RulesVersion;
+use convoke_domain::design::seat::{Available, Panel};
+use convoke_domain::design::setup::{Begins, Ready, SetUp};
+use convoke_domain::design::voting_block::MarkerWord;
+use convoke_domain::design::walk::{DesignWalk, Need, Next, Request};
+
+use super::lane_end;
+
+/// The events of a run that came to its end, and of a person who decides one matter again and again
+/// after it.
+pub(super) fn whole_run(count: usize) -> Vec<Stamped> {
+    let mut design = DesignWalk::default();
+    let mut events = Vec::with_capacity(count);
+    let mut due = vec![Event::Begun(Box::new(settings()))];
+    while !due.is_empty() {
+        for event in due.drain(..) {
+            let stamped = Stamped { at: 1000, event };
+            design.take(stamped.clone());
+            events.push(stamped);
+        }
+        if let Next::Need(need) = design.upcoming() {
+            due = found(need);
+        }
+    }
+    let matter = MatterId::Finding(FindingId { scope: Scope::Out, number: 1 });
+    for number in 0.. {
+        let choice = Choice::BOTH[number % 2];
+        let ruling = Ruling { matter, choice, because: "It is so.".to_owned() };
+        for event in [Event::Decided(ruling), Event::Resumed, Event::Kept(Kept::default())] {
+            if events.len() == count {
+                return events;
+            }
+            events.push(Stamped { at: 2000, event });
+        }
+    }
+    events
+}
+
+/// What a world without surprises has to say.
+fn found(need: Need) -> Vec<Event> {
+    match need {
+        Need::SetUp => vec![Event::SetUp(Box::new(SetUp::Ready(Ready {
+            branch: "me/notes".to_owned(),
+            is_new: true,
+            base: "abc".to_owned(),
+            setup_lines: Vec::new(),
+            begins: Begins::Plain,
+            branch_lines: Vec::new(),
+        })))],
+        Need::Probe(occasion) => {
+            let available = Available { first: true, second: true };
+            vec![Event::Probed { occasion, health: Health { available, warnings: Vec::new() } }]
+        }
+        Need::Word(poll) => vec![Event::WordDrawn(poll, MarkerWord::recorded())],
+        Need::Lanes(requests) => {
+            let ended = |request: &Request| {
+                let mut known = answers();
+                let answer = known.find(|(lane, _)| *lane == request.id.as_str());
+                Event::LaneEnded(
+                    request.id.clone(),
+                    Box::new(lane_end(answer.map_or("", |(_, text)| text))),
+                )
+            };
+            requests.iter().map(ended).collect()
+        }
+        Need::Ask(question) => vec![Event::Replied(question.id, Reply::Recommended)],
+        Need::Tree(boundary) => vec![Event::TreeChecked(boundary, Tree::Clean)],
+        Need::Citations(_) => vec![Event::CitationsChecked(Vec::new())],
+        Need::Recover(boundary, _) => vec![Event::TreeDecided(boundary, Recovery::Restored)],
+        Need::Export => Vec::new(),
+    }
+}
+
+fn settings() -> Settings {
+    let chosen = |agent: &str| Chosen { agent: agent.to_owned(), model: None };
+    Settings {
+        feature: "Keep notes in a folder".to_owned(),
+        auto: true,
+        quick: false,
+        subagent: false,
+        nested: false,
+        session_env: None,
+        prefix: Prefix::default(),
+        panel: Panel::default(),
+        agents: ["cursor", "codex", "claude"].map(chosen),
+        policy: Policy::Safe,
+        rules: RulesVersion::PRESENT,
+        brief: None,
+        documents: Vec::new(),
+        is_rehearsal: true,
+        no_branch: false,
+        branch_info: None,
+        feature_dir: None,
+        budget: None,
+    }
+}
+
+/// Does what a run does with every event: it looks what comes next, and shows what is new.
+pub(super) fn walked(events: Vec<Stamped>) -> DesignWalk {
+    let mut design = DesignWalk::default();
+    let mut shown = 0;
+    for event in events {
+        design.take(event);
+        std::hint::black_box((design.upcoming(), design.notices_after(shown)));
+        shown = design.told();
+    }
+    design
+}
