@@ -17,4 +17,5 @@ pub mod observer;
 pub mod receipt;
 pub mod session;
 pub mod settings;
+pub mod usage;
 pub mod workspace;
