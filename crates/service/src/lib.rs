@@ -17,5 +17,6 @@ pub mod observer;
 pub mod receipt;
 pub mod session;
 pub mod settings;
+pub mod tree;
 pub mod usage;
 pub mod workspace;
