@@ -17,6 +17,7 @@ pub mod observer;
 pub mod receipt;
 pub mod session;
 pub mod settings;
+pub mod store_transfer;
 pub mod tree;
 pub mod usage;
 pub mod workspace;
