@@ -8,6 +8,8 @@
 pub mod agents;
 pub mod brief;
 pub mod clock;
+pub mod compat;
+pub mod diagram;
 pub mod environment;
 pub mod failure;
 pub mod interruption;

@@ -1,6 +1,5 @@
 //! `convoke manifest`: a design's files for whoever implements it, and whether they are still so.
 
-mod plumbing;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +12,6 @@ use convoke_service::manifest::{
     BundleSource, RunFiles, read_manifest, run_record, write_bundle, write_run_files,
 };
 
-pub(super) use self::plumbing::{plumbing_read, plumbing_write};
 use super::runs::Known;
 use super::table::render;
 use crate::app::{App, Format};
