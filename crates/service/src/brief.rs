@@ -1,7 +1,7 @@
 //! The design folder's documents as one cited block under a token budget.
 //!
 //! [`brief_settings`] settles what is read and how it is counted; the other functions take the result,
-//! so that a front end can show its diagnostics first, whatever comes of the rest.
+//! so that a front end can show its diagnostics first, also if the rest fails.
 
 mod init;
 mod report;

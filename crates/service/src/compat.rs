@@ -79,5 +79,5 @@ impl ScriptReply {
 
 /// Returns lines as one text.
 fn joined<'a>(lines: impl IntoIterator<Item = &'a String>) -> String {
-    lines.into_iter().map(|line| format!("{line}\n")).collect()
+    lines.into_iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }

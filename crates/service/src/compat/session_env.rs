@@ -11,7 +11,7 @@ use crate::session::Session;
 /// No session file is larger.
 pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 
-/// A file that stands for none.
+/// The path that means: no file.
 pub(super) const NO_FILE: &str = "/dev/null";
 
 /// Writes a session file for another workflow.

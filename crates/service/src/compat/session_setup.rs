@@ -70,7 +70,7 @@ impl Setup<'_> {
         let repository = self.repository();
         if !self.order.skip_repo_check {
             let (name, unavailable) = &repository;
-            out.push_str(&format!("REPO={name}\nREPO_UNAVAILABLE={unavailable}\n"));
+            out.extend([format!("REPO={name}\n"), format!("REPO_UNAVAILABLE={unavailable}\n")]);
         }
         let reviewers = match self.reviewers() {
             Ok(reviewers) => reviewers,

@@ -1,4 +1,4 @@
-//! Models' APIs: whether each can be used as it is configured, and whether anybody is there.
+//! Models' APIs: whether each can be used as it is configured, and whether it answers.
 
 use std::sync::mpsc::sync_channel;
 use std::thread;

@@ -85,7 +85,7 @@ fn report(
     };
     if let Some(Verdict { record, changed, missing, extra, .. }) = verdict {
         let rules = record.rules.map_or(RulesVersion::UNNUMBERED, RulesVersion::new);
-        report.run = Some(record.run.to_string());
+        report.run = Some(record.run);
         report.written_under = Some(rules.number());
         report.files = record.files.len();
         (report.changed, report.missing, report.extra) = (changed, missing, extra);
