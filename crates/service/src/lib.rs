@@ -5,13 +5,22 @@
 //! call one function and render what it returns. Nothing here knows a terminal, parses a command
 //! line or keeps `static` state.
 
+pub mod agents;
+pub mod brief;
 pub mod clock;
+pub mod compat;
+pub mod diagram;
+pub mod doctor;
 pub mod environment;
 pub mod failure;
 pub mod interruption;
 pub mod lane;
+pub mod manifest;
 pub mod observer;
 pub mod receipt;
 pub mod session;
 pub mod settings;
+pub mod store_transfer;
+pub mod tree;
+pub mod usage;
 pub mod workspace;

@@ -26,7 +26,6 @@ pub(super) use self::ending::{texts, warnings};
 use self::rehearsal::Rehearsal;
 use self::seats::Seats;
 pub(super) use self::worker::WorkerArgs;
-use super::brief::block_of;
 use crate::app::App;
 use crate::clock::now;
 use crate::exit::Exit;
@@ -45,6 +44,7 @@ use convoke_domain::run::RunId;
 use convoke_engine::client::adapter;
 use convoke_engine::design::run::Journal;
 use convoke_engine::lane::supervisor::Limits;
+use convoke_service::brief::brief_block;
 
 /// No feature is described in more words: every agent is given all of them, most of them several
 /// times, and some are given them on a command line.
@@ -222,7 +222,7 @@ impl Args {
             agents: seats.agents,
             policy: self.policy,
             rules: RulesVersion::PRESENT,
-            brief: if self.brief { block_of(app)? } else { None },
+            brief: if self.brief { brief_block(app)? } else { None },
             documents: self.feature_dir.as_deref().map(documents).unwrap_or_default(),
             is_rehearsal,
             no_branch: self.no_branch,

@@ -3,19 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use convoke_domain::design::mermaid::{Fault, Report, check, unchecked_log_entry};
-use convoke_domain::execution_log::Category;
-use convoke_engine::{execution_log, file, mermaid};
-use serde::Serialize;
+use convoke_service::diagram::{
+    DiagramCheckReport, DiagramCheckRequest, DiagramRules, DiagramText, MAX_DIAGRAM_BYTES,
+    check_diagrams, read_diagrams,
+};
+use convoke_service::failure::Failure;
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
 use crate::input;
 use crate::output::Output;
-
-/// The longest text that is checked.
-const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Check diagrams before they are published
 #[derive(Debug, clap::Args)]
@@ -53,39 +50,6 @@ struct CheckArgs {
     warnings_step: String,
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read the diagrams")]
-struct Unreadable;
-
-#[derive(Serialize)]
-struct CheckReport {
-    is_safe: bool,
-    diagrams: Vec<DiagramReport>,
-    hits: Vec<HitReport>,
-    /// There only if it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    syntax: Option<Vec<FaultReport>>,
-}
-
-#[derive(Serialize)]
-struct DiagramReport {
-    heading: Option<String>,
-}
-
-#[derive(Serialize)]
-struct HitReport {
-    reason: &'static str,
-    diagram: usize,
-    line: usize,
-}
-
-#[derive(Serialize)]
-struct FaultReport {
-    diagram: usize,
-    line: Option<usize>,
-    message: String,
-}
-
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -96,80 +60,44 @@ impl Args {
 
 impl CheckArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let input = self.input.as_deref().filter(|path| *path != Path::new("-"));
-        let Some(text) = read(input) else {
-            self.log(Some(unchecked_log_entry(&self.warnings_step)), output);
-            return Err(Failure::new(ErrorClass::Usage, Unreadable)
-                .hint("name a text file of at most 16 MB, or give it on standard input"));
-        };
-        let check = if self.syntax { mermaid::check_syntax } else { check };
-        let report = check(&text, self.from_md);
-        self.log(report.log_entry(&self.warnings_step), output);
+        let report = check_diagrams(app, &self.request())?;
         match app.format {
-            Format::Json => output.json(&CheckReport::new(&report, self.syntax))?,
+            Format::Json => output.json(&report)?,
             Format::Text => output.data(&lines(&report))?,
         }
-        Ok(if report.is_safe() { Exit::Done } else { Exit::No })
+        Ok(if report.is_safe { Exit::Done } else { Exit::No })
     }
 
-    fn log(&self, entry: Option<String>, output: &Output) {
-        if let (Some(path), Some(entry)) = (&self.warnings_log, entry) {
-            log(path, &entry, output);
+    fn request(&self) -> DiagramCheckRequest {
+        let input = self.input.as_deref().filter(|path| *path != Path::new("-"));
+        DiagramCheckRequest {
+            text: input.map_or_else(standard_input, read_diagrams),
+            form: if self.from_md { DiagramText::Markdown } else { DiagramText::Guessed },
+            rules: if self.syntax { DiagramRules::Syntax } else { DiagramRules::Safety },
+            log: self.warnings_log.clone(),
+            step: self.warnings_step.clone(),
         }
     }
 }
 
-/// Reads what is to be checked: a file, or standard input.
-pub(super) fn read(input: Option<&Path>) -> Option<String> {
-    match input {
-        Some(path) => file::text(path, MAX_BYTES),
-        None => input::read(MAX_BYTES),
-    }
+/// Reads diagrams from standard input.
+pub(super) fn standard_input() -> Option<String> {
+    input::read(MAX_DIAGRAM_BYTES)
 }
 
-/// Adds an entry to a log. A check is no worse for a log that cannot be written.
-pub(super) fn log(path: &Path, entry: &str, output: &Output) {
-    if let Err(error) = execution_log::append(path, Category::Warnings, entry) {
-        output.say(&format!("warning: {error}"));
-    }
-}
-
-fn lines(report: &Report) -> String {
+fn lines(report: &DiagramCheckReport) -> String {
     let hits = report
         .hits
         .iter()
-        .map(|hit| format!("diagram {}, line {}: {}\n", hit.fence, hit.line, hit.reason.token()));
-    let faults = report.faults.iter().map(|fault| {
+        .map(|hit| format!("diagram {}, line {}: {}\n", hit.diagram, hit.line, hit.reason));
+    let faults = report.syntax.iter().flatten().map(|fault| {
         let line = fault.line.map(|line| format!(", line {line}")).unwrap_or_default();
-        format!("diagram {}{line}: does not parse: {}\n", fault.fence, fault.words)
+        format!("diagram {}{line}: does not parse: {}\n", fault.diagram, fault.message)
     });
-    let count = match report.fences {
+    let count = match report.diagrams.len() {
         1 => "1 diagram".to_owned(),
         many => format!("{many} diagrams"),
     };
-    let verdict = if report.is_safe() { "safe to publish" } else { "not safe to publish" };
+    let verdict = if report.is_safe { "safe to publish" } else { "not safe to publish" };
     hits.chain(faults).collect::<String>() + &format!("{count}: {verdict}\n")
-}
-
-impl CheckReport {
-    fn new(report: &Report, syntax: bool) -> Self {
-        let heading = |index| report.kinds.get(index).map(ToString::to_string);
-        Self {
-            is_safe: report.is_safe(),
-            diagrams: (0..report.fences).map(|it| DiagramReport { heading: heading(it) }).collect(),
-            hits: report
-                .hits
-                .iter()
-                .map(|it| HitReport { reason: it.reason.token(), diagram: it.fence, line: it.line })
-                .collect(),
-            syntax: syntax.then(|| report.faults.iter().map(FaultReport::new).collect()),
-        }
-    }
-}
-
-impl FaultReport {
-    fn new(fault: &Fault) -> Self {
-        let Fault { fence, line, words } = fault;
-        Self { diagram: *fence, line: *line, message: words.clone() }
-    }
 }

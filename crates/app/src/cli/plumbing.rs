@@ -1,31 +1,19 @@
 //! `convoke plumbing`: single steps of a design for scripts, with the lines and the exit codes that
 //! scripts of the original workflow read.
 //!
-//! Each command takes its words as they are, because wrong ones have answers of their own. Rules are
-//! in `domain`, effects in `engine`; a command here reads words and prints lines.
-
-mod branch_check;
-mod cleanup;
-mod dirty_tree;
-mod entry_gate;
-mod log_issue;
-mod mermaid;
-mod preflight;
-mod session_env;
-mod session_setup;
-mod timing;
-mod tokens;
+//! Each command takes its words as they are, because wrong ones have answers of their own. The answers
+//! come from the service; a command here prints them.
 
 use std::ffi::OsString;
-use std::time::Duration;
 
 use clap::Subcommand;
+use convoke_service::compat::{self, ScriptEnd, ScriptReply};
+use convoke_service::failure::{ErrorClass, Failure};
 
 use super::design::WorkerArgs;
-use super::manifest;
+use super::mermaid::standard_input;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 /// Single steps of a design, for scripts: lines of KEY=value and exit codes that stay as they are
@@ -142,9 +130,6 @@ enum Command {
     Tokens(Words),
 }
 
-/// How long a remote may take.
-const FETCH_LIMIT: Duration = Duration::from_mins(2);
-
 #[derive(Debug, thiserror::Error)]
 #[error("cannot print plumbing as JSON: its lines are the contract")]
 struct NoJson;
@@ -155,24 +140,25 @@ impl Args {
         if app.format == Format::Json {
             return Err(Failure::new(ErrorClass::Usage, NoJson));
         }
-        match &self.command {
-            Command::BranchCheck(it) => branch_check::run(app, &it.words, output),
-            Command::EntryGate(it) => entry_gate::run(&it.words, output),
-            Command::Mermaid(it) => mermaid::run(&it.words, output),
-            Command::Preflight(it) => preflight::run(app, &it.words, output),
-            Command::CleanTree(it) => preflight::clean_tree(app, &it.words, output),
-            Command::SessionSetup(it) => session_setup::run(app, &it.words, output),
-            Command::WriteSessionEnv(it) => Ok(session_env::write(&it.words, output)),
-            Command::ReadSessionKey(it) => session_env::read(&it.words, output),
-            Command::DirtyTree(it) => dirty_tree::run(app, &it.words, output),
-            Command::LogIssue(it) => log_issue::run(&it.words, output),
-            Command::Cleanup(it) => Ok(cleanup::run(app, &it.words, output)),
-            Command::HeavyWorker(args) => args.run(app, output),
-            Command::ManifestWrite(it) => manifest::plumbing_write(&it.words, app, output),
-            Command::ManifestRead(it) => manifest::plumbing_read(&it.words, app, output),
-            Command::Timing(it) => timing::run(app, &it.words, output),
-            Command::Tokens(it) => tokens::run(app, &it.words, output),
-        }
+        let reply = match &self.command {
+            Command::BranchCheck(given) => compat::branch_check(app, &given.words),
+            Command::EntryGate(given) => compat::entry_gate(app, &given.words),
+            Command::Mermaid(given) => compat::check_diagram(app, &given.words, standard_input),
+            Command::Preflight(given) => compat::preflight(app, &given.words),
+            Command::CleanTree(given) => compat::clean_tree(app, &given.words),
+            Command::SessionSetup(given) => compat::session_setup(app, &given.words),
+            Command::WriteSessionEnv(given) => compat::write_session_env(app, &given.words),
+            Command::ReadSessionKey(given) => compat::read_session_key(app, &given.words),
+            Command::DirtyTree(given) => compat::dirty_tree(app, &given.words),
+            Command::LogIssue(given) => compat::log_issue(&given.words),
+            Command::Cleanup(given) => compat::cleanup(app, &given.words),
+            Command::HeavyWorker(args) => return args.run(app, output),
+            Command::ManifestWrite(given) => compat::write_manifest(app, &given.words),
+            Command::ManifestRead(given) => compat::read_manifest(app, &given.words),
+            Command::Timing(given) => compat::timing(app, &given.words),
+            Command::Tokens(given) => compat::tokens(app, &given.words),
+        };
+        print(reply, output)
     }
 }
 
@@ -197,10 +183,15 @@ pub fn with_plain_words(arguments: &[OsString]) -> Vec<OsString> {
     ours.iter().cloned().chain(["--".into()]).chain(words).collect()
 }
 
-/// Prints lines.
-fn print(lines: &[String], output: &mut Output) -> Result<Exit, Failure> {
-    for line in lines {
-        output.data(&format!("{line}\n"))?;
+/// Prints a script's answer.
+fn print(reply: ScriptReply, output: &mut Output) -> Result<Exit, Failure> {
+    output.data(&reply.out)?;
+    match reply.end {
+        ScriptEnd::Code(code) => Ok(Exit::Script(code)),
+        ScriptEnd::Told(failure, code) => {
+            output.failure(&failure);
+            Ok(Exit::Script(code))
+        }
+        ScriptEnd::Failed(failure) => Err(failure),
     }
-    Ok(Exit::Done)
 }

@@ -3,14 +3,12 @@
 mod transfer;
 
 use clap::Subcommand;
-use convoke_store::error::StoreError;
-use serde::Serialize;
+use convoke_service::failure::Failure;
+use convoke_service::store_transfer::{StoreCheckReport, check_store};
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{open_store, refused, store_location};
 
 /// Look after the store
 #[derive(Debug, clap::Args)]
@@ -39,13 +37,6 @@ enum Command {
     Import(transfer::ImportArgs),
 }
 
-#[derive(Serialize)]
-struct Report {
-    path: String,
-    sound: bool,
-    problems: Vec<String>,
-}
-
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -58,30 +49,17 @@ impl Args {
     }
 }
 
-const BEGIN_ANEW: &str = "restore a copy, or move the file away and begin anew";
-
-/// Only a store that is broken is given up; one that cannot be reached has another hint already.
-fn with_a_way_out(mut failure: Failure) -> Failure {
-    let broken = failure.error.downcast_ref::<StoreError>().is_some_and(StoreError::is_damage);
-    if broken {
-        failure.hints = vec![BEGIN_ANEW.to_owned()];
-    }
-    failure
-}
-
 fn check(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let store = open_store(app).map_err(with_a_way_out)?;
-    let problems = store.check().map_err(refused)?;
-    let path = store_location(app)?.to_string();
-    let sound = problems.is_empty();
+    let report = check_store(app)?;
+    let StoreCheckReport { path, sound, problems } = &report;
     match app.format {
-        Format::Json => output.json(&Report { path, sound, problems })?,
-        Format::Text if sound => output.data(&format!("{path}  sound\n"))?,
+        Format::Json => output.json(&report)?,
+        Format::Text if *sound => output.data(&format!("{path}  sound\n"))?,
         Format::Text => {
             output.data(&format!("{path}  damaged\n"))?;
             problems.iter().try_for_each(|problem| output.data(&format!("  {problem}\n")))?;
-            output.say(&format!("hint: {BEGIN_ANEW}"));
+            report.hint().iter().for_each(|hint| output.say(&format!("hint: {hint}")));
         }
     }
-    Ok(if sound { Exit::Done } else { Exit::No })
+    Ok(if *sound { Exit::Done } else { Exit::No })
 }

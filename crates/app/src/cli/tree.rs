@@ -3,14 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use convoke_domain::tree::sidecar::{TreeMode, TreeNote, TreeRequest};
-use convoke_domain::tree::{DirtyReason, TreeStatus};
-use convoke_engine::git::sidecar::{check, read, write_baseline};
-use serde::Serialize;
+use convoke_service::failure::Failure;
+use convoke_service::tree::{TreeNoteReport, check_tree, read_notes, write_untracked};
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
 
 /// Tell whether a working tree is still as it was
@@ -48,18 +45,6 @@ enum Command {
     },
 }
 
-#[derive(Serialize)]
-struct NoteReport {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
-    status: &'static str,
-    mode: Option<&'static str>,
-    has_baseline: Option<bool>,
-    tracked_paths_file: Option<String>,
-    new_untracked_paths_file: Option<String>,
-    reason: Option<&'static str>,
-}
-
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -69,12 +54,9 @@ impl Args {
                 Ok(Exit::Done)
             }
             Command::Check { words } => {
-                let note = match TreeRequest::parse(words) {
-                    Ok(request) => check(&app.project, &request),
-                    Err(reason) => TreeNote::unknown(None, Some(reason)),
-                };
+                let note = check_tree(app, words);
                 match app.format {
-                    Format::Json => output.json(&NoteReport::new(None, note))?,
+                    Format::Json => output.json(&TreeNoteReport::from(note))?,
                     Format::Text => output.data(&note.text())?,
                 }
                 Ok(Exit::Done)
@@ -84,11 +66,11 @@ impl Args {
     }
 }
 
-/// Whoever asks wrongly loses no list that is there.
+/// A list that is there is not lost to words that are wrong.
 fn baseline(app: &App, words: &[String], output: &Output) {
     match words {
         [file] if !file.is_empty() && !file.starts_with('-') => {
-            if !write_baseline(&app.project, Path::new(file)) {
+            if !write_untracked(app, Path::new(file)) {
                 output.say("warning: there is no list, because git or the file refused");
             }
         }
@@ -97,35 +79,16 @@ fn baseline(app: &App, words: &[String], output: &Output) {
 }
 
 fn show(app: &App, files: &[PathBuf], output: &mut Output) -> Result<Exit, Failure> {
-    let notes: Vec<_> = files.iter().map(|file| (file, read(file))).collect();
-    let is_clean = notes.iter().all(|(_, note)| note.status == TreeStatus::Clean);
+    let report = read_notes(files);
     match app.format {
-        Format::Json => {
-            let report = |(file, note): (&PathBuf, TreeNote)| {
-                NoteReport::new(Some(file.display().to_string()), note)
-            };
-            output.json(&notes.into_iter().map(report).collect::<Vec<_>>())?;
-        }
+        Format::Json => output.json(&report)?,
         Format::Text => {
-            for (file, note) in &notes {
-                let reason = note.reason.map_or(String::new(), |it| format!("  {}", it.name()));
-                output.data(&format!("{}  {}{reason}\n", file.display(), note.status.name()))?;
+            for TreeNoteReport { file, status, reason, .. } in &report.notes {
+                let file = file.as_deref().unwrap_or_default();
+                let reason = reason.map_or(String::new(), |reason| format!("  {reason}"));
+                output.data(&format!("{file}  {status}{reason}\n"))?;
             }
         }
     }
-    Ok(if is_clean { Exit::Done } else { Exit::DirtyTree })
-}
-
-impl NoteReport {
-    fn new(file: Option<String>, note: TreeNote) -> Self {
-        Self {
-            file,
-            status: note.status.name(),
-            mode: note.mode.map(TreeMode::name),
-            has_baseline: note.has_baseline,
-            tracked_paths_file: note.tracked,
-            new_untracked_paths_file: note.new_untracked,
-            reason: note.reason.map(DirtyReason::name),
-        }
-    }
+    Ok(if report.is_clean { Exit::Done } else { Exit::DirtyTree })
 }

@@ -24,7 +24,6 @@ use super::stage::{Beginning, Stage, unanswered};
 use super::{DesignError, cost, ground, opened, worker};
 use crate::app::{App, Format};
 use crate::cli::lane::{PinArgs, seconds};
-use crate::cli::manifest::recorded;
 use crate::cli::runs::matters::RunKind;
 use crate::clock::now;
 use crate::exit::Exit;
@@ -33,6 +32,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 use convoke_service::lane::PinnedRules;
+use convoke_service::manifest::run_record;
 
 /// What can be said anew when a run is resumed.
 #[derive(Debug, Clone, clap::Args)]
@@ -179,7 +179,7 @@ impl CourseArgs {
             (&outcome, &settings.feature_dir)
         {
             let kept = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
-            let record = recorded(workspace, &kept, &facts, &progress)?;
+            let record = run_record(workspace, &kept, &facts, &progress)?;
             hand_over(Path::new(dir), id, &progress, record, &earlier, output).map_err(again)?;
         }
         if is_complete {

@@ -6,16 +6,16 @@ use convoke_domain::client::Client;
 use convoke_engine::client::codex::trust::{Trust, trust};
 use convoke_engine::file;
 use convoke_engine::hooks::{Level, programs, settings_file};
+use convoke_service::doctor::DoctorCheck;
 
 use super::super::hooks::{is_same, is_there, obstacle, plugin};
-use super::Check;
 use crate::app::App;
 use crate::workspace::Workspace;
 
 /// No settings file a person writes is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-pub(super) fn hooks(app: &App) -> Vec<Check> {
+pub(super) fn hooks(app: &App) -> Vec<DoctorCheck> {
     let project = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
     let bases = [(Level::Project, Some(project)), (Level::User, app.environment.home())];
     let mut checks = Vec::new();
@@ -32,11 +32,11 @@ pub(super) fn hooks(app: &App) -> Vec<Check> {
         }
     }
     if let Some(name) = plugin(app, Level::Project) {
-        checks.push(Check::ok("hooks", format!("the plugin {name} brings them along")));
+        checks.push(DoctorCheck::ok("hooks", format!("the plugin {name} brings them along")));
         installed.push(Client::Claude);
     }
     if checks.is_empty() {
-        checks.push(Check::ok(
+        checks.push(DoctorCheck::ok(
             "hooks",
             "none are installed; run `convoke hooks install CLIENT`, such as `claude`",
         ));
@@ -46,19 +46,19 @@ pub(super) fn hooks(app: &App) -> Vec<Check> {
 }
 
 /// Tells whether a session that begins now is given a wake-up.
-fn wake_ups(client: Client, app: &App) -> Option<Check> {
+fn wake_ups(client: Client, app: &App) -> Option<DoctorCheck> {
     let name = "wake-ups";
     // What keeps the store from opening is told by another check.
     let workspace = Workspace::open(app, None).ok()?;
     Some(match obstacle(client, app, &workspace).ok()? {
         Some(obstacle) => {
-            Check::warn(name, format!("not delivered: {}", obstacle.why), obstacle.fix)
+            DoctorCheck::warn(name, format!("not delivered: {}", obstacle.why), obstacle.fix)
         }
-        None => Check::ok(name, "a session that begins now is given one"),
+        None => DoctorCheck::ok(name, "a session that begins now is given one"),
     })
 }
 
-fn check(client: Client, level: Level, path: &Path, app: &App) -> Option<Check> {
+fn check(client: Client, level: Level, path: &Path, app: &App) -> Option<DoctorCheck> {
     let text = file::text(path, MAX_BYTES)?;
     let shown = path.display();
     let again = match level {
@@ -70,24 +70,24 @@ fn check(client: Client, level: Level, path: &Path, app: &App) -> Option<Check> 
         Ok(called) => called,
         Err(error) => {
             let found = format!("{shown} cannot be read: {error}");
-            return Some(Check::warn("hooks", found, "mend the file"));
+            return Some(DoctorCheck::warn("hooks", found, "mend the file"));
         }
     };
     if let Some(gone) = called.iter().find(|program| !is_there(program, app)) {
         let found = format!("{shown} calls {}, which is not there", gone.display());
-        return Some(Check::fail("hooks", found, format!("run `{again}`")));
+        return Some(DoctorCheck::fail("hooks", found, format!("run `{again}`")));
     }
     let own = app.environment.program();
     if let Some(other) = called.iter().find(|it| it.is_absolute() && !is_same(it, &own)) {
         let found = format!("{shown} calls another convoke: {}", other.display());
-        return Some(Check::warn("hooks", found, format!("run `{again}`, or leave it so")));
+        return Some(DoctorCheck::warn("hooks", found, format!("run `{again}`, or leave it so")));
     }
     let trusted = (client == Client::Codex).then(|| codex_trust(&text, path, app)).flatten();
     Some(match trusted {
-        None | Some(Trust::Trusted) => Check::ok("hooks", format!("{shown} calls us")),
+        None | Some(Trust::Trusted) => DoctorCheck::ok("hooks", format!("{shown} calls us")),
         Some(trust) => {
             let found = format!("{shown} is not called: {}", trust.words());
-            Check::warn("hooks", found, "run `/hooks` in Codex once")
+            DoctorCheck::warn("hooks", found, "run `/hooks` in Codex once")
         }
     })
 }

@@ -1,4 +1,4 @@
-//! `convoke plumbing log-issue`.
+//! An entry in a workflow's log of what went wrong.
 
 use std::path::Path;
 
@@ -6,15 +6,13 @@ use convoke_domain::execution_log::order::{EntrySource, LogOrder, LogOrderError}
 use convoke_engine::execution_log::{append, make_folder};
 use convoke_engine::file;
 
-use super::print;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::Output;
+use super::ScriptReply;
 
 /// No entry is longer.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-pub(super) fn run(words: &[String], output: &mut Output) -> Result<Exit, Failure> {
+/// Adds an entry to a log.
+pub fn log_issue(words: &[String]) -> ScriptReply {
     let read = LogOrder::parse(words).and_then(|order| {
         let entry = match &order.entry {
             EntrySource::Text(text) => text.clone(),
@@ -25,16 +23,15 @@ pub(super) fn run(words: &[String], output: &mut Output) -> Result<Exit, Failure
     });
     let (order, entry) = match read {
         Ok(read) => read,
-        Err(error) => return failed(&format!("usage: {error}"), 1, output),
+        Err(error) => return failed(&format!("usage: {error}"), 1),
     };
     let log = Path::new(&order.log);
     match make_folder(log).and_then(|()| append(log, order.category, &entry)) {
-        Ok(()) => print(&["APPENDED=true".to_owned(), format!("LOG={}", order.log)], output),
-        Err(error) => failed(&error.to_string(), 2, output),
+        Ok(()) => ScriptReply::text(format!("APPENDED=true\nLOG={}\n", order.log), 0),
+        Err(error) => failed(&error.to_string(), 2),
     }
 }
 
-fn failed(error: &str, code: u8, output: &mut Output) -> Result<Exit, Failure> {
-    print(&["FAILED=true".to_owned(), format!("ERROR={error}")], output)?;
-    Ok(Exit::Script(code))
+fn failed(error: &str, code: u8) -> ScriptReply {
+    ScriptReply::text(format!("FAILED=true\nERROR={error}\n"), code)
 }

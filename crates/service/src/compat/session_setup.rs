@@ -1,8 +1,8 @@
-//! `convoke plumbing session-setup`: checks, a folder, who answers, and what the caller knew.
+//! Setting up a session: checks, a folder, which agents answer, and what the caller knew.
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::client::Client as Agent;
+use convoke_domain::client::Client;
 use convoke_domain::design::session_env::{Key, SessionEnv, WriteOrder};
 use convoke_domain::design::setup::preflight::Skips;
 use convoke_domain::design::setup::session::{
@@ -15,91 +15,91 @@ use convoke_engine::design::setup::steps;
 use convoke_engine::file;
 use convoke_engine::git::branch::remote_url;
 
-use super::session_env::{MAX_BYTES, NO_FILE, written};
-use super::{FETCH_LIMIT, preflight, print};
-use crate::app::App;
-use crate::cli::agents::{Probing, healths_of};
-use crate::clock::now;
-use crate::exit::Exit;
+use super::session_env::{MAX_BYTES, NO_FILE, write_file};
+use super::{FETCH_LIMIT, ScriptEnd, ScriptReply, joined, preflight};
+use crate::agents::{Probing, healths_of};
 use crate::failure::{ErrorClass, Failure};
-use crate::output::Output;
+use crate::session::Session;
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make a folder for the session")]
-struct NoFolder(#[source] std::io::Error);
+struct NoSessionFolder(#[source] std::io::Error);
 
-pub(super) fn run(app: &App, words: &[String], output: &mut Output) -> Result<Exit, Failure> {
+/// Sets up a session.
+pub fn session_setup(session: &Session, words: &[String]) -> ScriptReply {
     let order = match SessionOrder::parse(words) {
         Ok(order) => order,
-        Err(error) => return Ok(own_error(&error.to_string(), output)),
+        Err(error) => {
+            session.reporter().say(error.to_string());
+            return ScriptReply::code(SessionOrderError::CODE);
+        }
     };
-    let caller =
-        order.caller_env.as_deref().and_then(|it| file::lossy_text(Path::new(it), MAX_BYTES));
+    let caller = order.caller_env.as_deref();
+    let caller = caller.and_then(|path| file::lossy_text(Path::new(path), MAX_BYTES));
     let caller = SessionEnv::parse(&caller.unwrap_or_default());
     if !order.skip_preflight {
         let skips = Skips { branch: order.skip_branch_check, clean: false };
-        if let Err(error) = steps::preflight(&app.project, skips, FETCH_LIMIT) {
+        if let Err(error) = steps::preflight(&session.project, skips, FETCH_LIMIT) {
             let code = error.code();
-            print(&preflight::lines(Err(error)), output)?;
-            return Ok(Exit::Script(code));
+            return ScriptReply::lines(&preflight::lines(Err(error)), code);
         }
     }
-    for key in caller.unusable() {
-        output.say(&format!("session-setup: warning: dropping a malformed {}", key.name()));
-    }
-    let session = Session { app, order: &order, caller: &caller };
-    let made = match session.make(output) {
-        Ok(made) => made,
-        Err(failure) => {
-            output.failure(&failure);
-            return Ok(Exit::Script(SessionOrderError::CODE));
-        }
-    };
-    print(&made, output)?;
-    let repository = session.repository();
-    if !order.skip_repo_check {
-        let (name, unavailable) = &repository;
-        print(&[format!("REPO={name}"), format!("REPO_UNAVAILABLE={unavailable}")], output)?;
-    }
-    let reviewers = session.reviewers()?;
-    if let Some(reviewers) = &reviewers {
-        print(&reviewers.lines(), output)?;
-    }
-    let passed = [Key::TokenSessionId, Key::ClaudeSourceFile]
-        .into_iter()
-        .filter_map(|key| Some(format!("{}={}", key.name(), caller.usable(key)?)));
-    print(&passed.collect::<Vec<_>>(), output)?;
-    match session.keep(reviewers.as_ref(), &repository, output) {
-        Ok(()) => Ok(Exit::Done),
-        Err(error) => Ok(own_error(&error, output)),
-    }
-}
-
-fn own_error(error: &str, output: &Output) -> Exit {
-    output.say(error);
-    Exit::Script(SessionOrderError::CODE)
+    let mut out = String::new();
+    let end = Setup { session, order: &order, caller: &caller }.run(&mut out);
+    ScriptReply { out, end }
 }
 
 /// A session that is being set up.
-struct Session<'s> {
-    app: &'s App,
+struct Setup<'s> {
+    session: &'s Session,
     order: &'s SessionOrder,
     caller: &'s SessionEnv,
 }
 
-impl Session<'_> {
-    fn make(&self, output: &Output) -> Result<Vec<String>, Failure> {
-        let (environment, project) = (&self.app.environment, &self.app.project);
+impl Setup<'_> {
+    /// Sets it up. What was made is printed even if a later step fails.
+    fn run(&self, out: &mut String) -> ScriptEnd {
+        let code = SessionOrderError::CODE;
+        for key in self.caller.unusable() {
+            self.warn(&format!("dropping a malformed {}", key.name()));
+        }
+        match self.make() {
+            Ok(made) => out.push_str(&joined(&made)),
+            Err(failure) => return ScriptEnd::Told(failure, code),
+        }
+        let repository = self.repository();
+        if !self.order.skip_repo_check {
+            let (name, unavailable) = &repository;
+            out.extend([format!("REPO={name}\n"), format!("REPO_UNAVAILABLE={unavailable}\n")]);
+        }
+        let reviewers = match self.reviewers() {
+            Ok(reviewers) => reviewers,
+            Err(failure) => return ScriptEnd::Failed(failure),
+        };
+        out.extend(reviewers.as_ref().map(|reviewers| joined(&reviewers.lines())));
+        out.extend(
+            [Key::TokenSessionId, Key::ClaudeSourceFile]
+                .into_iter()
+                .filter_map(|key| Some(format!("{}={}\n", key.name(), self.caller.usable(key)?))),
+        );
+        match self.keep(reviewers.as_ref(), &repository) {
+            Ok(()) => ScriptEnd::Code(0),
+            Err(error) => {
+                self.session.reporter().say(error);
+                ScriptEnd::Code(code)
+            }
+        }
+    }
+
+    fn make(&self) -> Result<Vec<String>, Failure> {
+        let Session { environment, project, .. } = self.session;
         let usual = environment.sessions().into_iter().next();
-        let temp = environment.temp();
-        let made =
-            session_folder::make(usual.as_deref(), &temp, &self.order.prefix, project, now())
-                .map_err(|error| Failure::new(ErrorClass::Prerequisite, NoFolder(error)))?;
+        let (temp, now) = (environment.temp(), self.session.now());
+        let made = session_folder::make(usual.as_deref(), &temp, &self.order.prefix, project, now)
+            .map_err(|error| Failure::new(ErrorClass::Prerequisite, NoSessionFolder(error)))?;
         if made.is_elsewhere {
-            output.say(&format!(
-                "session-setup: warning: cache session root unavailable, falling back to {}",
-                temp.display()
-            ));
+            let temp = temp.display();
+            self.warn(&format!("cache session root unavailable, falling back to {temp}"));
         }
         let folder = made.folder.display();
         Ok(vec![
@@ -109,20 +109,21 @@ impl Session<'_> {
         ])
     }
 
-    /// Returns the repository, and whether nobody can tell which it is.
+    /// Returns the repository, and whether it is unknown.
     fn repository(&self) -> (String, String) {
         let told = (self.caller.usable(Key::Repo), self.caller.usable(Key::RepoUnavailable));
         if let (None, None) = told {
-            let found = remote_url(&self.app.project).and_then(|url| repository_of(&url));
+            let found = remote_url(&self.session.project).and_then(|url| repository_of(&url));
             let unavailable = found.is_none().to_string();
             return (found.unwrap_or_default(), unavailable);
         }
         (told.0.unwrap_or_default().to_owned(), told.1.unwrap_or("false").to_owned())
     }
 
-    /// Finds out who answers, if that was asked for or whoever called knows it.
+    /// Finds out who answers, if that was asked for or the caller knows it.
     fn reviewers(&self) -> Result<Option<Reviewers>, Failure> {
-        let agents = [Agent::Codex, Agent::Cursor];
+        let Session { environment, project, .. } = self.session;
+        let agents = [Client::Codex, Client::Cursor];
         let told = agents.map(|agent| self.caller.health(agent.name()));
         if !self.order.check_reviewers && told == [None, None] {
             return Ok(None);
@@ -133,17 +134,14 @@ impl Session<'_> {
             .map(|at| agents[at].name())
             .collect();
         let (found, trouble) =
-            match healths_of(&asked, Probing::Unknown, self.app, &self.app.reporter()) {
+            match healths_of(&asked, Probing::Unknown, self.session, &self.session.reporter()) {
                 Ok(found) => (found, None),
                 Err(failure) if failure.class == ErrorClass::Interrupted => return Err(failure),
                 Err(failure) => (Vec::new(), Some(failure.error.to_string())),
             };
         let of = |at: usize| {
-            let is_available = self
-                .app
-                .environment
-                .find_program(adapter(agents[at]).programs, &self.app.project)
-                .is_some();
+            let program = environment.find_program(adapter(agents[at]).programs, project);
+            let is_available = program.is_some();
             let place = asked.iter().position(|name| *name == agents[at].name());
             let health = place.and_then(|place| found.get(place).cloned().flatten());
             match (told[at], health) {
@@ -163,7 +161,6 @@ impl Session<'_> {
         &self,
         reviewers: Option<&Reviewers>,
         (repo, unavailable): &(String, String),
-        output: &Output,
     ) -> Result<(), String> {
         let health = self.order.write_health.as_deref().filter(|path| *path != NO_FILE);
         if let Some(path) = health {
@@ -173,44 +170,51 @@ impl Session<'_> {
                 .map_err(|error| format!("session-setup: cannot write {path}: {error}"))?;
         }
         let Some(path) = &self.order.write_session_env else { return Ok(()) };
-        let ledger = self.ledger(output).unwrap_or_default();
-        let healthy = |it: fn(&Reviewers) -> &Reviewer| {
-            reviewers.map(|all| it(all).counts().to_string()).unwrap_or_default()
+        let ledger = self.ledger().unwrap_or_default();
+        let healthy = |reviewer: fn(&Reviewers) -> &Reviewer| {
+            reviewers.map(|all| reviewer(all).counts().to_string()).unwrap_or_default()
         };
         let value = |key| self.caller.usable(key).unwrap_or_default().to_owned();
         let words = [
             ("--output", path.clone()),
             ("--repo", repo.clone()),
             ("--repo-unavailable", unavailable.clone()),
-            ("--codex-healthy", healthy(|it| &it.codex)),
-            ("--cursor-healthy", healthy(|it| &it.cursor)),
+            ("--codex-healthy", healthy(|all| &all.codex)),
+            ("--cursor-healthy", healthy(|all| &all.cursor)),
             ("--timing-ledger", ledger),
             ("--token-session-id", value(Key::TokenSessionId)),
             ("--claude-source-file", value(Key::ClaudeSourceFile)),
         ];
         let words = words.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]);
         let order = WriteOrder::parse(&words.collect::<Vec<_>>());
-        order.map_err(|error| error.to_string()).and_then(|order| written(&order))
+        order.map_err(|error| error.to_string()).and_then(|order| write_file(&order))
     }
 
     /// Returns where the caller keeps times, if that lies where a session may write.
-    fn ledger(&self, output: &Output) -> Option<String> {
+    fn ledger(&self) -> Option<String> {
         let path = self.caller.usable(Key::TimingLedger)?;
         let names = ["IMPLEMENT_TMPDIR", "DESIGN_TMPDIR", "REVIEW_TMPDIR"];
-        let folders = self.app.environment.only(names);
+        let folders = self.session.environment.only(names);
         let mut roots: Vec<_> =
             folders.into_iter().map(|(_, value)| PathBuf::from(value)).collect();
-        roots.push(self.app.environment.temp());
+        roots.push(self.session.environment.temp());
         let caller = self.order.caller_env.as_deref().map(Path::new).and_then(Path::parent);
         roots.extend(caller.map(Path::to_owned));
-        let real = Path::new(path).parent().and_then(|it| it.canonicalize().ok());
+        let real = Path::new(path).parent().and_then(|folder| folder.canonicalize().ok());
         let is_inside = |real: &PathBuf| {
-            roots.iter().filter_map(|root| root.canonicalize().ok()).any(|it| real.starts_with(it))
+            roots
+                .iter()
+                .filter_map(|root| root.canonicalize().ok())
+                .any(|root| real.starts_with(root))
         };
         if is_ledger_path(path) && real.as_ref().is_some_and(is_inside) {
             return Some(path.to_owned());
         }
-        output.say("session-setup: warning: dropping a timing ledger outside of the sessions");
+        self.warn("dropping a timing ledger outside of the sessions");
         None
+    }
+
+    fn warn(&self, text: &str) {
+        self.session.reporter().say(format!("session-setup: warning: {text}"));
     }
 }

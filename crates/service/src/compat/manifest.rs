@@ -8,14 +8,12 @@ use convoke_domain::manifest::Rejection;
 use convoke_engine::manifest::read::read;
 use convoke_engine::manifest::write::{Order, Source, write};
 
-use crate::app::App;
-use crate::clock::now;
-use crate::exit::Exit;
+use super::ScriptReply;
 use crate::failure::{ErrorClass, Failure};
-use crate::output::Output;
+use crate::session::Session;
 
 #[derive(Debug, thiserror::Error)]
-enum AskedWrongly {
+enum ManifestWordError {
     #[error("cannot write a manifest: unknown flag `{0}`")]
     Unknown(String),
     #[error("cannot write a manifest: `{0}` needs a value")]
@@ -25,48 +23,45 @@ enum AskedWrongly {
 }
 
 /// Exports a bundle, and prints where its manifest is.
-pub(in crate::cli) fn plumbing_write(
-    words: &[String],
-    app: &App,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub fn write_manifest(session: &Session, words: &[String]) -> ScriptReply {
+    match export(session, words) {
+        Ok(manifest) => ScriptReply::text(format!("MANIFEST_WRITTEN={}\n", manifest.display()), 0),
+        Err(failure) => ScriptReply::failed(failure),
+    }
+}
+
+fn export(session: &Session, words: &[String]) -> Result<PathBuf, Failure> {
     let wrong = |error| Failure::new(ErrorClass::Usage, error);
-    let mut design = app.environment.design_folder();
-    let mut implement = app.environment.implement_folder();
+    let mut design = session.environment.design_folder();
+    let mut implement = session.environment.implement_folder();
     let mut words = words.iter();
     while let Some(flag) = words.next() {
         let folder = match flag.as_str() {
             "--design-tmpdir" => &mut design,
             "--implement-tmpdir" => &mut implement,
-            _ => return Err(wrong(AskedWrongly::Unknown(flag.clone()))),
+            _ => return Err(wrong(ManifestWordError::Unknown(flag.clone()))),
         };
         let value = words.next().filter(|value| !value.is_empty());
-        let value = value.ok_or_else(|| wrong(AskedWrongly::NoValue(flag.clone())))?;
+        let value = value.ok_or_else(|| wrong(ManifestWordError::NoValue(flag.clone())))?;
         *folder = Some(PathBuf::from(value));
     }
-    let folders = design.zip(implement).ok_or_else(|| wrong(AskedWrongly::NoFolders))?;
-    let session = app.environment.session_id();
+    let folders = design.zip(implement).ok_or_else(|| wrong(ManifestWordError::NoFolders))?;
+    let session_id = session.environment.session_id();
     let order = Order {
         source: Source::Folder(&folders.0),
         parent: &folders.1,
-        session_id: session.as_deref(),
-        now: now(),
+        session_id: session_id.as_deref(),
+        now: session.now(),
         record: None,
     };
-    let manifest = write(&order).map_err(|error| Failure::new(ErrorClass::Refused, error))?;
-    output.data(&format!("MANIFEST_WRITTEN={}\n", manifest.display()))?;
-    Ok(Exit::Done)
+    write(&order).map_err(|error| Failure::new(ErrorClass::Refused, error))
 }
 
 /// Reads a bundle, and prints what is in it, or why it is refused.
-pub(in crate::cli) fn plumbing_read(
-    words: &[String],
-    app: &App,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let implement = app.environment.implement_folder();
-    output.data(&answer(words, implement).unwrap_or_else(|rejection| rejection.refused()))?;
-    Ok(Exit::Done)
+pub fn read_manifest(session: &Session, words: &[String]) -> ScriptReply {
+    let implement = session.environment.implement_folder();
+    let text = answer(words, implement).unwrap_or_else(|rejection| rejection.refused());
+    ScriptReply::text(text, 0)
 }
 
 fn answer(words: &[String], mut implement: Option<PathBuf>) -> Result<String, Rejection> {

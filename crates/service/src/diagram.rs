@@ -1,0 +1,155 @@
+//! Whether diagrams are safe to publish.
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::design::mermaid::{Fault, Report, check, unchecked_log_entry};
+use convoke_domain::execution_log::Category;
+use convoke_engine::{execution_log, file, mermaid};
+use serde::Serialize;
+
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+
+/// The longest text that is checked.
+pub const MAX_DIAGRAM_BYTES: u64 = 16 * 1024 * 1024;
+
+/// What of a text is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiagramText {
+    /// The diagrams in it if it begins with a diagram's fence, else all of it as one diagram.
+    Guessed,
+    /// The diagrams in it, which is Markdown.
+    Markdown,
+}
+
+/// How closely diagrams are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiagramRules {
+    /// For what is known to break published diagrams.
+    Safety,
+    /// For that, and whether Mermaid could draw them.
+    Syntax,
+}
+
+/// Diagrams to check.
+#[derive(Debug, Clone)]
+pub struct DiagramCheckRequest {
+    /// The text; none if it could not be read.
+    pub text: Option<String>,
+    /// What of it is checked.
+    pub form: DiagramText,
+    /// How closely.
+    pub rules: DiagramRules,
+    /// The log that a refusal is added to, under its warnings.
+    pub log: Option<PathBuf>,
+    /// Which step that entry names.
+    pub step: String,
+}
+
+/// What is wrong with diagrams.
+#[derive(Debug, Clone, Serialize)]
+pub struct DiagramCheckReport {
+    /// Whether they can be published.
+    pub is_safe: bool,
+    /// The diagrams that were found.
+    pub diagrams: Vec<DiagramReport>,
+    /// What is known to break published diagrams.
+    pub hits: Vec<DiagramHitReport>,
+    /// What Mermaid could not draw; there only if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syntax: Option<Vec<DiagramFaultReport>>,
+}
+
+/// One diagram.
+#[derive(Debug, Clone, Serialize)]
+pub struct DiagramReport {
+    /// The heading that it is published under; none for a bare diagram.
+    pub heading: Option<String>,
+}
+
+/// Something that is known to break published diagrams.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct DiagramHitReport {
+    /// What it is.
+    pub reason: &'static str,
+    /// The diagram's place.
+    pub diagram: usize,
+    /// The line in it.
+    pub line: usize,
+}
+
+/// Something that Mermaid could not draw.
+#[derive(Debug, Clone, Serialize)]
+pub struct DiagramFaultReport {
+    /// The diagram's place.
+    pub diagram: usize,
+    /// The line in it, if that is known.
+    pub line: Option<usize>,
+    /// What is wrong there.
+    pub message: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read the diagrams")]
+struct DiagramsUnreadable;
+
+/// Checks diagrams. A refusal is added to the log, of which a failure is only a warning.
+pub fn check_diagrams(
+    session: &Session,
+    request: &DiagramCheckRequest,
+) -> Result<DiagramCheckReport, Failure> {
+    let log = |entry: Option<String>| {
+        if let (Some(path), Some(entry)) = (&request.log, entry) {
+            add_to_log(session, path, &entry);
+        }
+    };
+    let Some(text) = &request.text else {
+        log(Some(unchecked_log_entry(&request.step)));
+        return Err(Failure::new(ErrorClass::Usage, DiagramsUnreadable)
+            .hint("name a text file of at most 16 MB, or give it on standard input"));
+    };
+    let is_parsed = request.rules == DiagramRules::Syntax;
+    let check = if is_parsed { mermaid::check_syntax } else { check };
+    let report = check(text, request.form == DiagramText::Markdown);
+    log(report.log_entry(&request.step));
+    Ok(DiagramCheckReport::new(&report, request.rules))
+}
+
+/// Reads a file of diagrams; none if it cannot be read or is too long.
+pub fn read_diagrams(path: &Path) -> Option<String> {
+    file::text(path, MAX_DIAGRAM_BYTES)
+}
+
+/// Adds an entry to a log. A check is no worse for a log that cannot be written.
+pub(crate) fn add_to_log(session: &Session, path: &Path, entry: &str) {
+    if let Err(error) = execution_log::append(path, Category::Warnings, entry) {
+        session.reporter().warn(error.to_string());
+    }
+}
+
+impl DiagramCheckReport {
+    fn new(report: &Report, rules: DiagramRules) -> Self {
+        let heading = |index| report.kinds.get(index).map(ToString::to_string);
+        let faults = || report.faults.iter().map(DiagramFaultReport::new).collect();
+        let hits = report.hits.iter().map(|hit| DiagramHitReport {
+            reason: hit.reason.token(),
+            diagram: hit.fence,
+            line: hit.line,
+        });
+        Self {
+            is_safe: report.is_safe(),
+            diagrams: (0..report.fences)
+                .map(|index| DiagramReport { heading: heading(index) })
+                .collect(),
+            hits: hits.collect(),
+            syntax: (rules == DiagramRules::Syntax).then(faults),
+        }
+    }
+}
+
+impl DiagramFaultReport {
+    fn new(fault: &Fault) -> Self {
+        let Fault { fence, line, words } = fault;
+        Self { diagram: *fence, line: *line, message: words.clone() }
+    }
+}

@@ -1,0 +1,359 @@
+//! Everything that keeps Convoke from working here, each with what mends it.
+
+mod endpoints;
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::brief::settings::Layer;
+use convoke_domain::client::Client;
+use convoke_engine::client::adapter;
+use convoke_engine::lane::health::Remembered;
+use convoke_engine::lane::version::is_supervised;
+use convoke_engine::project::find_above;
+use convoke_engine::surroundings::{
+    free_bytes, git_version, inherits_orphans, skipped_git, try_opening, try_writing,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::settings::remark::refusals;
+use crate::settings::{brief, dispatch, health, lane, store, wake};
+use crate::workspace::{open_store, refused, store_location};
+
+/// With less room on its disk, a store soon cannot be written.
+const LITTLE_ROOM: u64 = 100 * 1024 * 1024;
+
+/// The oldest git that says everything it is asked for.
+const OLDEST_GIT: (u32, u32) = (2, 31);
+
+/// No clock that runs well shows a time before Convoke was first written: the start of 2026.
+const EARLIEST: i64 = 1_767_225_600;
+
+/// What to check.
+pub struct DoctorRequest<'a> {
+    /// Whether models' APIs are contacted.
+    pub apis: ApiCheck,
+    /// Checks the hooks in clients' settings.
+    pub hooks: &'a dyn Fn() -> Vec<DoctorCheck>,
+}
+
+/// How models' APIs are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApiCheck {
+    /// By their configuration alone.
+    Configured,
+    /// Also whether they answer.
+    Contacted,
+}
+
+/// How bad something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckLevel {
+    /// It works.
+    Ok,
+    /// Something works less well than it could.
+    Warn,
+    /// Something is missing that a job needs.
+    Fail,
+}
+
+impl CheckLevel {
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warn => "warn",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// What was found out about one thing.
+#[derive(Debug, Clone, Serialize)]
+pub struct DoctorCheck {
+    /// What was looked at.
+    pub name: &'static str,
+    /// How bad it is.
+    pub level: CheckLevel,
+    /// What was found.
+    pub found: String,
+    /// What mends it.
+    pub fix: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot check everything: the checks were stopped")]
+struct ChecksStopped;
+
+impl DoctorCheck {
+    /// Returns a check that found nothing wrong.
+    pub fn ok(name: &'static str, found: impl Into<String>) -> Self {
+        Self { name, level: CheckLevel::Ok, found: found.into(), fix: None }
+    }
+
+    /// Returns a check that found something that works less well than it could.
+    pub fn warn(name: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { name, level: CheckLevel::Warn, found: found.into(), fix: Some(fix.into()) }
+    }
+
+    /// Returns a check that found something missing.
+    pub fn fail(name: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { level: CheckLevel::Fail, ..Self::warn(name, found, fix) }
+    }
+
+    /// Returns a failed check with an error's own words and hints.
+    fn failure(name: &'static str, failure: &Failure, fix: &str) -> Self {
+        let mut found = failure.error.to_string();
+        let mut cause = failure.error.source();
+        while let Some(error) = cause {
+            let line = error.to_string();
+            found = format!("{found}: {}", line.lines().next().unwrap_or_default());
+            cause = error.source();
+        }
+        let fix = if failure.hints.is_empty() { fix.to_owned() } else { failure.hints.join("; ") };
+        Self::fail(name, found, fix)
+    }
+}
+
+/// What is looked at before the hooks, in the order in which it is told.
+const BEFORE_HOOKS: [fn(&Session) -> Vec<DoctorCheck>; 10] =
+    [project, configuration, folders, room, stored, temporary, clock, git, agents, keys];
+
+/// What is looked at after them.
+const AFTER_HOOKS: [fn(&Session) -> Vec<DoctorCheck>; 2] = [supervision, remembered];
+
+/// Runs every check. An interrupt is a failure.
+pub fn examine(
+    session: &Session,
+    request: &DoctorRequest<'_>,
+) -> Result<Vec<DoctorCheck>, Failure> {
+    let mut checks: Vec<_> = BEFORE_HOOKS.iter().flat_map(|check| check(session)).collect();
+    checks.extend((request.hooks)());
+    checks.extend(AFTER_HOOKS.iter().flat_map(|check| check(session)));
+    let apis = endpoints::endpoints(session, request.apis);
+    checks.extend(apis.ok_or_else(|| Failure::new(ErrorClass::Interrupted, ChecksStopped))?);
+    Ok(checks)
+}
+
+fn project(session: &Session) -> Vec<DoctorCheck> {
+    let found = session.project.display().to_string();
+    let home = session.environment.home();
+    let absolute =
+        std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+    vec![if find_above(&absolute, home.as_deref()).is_some() {
+        DoctorCheck::ok("project", found)
+    } else {
+        let fix =
+            "begin one with `git init` or an empty convoke.toml, or name one with `--project`";
+        DoctorCheck::warn("project", format!("{found} looks like no project"), fix)
+    }]
+}
+
+fn configuration(session: &Session) -> Vec<DoctorCheck> {
+    let read = [
+        brief::layers(Layer::default(), session).map(drop),
+        wake::settings(session).map(drop),
+        dispatch::settings(session).map(drop),
+        health::settings(session).map(drop),
+        lane::settings(session).map(drop),
+        store::location(session).map(drop),
+    ];
+    let mut wrong: Vec<DoctorCheck> = Vec::new();
+    for failure in read.into_iter().filter_map(Result::err) {
+        let check = DoctorCheck::failure("configuration", &failure, "mend the file");
+        // One file that cannot be read fails every section in it.
+        if wrong.iter().all(|known| known.found != check.found) {
+            wrong.push(check);
+        }
+    }
+    let ignored = |line| DoctorCheck::warn("configuration", line, "take it out of that file");
+    wrong.extend(refusals(session).into_iter().map(ignored));
+    if wrong.is_empty() {
+        vec![DoctorCheck::ok("configuration", "everything can be read")]
+    } else {
+        wrong
+    }
+}
+
+fn folders(session: &Session) -> Vec<DoctorCheck> {
+    let mut checks: Vec<_> = session
+        .environment
+        .relative_folders()
+        .into_iter()
+        .map(|name| {
+            let fix = format!("give {name} an absolute path, or unset it");
+            DoctorCheck::warn("folders", format!("{name} is relative, and so it is ignored"), fix)
+        })
+        .collect();
+    if session.environment.home().is_none() {
+        checks.push(DoctorCheck::fail("folders", "HOME is not set", "set HOME to your own folder"));
+    }
+    let Some(state) = state(session) else { return checks };
+    checks.push(match try_writing(&state) {
+        Ok(()) => DoctorCheck::ok("folders", format!("{} can be written", state.display())),
+        Err(error) => DoctorCheck::fail(
+            "folders",
+            format!("{} cannot be written: {error}", state.display()),
+            "let yourself write there, or name a store elsewhere with CONVOKE_STORE",
+        ),
+    });
+    checks
+}
+
+/// Returns the folder that the store is in.
+fn state(session: &Session) -> Option<PathBuf> {
+    let path = std::path::absolute(store_location(session).ok()?.as_file()?).ok()?;
+    path.parent().map(Path::to_owned)
+}
+
+fn room(session: &Session) -> Vec<DoctorCheck> {
+    let Some(state) = state(session) else { return Vec::new() };
+    let Some(free) = free_bytes(&state) else { return Vec::new() };
+    let found = format!("{} MB free for {}", free / 1024 / 1024, state.display());
+    vec![if free < LITTLE_ROOM {
+        DoctorCheck::warn("room", found, "make room on that disk")
+    } else {
+        DoctorCheck::ok("room", found)
+    }]
+}
+
+fn stored(session: &Session) -> Vec<DoctorCheck> {
+    let opened = open_store(session).and_then(|store| store.check().map_err(refused));
+    let (location, problems) = match (store_location(session), opened) {
+        (Ok(location), Ok(problems)) => (location, problems),
+        (Err(failure), _) | (_, Err(failure)) => {
+            return vec![DoctorCheck::failure(
+                "store",
+                &failure,
+                "restore a copy, or move it away",
+            )];
+        }
+    };
+    let opened = location.as_file().map_or(Ok(()), try_opening);
+    vec![match (problems.first(), opened) {
+        (Some(problem), _) => DoctorCheck::fail(
+            "store",
+            format!("{location} is damaged: {problem}"),
+            "restore a copy, or move the file away and begin anew",
+        ),
+        (None, Err(error)) => DoctorCheck::fail(
+            "store",
+            format!("{location} cannot be written: {error}"),
+            "let yourself write to it, or name another with CONVOKE_STORE",
+        ),
+        (None, Ok(())) => {
+            DoctorCheck::ok("store", format!("{location} is sound, with the present schema"))
+        }
+    }]
+}
+
+fn temporary(_: &Session) -> Vec<DoctorCheck> {
+    vec![match tempfile::tempdir() {
+        Ok(_) => DoctorCheck::ok("temporary files", "they can be written"),
+        Err(error) => {
+            let fix = "set TMPDIR to a folder that you can write in";
+            DoctorCheck::fail("temporary files", format!("none can be written: {error}"), fix)
+        }
+    }]
+}
+
+fn clock(session: &Session) -> Vec<DoctorCheck> {
+    let now = session.now();
+    vec![if now.as_second() < EARLIEST {
+        DoctorCheck::fail("clock", format!("it says {now}"), "set the clock, or let it be set")
+    } else {
+        DoctorCheck::ok("clock", now.to_string())
+    }]
+}
+
+fn git(session: &Session) -> Vec<DoctorCheck> {
+    vec![match git_version(&session.project) {
+        None => {
+            let skipped = skipped_git(&session.project).map(|why| format!(" ({why})"));
+            let skipped = skipped.unwrap_or_default();
+            let why = format!("it is not there, so changes of a tree are not noticed{skipped}");
+            DoctorCheck::warn("git", why, "install git")
+        }
+        Some((said, Some(numbers))) if numbers < OLDEST_GIT => {
+            let (major, minor) = OLDEST_GIT;
+            DoctorCheck::warn("git", format!("{said} is old"), format!("update to {major}.{minor}"))
+        }
+        Some((said, _)) => DoctorCheck::ok("git", said),
+    }]
+}
+
+fn agents(session: &Session) -> Vec<DoctorCheck> {
+    let is_there = |agent: &Client| {
+        session.environment.find_program(adapter(*agent).programs, &session.project).is_some()
+    };
+    let there: Vec<_> = Client::ALL.into_iter().filter(is_there).map(Client::name).collect();
+    vec![if there.is_empty() && endpoints::are_there(session) {
+        DoctorCheck::ok("agents", "no client is on the PATH, but models' APIs are configured")
+    } else if there.is_empty() {
+        let all = Client::ALL.map(Client::name).join(", ");
+        DoctorCheck::fail("agents", "no client is on the PATH", format!("install one of {all}"))
+    } else {
+        DoctorCheck::ok("agents", there.join(", "))
+    }]
+}
+
+/// Names the variables that hold keys; their values are never shown.
+fn keys(session: &Session) -> Vec<DoctorCheck> {
+    let mut names: Vec<_> = Client::ALL
+        .into_iter()
+        .flat_map(|agent| adapter(agent).variables.iter().copied())
+        .filter(|name| name.ends_with("_KEY") || name.ends_with("_TOKEN"))
+        .filter(|name| !session.environment.only([*name]).is_empty())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    vec![DoctorCheck::ok(
+        "keys",
+        match names.as_slice() {
+            [] => {
+                "none is in the environment; clients have to be logged in by themselves".to_owned()
+            }
+            names => format!("{} in the environment", names.join(", ")),
+        },
+    )]
+}
+
+fn supervision(session: &Session) -> Vec<DoctorCheck> {
+    let Some(program) = session.environment.find_program(&["true"], &session.project) else {
+        return vec![DoctorCheck::warn(
+            "guardian",
+            "there is no `true` to try it with",
+            "mend the PATH",
+        )];
+    };
+    let works = is_supervised(&session.environment.program(), &program, &session.cancel());
+    let guardian = if works {
+        DoctorCheck::ok("guardian", "it looks after a client")
+    } else {
+        let fix = "see that convoke itself may be started, and that processes are not limited";
+        DoctorCheck::fail("guardian", "it cannot look after a client", fix)
+    };
+    let orphans = if inherits_orphans() {
+        DoctorCheck::ok("orphans", "what a client leaves behind is found")
+    } else {
+        let fix = "run it on Linux if clients leave processes behind";
+        DoctorCheck::warn("orphans", "what leaves a client's process group is not found here", fix)
+    };
+    vec![guardian, orphans]
+}
+
+fn remembered(session: &Session) -> Vec<DoctorCheck> {
+    let path = session.environment.health_cache();
+    let oldest = path.and_then(|path| Remembered::read(&path).oldest());
+    let minutes = |at: Timestamp| session.now().duration_since(at).as_mins();
+    vec![DoctorCheck::ok(
+        "health",
+        match oldest {
+            None => "nobody was asked yet; `convoke agents --probe` asks".to_owned(),
+            Some(at) => format!("the oldest answer is {} minutes old", minutes(at)),
+        },
+    )]
+}

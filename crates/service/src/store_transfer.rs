@@ -1,0 +1,209 @@
+//! Whether the store is sound, copies of it, and a file that holds all of it.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use convoke_store::error::StoreError;
+use convoke_store::transfer::TransferError;
+use serde::Serialize;
+use tempfile::NamedTempFile;
+
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::{open_store, refused, store_location};
+
+const BEGIN_ANEW: &str = "restore a copy, or move the file away and begin anew";
+
+/// What is reported in place of a file's path where there is none.
+const NO_PATH: &str = "-";
+
+/// Whether the store is sound.
+#[derive(Debug, Clone, Serialize)]
+pub struct StoreCheckReport {
+    /// Where it is.
+    pub path: String,
+    /// Whether it is.
+    pub sound: bool,
+    /// What is wrong with it.
+    pub problems: Vec<String>,
+}
+
+/// What was copied, exported or imported.
+#[derive(Debug, Clone, Serialize)]
+pub struct StoreTransferReport {
+    /// The file; `-` where the front end read or wrote itself.
+    pub path: String,
+    /// How many rows, if they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+}
+
+/// Where an export is written.
+pub enum ExportTarget<'a> {
+    /// Into a new file.
+    File(&'a Path),
+    /// Line by line to the front end.
+    Lines(&'a mut dyn FnMut(&str) -> Result<(), Failure>),
+}
+
+/// Where an export is read from.
+pub enum ImportSource<'a> {
+    /// From a file.
+    File(&'a Path),
+    /// From the front end.
+    Reader(&'a mut dyn BufRead),
+}
+
+#[derive(Debug, thiserror::Error)]
+enum TransferFileError {
+    #[error("cannot write `{}`: it exists already", path.display())]
+    Exists { path: PathBuf },
+    #[error("cannot write `{}`", path.display())]
+    NotWritten { path: PathBuf, source: io::Error },
+    #[error("cannot read `{}`", path.display())]
+    NotRead { path: PathBuf, source: io::Error },
+}
+
+/// Tells where the store is and whether it is sound.
+pub fn check_store(session: &Session) -> Result<StoreCheckReport, Failure> {
+    let store = open_store(session).map_err(with_a_way_out)?;
+    let problems = store.check().map_err(refused)?;
+    let path = store_location(session)?.to_string();
+    Ok(StoreCheckReport { path, sound: problems.is_empty(), problems })
+}
+
+impl StoreCheckReport {
+    /// Returns what to do about a store that is damaged.
+    pub fn hint(&self) -> Option<&'static str> {
+        (!self.sound).then_some(BEGIN_ANEW)
+    }
+}
+
+/// Only a store that is broken is given up; one that cannot be reached has another hint already.
+fn with_a_way_out(mut failure: Failure) -> Failure {
+    let broken = failure.error.downcast_ref::<StoreError>().is_some_and(StoreError::is_damage);
+    if broken {
+        failure.hints = vec![BEGIN_ANEW.to_owned()];
+    }
+    failure
+}
+
+/// Copies the store into a new file, as it is at one moment.
+pub fn backup_store(session: &Session, file: &Path) -> Result<StoreTransferReport, Failure> {
+    let store = open_store(session)?;
+    let draft = Draft::begin(file)?;
+    store.backup(draft.file.path()).map_err(refused)?;
+    draft.keep()?;
+    Ok(StoreTransferReport { path: file.display().to_string(), rows: None })
+}
+
+/// Writes everything as JSON lines, as it is at one moment.
+pub fn export_store(
+    session: &Session,
+    target: ExportTarget<'_>,
+) -> Result<StoreTransferReport, Failure> {
+    let store = open_store(session)?;
+    let now = session.now();
+    let (path, rows) = match target {
+        ExportTarget::Lines(write) => {
+            let mut stopped = None;
+            let exported = store.export(now, &mut |line| {
+                write(line).map_err(|failure| {
+                    stopped = Some(failure);
+                    io::ErrorKind::BrokenPipe.into()
+                })
+            });
+            if let Some(failure) = stopped {
+                return Err(failure);
+            }
+            (NO_PATH.to_owned(), exported.map_err(failed)?)
+        }
+        ExportTarget::File(path) => {
+            let draft = Draft::begin(path)?;
+            let mut file = BufWriter::new(draft.file.as_file());
+            let rows = store.export(now, &mut |line| writeln!(file, "{line}")).map_err(failed)?;
+            file.flush().map_err(|error| not_written(path, error))?;
+            drop(file);
+            draft.keep()?;
+            (path.display().to_string(), rows)
+        }
+    };
+    Ok(StoreTransferReport { path, rows: Some(rows) })
+}
+
+/// Fills an empty store from an export: all of it, or nothing.
+pub fn import_store(
+    session: &Session,
+    source: ImportSource<'_>,
+) -> Result<StoreTransferReport, Failure> {
+    let store = open_store(session)?;
+    let (path, rows) = match source {
+        ImportSource::Reader(lines) => (NO_PATH.to_owned(), store.import(lines)),
+        ImportSource::File(path) => {
+            let file = File::open(path).map_err(|source| {
+                let error = TransferFileError::NotRead { path: path.to_owned(), source };
+                Failure::new(ErrorClass::Prerequisite, error)
+            })?;
+            (path.display().to_string(), store.import(&mut BufReader::new(file)))
+        }
+    };
+    Ok(StoreTransferReport { path, rows: Some(rows.map_err(failed)?) })
+}
+
+/// A file beside the wanted one, which gets its name when it is whole.
+struct Draft<'a> {
+    file: NamedTempFile,
+    path: &'a Path,
+}
+
+impl<'a> Draft<'a> {
+    fn begin(path: &'a Path) -> Result<Self, Failure> {
+        if path.symlink_metadata().is_ok() {
+            return Err(exists(path));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+        Ok(Self { file: file.map_err(|error| not_written(path, error))?, path })
+    }
+
+    fn keep(self) -> Result<(), Failure> {
+        let synced = self.file.as_file().sync_all();
+        synced.map_err(|error| not_written(self.path, error))?;
+        match self.file.persist_noclobber(self.path) {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(exists(self.path))
+            }
+            Err(error) => Err(not_written(self.path, error.error)),
+        }
+    }
+}
+
+fn exists(path: &Path) -> Failure {
+    Failure::new(ErrorClass::Refused, TransferFileError::Exists { path: path.to_owned() })
+        .hint("name a file that does not exist yet")
+}
+
+fn not_written(path: &Path, source: io::Error) -> Failure {
+    let error = TransferFileError::NotWritten { path: path.to_owned(), source };
+    Failure::new(ErrorClass::Prerequisite, error)
+}
+
+/// Turns a failed transfer into an error with its hint.
+fn failed(error: TransferError) -> Failure {
+    match error {
+        TransferError::Store(error) => refused(error),
+        TransferError::Write(_) | TransferError::Read(_) => {
+            Failure::new(ErrorClass::Prerequisite, error)
+        }
+        TransferError::Newer { .. } => Failure::new(ErrorClass::Refused, error)
+            .hint("update convoke to the version that wrote the file"),
+        TransferError::NotEmpty { .. } => Failure::new(ErrorClass::Refused, error)
+            .hint("name a new store: `CONVOKE_STORE=NEW.db convoke store import FILE`"),
+        TransferError::Line { .. } | TransferError::Dangling { .. } | TransferError::Rows { .. } => {
+            Failure::new(ErrorClass::Refused, error)
+                .hint("nothing was imported; export the store once more")
+        }
+    }
+}

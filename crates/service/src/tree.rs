@@ -1,0 +1,81 @@
+//! Whether a working tree is still as it was, for programs that run agents themselves.
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::tree::sidecar::{TreeMode, TreeNote, TreeRequest};
+use convoke_domain::tree::{DirtyReason, TreeStatus};
+use convoke_engine::git::sidecar::{check, read, write_baseline};
+use serde::Serialize;
+
+use crate::session::Session;
+
+/// What a check of the tree found.
+#[derive(Debug, Clone, Serialize)]
+pub struct TreeNoteReport {
+    /// The file that the check left, where several are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Whether the tree is clean, dirty, or unknown.
+    pub status: &'static str,
+    /// What it was compared with.
+    pub mode: Option<&'static str>,
+    /// Whether there was a list to compare with.
+    pub has_baseline: Option<bool>,
+    /// The file that lists what changed of what git knows.
+    pub tracked_paths_file: Option<String>,
+    /// The file that lists what is new to git.
+    pub new_untracked_paths_file: Option<String>,
+    /// Why the tree is not clean, or nothing is known.
+    pub reason: Option<&'static str>,
+}
+
+/// What several checks left.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct TreeNotesReport {
+    /// One for each file.
+    pub notes: Vec<TreeNoteReport>,
+    /// Whether all of them say that the tree is clean.
+    #[serde(skip)]
+    pub is_clean: bool,
+}
+
+/// Writes down which files git does not know yet, sorted, with a NUL behind each path. Tells whether it
+/// could: if not there is no list.
+pub fn write_untracked(session: &Session, file: &Path) -> bool {
+    write_baseline(&session.project, file)
+}
+
+/// Looks at the tree as the words of a program ask: `--mode`, `--baseline`, `--sidecar`. What is wrong
+/// with them is the reason in the answer.
+pub fn check_tree(session: &Session, words: &[String]) -> TreeNote {
+    match TreeRequest::parse(words) {
+        Ok(request) => check(&session.project, &request),
+        Err(reason) => TreeNote::unknown(None, Some(reason)),
+    }
+}
+
+/// Reads what checks left.
+pub fn read_notes(files: &[PathBuf]) -> TreeNotesReport {
+    let notes: Vec<_> = files.iter().map(|file| (file, read(file))).collect();
+    let is_clean = notes.iter().all(|(_, note)| note.status == TreeStatus::Clean);
+    let report = |(file, note): (&PathBuf, TreeNote)| TreeNoteReport {
+        file: Some(file.display().to_string()),
+        ..TreeNoteReport::from(note)
+    };
+    TreeNotesReport { notes: notes.into_iter().map(report).collect(), is_clean }
+}
+
+impl From<TreeNote> for TreeNoteReport {
+    fn from(note: TreeNote) -> Self {
+        Self {
+            file: None,
+            status: note.status.name(),
+            mode: note.mode.map(TreeMode::name),
+            has_baseline: note.has_baseline,
+            tracked_paths_file: note.tracked,
+            new_untracked_paths_file: note.new_untracked,
+            reason: note.reason.map(DirtyReason::name),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What lanes have spent, and what one is likely to need.
+
+use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
+use convoke_domain::lane::ledger::{LaneEntry, LaneGrouping, Sum, groups};
+use convoke_store::lane::LaneQuery;
+use jiff::Timestamp;
+use jiff::civil::{Date, Time};
+use jiff::tz::Offset;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::settings::wake;
+use crate::workspace::{Workspace, refused};
+
+/// Which lanes to add up, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct LaneUsageRequest {
+    /// What the lanes of a row have in common.
+    pub by: LaneGrouping,
+    /// Only lanes that began on this day of `wake.clock` or later.
+    pub since: Option<Date>,
+    /// Also lanes of other projects.
+    pub all_projects: bool,
+    /// How many lanes of each kind a forecast looks at, the last ones.
+    pub last: usize,
+}
+
+/// What lanes have spent.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaneUsageReport {
+    /// What the lanes of a row have in common.
+    pub by: &'static str,
+    /// A sum for each kind of lane.
+    pub rows: Vec<LaneUsageRow>,
+    /// The sum of all of them.
+    pub total: LaneUsageRow,
+}
+
+/// What some lanes have spent.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaneUsageRow {
+    /// What they have in common; none if it is not known.
+    pub name: Option<String>,
+    /// How many lanes they are.
+    pub lanes: u64,
+    /// How many could not tell what they spent.
+    pub uncounted: u64,
+    /// How many of the others did not say what they cost.
+    pub without_money: u64,
+    /// Tokens of the prompts.
+    pub input_tokens: u64,
+    /// Tokens of the prompts that came from a cache.
+    pub cached_tokens: u64,
+    /// Tokens of the answers.
+    pub output_tokens: u64,
+    /// Tokens of the answers that were thinking.
+    pub reasoning_tokens: u64,
+    /// Money, in millionths of a dollar.
+    pub micro_dollars: Option<u64>,
+    /// What a lane of this kind is likely to need; none without earlier lanes.
+    pub forecast: Option<LaneForecastReport>,
+}
+
+/// What a lane is likely to need, from what earlier lanes needed.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct LaneForecastReport {
+    /// How many earlier lanes it is from.
+    pub lanes: usize,
+    /// Tokens.
+    pub tokens: LaneRangeReport,
+    /// Money, in millionths of a dollar.
+    pub micro_dollars: Option<LaneRangeReport>,
+    /// Time, in milliseconds.
+    pub took_ms: Option<LaneRangeReport>,
+}
+
+/// A range that most lanes stay in.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct LaneRangeReport {
+    /// Half of the lanes needed no more.
+    pub median: u64,
+    /// Nine of ten lanes needed no more.
+    pub p90: u64,
+}
+
+/// Adds up what lanes have spent.
+pub fn lane_usage(
+    session: &Session,
+    request: &LaneUsageRequest,
+) -> Result<LaneUsageReport, Failure> {
+    let Workspace { store, scope } = Workspace::open(session, None)?;
+    let clock = wake::settings(session)?.clock;
+    let query = LaneQuery {
+        project: (!request.all_projects).then_some(scope.project.as_str()),
+        since: request.since.and_then(|date| midnight(date, clock)),
+        ..LaneQuery::default()
+    };
+    let entries = store.lanes(query).map_err(refused)?;
+    let row = |(name, entries): (Option<String>, Vec<&LaneEntry>)| {
+        LaneUsageRow::new(name, &entries, request.last)
+    };
+    let all: Vec<_> = entries.iter().collect();
+    Ok(LaneUsageReport {
+        by: request.by.name(),
+        rows: groups(&entries, request.by, clock).into_iter().map(row).collect(),
+        total: LaneUsageRow::new(None, &all, request.last),
+    })
+}
+
+impl LaneUsageRow {
+    fn new(name: Option<String>, entries: &[&LaneEntry], last: usize) -> Self {
+        let sum = Sum::of_all(entries.iter().copied());
+        let Sum { lanes, uncounted, without_money, usage, .. } = sum;
+        Self {
+            name,
+            lanes,
+            uncounted,
+            without_money,
+            input_tokens: usage.input,
+            cached_tokens: usage.cached,
+            output_tokens: usage.output,
+            reasoning_tokens: usage.reasoning,
+            micro_dollars: usage.micro_dollars,
+            forecast: forecast(entries, last).map(LaneForecastReport::from),
+        }
+    }
+}
+
+impl From<LaneForecast> for LaneForecastReport {
+    fn from(found: LaneForecast) -> Self {
+        let range = |Range { median, p90 }: Range| LaneRangeReport { median, p90 };
+        Self {
+            lanes: found.lanes,
+            tokens: range(found.tokens),
+            micro_dollars: found.micro_dollars.map(range),
+            took_ms: found.took_ms.map(range),
+        }
+    }
+}
+
+/// Returns when a day begins by a clock.
+fn midnight(date: Date, clock: Offset) -> Option<Timestamp> {
+    clock.to_timestamp(date.to_datetime(Time::midnight())).ok()
+}
