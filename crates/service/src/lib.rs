@@ -6,12 +6,14 @@
 //! line or keeps `static` state.
 
 pub mod clock;
+pub mod design;
 pub mod environment;
 pub mod failure;
 pub mod interruption;
 pub mod lane;
 pub mod observer;
 pub mod receipt;
+pub mod run;
 pub mod session;
 pub mod settings;
 pub mod workspace;

@@ -11,14 +11,17 @@ use convoke_domain::run::{RunId, RunState};
 use serde::Serialize;
 
 use super::design::{CourseArgs, hold, opened};
-use super::runs::matters::{self, MattersReport, RunKind};
-use super::runs::{Known, integrity, last, must_be_real, must_be_sound, worked_on};
+use super::runs::Known;
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
+use convoke_service::run::{
+    self, MattersReport, RunKind, journal_integrity, last_run, must_be_real, must_be_sound,
+    worked_on,
+};
 
 /// No reason is longer, in bytes: an agent is given it, and files hold it on one line.
 const LONGEST_REASON: usize = 4096;
@@ -79,7 +82,7 @@ struct Asked {
 struct Report<'a> {
     run: &'a str,
     #[serde(flatten)]
-    matters: MattersReport<'a>,
+    matters: MattersReport,
 }
 
 impl Args {
@@ -88,7 +91,7 @@ impl Args {
         let asked = self.asked()?;
         let id = match asked.run {
             Some(run) => run,
-            None => last(app)?,
+            None => last_run(app)?,
         };
         match asked.ruling {
             None => listed(app, &Known::open(app, &id)?, output),
@@ -152,7 +155,7 @@ impl Args {
         }
         // Only the process with the lock writes, so what is read from here on stays true.
         let lock = hold(app, &run.id)?;
-        must_be_sound(&run.id, integrity(&workspace, &run.id)?)?;
+        must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
         let (mut journal, events) = opened(&workspace, &run.id)?;
         let facts = Facts::fold(events);
         must_be_real(&run.id, &facts)?;
@@ -196,21 +199,21 @@ fn is_at_its_end(progress: &Progress) -> bool {
 }
 
 fn listed(app: &App, known: &Known, output: &mut Output) -> Result<Exit, Failure> {
-    known.warn_if_changed(output);
+    known.warn_if_changed(&app.reporter());
     let run = &known.run.id;
     if app.format == Format::Json {
         let matters = MattersReport::new(&known.progress);
         output.json(&Report { run: run.as_str(), matters })?;
         return Ok(Exit::Done);
     }
-    match matters::text(&known.progress) {
+    match MattersReport::new(&known.progress).text() {
         text if text.is_empty() => output.say(&format!("nothing is undecided in {run}")),
         text => output.data(&text)?,
     }
-    if let Some(matter) = matters::open(&known.progress).first() {
+    if let Some(matter) = run::open(&known.progress).first() {
         let kind =
             known.facts.settings().map_or(RunKind::Real, |(_, settings)| RunKind::of(settings));
-        output.say(&format!("hint: {}", matters::way_out(run, matter, kind)));
+        output.say(&format!("hint: {}", run::way_out(run, matter, kind)));
     }
     Ok(Exit::Done)
 }
@@ -221,7 +224,7 @@ fn undecidable(error: NotDecidable, run: &RunId, progress: &Progress) -> Failure
         NotDecidable::ByPerson { .. } => "change it with `--again`".to_owned(),
         NotDecidable::Unknown(_) | NotDecidable::ByPanel { .. } => {
             let withheld = progress.matters.iter().filter(|matter| matter.is_withheld);
-            let open: Vec<_> = matters::open(progress);
+            let open: Vec<_> = run::open(progress);
             let ids = |matters: Vec<&Matter>| {
                 matters.iter().map(|matter| matter.id.to_string()).collect::<Vec<_>>().join(", ")
             };

@@ -1,6 +1,5 @@
 //! `convoke design`: from a feature sentence to a reviewed plan.
 
-pub(super) mod cost;
 mod course;
 mod ending;
 mod ground;
@@ -19,10 +18,8 @@ mod worker;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 pub(super) use self::course::{CourseArgs, hold};
-pub(super) use self::ending::{texts, warnings};
 use self::rehearsal::Rehearsal;
 use self::seats::Seats;
 pub(super) use self::worker::WorkerArgs;
@@ -36,19 +33,15 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 use convoke_domain::client::Client as Agent;
-use convoke_domain::design::event::{Event, Settings, Stamped};
+use convoke_domain::design::event::{Event, Settings};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
 use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::walk::{NoAnswer, has_keys};
 use convoke_domain::run::RunId;
 use convoke_engine::client::adapter;
-use convoke_engine::design::run::Journal;
-use convoke_engine::lane::supervisor::Limits;
-
-/// No feature is described in more words: every agent is given all of them, most of them several
-/// times, and some are given them on a command line.
-const MAX_FEATURE: usize = 64 * 1024;
+pub(super) use convoke_service::design::open_journal as opened;
+use convoke_service::design::{DesignError, MAX_FEATURE, lane_limits};
 
 /// Plan a feature with several agents: sketches, debates, a plan, a review, votes, a diagram
 ///
@@ -118,38 +111,6 @@ pub struct Args {
     /// What is to be designed
     #[arg(trailing_var_arg = true, value_name = "FEATURE")]
     feature: Vec<String>,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub(super) enum DesignError {
-    #[error("cannot design nothing: say what the feature is")]
-    NoFeature,
-    #[error("cannot take a feature of {length} bytes: {MAX_FEATURE} is the most")]
-    LongFeature { length: usize },
-    #[error("cannot find any agent; looked for {looked_for} on the PATH")]
-    Nobody { looked_for: String },
-    #[error("cannot ask `{name}`: no agent is called so")]
-    NoAgent { name: String },
-    #[error("cannot use `{}`", path.display())]
-    Folder { path: PathBuf, source: std::io::Error },
-    #[error("cannot hand anything over: there is no folder `{}`", path.display())]
-    NoParent { path: PathBuf },
-    #[error("cannot go on with the run: its worker still writes, in process {pid}")]
-    WorkerLives { pid: u32 },
-    #[error("cannot go on with `{run}`: it was never begun")]
-    NotBegun { run: RunId },
-    #[error("cannot ask anybody: nobody is at the keyboard")]
-    NobodyToAsk,
-    #[error("cannot go on with the run: nobody reads any more what it prints")]
-    Unheard,
-    #[error("cannot go on with the run: it was interrupted")]
-    Stopped,
-    #[error("cannot go on with the run: {0}")]
-    OtherGround(String),
-    #[error("cannot tell where runs are kept: HOME is not set")]
-    NoHome,
-    #[error("cannot go on with the run")]
-    Journal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Args {
@@ -275,16 +236,6 @@ fn short_enough(feature: String) -> Result<String, Failure> {
     Err(failure.hint("say it in a sentence, and put the rest in a document: `--feature DIR`"))
 }
 
-/// Opens a run's journal.
-pub(super) fn opened<'w>(
-    workspace: &'w Workspace,
-    id: &RunId,
-) -> Result<(Journal<'w>, Vec<Stamped>), Failure> {
-    Journal::open(&*workspace.store, id.clone()).map_err(|error| {
-        Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
-    })
-}
-
 /// Asks the person at the terminal what is to be designed.
 fn asked_for(output: &Output) -> Typed {
     loop {
@@ -304,12 +255,6 @@ fn nobody() -> Failure {
         .hint("install one of them and log in")
         .hint("or name an API of your configuration: `--seats http:a,http:b,http:c`")
         .hint("or see how it goes without any: `convoke design --rehearse`")
-}
-
-/// How long a lane may take, and how long it may be silent.
-pub(super) const fn lane_limits(wall: Duration) -> Limits {
-    let silence = Duration::from_mins(10);
-    Limits { wall, first_byte: silence, stall: silence, grace: Duration::from_secs(5) }
 }
 
 fn absolute(path: impl AsRef<Path>) -> String {

@@ -6,14 +6,12 @@ mod verify;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use convoke_domain::design::facts::Facts;
-use convoke_domain::design::walk::Progress;
 use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE, Manifest, Rejection};
 use convoke_domain::run::RunId;
 use convoke_engine::manifest::read::{Bundle, read_export};
-use convoke_engine::manifest::record::{NoRecord, Record};
+use convoke_engine::manifest::record::Record;
 use convoke_engine::manifest::write::{Order, Source, WriteError, write, write_all};
-use convoke_store::journal::{Integrity, Run};
+use convoke_service::run::run_record;
 use serde::Serialize;
 
 pub(super) use self::plumbing::{plumbing_read, plumbing_write};
@@ -24,7 +22,6 @@ use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
 
 /// Hand a design's files to whoever implements it, and check them afterwards
 #[derive(Debug, clap::Args)]
@@ -79,13 +76,6 @@ struct ReadArgs {
 struct Refused {
     path: PathBuf,
     rejection: Rejection,
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("cannot vouch for the files of `{run}`: its journal was changed at event {event}")]
-struct Unsound {
-    run: RunId,
-    event: u64,
 }
 
 #[derive(Serialize)]
@@ -154,37 +144,8 @@ impl WriteArgs {
     }
 }
 
-/// Makes the record of a run whose journal is sound.
-pub(super) fn recorded(
-    workspace: &Workspace,
-    run: &Run,
-    facts: &Facts,
-    progress: &Progress,
-) -> Result<Record, Failure> {
-    let Workspace { store, scope } = workspace;
-    if let Integrity::BrokenAt(event) = store.verify(&scope.project, &run.id).map_err(refused)? {
-        let failure = Failure::new(ErrorClass::Refused, Unsound { run: run.id.clone(), event });
-        return Err(failure.hint(format!("look closer: `convoke recount {}`", run.id)));
-    }
-    Record::of_run(run, facts, progress).map_err(|error| {
-        let hint = match &error {
-            NoRecord::Unfinished { run } => format!("go on with it: `convoke resume {run}`"),
-            NoRecord::Differs { run, .. } | NoRecord::OtherRules { run, .. } => {
-                format!("look closer: `convoke recount {run}`")
-            }
-        };
-        Failure::new(ErrorClass::Refused, error).hint(hint)
-    })
-}
-
-/// Prints the record of a run.
-pub(super) fn show(known: &Known, output: &mut Output) -> Result<Exit, Failure> {
-    output.data(&record_of(known)?.text())?;
-    Ok(Exit::Done)
-}
-
 fn record_of(known: &Known) -> Result<Record, Failure> {
-    recorded(&known.workspace, &known.run, &known.facts, &known.progress)
+    run_record(&known.workspace, &known.run, &known.facts, &known.progress)
 }
 
 /// Adds what can be done about it.

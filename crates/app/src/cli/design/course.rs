@@ -21,18 +21,18 @@ use super::person::{Person, Written};
 use super::rehearsal::REPLIES;
 use super::screen::Screen;
 use super::stage::{Beginning, Stage, unanswered};
-use super::{DesignError, cost, ground, opened, worker};
+use super::{DesignError, ground, opened, worker};
 use crate::app::{App, Format};
 use crate::cli::lane::{PinArgs, seconds};
-use crate::cli::manifest::recorded;
-use crate::cli::runs::matters::RunKind;
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure};
 use crate::interrupt;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
+use convoke_service::design::prospect;
 use convoke_service::lane::PinnedRules;
+use convoke_service::run::{RunKind, run_record};
 
 /// What can be said anew when a run is resumed.
 #[derive(Debug, Clone, clap::Args)]
@@ -142,7 +142,7 @@ impl CourseArgs {
         // What is played costs nothing.
         let is_decided = events.iter().any(|stamped| matches!(stamped.event, Event::Decided(_)));
         if !settings.is_rehearsal && app.format == Format::Text && !is_decided {
-            stage.forecast = Some(cost::prospect(workspace, id, stage.budget)?);
+            stage.forecast = Some(prospect(workspace, id, stage.budget)?);
         }
         if events.len() > 1 {
             stage.tell_changes()?;
@@ -178,7 +178,7 @@ impl CourseArgs {
             (&outcome, &settings.feature_dir)
         {
             let kept = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
-            let record = recorded(workspace, &kept, &facts, &progress)?;
+            let record = run_record(workspace, &kept, &facts, &progress)?;
             hand_over(Path::new(dir), id, &progress, record, &earlier, output).map_err(again)?;
         }
         if is_complete {
@@ -302,12 +302,16 @@ pub(super) fn run_failed(error: RunError<Failure>) -> Failure {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("cannot go on with the run: nobody reads any more what it prints")]
+struct Unheard;
+
 /// Whoever closes a pipe has enough of the text; the run itself is not at its end.
 fn unheard(failure: Failure) -> Failure {
     if !crate::output::is_closed_pipe(&failure) {
         return failure;
     }
-    Failure::new(ErrorClass::Prerequisite, DesignError::Unheard)
+    Failure::new(ErrorClass::Prerequisite, Unheard)
 }
 
 /// Whatever stands in a run's way, such as a full disk, it goes on when that is out of the way; the

@@ -15,10 +15,11 @@ use serde::Serialize;
 
 use super::DesignError;
 use crate::app::{App, Format};
-use crate::cli::runs::matters::{self, MattersReport, RunKind};
 use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
+use convoke_service::design::{texts, warning_count};
+use convoke_service::run::{self, MattersReport, RunKind};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -26,10 +27,10 @@ struct Report<'a> {
     ending: String,
     degraded: &'a [String],
     #[serde(flatten)]
-    matters: MattersReport<'a>,
+    matters: MattersReport,
     /// Where only its user can read what is withheld from published files.
     withheld_file: Option<String>,
-    artifacts: BTreeMap<&'a str, &'a str>,
+    artifacts: BTreeMap<String, String>,
 }
 
 /// With which code a design is refused because of the branch that is checked out.
@@ -38,16 +39,6 @@ const OTHER_BRANCH: u8 = 1;
 /// What helps then.
 const STAY: &str =
     "`convoke design --no-branch` stays on what is checked out; it has no `--skip-branch-check`";
-
-/// Returns artifacts as plain texts, by name.
-pub(in crate::cli) fn texts(files: &BTreeMap<String, Arc<str>>) -> BTreeMap<&str, &str> {
-    files.iter().map(|(name, text)| (name.as_str(), &**text)).collect()
-}
-
-/// Says how many warnings there are.
-pub(in crate::cli) fn warnings(count: usize) -> String {
-    format!("{count} warning{}", if count == 1 { "" } else { "s" })
-}
 
 /// Says how it ended, and what can be done next.
 pub(super) fn told(
@@ -74,7 +65,7 @@ pub(super) fn told(
     if degraded.is_empty() {
         output.say(&format!("run {id}: {ending}"));
     } else {
-        let warnings = warnings(degraded.len());
+        let warnings = warning_count(degraded.len());
         output.say(&format!("DEGRADED: {warnings}, repeated in step 5"));
         output.say(&format!("run {id}: {ending}, DEGRADED ({warnings})"));
     }
@@ -156,12 +147,12 @@ fn left_to_people(
             place.unwrap_or_default()
         ));
     }
-    let open = matters::open(progress);
+    let open = run::open(progress);
     let Some(first) = open.first() else { return };
     let listed: Vec<_> =
         open.iter().map(|matter| format!("{} ({})", matter.id, matter.panel)).collect();
     output.say(&format!("undecided: {}", listed.join(", ")));
-    output.say(&format!("hint: {}", matters::way_out(id, first, kind)));
+    output.say(&format!("hint: {}", run::way_out(id, first, kind)));
 }
 
 fn findings(count: usize) -> String {

@@ -9,10 +9,10 @@ use convoke_domain::design::walk::Line;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::text::width;
 
-use super::cost::{amount, in_all};
 use crate::app::{App, Format};
 use crate::failure::Failure;
 use crate::output::Output;
+use convoke_service::design::{amount, in_all};
 
 /// What a design is shown on.
 pub(super) struct Screen<'o> {

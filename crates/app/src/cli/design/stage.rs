@@ -33,7 +33,7 @@ use super::nested::Caller;
 use super::person::Person;
 use super::probe::probe;
 use super::screen::Screen;
-use super::{DesignError, cost, lane_limits, question, worker};
+use super::{DesignError, lane_limits, question, worker};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::failure::{ErrorClass, Failure};
@@ -114,7 +114,7 @@ impl Stage<'_> {
     fn blindness(&mut self) -> Option<String> {
         let cap = self.budget.filter(|_| !self.is_blind && !self.is_worker)?;
         let workspace = Workspace::open(self.app, None).ok()?;
-        let blindness = cost::blindness(&workspace, &self.run, cap)?;
+        let blindness = convoke_service::design::blindness(&workspace, &self.run, cap)?;
         self.is_blind = true;
         Some(blindness)
     }

@@ -1,11 +1,14 @@
 //! One artifact of a run, by its name or a shorter one.
 
+use super::known::KnownRun;
 use super::report::ArtifactReport;
-use super::{Known, NoArtifact};
-use crate::app::Format;
-use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure, did_you_mean};
-use crate::output::Output;
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot find `{name}` among the artifacts of the run")]
+struct NoArtifact {
+    name: String,
+}
 
 /// Names that are shorter than a file's.
 const SHORT: [(&str, &str); 7] = [
@@ -18,12 +21,7 @@ const SHORT: [(&str, &str); 7] = [
     ("independence", "independence.md"),
 ];
 
-pub(super) fn artifact(
-    known: &Known,
-    name: &str,
-    format: Format,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn artifact(known: &KnownRun, name: &str) -> Result<ArtifactReport, Failure> {
     let long = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
     let Some(text) = known.progress.files.get(long) else {
         let names = known.progress.files.keys().map(String::as_str);
@@ -39,12 +37,9 @@ pub(super) fn artifact(
         let failure = Failure::new(ErrorClass::Refused, NoArtifact { name: name.to_owned() });
         return Err(failure.maybe_hint(did_you_mean(name, all)).hint(list));
     };
-    match format {
-        Format::Text => output.data(text)?,
-        Format::Json => {
-            let run = known.run.id.as_str();
-            output.json(&ArtifactReport { run, artifact: long, text })?;
-        }
-    }
-    Ok(Exit::Done)
+    Ok(ArtifactReport {
+        run: known.run.id.to_string(),
+        artifact: long.to_owned(),
+        text: text.to_string(),
+    })
 }

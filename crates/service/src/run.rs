@@ -1,0 +1,27 @@
+//! Runs of designs: what is known of them, and whether the panel paid.
+
+mod artifact;
+mod compare;
+mod integrity;
+mod known;
+mod list;
+mod matters;
+mod record;
+mod recount;
+mod report;
+mod show;
+mod spending;
+
+pub use self::compare::{CompareReport, CompareRequest, CompareSideReport, Comparison, compare};
+pub use self::integrity::{journal_integrity, must_be_sound};
+pub use self::known::{KnownRun, must_be_real};
+pub use self::list::{last_run, list_runs, worked_on};
+pub use self::matters::{DecisionReport, MatterReport, MattersReport, RunKind, open, way_out};
+pub use self::record::{record_text, run_record};
+pub use self::recount::{RecountReport, recount_run};
+pub use self::report::{
+    ArtifactReport, ReplayReport, RulesReport, RunLaneReport, RunLineReport, RunShowReport,
+    RunSummaryReport,
+};
+pub use self::show::{replay_run, show_artifact, show_run};
+pub use self::spending::{SpendingReport, SpendingRow};
