@@ -8,8 +8,8 @@ use convoke_domain::lane::health::AgentHealth as Known;
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::stage::{Stage, stopped};
-use crate::cli::agents::{Probing, healths_of};
 use crate::failure::{ErrorClass, Failure};
+use convoke_service::agents::{Probing, healths_of};
 
 /// Finds out which of the two agents can be asked.
 pub(super) fn probe(

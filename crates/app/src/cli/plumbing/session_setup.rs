@@ -18,11 +18,11 @@ use convoke_engine::git::branch::remote_url;
 use super::session_env::{MAX_BYTES, NO_FILE, written};
 use super::{FETCH_LIMIT, preflight, print};
 use crate::app::App;
-use crate::cli::agents::{Probing, healths_of};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
+use convoke_service::agents::{Probing, healths_of};
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make a folder for the session")]

@@ -1,0 +1,281 @@
+//! Which agents are there, and whether they answer.
+
+mod endpoints;
+mod health;
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::client::Client;
+use convoke_domain::lane::health::{AgentHealth, Availability};
+use convoke_engine::client::adapter;
+use convoke_engine::file;
+use convoke_engine::hooks::{Level, count, settings_file};
+use convoke_engine::lane::drive::Program;
+use convoke_engine::lane::health::{Remembered, probe};
+use convoke_engine::lane::version::versions;
+use serde::Serialize;
+
+use self::endpoints::{KnownApi, known_apis};
+pub use self::health::{Probing, healths_of};
+use crate::failure::{ErrorClass, Failure};
+use crate::lane::seen_by;
+use crate::session::Session;
+use crate::settings::health as health_settings;
+
+/// No file that is read here is larger.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The file that means: no health file at all.
+const NO_FILE: &str = "/dev/null";
+
+/// How Convoke finds out whether agents answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HealthSource {
+    /// Not at all: only whether they are there.
+    Presence,
+    /// From what earlier probes found.
+    Remembered,
+    /// From what earlier probes found, else by asking them, which costs a few tokens.
+    Probe,
+}
+
+/// What to find out about all agents.
+#[derive(Debug, Clone)]
+pub struct AgentsRequest {
+    /// Where their health is known from.
+    pub source: HealthSource,
+    /// A file with what a caller knows, in lines such as `CODEX_HEALTHY=false`. Convoke asks no
+    /// agent in it.
+    pub caller_env: Option<PathBuf>,
+    /// A file with such lines to bring up to date; `/dev/null` is none.
+    pub write_health: Option<PathBuf>,
+}
+
+/// All agents of this machine, and whether any of them could be given work.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct AgentsReport {
+    /// Clients, then models' APIs.
+    pub agents: Vec<AgentReport>,
+    /// Whether an agent could be given work.
+    #[serde(skip)]
+    pub is_usable: bool,
+}
+
+/// What is known of one agent.
+#[derive(Debug, Clone, Serialize)]
+pub struct AgentReport {
+    /// Its name.
+    pub agent: String,
+    /// Its program, or its address.
+    pub path: Option<String>,
+    /// What its program calls its version.
+    pub version: Option<String>,
+    /// Whether it answers, in words.
+    pub health: &'static str,
+    /// Why it does not.
+    pub error: Option<String>,
+    /// What keeps it from changing files.
+    pub read_only: &'static str,
+    /// What its sessions are resumed by.
+    pub resume: &'static str,
+    /// In which settings it has Convoke's hooks.
+    pub hooks: &'static str,
+    /// What a model's API is asked for.
+    pub model: Option<String>,
+    /// Whether the key of a model's API is there.
+    pub key: Option<&'static str>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write `{}`", path.display())]
+struct HealthFileError {
+    path: PathBuf,
+    source: std::io::Error,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot tell who answers: asking was stopped")]
+struct ProbeStopped;
+
+/// What is known of one client.
+struct KnownClient {
+    agent: Client,
+    program: Option<PathBuf>,
+    version: Option<String>,
+    health: AgentHealth,
+}
+
+/// Finds out which agents there are, and whether they answer. An interrupt is a failure: an agent that
+/// was cut off must not pass for one that does not answer.
+pub fn agents(session: &Session, request: &AgentsRequest) -> Result<AgentsReport, Failure> {
+    let settings = health_settings::settings(session)?;
+    let known = known_clients(session, request, settings)?;
+    stop_if_asked(session)?;
+    keep(session, request, &known)?;
+    let apis = known_apis(session, request.source, settings)?;
+    stop_if_asked(session)?;
+    let is_usable = |health: &AgentHealth| match health {
+        AgentHealth::Healthy => true,
+        AgentHealth::NotAsked => request.source != HealthSource::Probe,
+        AgentHealth::Missing | AgentHealth::Sick(_) => false,
+    };
+    let healths = known.iter().map(|client| &client.health);
+    let is_usable = healths.chain(apis.iter().map(|api| &api.health)).any(is_usable);
+    let clients = known.into_iter().map(|client| client.report(session));
+    let agents = clients.chain(apis.into_iter().map(KnownApi::report)).collect();
+    Ok(AgentsReport { agents, is_usable })
+}
+
+fn stop_if_asked(session: &Session) -> Result<(), Failure> {
+    if session.is_stopped() { Err(stopped()) } else { Ok(()) }
+}
+
+fn stopped() -> Failure {
+    Failure::new(ErrorClass::Interrupted, ProbeStopped)
+}
+
+fn known_clients(
+    session: &Session,
+    request: &AgentsRequest,
+    settings: health_settings::Settings,
+) -> Result<Vec<KnownClient>, Failure> {
+    let found = Client::ALL.map(|agent| {
+        (agent, session.environment.find_program(adapter(agent).programs, &session.project))
+    });
+    let convoke = session.environment.program();
+    let programs: Vec<_> = found
+        .iter()
+        .filter_map(|(agent, program)| Some((*agent, program.as_ref()?)))
+        .map(|(agent, program)| {
+            let variables = seen_by(agent, session)?;
+            Ok(Program { agent, program, convoke: &convoke, variables })
+        })
+        .collect::<Result<_, Failure>>()?;
+    let mut said = versions(&programs, &session.cancel()).into_iter();
+    let mut healths = healths(session, request, &programs, settings).into_iter();
+    let known = found.iter().map(|(agent, program)| match program {
+        Some(_) => KnownClient {
+            agent: *agent,
+            program: program.clone(),
+            version: said.next().flatten(),
+            health: healths.next().unwrap_or(AgentHealth::NotAsked),
+        },
+        None => KnownClient {
+            agent: *agent,
+            program: None,
+            version: None,
+            health: AgentHealth::Missing,
+        },
+    });
+    Ok(known.collect())
+}
+
+/// Finds out who answers: from the caller, from what is remembered, else by asking.
+fn healths(
+    session: &Session,
+    request: &AgentsRequest,
+    programs: &[Program<'_>],
+    settings: health_settings::Settings,
+) -> Vec<AgentHealth> {
+    let told = request.caller_env.as_deref().and_then(|path| file::text(path, MAX_BYTES));
+    let told = Availability::parse_caller(&told.unwrap_or_default());
+    let cache = session.environment.health_cache();
+    let mut remembered = cache.as_deref().map(Remembered::read).unwrap_or_default();
+    let mut healths: Vec<_> = programs
+        .iter()
+        .map(|program| match told.get(program.agent.name()) {
+            Some(is_healthy) => AgentHealth::told(is_healthy),
+            None if request.source == HealthSource::Presence => AgentHealth::NotAsked,
+            None => remembered
+                .get(program.agent.name(), program.program, session.now(), settings.remember)
+                .unwrap_or(AgentHealth::NotAsked),
+        })
+        .collect();
+    if request.source != HealthSource::Probe {
+        return healths;
+    }
+    let (places, asked): (Vec<_>, Vec<_>) = programs
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| healths[*place] == AgentHealth::NotAsked)
+        .map(|(place, program)| (place, program.clone()))
+        .unzip();
+    let answers = probe(&asked, settings.pause, &session.cancel());
+    for ((place, program), health) in places.into_iter().zip(&asked).zip(answers) {
+        remembered.note(program.agent.name(), program.program, &health, session.now());
+        if let Some(banner) = health.banner(program.agent.name()) {
+            session.reporter().say(banner);
+        }
+        healths[place] = health;
+    }
+    // Without the cache Convoke only asks again next time.
+    cache.and_then(|path| remembered.write(&path).ok());
+    healths
+}
+
+/// Brings the health file up to date, and says which clients cannot be given work.
+fn keep(session: &Session, request: &AgentsRequest, known: &[KnownClient]) -> Result<(), Failure> {
+    let Some(path) = request.write_health.as_deref() else { return Ok(()) };
+    for client in known {
+        if let Some(warning) = client.health.warning(client.agent.name()) {
+            session.reporter().say(warning);
+        }
+    }
+    if path == Path::new(NO_FILE) {
+        return Ok(());
+    }
+    let before = file::text(path, MAX_BYTES).unwrap_or_default();
+    let mut availability = Availability::parse(&before);
+    for client in known {
+        availability.note(client.agent.name(), client.health.may_work());
+    }
+    file::replace(path, &availability.text()).map_err(|source| {
+        let error = HealthFileError { path: path.to_owned(), source };
+        Failure::new(ErrorClass::Prerequisite, error)
+    })
+}
+
+impl KnownClient {
+    fn report(self, session: &Session) -> AgentReport {
+        AgentReport {
+            agent: self.agent.name().to_owned(),
+            path: self.program.map(|path| path.display().to_string()),
+            version: self.version,
+            health: self.health.words(),
+            error: reason(self.health),
+            read_only: adapter(self.agent).read_only_by,
+            resume: adapter(self.agent).resumed_by,
+            hooks: hooks(self.agent, session),
+            model: None,
+            key: None,
+        }
+    }
+}
+
+/// Returns why an agent does not answer.
+fn reason(health: AgentHealth) -> Option<String> {
+    match health {
+        AgentHealth::Sick(error) => error,
+        AgentHealth::Missing | AgentHealth::NotAsked | AgentHealth::Healthy => None,
+    }
+}
+
+/// Tells where a client has our hooks.
+fn hooks(client: Client, session: &Session) -> &'static str {
+    if adapter(client).hooks.is_none() {
+        return "none";
+    }
+    let has = |level, base: Option<PathBuf>| {
+        let path = base.and_then(|base| settings_file(client, level, &base).ok());
+        let text = path.and_then(|path| file::text(&path, MAX_BYTES));
+        text.is_some_and(|text| count(&text, client).is_ok_and(|count| count > 0))
+    };
+    let (project, user) = (Some(session.project.clone()), session.environment.home());
+    match (has(Level::Project, project), has(Level::User, user)) {
+        (true, true) => "project, user",
+        (true, false) => "project",
+        (false, true) => "user",
+        (false, false) => "not installed",
+    }
+}
