@@ -12,6 +12,7 @@ pub mod environment;
 pub mod failure;
 pub mod interruption;
 pub mod lane;
+pub mod manifest;
 pub mod observer;
 pub mod receipt;
 pub mod run;

@@ -17,7 +17,7 @@ pub use self::integrity::{journal_integrity, must_be_sound};
 pub use self::known::{KnownRun, must_be_real};
 pub use self::list::{last_run, list_runs, worked_on};
 pub use self::matters::{DecisionReport, MatterReport, MattersReport, RunKind, open, way_out};
-pub use self::record::{record_text, run_record};
+pub use self::record::record_text;
 pub use self::recount::{RecountReport, recount_run};
 pub use self::report::{
     ArtifactReport, ReplayReport, RulesReport, RunLaneReport, RunLineReport, RunShowReport,

@@ -6,21 +6,18 @@ mod verify;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE, Manifest, Rejection};
 use convoke_domain::run::RunId;
-use convoke_engine::manifest::read::{Bundle, read_export};
 use convoke_engine::manifest::record::Record;
-use convoke_engine::manifest::write::{Order, Source, WriteError, write, write_all};
-use convoke_service::run::run_record;
-use serde::Serialize;
+use convoke_service::failure::Failure;
+use convoke_service::manifest::{
+    BundleSource, RunFiles, read_manifest, run_record, write_bundle, write_run_files,
+};
 
 pub(super) use self::plumbing::{plumbing_read, plumbing_write};
 use super::runs::Known;
 use super::table::render;
 use crate::app::{App, Format};
-use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 /// Hand a design's files to whoever implements it, and check them afterwards
@@ -71,33 +68,6 @@ struct ReadArgs {
     path: PathBuf,
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("cannot use the bundle `{}`: {rejection}", path.display())]
-struct Refused {
-    path: PathBuf,
-    rejection: Rejection,
-}
-
-#[derive(Serialize)]
-struct WriteReport {
-    manifest: String,
-}
-
-#[derive(Serialize)]
-struct ReadReport<'a> {
-    ok: bool,
-    error: Option<String>,
-    timestamp: Option<&'a str>,
-    session_id: Option<&'a str>,
-    files: Vec<FileReport<'a>>,
-}
-
-#[derive(Serialize)]
-struct FileReport<'a> {
-    key: &'static str,
-    path: &'a str,
-}
-
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -111,36 +81,25 @@ impl Args {
 
 impl WriteArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let here = Path::new(".");
         let known = self.run.as_ref().map(|run| Known::open(app, run)).transpose()?;
         let record = known.as_ref().map(record_of).transpose()?;
-        let manifest = match (&self.to, &known, &record) {
-            (Some(folder), Some(known), Some(record)) => {
-                write_all(folder, &known.progress.files, record).map_err(not_written)?
+        let run = known.as_ref().zip(record.as_ref());
+        let run = run.map(|(known, record)| RunFiles { files: &known.progress.files, record });
+        let parent = self.bundle.as_deref().unwrap_or(here);
+        let report = match (&self.to, run) {
+            (Some(folder), Some(run)) => write_run_files(folder, run)?,
+            (None, Some(run)) => write_bundle(app, BundleSource::Run(run), parent)?,
+            (_, None) => {
+                let folder = self.from.as_deref().unwrap_or(here);
+                write_bundle(app, BundleSource::Folder(folder), parent)?
             }
-            _ => self.bundled(app, known.as_ref(), record.as_ref())?,
         };
-        let manifest = manifest.display().to_string();
         match app.format {
-            Format::Json => output.json(&WriteReport { manifest })?,
-            Format::Text => output.data(&format!("{manifest}\n"))?,
+            Format::Json => output.json(&report)?,
+            Format::Text => output.data(&format!("{}\n", report.manifest))?,
         }
         Ok(Exit::Done)
-    }
-
-    fn bundled(
-        &self,
-        app: &App,
-        known: Option<&Known>,
-        record: Option<&Record>,
-    ) -> Result<PathBuf, Failure> {
-        let session = app.environment.session_id();
-        let source = match known {
-            Some(known) => Source::Texts(&known.progress.files),
-            None => Source::Folder(self.from.as_deref().unwrap_or(Path::new("."))),
-        };
-        let parent = self.bundle.as_deref().unwrap_or(Path::new("."));
-        let session_id = session.as_deref();
-        write(&Order { source, parent, session_id, now: now(), record }).map_err(not_written)
     }
 }
 
@@ -148,72 +107,22 @@ fn record_of(known: &Known) -> Result<Record, Failure> {
     run_record(&known.workspace, &known.run, &known.facts, &known.progress)
 }
 
-/// Adds what can be done about it.
-fn not_written(error: WriteError) -> Failure {
-    let (class, hint) = match &error {
-        WriteError::Artifact { .. } => {
-            (ErrorClass::Refused, "a bundle needs all files of a finished design")
-        }
-        WriteError::Occupied { .. } => {
-            (ErrorClass::Refused, "name a folder that is empty, or not there yet")
-        }
-        WriteError::NoSession => (ErrorClass::Refused, "name it with SESSION_ID"),
-        WriteError::Busy { .. } => (ErrorClass::Prerequisite, "try again when it has ended"),
-        WriteError::Path { .. } => (ErrorClass::Usage, "name another folder"),
-        WriteError::Folder { .. } | WriteError::File { .. } | WriteError::Publish { .. } => {
-            (ErrorClass::Prerequisite, "both folders must be there, and yours to write in")
-        }
-    };
-    Failure::new(class, error).hint(hint)
-}
-
 impl ReadArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let (export, manifest) = place(&self.path);
-        let read = read_export(&export, &manifest);
+        let report = read_manifest(&self.path);
         if app.format == Format::Json {
-            output.json(&ReadReport::new(&read))?;
-            return Ok(if read.is_ok() { Exit::Done } else { Exit::No });
+            output.json(&report)?;
+            return Ok(if report.ok { Exit::Done } else { Exit::No });
         }
-        let bundle = read.map_err(|rejection| {
-            Failure::new(ErrorClass::Refused, Refused { path: self.path.clone(), rejection })
-                .hint("have it written again: `convoke manifest write`")
-        })?;
-        let Manifest { timestamp, session_id, .. } = &bundle.manifest;
-        let (session, at) = (session_id.escape_debug(), timestamp.escape_debug());
+        if let Some(refusal) = report.refusal(&self.path) {
+            return Err(refusal);
+        }
+        let escaped = |text: Option<&str>| text.unwrap_or_default().escape_debug().to_string();
+        let session = escaped(report.session_id.as_deref());
+        let at = escaped(report.timestamp.as_deref());
         output.data(&format!("session {session}, written {at}\n\n"))?;
-        let rows = bundle.artifacts().map(|(artifact, path, _)| [artifact.key(), path]);
-        output.data(&render(["key", "file"], rows.map(|row| row.map(str::to_owned)), &[]))?;
+        let rows = report.files.into_iter().map(|file| [file.key.to_owned(), file.path]);
+        output.data(&render(["key", "file"], rows, &[]))?;
         Ok(Exit::Done)
-    }
-}
-
-/// Returns the folder and the manifest of a bundle, whichever of its places is named.
-fn place(path: &Path) -> (PathBuf, PathBuf) {
-    let folder = if path.is_file() {
-        path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
-    } else {
-        path
-    };
-    let inner = folder.join(EXPORT_DIR);
-    let is_around = !folder.join(MANIFEST_FILE).exists() && inner.is_dir();
-    let folder = if is_around { inner } else { folder.to_owned() };
-    let manifest = if path.is_file() { path.to_owned() } else { folder.join(MANIFEST_FILE) };
-    (folder, manifest)
-}
-
-impl<'a> ReadReport<'a> {
-    fn new(read: &'a Result<Bundle, Rejection>) -> Self {
-        let bundle = read.as_ref().ok();
-        let files = bundle.into_iter().flat_map(Bundle::artifacts);
-        Self {
-            ok: bundle.is_some(),
-            error: read.as_ref().err().map(ToString::to_string),
-            timestamp: bundle.map(|it| it.manifest.timestamp.as_str()),
-            session_id: bundle.map(|it| it.manifest.session_id.as_str()),
-            files: files
-                .map(|(artifact, path, _)| FileReport { key: artifact.key(), path })
-                .collect(),
-        }
     }
 }

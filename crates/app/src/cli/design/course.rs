@@ -32,7 +32,8 @@ use crate::output::Output;
 use crate::workspace::{Workspace, refused};
 use convoke_service::design::prospect;
 use convoke_service::lane::PinnedRules;
-use convoke_service::run::{RunKind, run_record};
+use convoke_service::manifest::run_record;
+use convoke_service::run::RunKind;
 
 /// What can be said anew when a run is resumed.
 #[derive(Debug, Clone, clap::Args)]

@@ -1,0 +1,204 @@
+//! A design's files for the workflow that implements it, and whether they are still the same.
+
+mod verify;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::walk::Progress;
+use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE};
+use convoke_domain::run::RunId;
+use convoke_engine::manifest::read::read_export;
+use convoke_engine::manifest::record::{NoRecord, Record};
+use convoke_engine::manifest::write::{Order, Source, WriteError, write, write_all};
+use convoke_store::journal::{Integrity, Run};
+use serde::Serialize;
+
+pub use self::verify::{ManifestVerifyReport, verify_manifest};
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::{Workspace, refused};
+
+/// The files of a finished run, and what they were when it ended.
+#[derive(Debug, Clone, Copy)]
+pub struct RunFiles<'a> {
+    /// Every file's text by its name.
+    pub files: &'a BTreeMap<String, Arc<str>>,
+    /// The run's record, of which [`run_record`] makes one.
+    pub record: &'a Record,
+}
+
+/// Where the files of a bundle come from.
+#[derive(Debug, Clone, Copy)]
+pub enum BundleSource<'a> {
+    /// From a folder.
+    Folder(&'a Path),
+    /// From a run.
+    Run(RunFiles<'a>),
+}
+
+/// A manifest that was written.
+#[derive(Debug, Clone, Serialize)]
+pub struct ManifestWriteReport {
+    /// Where it is.
+    pub manifest: String,
+}
+
+/// What a bundle holds, or why it is refused.
+#[derive(Debug, Clone, Serialize)]
+pub struct ManifestReadReport {
+    /// Whether all of it is in order.
+    pub ok: bool,
+    /// Why it is refused.
+    pub error: Option<String>,
+    /// When it was written.
+    pub timestamp: Option<String>,
+    /// The session that wrote it.
+    pub session_id: Option<String>,
+    /// Its files.
+    pub files: Vec<ManifestFileReport>,
+}
+
+/// One file of a bundle.
+#[derive(Debug, Clone, Serialize)]
+pub struct ManifestFileReport {
+    /// What it is to the workflow that reads the bundle.
+    pub key: &'static str,
+    /// Where it is.
+    pub path: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use the bundle `{}`: {rejection}", path.display())]
+struct BundleRefused {
+    path: PathBuf,
+    rejection: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot vouch for the files of `{run}`: its journal was changed at event {event}")]
+struct JournalChanged {
+    run: RunId,
+    event: u64,
+}
+
+/// Makes the record of a run whose journal is sound.
+pub fn run_record(
+    workspace: &Workspace,
+    run: &Run,
+    facts: &Facts,
+    progress: &Progress,
+) -> Result<Record, Failure> {
+    let Workspace { store, scope } = workspace;
+    if let Integrity::BrokenAt(event) = store.verify(&scope.project, &run.id).map_err(refused)? {
+        let error = JournalChanged { run: run.id.clone(), event };
+        let failure = Failure::new(ErrorClass::Refused, error);
+        return Err(failure.hint(format!("look closer: `convoke recount {}`", run.id)));
+    }
+    Record::of_run(run, facts, progress).map_err(|error| {
+        let hint = match &error {
+            NoRecord::Unfinished { run } => format!("go on with it: `convoke resume {run}`"),
+            NoRecord::Differs { run, .. } | NoRecord::OtherRules { run, .. } => {
+                format!("look closer: `convoke recount {run}`")
+            }
+        };
+        Failure::new(ErrorClass::Refused, error).hint(hint)
+    })
+}
+
+/// Writes all files of a run and `manifest.json` into a folder, which must hold nothing else.
+pub fn write_run_files(folder: &Path, run: RunFiles<'_>) -> Result<ManifestWriteReport, Failure> {
+    let manifest = write_all(folder, run.files, run.record).map_err(not_written)?;
+    Ok(ManifestWriteReport { manifest: manifest.display().to_string() })
+}
+
+/// Writes a bundle into `design-export` in a folder, for the workflow that works there.
+pub fn write_bundle(
+    session: &Session,
+    source: BundleSource<'_>,
+    parent: &Path,
+) -> Result<ManifestWriteReport, Failure> {
+    let session_id = session.environment.session_id();
+    let (source, record) = match source {
+        BundleSource::Folder(folder) => (Source::Folder(folder), None),
+        BundleSource::Run(run) => (Source::Texts(run.files), Some(run.record)),
+    };
+    let session_id = session_id.as_deref();
+    let order = Order { source, parent, session_id, now: session.now(), record };
+    let manifest = write(&order).map_err(not_written)?;
+    Ok(ManifestWriteReport { manifest: manifest.display().to_string() })
+}
+
+/// Adds what can be done about it.
+fn not_written(error: WriteError) -> Failure {
+    let (class, hint) = match &error {
+        WriteError::Artifact { .. } => {
+            (ErrorClass::Refused, "a bundle needs all files of a finished design")
+        }
+        WriteError::Occupied { .. } => {
+            (ErrorClass::Refused, "name a folder that is empty, or not there yet")
+        }
+        WriteError::NoSession => (ErrorClass::Refused, "name it with SESSION_ID"),
+        WriteError::Busy { .. } => (ErrorClass::Prerequisite, "try again when it has ended"),
+        WriteError::Path { .. } => (ErrorClass::Usage, "name another folder"),
+        WriteError::Folder { .. } | WriteError::File { .. } | WriteError::Publish { .. } => {
+            (ErrorClass::Prerequisite, "both folders must be there, and yours to write in")
+        }
+    };
+    Failure::new(class, error).hint(hint)
+}
+
+/// Opens and checks every file that a bundle's manifest names. The bundle is named by its manifest, its
+/// folder, or the folder that holds `design-export`.
+pub fn read_manifest(path: &Path) -> ManifestReadReport {
+    let (export, manifest) = place(path);
+    let bundle = match read_export(&export, &manifest) {
+        Ok(bundle) => bundle,
+        Err(rejection) => {
+            return ManifestReadReport {
+                ok: false,
+                error: Some(rejection.to_string()),
+                timestamp: None,
+                session_id: None,
+                files: Vec::new(),
+            };
+        }
+    };
+    let files = bundle.artifacts().map(|(artifact, path, _)| ManifestFileReport {
+        key: artifact.key(),
+        path: path.to_owned(),
+    });
+    ManifestReadReport {
+        ok: true,
+        error: None,
+        timestamp: Some(bundle.manifest.timestamp.clone()),
+        session_id: Some(bundle.manifest.session_id.clone()),
+        files: files.collect(),
+    }
+}
+
+impl ManifestReadReport {
+    /// Returns the refusal of the bundle at this place as an error; `None` if it is in order.
+    pub fn refusal(&self, path: &Path) -> Option<Failure> {
+        let rejection = self.error.clone()?;
+        let error = BundleRefused { path: path.to_owned(), rejection };
+        let failure = Failure::new(ErrorClass::Refused, error);
+        Some(failure.hint("have it written again: `convoke manifest write`"))
+    }
+}
+
+/// Returns the folder and the manifest of a bundle, whichever of its places is named.
+fn place(path: &Path) -> (PathBuf, PathBuf) {
+    let folder = if path.is_file() {
+        path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    } else {
+        path
+    };
+    let inner = folder.join(EXPORT_DIR);
+    let is_around = !folder.join(MANIFEST_FILE).exists() && inner.is_dir();
+    let folder = if is_around { inner } else { folder.to_owned() };
+    let manifest = if path.is_file() { path.to_owned() } else { folder.join(MANIFEST_FILE) };
+    (folder, manifest)
+}
