@@ -6,6 +6,7 @@
 //! line or keeps `static` state.
 
 pub mod agents;
+pub mod brief;
 pub mod clock;
 pub mod design;
 pub mod environment;

@@ -2,7 +2,6 @@
 
 mod explain;
 mod init;
-mod report;
 mod rest;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
@@ -11,14 +10,13 @@ use convoke_domain::brief::Brief;
 use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::settings::{DesignDir, Layer};
 use convoke_domain::pack::PackPolicy;
-use convoke_domain::token::{Budget, Tokenizer, Vocabulary};
-use convoke_engine::brief::{Loaded, Mode, Resolved, load, resolve};
-use convoke_engine::vocabulary;
+use convoke_domain::token::{Budget, Vocabulary};
+use convoke_engine::brief::{Loaded, Mode};
+use convoke_service::brief::{BriefReport, brief_settings, open_brief};
+use convoke_service::failure::{ErrorClass, Failure};
 
 use crate::app::{App, Format, Verbosity};
-use crate::config::brief::layers;
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 
 /// Print the design folder's documents as one cited block under a token budget
@@ -128,22 +126,15 @@ impl Args {
 
     fn print(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let mode = if self.auto { Mode::Auto } else { Mode::Standalone };
-        let loaded = load(&app.project, mode, self.resolve(app)?);
-        let counted =
-            if loaded.has_text() { loaded.settings.tokenizer } else { Vocabulary::Estimate };
-        let tokenizer = open_tokenizer(counted)?;
-        let brief = loaded.brief(&*tokenizer);
+        let flags = Layer { policy: self.policy, ..self.options.layer() };
+        let opened = open_brief(app, mode, brief_settings(app, flags)?)?;
+        let (loaded, brief) = (&opened.loaded, opened.brief());
         match app.format {
-            Format::Json => output.json(&report::report(&loaded, &brief))?,
-            Format::Text if self.explain => output.data(&explain::table(&loaded, &brief))?,
-            Format::Text => print_block(app, &loaded, &brief, output)?,
+            Format::Json => output.json(&BriefReport::new(loaded, &brief))?,
+            Format::Text if self.explain => output.data(&explain::table(loaded, &brief))?,
+            Format::Text => print_block(app, loaded, &brief, output)?,
         }
         Ok(Exit::Done)
-    }
-
-    fn resolve(&self, app: &App) -> Result<Resolved, Failure> {
-        let flags = Layer { policy: self.policy, ..self.options.layer() };
-        Ok(resolve(&app.project, layers(flags, app)?))
     }
 }
 
@@ -175,17 +166,6 @@ fn print_block(
     brief.block().pieces().try_for_each(|piece| output.data(piece))
 }
 
-/// Returns the block as configured, if there is anything in it.
-pub(super) fn block_of(app: &App) -> Result<Option<String>, Failure> {
-    let resolved = resolve(&app.project, layers(Layer::default(), app)?);
-    let loaded = load(&app.project, Mode::Standalone, resolved);
-    if !loaded.has_text() {
-        return Ok(None);
-    }
-    let tokenizer = open_tokenizer(loaded.settings.tokenizer)?;
-    Ok(Some(loaded.brief(&*tokenizer).block().pieces().collect()))
-}
-
 /// Says remarks if they were asked for, and always which folder Convoke refuses to read.
 fn say_diagnostics(app: &App, diagnostics: &[Diagnostic], output: &Output) {
     for diagnostic in diagnostics {
@@ -198,13 +178,6 @@ fn say_diagnostics(app: &App, diagnostics: &[Diagnostic], output: &Output) {
         }
         output.say(&format!("note: {}: {}", diagnostic.code(), diagnostic.message()));
     }
-}
-
-/// Loads a vocabulary; the estimate needs none.
-fn open_tokenizer(asked_for: Vocabulary) -> Result<Box<dyn Tokenizer>, Failure> {
-    vocabulary::open(asked_for).map_err(|error| {
-        Failure::new(ErrorClass::Prerequisite, error).hint("use `--tokenizer estimate`")
-    })
 }
 
 fn policy() -> impl TypedValueParser<Value = PackPolicy> {

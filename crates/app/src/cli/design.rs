@@ -23,7 +23,6 @@ pub(super) use self::course::{CourseArgs, hold};
 use self::rehearsal::Rehearsal;
 use self::seats::Seats;
 pub(super) use self::worker::WorkerArgs;
-use super::brief::block_of;
 use crate::app::App;
 use crate::clock::now;
 use crate::exit::Exit;
@@ -40,6 +39,7 @@ use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::walk::{NoAnswer, has_keys};
 use convoke_domain::run::RunId;
 use convoke_engine::client::adapter;
+use convoke_service::brief::brief_block;
 pub(super) use convoke_service::design::open_journal as opened;
 use convoke_service::design::{DesignError, MAX_FEATURE, lane_limits};
 
@@ -183,7 +183,7 @@ impl Args {
             agents: seats.agents,
             policy: self.policy,
             rules: RulesVersion::PRESENT,
-            brief: if self.brief { block_of(app)? } else { None },
+            brief: if self.brief { brief_block(app)? } else { None },
             documents: self.feature_dir.as_deref().map(documents).unwrap_or_default(),
             is_rehearsal,
             no_branch: self.no_branch,
