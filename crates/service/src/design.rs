@@ -1,7 +1,23 @@
 //! Designs: from a feature sentence to a reviewed plan.
 
+mod begin;
 mod cost;
+mod course;
+mod ending;
 mod error;
+mod front_end;
+mod ground;
+mod lane;
+mod nested;
+mod person;
+mod probe;
+mod question;
+mod rehearsal;
+mod resume;
+mod seats;
+mod stage;
+mod watched;
+mod worker;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,8 +28,15 @@ use convoke_domain::run::RunId;
 use convoke_engine::design::run::Journal;
 use convoke_engine::lane::supervisor::Limits;
 
-pub use self::cost::{amount, blindness, in_all, prospect};
+pub use self::begin::{DesignRequest, RehearsalSource, design};
+pub use self::cost::{amount, in_all};
+pub use self::course::CourseRequest;
+pub(crate) use self::course::hold;
+pub use self::ending::{DesignReport, EndedDesign};
 pub use self::error::DesignError;
+pub use self::front_end::{DesignFrontEnd, TypedAnswer, Unattended};
+pub use self::resume::resume_run;
+pub use self::worker::run_worker;
 use crate::failure::{ErrorClass, Failure};
 use crate::workspace::Workspace;
 
@@ -22,7 +45,7 @@ use crate::workspace::Workspace;
 pub const MAX_FEATURE: usize = 64 * 1024;
 
 /// Opens a run's journal.
-pub fn open_journal<'w>(
+pub(crate) fn open_journal<'w>(
     workspace: &'w Workspace,
     id: &RunId,
 ) -> Result<(Journal<'w>, Vec<Stamped>), Failure> {
@@ -32,13 +55,13 @@ pub fn open_journal<'w>(
 }
 
 /// Returns how long a lane may take, and how long it may be silent.
-pub const fn lane_limits(wall: Duration) -> Limits {
+pub(crate) const fn lane_limits(wall: Duration) -> Limits {
     let silence = Duration::from_mins(10);
     Limits { wall, first_byte: silence, stall: silence, grace: Duration::from_secs(5) }
 }
 
 /// Returns artifacts as plain texts, by name.
-pub fn texts(files: &BTreeMap<String, Arc<str>>) -> BTreeMap<String, String> {
+pub(crate) fn texts(files: &BTreeMap<String, Arc<str>>) -> BTreeMap<String, String> {
     files.iter().map(|(name, text)| (name.clone(), text.to_string())).collect()
 }
 

@@ -16,6 +16,7 @@ pub mod lane;
 pub mod manifest;
 pub mod observer;
 pub mod receipt;
+pub mod rehearsal;
 pub mod run;
 pub mod session;
 pub mod settings;

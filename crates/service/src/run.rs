@@ -2,6 +2,7 @@
 
 mod artifact;
 mod compare;
+mod decide;
 mod integrity;
 mod known;
 mod list;
@@ -13,10 +14,15 @@ mod show;
 mod spending;
 
 pub use self::compare::{CompareReport, CompareRequest, CompareSideReport, Comparison, compare};
-pub use self::integrity::{journal_integrity, must_be_sound};
-pub use self::known::{KnownRun, must_be_real};
-pub use self::list::{last_run, list_runs, worked_on};
-pub use self::matters::{DecisionReport, MatterReport, MattersReport, RunKind, open, way_out};
+pub use self::decide::{
+    DecideRequest, DecisionOutcome, RunMattersReport, decide, list_matters, person_ruling,
+};
+pub(crate) use self::integrity::{journal_integrity, must_be_sound};
+pub use self::known::KnownRun;
+pub(crate) use self::known::must_be_real;
+pub use self::list::list_runs;
+pub use self::matters::{DecisionReport, MatterReport, MattersReport};
+pub(crate) use self::matters::{RunKind, open, way_out};
 pub use self::record::record_text;
 pub use self::recount::{RecountReport, recount_run};
 pub use self::report::{

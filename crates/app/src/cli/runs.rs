@@ -2,24 +2,23 @@
 
 mod spending;
 
-use convoke_domain::design::facts::Facts;
 use convoke_domain::design::quote::line;
 use convoke_domain::run::RunId;
 use convoke_domain::text::{fitting, hanging, width};
 use convoke_engine::manifest::record::RECORD_FILE;
+use convoke_service::design::resume_run;
 pub(super) use convoke_service::run::KnownRun as Known;
 use convoke_service::run::{
-    RunLaneReport, RunShowReport, RunSummaryReport, journal_integrity, list_runs, must_be_real,
-    must_be_sound, record_text, recount_run, replay_run, show_artifact, show_run,
+    RunLaneReport, RunShowReport, RunSummaryReport, list_runs, record_text, recount_run,
+    replay_run, show_artifact, show_run,
 };
 
-use super::design::{CourseArgs, hold, opened};
+use super::design::{CourseArgs, Screen, tell};
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
 
 /// List the designs of this project, the last one first
 #[derive(Debug, clap::Args)]
@@ -155,14 +154,9 @@ fn shown(report: &RunShowReport) -> String {
 impl ResumeArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let workspace = Workspace::open(app, None)?;
-        let run = workspace.store.run(&workspace.scope.project, &self.run).map_err(refused)?;
-        must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
-        let (_, events) = opened(&workspace, &run.id)?;
-        let facts = Facts::fold(events);
-        must_be_real(&run.id, &facts)?;
-        let lock = hold(app, &run.id)?;
-        self.course.go(app, &workspace, &run.id, lock, output)
+        let course = self.course.request();
+        let ended = resume_run(app, &self.run, &course, &mut Screen::new(app, output))?;
+        tell(app, &ended.report, output)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::lane::{is_paid, uncounted_warning};
 use crate::workspace::{Workspace, refused};
 
 /// Says what earlier runs of the project needed, and whether that may be spent.
-pub fn prospect(
+pub(super) fn prospect(
     workspace: &Workspace,
     run: &RunId,
     budget: Option<Cap>,
@@ -38,7 +38,7 @@ pub fn prospect(
 
 /// Says that a budget cannot be held against lanes of a run that did not say what they spent. That
 /// nobody can tell costs no run.
-pub fn blindness(workspace: &Workspace, run: &RunId, cap: Cap) -> Option<String> {
+pub(super) fn blindness(workspace: &Workspace, run: &RunId, cap: Cap) -> Option<String> {
     let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
     let lanes = workspace.store.lanes(query).ok()?;
     let uncounted = cap.blind_to(Sum::of_all(lanes.iter().filter(|lane| is_paid(lane))));

@@ -20,7 +20,7 @@ const LOOKS: usize = 5;
 
 /// Checks a journal. A verdict counts only if nobody wrote meanwhile; a journal that is written all
 /// the time has somebody who works on it, and is checked when they are done.
-pub fn journal_integrity(workspace: &Workspace, id: &RunId) -> Result<Integrity, Failure> {
+pub(crate) fn journal_integrity(workspace: &Workspace, id: &RunId) -> Result<Integrity, Failure> {
     let Workspace { store, scope } = workspace;
     let last = || store.run(&scope.project, id).map(|run| run.last_seq).map_err(refused);
     for _ in 0..LOOKS {
@@ -34,7 +34,7 @@ pub fn journal_integrity(workspace: &Workspace, id: &RunId) -> Result<Integrity,
 }
 
 /// Refuses a run whose answers are perhaps not those that were given.
-pub fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<(), Failure> {
+pub(crate) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<(), Failure> {
     match integrity {
         Integrity::Sound => Ok(()),
         Integrity::BrokenAt(event) => {

@@ -21,7 +21,7 @@ struct NotAgain {
 }
 
 /// Refuses a rehearsal: its agents are gone with its copy of the project.
-pub fn must_be_real(run: &RunId, facts: &Facts) -> Result<(), Failure> {
+pub(crate) fn must_be_real(run: &RunId, facts: &Facts) -> Result<(), Failure> {
     if !facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
         return Ok(());
     }

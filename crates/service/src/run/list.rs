@@ -33,7 +33,7 @@ pub fn list_runs(session: &Session) -> Result<Vec<RunSummaryReport>, Failure> {
 }
 
 /// Returns the runs that a process works on now.
-pub fn worked_on(session: &Session) -> HashSet<RunId> {
+pub(super) fn worked_on(session: &Session) -> HashSet<RunId> {
     let folders = session.environment.runs().map(RunFolders::new);
     folders.map(|folders| folders.worked_on()).unwrap_or_default()
 }
@@ -43,7 +43,7 @@ pub fn worked_on(session: &Session) -> HashSet<RunId> {
 struct NoRun;
 
 /// Returns the last run of the project.
-pub fn last_run(session: &Session) -> Result<RunId, Failure> {
+pub(super) fn last_run(session: &Session) -> Result<RunId, Failure> {
     let Workspace { store, scope } = &Workspace::open(session, None)?;
     let runs = store.runs(&scope.project).map_err(refused)?;
     let last = runs.into_iter().next().map(|run| run.id);

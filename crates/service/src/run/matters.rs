@@ -91,7 +91,7 @@ impl MattersReport {
 }
 
 /// Returns what neither the panel nor a person decided.
-pub fn open(progress: &Progress) -> Vec<&Matter> {
+pub(crate) fn open(progress: &Progress) -> Vec<&Matter> {
     progress.matters.iter().filter(|matter| matter.is_open()).collect()
 }
 
@@ -134,7 +134,7 @@ fn decision(matter: &Matter) -> String {
 }
 
 /// Says what people decided, a line each, without reasons that may be about security.
-pub(crate) fn decisions(progress: &Progress) -> Vec<String> {
+pub(super) fn decisions(progress: &Progress) -> Vec<String> {
     let said = |matter: &Matter| {
         let ruling = matter.ruling.as_ref()?;
         let (id, past) = (matter.id, ruling.choice.past());
@@ -149,7 +149,7 @@ pub(crate) fn decisions(progress: &Progress) -> Vec<String> {
 
 /// Whether agents worked in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunKind {
+pub(crate) enum RunKind {
     /// They did.
     Real,
     /// Their answers were recorded.
@@ -158,13 +158,13 @@ pub enum RunKind {
 
 impl RunKind {
     /// Tells it by what the run was begun with.
-    pub const fn of(settings: &Settings) -> Self {
+    pub(crate) const fn of(settings: &Settings) -> Self {
         if settings.is_rehearsal { Self::Rehearsal } else { Self::Real }
     }
 }
 
 /// Says how a matter can be decided.
-pub fn way_out(run: &RunId, matter: &Matter, kind: RunKind) -> String {
+pub(crate) fn way_out(run: &RunId, matter: &Matter, kind: RunKind) -> String {
     match kind {
         RunKind::Real => {
             format!("convoke decide {run} {} accept --because \"REASON\" (or `reject`)", matter.id)

@@ -1,40 +1,14 @@
-//! The heavy part of a design in a process of its own: starting it, and being it.
-
-use std::fs;
-use std::time::Duration;
+//! The heavy part of a design in a process of its own: being that process.
 
 use convoke_domain::design::heavy::Worked;
 use convoke_domain::run::RunId;
-use convoke_engine::design::run::work;
-use convoke_engine::design::run_folder::RunFolders;
-use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, Talk, run};
-use convoke_engine::{file, owner, scratch};
+use convoke_service::design::run_worker;
 
-use super::course::{CourseArgs, folders, held};
-use super::stage::{Stage, stopped};
-use super::{DesignError, opened};
+use super::course::CourseArgs;
 use crate::app::App;
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
-use crate::interrupt;
-use crate::output::{Output, Voice};
-use crate::workspace::Workspace;
-use convoke_service::lane::lane_failed;
-
-/// A worker says one line.
-const MAX_BYTES: u64 = 64 * 1024;
-
-/// Lanes have limits of their own; a worker that waits for them has time.
-const PATIENCE: Duration = Duration::from_hours(24 * 7);
-
-/// How long a worker may take to stop its lanes.
-const GRACE: Duration = Duration::from_secs(20);
-
-/// How long a worker is waited for whose parent was killed: longer than it may take to stop.
-const LAST_WORDS: Duration = Duration::from_secs(40);
-
-/// How often it is looked at meanwhile.
-const STEP: Duration = Duration::from_millis(100);
+use crate::failure::Failure;
+use crate::output::Output;
 
 /// Do the heavy part of a run that another process began (called by convoke)
 #[derive(Debug, clap::Args)]
@@ -50,76 +24,12 @@ pub(in crate::cli) struct WorkerArgs {
 impl WorkerArgs {
     /// Does the work, and says one line about it.
     pub(in crate::cli) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let worked = self.worked(app, output).unwrap_or_else(|failure| {
+        let worked = run_worker(app, &self.run, &self.course.request());
+        let worked = worked.unwrap_or_else(|failure| {
             output.failure(&failure);
             Worked::gave_up("internal-error")
         });
         output.data(&format!("{}\n", worked.line()))?;
         Ok(if worked == Worked::Complete { Exit::Done } else { Exit::LaneFailed })
     }
-
-    fn worked(&self, app: &App, output: &mut Output) -> Result<Worked, Failure> {
-        let workspace = Workspace::open(app, None)?;
-        let _lock = folders(app)?.hold_for_worker(&self.run).map_err(held)?;
-        let (journal, events) = opened(&workspace, &self.run)?;
-        let mut stage = self.course.stage(app, &self.run, &events, output)?;
-        stage.is_worker = true;
-        work(journal, events, &mut stage).map_err(super::course::run_failed)
-    }
-}
-
-/// Waits for a worker whose parent was killed: it stops its lanes and ends, and until then it may
-/// still write the journal.
-pub(super) fn wait_for_last(folders: &RunFolders, id: &RunId) -> Result<(), Failure> {
-    let cancel = interrupt::cancel();
-    let mut left = LAST_WORDS;
-    while let Some(worker) = folders.worker(id) {
-        if cancel.is_asked() {
-            return Err(stopped(id));
-        }
-        if left.is_zero() {
-            let error = DesignError::WorkerLives { pid: worker.pid };
-            return Err(
-                Failure::new(ErrorClass::Prerequisite, error).hint("wait until that has ended")
-            );
-        }
-        if left == LAST_WORDS {
-            Voice::default().say("note: waiting for the worker of an earlier process to end");
-        }
-        owner::wait(&worker, STEP).ok();
-        left = left.saturating_sub(STEP);
-    }
-    Ok(())
-}
-
-/// Has a worker do the heavy part, and tells what is believed of it; nothing if we were stopped.
-pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
-    let scratch = scratch::lane().map_err(lane_failed)?;
-    let convoke = stage.app.environment.program();
-    let cancel = interrupt::cancel();
-    let errand = Errand {
-        convoke: &convoke,
-        program: &convoke,
-        arguments: &stage.worker,
-        variables: &stage.app.environment.all(),
-        folder: &stage.app.project,
-        stdin: None,
-        scratch: scratch.path(),
-        limits: Limits { wall: PATIENCE, first_byte: PATIENCE, stall: PATIENCE, grace: GRACE },
-        cancel: &cancel,
-    };
-    let finished = run(&errand, &mut |_, _| Talk::GoesOn).map_err(lane_failed)?;
-    if cancel.is_asked() {
-        return Ok(None);
-    }
-    let said = file::text(&finished.stderr, MAX_BYTES).unwrap_or_default();
-    for line in said.lines() {
-        Voice::default().say(line);
-    }
-    let said = file::text(&finished.stdout, MAX_BYTES).unwrap_or_default();
-    let length = |name: &str| {
-        let found = fs::symlink_metadata(stage.folder.join(name)).ok()?;
-        found.is_file().then_some(found.len())
-    };
-    Ok(Some(Worked::judged(&said, length)))
 }

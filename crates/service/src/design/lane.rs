@@ -1,7 +1,6 @@
 //! One lane of a run: how an agent is asked, and what is recorded of its answer.
 
 use std::ops::ControlFlow;
-
 use std::sync::Arc;
 
 use convoke_domain::design::event::{LaneEnd, Settings};
@@ -17,11 +16,9 @@ use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::scratch;
 
 use super::DesignError;
-use crate::app::App;
 use crate::failure::{ErrorClass, Failure};
-use convoke_service::lane::{
-    LaneProgress, LaneRequest, Outlook, PinnedRules, Watch, lane_failed, why,
-};
+use crate::lane::{LaneProgress, LaneRequest, Outlook, PinnedRules, Watch, lane_failed, why};
+use crate::session::Session;
 
 /// No answer is longer. A run keeps all of them, and what is made of them, in memory.
 const LONGEST_ANSWER: usize = 512 * 1024;
@@ -31,7 +28,7 @@ pub(super) type Came = Result<Option<LaneEnd>, Failure>;
 
 /// What every lane of a run has in common.
 pub(super) struct Order<'o> {
-    pub(super) app: &'o App,
+    pub(super) session: &'o Session,
     pub(super) settings: &'o Settings,
     pub(super) run: &'o RunId,
     pub(super) budget: Option<Cap>,
@@ -83,9 +80,9 @@ impl Order<'_> {
             }
             ControlFlow::Continue(())
         };
-        let reporter = self.app.reporter();
+        let reporter = self.session.reporter();
         let (folder, watch) = (scratch.path(), Watch::Nothing);
-        let ran = order.run_told(self.app, folder, &reporter, watch, &mut on_progress)?;
+        let ran = order.run_told(self.session, folder, &reporter, watch, &mut on_progress)?;
         let driven = &ran.driven;
         if driven.outcome == LaneOutcome::Cancelled {
             return Ok(None);

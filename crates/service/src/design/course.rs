@@ -1,0 +1,321 @@
+//! A run on its way: with what it goes on, and what is done when it has come to an end.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_domain::design::event::{Event, Settings, Stamped};
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::walk::{Ending, Progress, walk};
+use convoke_domain::lane::cap::Cap;
+use convoke_domain::run::{RunId, RunState};
+use convoke_domain::tree::TreeStatus;
+use convoke_engine::design::run::{Outcome, RunError, run};
+use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
+use convoke_engine::lock::Lock;
+
+use super::ending::{DesignReport, Earlier, EndedDesign, hand_over, withheld};
+use super::front_end::DesignFrontEnd;
+use super::nested::Caller;
+use super::person::{Person, Written};
+use super::rehearsal::REPLIES;
+use super::stage::{Beginning, Stage, unanswered};
+use super::{DesignError, cost, ground, open_journal, worker};
+use crate::failure::{ErrorClass, Failure};
+use crate::lane::PinnedRules;
+use crate::manifest::run_record;
+use crate::observer::Reporter;
+use crate::run::RunKind;
+use crate::session::Session;
+use crate::workspace::{Workspace, refused};
+
+/// With what a run goes on. All of it can be said anew when a run is resumed.
+#[derive(Debug, Clone)]
+pub struct CourseRequest {
+    /// What all lanes together may spend, as the user wrote it.
+    pub budget: Option<String>,
+    /// How long one lane may take.
+    pub limit: Duration,
+    /// A file of answers to questions, one a line: `1d/2: the answer`.
+    pub answers: Option<PathBuf>,
+    /// How long a question waits for an answer before the recommendation is taken.
+    pub answer_limit: Option<Duration>,
+    /// Whether agents are not asked if they answer before they are needed.
+    pub no_probe: bool,
+    /// Whether the user's pinned rules go before the prompts.
+    pub rules: PinnedRules,
+    /// The author's answers in a rehearsal, in the form of the file.
+    pub recorded: Option<String>,
+}
+
+/// Tells the workflow that asked for the design how it ended.
+fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Progress, reporter: Reporter) {
+    let Some(caller) = Caller::of(settings, reporter) else { return };
+    caller.ends(settings, progress.available);
+    let is_failed = matches!(outcome, Outcome::Ended(Ending::HeavyFailed(_) | Ending::Failed(_)));
+    if settings.subagent && is_failed {
+        caller.withdraw(progress);
+    }
+}
+
+/// Keeps what a run withholds from publication in a private file, and returns where that is.
+fn keep_withheld(
+    folders: &RunFolders,
+    id: &RunId,
+    progress: &Progress,
+    kind: RunKind,
+    reporter: &Reporter,
+) -> Option<PathBuf> {
+    let text = withheld(id, progress).filter(|_| kind == RunKind::Real)?;
+    let kept = folders.keep_withheld(id, &text);
+    if let Err(error) = &kept {
+        reporter.warn(format!("{error}; `convoke show {id}` lists what is withheld"));
+    }
+    kept.ok()
+}
+
+impl CourseRequest {
+    /// Checks the file of answers, before anything is done.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.answers.as_deref().map(read_answers).transpose().map(drop)
+    }
+
+    /// Goes on where the journal ends. However that fails, the run can be resumed. Only the process
+    /// with the lock does so, and the journal is opened here.
+    pub(crate) fn go(
+        &self,
+        session: &Session,
+        workspace: &Workspace,
+        id: &RunId,
+        _lock: Lock,
+        front_end: &mut dyn DesignFrontEnd,
+    ) -> Result<EndedDesign, Failure> {
+        let ended = self.go_on(session, workspace, id, front_end);
+        if ended.is_err() {
+            workspace.store.mark_run(id, RunState::Stopped, session.now()).ok();
+        }
+        ended
+    }
+
+    fn go_on(
+        &self,
+        session: &Session,
+        workspace: &Workspace,
+        id: &RunId,
+        front_end: &mut dyn DesignFrontEnd,
+    ) -> Result<EndedDesign, Failure> {
+        let folders = folders(session)?;
+        worker::wait_for_last(session, &folders, id)?;
+        let (journal, events) = open_journal(workspace, id)?;
+        let settings = begun(id, &events)?.clone();
+        let again = |failure| resumable(failure, id, &settings);
+        let mut stage = self.stage(session, id, &events, front_end).map_err(again)?;
+        // What is played costs nothing.
+        let is_decided = events.iter().any(|stamped| matches!(stamped.event, Event::Decided(_)));
+        if !settings.is_rehearsal && !is_decided {
+            stage.forecast = Some(cost::prospect(workspace, id, stage.budget)?);
+        }
+        if events.len() > 1 {
+            stage.tell_changes()?;
+            ground::check(&mut stage, &Facts::fold(events.iter().cloned()))?;
+        }
+        let outcome = run(journal, events, &mut stage).map_err(|error| again(run_failed(error)))?;
+        let is_complete = matches!(outcome, Outcome::Ended(Ending::Complete { .. }));
+        let left_behind = is_complete.then(|| stage.left_behind()).flatten();
+        if let Some(warning) = &left_behind {
+            stage.front_end.say(warning);
+        }
+        if stage.is_unanswered && outcome == Outcome::Interrupted {
+            return Err(unanswered(id));
+        }
+        // A person who stops us at this question does the same as at any other.
+        let is_stopped = outcome == Outcome::TreeNeedsAPerson && session.is_stopped();
+        let outcome = if is_stopped { Outcome::Interrupted } else { outcome };
+        let tree = if left_behind.is_some() { TreeStatus::Dirty } else { TreeStatus::Clean };
+        let report = self.conclude(&mut stage, workspace, &settings, &outcome, tree)?;
+        Ok(EndedDesign { report, _stopping: stage.stopping.take() })
+    }
+
+    /// Hands over what the run made, and reports how it ended.
+    fn conclude(
+        &self,
+        stage: &mut Stage<'_>,
+        workspace: &Workspace,
+        settings: &Settings,
+        outcome: &Outcome,
+        tree: TreeStatus,
+    ) -> Result<DesignReport, Failure> {
+        let (session, id) = (stage.session, stage.run.clone());
+        let (_, events) = open_journal(workspace, &id)?;
+        let earlier = Earlier { plans: earlier_plans(&events) };
+        let facts = Facts::fold(events);
+        let progress = walk(&facts);
+        let is_complete = matches!(outcome, Outcome::Ended(Ending::Complete { .. }));
+        if let (true, Some(file)) = (is_complete, &self.answers) {
+            for (line, id) in stage.person.unasked(&facts) {
+                let said = format!("answers `{id}`, which was never asked");
+                stage.front_end.say(&fault(file, line, &said));
+            }
+        }
+        let reporter = session.reporter();
+        if facts.set_up().is_some() {
+            tell_caller(settings, outcome, &progress, reporter.clone());
+        }
+        if let (true, Some(dir)) = (is_complete, &settings.feature_dir) {
+            let kept = workspace.store.run(&workspace.scope.project, &id).map_err(refused)?;
+            let record = run_record(workspace, &kept, &facts, &progress)?;
+            hand_over(Path::new(dir), &id, &progress, record, &earlier, &reporter)
+                .map_err(|failure| resumable(failure, &id, settings))?;
+        }
+        let folders = folders(session)?;
+        if is_complete {
+            folders.remove(&stage.folder, session.now()).map_err(held)?;
+        }
+        let kind = RunKind::of(settings);
+        let withheld = keep_withheld(&folders, &id, &progress, kind, &reporter);
+        let report = DesignReport::new(&id, outcome, &progress, withheld.as_deref(), kind);
+        Ok(report.after(tree))
+    }
+
+    /// Sets the stage for a run that was begun.
+    pub(super) fn stage<'a>(
+        &self,
+        session: &'a Session,
+        id: &RunId,
+        events: &[Stamped],
+        front_end: &'a mut dyn DesignFrontEnd,
+    ) -> Result<Stage<'a>, Failure> {
+        let Self { budget, limit, answers, answer_limit, no_probe, rules, recorded } = self;
+        let (settings, reporter) = (begun(id, events)?, session.reporter());
+        let tree = project_tree(session);
+        let budget = budget.as_ref().or(settings.budget.as_ref());
+        let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
+        for (line, said) in &written.faults {
+            reporter.say(fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
+        }
+        let recorded = recorded.as_deref().map(Written::read);
+        for (line, said) in recorded.iter().flat_map(|recorded| &recorded.faults) {
+            reporter.say(fault(Path::new(REPLIES), *line, said));
+        }
+        let person = match recorded {
+            Some(recorded) => Person::recorded(written, recorded),
+            None => Person::new(written, *answer_limit),
+        };
+        Ok(Stage {
+            session,
+            caller: Caller::of(settings, reporter),
+            run: id.clone(),
+            folder: folders(session)?.make(id, &tree, session.now()).map_err(held)?,
+            beginning: Beginning {
+                branch_info: settings.branch_info.clone(),
+                no_branch: settings.no_branch,
+                no_probe: *no_probe,
+            },
+            budget: budget.and_then(|text| Cap::parse(text).ok()),
+            limit: *limit,
+            rules: *rules,
+            person,
+            front_end,
+            kept: BTreeMap::new(),
+            worker: self.worker(session, id),
+            is_worker: false,
+            stopping: None,
+            is_unanswered: false,
+            forecast: None,
+            is_blind: false,
+            watch: None,
+        })
+    }
+
+    /// Returns what a process is told that does the heavy part.
+    fn worker(&self, session: &Session, id: &RunId) -> Vec<String> {
+        let limit = self.limit.as_secs_f64().to_string();
+        let mut words = vec!["--project".to_owned(), session.project.display().to_string()];
+        let (run, id) = ("--run".to_owned(), id.to_string());
+        words.extend(["plumbing".to_owned(), "heavy-worker".to_owned(), run, id]);
+        words.extend(["--limit".to_owned(), limit]);
+        let budget = self.budget.iter().flat_map(|cap| ["--budget".to_owned(), cap.clone()]);
+        words.extend(budget);
+        words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
+        words.extend((self.rules == PinnedRules::LeftOut).then(|| "--no-pins".to_owned()));
+        words
+    }
+}
+
+/// Returns the plans that a run had before each decision of a person.
+fn earlier_plans(events: &[Stamped]) -> Vec<Arc<str>> {
+    let is_decision = |stamped: &&Stamped| matches!(stamped.event, Event::Decided(_));
+    let places = events.iter().enumerate().filter(|(_, stamped)| is_decision(stamped));
+    let before = |(place, _): (usize, _)| {
+        let facts = Facts::fold(events[..place].iter().cloned());
+        walk(&facts).files.get("plan.txt").cloned()
+    };
+    places.filter_map(before).collect()
+}
+
+/// Takes the working tree for a run, as long as what is returned lives.
+pub(crate) fn hold(session: &Session, id: &RunId) -> Result<Lock, Failure> {
+    let tree = project_tree(session);
+    folders(session)?.hold(&tree, id).map_err(held)
+}
+
+fn project_tree(session: &Session) -> PathBuf {
+    session.project.canonicalize().unwrap_or_else(|_| session.project.clone())
+}
+
+/// Returns what was asked for.
+fn begun<'e>(id: &RunId, events: &'e [Stamped]) -> Result<&'e Settings, Failure> {
+    match events.first().map(|first| &first.event) {
+        Some(Event::Begun(settings)) => Ok(settings),
+        _ => Err(Failure::new(ErrorClass::Refused, DesignError::NotBegun { run: id.clone() })),
+    }
+}
+
+pub(super) fn folders(session: &Session) -> Result<RunFolders, Failure> {
+    let root = session.environment.runs();
+    let root = root.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, DesignError::NoHome))?;
+    Ok(RunFolders::new(root))
+}
+
+pub(super) fn held(error: RunFolderError) -> Failure {
+    let hint = error.hint();
+    Failure::new(ErrorClass::Prerequisite, error).hint(hint)
+}
+
+pub(super) fn run_failed(error: RunError<Failure>) -> Failure {
+    match error {
+        RunError::World(failure) => failure,
+        RunError::Store(error) => refused(error),
+        RunError::Codec(error) => {
+            Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
+        }
+    }
+}
+
+/// Whatever stands in a run's way, such as a full disk, it goes on when that is out of the way; the
+/// copy of a rehearsal is gone then.
+fn resumable(failure: Failure, id: &RunId, settings: &Settings) -> Failure {
+    let resume = format!("convoke resume {id}");
+    let is_illegible = matches!(failure.error.downcast_ref(), Some(DesignError::Journal(_)));
+    if settings.is_rehearsal
+        || is_illegible
+        || failure.hints.iter().any(|hint| hint.contains(&resume))
+    {
+        return failure;
+    }
+    failure.hint(resume)
+}
+
+/// Says what is wrong with a line of a file of answers.
+fn fault(file: &Path, line: usize, said: &str) -> String {
+    format!("warning: line {line} of {} {said}", file.display())
+}
+
+fn read_answers(path: &Path) -> Result<Written, Failure> {
+    let text = fs::read_to_string(path).map_err(|source| {
+        Failure::new(ErrorClass::Usage, DesignError::Folder { path: path.to_owned(), source })
+    })?;
+    Ok(Written::read(&text))
+}

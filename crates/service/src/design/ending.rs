@@ -1,0 +1,268 @@
+//! How a design ended: what is said of it, and what it leaves in a feature's folder.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use convoke_domain::design::walk::{Ending, Failed, Progress};
+use convoke_domain::run::RunId;
+use convoke_domain::tree::TreeStatus;
+use convoke_engine::design::run::Outcome;
+use convoke_engine::file;
+use convoke_engine::manifest::record::{Entry, Record};
+use serde::Serialize;
+
+use super::{DesignError, texts};
+use crate::failure::{ErrorClass, Failure};
+use crate::interruption::Hold;
+use crate::observer::Reporter;
+use crate::run::{MattersReport, RunKind, open, way_out};
+
+/// How a design ended.
+#[derive(Debug, Clone, Serialize)]
+pub struct DesignReport {
+    /// The run.
+    pub run: String,
+    /// How it ended, in words.
+    pub ending: String,
+    /// The warnings of a run that came to its end.
+    pub degraded: Vec<String>,
+    /// What is left to people, and what they decided.
+    #[serde(flatten)]
+    pub matters: MattersReport,
+    /// Where only its user can read what is withheld from published files.
+    pub withheld_file: Option<String>,
+    /// The artifacts' texts, by file name.
+    pub artifacts: BTreeMap<String, String>,
+    /// Why the design did not do what it was asked to; `None` if it did.
+    #[serde(skip)]
+    pub class: Option<ErrorClass>,
+    /// Whether there is a plan, so that people can decide what is left to them.
+    #[serde(skip)]
+    pub is_planned: bool,
+    /// How the first undecided matter can be decided.
+    #[serde(skip)]
+    pub way_out: Option<String>,
+    /// What the user can do next.
+    #[serde(skip)]
+    pub hint: Option<String>,
+}
+
+/// With which code a design is refused because of the branch that is checked out.
+const OTHER_BRANCH: u8 = 1;
+
+/// What helps then.
+const STAY: &str =
+    "`convoke design --no-branch` stays on what is checked out; it has no `--skip-branch-check`";
+
+/// A design that ended. While it lives, a second request to stop waits: the front end shows first how
+/// the run can be resumed.
+pub struct EndedDesign {
+    /// How it ended.
+    pub report: DesignReport,
+    pub(super) _stopping: Option<Hold>,
+}
+
+impl DesignReport {
+    pub(super) fn new(
+        id: &RunId,
+        outcome: &Outcome,
+        progress: &Progress,
+        withheld: Option<&Path>,
+        kind: RunKind,
+    ) -> Self {
+        let (class, ending, degraded, hint) = summary(id, outcome);
+        let first = open(progress).first().copied();
+        Self {
+            run: id.to_string(),
+            ending,
+            degraded: degraded.to_vec(),
+            matters: MattersReport::new(progress),
+            withheld_file: withheld.map(|path| path.display().to_string()),
+            artifacts: texts(&progress.files),
+            class,
+            is_planned: matches!(
+                outcome,
+                Outcome::Ended(Ending::Complete { .. } | Ending::NotExported(_))
+            ),
+            way_out: first.map(|matter| way_out(id, matter, kind)),
+            hint: Some(hint).filter(|hint| !hint.is_empty()),
+        }
+    }
+
+    /// Adds that agents left the working tree changed after the last boundary.
+    pub(super) fn after(mut self, tree: TreeStatus) -> Self {
+        if tree == TreeStatus::Dirty {
+            self.class = self.class.or(Some(ErrorClass::TreeChanged));
+        }
+        self
+    }
+}
+
+/// Returns what kind of problem there is, how the run ended, its warnings, and what can be done next.
+fn summary<'o>(
+    id: &RunId,
+    outcome: &'o Outcome,
+) -> (Option<ErrorClass>, String, &'o [String], String) {
+    match outcome {
+        Outcome::Ended(Ending::Complete { degraded }) => {
+            let hint = format!("convoke show {id} --artifact plan");
+            (None, "complete".to_owned(), degraded.as_slice(), hint)
+        }
+        Outcome::Ended(Ending::Refused(code)) => {
+            // The line about another branch is a contract, and names a flag of another program.
+            let hint = if *code == OTHER_BRANCH { STAY } else { "" };
+            (Some(ErrorClass::Prerequisite), "refused".to_owned(), &[][..], hint.to_owned())
+        }
+        Outcome::Ended(Ending::DirtyTree) => {
+            (Some(ErrorClass::TreeChanged), "dirty tree".to_owned(), &[][..], String::new())
+        }
+        Outcome::Ended(Ending::Failed(Failed { why, .. })) => {
+            let hint =
+                format!("convoke resume {id} asks again; convoke doctor says who can answer");
+            (Some(ErrorClass::NoAnswer), format!("failed: {why}"), &[][..], hint)
+        }
+        Outcome::Ended(Ending::OverBudget(why)) => {
+            let hint = format!("convoke resume {id} --budget MORE");
+            (Some(ErrorClass::OverBudget), format!("over budget: {why}"), &[][..], hint)
+        }
+        Outcome::Ended(Ending::HeavyFailed(why)) => (
+            Some(ErrorClass::NoAnswer),
+            format!("the heavy part failed: {why}"),
+            &[][..],
+            format!("convoke resume {id}"),
+        ),
+        Outcome::Ended(Ending::NotExported(why)) => (
+            Some(ErrorClass::Prerequisite),
+            format!("complete, but not exported: {why}"),
+            &[][..],
+            format!("convoke resume {id}"),
+        ),
+        Outcome::Interrupted => (
+            Some(ErrorClass::Interrupted),
+            "interrupted".to_owned(),
+            &[][..],
+            format!("convoke resume {id}"),
+        ),
+        Outcome::HeavyDone => (None, "heavy part done".to_owned(), &[][..], String::new()),
+        Outcome::TreeNeedsAPerson => (
+            Some(ErrorClass::TreeChanged),
+            "the working tree was changed; put it in order".to_owned(),
+            &[][..],
+            format!("convoke resume {id}"),
+        ),
+    }
+}
+
+/// Returns the file of what a run withholds from published files; nothing if it withholds nothing.
+pub(super) fn withheld(id: &RunId, progress: &Progress) -> Option<String> {
+    let blocks = progress.files.get("held-back.md")?;
+    let held = progress.matters.iter().filter(|matter| matter.is_withheld);
+    let listed = held.map(|matter| match &matter.ruling {
+        Some(ruling) => format!("- {}: {}\n", matter.id, ruling.line()),
+        None => format!("- {}: {}\n", matter.id, matter.panel),
+    });
+    let listed: String = listed.collect();
+    Some(format!(
+        "# Findings of run {id} that are withheld from published files\n\n{listed}\n{blocks}"
+    ))
+}
+
+/// The plans that a run had before people decided more. A file that still holds one of them is the
+/// run's own, and no person has worked on it since.
+pub(super) struct Earlier {
+    pub(super) plans: Vec<Arc<str>>,
+}
+
+impl Earlier {
+    /// Tells whether a file is as this run left it.
+    fn has_left(&self, path: &Path, name: &str, id: &RunId) -> bool {
+        if self.plans.is_empty() || !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
+            return false;
+        }
+        let Ok(text) = fs::read_to_string(path) else { return false };
+        match name {
+            "plan" => self.plans.iter().any(|plan| **plan == text),
+            "tasks" => self.plans.iter().any(|plan| tasks(plan) == text),
+            _ => Record::parse(&text).is_ok_and(|record| record.run == id.as_str()),
+        }
+    }
+}
+
+/// Returns the part of a plan that lists its tasks.
+fn tasks(plan: &str) -> &str {
+    plan.find("## Tasks").map_or("", |at| &plan[at..])
+}
+
+/// Leaves the plan, its tasks and the record of both with the feature's other documents. What
+/// somebody else wrote there stays, and so does whatever a link points to: then they are left beside
+/// it, under the run's name.
+pub(super) fn hand_over(
+    folder: &Path,
+    id: &RunId,
+    progress: &Progress,
+    record: Record,
+    earlier: &Earlier,
+    reporter: &Reporter,
+) -> Result<(), Failure> {
+    let plan = progress.files.get("plan.txt").map_or("", |text| &**text);
+    let mut files = Vec::new();
+    for (name, text) in [("plan", plan), ("tasks", tasks(plan))] {
+        let name = leave(folder, (name, "md"), id, text, earlier, reporter)?;
+        files.push(Entry::of(&name, text));
+    }
+    leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), earlier, reporter)
+        .map(drop)
+}
+
+/// Leaves a file, and returns its name.
+fn leave(
+    folder: &Path,
+    (name, kind): (&str, &str),
+    id: &RunId,
+    text: &str,
+    earlier: &Earlier,
+    reporter: &Reporter,
+) -> Result<String, Failure> {
+    let (usual, other) = (format!("{name}.{kind}"), format!("{name}-{id}.{kind}"));
+    for ours in [&usual, &other] {
+        let path = folder.join(ours);
+        if earlier.has_left(&path, name, id) {
+            let failed = |source| DesignError::Folder { path: path.clone(), source };
+            file::put(&path, text.as_bytes())
+                .map_err(|source| Failure::new(ErrorClass::Prerequisite, failed(source)))?;
+            return Ok(ours.clone());
+        }
+    }
+    if left(&folder.join(&usual), text)? {
+        return Ok(usual);
+    }
+    let path = folder.join(&other);
+    if !left(&path, text)? {
+        let source = ErrorKind::AlreadyExists.into();
+        return Err(Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path, source }));
+    }
+    reporter.say(format!(
+        "note: `{usual}` was there already and is not touched; the new one is `{other}`"
+    ));
+    Ok(other)
+}
+
+/// Writes a new file; tells whether it is there now with this text.
+fn left(path: &Path, text: &str) -> Result<bool, Failure> {
+    // A link is never followed, not even one that points nowhere.
+    let written = File::options().write(true).create_new(true).open(path);
+    match written.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+            Ok(is_file && fs::read(path).is_ok_and(|found| found == text.as_bytes()))
+        }
+        Err(source) => {
+            let path = path.to_owned();
+            Err(Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path, source }))
+        }
+    }
+}

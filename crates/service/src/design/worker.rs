@@ -1,0 +1,109 @@
+//! The heavy part of a design in a process of its own: starting it, and being it.
+
+use std::fs;
+use std::time::Duration;
+
+use convoke_domain::design::heavy::Worked;
+use convoke_domain::run::RunId;
+use convoke_engine::design::run::work;
+use convoke_engine::design::run_folder::RunFolders;
+use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, Talk, run};
+use convoke_engine::{file, owner, scratch};
+
+use super::course::{CourseRequest, folders, held, run_failed};
+use super::front_end::Unattended;
+use super::stage::{Stage, stopped};
+use super::{DesignError, open_journal};
+use crate::failure::{ErrorClass, Failure};
+use crate::lane::lane_failed;
+use crate::session::Session;
+use crate::workspace::Workspace;
+
+/// A worker says one line.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// Lanes have limits of their own; a worker that waits for them has time.
+const PATIENCE: Duration = Duration::from_hours(24 * 7);
+
+/// How long a worker may take to stop its lanes.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// How long a worker is waited for whose parent was killed: longer than it may take to stop.
+const LAST_WORDS: Duration = Duration::from_secs(40);
+
+/// How often it is looked at meanwhile.
+const STEP: Duration = Duration::from_millis(100);
+
+/// Does the heavy part of a run that another process began. It shows nothing, and asks no person.
+pub fn run_worker(
+    session: &Session,
+    run: &RunId,
+    course: &CourseRequest,
+) -> Result<Worked, Failure> {
+    let workspace = Workspace::open(session, None)?;
+    let _lock = folders(session)?.hold_for_worker(run).map_err(held)?;
+    let (journal, events) = open_journal(&workspace, run)?;
+    let mut front_end = Unattended;
+    let mut stage = course.stage(session, run, &events, &mut front_end)?;
+    stage.is_worker = true;
+    work(journal, events, &mut stage).map_err(run_failed)
+}
+
+/// Waits for a worker whose parent was killed: it stops its lanes and ends, and until then it may
+/// still write the journal.
+pub(super) fn wait_for_last(
+    session: &Session,
+    folders: &RunFolders,
+    id: &RunId,
+) -> Result<(), Failure> {
+    let cancel = session.cancel();
+    let mut left = LAST_WORDS;
+    while let Some(worker) = folders.worker(id) {
+        if cancel.is_asked() {
+            return Err(stopped(id));
+        }
+        if left.is_zero() {
+            let error = DesignError::WorkerLives { pid: worker.pid };
+            return Err(
+                Failure::new(ErrorClass::Prerequisite, error).hint("wait until that has ended")
+            );
+        }
+        if left == LAST_WORDS {
+            session.reporter().say("note: waiting for the worker of an earlier process to end");
+        }
+        owner::wait(&worker, STEP).ok();
+        left = left.saturating_sub(STEP);
+    }
+    Ok(())
+}
+
+/// Has a worker do the heavy part, and tells what is believed of it; nothing if we were stopped.
+pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
+    let scratch = scratch::lane().map_err(lane_failed)?;
+    let convoke = stage.session.environment.program();
+    let cancel = stage.session.cancel();
+    let errand = Errand {
+        convoke: &convoke,
+        program: &convoke,
+        arguments: &stage.worker,
+        variables: &stage.session.environment.all(),
+        folder: &stage.session.project,
+        stdin: None,
+        scratch: scratch.path(),
+        limits: Limits { wall: PATIENCE, first_byte: PATIENCE, stall: PATIENCE, grace: GRACE },
+        cancel: &cancel,
+    };
+    let finished = run(&errand, &mut |_, _| Talk::GoesOn).map_err(lane_failed)?;
+    if cancel.is_asked() {
+        return Ok(None);
+    }
+    let said = file::text(&finished.stderr, MAX_BYTES).unwrap_or_default();
+    let reporter = stage.session.reporter();
+    said.lines().for_each(|line| reporter.say(line));
+    let said = file::text(&finished.stdout, MAX_BYTES).unwrap_or_default();
+    let length = |name: &str| {
+        let found = fs::symlink_metadata(stage.folder.join(name)).ok()?;
+        found.is_file().then_some(found.len())
+    };
+    Ok(Some(Worked::judged(&said, length)))
+}
