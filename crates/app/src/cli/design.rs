@@ -1,9 +1,9 @@
 //! `convoke design`: from a feature sentence to a reviewed plan.
 
-mod course;
-mod ending;
+mod course_args;
+mod heavy_worker;
 mod screen;
-mod worker;
+mod tell;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use convoke_domain::design::policy::Policy;
 use convoke_domain::design::walk::{NoAnswer, has_keys};
 use convoke_service::design::{DesignRequest, RehearsalSource, design};
 
-pub(super) use self::course::CourseArgs;
-pub(super) use self::ending::tell;
+pub(super) use self::course_args::CourseArgs;
+pub(super) use self::heavy_worker::WorkerArgs;
 pub(super) use self::screen::Screen;
-pub(super) use self::worker::WorkerArgs;
+pub(super) use self::tell::tell;
 use crate::app::App;
 use crate::exit::Exit;
 use crate::failure::Failure;

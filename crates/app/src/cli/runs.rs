@@ -1,6 +1,6 @@
 //! `convoke runs`, `show`, `resume`, `replay` and `recount`: what is left of a design, and going on.
 
-mod spending;
+mod cost_tables;
 
 use convoke_domain::design::quote::line;
 use convoke_domain::run::RunId;
@@ -142,7 +142,7 @@ fn shown(report: &RunShowReport) -> String {
     };
     let head = ["lane", "model", "status", "took", "in", "out"];
     text += &render(head, report.lanes.iter().map(row), &[3, 4, 5]);
-    text += &spending::text(&report.cost);
+    text += &cost_tables::text(&report.cost);
     let matters = report.matters.text();
     let matters = if matters.is_empty() { matters } else { format!("\n\n{}", matters.trim_end()) };
     text += &matters;

@@ -4,7 +4,7 @@ use convoke_domain::design::heavy::Worked;
 use convoke_domain::run::RunId;
 use convoke_service::design::run_worker;
 
-use super::course::CourseArgs;
+use super::course_args::CourseArgs;
 use crate::app::App;
 use crate::exit::Exit;
 use crate::failure::Failure;
