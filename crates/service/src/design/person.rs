@@ -93,7 +93,7 @@ impl Person {
             match question.read(&answer) {
                 // The next line of a pipe is for the next question.
                 Err(wrong) if front_end.has_person() => {
-                    front_end.say(&format!("{wrong}; once more"))
+                    front_end.say(&format!("{wrong}; once more"));
                 }
                 Ok(_) | Err(_) => return Some(taken(question, &answer, front_end)),
             }

@@ -39,7 +39,7 @@ pub struct DecideRequest {
 /// What came of a decision.
 pub enum DecisionOutcome {
     /// The run acted on it, and ended.
-    Acted(EndedDesign),
+    Acted(Box<EndedDesign>),
     /// The run is not at its end, and acts on it when it is.
     Waiting(RunId),
 }
@@ -135,7 +135,7 @@ pub fn decide(
     reporter.say(said);
     if is_at_its_end(&progress) {
         let ended = course.go(session, &workspace, &run.id, lock, front_end)?;
-        return Ok(DecisionOutcome::Acted(ended));
+        return Ok(DecisionOutcome::Acted(Box::new(ended)));
     }
     reporter.say("note: the run is not at its end; it acts on the decision when it is");
     reporter.hint(format!("convoke resume {}", run.id));
