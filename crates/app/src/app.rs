@@ -52,13 +52,6 @@ impl App {
             .observed_by(Arc::new(TerminalObserver::new(Voice::default(), format)));
         Self { session, format, verbosity }
     }
-
-    /// Returns the same for another project.
-    #[must_use]
-    pub fn in_project(&self, project: PathBuf) -> Self {
-        let session = Session { project, ..self.session.clone() };
-        Self { session, ..self.clone() }
-    }
 }
 
 /// Commands whose use cases are still among them ask the session themselves.

@@ -10,9 +10,10 @@ pub mod exit;
 pub mod input;
 pub mod interrupt;
 pub mod output;
-pub mod rehearsal;
 
 // Commands whose use cases are still among them call these as if they were here.
+/// The example of designs, for tests and measurements.
+pub use convoke_service::rehearsal;
 pub use convoke_service::{clock, failure, settings as config, workspace};
 
 use std::ffi::OsString;

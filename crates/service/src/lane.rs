@@ -30,7 +30,7 @@ use convoke_engine::lane::drive::Driven;
 use convoke_engine::lane::replay::TapeError;
 use convoke_engine::lane::supervisor::Limits;
 
-pub use self::agent::{check_agent, seen_by, version_of};
+pub use self::agent::{check_agent, model_name, seen_by, version_of};
 pub use self::budget::{CallBudget, is_paid, uncounted_warning};
 pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
 pub use self::list::{LaneList, StoppedLane, list, show, stop};

@@ -34,6 +34,29 @@ impl Observer for Unobserved {
     fn observe(&self, _source: Option<&str>, _progress: &Progress) {}
 }
 
+/// An observer that passes on all but what is only good to know.
+pub struct QuietObserver {
+    observer: Arc<dyn Observer>,
+}
+
+impl QuietObserver {
+    /// Passes the rest on to this observer.
+    pub fn new(observer: Arc<dyn Observer>) -> Self {
+        Self { observer }
+    }
+}
+
+impl Observer for QuietObserver {
+    fn observe(&self, source: Option<&str>, progress: &Progress) {
+        match progress {
+            Progress::Note(_) | Progress::Lane(_) => {}
+            Progress::Message(_) | Progress::Warning(_) | Progress::Hint(_) => {
+                self.observer.observe(source, progress);
+            }
+        }
+    }
+}
+
 /// Tells an observer about one of several that work in parallel, or about the whole use case.
 #[derive(Clone)]
 pub struct Reporter {

@@ -50,6 +50,12 @@ impl Session {
         }
     }
 
+    /// Returns the same for another project.
+    #[must_use]
+    pub fn in_project(&self, project: PathBuf) -> Self {
+        Self { project, ..self.clone() }
+    }
+
     /// Returns the session with another observer.
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {

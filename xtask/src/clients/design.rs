@@ -230,7 +230,7 @@ fn document(output: &Output) -> Result<Value, Error> {
 }
 
 fn rehearsal() -> PathBuf {
-    root().join("crates/app/rehearsal")
+    root().join("crates/service/rehearsal")
 }
 
 /// Reads what was written for a lane of the rehearsal, without the lines about it.

@@ -1,28 +1,16 @@
 //! `convoke decide`: a person ends what a panel left undecided.
 
-use convoke_domain::design::event::Event;
-use convoke_domain::design::facts::Facts;
-use convoke_domain::design::matter::{
-    Choice, Matter, MatterId, NotDecidable, Revisiting, Ruling, decidable,
+use convoke_domain::design::matter::{Choice, MatterId, Revisiting, Ruling};
+use convoke_domain::run::RunId;
+use convoke_service::run::{
+    DecideRequest, DecisionOutcome, RunMattersReport, decide, list_matters, person_ruling,
 };
-use convoke_domain::design::outline::Outline;
-use convoke_domain::design::progress::Step;
-use convoke_domain::design::walk::{Ending, Need, Next, walk};
-use convoke_domain::run::{RunId, RunState};
-use serde::Serialize;
 
-use super::design::{CourseArgs, hold, opened};
-use super::runs::matters::{self, MattersReport, RunKind};
-use super::runs::{Known, integrity, last, must_be_real, must_be_sound, worked_on};
+use super::design::{CourseArgs, Screen, tell};
 use crate::app::{App, Format};
-use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
-
-/// No reason is longer, in bytes: an agent is given it, and files hold it on one line.
-const LONGEST_REASON: usize = 4096;
 
 /// Decide what a design's panel left undecided, and revise the plan for it
 ///
@@ -59,14 +47,6 @@ enum DecideError {
     NoChoice(MatterId),
     #[error("cannot tell what to {0}: name a finding or decision")]
     NoMatter(&'static str),
-    #[error("cannot decide `{0}` without a reason")]
-    NoReason(MatterId),
-    #[error("cannot take a reason of {0} bytes: {LONGEST_REASON} is the most")]
-    LongReason(usize),
-    #[error("cannot decide anything in `{0}` now: it is running")]
-    Running(RunId),
-    #[error("cannot decide anything in `{0}`: it ended without a plan")]
-    NoPlan(RunId),
 }
 
 /// What was asked for.
@@ -76,24 +56,22 @@ struct Asked {
     ruling: Option<Ruling>,
 }
 
-#[derive(Serialize)]
-struct Report<'a> {
-    run: &'a str,
-    #[serde(flatten)]
-    matters: MattersReport<'a>,
-}
-
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let asked = self.asked()?;
-        let id = match asked.run {
-            Some(run) => run,
-            None => last(app)?,
+        let Asked { run, ruling } = self.asked()?;
+        let Some(ruling) = ruling else {
+            return listed(app, &list_matters(app, run.as_ref())?, output);
         };
-        match asked.ruling {
-            None => listed(app, &Known::open(app, &id)?, output),
-            Some(ruling) => self.decide(app, &id, ruling, output),
+        let revisiting = if self.again { Revisiting::Allowed } else { Revisiting::Refused };
+        let course = self.course.request();
+        let request = DecideRequest { run, ruling, revisiting, course };
+        match decide(app, request, &mut Screen::new(app, output))? {
+            DecisionOutcome::Acted(ended) => tell(app, &ended.report, output),
+            DecisionOutcome::Waiting(run) if app.format == Format::Json => {
+                listed(app, &list_matters(app, Some(&run))?, output)
+            }
+            DecisionOutcome::Waiting(_) => Ok(Exit::Done),
         }
     }
 
@@ -126,117 +104,24 @@ impl Args {
                 return Err(usage(DecideError::NoMatter(choice.word())).hint(example));
             }
         };
-        let because = self.because.as_deref().map_or("", str::trim).to_owned();
-        if because.is_empty() {
-            return Err(usage(DecideError::NoReason(matter)).hint("--because \"REASON\""));
-        }
-        if because.len() > LONGEST_REASON {
-            return Err(usage(DecideError::LongReason(because.len())));
-        }
-        Ok(Asked { run, ruling: Some(Ruling { matter, choice, because }) })
-    }
-
-    /// Writes the decision down, and then has the run act on it.
-    fn decide(
-        &self,
-        app: &App,
-        id: &RunId,
-        ruling: Ruling,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
-        self.course.check()?;
-        let workspace = Workspace::open(app, None)?;
-        let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
-        if worked_on(app).contains(&run.id) {
-            let failure = Failure::new(ErrorClass::Prerequisite, DecideError::Running(run.id));
-            return Err(failure.hint("wait until it has ended: `convoke runs`"));
-        }
-        // Only the process with the lock writes, so what is read from here on stays true.
-        let lock = hold(app, &run.id)?;
-        must_be_sound(&run.id, integrity(&workspace, &run.id)?)?;
-        let (mut journal, events) = opened(&workspace, &run.id)?;
-        let facts = Facts::fold(events);
-        must_be_real(&run.id, &facts)?;
-        let progress = walk(&facts);
-        if matches!(progress.next, Next::End(Ending::DirtyTree | Ending::Refused(_))) {
-            return Err(Failure::new(ErrorClass::Refused, DecideError::NoPlan(run.id)));
-        }
-        let revisiting = if self.again { Revisiting::Allowed } else { Revisiting::Refused };
-        let matter = decidable(&progress.matters, ruling.matter, revisiting)
-            .map_err(|error| undecidable(error, &run.id, &progress))?;
-        let mut said = format!("decided: {} {}", ruling.matter, ruling.choice.past());
-        if let Some(earlier) = matter.ruling.as_ref().filter(|_| matter.is_pending) {
-            said = format!("{said}\n{}", earlier.changed_to(&ruling));
-        }
-        journal.append(now().as_millisecond(), &Event::Decided(ruling)).map_err(refused)?;
-        workspace.store.mark_run(&run.id, RunState::Stopped, now()).map_err(refused)?;
-        output.say(&said);
-        if is_at_its_end(&progress) {
-            return self.course.go(app, &workspace, &run.id, lock, output);
-        }
-        drop(lock);
-        output.say("note: the run is not at its end; it acts on the decision when it is");
-        output.say(&format!("hint: convoke resume {}", run.id));
-        if app.format == Format::Json {
-            listed(app, &Known::open(app, &run.id)?, output)?;
-        }
-        Ok(Exit::Done)
+        let because = self.because.as_deref().unwrap_or_default();
+        Ok(Asked { run, ruling: Some(person_ruling(matter, choice, because)?) })
     }
 }
 
-/// Tells whether nothing but decisions of people is left to act on.
-fn is_at_its_end(progress: &Outline) -> bool {
-    match &progress.next {
-        Next::End(Ending::Complete { .. } | Ending::NotExported(_)) | Next::Need(Need::Export) => {
-            true
-        }
-        Next::End(Ending::Failed(failed)) => failed.step == Step::Decisions,
-        Next::Need(Need::Lanes(lanes)) => lanes.iter().all(|lane| lane.step == Step::Decisions),
-        Next::End(_) | Next::Need(_) => false,
-    }
-}
-
-fn listed(app: &App, known: &Known, output: &mut Output) -> Result<Exit, Failure> {
-    known.warn_if_changed(output);
-    let run = &known.run.id;
+fn listed(app: &App, report: &RunMattersReport, output: &mut Output) -> Result<Exit, Failure> {
     if app.format == Format::Json {
-        let matters = MattersReport::new(&known.progress);
-        output.json(&Report { run: run.as_str(), matters })?;
+        output.json(report)?;
         return Ok(Exit::Done);
     }
-    match matters::text(&known.progress) {
-        text if text.is_empty() => output.say(&format!("nothing is undecided in {run}")),
+    match report.matters.text() {
+        text if text.is_empty() => output.say(&format!("nothing is undecided in {}", report.run)),
         text => output.data(&text)?,
     }
-    if let Some(matter) = matters::open(&known.progress).first() {
-        let kind =
-            known.facts.settings().map_or(RunKind::Real, |(_, settings)| RunKind::of(settings));
-        output.say(&format!("hint: {}", matters::way_out(run, matter, kind)));
+    if let Some(way_out) = &report.way_out {
+        output.say(&format!("hint: {way_out}"));
     }
     Ok(Exit::Done)
-}
-
-/// Adds what can be decided instead.
-fn undecidable(error: NotDecidable, run: &RunId, progress: &Outline) -> Failure {
-    let hint = match &error {
-        NotDecidable::ByPerson { .. } => "change it with `--again`".to_owned(),
-        NotDecidable::Unknown(_) | NotDecidable::ByPanel { .. } => {
-            let withheld = progress.matters.iter().filter(|matter| matter.is_withheld);
-            let open: Vec<_> = matters::open(progress);
-            let ids = |matters: Vec<&Matter>| {
-                matters.iter().map(|matter| matter.id.to_string()).collect::<Vec<_>>().join(", ")
-            };
-            match (ids(open), ids(withheld.filter(|matter| matter.ruling.is_none()).collect())) {
-                (open, withheld) if open.is_empty() && withheld.is_empty() => {
-                    format!("nothing is undecided in {run}")
-                }
-                (open, withheld) if withheld.is_empty() => format!("undecided: {open}"),
-                (open, withheld) if open.is_empty() => format!("withheld: {withheld}"),
-                (open, withheld) => format!("undecided: {open}; withheld: {withheld}"),
-            }
-        }
-    };
-    Failure::new(ErrorClass::Refused, error).hint(hint)
 }
 
 #[cfg(test)]
@@ -292,7 +177,7 @@ mod tests {
                 "{words:?}"
             );
         }
-        let long = "x".repeat(LONGEST_REASON + 1);
+        let long = "x".repeat(4097);
         assert!(asked(&["FINDING_2", "accept", "--because", &long]).is_err());
     }
 }

@@ -1,54 +1,26 @@
 //! `convoke design`: from a feature sentence to a reviewed plan.
 
-pub(super) mod cost;
-mod course;
-mod ending;
-mod ground;
-mod lane;
-mod nested;
-mod person;
-mod probe;
-mod question;
-mod rehearsal;
+mod course_args;
+mod heavy_worker;
 mod screen;
-mod seats;
-mod stage;
-mod watched;
-mod worker;
+mod tell;
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
-pub(super) use self::course::{CourseArgs, hold};
-pub(super) use self::ending::{texts, warnings};
-use self::rehearsal::Rehearsal;
-use self::seats::Seats;
-pub(super) use self::worker::WorkerArgs;
-use crate::app::App;
-use crate::clock::now;
-use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
-use crate::input::{self, Typed};
-use crate::interrupt;
-use crate::output::Output;
-use crate::workspace::{Workspace, refused};
-use convoke_domain::client::Client as Agent;
-use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::policy::Policy;
-use convoke_domain::design::progress::Prefix;
-use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::walk::{NoAnswer, has_keys};
-use convoke_domain::run::RunId;
-use convoke_engine::client::adapter;
-use convoke_engine::design::run::Journal;
-use convoke_engine::lane::supervisor::Limits;
-use convoke_service::brief::brief_block;
+use convoke_service::design::{DesignRequest, RehearsalSource, design};
 
-/// No feature is described in more words: every agent is given all of them, most of them several
-/// times, and some are given them on a command line.
-const MAX_FEATURE: usize = 64 * 1024;
+pub(super) use self::course_args::CourseArgs;
+pub(super) use self::heavy_worker::WorkerArgs;
+pub(super) use self::screen::Screen;
+pub(super) use self::tell::tell;
+use crate::app::App;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{self, Typed};
+use crate::output::Output;
 
 /// Plan a feature with several agents: sketches, debates, a plan, a review, votes, a diagram
 ///
@@ -120,176 +92,51 @@ pub struct Args {
     feature: Vec<String>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(super) enum DesignError {
-    #[error("cannot design nothing: say what the feature is")]
-    NoFeature,
-    #[error("cannot take a feature of {length} bytes: {MAX_FEATURE} is the most")]
-    LongFeature { length: usize },
-    #[error("cannot find any agent; looked for {looked_for} on the PATH")]
-    Nobody { looked_for: String },
-    #[error("cannot ask `{name}`: no agent is called so")]
-    NoAgent { name: String },
-    #[error("cannot use `{}`", path.display())]
-    Folder { path: PathBuf, source: std::io::Error },
-    #[error("cannot hand anything over: there is no folder `{}`", path.display())]
-    NoParent { path: PathBuf },
-    #[error("cannot go on with the run: its worker still writes, in process {pid}")]
-    WorkerLives { pid: u32 },
-    #[error("cannot go on with `{run}`: it was never begun")]
-    NotBegun { run: RunId },
-    #[error("cannot ask anybody: nobody is at the keyboard")]
-    NobodyToAsk,
-    #[error("cannot go on with the run: nobody reads any more what it prints")]
-    Unheard,
-    #[error("cannot go on with the run: it was interrupted")]
-    Stopped,
-    #[error("cannot go on with the run: {0}")]
-    OtherGround(String),
-    #[error("cannot tell where runs are kept: HOME is not set")]
-    NoHome,
-    #[error("cannot go on with the run")]
-    Journal(#[source] Box<dyn std::error::Error + Send + Sync>),
-}
-
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        if let Some(folder) = &self.feature_dir
-            && !folder.is_dir()
-        {
-            let (path, source) = (folder.clone(), std::io::ErrorKind::NotADirectory.into());
-            return Err(Failure::new(ErrorClass::Usage, DesignError::Folder { path, source }));
-        }
-        self.course.check()?;
-        if let Some(env) = self.session_env.as_ref().filter(|_| self.is_nested()) {
-            has_folder(Path::new(env))?;
-        }
-        if let Some(folder) = &self.rehearse {
-            if !self.feature.is_empty() {
-                let said = "note: a rehearsal is about its own feature; what you asked for is not looked at";
-                output.say(said);
-            }
-            let rehearsal = Rehearsal::prepare(folder.as_deref())?;
-            let stage = app.in_project(rehearsal.project());
-            let (seats, feature) = (rehearsal.seats()?, short_enough(rehearsal.feature())?);
-            let settings = self.settings(&stage, seats, feature, true)?;
-            let course = self.course.with_recorded(rehearsal.replies());
-            return begin(&Workspace::open(app, None)?, &stage, settings, &course, output);
-        }
-        let feature = match self.feature.join(" ").trim() {
-            "" if !self.auto && input::has_person() => match asked_for(output) {
-                Typed::Line(line) => line.trim().to_owned(),
+        let mut request = self.request();
+        request.check()?;
+        let is_asked_for = self.rehearse.is_none() && request.feature.is_empty() && !self.auto;
+        if is_asked_for && input::has_person() {
+            match asked_for(app, output) {
+                Typed::Line(line) => line.trim().clone_into(&mut request.feature),
                 Typed::Stopped => return Ok(Exit::Interrupted),
-                Typed::TooLate | Typed::End => String::new(),
-            },
-            said => said.to_owned(),
-        };
-        if feature.is_empty() {
-            let failure = Failure::new(ErrorClass::Usage, DesignError::NoFeature);
-            return Err(failure.hint("convoke design \"Keep drafts when the connection is lost\""));
+                Typed::TooLate | Typed::End => {}
+            }
         }
-        let feature = short_enough(feature)?;
-        let seats = match &self.seats {
-            Some(words) => Seats::parse(words)?,
-            None => Seats::found(app).ok_or_else(nobody)?,
+        let ended = design(app, &request, &mut Screen::new(app, output))?;
+        tell(app, &ended.report, output)
+    }
+
+    fn request(&self) -> DesignRequest {
+        let source = |folder: &Option<PathBuf>| {
+            folder.clone().map_or(RehearsalSource::Example, RehearsalSource::Folder)
         };
-        let settings = self.settings(app, seats, feature, false)?;
-        begin(&Workspace::open(app, None)?, app, settings, &self.course, output)
-    }
-
-    /// An empty session file says that there is nobody else.
-    fn is_nested(&self) -> bool {
-        self.session_env.as_ref().is_some_and(|path| !path.is_empty())
-    }
-
-    fn settings(
-        &self,
-        app: &App,
-        seats: Seats,
-        feature: String,
-        is_rehearsal: bool,
-    ) -> Result<Settings, Failure> {
-        Ok(Settings {
-            feature,
+        DesignRequest {
+            feature: self.feature.join(" ").trim().to_owned(),
             auto: self.auto,
             quick: self.quick,
             subagent: self.subagent,
-            nested: self.is_nested(),
-            session_env: self.session_env.as_ref().filter(|_| self.is_nested()).map(absolute),
-            prefix: self.step_prefix.as_deref().map(Prefix::parse).unwrap_or_default(),
-            panel: seats.panel,
-            agents: seats.agents,
-            policy: self.policy,
-            rules: RulesVersion::PRESENT,
-            brief: if self.brief { brief_block(app)? } else { None },
-            documents: self.feature_dir.as_deref().map(documents).unwrap_or_default(),
-            is_rehearsal,
-            no_branch: self.no_branch,
+            session_env: self.session_env.clone(),
+            step_prefix: self.step_prefix.clone(),
             branch_info: self.branch_info.clone(),
-            feature_dir: self.feature_dir.as_deref().map(absolute),
-            budget: self.course.budget().cloned(),
-        })
+            no_branch: self.no_branch,
+            seats: self.seats.clone(),
+            policy: self.policy,
+            brief: self.brief,
+            feature_dir: self.feature_dir.clone(),
+            rehearsal: self.rehearse.as_ref().map(source),
+            course: self.course.request(),
+        }
     }
-}
-
-/// Begins a run, and goes through with it. A rehearsal is kept with the project that it was asked for
-/// in, and happens in another.
-fn begin(
-    workspace: &Workspace,
-    app: &App,
-    settings: Settings,
-    course: &CourseArgs,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let id = RunId::new(now(), u64::from(std::process::id()) ^ settings.feature.len() as u64);
-    // What may not begin is no run.
-    let lock = hold(app, &id)?;
-    let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };
-    let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
-    workspace.store.begin_run(&id, &workspace.scope, &title, now()).map_err(refused)?;
-    let (mut journal, _) = opened(workspace, &id)?;
-    let event = Event::Begun(Box::new(settings));
-    journal.append(now().as_millisecond(), &event).map_err(refused)?;
-    course.go(app, workspace, &id, lock, output)
-}
-
-/// A session file need not be there, but what is made is left in its folder.
-fn has_folder(env: &Path) -> Result<(), Failure> {
-    let env = std::path::absolute(env).unwrap_or_else(|_| env.to_owned());
-    let folder = env.parent().unwrap_or(&env);
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let path = folder.to_owned();
-    let failure = Failure::new(ErrorClass::Usage, DesignError::NoParent { path });
-    Err(failure.hint("make it, or leave out `--session-env`"))
-}
-
-fn short_enough(feature: String) -> Result<String, Failure> {
-    let length = feature.len();
-    if length <= MAX_FEATURE {
-        return Ok(feature);
-    }
-    let failure = Failure::new(ErrorClass::Usage, DesignError::LongFeature { length });
-    Err(failure.hint("say it in a sentence, and put the rest in a document: `--feature DIR`"))
-}
-
-/// Opens a run's journal.
-pub(super) fn opened<'w>(
-    workspace: &'w Workspace,
-    id: &RunId,
-) -> Result<(Journal<'w>, Vec<Stamped>), Failure> {
-    Journal::open(&*workspace.store, id.clone()).map_err(|error| {
-        Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
-    })
 }
 
 /// Asks the person at the terminal what is to be designed.
-fn asked_for(output: &Output) -> Typed {
+fn asked_for(app: &App, output: &Output) -> Typed {
     loop {
         let ask = || output.say("What is to be designed? One line will do.");
-        let typed = input::line(ask, None, &interrupt::cancel());
+        let typed = input::line(ask, None, &app.cancel());
         let Typed::Line(line) = &typed else { return typed };
         if !has_keys(line) {
             return typed;
@@ -298,34 +145,6 @@ fn asked_for(output: &Output) -> Typed {
     }
 }
 
-fn nobody() -> Failure {
-    let looked_for = Agent::ALL.map(|client| adapter(client).programs).concat().join(", ");
-    Failure::new(ErrorClass::Prerequisite, DesignError::Nobody { looked_for })
-        .hint("install one of them and log in")
-        .hint("or name an API of your configuration: `--seats http:a,http:b,http:c`")
-        .hint("or see how it goes without any: `convoke design --rehearse`")
-}
-
-/// How long a lane may take, and how long it may be silent.
-pub(super) const fn lane_limits(wall: Duration) -> Limits {
-    let silence = Duration::from_mins(10);
-    Limits { wall, first_byte: silence, stall: silence, grace: Duration::from_secs(5) }
-}
-
-fn absolute(path: impl AsRef<Path>) -> String {
-    let path = path.as_ref();
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
-}
-
 fn policy(word: &str) -> Result<Policy, String> {
     Policy::parse(word).ok_or_else(|| "it must be `safe` or `seed`".to_owned())
-}
-
-/// Lists a feature's documents, by path.
-fn documents(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|it| it == "md") && path.is_file());
-    paths.sort();
-    paths.iter().map(|path| path.display().to_string()).collect()
 }

@@ -101,12 +101,6 @@ impl WriteArgs {
     }
 }
 
-/// Prints the record of a run.
-pub(super) fn show(known: &Known, output: &mut Output) -> Result<Exit, Failure> {
-    output.data(&record_of(known)?.text())?;
-    Ok(Exit::Done)
-}
-
 fn record_of(known: &Known) -> Result<Record, Failure> {
     run_record(&known.workspace, &known.run, &known.facts, &known.progress)
 }

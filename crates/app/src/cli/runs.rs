@@ -1,44 +1,24 @@
 //! `convoke runs`, `show`, `resume`, `replay` and `recount`: what is left of a design, and going on.
 
-mod artifact;
-mod integrity;
-pub(super) mod matters;
-mod recount;
-mod report;
-mod results;
-mod spending;
+mod cost_tables;
 
-use std::collections::HashSet;
-
-use convoke_domain::design::facts::Facts;
-use convoke_domain::design::outline::Outline;
 use convoke_domain::design::quote::line;
-use convoke_domain::design::walk::{DesignWalk, Ending, Next};
-use convoke_domain::lane::ledger::Sum;
-use convoke_domain::run::{RunId, RunState};
+use convoke_domain::run::RunId;
 use convoke_domain::text::{fitting, hanging, width};
-use convoke_engine::design::run_folder::RunFolders;
 use convoke_engine::manifest::record::RECORD_FILE;
-use convoke_store::journal::{Integrity, Run};
-use convoke_store::lane::LaneQuery;
-
-use self::artifact::artifact;
-pub(super) use self::integrity::{integrity, must_be_sound};
-use self::matters::MattersReport;
-pub use self::recount::RecountArgs;
-use self::report::{
-    Conclusion, LaneReport, LineReport, ReplayReport, RulesReport, RunReport, ShowReport,
+use convoke_service::design::resume_run;
+pub(super) use convoke_service::run::KnownRun as Known;
+use convoke_service::run::{
+    RunLaneReport, RunShowReport, RunSummaryReport, list_runs, record_text, recount_run,
+    replay_run, show_artifact, show_run,
 };
-use self::results::ResultsReport;
-use self::spending::Spending;
-use super::design::{CourseArgs, hold, opened, texts, warnings};
-use super::manifest;
+
+use super::design::{CourseArgs, Screen, tell};
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
+use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
 
 /// List the designs of this project, the last one first
 #[derive(Debug, clap::Args)]
@@ -77,127 +57,33 @@ pub struct ReplayArgs {
     run: RunId,
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("cannot find `{name}` among the artifacts of the run")]
-struct NoArtifact {
-    name: String,
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("cannot go on with `{run}`: it is a rehearsal, and its copy of the project is gone")]
-struct NotAgain {
+/// Count a design again from the recorded answers, and compare
+///
+/// Exit 0 means that the journal is whole and gives the same artifacts, 1 that it does not. A run that
+/// began under other rules is counted by the present ones; `rules:` says so, and artifacts that differ
+/// only for that reason do not fail the check.
+#[derive(Debug, clap::Args)]
+pub struct RecountArgs {
+    /// The run, or the beginning of its name
+    #[arg(value_parser = RunId::parse)]
     run: RunId,
 }
 
-/// Refuses a rehearsal: its agents are gone with its copy of the project.
-pub(super) fn must_be_real(run: &RunId, facts: &Facts) -> Result<(), Failure> {
-    if !facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
-        return Ok(());
-    }
-    let failure = Failure::new(ErrorClass::Refused, NotAgain { run: run.clone() });
-    Err(failure.hint("begin another: `convoke design --rehearse`"))
-}
-
-/// A run with all that is known of it.
-pub(super) struct Known {
-    pub(super) workspace: Workspace,
-    pub(super) run: Run,
-    integrity: Integrity,
-    pub(super) facts: Facts,
-    pub(super) progress: Outline,
-}
-
-impl Known {
-    pub(super) fn open(app: &App, id: &RunId) -> Result<Self, Failure> {
-        let workspace = Workspace::open(app, None)?;
-        let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
-        let integrity = integrity(&workspace, &run.id)?;
-        // What cannot be read because it was changed is not told of as something unknown.
-        let (_, events) = opened(&workspace, &run.id)
-            .or_else(|failure| must_be_sound(&run.id, integrity).and(Err(failure)))?;
-        let mut design = DesignWalk::fold(events);
-        let progress = design.outline();
-        let facts = design.into_facts();
-        Ok(Self { workspace, run, integrity, facts, progress })
-    }
-
-    /// Tells whether every answer of the run was recorded.
-    pub(super) fn is_rehearsal(&self) -> bool {
-        self.facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal)
-    }
-
-    /// Adds up what it has cost.
-    fn spending(&self) -> Result<Spending, Failure> {
-        let accepted = self.progress.results.accepted_findings() as u64;
-        if self.is_rehearsal() {
-            return Ok(Spending::recorded(&self.facts.ended(), accepted));
-        }
-        let query = LaneQuery { run: Some(self.run.id.as_str()), ..LaneQuery::default() };
-        let entries = self.workspace.store.lanes(query).map_err(refused)?;
-        Ok(Spending::paid(&entries, accepted))
-    }
-
-    /// Returns how many lanes it had and what they spent, as `show` says it.
-    pub(super) fn sum(&self) -> Result<Sum, Failure> {
-        self.spending().map(|spending| spending.total())
-    }
-
-    /// Returns the warnings of a run that came to its end.
-    fn degraded(&self) -> &[String] {
-        match &self.progress.next {
-            Next::End(Ending::Complete { degraded }) => degraded,
-            Next::End(_) | Next::Need(_) => &[],
-        }
-    }
-
-    fn ending(&self, state: RunState) -> String {
-        match &self.progress.next {
-            Next::Need(_) => format!("{}, not at its end", state.name()),
-            Next::End(Ending::Complete { degraded }) if degraded.is_empty() => {
-                "complete".to_owned()
-            }
-            Next::End(Ending::Complete { degraded }) => {
-                format!("complete, DEGRADED ({})", warnings(degraded.len()))
-            }
-            Next::End(Ending::Refused(_)) => "refused".to_owned(),
-            Next::End(Ending::DirtyTree) => "ended because of a changed working tree".to_owned(),
-            Next::End(Ending::Failed(failed)) => format!("failed: {}", failed.why),
-            Next::End(Ending::OverBudget(why)) => format!("over budget: {why}"),
-            Next::End(Ending::HeavyFailed(why)) => format!("stopped, its worker failed: {why}"),
-            Next::End(Ending::NotExported(why)) => format!("complete, but not exported: {why}"),
-        }
-    }
-}
+/// How many columns a line has, and how many of them a feature gets at least in a list.
+const COLUMNS: usize = 80;
+const LEAST_FEATURE: usize = 20;
 
 impl RunsArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let Workspace { store, scope } = &Workspace::open(app, None)?;
-        let runs = store.runs(&scope.project).map_err(refused)?;
-        let worked_on = worked_on(app);
-        let reports: Vec<_> = runs
-            .iter()
-            .map(|run| {
-                let end = Conclusion::of(&**store, run)?;
-                let state = if end.is_open { RunState::Stopped } else { run.state };
-                Ok(RunReport {
-                    run: run.id.to_string(),
-                    state: state.seen(&run.id, &worked_on).name(),
-                    degraded: end.warnings.map(|count| count > 0),
-                    warnings: end.warnings,
-                    undecided: end.undecided,
-                    started_at: run.started_at.to_string(),
-                    feature: run.feature.clone(),
-                })
-            })
-            .collect::<Result<_, Failure>>()?;
+        let reports = list_runs(app)?;
         match app.format {
             Format::Json => output.json(&reports)?,
             Format::Text => {
-                let widest = |column: fn(&RunReport) -> String| {
+                let widest = |column: fn(&RunSummaryReport) -> String| {
                     reports.iter().map(|run| width(&column(run))).max().unwrap_or_default()
                 };
-                let taken = widest(|run| run.run.clone()) + widest(RunReport::standing) + 4;
+                let taken = widest(|run| run.run.clone()) + widest(RunSummaryReport::standing) + 4;
                 let room = COLUMNS.saturating_sub(taken).max(LEAST_FEATURE);
                 let rows = reports.iter().map(|run| {
                     [run.run.clone(), run.standing(), fitting(&line(&run.feature), room)]
@@ -209,95 +95,58 @@ impl RunsArgs {
     }
 }
 
-/// How many columns a line has, and how many of them a feature gets at least in a list.
-const COLUMNS: usize = 80;
-const LEAST_FEATURE: usize = 20;
-
-/// Returns the runs that somebody works on now.
-pub(super) fn worked_on(app: &App) -> HashSet<RunId> {
-    let folders = app.environment.runs().map(RunFolders::new);
-    folders.map(|folders| folders.worked_on()).unwrap_or_default()
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("cannot show a run: there is none yet")]
-struct NoRun;
-
-pub(super) fn last(app: &App) -> Result<RunId, Failure> {
-    let Workspace { store, scope } = &Workspace::open(app, None)?;
-    let runs = store.runs(&scope.project).map_err(refused)?;
-    let last = runs.into_iter().next().map(|run| run.id);
-    last.ok_or_else(|| Failure::new(ErrorClass::Refused, NoRun).hint("convoke design --rehearse"))
-}
-
 impl ShowArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let known = match &self.run {
-            Some(run) => Known::open(app, run)?,
-            None => Known::open(app, &last(app)?)?,
-        };
-        known.warn_if_changed(output);
-        if let Some(name) = &self.artifact {
-            if ["manifest", RECORD_FILE].contains(&name.as_str()) {
-                return manifest::show(&known, output);
+        let run = self.run.as_ref();
+        match self.artifact.as_deref() {
+            // The record is JSON already.
+            Some("manifest" | RECORD_FILE) => output.data(&record_text(app, run)?)?,
+            Some(name) => {
+                let artifact = show_artifact(app, run, name)?;
+                match app.format {
+                    Format::Text => output.data(&artifact.text)?,
+                    Format::Json => output.json(&artifact)?,
+                }
             }
-            return artifact(&known, name, app.format, output);
-        }
-        let lanes = known.facts.ended();
-        let state = known.run.state.seen(&known.run.id, &worked_on(app));
-        match app.format {
-            Format::Json => output.json(&ShowReport {
-                run: known.run.id.as_str(),
-                state: state.name(),
-                feature: &known.run.feature,
-                ending: known.ending(state),
-                rules: RulesReport::new(&known.facts),
-                degraded: known.degraded(),
-                independence: known.progress.independence.as_deref(),
-                matters: MattersReport::new(&known.progress),
-                results: ResultsReport::new(
-                    &known.progress.results,
-                    known.facts.settings().map(|(_, settings)| settings),
-                ),
-                artifacts: texts(&known.progress.files),
-                lanes: lanes.iter().map(|(id, end)| LaneReport::new(id.as_str(), end)).collect(),
-                cost: known.spending()?,
-            })?,
-            Format::Text => output.data(&shown(&known, state, &known.spending()?))?,
+            None => {
+                let report = show_run(app, run)?;
+                match app.format {
+                    Format::Json => output.json(&report)?,
+                    Format::Text => output.data(&shown(&report))?,
+                }
+            }
         }
         Ok(Exit::Done)
     }
 }
 
-fn shown(known: &Known, state: RunState, spending: &Spending) -> String {
+fn shown(report: &RunShowReport) -> String {
     let recorded =
-        if known.is_rehearsal() { " (a rehearsal: every answer was recorded)" } else { "" };
-    let head = (&known.run.id, known.ending(state), line(&known.run.feature));
-    let independence = known.progress.independence.as_ref();
-    let independence = independence.map_or(String::new(), |words| {
+        if report.is_rehearsal { " (a rehearsal: every answer was recorded)" } else { "" };
+    let independence = report.independence.as_ref().map_or(String::new(), |words| {
         hanging(&format!("independence: {words}"), COLUMNS, 2) + "\n\n"
     });
-    let feature = hanging(&head.2, COLUMNS, 0);
-    let mut text = format!("run {}: {}{recorded}\n{feature}\n\n{independence}", head.0, head.1);
-    let lanes = known.facts.ended();
-    let rows = lanes.iter().map(|(id, end)| {
-        let usage = end.usage.unwrap_or_default();
+    let RunShowReport { run, ending, .. } = report;
+    let feature = hanging(&line(&report.feature), COLUMNS, 0);
+    let mut text = format!("run {run}: {ending}{recorded}\n{feature}\n\n{independence}");
+    let row = |lane: &RunLaneReport| {
         [
-            id.to_string(),
-            end.model.clone().unwrap_or_else(|| "-".to_owned()),
-            end.status.name().to_owned(),
-            format!("{} s", end.took / 1000),
-            usage.input.to_string(),
-            usage.output.to_string(),
+            lane.lane.clone(),
+            lane.model.clone().unwrap_or_else(|| "-".to_owned()),
+            lane.status.to_owned(),
+            format!("{} s", lane.took_ms / 1000),
+            lane.input_tokens.unwrap_or_default().to_string(),
+            lane.output_tokens.unwrap_or_default().to_string(),
         ]
-    });
-    text += &render(["lane", "model", "status", "took", "in", "out"], rows, &[3, 4, 5]);
-    text += &spending.text();
-    let matters = matters::text(&known.progress);
+    };
+    let head = ["lane", "model", "status", "took", "in", "out"];
+    text += &render(head, report.lanes.iter().map(row), &[3, 4, 5]);
+    text += &cost_tables::text(&report.cost);
+    let matters = report.matters.text();
     let matters = if matters.is_empty() { matters } else { format!("\n\n{}", matters.trim_end()) };
     text += &matters;
-    let names: Vec<_> = known.progress.files.keys().map(String::as_str).collect();
+    let names: Vec<_> = report.artifacts.keys().map(String::as_str).collect();
     let artifacts = hanging(&format!("artifacts: {}", names.join(", ")), COLUMNS, 2);
     text + &format!("\n\n{artifacts}\n")
 }
@@ -305,35 +154,55 @@ fn shown(known: &Known, state: RunState, spending: &Spending) -> String {
 impl ResumeArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let workspace = Workspace::open(app, None)?;
-        let run = workspace.store.run(&workspace.scope.project, &self.run).map_err(refused)?;
-        must_be_sound(&run.id, integrity(&workspace, &run.id)?)?;
-        let (_, events) = opened(&workspace, &run.id)?;
-        let facts = Facts::fold(events);
-        must_be_real(&run.id, &facts)?;
-        let lock = hold(app, &run.id)?;
-        self.course.go(app, &workspace, &run.id, lock, output)
+        let course = self.course.request();
+        let ended = resume_run(app, &self.run, &course, &mut Screen::new(app, output))?;
+        tell(app, &ended.report, output)
     }
 }
 
 impl ReplayArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let known = Known::open(app, &self.run)?;
-        known.warn_if_changed(output);
-        let lines = &known.progress.lines;
+        let report = replay_run(app, &self.run)?;
         match app.format {
             Format::Text => {
-                for line in lines {
-                    output.data(&format!("{}\n", line.text()))?;
+                for line in &report.lines {
+                    output.data(&format!("{}\n", line.text))?;
                 }
             }
-            Format::Json => output.json(&ReplayReport {
-                run: known.run.id.as_str(),
-                rules: RulesReport::new(&known.facts),
-                lines: lines.iter().map(LineReport::new).collect(),
-            })?,
+            Format::Json => output.json(&report)?,
         }
         Ok(Exit::Done)
+    }
+}
+
+impl RecountArgs {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let report = recount_run(app, &self.run)?;
+        match app.format {
+            Format::Json => output.json(&report)?,
+            Format::Text => {
+                output.data(&format!("journal: {}\n", report.journal))?;
+                if let Some(difference) = &report.rules_difference {
+                    output.data(&format!("rules: {difference}\n"))?;
+                    if let Some(changes) = &report.verdicts_line {
+                        output.data(&format!("verdicts: {changes}\n"))?;
+                    }
+                }
+                for name in &report.differing {
+                    output.data(&format!("differs: {name}\n"))?;
+                }
+                for decision in &report.decided {
+                    output.data(&format!("decided: {decision}\n"))?;
+                }
+                if !report.is_ended {
+                    output.say("note: the run is not at its end; there is nothing to compare with");
+                } else if report.is_same && report.differing.is_empty() {
+                    output.data(&format!("{} artifacts: the same\n", report.artifacts))?;
+                }
+            }
+        }
+        Ok(if report.is_same { Exit::Done } else { Exit::No })
     }
 }

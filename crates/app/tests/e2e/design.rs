@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::harness::{Outcome, Project};
 
-const REHEARSAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rehearsal");
+const REHEARSAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/rehearsal");
 
 fn rehearsed(project: &Project, flag: &str) -> (Outcome, String) {
     let outcome = project.run(&["design", flag]);

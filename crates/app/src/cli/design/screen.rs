@@ -2,6 +2,7 @@
 //! with what they have spent so far, and line by line elsewhere.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use convoke_domain::design::board::Board;
 use convoke_domain::design::event::LaneId;
@@ -9,13 +10,20 @@ use convoke_domain::design::render::Line;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::text::width;
 
-use super::cost::{amount, in_all};
+use convoke_service::design::{DesignFrontEnd, TypedAnswer, amount, in_all};
+
 use crate::app::{App, Format};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::failure::{ErrorClass, Failure};
+use crate::input::{self, Typed};
+use crate::interrupt;
+use crate::output::{Output, is_closed_pipe};
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot go on with the run: nobody reads any more what it prints")]
+struct Unheard;
 
 /// What a design is shown on.
-pub(super) struct Screen<'o> {
+pub(in crate::cli) struct Screen<'o> {
     output: &'o mut Output,
     /// The table that stands where the next one may take its place.
     board: Option<Board>,
@@ -26,42 +34,10 @@ pub(super) struct Screen<'o> {
 }
 
 impl<'o> Screen<'o> {
-    pub(super) fn new(app: &App, output: &'o mut Output) -> Self {
+    pub(in crate::cli) fn new(app: &App, output: &'o mut Output) -> Self {
         let is_json = app.format == Format::Json;
         let is_terminal = output.is_terminal();
         Self { output, board: None, spent: HashMap::new(), is_terminal, is_json }
-    }
-
-    /// Shows a line.
-    pub(super) fn show(&mut self, line: &Line) -> Result<(), Failure> {
-        if self.is_json {
-            return Ok(());
-        }
-        match line {
-            Line::Table(board) if self.is_terminal => {
-                self.draw(board);
-                self.board = Some(board.clone());
-                Ok(())
-            }
-            Line::Text(_) | Line::Table(_) => {
-                self.board = None;
-                self.output.data(&format!("{}\n", line.text()))?;
-                self.output.flush()
-            }
-        }
-    }
-
-    /// Takes down what a lane has spent so far.
-    pub(super) fn take_down(&mut self, lane: &LaneId, usage: Usage) {
-        self.spent.insert(lane.clone(), usage);
-    }
-
-    /// Takes down what a lane has spent so far, and shows it where its table is.
-    pub(super) fn spent(&mut self, lane: &LaneId, usage: Usage) {
-        self.take_down(lane, usage);
-        if let Some(board) = self.board.as_ref().filter(|_| self.is_terminal) {
-            self.draw(board);
-        }
     }
 
     /// Draws a table in the place of the last one, in one line: another could not be drawn over it.
@@ -73,9 +49,70 @@ impl<'o> Screen<'o> {
         self.output.redraw(&(all + &board.within(left, spent)), self.board.is_some());
     }
 
-    /// Says something beside the run.
-    pub(super) fn say(&mut self, text: &str) {
+    fn print(&mut self, text: &str) -> Result<(), Failure> {
+        self.output.data(&format!("{text}\n"))?;
+        self.output.flush()
+    }
+}
+
+/// A reader that closes a pipe has enough of the text; the run itself is not at its end.
+fn unheard(failure: Failure) -> Failure {
+    if !is_closed_pipe(&failure) {
+        return failure;
+    }
+    Failure::new(ErrorClass::Prerequisite, Unheard)
+}
+
+impl DesignFrontEnd for Screen<'_> {
+    fn show(&mut self, line: &Line) -> Result<(), Failure> {
+        if self.is_json {
+            return Ok(());
+        }
+        match line {
+            Line::Table(board) if self.is_terminal => {
+                self.draw(board);
+                self.board = Some(board.clone());
+                Ok(())
+            }
+            Line::Text(_) | Line::Table(_) => {
+                self.board = None;
+                self.print(&line.text()).map_err(unheard)
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str) {
         self.board = None;
         self.output.say(text);
+    }
+
+    fn note(&mut self, text: &str) {
+        if !self.is_json {
+            self.say(text);
+        }
+    }
+
+    fn lane_spends(&mut self, lane: &LaneId, usage: Usage) {
+        self.lane_spent(lane, usage);
+        if let Some(board) = self.board.as_ref().filter(|_| self.is_terminal) {
+            self.draw(board);
+        }
+    }
+
+    fn lane_spent(&mut self, lane: &LaneId, usage: Usage) {
+        self.spent.insert(lane.clone(), usage);
+    }
+
+    fn has_person(&self) -> bool {
+        input::has_person()
+    }
+
+    fn ask(&mut self, question: &str, limit: Option<Duration>) -> TypedAnswer {
+        match input::line(|| self.say(question), limit, &interrupt::cancel()) {
+            Typed::Line(line) => TypedAnswer::Line(line),
+            Typed::TooLate => TypedAnswer::TooLate,
+            Typed::End => TypedAnswer::End,
+            Typed::Stopped => TypedAnswer::Stopped,
+        }
     }
 }

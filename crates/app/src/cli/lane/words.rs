@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use convoke_domain::client::Client;
 use convoke_domain::lane::cap::Cap;
 use convoke_engine::lane::agent_ref::AgentRef;
+pub(in crate::cli) use convoke_service::lane::model_name;
 use convoke_service::lane::{CallBudget, PinnedRules};
 use convoke_service::session::Session;
 
@@ -48,15 +49,6 @@ impl PinArgs {
     pub(in crate::cli) const fn rules(self) -> PinnedRules {
         if self.no_pins { PinnedRules::LeftOut } else { PinnedRules::Before }
     }
-}
-
-/// Reads a name, such as a model's or a session's. A blank one, or one with control characters, is a
-/// mistake, such as a variable that was not set, and would reach a client as something else.
-pub(in crate::cli) fn model_name(name: &str) -> Result<String, &'static str> {
-    if name.trim().is_empty() || name.chars().any(char::is_control) {
-        return Err("it must be a name, on one line");
-    }
-    Ok(name.trim().to_owned())
 }
 
 /// Reads on the command line who shall answer.

@@ -11,64 +11,48 @@ use convoke_domain::design::outline::{Outline, Plan};
 use convoke_domain::design::walk::{DesignWalk, Ending};
 use convoke_domain::lane::cap::SaidCap;
 use convoke_domain::run::{RunId, RunState};
+use convoke_domain::tree::TreeStatus;
 use convoke_engine::design::run::{Outcome, RunError, run};
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 use convoke_engine::lock::Lock;
 
-use super::ending::{Earlier, hand_over, told, withheld};
+use super::ending::{DesignReport, Earlier, EndedDesign, hand_over, withheld};
+use super::front_end::DesignFrontEnd;
 use super::nested::Caller;
 use super::person::{Person, Written};
 use super::rehearsal::REPLIES;
-use super::screen::Screen;
 use super::stage::{Beginning, Stage, unanswered};
-use super::{DesignError, cost, ground, opened, worker};
-use crate::app::{App, Format};
-use crate::cli::lane::{PinArgs, seconds};
-use crate::cli::runs::matters::RunKind;
-use crate::clock::now;
-use crate::exit::Exit;
+use super::{DesignError, cost, ground, open_journal, worker};
 use crate::failure::{ErrorClass, Failure};
-use crate::interrupt;
-use crate::output::Output;
+use crate::lane::PinnedRules;
+use crate::manifest::run_record;
+use crate::observer::Reporter;
+use crate::run::RunKind;
+use crate::session::Session;
 use crate::workspace::{Workspace, refused};
-use convoke_service::lane::PinnedRules;
-use convoke_service::manifest::run_record;
 
-/// What can be said anew when a run is resumed.
-#[derive(Debug, Clone, clap::Args)]
-pub(in crate::cli) struct CourseArgs {
-    /// What all lanes together may spend, such as 2M tokens or $20
-    #[arg(long, value_name = "CAP", value_parser = SaidCap::parse)]
-    budget: Option<SaidCap>,
-
-    /// How long one lane may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds())]
-    limit: Duration,
-
-    /// Answers to questions, one a line: `1d/2: the answer`
-    #[arg(long, value_name = "FILE")]
-    answers: Option<PathBuf>,
-
-    /// Take the recommendation when a question waited this long, in seconds, and at once where
-    /// nobody can answer
-    #[arg(long, value_name = "SECONDS", value_parser = seconds())]
-    answer_limit: Option<Duration>,
-
-    /// Do not ask agents whether they answer before they are needed
-    #[arg(long)]
-    no_probe: bool,
-
-    #[command(flatten)]
-    rules: PinArgs,
-
-    /// The author's answers in a rehearsal.
-    #[arg(skip)]
-    recorded: Option<String>,
+/// With what a run goes on. All of it can be said anew when a run is resumed.
+#[derive(Debug, Clone)]
+pub struct CourseRequest {
+    /// What all lanes together may spend, as the user wrote it.
+    pub budget: Option<SaidCap>,
+    /// How long one lane may take.
+    pub limit: Duration,
+    /// A file of answers to questions, one a line: `1d/2: the answer`.
+    pub answers: Option<PathBuf>,
+    /// How long a question waits for an answer before the recommendation is taken.
+    pub answer_limit: Option<Duration>,
+    /// Whether agents are not asked if they answer before they are needed.
+    pub no_probe: bool,
+    /// Whether the user's pinned rules go before the prompts.
+    pub rules: PinnedRules,
+    /// The author's answers in a rehearsal, in the form of the file.
+    pub recorded: Option<String>,
 }
 
 /// Tells the workflow that asked for the design how it ended.
-fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Outline) {
-    let Some(caller) = Caller::of(settings) else { return };
+fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Outline, reporter: Reporter) {
+    let Some(caller) = Caller::of(settings, reporter) else { return };
     caller.ends(settings, progress.available);
     let is_failed = matches!(outcome, Outcome::Ended(Ending::HeavyFailed(_) | Ending::Failed(_)));
     if settings.subagent && is_failed {
@@ -82,145 +66,149 @@ fn keep_withheld(
     id: &RunId,
     progress: &Outline,
     kind: RunKind,
-    output: &Output,
+    reporter: &Reporter,
 ) -> Option<PathBuf> {
     let text = withheld(id, progress).filter(|_| kind == RunKind::Real)?;
     let kept = folders.keep_withheld(id, &text);
     if let Err(error) = &kept {
-        output.say(&format!("warning: {error}; `convoke show {id}` lists what is withheld"));
+        reporter.warn(format!("{error}; `convoke show {id}` lists what is withheld"));
     }
     kept.ok()
 }
 
-impl CourseArgs {
-    /// Has questions answered from what was recorded.
-    pub(super) fn with_recorded(&self, replies: String) -> Self {
-        Self { recorded: Some(replies), ..self.clone() }
-    }
-
-    /// Looks at what was said, before anything is done.
-    pub(in crate::cli) fn check(&self) -> Result<(), Failure> {
+impl CourseRequest {
+    /// Checks the file of answers, before anything is done.
+    pub fn check(&self) -> Result<(), Failure> {
         self.answers.as_deref().map(read_answers).transpose().map(drop)
     }
 
-    /// Returns what may be spent, as it was said.
-    pub(super) const fn budget(&self) -> Option<&SaidCap> {
-        self.budget.as_ref()
-    }
-
-    /// Goes on where the journal ends. However that fails, the run can be taken up again. Whoever has
-    /// the lock is the only one who does, so the journal is opened here.
-    pub(in crate::cli) fn go(
+    /// Goes on where the journal ends. However that fails, the run can be resumed. Only the process
+    /// with the lock does so, and the journal is opened here.
+    pub(crate) fn go(
         &self,
-        app: &App,
+        session: &Session,
         workspace: &Workspace,
         id: &RunId,
         _lock: Lock,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
-        let gone = self.gone(app, workspace, id, output);
-        if gone.is_err() {
-            workspace.store.mark_run(id, RunState::Stopped, now()).ok();
+        front_end: &mut dyn DesignFrontEnd,
+    ) -> Result<EndedDesign, Failure> {
+        let ended = self.go_on(session, workspace, id, front_end);
+        if ended.is_err() {
+            workspace.store.mark_run(id, RunState::Stopped, session.now()).ok();
         }
-        gone
+        ended
     }
 
-    fn gone(
+    fn go_on(
         &self,
-        app: &App,
+        session: &Session,
         workspace: &Workspace,
         id: &RunId,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
-        let folders = folders(app)?;
-        worker::wait_for_last(&folders, id)?;
-        let (journal, events) = opened(workspace, id)?;
+        front_end: &mut dyn DesignFrontEnd,
+    ) -> Result<EndedDesign, Failure> {
+        let folders = folders(session)?;
+        worker::wait_for_last(session, &folders, id)?;
+        let (journal, events) = open_journal(workspace, id)?;
         let settings = begun(id, &events)?.clone();
         let again = |failure| resumable(failure, id, &settings);
-        let mut stage = self.stage(app, id, &events, output).map_err(again)?;
-        let folder = stage.folder.clone();
+        let mut stage = self.stage(session, id, &events, front_end).map_err(again)?;
         // What is played costs nothing.
         let is_decided = events.iter().any(|stamped| matches!(stamped.event, Event::Decided(_)));
-        if !settings.is_rehearsal && app.format == Format::Text && !is_decided {
+        if !settings.is_rehearsal && !is_decided {
             stage.forecast = Some(cost::prospect(workspace, id, stage.budget)?);
         }
         if events.len() > 1 {
             stage.tell_changes()?;
             ground::check(&mut stage, &Facts::fold(events.iter().cloned()))?;
         }
-        let outcome =
-            run(journal, events, &mut stage).map_err(|error| again(unheard(run_failed(error))))?;
+        let outcome = run(journal, events, &mut stage).map_err(|error| again(run_failed(error)))?;
         let is_complete = matches!(outcome, Outcome::Ended(Ending::Complete { .. }));
         let left_behind = is_complete.then(|| stage.left_behind()).flatten();
         if let Some(warning) = &left_behind {
-            stage.screen.say(warning);
+            stage.front_end.say(warning);
         }
         if stage.is_unanswered && outcome == Outcome::Interrupted {
             return Err(unanswered(id));
         }
-        // Whoever stops us at this question does the same as at any other.
-        let is_stopped = outcome == Outcome::TreeNeedsAPerson && interrupt::cancel().is_asked();
+        // A person who stops us at this question does the same as at any other.
+        let is_stopped = outcome == Outcome::TreeNeedsAPerson && session.is_stopped();
         let outcome = if is_stopped { Outcome::Interrupted } else { outcome };
-        let (_, events) = opened(workspace, id)?;
+        let tree = if left_behind.is_some() { TreeStatus::Dirty } else { TreeStatus::Clean };
+        let report = self.conclude(&mut stage, workspace, &settings, &outcome, tree)?;
+        Ok(EndedDesign { report, _stopping: stage.stopping.take() })
+    }
+
+    /// Hands over what the run made, and reports how it ended.
+    fn conclude(
+        &self,
+        stage: &mut Stage<'_>,
+        workspace: &Workspace,
+        settings: &Settings,
+        outcome: &Outcome,
+        tree: TreeStatus,
+    ) -> Result<DesignReport, Failure> {
+        let (session, id) = (stage.session, stage.run.clone());
+        let (_, events) = open_journal(workspace, &id)?;
         let earlier = Earlier { plans: earlier_plans(&events) };
         let mut design = DesignWalk::fold(events);
         let progress = design.outline();
         let facts = design.into_facts();
-        if let (Outcome::Ended(Ending::Complete { .. }), Some(file)) = (&outcome, &self.answers) {
+        let is_complete = matches!(outcome, Outcome::Ended(Ending::Complete { .. }));
+        if let (true, Some(file)) = (is_complete, &self.answers) {
             for (line, id) in stage.person.unasked(&facts) {
                 let said = format!("answers `{id}`, which was never asked");
-                stage.screen.say(&fault(file, line, &said));
+                stage.front_end.say(&fault(file, line, &said));
             }
         }
+        let reporter = session.reporter();
         if facts.set_up().is_some() {
-            tell_caller(&settings, &outcome, &progress);
+            tell_caller(settings, outcome, &progress, reporter.clone());
         }
-        if let (Outcome::Ended(Ending::Complete { .. }), Some(dir)) =
-            (&outcome, &settings.feature_dir)
-        {
-            let kept = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
+        if let (true, Some(dir)) = (is_complete, &settings.feature_dir) {
+            let kept = workspace.store.run(&workspace.scope.project, &id).map_err(refused)?;
             let record = run_record(workspace, &kept, &facts, &progress)?;
-            hand_over(Path::new(dir), id, &progress, record, &earlier, output).map_err(again)?;
+            hand_over(Path::new(dir), &id, &progress, record, &earlier, &reporter)
+                .map_err(|failure| resumable(failure, &id, settings))?;
         }
+        let folders = folders(session)?;
         if is_complete {
-            folders.remove(&folder, now()).map_err(held)?;
+            folders.remove(&stage.folder, session.now()).map_err(held)?;
         }
-        let kind = RunKind::of(&settings);
-        let withheld = keep_withheld(&folders, id, &progress, kind, output);
-        let exit = told(app, id, &outcome, &progress, withheld.as_deref(), kind, output)?;
-        let is_left = left_behind.is_some() && exit == Exit::Done;
-        Ok(if is_left { Exit::DirtyTree } else { exit })
+        let kind = RunKind::of(settings);
+        let withheld = keep_withheld(&folders, &id, &progress, kind, &reporter);
+        let report = DesignReport::new(&id, outcome, &progress, withheld.as_deref(), kind);
+        Ok(report.after(tree))
     }
 
     /// Sets the stage for a run that was begun.
     pub(super) fn stage<'a>(
         &self,
-        app: &'a App,
+        session: &'a Session,
         id: &RunId,
         events: &[Stamped],
-        output: &'a mut Output,
+        front_end: &'a mut dyn DesignFrontEnd,
     ) -> Result<Stage<'a>, Failure> {
-        let CourseArgs { budget, limit, answers, answer_limit, no_probe, rules, recorded } = self;
-        let settings = begun(id, events)?;
-        let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
+        let Self { budget, limit, answers, answer_limit, no_probe, rules, recorded } = self;
+        let (settings, reporter) = (begun(id, events)?, session.reporter());
+        let tree = project_tree(session);
         let budget = budget.as_ref().or(settings.budget.as_ref());
         let written = answers.as_deref().map(read_answers).transpose()?.unwrap_or_default();
         for (line, said) in &written.faults {
-            output.say(&fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
+            reporter.say(fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
         }
         let recorded = recorded.as_deref().map(Written::read);
         for (line, said) in recorded.iter().flat_map(|recorded| &recorded.faults) {
-            output.say(&fault(Path::new(REPLIES), *line, said));
+            reporter.say(fault(Path::new(REPLIES), *line, said));
         }
         let person = match recorded {
             Some(recorded) => Person::recorded(written, recorded),
             None => Person::new(written, *answer_limit),
         };
         Ok(Stage {
-            app,
-            caller: Caller::of(settings),
+            session,
+            caller: Caller::of(settings, reporter),
             run: id.clone(),
-            folder: folders(app)?.make(id, &tree, now()).map_err(held)?,
+            folder: folders(session)?.make(id, &tree, session.now()).map_err(held)?,
             beginning: Beginning {
                 branch_info: settings.branch_info.clone(),
                 no_branch: settings.no_branch,
@@ -228,11 +216,11 @@ impl CourseArgs {
             },
             budget: budget.map(SaidCap::cap),
             limit: *limit,
-            rules: rules.rules(),
+            rules: *rules,
             person,
-            screen: Screen::new(app, output),
+            front_end,
             kept: BTreeMap::new(),
-            worker: self.worker(app, id),
+            worker: self.worker(session, id),
             is_worker: false,
             stopping: None,
             is_unanswered: false,
@@ -243,9 +231,9 @@ impl CourseArgs {
     }
 
     /// Returns what a process is told that does the heavy part.
-    fn worker(&self, app: &App, id: &RunId) -> Vec<String> {
+    fn worker(&self, session: &Session, id: &RunId) -> Vec<String> {
         let limit = self.limit.as_secs_f64().to_string();
-        let mut words = vec!["--project".to_owned(), app.project.display().to_string()];
+        let mut words = vec!["--project".to_owned(), session.project.display().to_string()];
         let (run, id) = ("--run".to_owned(), id.to_string());
         words.extend(["plumbing".to_owned(), "heavy-worker".to_owned(), run, id]);
         words.extend(["--limit".to_owned(), limit]);
@@ -253,7 +241,7 @@ impl CourseArgs {
             self.budget.iter().flat_map(|cap| ["--budget".to_owned(), cap.text().to_owned()]);
         words.extend(budget);
         words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
-        words.extend((self.rules.rules() == PinnedRules::LeftOut).then(|| "--no-pins".to_owned()));
+        words.extend((self.rules == PinnedRules::LeftOut).then(|| "--no-pins".to_owned()));
         words
     }
 }
@@ -272,9 +260,13 @@ fn earlier_plans(events: &[Stamped]) -> Vec<Plan> {
 }
 
 /// Takes the working tree for a run, as long as what is returned lives.
-pub(in crate::cli) fn hold(app: &App, id: &RunId) -> Result<Lock, Failure> {
-    let tree = app.project.canonicalize().unwrap_or_else(|_| app.project.clone());
-    folders(app)?.hold(&tree, id).map_err(held)
+pub(crate) fn hold(session: &Session, id: &RunId) -> Result<Lock, Failure> {
+    let tree = project_tree(session);
+    folders(session)?.hold(&tree, id).map_err(held)
+}
+
+fn project_tree(session: &Session) -> PathBuf {
+    session.project.canonicalize().unwrap_or_else(|_| session.project.clone())
 }
 
 /// Returns what was asked for.
@@ -285,8 +277,8 @@ fn begun<'e>(id: &RunId, events: &'e [Stamped]) -> Result<&'e Settings, Failure>
     }
 }
 
-pub(super) fn folders(app: &App) -> Result<RunFolders, Failure> {
-    let root = app.environment.runs();
+pub(super) fn folders(session: &Session) -> Result<RunFolders, Failure> {
+    let root = session.environment.runs();
     let root = root.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, DesignError::NoHome))?;
     Ok(RunFolders::new(root))
 }
@@ -304,14 +296,6 @@ pub(super) fn run_failed(error: RunError<Failure>) -> Failure {
             Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
         }
     }
-}
-
-/// Whoever closes a pipe has enough of the text; the run itself is not at its end.
-fn unheard(failure: Failure) -> Failure {
-    if !crate::output::is_closed_pipe(&failure) {
-        return failure;
-    }
-    Failure::new(ErrorClass::Prerequisite, DesignError::Unheard)
 }
 
 /// Whatever stands in a run's way, such as a full disk, it goes on when that is out of the way; the

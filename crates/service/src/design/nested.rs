@@ -22,10 +22,9 @@ use convoke_engine::manifest::write::{Order, Source, write};
 use convoke_engine::{execution_log, file};
 
 use super::DesignError;
-use crate::app::App;
-use crate::clock::now;
 use crate::failure::{ErrorClass, Failure};
-use crate::output::Voice;
+use crate::observer::Reporter;
+use crate::session::Session;
 
 /// No session file is larger.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -40,29 +39,29 @@ const LOG: &str = "execution-issues.md";
 const SKILL: &str = "design";
 
 /// The workflow that asked.
-#[derive(Debug, Clone)]
 pub(super) struct Caller {
+    reporter: Reporter,
     env: PathBuf,
     told: SessionEnv,
 }
 
 impl Caller {
     /// Reads the session file of whoever asked. One that is not there says nothing.
-    pub(super) fn of(settings: &Settings) -> Option<Self> {
+    pub(super) fn of(settings: &Settings, reporter: Reporter) -> Option<Self> {
         let env = PathBuf::from(settings.session_env.as_deref()?);
         let text = file::lossy_text(&env, MAX_BYTES);
-        let (place, reporter) = (env.display(), Voice::default());
+        let place = env.display();
         if text.is_none() && env.exists() {
-            reporter.say(&format!("warning: cannot read {place}; nothing in it counts"));
+            reporter.warn(format!("cannot read {place}; nothing in it counts"));
         }
         let told = SessionEnv::parse(&text.unwrap_or_default());
         for key in told.repeated() {
-            reporter.say(&format!("warning: {key} stands in {place} twice; the last one counts"));
+            reporter.warn(format!("{key} stands in {place} twice; the last one counts"));
         }
         for key in told.unusable().map(Key::name) {
-            reporter.say(&format!("warning: {key} in {place} is malformed; it does not count"));
+            reporter.warn(format!("{key} in {place} is malformed; it does not count"));
         }
-        Some(Self { env, told })
+        Some(Self { reporter, env, told })
     }
 
     /// Returns what is known of an agent, by its word: it need not be asked.
@@ -77,44 +76,46 @@ impl Caller {
     }
 
     /// Marks a step that begins in the ledgers of whoever asked. They never stop a run.
-    pub(super) fn mark(&self, app: &App, notice: &Notice) {
+    pub(super) fn mark(&self, session: &Session, notice: &Notice) {
         let Notice::StepBegins { step, .. } = notice else { return };
-        self.time(app, timing::TimingEvent::Mark(mark::of_time(*step)));
+        self.time(session, timing::TimingEvent::Mark(mark::of_time(*step)));
         if let Some(words) = mark::of_tokens(*step) {
-            self.count(app, tokens::TokenEvent::Mark(words.to_owned()));
+            self.count(session, tokens::TokenEvent::Mark(words.to_owned()));
         }
     }
 
     /// Writes down a lane that ended in the same ledgers.
-    pub(super) fn lane(&self, app: &App, panel: &Panel, request: &Request, end: &LaneEnd) {
-        if let Some(task) = of_lanes::task(panel, request, end, now().as_second()) {
-            self.time(app, timing::TimingEvent::Task(task));
+    pub(super) fn lane(&self, session: &Session, panel: &Panel, request: &Request, end: &LaneEnd) {
+        if let Some(task) = of_lanes::task(panel, request, end, session.now().as_second()) {
+            self.time(session, timing::TimingEvent::Task(task));
         }
         if let Some(used) = of_lanes::used(panel, request, end) {
-            self.count(app, tokens::TokenEvent::Use(used));
+            self.count(session, tokens::TokenEvent::Use(used));
         }
     }
 
-    fn time(&self, app: &App, event: timing::TimingEvent) {
-        if let Some(path) = place::timing(None, &self.ledgers(app), &real).path {
-            let row = timing::TimingRow { at: now().as_second(), skill: SKILL.to_owned(), event };
-            complain(ledger::append(&path, &row.line()));
+    fn time(&self, session: &Session, event: timing::TimingEvent) {
+        if let Some(path) = place::timing(None, &self.ledgers(session), &real).path {
+            let row =
+                timing::TimingRow { at: session.now().as_second(), skill: SKILL.to_owned(), event };
+            complain(ledger::append(&path, &row.line()), &self.reporter);
         }
     }
 
-    fn count(&self, app: &App, event: tokens::TokenEvent) {
-        let named = self.ledgers(app);
+    fn count(&self, session: &Session, event: tokens::TokenEvent) {
+        let named = self.ledgers(session);
         let id = self.told.usable(Key::TokenSessionId).map(str::to_owned);
-        let id = id.or_else(|| app.environment.token_session());
-        let name = token_file(&named, id.as_deref(), &app.project);
+        let id = id.or_else(|| session.environment.token_session());
+        let name = token_file(&named, id.as_deref(), &session.project);
         if let Some(path) = place::tokens(None, &named, &name, &real).path {
-            complain(ledger::append(&path, &token_line(&tokens::TokenRow { at: now(), event })));
+            let row = tokens::TokenRow { at: session.now(), event };
+            complain(ledger::append(&path, &token_line(&row)), &self.reporter);
         }
     }
 
     /// Returns where the ledgers may be: what the session file says comes first.
-    fn ledgers(&self, app: &App) -> place::NamedPlaces {
-        let mut named = app.environment.ledgers();
+    fn ledgers(&self, session: &Session) -> place::NamedPlaces {
+        let mut named = session.environment.ledgers();
         named.session_env = Some(self.env.clone());
         if let Some(path) = self.told.usable(Key::TimingLedger) {
             named.timing = Some(PathBuf::from(path));
@@ -148,29 +149,29 @@ impl Caller {
     /// are those of the journal, whatever became of their copies in the run's folder.
     pub(super) fn export(
         &self,
-        app: &App,
+        session: &Session,
         settings: &Settings,
         folder: &Path,
         progress: &Outline,
     ) -> Export {
         self.ends(settings, progress.available);
         if !progress.files.contains_key(ACCEPTED) {
-            remove(&self.folder().join(ACCEPTED));
+            remove(&self.folder().join(ACCEPTED), &self.reporter);
         }
         for issue in &progress.results.issues {
             let logged =
                 execution_log::append_once(&self.folder().join(LOG), Category::Warnings, issue);
             if let Err(error) = logged {
-                Voice::default().say(&format!("warning: {error}"));
+                self.reporter.warn(error.to_string());
             }
         }
-        let session = app.environment.only(["SESSION_ID"]).pop();
-        let session = session.and_then(|(_, value)| value.into_string().ok());
+        let id = session.environment.only(["SESSION_ID"]).pop();
+        let id = id.and_then(|(_, value)| value.into_string().ok());
         let order = Order {
             source: Source::Texts(&progress.files),
             parent: &self.folder(),
-            session_id: session.as_deref(),
-            now: now(),
+            session_id: id.as_deref(),
+            now: session.now(),
             // There is none before the run has ended.
             record: None,
         };
@@ -188,9 +189,9 @@ impl Caller {
     /// Takes back the manifest of an earlier design, and what that had accepted. Whoever asked was told
     /// that there is none, and must not take those for this design's.
     pub(super) fn withdraw(&self, progress: &Outline) {
-        remove(&self.folder().join(EXPORT_DIR).join(MANIFEST_FILE));
+        remove(&self.folder().join(EXPORT_DIR).join(MANIFEST_FILE), &self.reporter);
         if !progress.files.contains_key(ACCEPTED) {
-            remove(&self.folder().join(ACCEPTED));
+            remove(&self.folder().join(ACCEPTED), &self.reporter);
         }
     }
 
@@ -216,24 +217,24 @@ impl Caller {
     fn leave_health(&self, text: &str) {
         if let Err(error) = self.put(&self.health_file(), text) {
             let place = self.health_file();
-            Voice::default().say(&format!("warning: cannot write `{}`: {error}", place.display()));
+            self.reporter.warn(format!("cannot write `{}`: {error}", place.display()));
         }
     }
 }
 
 /// Removes what an earlier design left under a name of ours.
-fn remove(path: &Path) {
+fn remove(path: &Path, reporter: &Reporter) {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            Voice::default().say(&format!("warning: cannot remove `{}`: {error}", path.display()));
+            reporter.warn(format!("cannot remove `{}`: {error}", path.display()));
         }
         Ok(()) | Err(_) => {}
     }
 }
 
-fn complain(written: Result<(), NotWritten>) {
+fn complain(written: Result<(), NotWritten>, reporter: &Reporter) {
     if let Err(error) = written {
-        Voice::default().say(&format!("warning: {error}"));
+        reporter.warn(error.to_string());
     }
 }
 

@@ -8,8 +8,8 @@ use convoke_domain::lane::health::AgentHealth as Known;
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::stage::{Stage, stopped};
+use crate::agents::{Probing, healths_of};
 use crate::failure::{ErrorClass, Failure};
-use convoke_service::agents::{Probing, healths_of};
 
 /// Finds out which of the two agents can be asked.
 pub(super) fn probe(
@@ -25,7 +25,7 @@ pub(super) fn probe(
     for (place, word) in words.into_iter().enumerate() {
         let named = settings.panel.named(holders[place]);
         // The caller speaks for the session; judges are probed for themselves where that can be done.
-        let told = stage.caller.as_ref().and_then(|it| it.health(named.word()));
+        let told = stage.caller.as_ref().and_then(|caller| caller.health(named.word()));
         let is_believed = told.is_some() && occasion == Occasion::SetUp;
         let probing = match occasion {
             _ if is_silent || is_believed => Probing::Never,
@@ -39,12 +39,13 @@ pub(super) fn probe(
             health => health.or(told),
         };
         // Without a probe being there is enough.
-        can_work[place] =
-            health.as_ref().is_none_or(|it| it.may_work() || is_silent && *it == Known::NotAsked);
+        can_work[place] = health
+            .as_ref()
+            .is_none_or(|health| health.may_work() || is_silent && *health == Known::NotAsked);
         let host = settings.panel.named(Holder::Host).name();
-        warnings.extend(health.as_ref().and_then(|it| match occasion {
-            Occasion::SetUp => it.warning(named.name()),
-            Occasion::Judges => it.judge_warning(named.name(), host),
+        warnings.extend(health.as_ref().and_then(|health| match occasion {
+            Occasion::SetUp => health.warning(named.name()),
+            Occasion::Judges => health.judge_warning(named.name(), host),
         }));
     }
     let available = Available { first: can_work[0], second: can_work[1] };
@@ -66,9 +67,10 @@ fn health(
     if is_gone {
         return Ok(Some(Known::Missing));
     }
-    let was_stopped = |it: &Failure| it.class == ErrorClass::Interrupted;
-    let asked = healths_of(&[word], probing, stage.app, &stage.app.reporter());
-    let asked = asked.map_err(|it| if was_stopped(&it) { stopped(&stage.run) } else { it });
+    let was_stopped = |failure: &Failure| failure.class == ErrorClass::Interrupted;
+    let asked = healths_of(&[word], probing, stage.session, &stage.session.reporter());
+    let asked =
+        asked.map_err(|failure| if was_stopped(&failure) { stopped(&stage.run) } else { failure });
     let health = asked?.pop().flatten();
     // A remembered result does not count for judges, not even where no probe is allowed.
     let is_remembered = probing == Probing::Never && occasion == Occasion::Judges;

@@ -29,22 +29,20 @@ use convoke_engine::design::run::{LaneNews, Tell, World};
 use convoke_engine::design::setup::{self, Doubt};
 use convoke_engine::git::sidecar::check;
 use convoke_engine::lane::many::{self, Enough, News, Waiting};
-use convoke_service::interruption::Hold;
 use jiff::Timestamp;
 
+use super::front_end::DesignFrontEnd;
 use super::lane::{Order, not_run};
 use super::nested::Caller;
 use super::person::Person;
 use super::probe::probe;
-use super::screen::Screen;
 use super::{DesignError, cost, lane_limits, question, worker};
-use crate::app::{App, Format};
-use crate::clock::now;
 use crate::failure::{ErrorClass, Failure};
-use crate::input;
-use crate::interrupt;
+use crate::interruption::Hold;
+use crate::lane::{PinnedRules, TreeWatch};
+use crate::observer::QuietObserver;
+use crate::session::Session;
 use crate::workspace::Workspace;
-use convoke_service::lane::{PinnedRules, TreeWatch};
 
 /// How many lanes run at the same time.
 const ROOM: LaneLimits = LaneLimits { in_all: 12, of_agent: 10 };
@@ -65,7 +63,7 @@ pub(super) struct Beginning {
 
 /// The world of one run.
 pub(super) struct Stage<'a> {
-    pub(super) app: &'a App,
+    pub(super) session: &'a Session,
     /// The workflow that asked, if one did.
     pub(super) caller: Option<Caller>,
     pub(super) run: RunId,
@@ -76,7 +74,8 @@ pub(super) struct Stage<'a> {
     /// Whether the user's rules go before the prompts.
     pub(super) rules: PinnedRules,
     pub(super) person: Person,
-    pub(super) screen: Screen<'a>,
+    /// Shows the run, and asks for it.
+    pub(super) front_end: &'a mut dyn DesignFrontEnd,
     /// What was kept last, so that only changes are written.
     pub(super) kept: BTreeMap<String, Arc<str>>,
     /// What a process is told that does the heavy part.
@@ -98,7 +97,7 @@ pub(super) struct Stage<'a> {
 impl Stage<'_> {
     fn set_up_with(&self, settings: &Settings, doubt: Doubt) -> Result<SetUp, Failure> {
         let request = setup::Request {
-            folder: &self.app.project,
+            folder: &self.session.project,
             feature: &settings.feature,
             branch_info: self.beginning.branch_info.as_deref(),
             no_branch: self.beginning.no_branch,
@@ -117,7 +116,7 @@ impl Stage<'_> {
     /// Says once that the budget cannot be held against some lanes.
     fn blindness(&mut self) -> Option<String> {
         let cap = self.budget.filter(|_| !self.is_blind && !self.is_worker)?;
-        let workspace = Workspace::open(self.app, None).ok()?;
+        let workspace = Workspace::open(self.session, None).ok()?;
         let blindness = cost::blindness(&workspace, &self.run, cap)?;
         self.is_blind = true;
         Some(blindness)
@@ -135,7 +134,7 @@ impl World for Stage<'_> {
         let keeps = match self.ask(&question)? {
             Some(Reply::Words(words)) => words == question.options[1],
             Some(Reply::Recommended) => false,
-            None if interrupt::cancel().is_asked() => return Err(stopped(&self.run)),
+            None if self.session.is_stopped() => return Err(stopped(&self.run)),
             None => return Err(unanswered(&self.run)),
         };
         self.set_up_with(settings, if keeps { Doubt::Keep } else { Doubt::Create })
@@ -152,17 +151,18 @@ impl World for Stage<'_> {
         tell: &mut Tell<'_, Self, Failure>,
     ) -> Result<(), Failure> {
         if let Some(forecast) = self.forecast.take() {
-            self.screen.say(&forecast);
+            self.front_end.note(&forecast);
         }
         if let Some(blindness) = self.blindness() {
-            self.screen.say(&blindness);
+            self.front_end.say(&blindness);
         }
         self.begin_watch()?;
         // What agents do meanwhile is not part of what a design shows.
-        let quiet = App { format: Format::Json, ..self.app.clone() };
+        let observer = QuietObserver::new(self.session.observer.clone());
+        let quiet = self.session.clone().observed_by(Arc::new(observer));
         let run = self.run.clone();
         let order = Order {
-            app: &quiet,
+            session: &quiet,
             settings,
             run: &run,
             budget: self.budget,
@@ -175,12 +175,12 @@ impl World for Stage<'_> {
             work: Box::new(|_: &_, hear: &mut dyn FnMut(&_)| order.run(request, hear)),
         });
         let mut failed = None;
-        many::run(waiting.collect(), ROOM, &interrupt::cancel(), &mut |number, news| {
+        many::run(waiting.collect(), ROOM, &self.session.cancel(), &mut |number, news| {
             let id = requests[number].id.clone();
             match &news {
-                News::Said(LaneEvent::Usage(usage)) => self.screen.spent(&id, *usage),
+                News::Said(LaneEvent::Usage(usage)) => self.front_end.lane_spends(&id, *usage),
                 News::Ended(Ok(Some(LaneEnd { usage: Some(usage), .. }))) => {
-                    self.screen.take_down(&id, *usage);
+                    self.front_end.lane_spent(&id, *usage);
                 }
                 News::Said(_) | News::Started | News::Ended(_) => {}
             }
@@ -191,7 +191,7 @@ impl World for Stage<'_> {
                 }
                 News::Ended(Ok(Some(end))) => {
                     if let Some(caller) = &self.caller {
-                        caller.lane(self.app, &settings.panel, &requests[number], end);
+                        caller.lane(self.session, &settings.panel, &requests[number], end);
                     }
                     tell(self, LaneNews::Ended(id, Box::new(end.clone())))
                 }
@@ -213,10 +213,10 @@ impl World for Stage<'_> {
     }
 
     fn ask(&mut self, question: &Question) -> Result<Option<Reply>, Failure> {
-        let held = self.app.interruption.hold();
-        let reply = self.person.ask(question, &mut self.screen);
+        let held = self.session.interruption.hold();
+        let reply = self.person.ask(question, self.front_end);
         if reply.is_none() {
-            self.is_unanswered = !interrupt::cancel().is_asked();
+            self.is_unanswered = !self.session.is_stopped();
             self.stopping = Some(held);
         }
         Ok(reply)
@@ -226,7 +226,7 @@ impl World for Stage<'_> {
         // What agents changed, as after any lane; a commit, a hook or a branch leaves no change that
         // is not committed.
         let watched =
-            self.watch.as_ref().and_then(|watch| watch.end(&self.look(&self.app.reporter())));
+            self.watch.as_ref().and_then(|watch| watch.end(&self.look(&self.session.reporter())));
         let suspicion = watched.as_ref().and_then(TreeVerdict::suspicion);
         if let Some((status, detail)) = suspicion {
             // This is told now, and not again when the run is resumed.
@@ -234,7 +234,7 @@ impl World for Stage<'_> {
             return Ok(Tree::Suspect { status: status.name().to_owned(), detail });
         }
         let request = TreeRequest { mode: TreeMode::Checkpoint, baseline: None, sidecar: None };
-        let note = check(&self.app.project, &request);
+        let note = check(&self.session.project, &request);
         Ok(match note.status {
             TreeStatus::Clean => Tree::Clean,
             TreeStatus::Dirty | TreeStatus::Unknown => Tree::Suspect {
@@ -253,9 +253,9 @@ impl World for Stage<'_> {
         let of_documents = settings
             .documents
             .iter()
-            .filter_map(|document| Some(self.app.project.join(document).parent()?.to_owned()));
+            .filter_map(|document| Some(self.session.project.join(document).parent()?.to_owned()));
         let folders: Vec<_> = of_feature.chain(of_documents).collect();
-        Ok(citations::missing(&self.app.project, &folders, cited))
+        Ok(citations::missing(&self.session.project, &folders, cited))
     }
 
     fn recover(&mut self, boundary: Boundary, _: &str) -> Result<Option<Recovery>, Failure> {
@@ -267,7 +267,7 @@ impl World for Stage<'_> {
         // A person is asked once; after that, the tree answers.
         let guard = boundary.guard();
         let was_asked = self.folder.join(&guard).exists();
-        if was_asked || !input::has_person() && !self.person.has_written(&question) {
+        if was_asked || !self.front_end.has_person() && !self.person.has_written(&question) {
             return Ok(None);
         }
         keep_file(&self.folder, &guard, "")?;
@@ -288,7 +288,7 @@ impl World for Stage<'_> {
 
     fn export(&mut self, settings: &Settings, progress: &Outline) -> Result<Export, Failure> {
         if let Some(caller) = &self.caller {
-            return Ok(caller.export(self.app, settings, &self.folder, progress));
+            return Ok(caller.export(self.session, settings, &self.folder, progress));
         }
         let folder = self.folder.display().to_string();
         Ok(Export::Failed { folder, why: "nobody asked".to_owned() })
@@ -309,9 +309,9 @@ impl World for Stage<'_> {
             return Ok(());
         }
         if let Some(caller) = &self.caller {
-            caller.mark(self.app, notice);
+            caller.mark(self.session, notice);
         }
-        self.screen.show(line)
+        self.front_end.show(line)
     }
 
     fn keep(&mut self, files: &BTreeMap<String, Arc<str>>) -> Result<(), Failure> {
@@ -337,7 +337,7 @@ impl World for Stage<'_> {
     }
 
     fn now(&self) -> Timestamp {
-        now()
+        self.session.now()
     }
 }
 

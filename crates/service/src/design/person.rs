@@ -7,9 +7,7 @@ use convoke_domain::design::event::{QuestionId, Reply};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::walk::Question;
 
-use super::screen::Screen;
-use crate::input;
-use crate::interrupt;
+use super::front_end::{DesignFrontEnd, TypedAnswer};
 
 /// Answers that were written down.
 #[derive(Debug, Default)]
@@ -56,41 +54,47 @@ impl Person {
         lines
     }
 
-    /// Asks; nothing if there is nobody to answer, or if we are to stop. Whoever types what nobody
-    /// can mean is asked again. What was written down is taken once.
-    pub(super) fn ask(&mut self, question: &Question, screen: &mut Screen<'_>) -> Option<Reply> {
+    /// Asks; nothing if there is no person to answer, or if we are to stop. A person who types what
+    /// cannot be meant is asked again. What was written down is taken once.
+    pub(super) fn ask(
+        &mut self,
+        question: &Question,
+        front_end: &mut dyn DesignFrontEnd,
+    ) -> Option<Reply> {
         if let Some((_, answer)) = self.written.answers.remove(&question.id) {
-            screen.say(&format!("{}: {answer}", question.title));
-            return Some(taken(question, &answer, screen));
+            front_end.say(&format!("{}: {answer}", question.title));
+            return Some(taken(question, &answer, front_end));
         }
         if let Some(recorded) = &mut self.recorded {
-            screen.say(&asked(question, "Recommended"));
+            front_end.say(&asked(question, "Recommended"));
             let Some((_, answer)) = recorded.answers.remove(&question.id) else {
-                screen.say("no recorded answer; the recommendation is taken");
+                front_end.say("no recorded answer; the recommendation is taken");
                 return Some(Reply::Recommended);
             };
-            screen.say(&format!("recorded answer: {answer}"));
-            return Some(taken(question, &answer, screen));
+            front_end.say(&format!("recorded answer: {answer}"));
+            return Some(taken(question, &answer, front_end));
         }
         loop {
-            let ask = || screen.say(&asked(question, "Enter takes the recommendation"));
-            let answer = match input::line(ask, self.patience, &interrupt::cancel()) {
-                input::Typed::Line(answer) => answer,
-                input::Typed::TooLate => {
-                    screen.say("no answer in time; the recommendation stands");
+            let text = asked(question, "Enter takes the recommendation");
+            let answer = match front_end.ask(&text, self.patience) {
+                TypedAnswer::Line(answer) => answer,
+                TypedAnswer::TooLate => {
+                    front_end.say("no answer in time; the recommendation stands");
                     return Some(Reply::Recommended);
                 }
                 // Whoever leaves a terminal may come back to a run that waits.
-                input::Typed::End if self.patience.is_some() && !input::has_person() => {
-                    screen.say("nobody is there to answer; the recommendation stands");
+                TypedAnswer::End if self.patience.is_some() && !front_end.has_person() => {
+                    front_end.say("nobody is there to answer; the recommendation stands");
                     return Some(Reply::Recommended);
                 }
-                input::Typed::End | input::Typed::Stopped => return None,
+                TypedAnswer::End | TypedAnswer::Stopped => return None,
             };
             match question.read(&answer) {
                 // The next line of a pipe is for the next question.
-                Err(wrong) if input::has_person() => screen.say(&format!("{wrong}; once more")),
-                Ok(_) | Err(_) => return Some(taken(question, &answer, screen)),
+                Err(wrong) if front_end.has_person() => {
+                    front_end.say(&format!("{wrong}; once more"));
+                }
+                Ok(_) | Err(_) => return Some(taken(question, &answer, front_end)),
             }
         }
     }
@@ -125,20 +129,20 @@ impl Written {
 }
 
 /// Takes an answer, and says which where it is only a number, or what nobody can mean.
-fn taken(question: &Question, answer: &str, screen: &mut Screen<'_>) -> Reply {
+fn taken(question: &Question, answer: &str, front_end: &mut dyn DesignFrontEnd) -> Reply {
     match question.read(answer) {
         Ok(reply) => {
             if let Some(option) = question.chosen(answer) {
-                screen.say(&format!("taken: {option}"));
+                front_end.say(&format!("taken: {option}"));
             }
             reply
         }
         Err(wrong) if question.is_open => {
-            screen.say(&format!("warning: {wrong}; it is taken as an answer in words"));
+            front_end.say(&format!("warning: {wrong}; it is taken as an answer in words"));
             Reply::Words(answer.trim().to_owned())
         }
         Err(wrong) => {
-            screen.say(&format!("warning: {wrong}; the recommendation stands"));
+            front_end.say(&format!("warning: {wrong}; the recommendation stands"));
             Reply::Recommended
         }
     }

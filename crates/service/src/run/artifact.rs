@@ -2,19 +2,17 @@
 
 use convoke_domain::design::design_file::DesignFile;
 
+use super::known::KnownRun;
 use super::report::ArtifactReport;
-use super::{Known, NoArtifact};
-use crate::app::Format;
-use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure, did_you_mean};
-use crate::output::Output;
 
-pub(super) fn artifact(
-    known: &Known,
-    name: &str,
-    format: Format,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+#[derive(Debug, thiserror::Error)]
+#[error("cannot find `{name}` among the artifacts of the run")]
+struct NoArtifact {
+    name: String,
+}
+
+pub(super) fn artifact(known: &KnownRun, name: &str) -> Result<ArtifactReport, Failure> {
     let long = DesignFile::long_name(name);
     let Some(text) = known.progress.files.get(long) else {
         let names = known.progress.files.keys().map(String::as_str);
@@ -31,12 +29,9 @@ pub(super) fn artifact(
         let failure = Failure::new(ErrorClass::Refused, NoArtifact { name: name.to_owned() });
         return Err(failure.maybe_hint(did_you_mean(name, all)).hint(list));
     };
-    match format {
-        Format::Text => output.data(text)?,
-        Format::Json => {
-            let run = known.run.id.as_str();
-            output.json(&ArtifactReport { run, artifact: long, text })?;
-        }
-    }
-    Ok(Exit::Done)
+    Ok(ArtifactReport {
+        run: known.run.id.to_string(),
+        artifact: long.to_owned(),
+        text: text.to_string(),
+    })
 }

@@ -8,61 +8,77 @@ use convoke_domain::run::RunId;
 use serde::Serialize;
 
 /// A finding or contested decision, for programs.
-#[derive(Serialize)]
-pub(in crate::cli) struct MatterReport<'a> {
-    id: String,
-    title: &'a str,
-    text: &'a str,
+#[derive(Debug, Clone, Serialize)]
+pub struct MatterReport {
+    /// Its id, such as `FINDING_2`.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it says.
+    pub text: String,
     /// What the panel made of it.
-    panel: &'static str,
-    votes: &'a str,
+    pub panel: &'static str,
+    /// How the panel voted.
+    pub votes: String,
     /// Whether it is kept out of published files.
-    withheld: bool,
+    pub withheld: bool,
     /// What a person decided.
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<DecisionReport<'a>>,
+    pub decision: Option<DecisionReport>,
+    /// Whether the panel or a person accepted it.
+    #[serde(skip)]
+    pub is_accepted: bool,
 }
 
-#[derive(Serialize)]
-struct DecisionReport<'a> {
-    choice: &'static str,
-    because: &'a str,
+/// What a person decided, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct DecisionReport {
+    /// `accept` or `reject`.
+    pub choice: &'static str,
+    /// Why.
+    pub because: String,
     /// Whether the run has still to act on it.
-    pending: bool,
+    pub pending: bool,
+    /// The decision in one line.
+    #[serde(skip)]
+    pub line: String,
 }
 
-impl<'a> MatterReport<'a> {
-    fn new(matter: &'a Matter) -> Self {
+impl MatterReport {
+    fn new(matter: &Matter) -> Self {
         let decision = matter.ruling.as_ref().map(|ruling| DecisionReport {
             choice: ruling.choice.word(),
-            because: &ruling.because,
+            because: ruling.because.clone(),
             pending: matter.is_pending,
+            line: decision(matter),
         });
         Self {
             id: matter.id.to_string(),
-            title: &matter.title,
-            text: &matter.text,
+            title: matter.title.clone(),
+            text: matter.text.clone(),
             panel: matter.panel.word(),
-            votes: &matter.votes,
+            votes: matter.votes.clone(),
             withheld: matter.is_withheld,
             decision,
+            is_accepted: matter.is_accepted(),
         }
     }
 }
 
 /// The three lists that a person looks at.
-#[derive(Serialize)]
-pub(in crate::cli) struct MattersReport<'a> {
+#[derive(Debug, Clone, Serialize)]
+pub struct MattersReport {
     /// What neither the panel nor a person decided.
-    undecided: Vec<MatterReport<'a>>,
+    pub undecided: Vec<MatterReport>,
     /// What is kept out of published files.
-    withheld: Vec<MatterReport<'a>>,
+    pub withheld: Vec<MatterReport>,
     /// What people decided.
-    decided: Vec<MatterReport<'a>>,
+    pub decided: Vec<MatterReport>,
 }
 
-impl<'a> MattersReport<'a> {
-    pub(in crate::cli) fn new(progress: &'a Outline) -> Self {
+impl MattersReport {
+    /// Lists what a run leaves to people, and what they decided.
+    pub fn new(progress: &Outline) -> Self {
         let listed = |wanted: fn(&Matter) -> bool| {
             progress.matters.iter().filter(|matter| wanted(matter)).map(MatterReport::new).collect()
         };
@@ -75,30 +91,34 @@ impl<'a> MattersReport<'a> {
 }
 
 /// Returns what neither the panel nor a person decided.
-pub(in crate::cli) fn open(progress: &Outline) -> Vec<&Matter> {
+pub(crate) fn open(progress: &Outline) -> Vec<&Matter> {
     progress.matters.iter().filter(|matter| matter.is_open()).collect()
 }
 
-/// Lists what is undecided, what is withheld, and what people decided; empty if there is nothing.
-pub(in crate::cli) fn text(progress: &Outline) -> String {
-    let section =
-        |head: &str, wanted: &dyn Fn(&Matter) -> bool, item: &dyn Fn(&Matter) -> String| {
-            let items = progress.matters.iter().filter(|matter| wanted(matter));
-            let items: Vec<_> = items.map(|matter| format!("  {}\n", item(matter))).collect();
+impl MattersReport {
+    /// Lists what is undecided, what is withheld, and what people decided; empty if there is nothing.
+    pub fn text(&self) -> String {
+        let section = |head: &str, matters: &[MatterReport], item: fn(&MatterReport) -> String| {
+            let items: Vec<_> =
+                matters.iter().map(|matter| format!("  {}\n", item(matter))).collect();
             if items.is_empty() { String::new() } else { format!("{head}:\n{}", items.concat()) }
         };
-    [
-        section("undecided", &Matter::is_open, &whole),
-        section("withheld, perhaps about security", &|matter| matter.is_withheld, &whole),
-        section("decided by a person", &|matter| matter.ruling.is_some(), &decision),
-    ]
-    .concat()
+        let decision = |matter: &MatterReport| {
+            matter.decision.as_ref().map_or_else(String::new, |decision| decision.line.clone())
+        };
+        [
+            section("undecided", &self.undecided, whole),
+            section("withheld, perhaps about security", &self.withheld, whole),
+            section("decided by a person", &self.decided, decision),
+        ]
+        .concat()
+    }
 }
 
 /// Says what a matter is about: its id and votes, and its text below. A title that only repeats the
 /// beginning of the text is left out.
-fn whole(matter: &Matter) -> String {
-    let Matter { id, title, text, panel, votes, .. } = matter;
+fn whole(matter: &MatterReport) -> String {
+    let MatterReport { id, title, text, panel, votes, .. } = matter;
     let (title, text) = (line(title), line(text));
     let plain = |text: &str| text.replace(['*', '`', '_'], "").to_lowercase();
     let is_repeated = plain(&text).starts_with(plain(&title).trim_end_matches('\u{2026}'));
@@ -114,7 +134,7 @@ fn decision(matter: &Matter) -> String {
 }
 
 /// Says what people decided, a line each, without reasons that may be about security.
-pub(in crate::cli) fn decisions(progress: &Outline) -> Vec<String> {
+pub(super) fn decisions(progress: &Outline) -> Vec<String> {
     let said = |matter: &Matter| {
         let ruling = matter.ruling.as_ref()?;
         let (id, past) = (matter.id, ruling.choice.past());
@@ -129,7 +149,7 @@ pub(in crate::cli) fn decisions(progress: &Outline) -> Vec<String> {
 
 /// Whether agents worked in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum RunKind {
+pub(crate) enum RunKind {
     /// They did.
     Real,
     /// Their answers were recorded.
@@ -137,13 +157,14 @@ pub(in crate::cli) enum RunKind {
 }
 
 impl RunKind {
-    pub(in crate::cli) const fn of(settings: &Settings) -> Self {
+    /// Tells it by what the run was begun with.
+    pub(crate) const fn of(settings: &Settings) -> Self {
         if settings.is_rehearsal { Self::Rehearsal } else { Self::Real }
     }
 }
 
 /// Says how a matter can be decided.
-pub(in crate::cli) fn way_out(run: &RunId, matter: &Matter, kind: RunKind) -> String {
+pub(crate) fn way_out(run: &RunId, matter: &Matter, kind: RunKind) -> String {
     match kind {
         RunKind::Real => {
             format!("convoke decide {run} {} accept --because \"REASON\" (or `reject`)", matter.id)

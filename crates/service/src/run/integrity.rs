@@ -3,9 +3,9 @@
 use convoke_domain::run::RunId;
 use convoke_store::journal::Integrity;
 
-use super::Known;
+use super::known::KnownRun;
 use crate::failure::{ErrorClass, Failure};
-use crate::output::Output;
+use crate::observer::Reporter;
 use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +20,7 @@ const LOOKS: usize = 5;
 
 /// Checks a journal. A verdict counts only if nobody wrote meanwhile; a journal that is written all
 /// the time has somebody who works on it, and is checked when they are done.
-pub(in crate::cli) fn integrity(workspace: &Workspace, id: &RunId) -> Result<Integrity, Failure> {
+pub(crate) fn journal_integrity(workspace: &Workspace, id: &RunId) -> Result<Integrity, Failure> {
     let Workspace { store, scope } = workspace;
     let last = || store.run(&scope.project, id).map(|run| run.last_seq).map_err(refused);
     for _ in 0..LOOKS {
@@ -34,7 +34,7 @@ pub(in crate::cli) fn integrity(workspace: &Workspace, id: &RunId) -> Result<Int
 }
 
 /// Refuses a run whose answers are perhaps not those that were given.
-pub(in crate::cli) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<(), Failure> {
+pub(crate) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<(), Failure> {
     match integrity {
         Integrity::Sound => Ok(()),
         Integrity::BrokenAt(event) => {
@@ -46,16 +46,16 @@ pub(in crate::cli) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<
     }
 }
 
-impl Known {
+impl KnownRun {
     /// Warns that the run's journal was changed, or that other rules count it now.
-    pub(in crate::cli) fn warn_if_changed(&self, output: &Output) {
+    pub fn warn_if_changed(&self, reporter: &Reporter) {
         if let Some(difference) = self.facts.rules().difference() {
-            output.say(&format!("note: {difference}"));
+            reporter.say(format!("note: {difference}"));
         }
         if let Integrity::BrokenAt(event) = self.integrity {
             let run = &self.run.id;
-            output.say(&format!(
-                "warning: the journal of {run} was changed at event {event}; what follows from it \
+            reporter.warn(format!(
+                "the journal of {run} was changed at event {event}; what follows from it \
                  is perhaps not what happened"
             ));
         }

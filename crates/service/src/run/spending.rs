@@ -4,51 +4,59 @@
 //! was paid for a rehearsal; there the numbers are those that were recorded with the answers.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use convoke_domain::design::event::{LaneEnd, LaneId};
 use convoke_domain::design::forecast::COMPARED;
 use convoke_domain::design::progress::Step;
-use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
-use super::render;
-use crate::cli::design::cost::amount;
-
 /// What a run has cost.
-#[derive(Serialize)]
-pub(super) struct Spending {
+#[derive(Debug, Clone, Serialize)]
+pub struct SpendingReport {
     /// Whether nothing was paid, because the answers were recorded.
-    is_recorded: bool,
+    pub is_recorded: bool,
     /// How many lanes were recorded and cost nothing.
-    recorded_lanes: u64,
-    steps: Vec<Row>,
-    seats: Vec<Row>,
-    total: Row,
-    accepted_findings: u64,
-    tokens_per_accepted_finding: Option<u64>,
-    micro_dollars_per_accepted_finding: Option<u64>,
+    pub recorded_lanes: u64,
+    /// What each step cost.
+    pub steps: Vec<SpendingRow>,
+    /// What each seat cost.
+    pub seats: Vec<SpendingRow>,
+    /// What the run cost.
+    pub total: SpendingRow,
+    /// How many findings were accepted.
+    pub accepted_findings: u64,
+    /// Tokens for each of them.
+    pub tokens_per_accepted_finding: Option<u64>,
+    /// Millionths of a dollar for each of them.
+    pub micro_dollars_per_accepted_finding: Option<u64>,
 }
 
-#[derive(Serialize)]
-struct Row {
-    name: String,
-    lanes: u64,
+/// A sum of lanes.
+#[derive(Debug, Clone, Serialize)]
+pub struct SpendingRow {
+    /// The step or the seat.
+    pub name: String,
+    /// How many lanes there were.
+    pub lanes: u64,
     /// How many could not tell what they spent.
-    uncounted: u64,
-    input_tokens: u64,
-    output_tokens: u64,
-    micro_dollars: Option<u64>,
+    pub uncounted: u64,
+    /// Tokens that models read.
+    pub input_tokens: u64,
+    /// Tokens that models wrote.
+    pub output_tokens: u64,
+    /// What it cost, in millionths of a dollar.
+    pub micro_dollars: Option<u64>,
+    /// The sum of all that the lanes reported.
     #[serde(skip)]
-    sum: Sum,
+    pub sum: Sum,
 }
 
 /// A lane: its step, its seat, and what it cost.
 type Lane = (Option<Step>, String, Sum);
 
-impl Spending {
+impl SpendingReport {
     /// Counts from the ledger.
     pub(super) fn paid(entries: &[LaneEntry], accepted: u64) -> Self {
         let mut recorded_lanes = 0;
@@ -92,9 +100,12 @@ impl Spending {
         Self {
             is_recorded,
             recorded_lanes: if is_recorded { all.lanes } else { 0 },
-            steps: steps.into_iter().map(|(step, sum)| Row::new(name(step), sum)).collect(),
-            seats: seats.into_iter().map(|(seat, sum)| Row::new(seat.to_owned(), sum)).collect(),
-            total: Row::new("total".to_owned(), all),
+            steps: steps.into_iter().map(|(step, sum)| SpendingRow::new(name(step), sum)).collect(),
+            seats: seats
+                .into_iter()
+                .map(|(seat, sum)| SpendingRow::new(seat.to_owned(), sum))
+                .collect(),
+            total: SpendingRow::new("total".to_owned(), all),
             accepted_findings: accepted,
             tokens_per_accepted_finding: all.usage.tokens().checked_div(accepted),
             micro_dollars_per_accepted_finding: all
@@ -108,36 +119,6 @@ impl Spending {
     pub(super) const fn total(&self) -> Sum {
         self.total.sum
     }
-
-    /// Shows the sums.
-    pub(super) fn text(&self) -> String {
-        let table = |head: &str, rows: &[Row]| {
-            let rows = rows.iter().chain([&self.total]).map(Row::cells);
-            render([head, "lanes", "in", "out", "cost"], rows, &[1, 2, 3, 4])
-        };
-        let Sum { uncounted, usage, .. } = self.total.sum;
-        let spent = if self.is_recorded { "recorded" } else { "spent" };
-        let mut text = format!(
-            "\n{}\n{}\n{spent} in all: {}",
-            table("step", &self.steps),
-            table("seat", &self.seats),
-            amount(&usage)
-        );
-        if let Some(tokens) = self.tokens_per_accepted_finding {
-            let money = self.micro_dollars_per_accepted_finding;
-            let money = money.map_or_else(String::new, |money| format!(" ({})", dollars(money)));
-            let findings = self.accepted_findings;
-            write!(text, "; {tokens} tokens{money} for each of {findings} accepted findings").ok();
-        }
-        let lanes = |count: u64| format!("{count} lane{}", if count == 1 { "" } else { "s" });
-        if self.recorded_lanes > 0 && !self.is_recorded {
-            write!(text, "; {} recorded, for nothing", lanes(self.recorded_lanes)).ok();
-        }
-        if uncounted > 0 && !self.is_recorded {
-            write!(text, "; {} cannot tell what was spent", lanes(uncounted)).ok();
-        }
-        text
-    }
 }
 
 /// Tells whether a lane was played from a recording.
@@ -145,7 +126,7 @@ fn is_recorded(entry: &LaneEntry) -> bool {
     matches!(AgentRef::parse(&entry.begun.agent), Some(AgentRef::Replay(_)))
 }
 
-impl Row {
+impl SpendingRow {
     fn new(name: String, sum: Sum) -> Self {
         Self {
             name,
@@ -156,15 +137,5 @@ impl Row {
             micro_dollars: sum.usage.micro_dollars,
             sum,
         }
-    }
-
-    fn cells(&self) -> [String; 5] {
-        [
-            self.name.clone(),
-            self.lanes.to_string(),
-            self.input_tokens.to_string(),
-            self.output_tokens.to_string(),
-            self.micro_dollars.map_or("-".to_owned(), dollars),
-        ]
     }
 }

@@ -14,7 +14,6 @@ use convoke_engine::git::diff::head;
 use super::stage::{Stage, stopped};
 use super::{DesignError, question};
 use crate::failure::{ErrorClass, Failure};
-use crate::{input, interrupt};
 
 /// What is not as it was, and what mends it.
 struct Other {
@@ -38,8 +37,8 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
     };
     while let Some(other) = other(stage, ready, looks_by_itself)? {
         let question = question::other_ground(&other.found);
-        let answer = if input::has_person() { stage.ask(&question)? } else { None };
-        if answer.is_none() && interrupt::cancel().is_asked() {
+        let answer = if stage.front_end.has_person() { stage.ask(&question)? } else { None };
+        if answer.is_none() && stage.session.is_stopped() {
             return Err(stopped(&stage.run));
         }
         if answer != Some(Reply::Words(question.options[0].clone())) {
@@ -48,9 +47,9 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
             return Err(failure.hint(other.hint).hint(format!("convoke resume {}", stage.run)));
         }
     }
-    let now_at = head(&stage.app.project).unwrap_or_default();
+    let now_at = head(&stage.session.project).unwrap_or_default();
     if now_at != ready.base {
-        stage.screen.say("note: there are other commits here than when the run began");
+        stage.front_end.say("note: there are other commits here than when the run began");
     }
     Ok(())
 }
@@ -60,7 +59,7 @@ fn other(
     ready: &Ready,
     looks_by_itself: bool,
 ) -> Result<Option<Other>, Failure> {
-    let tree = WorkTree::at(&stage.app.project);
+    let tree = WorkTree::at(&stage.session.project);
     let branch = tree.ok().and_then(|tree| tree.branch()).unwrap_or_default();
     if branch != ready.branch {
         let shown = |branch: &str| match branch {

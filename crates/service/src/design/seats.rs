@@ -6,9 +6,9 @@ use convoke_domain::design::seat::{BadName, Named, Panel};
 use convoke_engine::client::adapter;
 use convoke_engine::lane::agent_ref::AgentRef;
 
-use crate::app::App;
-use crate::cli::lane::model_name;
 use crate::failure::{ErrorClass, Failure, did_you_mean};
+use crate::lane::model_name;
+use crate::session::Session;
 
 /// Three agents: the first, the second, and the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,18 +67,18 @@ impl Seats {
 
     /// Seats whoever is installed. The host is one that is, so that there is always somebody; the
     /// other two are there if they can be.
-    pub(super) fn found(app: &App) -> Option<Self> {
+    pub(super) fn found(session: &Session) -> Option<Self> {
         let installed = |agent: &Agent| {
-            app.environment.find_program(adapter(*agent).programs, &app.project).is_some()
+            session.environment.find_program(adapter(*agent).programs, &session.project).is_some()
         };
         let host = HOSTS.into_iter().find(installed)?;
-        let mut others: Vec<_> = USUAL.into_iter().filter(|it| *it != host).collect();
-        let rest = HOSTS.into_iter().rev().filter(|it| *it != host && !USUAL.contains(it));
+        let mut others: Vec<_> = USUAL.into_iter().filter(|agent| *agent != host).collect();
+        let rest = HOSTS.into_iter().rev().filter(|agent| *agent != host && !USUAL.contains(agent));
         others.extend(rest);
         // A usual one that is missing gives its place to one that is there, if there is one.
         others.sort_by_key(|agent| !installed(agent));
         others.truncate(2);
-        others.sort_by_key(|agent| USUAL.iter().position(|it| it == agent).unwrap_or(2));
+        others.sort_by_key(|agent| USUAL.iter().position(|usual| usual == agent).unwrap_or(2));
         let seat = |agent: Agent| (AgentRef::Client(agent), None);
         Self::of([seat(others[0]), seat(others[1]), seat(host)]).ok()
     }
@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn three_are_seated_under_their_names() {
         let seats = Seats::parse("http:Local_1,codex=gpt-5.5, replay:/x/claude.jsonl").unwrap();
-        let names = [Holder::First, Holder::Second, Holder::Host].map(|it| seats.panel.named(it));
+        let names =
+            [Holder::First, Holder::Second, Holder::Host].map(|holder| seats.panel.named(holder));
         assert_eq!(names.map(Named::name), ["Local-1", "Codex", "Claude"]);
         assert_eq!(seats.agents[1].model.as_deref(), Some("gpt-5.5"));
         for wrong in [

@@ -4,34 +4,51 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use convoke_domain::design::outcome;
 use convoke_domain::design::outline::{Outline, Plan};
 use convoke_domain::design::walk::{Ending, Failed};
 use convoke_domain::run::RunId;
+use convoke_domain::tree::TreeStatus;
 use convoke_engine::design::run::Outcome;
 use convoke_engine::file;
 use convoke_engine::manifest::record::{Entry, Record};
 use serde::Serialize;
 
-use super::DesignError;
-use crate::app::{App, Format};
-use crate::cli::runs::matters::{self, MattersReport, RunKind};
-use crate::exit::Exit;
+use super::{DesignError, texts};
 use crate::failure::{ErrorClass, Failure};
-use crate::output::Output;
+use crate::interruption::Hold;
+use crate::observer::Reporter;
+use crate::run::{MattersReport, RunKind, open, way_out};
 
-#[derive(Serialize)]
-struct Report<'a> {
-    run: &'a str,
-    ending: String,
-    degraded: &'a [String],
+/// How a design ended.
+#[derive(Debug, Clone, Serialize)]
+pub struct DesignReport {
+    /// The run.
+    pub run: String,
+    /// How it ended, in words.
+    pub ending: String,
+    /// The warnings of a run that came to its end.
+    pub degraded: Vec<String>,
+    /// What is left to people, and what they decided.
     #[serde(flatten)]
-    matters: MattersReport<'a>,
+    pub matters: MattersReport,
     /// Where only its user can read what is withheld from published files.
-    withheld_file: Option<String>,
-    artifacts: BTreeMap<&'a str, &'a str>,
+    pub withheld_file: Option<String>,
+    /// The artifacts' texts, by file name.
+    pub artifacts: BTreeMap<String, String>,
+    /// Why the design did not do what it was asked to; `None` if it did.
+    #[serde(skip)]
+    pub class: Option<ErrorClass>,
+    /// Whether there is a plan, so that people can decide what is left to them.
+    #[serde(skip)]
+    pub is_planned: bool,
+    /// How the first undecided matter can be decided.
+    #[serde(skip)]
+    pub way_out: Option<String>,
+    /// What the user can do next.
+    #[serde(skip)]
+    pub hint: Option<String>,
 }
 
 /// With which code a design is refused because of the branch that is checked out.
@@ -41,133 +58,103 @@ const OTHER_BRANCH: u8 = 1;
 const STAY: &str =
     "`convoke design --no-branch` stays on what is checked out; it has no `--skip-branch-check`";
 
-/// Returns artifacts as plain texts, by name.
-pub(in crate::cli) fn texts(files: &BTreeMap<String, Arc<str>>) -> BTreeMap<&str, &str> {
-    files.iter().map(|(name, text)| (name.as_str(), &**text)).collect()
+/// A design that ended. While it lives, a second request to stop waits: the front end shows first how
+/// the run can be resumed.
+pub struct EndedDesign {
+    /// How it ended.
+    pub report: DesignReport,
+    pub(super) _stopping: Option<Hold>,
 }
 
-/// Says how many warnings there are.
-pub(in crate::cli) fn warnings(count: usize) -> String {
-    format!("{count} warning{}", if count == 1 { "" } else { "s" })
-}
-
-/// Says how it ended, and what can be done next.
-pub(super) fn told(
-    app: &App,
-    id: &RunId,
-    outcome: &Outcome,
-    progress: &Outline,
-    withheld: Option<&Path>,
-    kind: RunKind,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let (exit, ending, degraded, hint) = summary(id, outcome);
-    if app.format == Format::Json {
-        output.json(&Report {
-            run: id.as_str(),
+impl DesignReport {
+    pub(super) fn new(
+        id: &RunId,
+        outcome: &Outcome,
+        progress: &Outline,
+        withheld: Option<&Path>,
+        kind: RunKind,
+    ) -> Self {
+        let (class, ending, degraded, hint) = summary(id, outcome);
+        let first = open(progress).first().copied();
+        Self {
+            run: id.to_string(),
             ending,
-            degraded,
+            degraded: degraded.to_vec(),
             matters: MattersReport::new(progress),
             withheld_file: withheld.map(|path| path.display().to_string()),
             artifacts: texts(&progress.files),
-        })?;
-        return Ok(exit);
+            class,
+            is_planned: matches!(
+                outcome,
+                Outcome::Ended(Ending::Complete { .. } | Ending::NotExported(_))
+            ),
+            way_out: first.map(|matter| way_out(id, matter, kind)),
+            hint: Some(hint).filter(|hint| !hint.is_empty()),
+        }
     }
-    if degraded.is_empty() {
-        output.say(&format!("run {id}: {ending}"));
-    } else {
-        let warnings = warnings(degraded.len());
-        output.say(&format!("DEGRADED: {warnings}, repeated in step 5"));
-        output.say(&format!("run {id}: {ending}, DEGRADED ({warnings})"));
+
+    /// Adds that agents left the working tree changed after the last boundary.
+    pub(super) fn after(mut self, tree: TreeStatus) -> Self {
+        if tree == TreeStatus::Dirty {
+            self.class = self.class.or(Some(ErrorClass::TreeChanged));
+        }
+        self
     }
-    if matches!(outcome, Outcome::Ended(Ending::Complete { .. } | Ending::NotExported(_))) {
-        left_to_people(id, progress, withheld, kind, output);
-    }
-    if !hint.is_empty() {
-        output.say(&format!("hint: {hint}"));
-    }
-    Ok(exit)
 }
 
-/// Returns what the process exits with, how the run ended, its warnings, and what can be done next.
-fn summary<'o>(id: &RunId, outcome: &'o Outcome) -> (Exit, String, &'o [String], String) {
+/// Returns what kind of problem there is, how the run ended, its warnings, and what can be done next.
+fn summary<'o>(
+    id: &RunId,
+    outcome: &'o Outcome,
+) -> (Option<ErrorClass>, String, &'o [String], String) {
     match outcome {
         Outcome::Ended(Ending::Complete { degraded }) => {
-            let exit = Exit::Done;
             let hint = format!("convoke show {id} --artifact plan");
-            (exit, "complete".to_owned(), degraded.as_slice(), hint)
+            (None, "complete".to_owned(), degraded.as_slice(), hint)
         }
         Outcome::Ended(Ending::Refused(code)) => {
             // The line about another branch is a contract, and names a flag of another program.
             let hint = if *code == OTHER_BRANCH { STAY } else { "" };
-            (Exit::Surroundings, "refused".to_owned(), &[][..], hint.to_owned())
+            (Some(ErrorClass::Prerequisite), "refused".to_owned(), &[][..], hint.to_owned())
         }
         Outcome::Ended(Ending::DirtyTree) => {
-            (Exit::DirtyTree, "dirty tree".to_owned(), &[][..], String::new())
+            (Some(ErrorClass::TreeChanged), "dirty tree".to_owned(), &[][..], String::new())
         }
         Outcome::Ended(Ending::Failed(Failed { why, .. })) => {
             let hint =
                 format!("convoke resume {id} asks again; convoke doctor says who can answer");
-            (Exit::LaneFailed, format!("failed: {why}"), &[][..], hint)
+            (Some(ErrorClass::NoAnswer), format!("failed: {why}"), &[][..], hint)
         }
         Outcome::Ended(Ending::OverBudget(why)) => {
             let hint = format!("convoke resume {id} --budget MORE");
-            (Exit::Budget, format!("over budget: {why}"), &[][..], hint)
+            (Some(ErrorClass::OverBudget), format!("over budget: {why}"), &[][..], hint)
         }
         Outcome::Ended(Ending::HeavyFailed(why)) => (
-            Exit::LaneFailed,
+            Some(ErrorClass::NoAnswer),
             format!("the heavy part failed: {why}"),
             &[][..],
             format!("convoke resume {id}"),
         ),
         Outcome::Ended(Ending::NotExported(why)) => (
-            Exit::Surroundings,
+            Some(ErrorClass::Prerequisite),
             format!("complete, but not exported: {why}"),
             &[][..],
             format!("convoke resume {id}"),
         ),
-        Outcome::Interrupted => {
-            (Exit::Interrupted, "interrupted".to_owned(), &[][..], format!("convoke resume {id}"))
-        }
-        Outcome::HeavyDone => (Exit::Done, "heavy part done".to_owned(), &[][..], String::new()),
+        Outcome::Interrupted => (
+            Some(ErrorClass::Interrupted),
+            "interrupted".to_owned(),
+            &[][..],
+            format!("convoke resume {id}"),
+        ),
+        Outcome::HeavyDone => (None, "heavy part done".to_owned(), &[][..], String::new()),
         Outcome::TreeNeedsAPerson => (
-            Exit::DirtyTree,
+            Some(ErrorClass::TreeChanged),
             "the working tree was changed; put it in order".to_owned(),
             &[][..],
             format!("convoke resume {id}"),
         ),
     }
-}
-
-/// Says what a person has still to look at: what is withheld, and what is undecided.
-fn left_to_people(
-    id: &RunId,
-    progress: &Outline,
-    withheld: Option<&Path>,
-    kind: RunKind,
-    output: &Output,
-) {
-    let held: Vec<_> = progress.matters.iter().filter(|matter| matter.is_withheld).collect();
-    if !held.is_empty() {
-        let accepted = held.iter().filter(|matter| matter.is_accepted()).count();
-        let place = withheld.map(|path| format!(" They are in {}.", path.display()));
-        output.say(&format!(
-            "withheld from published files: {} out of scope, perhaps about security \
-             ({accepted} accepted).{} `convoke show {id}` lists them.",
-            findings(held.len()),
-            place.unwrap_or_default()
-        ));
-    }
-    let open = matters::open(progress);
-    let Some(first) = open.first() else { return };
-    let listed: Vec<_> =
-        open.iter().map(|matter| format!("{} ({})", matter.id, matter.panel)).collect();
-    output.say(&format!("undecided: {}", listed.join(", ")));
-    output.say(&format!("hint: {}", matters::way_out(id, first, kind)));
-}
-
-fn findings(count: usize) -> String {
-    format!("{count} finding{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns the file of what a run withholds from published files; nothing if it withholds nothing.
@@ -218,15 +205,15 @@ pub(super) fn hand_over(
     progress: &Outline,
     record: Record,
     earlier: &Earlier,
-    output: &Output,
+    reporter: &Reporter,
 ) -> Result<(), Failure> {
     let plan = progress.results.plan.clone().unwrap_or_default();
     let mut files = Vec::new();
     for (name, text) in [("plan", &*plan.text), ("tasks", plan.task_list())] {
-        let name = leave(folder, (name, "md"), id, text, earlier, output)?;
+        let name = leave(folder, (name, "md"), id, text, earlier, reporter)?;
         files.push(Entry::of(&name, text));
     }
-    leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), earlier, output)
+    leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), earlier, reporter)
         .map(drop)
 }
 
@@ -237,7 +224,7 @@ fn leave(
     id: &RunId,
     text: &str,
     earlier: &Earlier,
-    output: &Output,
+    reporter: &Reporter,
 ) -> Result<String, Failure> {
     let (usual, other) = (format!("{name}.{kind}"), format!("{name}-{id}.{kind}"));
     for ours in [&usual, &other] {
@@ -257,7 +244,7 @@ fn leave(
         let source = ErrorKind::AlreadyExists.into();
         return Err(Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path, source }));
     }
-    output.say(&format!(
+    reporter.say(format!(
         "note: `{usual}` was there already and is not touched; the new one is `{other}`"
     ));
     Ok(other)

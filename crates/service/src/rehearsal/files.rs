@@ -1,6 +1,6 @@
 //! The example project and its answers, as they are shipped.
 
-/// Every file, by its path in `crates/app/rehearsal`. A test holds that none is missing.
+/// Every file, by its path in `crates/service/rehearsal`. A test holds that none is missing.
 pub const FILES: [(&str, &str); 40] = [
     file!("answers/chair/diagram/claude.md"),
     file!("answers/chair/interview/claude.md"),

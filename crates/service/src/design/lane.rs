@@ -1,7 +1,6 @@
 //! One lane of a run: how an agent is asked, and what is recorded of its answer.
 
 use std::ops::ControlFlow;
-
 use std::sync::Arc;
 
 use convoke_domain::design::event::{LaneEnd, Settings};
@@ -17,11 +16,11 @@ use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::scratch;
 
 use super::DesignError;
-use crate::app::App;
 use crate::failure::{ErrorClass, Failure};
-use convoke_service::lane::{
-    LaneProgress, LaneRequest, Outlook, PinnedRules, Watch, lane_failed, why,
+use crate::lane::{
+    LaneProgress, LaneRequest, LaneRun, Outlook, PinnedRules, Watch, lane_failed, why,
 };
+use crate::session::Session;
 
 /// No answer is longer. A run keeps all of them, and what is made of them, in memory.
 const LONGEST_ANSWER: usize = 512 * 1024;
@@ -31,7 +30,7 @@ pub(super) type Came = Result<Option<LaneEnd>, Failure>;
 
 /// What every lane of a run has in common.
 pub(super) struct Order<'o> {
-    pub(super) app: &'o App,
+    pub(super) session: &'o Session,
     pub(super) settings: &'o Settings,
     pub(super) run: &'o RunId,
     pub(super) budget: Option<Cap>,
@@ -61,31 +60,7 @@ impl Order<'_> {
         let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
             Failure::new(ErrorClass::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
         })?;
-        let purpose = Purpose {
-            run: Some(self.run.to_string()),
-            role: Some(request.kind.clone()),
-            phase: Some(request.step.number().to_owned()),
-        };
-        let order = LaneRequest {
-            label: Some(request.id.as_str()),
-            model: chosen.model.as_deref(),
-            rules: self.rules.under(self.settings.policy),
-            limits: self.limits,
-            purpose,
-            budget: self.budget,
-            outlook: Outlook::Silent,
-            ..LaneRequest::new(&agent, &request.prompt)
-        };
-        let scratch = scratch::lane().map_err(lane_failed)?;
-        let mut on_progress = |progress: LaneProgress<'_>| {
-            if let LaneProgress::Said(event) = progress {
-                hear(event);
-            }
-            ControlFlow::Continue(())
-        };
-        let reporter = self.app.reporter();
-        let (folder, watch) = (scratch.path(), Watch::Nothing);
-        let ran = order.run_told(self.app, folder, &reporter, watch, &mut on_progress)?;
+        let ran = self.drive(request, &agent, hear)?;
         let driven = &ran.driven;
         if driven.outcome == LaneOutcome::Cancelled {
             return Ok(None);
@@ -121,6 +96,39 @@ impl Order<'_> {
             }
         }
         Ok(Some((end, result.is_worth_another())))
+    }
+
+    /// Runs the lane.
+    fn drive(
+        &self,
+        request: &Request,
+        agent: &AgentRef,
+        hear: &mut dyn FnMut(&LaneEvent),
+    ) -> Result<LaneRun, Failure> {
+        let purpose = Purpose {
+            run: Some(self.run.to_string()),
+            role: Some(request.kind.clone()),
+            phase: Some(request.step.number().to_owned()),
+        };
+        let lane = LaneRequest {
+            label: Some(request.id.as_str()),
+            model: self.settings.chosen(request.holder).model.as_deref(),
+            rules: self.rules.under(self.settings.policy),
+            limits: self.limits,
+            purpose,
+            budget: self.budget,
+            outlook: Outlook::Silent,
+            ..LaneRequest::new(agent, &request.prompt)
+        };
+        let scratch = scratch::lane().map_err(lane_failed)?;
+        let mut on_progress = |progress: LaneProgress<'_>| {
+            if let LaneProgress::Said(event) = progress {
+                hear(event);
+            }
+            ControlFlow::Continue(())
+        };
+        let (reporter, folder) = (self.session.reporter(), scratch.path());
+        lane.run_told(self.session, folder, &reporter, Watch::Nothing, &mut on_progress)
     }
 }
 

@@ -6,11 +6,11 @@ use convoke_domain::tree::TreeStatus;
 use convoke_domain::tree::kept::KeptTree;
 use convoke_engine::client::Rights;
 use convoke_engine::file;
-use convoke_service::observer::Reporter;
 
 use super::stage::{Stage, keep_file};
 use crate::failure::Failure;
-use convoke_service::lane::{TreeLook, TreeWatch};
+use crate::lane::{TreeLook, TreeWatch};
+use crate::observer::Reporter;
 
 /// The working tree as it was when agents began to work.
 const KEPT_TREE: &str = "tree-before-agents";
@@ -21,7 +21,7 @@ const MOST_KEPT_BYTES: u64 = 4 * 1024 * 1024;
 impl Stage<'_> {
     /// Tells how the working tree is looked at, before and after agents work.
     pub(super) fn look<'l>(&'l self, reporter: &'l Reporter) -> TreeLook<'l> {
-        TreeLook { session: self.app, reporter: reporter, limit: self.limit }
+        TreeLook { session: self.session, reporter, limit: self.limit }
     }
 
     /// Takes a snapshot of the working tree, unless there is one, and keeps what the next process
@@ -30,7 +30,7 @@ impl Stage<'_> {
         if self.watch.is_some() {
             return Ok(());
         }
-        let watch = TreeWatch::begin(Rights::ReadOnly, &self.look(&self.app.reporter()));
+        let watch = TreeWatch::begin(Rights::ReadOnly, &self.look(&self.session.reporter()));
         let kept = watch.kept();
         self.watch = Some(watch);
         match kept.filter(|_| !self.folder.join(KEPT_TREE).exists()) {
@@ -59,14 +59,14 @@ impl Stage<'_> {
             ],
         };
         for line in &said {
-            self.screen.say(line);
+            self.front_end.say(line);
         }
         Ok(())
     }
 
     /// Says what agents changed that worked after the last boundary.
     pub(super) fn left_behind(&self) -> Option<String> {
-        let verdict = self.watch.as_ref()?.end(&self.look(&self.app.reporter()))?;
+        let verdict = self.watch.as_ref()?.end(&self.look(&self.session.reporter()))?;
         verdict.warning("agents").filter(|_| verdict.status == TreeStatus::Dirty)
     }
 

@@ -11,8 +11,8 @@ use convoke_domain::run::{RunId, RunState};
 use convoke_store::lane::LaneQuery;
 
 use crate::failure::Failure;
+use crate::lane::{is_paid, uncounted_warning};
 use crate::workspace::{Workspace, refused};
-use convoke_service::lane::{is_paid, uncounted_warning};
 
 /// Says what earlier runs of the project needed, and whether that may be spent.
 pub(super) fn prospect(
@@ -26,7 +26,7 @@ pub(super) fn prospect(
     let ended: BTreeSet<_> = ended.map(|run| run.id.as_str()).collect();
     let query = LaneQuery { project: Some(&scope.project), ..LaneQuery::default() };
     let entries = store.lanes(query).map_err(refused)?;
-    let own = entries.iter().filter(|it| it.begun.purpose.run.as_deref() == Some(run.as_str()));
+    let own = entries.iter().filter(|lane| lane.begun.purpose.run.as_deref() == Some(run.as_str()));
     let own = Sum::of_all(own).usage;
     let so_far = match own.tokens() {
         0 => String::new(),
@@ -52,7 +52,8 @@ fn said(found: Option<Forecast>) -> String {
     let range = |Range { median, p90 }: Range, shown: fn(u64) -> String| {
         format!("{}, and nine of ten no more than {}", shown(median), shown(p90))
     };
-    let money = micro_dollars.map_or_else(String::new, |it| format!(" ({})", range(it, dollars)));
+    let money =
+        micro_dollars.map_or_else(String::new, |money| format!(" ({})", range(money, dollars)));
     let partial = if is_partial { ", as far as their lanes say" } else { "" };
     let runs = if runs == 1 { "an earlier run".to_owned() } else { format!("{runs} earlier runs") };
     format!("{runs} needed {} tokens{money}{partial}", range(tokens, short))
@@ -70,13 +71,13 @@ fn compared(found: Option<Forecast>, budget: Option<Cap>) -> String {
 }
 
 /// Shows what was spent: tokens, and money where it was said.
-pub(in crate::cli) fn amount(usage: &Usage) -> String {
+pub fn amount(usage: &Usage) -> String {
     let tokens = short(usage.tokens());
     usage.micro_dollars.map_or(tokens.clone(), |money| format!("{tokens} {}", dollars(money)))
 }
 
 /// What stands in front of a table of lanes.
-pub(super) fn in_all(usage: &Usage) -> String {
+pub fn in_all(usage: &Usage) -> String {
     format!("{} in all ", amount(usage))
 }
 

@@ -129,7 +129,7 @@ fn lay_out(folder: &Path, files: &Files) -> io::Result<()> {
 fn entry(lane: &str, text: &str) -> Entry {
     let (head, answer) = parts(text);
     let value = |name: &str| {
-        let mut said = head.lines().filter_map(|it| it.strip_prefix(name)?.strip_prefix(':'));
+        let mut said = head.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
         said.next().map(str::trim)
     };
     let took = value("took").map_or(1, seconds);

@@ -10,16 +10,14 @@ use convoke_engine::design::run_folder::RunFolders;
 use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, Talk, run};
 use convoke_engine::{file, owner, scratch};
 
-use super::course::{CourseArgs, folders, held};
+use super::course::{CourseRequest, folders, held, run_failed};
+use super::front_end::Unattended;
 use super::stage::{Stage, stopped};
-use super::{DesignError, opened};
-use crate::app::App;
-use crate::exit::Exit;
+use super::{DesignError, open_journal};
 use crate::failure::{ErrorClass, Failure};
-use crate::interrupt;
-use crate::output::{Output, Voice};
+use crate::lane::lane_failed;
+use crate::session::Session;
 use crate::workspace::Workspace;
-use convoke_service::lane::lane_failed;
 
 /// A worker says one line.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -36,42 +34,29 @@ const LAST_WORDS: Duration = Duration::from_secs(40);
 /// How often it is looked at meanwhile.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Do the heavy part of a run that another process began (called by convoke)
-#[derive(Debug, clap::Args)]
-pub(in crate::cli) struct WorkerArgs {
-    /// The run
-    #[arg(long, value_parser = RunId::parse)]
-    run: RunId,
-
-    #[command(flatten)]
-    course: CourseArgs,
-}
-
-impl WorkerArgs {
-    /// Does the work, and says one line about it.
-    pub(in crate::cli) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let worked = self.worked(app, output).unwrap_or_else(|failure| {
-            output.failure(&failure);
-            Worked::gave_up("internal-error")
-        });
-        output.data(&format!("{}\n", worked.line()))?;
-        Ok(if worked == Worked::Complete { Exit::Done } else { Exit::LaneFailed })
-    }
-
-    fn worked(&self, app: &App, output: &mut Output) -> Result<Worked, Failure> {
-        let workspace = Workspace::open(app, None)?;
-        let _lock = folders(app)?.hold_for_worker(&self.run).map_err(held)?;
-        let (journal, events) = opened(&workspace, &self.run)?;
-        let mut stage = self.course.stage(app, &self.run, &events, output)?;
-        stage.is_worker = true;
-        work(journal, events, &mut stage).map_err(super::course::run_failed)
-    }
+/// Does the heavy part of a run that another process began. It shows nothing, and asks no person.
+pub fn run_worker(
+    session: &Session,
+    run: &RunId,
+    course: &CourseRequest,
+) -> Result<Worked, Failure> {
+    let workspace = Workspace::open(session, None)?;
+    let _lock = folders(session)?.hold_for_worker(run).map_err(held)?;
+    let (journal, events) = open_journal(&workspace, run)?;
+    let mut front_end = Unattended;
+    let mut stage = course.stage(session, run, &events, &mut front_end)?;
+    stage.is_worker = true;
+    work(journal, events, &mut stage).map_err(run_failed)
 }
 
 /// Waits for a worker whose parent was killed: it stops its lanes and ends, and until then it may
 /// still write the journal.
-pub(super) fn wait_for_last(folders: &RunFolders, id: &RunId) -> Result<(), Failure> {
-    let cancel = interrupt::cancel();
+pub(super) fn wait_for_last(
+    session: &Session,
+    folders: &RunFolders,
+    id: &RunId,
+) -> Result<(), Failure> {
+    let cancel = session.cancel();
     let mut left = LAST_WORDS;
     while let Some(worker) = folders.worker(id) {
         if cancel.is_asked() {
@@ -84,7 +69,7 @@ pub(super) fn wait_for_last(folders: &RunFolders, id: &RunId) -> Result<(), Fail
             );
         }
         if left == LAST_WORDS {
-            Voice::default().say("note: waiting for the worker of an earlier process to end");
+            session.reporter().say("note: waiting for the worker of an earlier process to end");
         }
         owner::wait(&worker, STEP).ok();
         left = left.saturating_sub(STEP);
@@ -95,14 +80,14 @@ pub(super) fn wait_for_last(folders: &RunFolders, id: &RunId) -> Result<(), Fail
 /// Has a worker do the heavy part, and tells what is believed of it; nothing if we were stopped.
 pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
     let scratch = scratch::lane().map_err(lane_failed)?;
-    let convoke = stage.app.environment.program();
-    let cancel = interrupt::cancel();
+    let convoke = stage.session.environment.program();
+    let cancel = stage.session.cancel();
     let errand = Errand {
         convoke: &convoke,
         program: &convoke,
         arguments: &stage.worker,
-        variables: &stage.app.environment.all(),
-        folder: &stage.app.project,
+        variables: &stage.session.environment.all(),
+        folder: &stage.session.project,
         stdin: None,
         scratch: scratch.path(),
         limits: Limits { wall: PATIENCE, first_byte: PATIENCE, stall: PATIENCE, grace: GRACE },
@@ -113,9 +98,8 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
         return Ok(None);
     }
     let said = file::text(&finished.stderr, MAX_BYTES).unwrap_or_default();
-    for line in said.lines() {
-        Voice::default().say(line);
-    }
+    let reporter = stage.session.reporter();
+    said.lines().for_each(|line| reporter.say(line));
     let said = file::text(&finished.stdout, MAX_BYTES).unwrap_or_default();
     let length = |name: &str| {
         let found = fs::symlink_metadata(stage.folder.join(name)).ok()?;

@@ -1,0 +1,62 @@
+//! What is said of a design that ended.
+
+use convoke_service::design::{DesignReport, warning_count};
+
+use crate::app::{App, Format};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Says how it ended, and what can be done next.
+pub(in crate::cli) fn tell(
+    app: &App,
+    report: &DesignReport,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let exit = report.class.map_or(Exit::Done, Exit::from);
+    if app.format == Format::Json {
+        output.json(report)?;
+        return Ok(exit);
+    }
+    let DesignReport { run, ending, degraded, .. } = report;
+    if degraded.is_empty() {
+        output.say(&format!("run {run}: {ending}"));
+    } else {
+        let warnings = warning_count(degraded.len());
+        output.say(&format!("DEGRADED: {warnings}, repeated in step 5"));
+        output.say(&format!("run {run}: {ending}, DEGRADED ({warnings})"));
+    }
+    if report.is_planned {
+        left_to_people(report, output);
+    }
+    if let Some(hint) = &report.hint {
+        output.say(&format!("hint: {hint}"));
+    }
+    Ok(exit)
+}
+
+/// Says what a person has still to look at: what is withheld, and what is undecided.
+fn left_to_people(report: &DesignReport, output: &Output) {
+    let held = &report.matters.withheld;
+    if !held.is_empty() {
+        let accepted = held.iter().filter(|matter| matter.is_accepted).count();
+        let place = report.withheld_file.as_ref().map(|path| format!(" They are in {path}."));
+        output.say(&format!(
+            "withheld from published files: {} out of scope, perhaps about security \
+             ({accepted} accepted).{} `convoke show {}` lists them.",
+            findings(held.len()),
+            place.unwrap_or_default(),
+            report.run
+        ));
+    }
+    let Some(way_out) = &report.way_out else { return };
+    let open = &report.matters.undecided;
+    let listed: Vec<_> =
+        open.iter().map(|matter| format!("{} ({})", matter.id, matter.panel)).collect();
+    output.say(&format!("undecided: {}", listed.join(", ")));
+    output.say(&format!("hint: {way_out}"));
+}
+
+fn findings(count: usize) -> String {
+    format!("{count} finding{}", if count == 1 { "" } else { "s" })
+}

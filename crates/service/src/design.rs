@@ -1,0 +1,71 @@
+//! Designs: from a feature sentence to a reviewed plan.
+
+mod begin;
+mod cost;
+mod course;
+mod ending;
+mod error;
+mod front_end;
+mod ground;
+mod lane;
+mod nested;
+mod person;
+mod probe;
+mod question;
+mod rehearsal;
+mod resume;
+mod seats;
+mod stage;
+mod watched;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_domain::design::event::Stamped;
+use convoke_domain::run::RunId;
+use convoke_engine::design::run::Journal;
+use convoke_engine::lane::supervisor::Limits;
+
+pub use self::begin::{DesignRequest, RehearsalSource, design};
+pub use self::cost::{amount, in_all};
+pub use self::course::CourseRequest;
+pub(crate) use self::course::hold;
+pub use self::ending::{DesignReport, EndedDesign};
+pub use self::error::DesignError;
+pub use self::front_end::{DesignFrontEnd, TypedAnswer, Unattended};
+pub use self::resume::resume_run;
+pub use self::worker::run_worker;
+use crate::failure::{ErrorClass, Failure};
+use crate::workspace::Workspace;
+
+/// The longest description of a feature, in bytes: every agent is given all of it, most of them
+/// several times, and some are given it on a command line.
+pub const MAX_FEATURE: usize = 64 * 1024;
+
+/// Opens a run's journal.
+pub(crate) fn open_journal<'w>(
+    workspace: &'w Workspace,
+    id: &RunId,
+) -> Result<(Journal<'w>, Vec<Stamped>), Failure> {
+    Journal::open(&*workspace.store, id.clone()).map_err(|error| {
+        Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
+    })
+}
+
+/// Returns how long a lane may take, and how long it may be silent.
+pub(crate) const fn lane_limits(wall: Duration) -> Limits {
+    let silence = Duration::from_mins(10);
+    Limits { wall, first_byte: silence, stall: silence, grace: Duration::from_secs(5) }
+}
+
+/// Returns artifacts as plain texts, by name.
+pub(crate) fn texts(files: &BTreeMap<String, Arc<str>>) -> BTreeMap<String, String> {
+    files.iter().map(|(name, text)| (name.clone(), text.to_string())).collect()
+}
+
+/// Says how many warnings there are.
+pub fn warning_count(count: usize) -> String {
+    format!("{count} warning{}", if count == 1 { "" } else { "s" })
+}

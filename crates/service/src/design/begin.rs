@@ -1,0 +1,237 @@
+//! How a design begins.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::client::Client;
+use convoke_domain::design::event::{Event, Settings};
+use convoke_domain::design::policy::Policy;
+use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::rules::RulesVersion;
+use convoke_domain::run::RunId;
+use convoke_engine::client::adapter;
+
+use super::course::{CourseRequest, hold};
+use super::ending::EndedDesign;
+use super::front_end::DesignFrontEnd;
+use super::rehearsal::Rehearsal;
+use super::seats::Seats;
+use super::{DesignError, MAX_FEATURE, open_journal};
+use crate::brief::brief_block;
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::{Workspace, refused};
+
+/// What is to be designed, by whom, and how.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+pub struct DesignRequest {
+    /// The feature, in a sentence or a few; a rehearsal has one of its own.
+    pub feature: String,
+    /// Whether no person is asked, and the recommendations are taken.
+    pub auto: bool,
+    /// Whether there are two sketches without personalities instead of four.
+    pub quick: bool,
+    /// Whether a process of its own does the heavy part.
+    pub subagent: bool,
+    /// The calling workflow's session file; an empty path says that there is no such workflow.
+    pub session_env: Option<OsString>,
+    /// What goes before step numbers and names.
+    pub step_prefix: Option<String>,
+    /// What the calling workflow knows of the branch.
+    pub branch_info: Option<String>,
+    /// Whether the run stays on the branch that is checked out.
+    pub no_branch: bool,
+    /// Who takes part, as `FIRST,SECOND,HOST`, instead of the clients that are installed.
+    pub seats: Option<String>,
+    /// The rule set.
+    pub policy: Policy,
+    /// Whether agents that sketch are given the design folder's documents.
+    pub brief: bool,
+    /// The feature's folder.
+    pub feature_dir: Option<PathBuf>,
+    /// Whether the design is a rehearsal, and of what.
+    pub rehearsal: Option<RehearsalSource>,
+    /// With what it goes on.
+    pub course: CourseRequest,
+}
+
+/// The project and the recorded answers of a rehearsal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RehearsalSource {
+    /// The example that is shipped with Convoke.
+    Example,
+    /// A folder of the same shape.
+    Folder(PathBuf),
+}
+
+/// Whether agents work in a run, or recordings answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    Given,
+    Recorded,
+}
+
+/// Begins a design, and goes through with it.
+pub fn design(
+    session: &Session,
+    request: &DesignRequest,
+    front_end: &mut dyn DesignFrontEnd,
+) -> Result<EndedDesign, Failure> {
+    request.check()?;
+    if let Some(source) = &request.rehearsal {
+        return rehearse(session, request, source, front_end);
+    }
+    let feature = request.feature.trim();
+    if feature.is_empty() {
+        let failure = Failure::new(ErrorClass::Usage, DesignError::NoFeature);
+        return Err(failure.hint("convoke design \"Keep drafts when the connection is lost\""));
+    }
+    let feature = short_enough(feature.to_owned())?;
+    let seats = match &request.seats {
+        Some(words) => Seats::parse(words)?,
+        None => Seats::found(session).ok_or_else(nobody)?,
+    };
+    let settings = request.settings(session, seats, feature, Answers::Given)?;
+    let workspace = Workspace::open(session, None)?;
+    begin(&workspace, session, settings, &request.course, front_end)
+}
+
+/// Plays a design with recorded answers, in a temporary copy of a project. It is kept with the project
+/// that it was asked for in.
+fn rehearse(
+    session: &Session,
+    request: &DesignRequest,
+    source: &RehearsalSource,
+    front_end: &mut dyn DesignFrontEnd,
+) -> Result<EndedDesign, Failure> {
+    if !request.feature.is_empty() {
+        session
+            .reporter()
+            .say("note: a rehearsal is about its own feature; what you asked for is not looked at");
+    }
+    let rehearsal = Rehearsal::prepare(match source {
+        RehearsalSource::Example => None,
+        RehearsalSource::Folder(folder) => Some(folder),
+    })?;
+    let inside = session.in_project(rehearsal.project());
+    let (seats, feature) = (rehearsal.seats()?, short_enough(rehearsal.feature())?);
+    let settings = request.settings(&inside, seats, feature, Answers::Recorded)?;
+    let recorded = Some(rehearsal.replies());
+    let course = CourseRequest { recorded, ..request.course.clone() };
+    begin(&Workspace::open(session, None)?, &inside, settings, &course, front_end)
+}
+
+impl DesignRequest {
+    /// Checks folders and files that the request names, before anything is done.
+    pub fn check(&self) -> Result<(), Failure> {
+        if let Some(folder) = &self.feature_dir
+            && !folder.is_dir()
+        {
+            let (path, source) = (folder.clone(), ErrorKind::NotADirectory.into());
+            return Err(Failure::new(ErrorClass::Usage, DesignError::Folder { path, source }));
+        }
+        self.course.check()?;
+        self.calling_session().map_or(Ok(()), |env| has_folder(Path::new(env)))
+    }
+
+    /// Returns the session file of the calling workflow, if there is one.
+    fn calling_session(&self) -> Option<&OsString> {
+        self.session_env.as_ref().filter(|path| !path.is_empty())
+    }
+
+    fn settings(
+        &self,
+        session: &Session,
+        seats: Seats,
+        feature: String,
+        answers: Answers,
+    ) -> Result<Settings, Failure> {
+        Ok(Settings {
+            feature,
+            auto: self.auto,
+            quick: self.quick,
+            subagent: self.subagent,
+            nested: self.calling_session().is_some(),
+            session_env: self.calling_session().map(absolute),
+            prefix: self.step_prefix.as_deref().map(Prefix::parse).unwrap_or_default(),
+            panel: seats.panel,
+            agents: seats.agents,
+            policy: self.policy,
+            rules: RulesVersion::PRESENT,
+            brief: if self.brief { brief_block(session)? } else { None },
+            documents: self.feature_dir.as_deref().map(documents).unwrap_or_default(),
+            is_rehearsal: answers == Answers::Recorded,
+            no_branch: self.no_branch,
+            branch_info: self.branch_info.clone(),
+            feature_dir: self.feature_dir.as_deref().map(absolute),
+            budget: self.course.budget.clone(),
+        })
+    }
+}
+
+/// Begins a run, and goes through with it.
+fn begin(
+    workspace: &Workspace,
+    session: &Session,
+    settings: Settings,
+    course: &CourseRequest,
+    front_end: &mut dyn DesignFrontEnd,
+) -> Result<EndedDesign, Failure> {
+    let now = session.now();
+    let id = RunId::new(now, u64::from(std::process::id()) ^ settings.feature.len() as u64);
+    // What may not begin is no run.
+    let lock = hold(session, &id)?;
+    let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };
+    let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
+    workspace.store.begin_run(&id, &workspace.scope, &title, session.now()).map_err(refused)?;
+    let (mut journal, _) = open_journal(workspace, &id)?;
+    let event = Event::Begun(Box::new(settings));
+    journal.append(session.now().as_millisecond(), &event).map_err(refused)?;
+    course.go(session, workspace, &id, lock, front_end)
+}
+
+/// A session file need not be there, but what is made is left in its folder.
+fn has_folder(env: &Path) -> Result<(), Failure> {
+    let env = std::path::absolute(env).unwrap_or_else(|_| env.to_owned());
+    let folder = env.parent().unwrap_or(&env);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let path = folder.to_owned();
+    let failure = Failure::new(ErrorClass::Usage, DesignError::NoParent { path });
+    Err(failure.hint("make it, or leave out `--session-env`"))
+}
+
+fn short_enough(feature: String) -> Result<String, Failure> {
+    let length = feature.len();
+    if length <= MAX_FEATURE {
+        return Ok(feature);
+    }
+    let failure = Failure::new(ErrorClass::Usage, DesignError::LongFeature { length });
+    Err(failure.hint("say it in a sentence, and put the rest in a document: `--feature DIR`"))
+}
+
+fn nobody() -> Failure {
+    let looked_for = Client::ALL.map(|client| adapter(client).programs).concat().join(", ");
+    Failure::new(ErrorClass::Prerequisite, DesignError::Nobody { looked_for })
+        .hint("install one of them and log in")
+        .hint("or name an API of your configuration: `--seats http:a,http:b,http:c`")
+        .hint("or see how it goes without any: `convoke design --rehearse`")
+}
+
+fn absolute(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+}
+
+/// Lists a feature's documents, by path.
+fn documents(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|kind| kind == "md") && path.is_file());
+    paths.sort();
+    paths.iter().map(|path| path.display().to_string()).collect()
+}

@@ -1,0 +1,76 @@
+//! Why a design cannot begin or go on.
+
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+
+use convoke_domain::run::RunId;
+
+use super::MAX_FEATURE;
+
+/// Why a design cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum DesignError {
+    /// There is nothing to design.
+    #[error("cannot design nothing: say what the feature is")]
+    NoFeature,
+    /// The feature is described at too great a length.
+    #[error("cannot take a feature of {length} bytes: {MAX_FEATURE} is the most")]
+    LongFeature {
+        /// How long it is, in bytes.
+        length: usize,
+    },
+    /// No client is installed.
+    #[error("cannot find any agent; looked for {looked_for} on the PATH")]
+    Nobody {
+        /// The programs that would do.
+        looked_for: String,
+    },
+    /// An agent that the run names does not exist.
+    #[error("cannot ask `{name}`: no agent is called so")]
+    NoAgent {
+        /// What the run calls it.
+        name: String,
+    },
+    /// A file or folder cannot be used.
+    #[error("cannot use `{}`", path.display())]
+    Folder {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The calling workflow's folder does not exist.
+    #[error("cannot hand anything over: there is no folder `{}`", path.display())]
+    NoParent {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The worker of an earlier process still writes.
+    #[error("cannot go on with the run: its worker still writes, in process {pid}")]
+    WorkerLives {
+        /// The worker's process.
+        pid: u32,
+    },
+    /// The journal has no beginning.
+    #[error("cannot go on with `{run}`: it was never begun")]
+    NotBegun {
+        /// The run.
+        run: RunId,
+    },
+    /// A question found no person.
+    #[error("cannot ask anybody: nobody is at the keyboard")]
+    NobodyToAsk,
+    /// The user stopped the run.
+    #[error("cannot go on with the run: it was interrupted")]
+    Stopped,
+    /// The project is not as the run left it.
+    #[error("cannot go on with the run: {0}")]
+    OtherGround(String),
+    /// There is no folder for runs.
+    #[error("cannot tell where runs are kept: HOME is not set")]
+    NoHome,
+    /// The journal cannot be read.
+    #[error("cannot go on with the run")]
+    Journal(#[source] Box<dyn Error + Send + Sync>),
+}

@@ -1,0 +1,179 @@
+//! A person ends what a panel left undecided.
+
+use convoke_domain::design::event::Event;
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::matter::{
+    Choice, Matter, MatterId, NotDecidable, Revisiting, Ruling, decidable,
+};
+use convoke_domain::design::outline::Outline;
+use convoke_domain::design::progress::Step;
+use convoke_domain::design::walk::{Ending, Need, Next, walk};
+use convoke_domain::run::{RunId, RunState};
+use serde::Serialize;
+
+use super::integrity::{journal_integrity, must_be_sound};
+use super::known::must_be_real;
+use super::list::{last_run, worked_on};
+use super::matters::{MattersReport, RunKind, open, way_out};
+use super::show::named_run;
+use crate::design::{CourseRequest, DesignFrontEnd, EndedDesign, hold, open_journal};
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::{Workspace, refused};
+
+/// No reason is longer, in bytes: an agent is given it, and files hold it on one line.
+const LONGEST_REASON: usize = 4096;
+
+/// What a person decides in a run.
+#[derive(Debug, Clone)]
+pub struct DecideRequest {
+    /// The run, or the beginning of its name; the last one if it is left out.
+    pub run: Option<RunId>,
+    /// What the person decided; see [`person_ruling`].
+    pub ruling: Ruling,
+    /// Whether an earlier decision of a person may be changed.
+    pub revisiting: Revisiting,
+    /// With what the run goes on.
+    pub course: CourseRequest,
+}
+
+/// What came of a decision.
+pub enum DecisionOutcome {
+    /// The run acted on it, and ended.
+    Acted(Box<EndedDesign>),
+    /// The run is not at its end, and acts on it when it is.
+    Waiting(RunId),
+}
+
+/// What a run leaves to people, and what they decided.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunMattersReport {
+    /// The run.
+    pub run: String,
+    /// What is undecided, withheld and decided.
+    #[serde(flatten)]
+    pub matters: MattersReport,
+    /// How the first undecided matter can be decided.
+    #[serde(skip)]
+    pub way_out: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum DecisionError {
+    #[error("cannot decide `{0}` without a reason")]
+    NoReason(MatterId),
+    #[error("cannot take a reason of {0} bytes: {LONGEST_REASON} is the most")]
+    LongReason(usize),
+    #[error("cannot decide anything in `{0}` now: it is running")]
+    Running(RunId),
+    #[error("cannot decide anything in `{0}`: it ended without a plan")]
+    NoPlan(RunId),
+}
+
+/// Makes a person's decision of its parts. It needs a reason.
+pub fn person_ruling(matter: MatterId, choice: Choice, because: &str) -> Result<Ruling, Failure> {
+    let usage = |error| Failure::new(ErrorClass::Usage, error);
+    let because = because.trim().to_owned();
+    if because.is_empty() {
+        return Err(usage(DecisionError::NoReason(matter)).hint("--because \"REASON\""));
+    }
+    if because.len() > LONGEST_REASON {
+        return Err(usage(DecisionError::LongReason(because.len())));
+    }
+    Ok(Ruling { matter, choice, because })
+}
+
+/// Lists what the named run, or the last one, leaves to people, and what they decided.
+pub fn list_matters(session: &Session, run: Option<&RunId>) -> Result<RunMattersReport, Failure> {
+    let known = named_run(session, run)?;
+    let kind = known.facts.settings().map_or(RunKind::Real, |(_, settings)| RunKind::of(settings));
+    let first = open(&known.progress).first().copied();
+    Ok(RunMattersReport {
+        run: known.run.id.to_string(),
+        matters: MattersReport::new(&known.progress),
+        way_out: first.map(|matter| way_out(&known.run.id, matter, kind)),
+    })
+}
+
+/// Writes the decision down, and then has the run act on it.
+pub fn decide(
+    session: &Session,
+    request: DecideRequest,
+    front_end: &mut dyn DesignFrontEnd,
+) -> Result<DecisionOutcome, Failure> {
+    let DecideRequest { run, ruling, revisiting, course } = request;
+    let id = match run {
+        Some(run) => run,
+        None => last_run(session)?,
+    };
+    course.check()?;
+    let workspace = Workspace::open(session, None)?;
+    let run = workspace.store.run(&workspace.scope.project, &id).map_err(refused)?;
+    if worked_on(session).contains(&run.id) {
+        let failure = Failure::new(ErrorClass::Prerequisite, DecisionError::Running(run.id));
+        return Err(failure.hint("wait until it has ended: `convoke runs`"));
+    }
+    // Only the process with the lock writes, so what is read from here on stays true.
+    let lock = hold(session, &run.id)?;
+    must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
+    let (mut journal, events) = open_journal(&workspace, &run.id)?;
+    let facts = Facts::fold(events);
+    must_be_real(&run.id, &facts)?;
+    let progress = walk(&facts);
+    if matches!(progress.next, Next::End(Ending::DirtyTree | Ending::Refused(_))) {
+        return Err(Failure::new(ErrorClass::Refused, DecisionError::NoPlan(run.id)));
+    }
+    let matter = decidable(&progress.matters, ruling.matter, revisiting)
+        .map_err(|error| undecidable(error, &run.id, &progress))?;
+    let mut said = format!("decided: {} {}", ruling.matter, ruling.choice.past());
+    if let Some(earlier) = matter.ruling.as_ref().filter(|_| matter.is_pending) {
+        said = format!("{said}\n{}", earlier.changed_to(&ruling));
+    }
+    let at = session.now().as_millisecond();
+    journal.append(at, &Event::Decided(ruling)).map_err(refused)?;
+    workspace.store.mark_run(&run.id, RunState::Stopped, session.now()).map_err(refused)?;
+    let reporter = session.reporter();
+    reporter.say(said);
+    if is_at_its_end(&progress) {
+        let ended = course.go(session, &workspace, &run.id, lock, front_end)?;
+        return Ok(DecisionOutcome::Acted(Box::new(ended)));
+    }
+    reporter.say("note: the run is not at its end; it acts on the decision when it is");
+    reporter.hint(format!("convoke resume {}", run.id));
+    Ok(DecisionOutcome::Waiting(run.id))
+}
+
+/// Tells whether nothing but decisions of people is left to act on.
+fn is_at_its_end(progress: &Outline) -> bool {
+    match &progress.next {
+        Next::End(Ending::Complete { .. } | Ending::NotExported(_)) | Next::Need(Need::Export) => {
+            true
+        }
+        Next::End(Ending::Failed(failed)) => failed.step == Step::Decisions,
+        Next::Need(Need::Lanes(lanes)) => lanes.iter().all(|lane| lane.step == Step::Decisions),
+        Next::End(_) | Next::Need(_) => false,
+    }
+}
+
+/// Adds what can be decided instead.
+fn undecidable(error: NotDecidable, run: &RunId, progress: &Outline) -> Failure {
+    let hint = match &error {
+        NotDecidable::ByPerson { .. } => "change it with `--again`".to_owned(),
+        NotDecidable::Unknown(_) | NotDecidable::ByPanel { .. } => {
+            let withheld = progress.matters.iter().filter(|matter| matter.is_withheld);
+            let open: Vec<_> = open(progress);
+            let ids = |matters: Vec<&Matter>| {
+                matters.iter().map(|matter| matter.id.to_string()).collect::<Vec<_>>().join(", ")
+            };
+            match (ids(open), ids(withheld.filter(|matter| matter.ruling.is_none()).collect())) {
+                (open, withheld) if open.is_empty() && withheld.is_empty() => {
+                    format!("nothing is undecided in {run}")
+                }
+                (open, withheld) if withheld.is_empty() => format!("undecided: {open}"),
+                (open, withheld) if open.is_empty() => format!("withheld: {withheld}"),
+                (open, withheld) => format!("undecided: {open}; withheld: {withheld}"),
+            }
+        }
+    };
+    Failure::new(ErrorClass::Refused, error).hint(hint)
+}

@@ -1,0 +1,107 @@
+//! A run with all that its journal tells.
+
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::outline::Outline;
+use convoke_domain::design::walk::{DesignWalk, Ending, Next};
+use convoke_domain::lane::ledger::Sum;
+use convoke_domain::run::{RunId, RunState};
+use convoke_store::journal::{Integrity, Run};
+use convoke_store::lane::LaneQuery;
+
+use super::integrity::{journal_integrity, must_be_sound};
+use super::spending::SpendingReport;
+use crate::design::{open_journal, warning_count};
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::{Workspace, refused};
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot go on with `{run}`: it is a rehearsal, and its copy of the project is gone")]
+struct NotAgain {
+    run: RunId,
+}
+
+/// Refuses a rehearsal: its agents are gone with its copy of the project.
+pub(crate) fn must_be_real(run: &RunId, facts: &Facts) -> Result<(), Failure> {
+    if !facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
+        return Ok(());
+    }
+    let failure = Failure::new(ErrorClass::Refused, NotAgain { run: run.clone() });
+    Err(failure.hint("begin another: `convoke design --rehearse`"))
+}
+
+/// A run with all that is known of it.
+pub struct KnownRun {
+    /// The store, and where in it the project is.
+    pub workspace: Workspace,
+    /// The run as the store lists it.
+    pub run: Run,
+    pub(super) integrity: Integrity,
+    /// What its journal says.
+    pub facts: Facts,
+    /// What follows from that.
+    pub progress: Outline,
+}
+
+impl KnownRun {
+    /// Opens a run by its name, or by the beginning of its name.
+    pub fn open(session: &Session, id: &RunId) -> Result<Self, Failure> {
+        let workspace = Workspace::open(session, None)?;
+        let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
+        let integrity = journal_integrity(&workspace, &run.id)?;
+        // What cannot be read because it was changed is not told of as something unknown.
+        let (_, events) = open_journal(&workspace, &run.id)
+            .or_else(|failure| must_be_sound(&run.id, integrity).and(Err(failure)))?;
+        let mut design = DesignWalk::fold(events);
+        let progress = design.outline();
+        let facts = design.into_facts();
+        Ok(Self { workspace, run, integrity, facts, progress })
+    }
+
+    /// Tells whether every answer of the run was recorded.
+    pub fn is_rehearsal(&self) -> bool {
+        self.facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal)
+    }
+
+    /// Adds up what it has cost.
+    pub(super) fn spending(&self) -> Result<SpendingReport, Failure> {
+        let accepted = self.progress.results.accepted_findings() as u64;
+        if self.is_rehearsal() {
+            return Ok(SpendingReport::recorded(&self.facts.ended(), accepted));
+        }
+        let query = LaneQuery { run: Some(self.run.id.as_str()), ..LaneQuery::default() };
+        let entries = self.workspace.store.lanes(query).map_err(refused)?;
+        Ok(SpendingReport::paid(&entries, accepted))
+    }
+
+    /// Returns how many lanes it had and what they spent, as `show` says it.
+    pub(super) fn sum(&self) -> Result<Sum, Failure> {
+        self.spending().map(|spending| spending.total())
+    }
+
+    /// Returns the warnings of a run that came to its end.
+    pub(super) fn degraded(&self) -> &[String] {
+        match &self.progress.next {
+            Next::End(Ending::Complete { degraded }) => degraded,
+            Next::End(_) | Next::Need(_) => &[],
+        }
+    }
+
+    pub(super) fn ending(&self, state: RunState) -> String {
+        match &self.progress.next {
+            Next::Need(_) => format!("{}, not at its end", state.name()),
+            Next::End(Ending::Complete { degraded }) if degraded.is_empty() => {
+                "complete".to_owned()
+            }
+            Next::End(Ending::Complete { degraded }) => {
+                format!("complete, DEGRADED ({})", warning_count(degraded.len()))
+            }
+            Next::End(Ending::Refused(_)) => "refused".to_owned(),
+            Next::End(Ending::DirtyTree) => "ended because of a changed working tree".to_owned(),
+            Next::End(Ending::Failed(failed)) => format!("failed: {}", failed.why),
+            Next::End(Ending::OverBudget(why)) => format!("over budget: {why}"),
+            Next::End(Ending::HeavyFailed(why)) => format!("stopped, its worker failed: {why}"),
+            Next::End(Ending::NotExported(why)) => format!("complete, but not exported: {why}"),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The runs of a project.
+
+use std::collections::HashSet;
+
+use convoke_domain::run::{RunId, RunState};
+use convoke_engine::design::run_folder::RunFolders;
+
+use super::report::{Conclusion, RunSummaryReport};
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::{Workspace, refused};
+
+/// Lists the runs of the project, the last one first.
+pub fn list_runs(session: &Session) -> Result<Vec<RunSummaryReport>, Failure> {
+    let Workspace { store, scope } = &Workspace::open(session, None)?;
+    let runs = store.runs(&scope.project).map_err(refused)?;
+    let worked_on = worked_on(session);
+    runs.iter()
+        .map(|run| {
+            let end = Conclusion::of(&**store, run)?;
+            let state = if end.is_open { RunState::Stopped } else { run.state };
+            Ok(RunSummaryReport {
+                run: run.id.to_string(),
+                state: state.seen(&run.id, &worked_on).name(),
+                degraded: end.warnings.map(|count| count > 0),
+                warnings: end.warnings,
+                undecided: end.undecided,
+                started_at: run.started_at.to_string(),
+                feature: run.feature.clone(),
+            })
+        })
+        .collect()
+}
+
+/// Returns the runs that a process works on now.
+pub(super) fn worked_on(session: &Session) -> HashSet<RunId> {
+    let folders = session.environment.runs().map(RunFolders::new);
+    folders.map(|folders| folders.worked_on()).unwrap_or_default()
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot show a run: there is none yet")]
+struct NoRun;
+
+/// Returns the last run of the project.
+pub(super) fn last_run(session: &Session) -> Result<RunId, Failure> {
+    let Workspace { store, scope } = &Workspace::open(session, None)?;
+    let runs = store.runs(&scope.project).map_err(refused)?;
+    let last = runs.into_iter().next().map(|run| run.id);
+    last.ok_or_else(|| Failure::new(ErrorClass::Refused, NoRun).hint("convoke design --rehearse"))
+}

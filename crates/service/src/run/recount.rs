@@ -1,0 +1,111 @@
+//! Counting a run again from its recorded answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use convoke_domain::design::rules::{VerdictChange, changes_line, verdict_changes};
+use convoke_domain::run::RunId;
+use convoke_engine::design::run::hashes;
+use convoke_store::journal::Integrity;
+use serde::Serialize;
+
+use super::known::KnownRun;
+use super::matters::decisions;
+use super::report::RulesReport;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// Whether a run's journal is whole and gives the same artifacts.
+#[derive(Debug, Clone, Serialize)]
+pub struct RecountReport {
+    /// The run.
+    pub run: String,
+    /// `sound`, or the event at which the journal was changed.
+    pub journal: String,
+    /// By which rules it was counted.
+    #[serde(flatten)]
+    pub rules: RulesReport,
+    /// Artifacts that are not as they were at the end of the run.
+    pub differing: Vec<String>,
+    /// Verdicts of the panel that other rules count otherwise; nothing if the journal keeps none.
+    pub changed_verdicts: Option<Vec<ChangedVerdictReport>>,
+    /// What people decided, a line each.
+    pub decided: Vec<String>,
+    /// What differs between the rules that it began under and the present ones.
+    #[serde(skip)]
+    pub rules_difference: Option<String>,
+    /// How the verdicts differ under other rules, in words; nothing if the journal keeps none.
+    #[serde(skip)]
+    pub verdicts_line: Option<String>,
+    /// How many artifacts it has.
+    #[serde(skip)]
+    pub artifacts: usize,
+    /// Whether it came to its end, so that there is something to compare with.
+    #[serde(skip)]
+    pub is_ended: bool,
+    /// Whether the journal is sound, and nothing but other rules made a difference.
+    #[serde(skip)]
+    pub is_same: bool,
+}
+
+/// A verdict that other rules count otherwise.
+#[derive(Debug, Clone, Serialize)]
+pub struct ChangedVerdictReport {
+    /// The finding or decision.
+    pub id: String,
+    /// What it was at the end of the run.
+    pub recorded: Option<String>,
+    /// What it is now.
+    pub recounted: Option<String>,
+}
+
+impl From<&VerdictChange> for ChangedVerdictReport {
+    fn from(change: &VerdictChange) -> Self {
+        Self {
+            id: change.matter.to_string(),
+            recorded: change.recorded.clone(),
+            recounted: change.recounted.clone(),
+        }
+    }
+}
+
+/// Counts a run again, and compares.
+pub fn recount_run(session: &Session, run: &RunId) -> Result<RecountReport, Failure> {
+    let known = KnownRun::open(session, run)?;
+    let integrity = known.integrity;
+    let journal = match integrity {
+        Integrity::Sound => "sound".to_owned(),
+        Integrity::BrokenAt(event) => format!("changed at event {event}"),
+    };
+    let counted: BTreeMap<_, _> = hashes(&known.progress).into_iter().collect();
+    let differing = differing(&counted, known.facts.kept());
+    let recorded = known.facts.kept_verdicts();
+    let verdicts = known.progress.results.verdicts();
+    let changes = recorded.map(|recorded| verdict_changes(recorded, &verdicts));
+    // In a sound journal nothing but the rules can have changed what follows from it.
+    let difference = known.facts.rules().difference();
+    let is_explained = differing.is_empty() || difference.is_some();
+    Ok(RecountReport {
+        run: known.run.id.to_string(),
+        journal,
+        rules: RulesReport::new(&known.facts),
+        differing,
+        changed_verdicts: changes
+            .as_ref()
+            .map(|changes| changes.iter().map(ChangedVerdictReport::from).collect()),
+        verdicts_line: changes.as_ref().map(|changes| changes_line(changes)),
+        decided: decisions(&known.progress),
+        rules_difference: difference,
+        artifacts: counted.len(),
+        is_ended: known.facts.kept().is_some(),
+        is_same: is_explained && integrity == Integrity::Sound,
+    })
+}
+
+/// Names the artifacts that are not as the journal keeps them; none if it keeps none.
+fn differing(counted: &BTreeMap<String, String>, kept: Option<&[(String, String)]>) -> Vec<String> {
+    let Some(kept) = kept else { return Vec::new() };
+    let kept: BTreeMap<_, _> = kept.iter().cloned().collect();
+    let names: BTreeSet<_> = counted.keys().chain(kept.keys()).collect();
+    let differs = |name: &&String| counted.get(*name) != kept.get(*name);
+    names.into_iter().filter(differs).cloned().collect()
+}

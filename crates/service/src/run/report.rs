@@ -1,0 +1,203 @@
+//! What is known of runs, for programs.
+
+use std::collections::BTreeMap;
+
+use convoke_domain::design::event::{Event, Kept, LaneEnd};
+use convoke_domain::design::facts::Facts;
+use convoke_domain::design::render::Line;
+use convoke_domain::design::rules::RulesVersion;
+use convoke_domain::run::RunState;
+use convoke_engine::design::codec::decode;
+use convoke_store::journal::{Entry, JournalStore, Run};
+use serde::Serialize;
+
+use super::matters::MattersReport;
+use super::results::ResultsReport;
+use super::spending::SpendingReport;
+use crate::failure::Failure;
+use crate::workspace::refused;
+
+/// A run in the list of a project's runs.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunSummaryReport {
+    /// The run.
+    pub run: String,
+    /// `running`, `stopped` or `ended`.
+    pub state: &'static str,
+    /// Whether there were warnings; unknown before the end, and of runs of earlier versions.
+    pub degraded: Option<bool>,
+    /// How many.
+    pub warnings: Option<usize>,
+    /// How many matters neither the panel nor a person decided.
+    pub undecided: Option<usize>,
+    /// When it began.
+    pub started_at: String,
+    /// What it designs.
+    pub feature: String,
+}
+
+impl RunSummaryReport {
+    /// Says how the run stands: `ended, DEGRADED, 2 undecided`.
+    pub fn standing(&self) -> String {
+        let degraded = if self.degraded == Some(true) { ", DEGRADED" } else { "" };
+        let undecided = self.undecided.filter(|count| *count > 0);
+        let undecided = undecided.map(|count| format!(", {count} undecided")).unwrap_or_default();
+        format!("{}{degraded}{undecided}", self.state)
+    }
+}
+
+/// How a run ended, by the last event of its journal alone: journals are long.
+#[derive(Default)]
+pub(super) struct Conclusion {
+    pub(super) warnings: Option<usize>,
+    pub(super) undecided: Option<usize>,
+    /// Whether something came after the end that the run has still to act on.
+    pub(super) is_open: bool,
+}
+
+impl Conclusion {
+    pub(super) fn of(store: &dyn JournalStore, run: &Run) -> Result<Self, Failure> {
+        let mut conclusion = Self::default();
+        if run.state != RunState::Ended {
+            return Ok(conclusion);
+        }
+        let mut hear = |entry: Entry| match decode(&entry.kind, &entry.body) {
+            Ok(Event::Kept(Kept { warnings, undecided, .. })) => {
+                conclusion = Self { warnings, undecided, is_open: false };
+            }
+            Ok(_) => conclusion.is_open = true,
+            Err(_) => {}
+        };
+        store.replay(&run.id, run.last_seq, &mut hear).map_err(refused)?;
+        Ok(conclusion)
+    }
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunShowReport {
+    /// The run.
+    pub run: String,
+    /// `running`, `stopped` or `ended`.
+    pub state: &'static str,
+    /// What it designs.
+    pub feature: String,
+    /// How it ended, in words.
+    pub ending: String,
+    /// By which rules it was counted.
+    #[serde(flatten)]
+    pub rules: RulesReport,
+    /// The warnings of a run that came to its end.
+    pub degraded: Vec<String>,
+    /// How many different models decided, and who answered for whom.
+    pub independence: Option<String>,
+    /// What is left to people, and what they decided.
+    #[serde(flatten)]
+    pub matters: MattersReport,
+    /// What the phases came to, as facts.
+    #[serde(flatten)]
+    pub results: ResultsReport,
+    /// The artifacts' texts, by file name.
+    pub artifacts: BTreeMap<String, String>,
+    /// Its lanes that ended.
+    pub lanes: Vec<RunLaneReport>,
+    /// What it has cost.
+    pub cost: SpendingReport,
+    /// Whether every answer was recorded.
+    #[serde(skip)]
+    pub is_rehearsal: bool,
+}
+
+/// By which rules a run was counted.
+#[derive(Debug, Clone, Serialize)]
+pub struct RulesReport {
+    /// The version that this program counts by.
+    pub rules: u32,
+    /// The version that the run began under.
+    pub written_under: u32,
+}
+
+impl RulesReport {
+    /// Says it of a run by its facts.
+    pub fn new(facts: &Facts) -> Self {
+        Self { rules: RulesVersion::PRESENT.number(), written_under: facts.rules().number() }
+    }
+}
+
+/// A lane of a run that ended.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunLaneReport {
+    /// The lane's name, such as `sketch/Codex-Generic`.
+    pub lane: String,
+    /// Who answered.
+    pub agent: String,
+    /// The model, as far as the client says.
+    pub model: Option<String>,
+    /// How it ended.
+    pub status: &'static str,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+    /// Tokens that the model read.
+    pub input_tokens: Option<u64>,
+    /// Tokens that the model wrote.
+    pub output_tokens: Option<u64>,
+    /// What it cost, in millionths of a dollar.
+    pub micro_dollars: Option<u64>,
+}
+
+/// One artifact of a run.
+#[derive(Debug, Clone, Serialize)]
+pub struct ArtifactReport {
+    /// The run.
+    pub run: String,
+    /// The artifact's file name.
+    pub artifact: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What a run showed.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReplayReport {
+    /// The run.
+    pub run: String,
+    /// By which rules it was counted.
+    #[serde(flatten)]
+    pub rules: RulesReport,
+    /// Everything that was shown, in order.
+    pub lines: Vec<RunLineReport>,
+}
+
+/// A line that a run showed.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunLineReport {
+    /// `text`, or `table` for how lanes stood.
+    pub kind: &'static str,
+    /// What it says.
+    pub text: String,
+}
+
+impl RunLineReport {
+    pub(super) fn new(line: &Line) -> Self {
+        let kind = match line {
+            Line::Text(_) => "text",
+            Line::Table(_) => "table",
+        };
+        Self { kind, text: line.text().into_owned() }
+    }
+}
+
+impl RunLaneReport {
+    pub(super) fn new(lane: &str, end: &LaneEnd) -> Self {
+        Self {
+            lane: lane.to_owned(),
+            agent: end.agent.clone(),
+            model: end.model.clone(),
+            status: end.status.name(),
+            took_ms: end.took,
+            input_tokens: end.usage.map(|usage| usage.input),
+            output_tokens: end.usage.map(|usage| usage.output),
+            micro_dollars: end.usage.and_then(|usage| usage.micro_dollars),
+        }
+    }
+}

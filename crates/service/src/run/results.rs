@@ -1,0 +1,326 @@
+//! What the phases of a design came to, for programs: facts, as they were before they became files.
+
+use convoke_domain::design::decision::Decision;
+use convoke_domain::design::event::Settings;
+use convoke_domain::design::finding::{Finding, FocusArea, Scope};
+use convoke_domain::design::matter::MatterId;
+use convoke_domain::design::outcome::is_held_back;
+use convoke_domain::design::outline::{DiagramResult, PhaseResults, Review, Voice};
+use convoke_domain::design::resolution::Ending;
+use convoke_domain::design::tally::{Counted, Counts, Score};
+use serde::Serialize;
+
+/// The typed results of a run. A list is empty where a phase has not got so far.
+#[derive(Debug, Clone, Serialize)]
+pub struct ResultsReport {
+    /// What the sketches differ on, with both sides and how each ended.
+    pub decisions: Vec<ContestedDecisionReport>,
+    /// What reviewers found, in the order of the ballot.
+    pub findings: Vec<PanelFindingReport>,
+    /// How the voters voted; nothing before they did.
+    pub tally: Option<VoteTallyReport>,
+    /// How large the plan is; nothing before there is one.
+    pub plan: Option<PlanSizeReport>,
+    /// `drawn`, `missing` or `rejected`; nothing before its phase.
+    pub diagram: Option<&'static str>,
+    /// Every answer that counts, and who gave it in whose place.
+    pub voices: Vec<PanelVoiceReport>,
+}
+
+/// A decision on which the sketches differ, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct ContestedDecisionReport {
+    /// Its id, such as `DECISION_1`.
+    pub id: String,
+    /// What it is about.
+    pub title: String,
+    /// What the synthesis chose.
+    pub chosen: String,
+    /// What another sketch chose.
+    pub alternative: String,
+    /// What speaks against what.
+    pub tension: String,
+    /// How much depends on it.
+    pub impact: &'static str,
+    /// What it touches.
+    pub affected: String,
+    /// What is to be done; nothing before the debates are over.
+    pub resolution: Option<String>,
+    /// `voted`, `fallback-to-synthesis`, `bucket-skipped` or `over-cap`.
+    pub disposition: Option<&'static str>,
+    /// The case for what was chosen.
+    pub thesis: Option<String>,
+    /// The case for the alternative.
+    pub antithesis: Option<String>,
+    /// The judges' votes; nothing unless they decided.
+    pub votes: Option<JudgeVotesReport>,
+    /// Why it ended so.
+    pub why: Option<String>,
+    /// What a person decided since.
+    pub person: Option<String>,
+}
+
+/// How the judges of a debate voted.
+#[derive(Debug, Clone, Serialize)]
+pub struct JudgeVotesReport {
+    /// The side that won.
+    pub winner: &'static str,
+    /// Votes for what the synthesis chose.
+    pub thesis: usize,
+    /// Votes for the alternative.
+    pub antithesis: usize,
+}
+
+/// What reviewers found, with how the panel voted on it.
+#[derive(Debug, Clone, Serialize)]
+pub struct PanelFindingReport {
+    /// Its id, such as `FINDING_2`.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Whether it is about the planned change.
+    pub in_scope: bool,
+    /// Which area it is about.
+    pub focus: Option<&'static str>,
+    /// The reviewers that proposed it.
+    pub proposers: Vec<String>,
+    /// What is wrong.
+    pub concern: String,
+    /// How the plan should change.
+    pub revision: Option<String>,
+    /// Whether it is kept out of published files.
+    pub withheld: bool,
+    /// What each voter said; nothing for an abstention.
+    pub votes: Vec<FindingVoteReport>,
+    /// How many votes there were of each kind; nothing before the vote.
+    pub counts: Option<VoteCountsReport>,
+    /// What it comes to now, also by a person's decision.
+    pub verdict: Option<&'static str>,
+    /// What the panel's votes come to.
+    pub panel: Option<&'static str>,
+    /// A person's reason, if a person decided.
+    pub person: Option<String>,
+    /// How the plan was revised for it.
+    pub note: Option<String>,
+}
+
+/// What a voter said of a finding.
+#[derive(Debug, Clone, Serialize)]
+pub struct FindingVoteReport {
+    /// The voter.
+    pub voter: String,
+    /// The vote; nothing for an abstention.
+    pub vote: Option<&'static str>,
+    /// The voter's reason.
+    pub reason: Option<String>,
+}
+
+/// How many votes there were of each kind.
+#[derive(Debug, Clone, Serialize)]
+pub struct VoteCountsReport {
+    /// Votes for it.
+    pub yes: usize,
+    /// Votes against it.
+    pub no: usize,
+    /// Votes that excuse its proposer.
+    pub exonerate: usize,
+}
+
+/// How the voters voted on all findings.
+#[derive(Debug, Clone, Serialize)]
+pub struct VoteTallyReport {
+    /// The voters.
+    pub voters: Vec<String>,
+    /// How many of them voted on anything.
+    pub eligible: usize,
+    /// How many findings the plan was revised for.
+    pub accepted: usize,
+    /// What each reviewer scored.
+    pub scores: Vec<ReviewerScoreReport>,
+}
+
+/// What a reviewer scored.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReviewerScoreReport {
+    /// The reviewer.
+    pub reviewer: String,
+    /// How many findings about the planned change.
+    pub findings: usize,
+    /// How many of them were accepted.
+    pub accepted: usize,
+    /// How many were neither accepted nor rejected.
+    pub neutral: usize,
+    /// How many were excused.
+    pub exonerated: usize,
+    /// How many were rejected.
+    pub rejected: usize,
+    /// How many findings about something else.
+    pub out_of_scope: usize,
+    /// How many of those were accepted.
+    pub out_of_scope_accepted: usize,
+    /// What all of it comes to.
+    pub points: i64,
+}
+
+/// How large a plan is.
+#[derive(Debug, Clone, Serialize)]
+pub struct PlanSizeReport {
+    /// How many words it has.
+    pub words: usize,
+    /// How many tasks it has.
+    pub tasks: usize,
+}
+
+/// An answer that counts, and who gave it.
+#[derive(Debug, Clone, Serialize)]
+pub struct PanelVoiceReport {
+    /// What the answer was for.
+    pub part: &'static str,
+    /// The seat that it speaks for.
+    pub seat: String,
+    /// The agent whose seat it is.
+    pub owner: String,
+    /// The agent that answered.
+    pub answered_by: String,
+    /// The model, as far as the client says.
+    pub model: Option<String>,
+}
+
+impl ResultsReport {
+    pub(super) fn new(results: &PhaseResults, settings: Option<&Settings>) -> Self {
+        let review = results.voted();
+        let found = results.review.as_ref().map_or(&[][..], |review| review.findings());
+        let counted = |place: usize| Some((review?, review?.tally.items.get(place)?, place));
+        let findings = found.iter().enumerate();
+        let voices = settings.into_iter().flat_map(|settings| {
+            results.voices.iter().map(move |voice| PanelVoiceReport::new(voice, settings))
+        });
+        Self {
+            decisions: contests(results),
+            findings: findings
+                .map(|(place, finding)| PanelFindingReport::new(finding, counted(place)))
+                .collect(),
+            tally: review.map(VoteTallyReport::new),
+            plan: results.plan.as_ref().map(|plan| PlanSizeReport {
+                words: plan.text.split_whitespace().count(),
+                tasks: plan.task_count,
+            }),
+            diagram: results.diagram.as_ref().map(|diagram| match diagram {
+                DiagramResult::Drawn(_) => "drawn",
+                DiagramResult::Missing => "missing",
+                DiagramResult::Rejected => "rejected",
+            }),
+            voices: voices.collect(),
+        }
+    }
+}
+
+fn contests(results: &PhaseResults) -> Vec<ContestedDecisionReport> {
+    let decisions = (1..).zip(results.decisions());
+    decisions.map(|(number, decision)| contest(number, decision, results)).collect()
+}
+
+fn contest(number: usize, decision: &Decision, results: &PhaseResults) -> ContestedDecisionReport {
+    let entry = results.resolutions.iter().flatten().find(|entry| entry.number == number);
+    ContestedDecisionReport {
+        id: MatterId::Decision(number).to_string(),
+        title: decision.title.clone(),
+        chosen: decision.chosen.clone(),
+        alternative: decision.alternative.clone(),
+        tension: decision.tension.clone(),
+        impact: decision.impact.word(),
+        affected: decision.affected.clone(),
+        resolution: entry.map(|entry| entry.resolution.clone()),
+        disposition: entry.map(|entry| entry.disposition().word()),
+        thesis: entry.map(|entry| entry.thesis.clone()),
+        antithesis: entry.map(|entry| entry.antithesis.clone()),
+        votes: entry.and_then(|entry| JudgeVotesReport::new(&entry.ending)),
+        why: entry.map(|entry| entry.why().clone()),
+        person: entry.and_then(|entry| entry.person.clone()),
+    }
+}
+
+impl JudgeVotesReport {
+    const fn new(ending: &Ending) -> Option<Self> {
+        let Ending::Voted { winner, thesis, antithesis, .. } = ending else { return None };
+        let winner = winner.word();
+        Some(Self { winner, thesis: *thesis, antithesis: *antithesis })
+    }
+}
+
+impl PanelFindingReport {
+    fn new(finding: &Finding, counted: Option<(&Review, &Counted, usize)>) -> Self {
+        let review = counted.map(|(review, ..)| review);
+        let votes = review.into_iter().flat_map(|review| &review.voters).map(|voter| {
+            let cast = voter.votes.on(finding.id);
+            FindingVoteReport {
+                voter: voter.name.clone(),
+                vote: cast.map(|cast| cast.vote.word()),
+                reason: cast.map(|cast| cast.reason.clone()),
+            }
+        });
+        let panel = counted.and_then(|(review, _, place)| review.voted.items.get(place));
+        let counted = counted.map(|(_, counted, _)| counted);
+        Self {
+            id: finding.id.to_string(),
+            title: finding.remark.title.clone(),
+            in_scope: finding.id.scope == Scope::In,
+            focus: finding.focus.map(FocusArea::word),
+            proposers: finding.proposers.clone(),
+            concern: finding.remark.concern.clone(),
+            revision: finding.remark.revision.clone(),
+            withheld: is_held_back(finding),
+            votes: votes.collect(),
+            counts: counted.map(|counted| VoteCountsReport::new(counted.counts)),
+            verdict: counted.map(|counted| counted.verdict.word()),
+            panel: panel.map(|counted| counted.verdict.word()),
+            person: counted.and_then(|counted| counted.person.clone()),
+            note: review.and_then(|review| review.notes.get(&finding.id)).cloned(),
+        }
+    }
+}
+
+impl VoteCountsReport {
+    const fn new(Counts { yes, no, exonerate }: Counts) -> Self {
+        Self { yes, no, exonerate }
+    }
+}
+
+impl VoteTallyReport {
+    fn new(review: &Review) -> Self {
+        Self {
+            voters: review.tally.columns.iter().map(|column| column.voter.clone()).collect(),
+            eligible: review.tally.eligible,
+            accepted: review.accepted().len(),
+            scores: review.scores().into_iter().map(ReviewerScoreReport::from).collect(),
+        }
+    }
+}
+
+impl From<Score> for ReviewerScoreReport {
+    fn from(score: Score) -> Self {
+        Self {
+            reviewer: score.reviewer,
+            findings: score.findings,
+            accepted: score.accepted,
+            neutral: score.neutral,
+            exonerated: score.exonerated,
+            rejected: score.rejected,
+            out_of_scope: score.oos_proposed,
+            out_of_scope_accepted: score.oos_accepted,
+            points: score.points,
+        }
+    }
+}
+
+impl PanelVoiceReport {
+    fn new(voice: &Voice, settings: &Settings) -> Self {
+        Self {
+            part: voice.kind.word(),
+            seat: voice.label.clone(),
+            owner: settings.panel.named(voice.owner).name().to_owned(),
+            answered_by: settings.panel.named(voice.runner).name().to_owned(),
+            model: voice.model.clone(),
+        }
+    }
+}
