@@ -205,7 +205,7 @@ mod tests {
         #[test]
         fn any_file_of_answers_is_read(text in "([13]?[cd.]?5?/[0-9]{1,2}:? ?\\PC{0,3}\n|\\PC*\n)*") {
             let written = Written::read(&text);
-            let said = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
+            let said = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
             prop_assert_eq!(said.count(), written.answers.len() + written.faults.len());
         }
     }
