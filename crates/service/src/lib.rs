@@ -6,6 +6,7 @@
 //! line or keeps `static` state.
 
 pub mod clock;
+pub mod dispatch;
 pub mod environment;
 pub mod failure;
 pub mod interruption;
