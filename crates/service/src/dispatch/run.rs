@@ -162,12 +162,12 @@ impl<'a> Assignment<'a> {
         reporter: &Reporter,
     ) -> Result<(Judgement, DispatchMode), Failure> {
         let scratch = scratch::lane().map_err(lane_failed)?;
-        let made = self.decide(workspace, resume_failed, reporter)?;
-        let (mode, resume) = match &made.decision {
+        let decided = self.decide(workspace, resume_failed, reporter)?;
+        let (mode, resume) = match &decided.decision {
             ResumeDecision::Resume { agent_id } => (DispatchMode::Resume, Some(agent_id.as_str())),
             ResumeDecision::Fresh { .. } => (DispatchMode::Fresh, None),
         };
-        let ran = self.lane(&made.prompt, resume, scratch.path(), reporter)?;
+        let ran = self.lane(&decided.prompt, resume, scratch.path(), reporter)?;
         let Some(answer) = answer_of(&ran) else {
             return Ok((Judgement { ran, earlier: Vec::new(), judged: None }, mode));
         };
