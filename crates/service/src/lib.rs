@@ -10,6 +10,7 @@ pub mod brief;
 pub mod clock;
 pub mod compat;
 pub mod diagram;
+pub mod dispatch;
 pub mod doctor;
 pub mod environment;
 pub mod failure;
