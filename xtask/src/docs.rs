@@ -111,6 +111,8 @@ fn configuration() -> String {
     let others = "## Other variables\n\n\
         | variable | meaning |\n|---|---|\n\
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
+        | `CONVOKE_LOG` | what to log, as `--log`; see [the log](logging.md) |\n\
+        | `CONVOKE_LOG_FILE` | the file that the log is appended to, as `--log-file` |\n\
         | `NO_COLOR` | never use colors |\n";
     format!(
         "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"

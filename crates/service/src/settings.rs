@@ -145,6 +145,7 @@ fn read_authored<L: Default>(
         read_section(&project, &project_path, section, keys)?,
         read_section(&user, &user_path, section, keys)?,
     ];
+    tracing::debug!(section, local_author = ?author, "resolved the settings of a section");
     Ok((layers, author))
 }
 

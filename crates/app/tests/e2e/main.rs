@@ -53,6 +53,7 @@ mod lane_look;
 mod lane_reading;
 mod lane_unknown;
 mod ledgers;
+mod log;
 mod manifest;
 mod manifest_kill;
 mod manifest_people;

@@ -15,6 +15,7 @@ use convoke_store::error::StoreError;
 use convoke_store::lane::LaneQuery;
 use jiff::Timestamp;
 use jiff::civil::Time;
+use tracing::Span;
 
 use super::budget::{is_paid, uncounted_warning};
 use super::ending::{
@@ -23,7 +24,7 @@ use super::ending::{
 use super::forecast::LOOKED_THROUGH;
 use super::report::warnings;
 use super::tree::{TreeLook, TreeWatch};
-use super::{LaneProgress, LaneRequest, LaneRun, OnProgress, Outlook, Watch};
+use super::{LaneProgress, LaneRequest, LaneRun, OnProgress, Outlook, Watch, log};
 use crate::failure::Failure;
 use crate::failure::with_causes;
 use crate::observer::Reporter;
@@ -75,12 +76,29 @@ impl LaneRequest<'_> {
         watch: Watch,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
+        let span = log::span(self);
+        let _entered = span.enter();
+        let result = self.run_recorded(session, scratch, reporter, watch, &span, on_progress);
+        log::ended(&result);
+        result
+    }
+
+    fn run_recorded(
+        &self,
+        session: &Session,
+        scratch: &Path,
+        reporter: &Reporter,
+        watch: Watch,
+        span: &Span,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<LaneRun, Failure> {
         let books = Books::open(session, reporter);
         let Admission { refusal, uncounted } = self.admission(session, books.as_ref(), reporter)?;
         let id = books.as_ref().and_then(|books| {
             let scope = &books.workspace.scope;
             kept(reporter, books.workspace.store.begin_lane(scope, &self.begun(session)))
         });
+        log::began(span, id, self);
         let record = books.as_ref().zip(id);
         if let Some(why) = refusal {
             let driven = not_started(why);
