@@ -12,6 +12,8 @@ pub mod interruption;
 pub mod lane;
 pub mod observer;
 pub mod receipt;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod session;
 pub mod settings;
 pub mod workspace;

@@ -45,6 +45,7 @@ mod hook_lane;
 mod hooks;
 mod hooks_binding;
 mod http_lane;
+mod json_schema;
 mod lane;
 mod lane_events;
 mod lane_ledger;
