@@ -69,12 +69,12 @@ pub struct Cli {
     verbose: bool,
 
     /// Write a log to stderr: a level (error, warn, info, debug, trace), or levels of areas such as
-    /// `info,engine::lane=debug` [default: CONVOKE_LOG, or no log]
+    /// `info,engine::lane=debug` [default: `CONVOKE_LOG`, or no log]
     #[arg(long, value_name = "FILTER", global = true, hide_short_help = true, display_order = 900)]
     log: Option<OsString>,
 
     /// Append the log to this file instead, at level info unless a filter is given [default:
-    /// CONVOKE_LOG_FILE]
+    /// `CONVOKE_LOG_FILE`]
     #[arg(long, value_name = "PATH", global = true, hide_short_help = true, display_order = 901)]
     log_file: Option<PathBuf>,
 

@@ -58,12 +58,11 @@ impl LogWish {
         if filter.is_off() {
             return Ok(());
         }
-        let target = match &self.file {
-            Some(path) => LogTarget::File(open(path)?),
-            None => {
-                output.draw_nothing();
-                LogTarget::Stderr
-            }
+        let target = if let Some(path) = &self.file {
+            LogTarget::File(open(path)?)
+        } else {
+            output.draw_nothing();
+            LogTarget::Stderr
         };
         // A process that has a subscriber already, such as a test, keeps it.
         tracing::subscriber::set_global_default(LineSubscriber::new(filter, target)).ok();

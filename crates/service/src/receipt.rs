@@ -64,6 +64,7 @@ impl ReceiptReport {
     }
 
     /// Says that the session read the file whole in an earlier round, if it did not read it again.
+    #[must_use]
     pub fn or_earlier(self, round: u32) -> Self {
         match self.standing {
             "not_read" => Self { standing: "earlier", earlier_round: Some(round), ..self },

@@ -43,7 +43,9 @@ fn sort(schema: &mut Value) {
             let mut sorted: Vec<_> = std::mem::take(fields).into_iter().collect();
             let rank = |name: &str| FIRST.iter().position(|first| *first == name);
             sorted.sort_by_key(|(name, _)| (rank(name).unwrap_or(FIRST.len()), name == "$defs"));
-            sorted.iter_mut().for_each(|(_, value)| sort(value));
+            for (_, value) in &mut sorted {
+                sort(value);
+            }
             *fields = sorted.into_iter().collect();
         }
         Value::Array(items) => items.iter_mut().for_each(sort),

@@ -1,5 +1,6 @@
 //! What the log says of a lane: its numbers and names, never its prompt, answer or keys.
 
+use convoke_domain::lane::event::Usage;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
@@ -48,7 +49,7 @@ pub(super) fn ended(result: &Result<LaneRun, Failure>) {
         Ok(run) => {
             let driven = &run.driven;
             let (outcome, end) = (driven.outcome.name(), &driven.end);
-            let tokens = run.spent.map(|spent| spent.tokens());
+            let tokens = run.spent.map(Usage::tokens);
             tracing::info!(outcome, %end, took = ?driven.took, tokens, "the lane ended");
         }
         Err(failure) => {

@@ -101,21 +101,7 @@ impl LaneRequest<'_> {
         log::began(span, id, self);
         let record = books.as_ref().zip(id);
         if let Some(why) = refusal {
-            let driven = not_started(why);
-            if let Some((books, id)) = record {
-                kept(
-                    reporter,
-                    books.workspace.store.end_lane(id, &refused_ending(&driven, session.now())),
-                );
-            }
-            return Ok(LaneRun {
-                driven,
-                lane: id,
-                spent: None,
-                over: None,
-                uncounted,
-                tree: None,
-            });
+            return Ok(refused_run(session, record, why, uncounted, reporter));
         }
         if uncounted > 0 && self.outlook != Outlook::Silent {
             reporter.warn(uncounted_warning(uncounted));
@@ -331,6 +317,23 @@ impl Books {
         let lanes = self.workspace.store.lanes(query)?;
         Ok(Sum::of_all(lanes.iter().filter(|lane| is_paid(lane))))
     }
+}
+
+/// Records that a lane may not start, and returns what is known of it.
+fn refused_run(
+    session: &Session,
+    record: Option<(&Books, i64)>,
+    why: String,
+    uncounted: u64,
+    reporter: &Reporter,
+) -> LaneRun {
+    let driven = not_started(why);
+    if let Some((books, id)) = record {
+        let ending = refused_ending(&driven, session.now());
+        kept(reporter, books.workspace.store.end_lane(id, &ending));
+    }
+    let lane = record.map(|(_, id)| id);
+    LaneRun { driven, lane, spent: None, over: None, uncounted, tree: None }
 }
 
 /// Takes what a store answers; that it does not answer is said, and costs no lane.
