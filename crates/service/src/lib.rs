@@ -19,6 +19,8 @@ pub mod lane;
 pub mod manifest;
 pub mod observer;
 pub mod receipt;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod session;
 pub mod settings;
 pub mod store_transfer;

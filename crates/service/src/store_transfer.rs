@@ -201,9 +201,9 @@ fn failed(error: TransferError) -> Failure {
             .hint("update convoke to the version that wrote the file"),
         TransferError::NotEmpty { .. } => Failure::new(ErrorClass::Refused, error)
             .hint("name a new store: `CONVOKE_STORE=NEW.db convoke store import FILE`"),
-        TransferError::Line { .. } | TransferError::Dangling { .. } | TransferError::Rows { .. } => {
-            Failure::new(ErrorClass::Refused, error)
-                .hint("nothing was imported; export the store once more")
-        }
+        TransferError::Line { .. }
+        | TransferError::Dangling { .. }
+        | TransferError::Rows { .. } => Failure::new(ErrorClass::Refused, error)
+            .hint("nothing was imported; export the store once more"),
     }
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use convoke_domain::run::{RunId, RunState};
-use convoke_store::journal::{JournalStore, NewEvent};
-use convoke_store::sqlite::SqliteStore;
+use convoke_store::StoreLocation;
+use convoke_store::journal::NewEvent;
 use serde_json::Value;
 
 use crate::harness::Project;
@@ -26,7 +26,8 @@ fn with_journals() -> Project {
     let project = Project::new();
     let outcome = project.run(&["design", "--rehearse", "--auto"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let store = SqliteStore::open(&project.path("../home/.local/state/convoke/store.db")).unwrap();
+    let path = project.path("../home/.local/state/convoke/store.db");
+    let store = convoke_store::open(&StoreLocation::file(path)).unwrap();
     let runs: Value = serde_json::from_str(&project.stdout(&["runs", "--json"])).unwrap();
     let id = runs[0]["run"].as_str().unwrap();
     let record = project.stdout(&["show", id, "--artifact", "manifest"]);
