@@ -82,7 +82,7 @@ fn is_of(value: &Value, name: &str) -> bool {
         "number" => value.is_number(),
         "array" => value.is_array(),
         "object" => value.is_object(),
-        other => panic!("no such type: {other}"),
+        other => unreachable!("no such type: {other}"),
     }
 }
 

@@ -28,7 +28,8 @@ fn logged(text: &str) -> Vec<&str> {
 }
 
 fn line<'a>(log: &'a [&str], part: &str) -> &'a str {
-    log.iter().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part}: {log:#?}"))
+    let found = log.iter().find(|line| line.contains(part));
+    found.ok_or_else(|| format!("no {part}: {log:#?}")).unwrap()
 }
 
 #[test]
