@@ -6,25 +6,34 @@ use clap::{Command, CommandFactory};
 use convoke::cli::Cli;
 use convoke::config;
 use convoke::exit::Exit;
+use convoke_service::schema::{ReportSchema, reports};
 
 use crate::{Error, root, say};
 
 const NOTICE: &str = "<!-- Written by `cargo xtask docs`; do not edit. -->\n\n";
 
+/// Where the schemas of JSON documents are.
+pub const JSON: &str = "docs/reference/json";
+
 /// Returns every generated page with its path.
-pub fn pages() -> [(&'static str, String); 3] {
-    [
-        ("docs/reference/cli.md", cli()),
-        ("docs/reference/configuration.md", configuration()),
-        ("docs/reference/exit-codes.md", exit_codes()),
-    ]
+pub fn pages() -> Vec<(String, String)> {
+    let mut pages = vec![
+        ("docs/reference/cli.md".to_owned(), cli()),
+        ("docs/reference/configuration.md".to_owned(), configuration()),
+        ("docs/reference/exit-codes.md".to_owned(), exit_codes()),
+        (format!("{JSON}/README.md"), json_index()),
+    ];
+    let file = |report: ReportSchema| (format!("{JSON}/{}.json", report.name), report.text());
+    pages.extend(reports().into_iter().map(file));
+    pages
 }
 
 /// Writes every generated page.
 pub fn write() -> Result<(), Error> {
+    fs::create_dir_all(root().join(JSON))?;
     for (path, text) in pages() {
-        fs::write(root().join(path), text)?;
-        say(path);
+        fs::write(root().join(&path), text)?;
+        say(&path);
     }
     Ok(())
 }
@@ -118,6 +127,8 @@ fn configuration() -> String {
     let others = "## Other variables\n\n\
         | variable | meaning |\n|---|---|\n\
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
+        | `CONVOKE_LOG` | what to log, as `--log`; see [the log](logging.md) |\n\
+        | `CONVOKE_LOG_FILE` | the file that the log is appended to, as `--log-file` |\n\
         | `NO_COLOR` | never use colors |\n";
     format!(
         "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"
@@ -128,4 +139,23 @@ fn exit_codes() -> String {
     let row = |exit: Exit| format!("| {} | {} |\n", exit.code(), exit.meaning());
     let rows: String = Exit::ALL.into_iter().map(row).collect();
     format!("{NOTICE}# Exit codes\n\n| code | meaning |\n|---|---|\n{rows}")
+}
+
+/// What a reader of JSON may rely on.
+const JSON_RULES: &str = "# JSON documents\n\n\
+    With `--json` a command prints one document on stdout: the report of its use case. Each schema \
+    below (JSON Schema, draft 2020-12) follows from the type that Convoke prints. A key that is not \
+    in `required` can be missing; every other key is always there, and is `null` where nothing is \
+    known.\n\n\
+    Later versions can add keys, so a program should pass over keys that it does not know. \
+    A key that goes, or that gets another meaning, is in the changelog.\n\n\
+    | document | schema | what it is |\n|---|---|---|\n";
+
+fn json_index() -> String {
+    let row = |report: ReportSchema| {
+        let ReportSchema { name, printed_by, .. } = &report;
+        format!("| {printed_by} | [{name}.json]({name}.json) | {} |\n", report.summary())
+    };
+    let rows: String = reports().into_iter().map(row).collect();
+    format!("{NOTICE}{JSON_RULES}{rows}")
 }

@@ -210,8 +210,18 @@ fn links_and_paths_in_documents_exist() {
 #[test]
 fn generated_pages_are_current() {
     for (path, expected) in xtask::docs::pages() {
-        let text = fs::read_to_string(xtask::root().join(path)).unwrap_or_default();
+        let text = fs::read_to_string(xtask::root().join(&path)).unwrap_or_default();
         assert!(text == expected, "{path} is out of date; run `cargo xtask docs`");
+    }
+}
+
+// A schema of a document that no command prints any more would promise it.
+#[test]
+fn every_schema_is_of_a_report() {
+    let made: BTreeSet<_> = xtask::docs::pages().into_iter().map(|(path, _)| path).collect();
+    for path in files(&xtask::root().join(xtask::docs::JSON), "") {
+        let path = relative(&path);
+        assert!(made.contains(&path), "no report has the schema {path}; remove it");
     }
 }
 

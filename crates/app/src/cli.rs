@@ -47,6 +47,7 @@ use crate::config::remark::remarks;
 use crate::env;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::log;
 use crate::output::Output;
 
 /// Call together the right text for a coding agent, and the right agents for a decision
@@ -66,6 +67,16 @@ pub struct Cli {
     /// Also say what is not part of the contract: remarks on the configuration, dropped documents
     #[arg(short, long, global = true)]
     verbose: bool,
+
+    /// Write a log to stderr: a level (error, warn, info, debug, trace), or levels of areas such as
+    /// `info,engine::lane=debug` [default: `CONVOKE_LOG`, or no log]
+    #[arg(long, value_name = "FILTER", global = true, hide_short_help = true, display_order = 900)]
+    log: Option<OsString>,
+
+    /// Append the log to this file instead, at level info unless a filter is given [default:
+    /// `CONVOKE_LOG_FILE`]
+    #[arg(long, value_name = "PATH", global = true, hide_short_help = true, display_order = 901)]
+    log_file: Option<PathBuf>,
 
     #[command(subcommand)]
     command: Command,
@@ -156,6 +167,19 @@ impl Cli {
             // The client says which project it is in, and nothing here may fail.
             Command::Hook(args) => args.run(self.verbosity(), output),
         }
+    }
+
+    /// Starts the log that the user asked for. A hook logs only to a file, because clients can show
+    /// an agent what it prints, and a mistake about the log is no reason to stop a client.
+    pub fn start_log(&self, output: &mut Output) -> Result<(), Failure> {
+        let wish = log::LogWish::new(self.log.clone(), self.log_file.clone(), &env::captured());
+        if self.is_hook() {
+            if wish.file.is_some() {
+                wish.start(output).ok();
+            }
+            return Ok(());
+        }
+        wish.start(output)
     }
 
     /// Tells the user what is wrong with the configuration files, whether or not the command reads

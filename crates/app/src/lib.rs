@@ -9,6 +9,7 @@ pub mod env;
 pub mod exit;
 pub mod input;
 pub mod interrupt;
+pub mod log;
 pub mod output;
 
 // Commands whose use cases are still among them call these as if they were here.
@@ -55,6 +56,9 @@ fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
             return exit;
         }
     };
+    if let Err(failure) = cli.start_log(output) {
+        return output.failure(&failure);
+    }
     let result = cli.run(output).and_then(|exit| output.flush().map(|()| exit));
     cli.remark_on_configuration(result.as_ref().err(), output);
     let exit = result.unwrap_or_else(|failure| output.failure(&failure));

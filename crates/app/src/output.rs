@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,6 +30,8 @@ pub struct Output {
     /// Whether what is written goes to the null device. That is so, too, if stdout was closed when the
     /// process began: the runtime opens the null device in its place.
     is_discarded: bool,
+    /// Whether lines may be drawn over. A log beside them would be wiped.
+    is_drawn_on: bool,
 }
 
 /// Takes the cursor back to the line before, and wipes that.
@@ -142,7 +145,7 @@ impl Output {
         let is_shown = io::stdout().is_terminal();
         let is_discarded = is_null_device(&io::stdout());
         let out = BufWriter::with_capacity(16 * 1024, io::stdout().lock());
-        Self { out, is_shown, is_discarded }
+        Self { out, is_shown, is_discarded, is_drawn_on: true }
     }
 
     /// Tells whether no reader can get what is written, so that it counts as not delivered.
@@ -183,7 +186,12 @@ impl Output {
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn is_terminal(&self) -> bool {
         let moves = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-        moves && io::stderr().is_terminal() && io::stdout().is_terminal()
+        self.is_drawn_on && moves && io::stderr().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Has every line on stderr stay where it is, because a log is written between them.
+    pub const fn draw_nothing(&mut self) {
+        self.is_drawn_on = false;
     }
 
     /// Returns how many columns a line may have that is drawn.
@@ -243,6 +251,20 @@ impl Output {
         self.say("error: this is a bug in convoke; please report it with the lines above");
         Exit::Bug
     }
+}
+
+/// Writes one line of the log on stderr.
+pub fn log_line(line: &str) {
+    let line = format!("{}\n", for_terminal(line));
+    converse(|stderr| stderr.write_all(line.as_bytes()));
+}
+
+/// Tells whether a file is the one that stdout goes to.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn is_stdout(file: &File) -> bool {
+    let (ours, theirs) = (rustix::fs::fstat(io::stdout()), rustix::fs::fstat(file));
+    let place = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+    ours.ok().map(place).is_some_and(|ours| theirs.ok().map(place) == Some(ours))
 }
 
 /// Some take more characters for the end of a line than JSON does; in a document they can only stand

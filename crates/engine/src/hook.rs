@@ -137,6 +137,22 @@ impl Answer {
 
 /// Decides what an entry prints. Until [`record`] is called, the loss stays open.
 pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreError> {
+    let decided = decide(sources, heard)?;
+    tracing::debug!(
+        client = heard.session.client.name(),
+        session = heard.session.id,
+        agent = %heard.agent.agent,
+        moment = ?heard.moment,
+        entry = heard.entry.number,
+        loss = decided.loss,
+        parts = decided.parts,
+        messages = decided.messages.len(),
+        "decided what the hook answers"
+    );
+    Ok(decided)
+}
+
+fn decide(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreError> {
     let store = sources.store;
     if matches!(heard.moment, Moment::Began | Moment::Compacted | Moment::Resumed) {
         store.bind(heard.session, heard.agent)?;

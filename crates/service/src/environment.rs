@@ -22,6 +22,9 @@ pub struct Environment {
     program: PathBuf,
 }
 
+/// The variable with the filter of the log.
+pub const LOG_FILTER: &str = "CONVOKE_LOG";
+
 /// The start of every variable that is a setting.
 const PREFIX: &str = "CONVOKE_";
 
@@ -123,6 +126,16 @@ impl Environment {
             Some((client, id.to_string_lossy().into_owned()))
         };
         Client::ALL.into_iter().filter_map(session).collect()
+    }
+
+    /// Returns the filter of the log, if one is set.
+    pub fn log_filter(&self) -> Option<OsString> {
+        self.variable(LOG_FILTER)
+    }
+
+    /// Returns the file that the log goes to instead of stderr, if one is named.
+    pub fn log_file(&self) -> Option<PathBuf> {
+        self.variable("CONVOKE_LOG_FILE").map(PathBuf::from)
     }
 
     /// Returns the editor that the user writes with: `VISUAL`, else `EDITOR`.

@@ -7,6 +7,7 @@ mod forecast;
 mod keep;
 mod ledger;
 mod list;
+mod log;
 mod one;
 mod pins;
 mod reading;

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod compat;
 pub mod design;
 pub mod diagram;
+pub mod dispatch;
 pub mod doctor;
 pub mod environment;
 pub mod failure;
@@ -21,6 +22,8 @@ pub mod observer;
 pub mod receipt;
 pub mod rehearsal;
 pub mod run;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod session;
 pub mod settings;
 pub mod store_transfer;

@@ -6,14 +6,18 @@ use serde::Serialize;
 
 /// What is known about the reading of one file.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReceiptReport {
     /// The file.
     pub name: String,
+    /// How much of it was read: `whole`, `part`, `older`, `earlier`, `unsure`, `forgotten`,
+    /// `only_subagent`, `only_after_answer`, `only_namesake` or `not_read`.
     standing: &'static str,
     /// What that is worth: `proven`, `in_doubt` or `refuted`.
     proof: &'static str,
     /// The lines that the standing is about.
     lines: Vec<String>,
+    /// How many lines the file has.
     of: Option<usize>,
     /// Another file of the same name that was read instead.
     namesake: Option<String>,
@@ -60,6 +64,7 @@ impl ReceiptReport {
     }
 
     /// Says that the session read the file whole in an earlier round, if it did not read it again.
+    #[must_use]
     pub fn or_earlier(self, round: u32) -> Self {
         match self.standing {
             "not_read" => Self { standing: "earlier", earlier_round: Some(round), ..self },
@@ -109,10 +114,15 @@ fn span(span: &Span) -> String {
 
 /// Where quoted words stand.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotationReport {
+    /// The quoted words.
     text: String,
+    /// The file that they are said to be from.
     source: String,
+    /// `found`, `moved` or `not_there`.
     found: &'static str,
+    /// The line of the file that they are in.
     line: Option<usize>,
 }
 

@@ -180,6 +180,7 @@ fn read_files<L: Default>(
         read_section(&project, &project_path, section, keys)?,
         read_section(&user, &user_path, section, keys)?,
     ];
+    tracing::debug!(section, local_author = ?author, "resolved the settings of a section");
     Ok((layers, author))
 }
 

@@ -75,6 +75,7 @@ impl Workspace {
             Err(_) => store,
         };
         let branch = branch.map_or_else(|| branch_of(checkout), str::to_owned);
+        tracing::debug!(project, branch, "opened the store for the project and branch");
         Ok(Self { store, scope: Scope { project, branch } })
     }
 }
@@ -111,9 +112,13 @@ pub fn open_store(session: &Session) -> Result<Arc<dyn Store>, Failure> {
 
 /// Returns where the user's store is.
 pub fn store_location(session: &Session) -> Result<StoreLocation, Failure> {
-    store::location(session)?.ok_or_else(|| {
+    let location = store::location(session)?.ok_or_else(|| {
         Failure::new(ErrorClass::Prerequisite, NoHome).hint("name a store with CONVOKE_STORE")
-    })
+    })?;
+    // Only a file's name: other places may hold a password.
+    let store = location.as_file().map(|path| tracing::field::display(path.display()));
+    tracing::debug!(store, "found the store's location");
+    Ok(location)
 }
 
 /// A repository is called like the folder it is in, in characters that can be mentioned.

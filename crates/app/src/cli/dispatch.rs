@@ -2,40 +2,33 @@
 
 mod audit;
 mod check;
-mod deed;
 mod gate;
-mod judge;
 mod materials;
 mod next;
 mod prompt;
-pub(super) mod rate;
-mod reading;
-mod report;
+mod rate;
 mod review_loop;
 mod run;
 mod savings;
 mod task;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use convoke_domain::dispatch::role::{DispatchRole, PromptProfile, RoleName};
+use convoke_domain::dispatch::role::{PromptProfile, RoleName};
 use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::text::hanging;
-use convoke_engine::dispatch::feature::{Beside, Feature, NoFeature};
-use convoke_engine::dispatch::next::{NextError, write_state};
-use convoke_engine::dispatch::role_files::RoleFilesError;
 use convoke_engine::file;
-use serde::Serialize;
+use convoke_service::dispatch::{
+    AnswerCheckReport, DispatchRoleReport, ForgottenRoundsReport, PostName, forget_rounds, roles,
+};
+use convoke_service::failure::{ErrorClass, Failure};
 
-use crate::app::{App, Format};
-use crate::config::dispatch::{Settings, settings};
+use crate::app::{App, Format, Verbosity};
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::input;
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
 
 /// No text that a user names is larger.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
@@ -80,13 +73,6 @@ enum Command {
     Gate(gate::Args),
 }
 
-#[derive(Debug, Clone, clap::Args)]
-struct FeatureArg {
-    /// The feature's folder, or the name or number of one below `docs/features`
-    #[arg(long, value_name = "DIR")]
-    feature: PathBuf,
-}
-
 /// A role on a feature.
 #[derive(Debug, Clone, clap::Args)]
 struct PostArgs {
@@ -108,28 +94,20 @@ struct MaybeFeature {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum DispatchFailure {
-    #[error("cannot dispatch `{name}`: unknown role")]
-    UnknownRole { name: RoleName },
-    #[error("cannot dispatch `{name}`: unknown command")]
-    UnknownCommand { name: RoleName },
-    #[error("cannot dispatch `{name}`: it reads documents of a feature, and none is named")]
-    NoFeature { name: RoleName },
+enum NoText {
     #[error("cannot read `{}`: there is no such file", path.display())]
     Absent { path: PathBuf },
     #[error("cannot read `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
     #[error("cannot read stdin: it is not text, or longer than {MAX_BYTES} bytes")]
     Stdin,
-    #[error("cannot take `{}` for {expected}", path.display())]
-    Unexpected { path: PathBuf, expected: &'static str },
 }
 
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
-            Command::Roles => roles(app, output),
+            Command::Roles => show_roles(app, output),
             Command::Prompt(args) => args.run(app, output),
             Command::Artifacts(args) => args.run(app, output),
             Command::Task(args) => args.run(app, output),
@@ -146,34 +124,12 @@ impl Args {
     }
 }
 
-impl FeatureArg {
-    fn find(&self, app: &App, settings: &Settings) -> Result<Feature, Failure> {
-        let from = app.environment.current_dir().unwrap_or_else(|_| app.project.clone());
-        let features = app.project.join(&settings.artifacts_root).join("features");
-        let mut feature = Feature::find(&self.feature, &from, &features).map_err(no_feature)?;
-        if settings.state_file {
-            feature.beside = Beside::HistoryAndState;
-        }
-        Ok(feature)
-    }
-}
-
 impl MaybeFeature {
-    /// Finds the feature that is named, else takes the whole project.
-    fn find(&self, app: &App, settings: &Settings) -> Result<Feature, Failure> {
-        match &self.feature {
-            Some(feature) => FeatureArg { feature: feature.clone() }.find(app, settings),
-            None => Ok(Feature::of_project(&app.project)),
-        }
-    }
-
     fn reset(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let feature = self.find(app, &settings(app)?)?;
-        let Workspace { store, scope } = Workspace::open(app, None)?;
-        let forgotten = store.forget_rounds(&scope, &feature.name()).map_err(refused)?;
-        write_state(&*store, &scope, &feature).map_err(next_failed)?;
+        let report = forget_rounds(app, self.feature.as_deref())?;
+        let ForgottenRoundsReport { forgotten } = report;
         match app.format {
-            Format::Json => output.json(&serde_json::json!({ "forgotten": forgotten }))?,
+            Format::Json => output.json(&report)?,
             Format::Text => output.data(&format!("forgot the rounds of {forgotten} roles\n"))?,
         }
         Ok(Exit::Done)
@@ -181,94 +137,43 @@ impl MaybeFeature {
 }
 
 impl PostArgs {
-    /// Finds the role and the feature.
-    fn find(&self, app: &App, settings: &Settings) -> Result<(DispatchRole, Feature), Failure> {
-        let role = settings.roles.find(&self.role).cloned();
-        let role = role.ok_or_else(|| unknown(&self.role, settings))?;
-        if self.feature.feature.is_none() && role.needs_feature() {
-            let error = DispatchFailure::NoFeature { name: self.role.clone() };
-            return Err(
-                Failure::new(ErrorClass::Usage, error).hint("name one with `--feature DIR`")
-            );
-        }
-        Ok((role, self.feature.find(app, settings)?))
+    fn name(&self) -> PostName {
+        PostName { role: self.role.clone(), feature: self.feature.feature.clone() }
     }
-
-    /// Tells the user what committed files change of the role.
-    fn say_changes(&self, app: &App, output: &Output) -> Result<(), Failure> {
-        say_changes([&self.role], &settings(app)?, output);
-        Ok(())
-    }
-}
-
-/// Tells the user what committed files change of some roles, also where a document is printed.
-fn say_changes<'a>(
-    roles: impl IntoIterator<Item = &'a RoleName>,
-    settings: &Settings,
-    output: &Output,
-) {
-    for note in roles.into_iter().flat_map(|role| settings.change_notes(role)) {
-        output.say(&note);
-    }
-}
-
-fn no_feature(error: NoFeature) -> Failure {
-    let known: Vec<_> = error.known.iter().map(String::as_str).collect();
-    let nearest = did_you_mean(&error.given, known.iter().copied());
-    let list = match known.as_slice() {
-        [] => "there are no features here; `dispatch.artifacts_root` says where to look".to_owned(),
-        [.., last] => format!("{} features here, the last one is `{last}`", known.len()),
-    };
-    Failure::new(ErrorClass::Prerequisite, error).maybe_hint(nearest).hint(list)
-}
-
-fn unknown(name: &RoleName, settings: &Settings) -> Failure {
-    let all = || settings.roles.all().iter().map(|role| &role.name);
-    let of_command: Vec<_> =
-        all().filter(|it| it.command == name.command).map(|it| it.role.as_str()).collect();
-    if of_command.is_empty() {
-        let commands: std::collections::BTreeSet<_> = all().map(|it| it.command.as_str()).collect();
-        let list = commands.iter().copied().collect::<Vec<_>>().join(", ");
-        let error = DispatchFailure::UnknownCommand { name: name.clone() };
-        return Failure::new(ErrorClass::Usage, error)
-            .maybe_hint(did_you_mean(&name.command, commands))
-            .hint(format!("known commands: {list}"));
-    }
-    let list = format!("roles of {}: {}", name.command, of_command.join(", "));
-    let error = DispatchFailure::UnknownRole { name: name.clone() };
-    Failure::new(ErrorClass::Usage, error)
-        .maybe_hint(did_you_mean(&name.role, of_command))
-        .hint(list)
 }
 
 /// Reads a text that the user named; `-` is stdin.
-fn read(path: &std::path::Path) -> Result<String, Failure> {
-    if path == std::path::Path::new("-") {
+fn read(path: &Path) -> Result<String, Failure> {
+    if path == Path::new("-") {
         return input::read(MAX_BYTES)
-            .ok_or_else(|| Failure::new(ErrorClass::Usage, DispatchFailure::Stdin));
+            .ok_or_else(|| Failure::new(ErrorClass::Usage, NoText::Stdin));
     }
     let path = path.to_owned();
     let error = match file::read(&path, MAX_BYTES) {
         FileFinding::Text(text) => return Ok(text),
-        FileFinding::Absent => DispatchFailure::Absent { path },
-        FileFinding::Unreadable(reason) => DispatchFailure::Unreadable { path, reason },
+        FileFinding::Absent => NoText::Absent { path },
+        FileFinding::Unreadable(reason) => NoText::Unreadable { path, reason },
     };
     Err(Failure::new(ErrorClass::Prerequisite, error))
 }
 
-/// A role that demands what is not there is a mistake in the configuration or on the command line.
-fn no_files(error: RoleFilesError) -> Failure {
-    Failure::new(ErrorClass::Usage, error)
-        .hint("`convoke dispatch roles` lists what each role reads")
+/// Reads a text that the user may have named.
+fn read_named(path: Option<&PathBuf>) -> Result<Option<String>, Failure> {
+    path.map(|path| read(path)).transpose()
 }
 
-fn next_failed(error: NextError) -> Failure {
-    match error {
-        NextError::Store(error) => refused(error),
-        error @ (NextError::Document(_) | NextError::Write { .. }) => {
-            Failure::new(ErrorClass::Prerequisite, error)
+/// What is missing is worth a word; JSON has it inside.
+fn say_remarks(app: &App, remarks: &[String], output: &Output) {
+    if app.format == Format::Text || app.verbosity == Verbosity::Verbose {
+        for remark in remarks {
+            output.say(&format!("note: {remark}"));
         }
     }
+}
+
+/// Shows a judged answer to people.
+fn show_check(report: &AnswerCheckReport, output: &mut Output) -> Result<(), Failure> {
+    output.data(&(report.lines().join("\n") + "\n"))
 }
 
 fn profile() -> impl TypedValueParser<Value = PromptProfile> {
@@ -276,35 +181,12 @@ fn profile() -> impl TypedValueParser<Value = PromptProfile> {
         .try_map(|name| PromptProfile::parse(&name).ok_or("no such profile"))
 }
 
-#[derive(Serialize)]
-struct RoleReport {
-    role: String,
-    reads: Vec<String>,
-    required: Vec<String>,
-    diff: bool,
-    target: Option<String>,
-    noun: &'static str,
-    takes_files: bool,
-    resumes: bool,
-}
-
-fn roles(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let settings = settings(app)?;
-    let report = |role: &DispatchRole| RoleReport {
-        role: role.name.to_string(),
-        reads: role.reads.iter().map(ToString::to_string).collect(),
-        required: role.required.iter().map(ToString::to_string).collect(),
-        diff: role.reads_diff,
-        target: role.target.as_ref().map(ToString::to_string),
-        noun: role.noun.word(),
-        takes_files: role.takes_files,
-        resumes: role.resumes,
-    };
-    let all: Vec<_> = settings.roles.all().iter().map(report).collect();
+fn show_roles(app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    let all = roles(app)?;
     match app.format {
         Format::Json => output.json(&all)?,
         Format::Text => {
-            for RoleReport { role, reads, required, diff, target, .. } in &all {
+            for DispatchRoleReport { role, reads, required, diff, target, .. } in &all {
                 let diff = diff.then(|| "(changed files)".to_owned());
                 let reads: Vec<_> = reads.iter().chain(required).cloned().chain(diff).collect();
                 let target = target.as_ref().map_or(String::new(), |doc| format!(" reviews {doc}"));

@@ -22,8 +22,8 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
-    FinishedLane, LaneProgress, LaneRequest, OneLane, Outlook, Watch, over_budget_warning, run_one,
-    sentence, version_of, warnings,
+    FinishedLane, LaneProgress, LaneRequest, OneLane, Outlook, ReadingReport, Watch,
+    over_budget_warning, run_one, sentence, version_of, warnings,
 };
 use convoke_service::session::Session;
 
@@ -232,14 +232,14 @@ impl RunArgs {
         if self.events {
             return run_one(app, lane, &mut |progress| {
                 let version = || version_of(self.agent.client()?, app).ok().flatten();
-                let line = match &progress {
-                    LaneProgress::Began(lane) => {
-                        EventLine::started(&self.agent, *lane, version(), app.now())
+                let happening = match &progress {
+                    LaneProgress::Began(id) => {
+                        EventLine::started(&self.agent, *id, version(), app.now())
                     }
                     LaneProgress::Said(event) => EventLine::said(event, app.now()),
                 };
                 // A program that closed the pipe does not want the lane any more.
-                match output.json_line(&line) {
+                match output.json_line(&happening) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break(()),
                 }
@@ -291,7 +291,7 @@ impl RunArgs {
         if let Some(text) = over_budget_warning(driven, run.over) {
             reporter.warn(text);
         }
-        reading.iter().flat_map(|reading| reading.messages()).for_each(|text| reporter.tell(&text));
+        reading.iter().flat_map(ReadingReport::messages).for_each(|text| reporter.tell(&text));
         let is_answered = driven.outcome == LaneOutcome::Answered && report.substance.is_none();
         if let Some(answer) = driven.heard.answer().filter(|_| is_answered) {
             output.data(&format!("{}\n", answer.trim_end()))?;

@@ -52,7 +52,9 @@ impl Args {
             Format::Text if self.forecast => output.data(&forecasts(&report))?,
             Format::Text => {
                 output.data(&sums(&report))?;
-                notes(&report.total).iter().for_each(|note| output.say(note));
+                for note in notes(&report.total) {
+                    output.say(&note);
+                }
             }
         }
         Ok(Exit::Done)

@@ -63,6 +63,14 @@ impl Snapshot {
     /// Looks at the whole working tree that a folder belongs to, until somebody asks it to stop.
     pub fn take(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, DirtyReason> {
         let taken = Self::taken(folder, convoke, cancel);
+        match &taken {
+            Ok(Self { dirty, .. }) => {
+                tracing::debug!(changed = dirty.len(), "took a snapshot of the working tree");
+            }
+            Err(reason) => {
+                tracing::debug!(reason = reason.name(), "cannot take a snapshot of the tree");
+            }
+        }
         taken.map_err(|reason| if cancel.is_asked() { DirtyReason::LookStopped } else { reason })
     }
 
@@ -110,6 +118,8 @@ impl Snapshot {
     /// Says what became of it, as far as that is known when somebody asks it to stop.
     pub fn compare(&self, cancel: &Cancel) -> TreeVerdict {
         let verdict = self.compared(cancel).unwrap_or_else(TreeVerdict::unknown);
+        let (status, paths) = (verdict.status.name(), verdict.paths.len());
+        tracing::debug!(status, paths, "compared the working tree with its snapshot");
         let is_stopped = cancel.is_asked() && verdict.status == TreeStatus::Unknown;
         if is_stopped { TreeVerdict::unknown(DirtyReason::LookStopped) } else { verdict }
     }

@@ -156,6 +156,8 @@ fn run_program(
 ) -> io::Result<Ran> {
     let ClientCommand { arguments, variables, stdin, files } =
         command(program.agent, &lane.request);
+    let (client, ClientRequest { rights, model, .. }) = (program.agent.name(), &lane.request);
+    tracing::debug!(client, ?rights, model, "chose the client's adapter");
     for (path, text) in files {
         fs::write(path, text)?;
     }

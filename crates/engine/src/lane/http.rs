@@ -117,6 +117,9 @@ impl Exchange<'_> {
             headers: self.endpoint.headers(),
             body: Value::Object(body.clone()).to_string(),
         };
+        // Neither the address nor the body: they hold keys and the prompt.
+        let (api, bytes) = (self.endpoint.api.name(), request.body.len());
+        tracing::debug!(api, bytes, "sending the request to the model's API");
         let (sender, news) = sync_channel(WAITING);
         let asked_to_stop = {
             let sender = sender.clone();
@@ -151,6 +154,7 @@ impl Exchange<'_> {
             let end = match next {
                 Ok(News::Head(head)) => {
                     self.last = Some(self.watch.elapsed());
+                    tracing::debug!(status = head.status, "the model's API responds");
                     stream.head = Some(head);
                     continue;
                 }

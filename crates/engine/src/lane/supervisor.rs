@@ -142,6 +142,9 @@ pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<
     let path = child_process.scratch.join("end");
     let report = create_private(&path)?;
     let mut guardian = started(child_process, &path)?;
+    // Never its arguments or its input: they hold the prompt.
+    let program = child_process.program.display();
+    tracing::debug!(guardian = guardian.id(), %program, "started the client under its guardian");
     let (sender, receiver) = sync_channel(WAITING);
     listen(guardian.stdout.take(), Stream::Stdout, kept_stdout, sender.clone());
     listen(guardian.stderr.take(), Stream::Stderr, kept_stderr, sender.clone());
@@ -163,7 +166,9 @@ pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<
         end_strays(child_process.scratch);
     }
     let end = stopped.or_else(|| read_report(report)).unwrap_or(ProcessEnd::Lost);
-    Ok(ExitReport { end, took: watch.elapsed(), bytes: attention.bytes, stdout, stderr })
+    let report = ExitReport { end, took: watch.elapsed(), bytes: attention.bytes, stdout, stderr };
+    tracing::debug!(%end, took = ?report.took, bytes = report.bytes, "the client ended");
+    Ok(report)
 }
 
 fn started(child_process: &ChildProcess<'_>, report: &Path) -> io::Result<Child> {

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// A lane of the ledger.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneEntryReport {
     /// Its number.
     pub id: i64,
@@ -65,6 +66,7 @@ pub struct LaneEntryReport {
 
 /// What one run spent, whatever its client counts.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpentReport {
     /// Tokens of the prompts.
     pub input_tokens: u64,

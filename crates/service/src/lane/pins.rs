@@ -24,6 +24,7 @@ pub enum PinnedRules {
 
 impl PinnedRules {
     /// Returns the rules of a design's lanes: the original's prompts have none.
+    #[must_use]
     pub const fn under(self, policy: Policy) -> Self {
         match policy {
             Policy::Safe => self,

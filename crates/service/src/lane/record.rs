@@ -15,6 +15,7 @@ use convoke_store::error::StoreError;
 use convoke_store::lane::LaneQuery;
 use jiff::Timestamp;
 use jiff::civil::Time;
+use tracing::Span;
 
 use super::budget::{is_paid, uncounted_warning};
 use super::ending::{
@@ -23,7 +24,7 @@ use super::ending::{
 use super::forecast::LOOKED_THROUGH;
 use super::report::warnings;
 use super::tree::{TreeLook, TreeWatch};
-use super::{LaneProgress, LaneRequest, LaneRun, OnProgress, Outlook, Watch};
+use super::{LaneProgress, LaneRequest, LaneRun, OnProgress, Outlook, Watch, log};
 use crate::failure::Failure;
 use crate::failure::with_causes;
 use crate::observer::Reporter;
@@ -75,29 +76,32 @@ impl LaneRequest<'_> {
         watch: Watch,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
+        let span = log::span(self);
+        let _entered = span.enter();
+        let result = self.run_recorded(session, scratch, reporter, watch, &span, on_progress);
+        log::ended(&result);
+        result
+    }
+
+    fn run_recorded(
+        &self,
+        session: &Session,
+        scratch: &Path,
+        reporter: &Reporter,
+        watch: Watch,
+        span: &Span,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<LaneRun, Failure> {
         let books = Books::open(session, reporter);
         let Admission { refusal, uncounted } = self.admission(session, books.as_ref(), reporter)?;
         let id = books.as_ref().and_then(|books| {
             let scope = &books.workspace.scope;
             kept(reporter, books.workspace.store.begin_lane(scope, &self.begun(session)))
         });
+        log::began(span, id, self);
         let record = books.as_ref().zip(id);
         if let Some(why) = refusal {
-            let driven = not_started(why);
-            if let Some((books, id)) = record {
-                kept(
-                    reporter,
-                    books.workspace.store.end_lane(id, &refused_ending(&driven, session.now())),
-                );
-            }
-            return Ok(LaneRun {
-                driven,
-                lane: id,
-                spent: None,
-                over: None,
-                uncounted,
-                tree: None,
-            });
+            return Ok(refused_run(session, record, why, uncounted, reporter));
         }
         if uncounted > 0 && self.outlook != Outlook::Silent {
             reporter.warn(uncounted_warning(uncounted));
@@ -313,6 +317,23 @@ impl Books {
         let lanes = self.workspace.store.lanes(query)?;
         Ok(Sum::of_all(lanes.iter().filter(|lane| is_paid(lane))))
     }
+}
+
+/// Records that a lane may not start, and returns what is known of it.
+fn refused_run(
+    session: &Session,
+    record: Option<(&Books, i64)>,
+    why: String,
+    uncounted: u64,
+    reporter: &Reporter,
+) -> LaneRun {
+    let driven = not_started(why);
+    if let Some((books, id)) = record {
+        let ending = refused_ending(&driven, session.now());
+        kept(reporter, books.workspace.store.end_lane(id, &ending));
+    }
+    let lane = record.map(|(_, id)| id);
+    LaneRun { driven, lane, spent: None, over: None, uncounted, tree: None }
 }
 
 /// Takes what a store answers; that it does not answer is said, and costs no lane.

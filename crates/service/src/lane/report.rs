@@ -18,6 +18,7 @@ use crate::receipt::ReceiptReport;
 
 /// What a lane came to, whole.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneReport {
     /// Its number in the ledger.
     pub lane: Option<i64>,
@@ -69,6 +70,7 @@ pub struct LaneReport {
 
 /// What the client says that the agent may do.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RightsReport {
     /// The client's mode.
     pub mode: Option<String>,
@@ -80,6 +82,7 @@ pub struct RightsReport {
 
 /// What the client counted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageReport {
     /// Tokens of the prompts.
     pub input_tokens: u64,
@@ -144,6 +147,7 @@ impl LaneReport {
 
 /// What a lane came to, inside of another report.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneSummary {
     /// Its number in the ledger.
     pub id: Option<i64>,
@@ -179,6 +183,7 @@ impl LaneSummary {
 
 /// A budget that was exceeded.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverBudgetReport {
     /// `own`, which is also that of its run, or `day`.
     pub whose: &'static str,

@@ -121,6 +121,7 @@ fn is_waited(done: &Receiver<()>, most: Duration) -> bool {
 
 /// Whether the working tree changed, as reports show it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeReport {
     /// `clean`, `dirty` or `unknown`.
     pub status: &'static str,

@@ -2,15 +2,13 @@
 
 use std::path::PathBuf;
 
-use convoke_domain::dispatch::audit::{PasteHit, Pattern, Strictness, audit};
 use convoke_domain::dispatch::role::PromptProfile;
-use serde::Serialize;
+use convoke_service::dispatch::{PasteReport, audit_prompts};
+use convoke_service::failure::Failure;
 
 use super::{profile, read};
 use crate::app::{App, Format};
-use crate::config::dispatch::settings;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
@@ -24,52 +22,26 @@ pub(super) struct Args {
     profile: Option<PromptProfile>,
 }
 
-#[derive(Serialize)]
-struct Report {
-    file: String,
-    line: usize,
-    patterns: Vec<&'static str>,
-    text: String,
-    allowed: Option<&'static str>,
-}
-
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let strictness = match self.profile.unwrap_or(settings(app)?.profile) {
-            PromptProfile::AllReference => Strictness::AllReference,
-            PromptProfile::Seed | PromptProfile::StablePrefix => Strictness::Seed,
-        };
-        let mut found = Vec::new();
-        for path in &self.files {
-            let name = path.display().to_string();
-            let hits = audit(&name, &read(path)?, strictness);
-            found.extend(hits.into_iter().map(|hit| report(&name, hit)));
-        }
-        let violations = found.iter().filter(|it| it.allowed.is_none()).count();
+        let prompt = |path: &PathBuf| Ok((path.display().to_string(), read(path)?));
+        let prompts = self.files.iter().map(prompt).collect::<Result<Vec<_>, Failure>>()?;
+        let report = audit_prompts(app, &prompts, self.profile)?;
         match app.format {
-            Format::Json => output.json(&found)?,
+            Format::Json => output.json(&report)?,
             Format::Text => {
-                found.iter().try_for_each(|it| output.data(&line(it)))?;
-                let allowed = found.len() - violations;
+                report.found.iter().try_for_each(|paste| output.data(&line(paste)))?;
+                let violations = report.violations();
+                let allowed = report.found.len() - violations;
                 output.data(&format!("{violations} pasted, {allowed} allowed\n"))?;
             }
         }
-        Ok(if violations == 0 { Exit::Done } else { Exit::No })
+        Ok(report.class().map_or(Exit::Done, Exit::from))
     }
 }
 
-fn report(file: &str, hit: PasteHit) -> Report {
-    Report {
-        file: file.to_owned(),
-        line: hit.line,
-        patterns: hit.patterns.into_iter().map(Pattern::name).collect(),
-        text: hit.text,
-        allowed: hit.allowed,
-    }
-}
-
-fn line(report: &Report) -> String {
-    let Report { file, line, patterns, text, allowed } = report;
+fn line(report: &PasteReport) -> String {
+    let PasteReport { file, line, patterns, text, allowed } = report;
     let verdict = allowed.map_or(String::new(), |why| format!("  (allowed: {why})"));
     format!("{file}:{line}: {} {text}{verdict}\n", patterns.join(" "))
 }

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::dispatch::role::{PromptProfile, Proof};
+use convoke_service::dispatch::{AnswerKind, CheckRequest, Keeping, check_answer};
+use convoke_service::failure::Failure;
 
-use super::judge::{Kind, NoProof, Submission};
 use super::materials::ChangedArgs;
-use super::{PostArgs, profile, read};
-use crate::app::App;
+use super::{PostArgs, profile, read, show_check};
+use crate::app::{App, Format};
 use crate::cli::hook::client;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
 
 /// Exit 0 means that the answer passes, 1 that it does not, and 4 that it is ambiguous: neither an
@@ -68,29 +68,31 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        self.post.say_changes(app, output)?;
-        let answer = match (&self.response, &self.transcript) {
-            (Some(path), _) => Some(read(path)?),
-            (None, None) => Some(read(Path::new("-"))?),
-            (None, Some(_)) => None,
-        };
-        let submission = Submission {
-            post: &self.post,
-            kind: if self.task.is_some() { Kind::Task } else { Kind::Round },
+        let report = check_answer(app, &self.request()?)?;
+        match app.format {
+            Format::Json => output.json(&report)?,
+            Format::Text => show_check(&report, output)?,
+        }
+        Ok(report.class().map_or(Exit::Done, Exit::from))
+    }
+
+    fn request(&self) -> Result<CheckRequest, Failure> {
+        Ok(CheckRequest {
+            post: self.post.name(),
+            kind: if self.task.is_some() { AnswerKind::Task } else { AnswerKind::Round },
             profile: self.profile,
             iteration: self.iteration,
-            record: self.client.zip(self.transcript.as_deref()),
-            no_proof: NoProof::Refused,
-            answer: answer.as_deref(),
-            again: None,
+            answer: match (&self.response, &self.transcript) {
+                (Some(path), _) => Some(read(path)?),
+                (None, None) => Some(read(Path::new("-"))?),
+                (None, Some(_)) => None,
+            },
+            record: self.client.zip(self.transcript.clone()),
+            agent: self.agent.clone(),
+            changed: self.changed.files(),
             tokens: self.tokens,
-            changed: &self.changed,
             proof: Proof::of(self.require_proof),
-        };
-        let judged = submission.judge(app, &app.reporter())?;
-        if !self.dry_run {
-            judged.keep(app, &self.post, self.agent.as_deref(), &app.reporter())?;
-        }
-        judged.show(app, output)
+            keeping: if self.dry_run { Keeping::DryRun } else { Keeping::Kept },
+        })
     }
 }

@@ -1,43 +1,24 @@
 //! `convoke dispatch loop`: all reviewers of a command, until they approve or it must end.
 
-mod entry;
-mod ground;
-mod guidance;
-mod summary;
-
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-
-use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, LoopStop, ReviewStep, next_step};
-use convoke_domain::dispatch::role::{Noun, PromptForm, Proof, RoleName};
+use convoke_domain::dispatch::role::Proof;
 use convoke_domain::task::id::TaskId;
+use convoke_domain::text::hanging;
 use convoke_engine::client::Rights;
-use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::scratch;
-use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
+use convoke_service::dispatch::{
+    ChangedFiles, FinishedLoop, LoopAnswerReport, LoopCostReport, LoopFindingReport,
+    ReviewLoopReport, ReviewLoopRequest, also_wrote_lines, issue_lines, review_loop,
+};
+use convoke_service::failure::Failure;
 
-use self::entry::{Grounds, answers, review_text, spent, stop_of, without_verdict};
-use self::ground::warn_of_changes;
-use self::summary::{Summary, is_by_hand};
-use super::materials::MaterialArgs;
-use super::next::NextArgs;
-use super::run::{Assignment, Judgement, Watch};
-use super::{MaybeFeature, PostArgs, unknown};
-use crate::app::App;
+use super::MaybeFeature;
+use crate::app::{App, Format};
 use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
-use crate::clock::now;
-use crate::config::dispatch::{Settings, settings};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
-use convoke_service::lane::{CallBudget, TreeLook, TreeWatch, lane_failed};
 
-/// The name under which a loop keeps that a person was to fix what was found.
-const BY_HAND: &str = "by-hand";
+/// The columns that a line has.
+const COLUMNS: usize = 80;
 
 /// Convoke asks all reviewers in parallel, then only those that failed; when each has passed, it asks
 /// all of them once more. In between, with `--write`, the command's fixer fixes what was found;
@@ -95,303 +76,86 @@ pub(super) struct Args {
     allowance: BudgetArgs,
 }
 
-/// Everything a loop goes by.
-struct Course<'a> {
-    args: &'a Args,
-    app: &'a App,
-    feature: Feature,
-    reviewers: Vec<String>,
-    /// The documents under review, where that is all there is to review.
-    documents: Option<Vec<PathBuf>>,
-    fixer: Option<String>,
-    max: u32,
-    purse: CallBudget,
-    /// Answers of this call that do not count, for what they cost.
-    void: Mutex<Vec<LoopEntry>>,
-}
-
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let settings = settings(app)?;
-        let feature = self.feature.find(app, &settings)?;
-        let course = Course {
-            args: self,
-            app,
-            documents: ground::documents(&self.command, &settings, &feature),
-            feature,
-            reviewers: self.reviewers(&settings)?,
-            fixer: self.fixer(&settings).filter(|_| self.write && !self.no_fix),
-            max: self.max.unwrap_or(settings.max_iterations),
-            purse: self.allowance.settle(app, "dispatch loop"),
-            void: Mutex::default(),
-        };
-        course.check()?;
-        let changed = course.say_changes(&settings, output);
-        course.take_up()?;
-        let stop = course.go()?;
-        let Workspace { store, scope } = course.workspace()?;
-        store
-            .keep_stop(&scope, course.name(&course.feature.name()), stop, now())
-            .map_err(refused)?;
-        let (entries, hint) = (course.entries()?, course.hint(stop, &settings));
-        let void = course.void.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let summary = Summary::new(stop, &entries, &answers(&entries), &void);
-        let exit = summary.with_changes(changed).show(app, output)?;
+        let FinishedLoop { report, hint } = review_loop(app, &self.request(app))?;
+        match app.format {
+            Format::Json => output.json(&report)?,
+            Format::Text => output.data(&lines(&report))?,
+        }
         if let Some(hint) = hint {
             output.say(&format!("hint: {hint}"));
         }
-        Ok(exit)
+        Ok(report.class().map_or(Exit::Done, Exit::from))
     }
 
-    fn reviewers(&self, settings: &Settings) -> Result<Vec<String>, Failure> {
-        let of_command = settings.roles.all().iter().filter(|it| it.name.command == self.command);
-        let reviewers =
-            of_command.filter(|it| it.noun == Noun::Review && it.form == PromptForm::Review);
-        let names: Vec<_> = reviewers.map(|it| it.name.role.clone()).collect();
-        if names.is_empty() {
-            let nobody = RoleName { command: self.command.clone(), role: "reviewer".to_owned() };
-            return Err(unknown(&nobody, settings));
+    fn request(&self, app: &App) -> ReviewLoopRequest {
+        let nothing = || ChangedFiles::Listed(Vec::new());
+        ReviewLoopRequest {
+            command: self.command.clone(),
+            feature: self.feature.feature.clone(),
+            client: self.client.clone(),
+            model: self.model.clone(),
+            fix_client: self.fix_client.clone(),
+            max: self.max,
+            stops_for_fix: self.no_fix,
+            rights: if self.write { Rights::Write } else { Rights::ReadOnly },
+            changed: self.changed_since.clone().map_or_else(nothing, ChangedFiles::Since),
+            proof: Proof::of(self.require_proof),
+            rules: self.rules.rules(),
+            task: self.task.clone(),
+            budget: self.allowance.settle(app, "dispatch loop"),
         }
-        Ok(names)
-    }
-
-    fn fixer(&self, settings: &Settings) -> Option<String> {
-        let mut roles = settings.roles.all().iter();
-        let is_fixer =
-            |name: &RoleName, form| name.command == self.command && form == PromptForm::Fix;
-        roles.find(|it| is_fixer(&it.name, it.form)).map(|it| it.name.role.clone())
     }
 }
 
-impl Course<'_> {
-    fn name<'b>(&'b self, feature: &'b str) -> LoopName<'b> {
-        LoopName { feature, command: &self.args.command }
-    }
-
-    /// A connection is its thread's own, and reviewers are asked in several.
-    fn workspace(&self) -> Result<Workspace, Failure> {
-        Workspace::open(self.app, None)
-    }
-
-    fn entries(&self) -> Result<Vec<LoopEntry>, Failure> {
-        let Workspace { store, scope } = self.workspace()?;
-        store.answers(&scope, self.name(&self.feature.name())).map_err(refused)
-    }
-
-    fn keep(&self, entry: &LoopEntry) -> Result<(), Failure> {
-        let Workspace { store, scope } = self.workspace()?;
-        store.keep_answer(&scope, self.name(&self.feature.name()), entry).map_err(refused)
-    }
-
-    /// Who calls again after the loop stopped for a person wants the reviewers to look again.
-    fn take_up(&self) -> Result<(), Failure> {
-        let Workspace { store, scope } = self.workspace()?;
-        let name = self.feature.name();
-        let stop = store.last_stop(&scope, self.name(&name)).map_err(refused)?;
-        let entries = self.entries()?;
-        if !matches!(stop, Some(LoopStop::ByHand | LoopStop::NoProgress)) {
-            return Ok(());
-        }
-        let after = entries.iter().map(|it| it.iteration).max().unwrap_or_default();
-        let is_open = match self.step(&entries) {
-            ReviewStep::Fix { .. } | ReviewStep::Stop(LoopStop::NoProgress) => true,
-            ReviewStep::Review { .. } | ReviewStep::Stop(_) => false,
-        };
-        if is_open {
-            let (text, spent) = (String::new(), Spent::default());
-            let role = BY_HAND.to_owned();
-            let entry = LoopEntry { iteration: after, role, passed: None, text, spent, at: now() };
-            self.keep(&entry)?;
-        }
-        Ok(())
-    }
-
-    fn step(&self, entries: &[LoopEntry]) -> ReviewStep {
-        let attempts = entries.iter().filter(|entry| entry.passed.is_none());
-        let by = |entry: &LoopEntry| {
-            if is_by_hand(entry) { FixedBy::Person } else { FixedBy::Agent }
-        };
-        let fixed: Vec<_> =
-            attempts.map(|entry| Fixed { after: entry.iteration, by: by(entry) }).collect();
-        // A pass without proof does not count where proof is required, so that reviewer is asked.
-        let counts = |entry: &&LoopEntry| {
-            entry.passed != Some(true) || !self.args.require_proof || Grounds::of(entry).proven
-        };
-        let counted: Vec<_> = entries.iter().filter(counts).cloned().collect();
-        next_step(&self.reviewers, &answers(&counted), &fixed, self.max)
-    }
-
-    /// Goes on step by step until it ends.
-    fn go(&self) -> Result<LoopStop, Failure> {
-        let mut has_asked = false;
-        loop {
-            let entries = self.entries()?;
-            let due = self.step(&entries);
-            if due == ReviewStep::Stop(LoopStop::Approved) && !has_asked {
-                return Ok(self.still_approved(&entries));
-            }
-            has_asked = true;
-            let stop = match due {
-                ReviewStep::Stop(stop) => Some(stop),
-                ReviewStep::Review { iteration, is_final, roles } => {
-                    let word = if is_final { "final round" } else { "round" };
-                    self.app.reporter().say(&format!("{word} {iteration}: {}", roles.join(", ")));
-                    self.review(iteration, is_final, &roles, &entries)?
-                }
-                ReviewStep::Fix { after } => match &self.fixer {
-                    Some(fixer) => self.fix(after, fixer, &entries)?,
-                    None => Some(LoopStop::ByHand),
-                },
-            };
-            if let Some(stop) = stop {
-                return Ok(stop);
-            }
+fn lines(report: &ReviewLoopReport) -> String {
+    let mut lines = vec![format!("{:<6} {:<26} {:<6} {:>8}", "round", "role", "", "tokens")];
+    for (at, answer) in report.answers.iter().enumerate() {
+        lines.push(answer_line(answer));
+        let is_last = !report.answers[at + 1..].iter().any(|later| later.role == answer.role);
+        if is_last {
+            lines.extend(answer.also_wrote.iter().flat_map(|words| also_wrote_lines(words)));
+            lines.extend(answer.light.iter().flat_map(issue_lines));
         }
     }
-
-    /// Asks reviewers at the same time. Each answer is kept as it comes.
-    fn review(
-        &self,
-        iteration: u32,
-        is_final: bool,
-        roles: &[String],
-        entries: &[LoopEntry],
-    ) -> Result<Option<LoopStop>, Failure> {
-        let ask = |role: &String| {
-            let scratch = scratch::lane().map_err(lane_failed)?;
-            let before = entries.iter().rev().find(|it| it.role == *role);
-            let next = NextArgs {
-                summary: summary_of(entries, iteration, scratch.path())?,
-                is_final,
-                ..self.next(role, iteration, before.map(|it| it.text.as_str()), scratch.path())?
-            };
-            let assigned = self.assigned(next, &self.args.client);
-            let reporter = self.app.reporter_of(role);
-            let Judgement { ran, earlier, judged } = assigned.run(self.app, &reporter)?;
-            let void = LoopEntry {
-                iteration,
-                role: role.clone(),
-                passed: None,
-                text: String::new(),
-                spent: spent(&ran, &earlier),
-                at: now(),
-            };
-            let stop = match &judged {
-                Some(judged) => without_verdict(judged, ran.driven.outcome),
-                None => Some(stop_of(ran.driven.outcome)),
-            };
-            let (Some(judged), None) = (&judged, stop) else {
-                for line in judged.iter().flat_map(|judged| judged.report.lines()) {
-                    reporter.say(line);
-                }
-                self.void.lock().unwrap_or_else(PoisonError::into_inner).push(void);
-                return Ok(stop);
-            };
-            let grounds = Grounds {
-                tree: self.tree(),
-                proven: judged.report.not_proven.is_empty(),
-                also_wrote: judged.report.also_wrote.clone(),
-            };
-            let entry = LoopEntry {
-                passed: Some(judged.report.passes),
-                text: review_text(role, judged.review.as_ref(), &grounds).to_string(),
-                ..void
-            };
-            self.keep(&entry)?;
-            reporter.say(if judged.report.passes { "passes" } else { "does not pass" });
-            for line in judged.report.wrote_lines() {
-                reporter.say(line.trim_start());
-            }
-            Ok(None)
-        };
-        let reporter = self.app.reporter();
-        let look =
-            TreeLook { session: self.app, reporter: &reporter, limit: self.purse.limits.wall };
-        let (asked, watch) = (&ask, TreeWatch::begin(Rights::ReadOnly, &look));
-        let ended: Vec<Result<Option<LoopStop>, Failure>> = thread::scope(|threads| {
-            let all: Vec<_> = roles.iter().map(|it| threads.spawn(move || asked(it))).collect();
-            all.into_iter().map(|it| it.join().unwrap_or(Ok(Some(LoopStop::LaneFailed)))).collect()
-        });
-        warn_of_changes(watch.end(&look));
-        let stops = ended.into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(stops.into_iter().flatten().next())
+    for LoopFindingReport { id, fate, issue, .. } in &report.findings {
+        let text = format!("{id} {fate:<8} ");
+        let room = COLUMNS - text.len();
+        lines.push(text + &hanging(&issue.text(), room, 2));
     }
-
-    fn fix(
-        &self,
-        after: u32,
-        fixer: &str,
-        entries: &[LoopEntry],
-    ) -> Result<Option<LoopStop>, Failure> {
-        self.app.reporter().say(&format!("fix after round {after}: {fixer}"));
-        let scratch = scratch::lane().map_err(lane_failed)?;
-        let latest = |role: &String| entries.iter().rev().find(|it| it.role == *role);
-        let failed = self.reviewers.iter().filter_map(latest).filter(|it| it.passed == Some(false));
-        let reviews: Vec<&str> = failed.map(|it| it.text.as_str()).collect();
-        let issues = format!("[{}]", reviews.join(","));
-        let next = self.next(fixer, after, Some(&issues), scratch.path())?;
-        let client = self.args.fix_client.as_ref().unwrap_or(&self.args.client);
-        let Judgement { ran, earlier, judged } =
-            self.assigned(next, client).run(self.app, &self.app.reporter_of(fixer))?;
-        let Some(answer) = ran.driven.heard.answer().filter(|_| judged.is_some()) else {
-            return Ok(Some(stop_of(ran.driven.outcome)));
-        };
-        let entry = LoopEntry {
-            iteration: after,
-            role: fixer.to_owned(),
-            passed: None,
-            text: answer.to_owned(),
-            spent: spent(&ran, &earlier),
-            at: now(),
-        };
-        self.keep(&entry)?;
-        Ok(None)
-    }
-
-    fn next(
-        &self,
-        role: &str,
-        iteration: u32,
-        issues: Option<&str>,
-        scratch: &Path,
-    ) -> Result<NextArgs, Failure> {
-        let role = RoleName { command: self.args.command.clone(), role: role.to_owned() };
-        let issues = issues.map(|text| written(scratch, "issues.json", text)).transpose()?;
-        let changed_since = self.args.changed_since.clone();
-        Ok(NextArgs {
-            post: PostArgs { role, feature: self.args.feature.clone() },
-            materials: MaterialArgs::of_round(iteration, self.max, issues, changed_since),
-            agent: None,
-            summary: None,
-            commit: false,
-            is_final: false,
-            resume_failed: None,
-        })
-    }
-
-    fn assigned<'b>(&'b self, next: NextArgs, client: &'b AgentRef) -> Assignment<'b> {
-        let is_reviewers = *client == self.args.client;
-        let model = self.args.model.as_deref().filter(|_| is_reviewers);
-        let (write, watch) = (self.args.write, Watch::Round);
-        let proof = Proof::of(self.args.require_proof);
-        let (task, rules) = (self.args.task.as_ref(), self.args.rules.rules());
-        Assignment { next, client, model, write, watch, purse: &self.purse, proof, task, rules }
-    }
+    lines.push(cost_line(report));
+    let s = if report.rounds == 1 { "" } else { "s" };
+    lines.push(format!("{} after {} round{s}", report.stop, report.rounds));
+    lines.join("\n") + "\n"
 }
 
-/// Returns what reviewers are told of the last fix.
-fn summary_of(
-    entries: &[LoopEntry],
-    iteration: u32,
-    scratch: &Path,
-) -> Result<Option<PathBuf>, Failure> {
-    let fixes = entries.iter().filter(|it| it.passed.is_none() && it.iteration < iteration);
-    let last = fixes.max_by_key(|it| it.iteration).filter(|it| !it.text.is_empty());
-    last.map(|it| written(scratch, "summary.md", &it.text)).transpose()
+fn answer_line(answer: &LoopAnswerReport) -> String {
+    let verdict = match answer.passed {
+        Some(true) => "PASS",
+        Some(false) => "FAIL",
+        None if answer.is_void => "none",
+        // It was called again; Convoke does not know what was done meanwhile.
+        None if answer.is_by_hand => "again",
+        None => "fixed",
+    };
+    let tokens = answer.input_tokens.zip(answer.output_tokens).map(|(read, wrote)| read + wrote);
+    let unknown = if answer.is_by_hand { "-" } else { "?" };
+    let tokens = tokens.map_or(unknown.to_owned(), |tokens| tokens.to_string());
+    format!("{:<6} {:<26} {verdict:<6} {tokens:>8}", answer.round, answer.role)
 }
 
-fn written(scratch: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> {
-    let path = scratch.join(name);
-    fs::write(&path, text).map_err(lane_failed)?;
-    Ok(path)
+fn cost_line(report: &ReviewLoopReport) -> String {
+    let LoopCostReport { tokens, micro_dollars, is_complete, tokens_per_accepted, .. } =
+        &report.cost;
+    let least = if *is_complete { "" } else { "at least " };
+    let money = |micro: u64| format!("{}.{:04} $", micro / 1_000_000, micro % 1_000_000 / 100);
+    let all = match micro_dollars {
+        0 => format!("{least}{tokens} tokens"),
+        micro => format!("{least}{tokens} tokens, {}", money(*micro)),
+    };
+    match tokens_per_accepted {
+        Some(each) => format!("{all}; {each} tokens for each of {} accepted", report.accepted),
+        None => all,
+    }
 }

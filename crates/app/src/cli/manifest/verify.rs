@@ -23,7 +23,9 @@ impl Args {
             Format::Json => output.json(&report)?,
             Format::Text => {
                 output.data(&lines(&report))?;
-                notes(&report).iter().for_each(|note| output.say(note));
+                for note in notes(&report) {
+                    output.say(&note);
+                }
             }
         }
         Ok(if report.ok { Exit::Done } else { Exit::No })

@@ -37,6 +37,7 @@ impl<'s> Journal<'s> {
     pub fn append(&mut self, at: Millis, event: &Event) -> Result<(), StoreError> {
         let (kind, body) = encode(event);
         self.store.append(&self.run, self.next, &[NewEvent { at_ms: at, kind, body: &body }])?;
+        tracing::debug!(run = %self.run, number = self.next, kind, "appended an event to the journal");
         self.next += 1;
         super::super::fault::point();
         Ok(())

@@ -11,34 +11,29 @@ use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
-use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptProfile, Proof};
+use convoke_domain::dispatch::role::{Noun, PromptProfile, Proof};
 use convoke_engine::dispatch::answer::{beside, review};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{demanded, references, review_history};
-use convoke_service::observer::Reporter;
 use convoke_store::dispatch::{Post, Round};
 
-use super::materials::ChangedArgs;
+use super::post::FoundPost;
 use super::reading::{Reading, requires_proof};
-use super::report::{AmbiguityReport, CheckReport, IssueReport, issues};
-use super::{PostArgs, next_failed, no_files};
-use crate::app::{App, Format};
-use crate::clock::now;
-use crate::config::dispatch::settings;
-use crate::exit::Exit;
-use crate::failure::with_causes;
-use crate::failure::{ErrorClass, Failure};
-use crate::output::Output;
+use super::report::{AmbiguityReport, AnswerCheckReport, ReviewIssueReport, issues};
+use super::{next_failed, no_files};
+use crate::failure::{ErrorClass, Failure, with_causes};
+use crate::observer::Reporter;
 use crate::workspace::{Workspace, refused};
 
 /// An answer, and how it came about.
 pub(super) struct Submission<'a> {
-    pub(super) post: &'a PostArgs,
-    /// Whether it answers `dispatch task`, which demands less.
-    pub(super) kind: Kind,
-    pub(super) profile: Option<PromptProfile>,
+    pub(super) post: &'a FoundPost<'a>,
+    pub(super) workspace: &'a Workspace,
+    /// Whether it answers the prompt of a task, which demands less.
+    pub(super) kind: AnswerKind,
+    pub(super) profile: PromptProfile,
     pub(super) iteration: u32,
     /// The client's record of the session.
     pub(super) record: Option<(Client, &'a Path)>,
@@ -51,14 +46,14 @@ pub(super) struct Submission<'a> {
     /// How many tokens the answer cost.
     pub(super) tokens: Option<u64>,
     /// The files that the role was told were changed; it may have to read them.
-    pub(super) changed: &'a ChangedArgs,
+    pub(super) changed: &'a [String],
     /// Whether the caller demands proof of reading; a role may demand it, too.
     pub(super) proof: Proof,
 }
 
 /// Which prompt an answer belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum AnswerKind {
     /// A round of a role.
     Round,
     /// One task.
@@ -77,7 +72,7 @@ pub(super) enum NoProof {
 
 /// An answer that was judged. Nothing is written down before [`Judged::keep`].
 pub(super) struct Judged {
-    pub(super) report: CheckReport,
+    pub(super) report: AnswerCheckReport,
     /// The review in it.
     pub(super) review: Option<Review>,
     /// Why a reviewer's answer has no verdict.
@@ -89,22 +84,6 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    pub(super) fn show(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        match app.format {
-            Format::Json => output.json(&self.report)?,
-            Format::Text => output.data(&(self.report.lines().join("\n") + "\n"))?,
-        }
-        Ok(self.exit())
-    }
-
-    pub(super) const fn exit(&self) -> Exit {
-        match (&self.ambiguity, self.report.passes) {
-            (Some(_), _) => Exit::LaneFailed,
-            (None, true) => Exit::Done,
-            (None, false) => Exit::No,
-        }
-    }
-
     /// Tells whether the agent should be asked for the verdict alone. A resumed session that has
     /// none at all has probably lost its context: it begins afresh instead.
     pub(super) fn asks_again(&self, mode: DispatchMode) -> bool {
@@ -124,25 +103,23 @@ impl Judged {
     /// Writes down what was found. A history that cannot be written stops nothing.
     pub(super) fn keep(
         &self,
-        app: &App,
-        post: &PostArgs,
+        workspace: &Workspace,
         agent: Option<&str>,
         reporter: &Reporter,
     ) -> Result<(), Failure> {
-        let Workspace { store, scope } = Workspace::open(app, None)?;
+        let Workspace { store, scope } = workspace;
         let Self { entry, feature, .. } = self;
-        store.record_dispatch(&scope, entry).map_err(refused)?;
+        store.record_dispatch(scope, entry).map_err(refused)?;
         if entry.confirmed == Some(false)
             && let Err(error) = review_history::append(feature, &unconfirmed(&entry.role))
         {
             reporter.say(format!("note: the review history could not be written: {error}"));
         }
         let Some(agent) = agent else { return Ok(()) };
-        let role = post.role.to_string();
-        let post = Post { feature: &entry.feature, role: &role };
+        let post = Post { feature: &entry.feature, role: &self.report.role };
         let next = entry.iteration.saturating_add(1);
-        if store.name_session(&scope, post, next, agent).map_err(refused)? {
-            write_state(&*store, &scope, feature).map_err(next_failed)?;
+        if store.name_session(scope, post, next, agent).map_err(refused)? {
+            write_state(&**store, scope, feature).map_err(next_failed)?;
         } else {
             reporter.say(
                 "note: the session is not kept, because `dispatch next` did not make this round",
@@ -157,43 +134,32 @@ const UNPARSED: &str = "answer could not be parsed";
 
 impl Submission<'_> {
     /// Judges the answer.
-    pub(super) fn judge(&self, app: &App, reporter: &Reporter) -> Result<Judged, Failure> {
-        let settings = settings(app)?;
-        let (role, feature) = self.post.find(app, &settings)?;
-        let (references, _) = match self.kind {
-            Kind::Task => {
-                references(&feature, &app.project, &[&FeatureArtifact::PRD, &FeatureArtifact::SPEC])
-            }
-            Kind::Round => {
-                let profile = self.profile.unwrap_or(settings.profile);
-                let changed = self.changed.files(app)?;
-                demanded(&feature, &app.project, &role, profile, &changed).map_err(no_files)?
-            }
-        };
-        let (evidence, unknown) = self.evidence(app, &references, reporter)?;
+    pub(super) fn judge(&self, reporter: &Reporter) -> Result<Judged, Failure> {
+        let FoundPost { settings, role, feature, .. } = self.post;
+        let references = self.references()?;
+        let (evidence, unknown) = self.evidence(&references, reporter)?;
         let recorded = evidence.as_ref().and_then(|found| found.answer.as_deref());
         let answer = self.answer.or(recorded).unwrap_or_default();
-        let workspace = Workspace::open(app, None)?;
-        let round = self.round(&workspace, &feature)?;
+        let round = self.round()?;
         let mode = round.as_ref().map_or(DispatchMode::Fresh, |round| round.mode);
         let read_before = match mode {
-            DispatchMode::Resume => self.read_before(&workspace, &feature)?,
+            DispatchMode::Resume => self.read_before()?,
             DispatchMode::Fresh | DispatchMode::Fallback => Vec::new(),
         };
         // A resumed session was not told to read anything.
         let level = (mode != DispatchMode::Resume).then_some(settings.confirmation);
         let reading = Reading::new(answer, level, &references, evidence.as_ref(), &read_before);
-        let Ruling { review, ambiguity, first } = self.ruling(&role, answer);
-        let requires_proof = requires_proof(&role, self.proof, &references)?;
+        let Ruling { review, ambiguity, first } = self.ruling(answer);
+        let requires_proof = requires_proof(role, self.proof, &references)?;
         let resume_error = (mode == DispatchMode::Resume)
             .then(|| unusable(answer, self.tokens, ambiguity.as_ref()))
             .flatten();
         let unreviewed = role.noun != Noun::Review && resume_error.is_none();
         let would_pass = review.as_ref().map_or(unreviewed, Review::passes) && ambiguity.is_none();
         let lacks_proof = would_pass && requires_proof && !reading.not_proven.is_empty();
-        let entry = self.entry(&feature, &references, &reading, round.as_ref());
+        let entry = self.entry(&references, &reading, round.as_ref());
         let last = self.again.unwrap_or(answer);
-        let report = CheckReport {
+        let report = AnswerCheckReport {
             role: role.name.to_string(),
             feature: feature.dir.display().to_string(),
             iteration: self.iteration,
@@ -206,9 +172,9 @@ impl Submission<'_> {
             is_review: role.noun == Noun::Review,
             verdict: verdict_word(review.as_ref(), ambiguity.as_ref(), lacks_proof),
             passes: would_pass && !lacks_proof,
-            approved: review.as_ref().map(|it| it.approved),
-            also_wrote: self.also_wrote(&role, answer, review.as_ref(), first.as_ref()),
-            issues: quoted_issues(app, &role, &feature, &references, review.as_ref()),
+            approved: review.as_ref().map(|review| review.approved),
+            also_wrote: self.also_wrote(answer, review.as_ref(), first.as_ref()),
+            issues: quoted_issues(self.post, &references, review.as_ref()),
             ambiguity: ambiguity.as_ref().map(|found| AmbiguityReport::new(found, last)),
             first_ambiguity: first.as_ref().map(|found| AmbiguityReport::new(found, answer)),
             resume_error,
@@ -216,12 +182,29 @@ impl Submission<'_> {
             diagnostics: reading.remarks,
             reading_unknown: unknown,
         };
-        Ok(Judged { report, review, ambiguity, lacks_proof, feature, entry })
+        Ok(Judged { report, review, ambiguity, lacks_proof, feature: feature.clone(), entry })
+    }
+
+    /// Returns what the role had to read.
+    fn references(&self) -> Result<Vec<Reference>, Failure> {
+        let FoundPost { session, role, feature, .. } = self.post;
+        let (references, _) = match self.kind {
+            AnswerKind::Task => {
+                let artifacts = [&FeatureArtifact::PRD, &FeatureArtifact::SPEC];
+                references(feature, &session.project, &artifacts)
+            }
+            AnswerKind::Round => {
+                demanded(feature, &session.project, role, self.profile, self.changed)
+                    .map_err(no_files)?
+            }
+        };
+        Ok(references)
     }
 
     /// Reads the verdict: of the first answer, or of the one that Convoke asked for. Only a
     /// reviewer's answer has to have one.
-    fn ruling(&self, role: &DispatchRole, answer: &str) -> Ruling {
+    fn ruling(&self, answer: &str) -> Ruling {
+        let role = &self.post.role;
         match (review(answer), self.again) {
             (Ok(review), _) => Ruling { review: Some(review), ..Ruling::default() },
             (Err(_), _) if role.noun != Noun::Review => Ruling::default(),
@@ -240,12 +223,11 @@ impl Submission<'_> {
     /// first answer is among it: the verdict alone cannot take back what that said.
     fn also_wrote(
         &self,
-        role: &DispatchRole,
         answer: &str,
         review: Option<&Review>,
         first: Option<&Ambiguity>,
     ) -> Option<String> {
-        review.filter(|_| role.noun == Noun::Review)?;
+        review.filter(|_| self.post.role.noun == Noun::Review)?;
         let words = match (self.again, first) {
             (Some(again), Some(_)) => format!("{}\n\n{}", said(answer), beside(again)),
             (Some(_) | None, _) => beside(answer),
@@ -256,7 +238,6 @@ impl Submission<'_> {
     /// Reads the client's record, if one is named; else says why what was read is unknown.
     fn evidence(
         &self,
-        app: &App,
         references: &[Reference],
         reporter: &Reporter,
     ) -> Result<(Option<Evidence>, Option<String>), Failure> {
@@ -266,10 +247,11 @@ impl Submission<'_> {
             let is_unknown = self.no_proof == NoProof::Told && !demands.is_empty();
             return Ok((None, is_unknown.then_some(why)));
         };
-        let homes = app.environment.client_homes();
+        let session = self.post.session;
+        let homes = session.environment.client_homes();
         // What Convoke itself started wrote both the answer and the record.
         let answer = self.answer.filter(|_| self.no_proof == NoProof::Refused);
-        let record = Record { client, path, project: &app.project, homes: &homes, answer };
+        let record = Record { client, path, project: &session.project, homes: &homes, answer };
         match evidence(&record, &demands) {
             Ok(found) => Ok((Some(found), None)),
             Err(error @ (NoEvidence::OtherAnswer | NoEvidence::NoAnswer)) => {
@@ -298,9 +280,9 @@ impl Submission<'_> {
     }
 
     /// Returns the round that is answered, if `next` made it.
-    fn round(&self, workspace: &Workspace, feature: &Feature) -> Result<Option<Round>, Failure> {
-        let (name, Workspace { store, scope }) = (feature.name(), workspace);
-        let role = self.post.role.to_string();
+    fn round(&self) -> Result<Option<Round>, Failure> {
+        let (name, Workspace { store, scope }) = (self.post.feature.name(), self.workspace);
+        let role = self.post.role.name.to_string();
         let post = Post { feature: &name, role: &role };
         let found = store.round_before(scope, post, self.iteration.saturating_add(1));
         let found = found.map_err(refused)?;
@@ -309,13 +291,9 @@ impl Submission<'_> {
 
     /// Returns the files that this session read whole in earlier rounds, each with its round: those
     /// since it last began afresh.
-    fn read_before(
-        &self,
-        workspace: &Workspace,
-        feature: &Feature,
-    ) -> Result<Vec<(String, u32)>, Failure> {
-        let Workspace { store, scope } = workspace;
-        let (name, role) = (feature.name(), &self.post.role);
+    fn read_before(&self) -> Result<Vec<(String, u32)>, Failure> {
+        let Workspace { store, scope } = self.workspace;
+        let (name, role) = (self.post.feature.name(), &self.post.role.name);
         let is_ours = |entry: &&LedgerEntry| {
             (&entry.feature, &entry.command, &entry.role) == (&name, &role.command, &role.role)
                 && entry.iteration < self.iteration
@@ -333,17 +311,16 @@ impl Submission<'_> {
 
     fn entry(
         &self,
-        feature: &Feature,
         references: &[Reference],
         reading: &Reading,
         round: Option<&Round>,
     ) -> LedgerEntry {
         let name = |reference: &Reference| reference.expected_name().map(str::to_owned);
-        let confirmation = reading.confirmation.as_ref();
+        let (role, confirmation) = (&self.post.role.name, reading.confirmation.as_ref());
         LedgerEntry {
-            feature: feature.name(),
-            command: self.post.role.command.clone(),
-            role: self.post.role.role.clone(),
+            feature: self.post.feature.name(),
+            command: role.command.clone(),
+            role: role.role.clone(),
             iteration: self.iteration,
             mode: round.map_or(DispatchMode::Fresh, |round| round.mode),
             prompt_chars: round.map(|round| round.prompt_chars),
@@ -352,7 +329,7 @@ impl Submission<'_> {
             missing: confirmation.map(|found| found.missing.clone()).unwrap_or_default(),
             unproven: reading.unproven.clone(),
             proven: reading.proven.clone(),
-            at: now(),
+            at: self.post.session.now(),
         }
     }
 }
@@ -383,15 +360,15 @@ struct Ruling {
 
 /// Reports a review's issues, with what they quote looked up in everything that the role was shown.
 fn quoted_issues(
-    app: &App,
-    role: &DispatchRole,
-    feature: &Feature,
+    post: &FoundPost<'_>,
     references: &[Reference],
     review: Option<&Review>,
-) -> Vec<IssueReport> {
-    let listed = references.iter().filter_map(|it| it.path.as_ref()).map(PathBuf::from);
+) -> Vec<ReviewIssueReport> {
+    let FoundPost { session, role, feature, .. } = post;
+    let listed =
+        references.iter().filter_map(|reference| reference.path.as_ref()).map(PathBuf::from);
     let target = role.target.iter().map(|target| feature.dir.join(target.file()));
     let documents: Vec<_> = listed.chain(target).collect();
-    let quotations = review.map(|review| quoted(review, &app.project, &documents));
+    let quotations = review.map(|review| quoted(review, &session.project, &documents));
     issues(review, quotations.unwrap_or_default())
 }

@@ -13,8 +13,8 @@ use convoke_store::review_loop::LoopEntry;
 
 use super::Course;
 use super::entry::Grounds;
-use crate::config::dispatch::Settings;
-use crate::output::Voice;
+use crate::observer::Reporter;
+use crate::settings::dispatch::Settings;
 
 /// Returns the documents that a command's reviewers review, if each reviews one and no files.
 pub(super) fn documents(
@@ -33,7 +33,7 @@ pub(super) fn documents(
 }
 
 /// Says so if files changed while all could only read, but for those that are ours.
-pub(super) fn warn_of_changes(verdict: Option<TreeVerdict>) {
+pub(super) fn warn_of_changes(verdict: Option<TreeVerdict>, reporter: &Reporter) {
     let Some(mut verdict) = verdict else { return };
     let ours = [STATE_FILE, history::FILE];
     let is_known = !verdict.paths.is_empty();
@@ -42,7 +42,7 @@ pub(super) fn warn_of_changes(verdict: Option<TreeVerdict>) {
         return;
     }
     if let Some(warning) = verdict.warning("the reviewers") {
-        Voice::default().say(&warning);
+        reporter.say(warning);
     }
 }
 
@@ -51,7 +51,7 @@ impl Course<'_> {
     /// reviewer reviews one.
     pub(super) fn tree(&self) -> Option<String> {
         let watched = self.documents.clone().map_or(Watched::Everything, Watched::Files);
-        look(&self.app.project, &watched)
+        look(&self.session.project, &watched)
     }
 
     /// Says whether what an earlier call found approved is still what was reviewed.
@@ -65,7 +65,7 @@ impl Course<'_> {
             (None, _) | (_, None) => {
                 let note = "note: approved by an earlier call; Convoke cannot tell whether files \
                             changed since";
-                Voice::default().say(note);
+                self.session.reporter().say(note);
                 LoopStop::Approved
             }
         }

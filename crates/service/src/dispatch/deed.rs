@@ -3,21 +3,20 @@
 use convoke_domain::dispatch::role::{DispatchRole, Noun, RoleName};
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
-use convoke_service::observer::Reporter;
 use convoke_store::deed::NewDeed;
+use convoke_store::error::StoreError;
 
 use super::judge::Judged;
 use super::run::Judgement;
-use crate::app::App;
-use crate::cli::task::verdict::known;
-use crate::clock::now;
-use crate::failure::Failure;
-use crate::failure::with_causes;
+use crate::failure::{Failure, with_causes};
+use crate::observer::Reporter;
+use crate::session::Session;
 use crate::workspace::{Workspace, refused, speaker};
 
 /// One dispatch of a role, and the stored task that it is about.
 pub(super) struct Dispatched<'a> {
-    pub(super) app: &'a App,
+    pub(super) session: &'a Session,
+    pub(super) workspace: &'a Workspace,
     pub(super) role: &'a RoleName,
     pub(super) task: Option<&'a TaskId>,
 }
@@ -26,10 +25,13 @@ impl Dispatched<'_> {
     /// Refuses a task that is not there, before anything is paid for.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let Some(task) = self.task else { return Ok(()) };
-        known(&Workspace::open(self.app, None)?, task).map(drop)
+        let Workspace { store, scope } = self.workspace;
+        let found = store.task(scope, task).map_err(refused)?;
+        found.map(drop).ok_or_else(|| refused(StoreError::NoTask { id: task.clone() }))
     }
 
-    /// Records that the role was sent, to work or to judge. A dispatch is not worth less because it cannot be recorded.
+    /// Records that the role was sent, to work or to judge. A dispatch is not worth less because it
+    /// cannot be recorded.
     pub(super) fn record_start(&self, kind: DeedKind, reporter: &Reporter) {
         let recorded = match self.task {
             Some(task) => self.record(task, kind, None, None),
@@ -64,21 +66,31 @@ impl Dispatched<'_> {
         reason: Option<&str>,
         run: Option<&str>,
     ) -> Result<(), Failure> {
-        let Workspace { store, scope } = Workspace::open(self.app, None)?;
+        let Workspace { store, scope } = self.workspace;
         let Ok(role) = DeedRole::parse(&self.role.to_string()) else {
             return self.record_event();
         };
-        let actor = speaker(None, self.app)?;
+        let actor = speaker(None, self.session)?;
         let deed =
             NewDeed { task, kind, role: &role, actor: &actor, reason, message_id: None, run };
-        store.record_deed(&scope, &deed, now()).map(drop).map_err(refused)
+        store.record_deed(scope, &deed, self.session.now()).map(drop).map_err(refused)
     }
 
     fn record_event(&self) -> Result<(), Failure> {
-        let Workspace { store, scope } = Workspace::open(self.app, None)?;
-        let actor = speaker(None, self.app)?;
+        let Workspace { store, scope } = self.workspace;
+        let actor = speaker(None, self.session)?;
         let deed = format!("dispatched {} subagent", self.role);
-        store.record_event(&scope, &actor, &deed, now()).map_err(refused)
+        store.record_event(scope, &actor, &deed, self.session.now()).map_err(refused)
+    }
+}
+
+/// Records that a role was sent whose prompt needs no store. If there is none, the user is told.
+pub(super) fn record_prompt(session: &Session, role: &RoleName, kind: DeedKind) {
+    let reporter = session.reporter();
+    match Workspace::open(session, None) {
+        Ok(workspace) => Dispatched { session, workspace: &workspace, role, task: None }
+            .record_start(kind, &reporter),
+        Err(failure) => warn(Err(failure), &reporter),
     }
 }
 

@@ -10,88 +10,108 @@ use convoke_domain::receipt::quotation::Quotation;
 use convoke_domain::text::{hanging, one_line, wrapped};
 use serde::Serialize;
 
-use super::judge::Judged;
-use crate::config::dispatch::ChangedBy;
-use convoke_service::lane::{LaneRun, LaneSummary};
-use convoke_service::receipt::{QuotationReport, ReceiptReport};
+use crate::failure::ErrorClass;
+use crate::lane::{LaneRun, LaneSummary};
+use crate::receipt::{QuotationReport, ReceiptReport};
+use crate::settings::dispatch::ChangedBy;
 
 /// What was found about an answer.
-#[derive(Serialize)]
-pub(super) struct CheckReport {
-    pub(super) role: String,
-    pub(super) feature: String,
-    pub(super) iteration: u32,
-    pub(super) mode: &'static str,
-    pub(super) confirmation: Option<ConfirmationReport>,
-    pub(super) receipts: Option<Vec<ReceiptReport>>,
+#[derive(Debug, Clone, Serialize)]
+pub struct AnswerCheckReport {
+    /// The role.
+    pub role: String,
+    /// The feature's folder.
+    pub feature: String,
+    /// The round that is answered.
+    pub iteration: u32,
+    /// How the round began: `fresh`, `resume` or `fallback`.
+    pub mode: &'static str,
+    /// What the answer says about reading, if a confirmation was demanded.
+    pub confirmation: Option<ConfirmationReport>,
+    /// What the client's record shows of each required file, if there is a record.
+    pub receipts: Option<Vec<ReceiptReport>>,
     /// Files that are known not to have been read before the answer.
-    pub(super) unproven: Vec<String>,
+    pub unproven: Vec<String>,
     /// Files that no record shows to have been read whole; those in doubt, too.
-    pub(super) not_proven: Vec<String>,
+    pub not_proven: Vec<String>,
     /// Whether the answer passes only if `not_proven` is empty.
-    pub(super) requires_proof: bool,
+    pub requires_proof: bool,
     /// Whether a review is expected at all.
-    pub(super) is_review: bool,
+    pub is_review: bool,
     /// `PASS`, `FAIL`, `UNPROVEN` or `AMBIGUOUS`; nothing where no review is expected.
-    pub(super) verdict: Option<&'static str>,
+    pub verdict: Option<&'static str>,
     /// Whether the check passes: the verdict, and the proof where it is required.
-    pub(super) passes: bool,
-    pub(super) approved: Option<bool>,
+    pub passes: bool,
+    /// Whether the review approves.
+    pub approved: Option<bool>,
     /// Everything that the reviewer wrote beside its verdict and its issues, without thinking and the
     /// confirmation: a refusal in words that Convoke does not know is in it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) also_wrote: Option<String>,
-    pub(super) issues: Vec<IssueReport>,
+    pub also_wrote: Option<String>,
+    /// What the review found.
+    pub issues: Vec<ReviewIssueReport>,
     /// Why the answer is neither an approval nor a rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ambiguity: Option<AmbiguityReport>,
+    pub ambiguity: Option<AmbiguityReport>,
     /// Why Convoke asked once more for the verdict alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) first_ambiguity: Option<AmbiguityReport>,
-    pub(super) resume_error: Option<&'static str>,
+    pub first_ambiguity: Option<AmbiguityReport>,
+    /// Why a resumed session gave no usable answer.
+    pub resume_error: Option<&'static str>,
     /// What committed files change of the role.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) role_changed_by: ChangedBy,
-    pub(super) diagnostics: Vec<String>,
+    pub role_changed_by: ChangedBy,
+    /// Remarks.
+    pub diagnostics: Vec<String>,
     /// Why Convoke cannot tell what was read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reading_unknown: Option<String>,
+    pub reading_unknown: Option<String>,
 }
 
 /// A judgement with the lanes that it is about, as one document.
-#[derive(Serialize)]
-pub(super) struct RoundReport<'a> {
+#[derive(Debug, Clone, Serialize)]
+pub struct DispatchRoundReport {
     /// The lane that ran last.
-    lane: LaneSummary,
+    pub lane: LaneSummary,
     /// Lanes before it: a session that could not be resumed, an answer without a verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    earlier_lanes: Vec<LaneSummary>,
+    pub earlier_lanes: Vec<LaneSummary>,
     /// Nothing where there is no answer.
     #[serde(flatten)]
-    judged: Option<&'a CheckReport>,
+    pub judged: Option<AnswerCheckReport>,
 }
 
-impl<'a> RoundReport<'a> {
-    pub(super) fn new(ran: &LaneRun, earlier: &[LaneRun], judged: Option<&'a Judged>) -> Self {
+impl DispatchRoundReport {
+    pub(super) fn new(
+        ran: &LaneRun,
+        earlier: &[LaneRun],
+        judged: Option<AnswerCheckReport>,
+    ) -> Self {
         Self {
             lane: LaneSummary::new(ran),
             earlier_lanes: earlier.iter().map(LaneSummary::new).collect(),
-            judged: judged.map(|judged| &judged.report),
+            judged,
         }
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct ConfirmationReport {
-    confirmed: bool,
-    named: Vec<String>,
-    missing: Vec<String>,
-    unexpected: Vec<String>,
-    line_counts: Vec<(String, u64)>,
+/// What an answer says about reading.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConfirmationReport {
+    /// Whether it confirms what the settings demand.
+    pub confirmed: bool,
+    /// Required files that it names.
+    pub named: Vec<String>,
+    /// Required files that it does not name.
+    pub missing: Vec<String>,
+    /// Files that it names and that were not required.
+    pub unexpected: Vec<String>,
+    /// How many lines it says that files have.
+    pub line_counts: Vec<(String, u64)>,
     /// Files about which the answer says two things.
-    disputed: Vec<String>,
+    pub disputed: Vec<String>,
     /// Names that fit several required files.
-    unclear: Vec<String>,
+    pub unclear: Vec<String>,
 }
 
 impl From<Confirmation> for ConfirmationReport {
@@ -103,15 +123,16 @@ impl From<Confirmation> for ConfirmationReport {
 }
 
 /// An answer without a verdict.
-#[derive(Serialize)]
-pub(super) struct AmbiguityReport {
+#[derive(Debug, Clone, Serialize)]
+pub struct AmbiguityReport {
     /// A word for programs.
-    reason: &'static str,
-    message: String,
+    pub reason: &'static str,
+    /// A sentence for people.
+    pub message: String,
     /// The words that the reason is about.
-    excerpt: String,
+    pub excerpt: String,
     /// The whole answer, so that a rejection in it is not lost.
-    answer: String,
+    pub answer: String,
 }
 
 impl AmbiguityReport {
@@ -126,13 +147,18 @@ impl AmbiguityReport {
 }
 
 /// An issue in its reviewer's words.
-#[derive(Serialize)]
-pub(super) struct IssueWords {
-    severity: String,
-    category: Option<String>,
-    description: String,
-    location: Option<String>,
-    suggestion: Option<String>,
+#[derive(Debug, Clone, Serialize)]
+pub struct IssueWords {
+    /// How heavy it is.
+    pub severity: String,
+    /// What it is about.
+    pub category: Option<String>,
+    /// What is wrong.
+    pub description: String,
+    /// Where it is.
+    pub location: Option<String>,
+    /// What would be better.
+    pub suggestion: Option<String>,
 }
 
 impl From<&Issue> for IssueWords {
@@ -149,7 +175,7 @@ impl From<&Issue> for IssueWords {
 
 impl IssueWords {
     /// Renders all of it for people, as one text to wrap.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let Self { severity, category, description, location, suggestion } = self;
         let kind = category.as_ref().map_or(String::new(), |kind| format!(", {kind}"));
         let place = location.as_ref().map_or(String::new(), |place| format!(" ({place})"));
@@ -159,15 +185,21 @@ impl IssueWords {
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct IssueReport {
+/// An issue, with what it quotes.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReviewIssueReport {
+    /// The issue.
     #[serde(flatten)]
-    issue: IssueWords,
-    quotations: Vec<QuotationReport>,
+    pub issue: IssueWords,
+    /// Whether what it quotes is there.
+    pub quotations: Vec<QuotationReport>,
 }
 
-pub(super) fn issues(review: Option<&Review>, quoted: Vec<Vec<Quotation>>) -> Vec<IssueReport> {
-    let report = |(issue, quoted): (&Issue, Vec<Quotation>)| IssueReport {
+pub(super) fn issues(
+    review: Option<&Review>,
+    quoted: Vec<Vec<Quotation>>,
+) -> Vec<ReviewIssueReport> {
+    let report = |(issue, quoted): (&Issue, Vec<Quotation>)| ReviewIssueReport {
         issue: issue.into(),
         quotations: quoted.into_iter().map(QuotationReport::new).collect(),
     };
@@ -176,23 +208,32 @@ pub(super) fn issues(review: Option<&Review>, quoted: Vec<Vec<Quotation>>) -> Ve
 }
 
 /// The columns that a line of a report has, and how many of them its label takes.
-pub(super) const COLUMNS: usize = 80;
+const COLUMNS: usize = 80;
 const LABEL: usize = 14;
 
 /// Shows what a reviewer wrote beside its verdict: the beginning and the end, and how much more.
-pub(super) fn also_wrote_lines(words: &str) -> Vec<String> {
+pub fn also_wrote_lines(words: &str) -> Vec<String> {
     let sentence = format!("the reviewer also wrote: {}", excerpt(words));
     let lines = wrapped(&one_line(&sentence), COLUMNS - LABEL);
     lines.into_iter().map(|line| format!("{:LABEL$}{line}", "")).collect()
 }
 
 /// Shows an issue below the line of an answer.
-pub(super) fn issue_lines(issue: &IssueWords) -> Vec<String> {
+pub fn issue_lines(issue: &IssueWords) -> Vec<String> {
     let text = hanging(&issue.text(), COLUMNS - LABEL, 2);
     text.lines().map(|line| format!("{:LABEL$}{line}", "")).collect()
 }
 
-impl CheckReport {
+impl AnswerCheckReport {
+    /// Returns why the answer does not pass; `None` if it does.
+    pub const fn class(&self) -> Option<ErrorClass> {
+        match (&self.ambiguity, self.passes) {
+            (Some(_), _) => Some(ErrorClass::NoAnswer),
+            (None, true) => None,
+            (None, false) => Some(ErrorClass::Refused),
+        }
+    }
+
     /// Renders what the reviewer wrote beside its verdict, and every issue.
     pub(super) fn wrote_lines(&self) -> Vec<String> {
         let words = self.also_wrote.iter().flat_map(|words| also_wrote_lines(words));
@@ -201,7 +242,7 @@ impl CheckReport {
     }
 
     /// Renders the report for people, line by line.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let mut lines = self.reading_lines();
         lines.extend(self.verdict_lines());
         if let Some(error) = self.resume_error {

@@ -1,55 +1,50 @@
 //! What a loop checks before it spends anything, and what it advises at its end.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::dispatch::role::RoleName;
+use convoke_engine::client::Rights;
 
 use super::Course;
-use crate::cli::dispatch::say_changes;
-use crate::config::dispatch::{ChangedBy, Settings};
+use crate::dispatch::post::say_changes;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::settings::dispatch::ChangedBy;
 
 impl Course<'_> {
     /// Tells the user what committed files change of the roles that the loop asks, and returns it.
-    pub(super) fn say_changes(
-        &self,
-        settings: &Settings,
-        output: &Output,
-    ) -> BTreeMap<String, ChangedBy> {
-        let command = &self.args.command;
+    pub(super) fn say_changes(&self) -> BTreeMap<String, ChangedBy> {
+        let command = &self.request.command;
         let roles = self.reviewers.iter().chain(&self.fixer);
         let full_name = |role: &String| RoleName { command: command.clone(), role: role.clone() };
         let names: Vec<_> = roles.map(full_name).collect();
-        say_changes(&names, settings, output);
-        let changed = names.iter().map(|name| (name.to_string(), settings.changed_by(name)));
+        say_changes(&names, self.settings, self.session);
+        let changed = names.iter().map(|name| (name.to_string(), self.settings.changed_by(name)));
         changed.filter(|(_, by)| !by.is_empty()).collect()
     }
 
     /// Checks every reviewer, and the fixer if there is one, as far as that needs no agent. One that
     /// cannot be asked must not be found out after others were paid.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        let fix_client = self.args.fix_client.as_ref().unwrap_or(&self.args.client);
-        let reviewers = self.reviewers.iter().map(|role| (role, &self.args.client));
+        let fix_client = self.request.fix_client();
+        let reviewers = self.reviewers.iter().map(|role| (role, &self.request.client));
         let fixer = self.fixer.iter().map(|role| (role, fix_client));
         for (role, client) in reviewers.chain(fixer) {
-            let next = self.next(role, 1, None, Path::new(""))?;
-            self.assigned(next, client).check(self.app)?;
+            self.assigned(self.next(role, 1, Vec::new()), client)?.check()?;
         }
         Ok(())
     }
 
     /// Says what to do after a loop that ended without an approval.
-    pub(super) fn hint(&self, stop: LoopStop, settings: &Settings) -> Option<String> {
-        let reset = match &self.args.feature.feature {
+    pub(super) fn hint(&self, stop: LoopStop) -> Option<String> {
+        let reset = match &self.request.feature {
             Some(feature) => format!("convoke dispatch reset --feature {}", feature.display()),
             None => "convoke dispatch reset".to_owned(),
         };
+        let is_writing = self.request.rights == Rights::Write;
         match stop {
-            LoopStop::ByHand if !self.args.write && !self.args.no_fix => {
-                Some(self.unwritten(settings))
+            LoopStop::ByHand if !is_writing && !self.request.stops_for_fix => {
+                Some(self.unwritten())
             }
             LoopStop::ByHand => Some("fix what is open, then run this command again".to_owned()),
             LoopStop::NoProgress => Some(
@@ -75,8 +70,8 @@ impl Course<'_> {
     }
 
     /// Names the fixer that would have worked with `--write`.
-    fn unwritten(&self, settings: &Settings) -> String {
-        match self.args.fixer(settings) {
+    fn unwritten(&self) -> String {
+        match self.request.fixer(self.settings) {
             Some(fixer) => format!(
                 "fix what is open, then run this command again; with `--write`, `{fixer}` fixes it"
             ),

@@ -10,8 +10,10 @@ use convoke_store::review_loop::{LoopEntry, Spent};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cli::dispatch::judge::Judged;
-use convoke_service::lane::LaneRun;
+use crate::dispatch::DispatchFailure;
+use crate::dispatch::judge::Judged;
+use crate::failure::{ErrorClass, Failure};
+use crate::lane::LaneRun;
 
 /// Sums up what an answer cost, with the lanes that led to it; unknown if one of them did not say.
 pub(super) fn spent(ran: &LaneRun, earlier: &[LaneRun]) -> Spent {
@@ -49,16 +51,16 @@ impl Grounds {
 
 /// A review in the form that is read again.
 pub(super) fn review_text(role: &str, review: Option<&Review>, grounds: &Grounds) -> Value {
-    let issues = review.map(|it| it.issues.as_slice()).unwrap_or_default();
+    let issues = review.map(|review| review.issues.as_slice()).unwrap_or_default();
     let issues: Vec<_> = issues
         .iter()
-        .map(|it| {
+        .map(|issue| {
             json!({
-                "severity": it.severity.word(),
-                "category": it.category,
-                "description": it.description,
-                "location": it.location,
-                "suggestion": it.suggestion,
+                "severity": issue.severity.word(),
+                "category": issue.category,
+                "description": issue.description,
+                "location": issue.location,
+                "suggestion": issue.suggestion,
             })
         })
         .collect();
@@ -87,16 +89,26 @@ pub(super) fn answers(entries: &[LoopEntry]) -> Vec<ReviewAnswer> {
     entries.iter().filter_map(answer).collect()
 }
 
+/// Returns the review that was kept of an answer, for the next prompt.
+pub(super) fn kept_reviews(entry: &LoopEntry) -> Result<Vec<Review>, Failure> {
+    kept(&entry.text).ok_or_else(|| {
+        let error = DispatchFailure::KeptReview { role: entry.role.clone() };
+        Failure::new(ErrorClass::Prerequisite, error)
+            .hint("`convoke dispatch reset` forgets it and begins again")
+    })
+}
+
 /// Returns every issue that was kept of an answer.
 pub(super) fn issues(entry: &LoopEntry) -> Vec<Issue> {
     let reviews = kept(&entry.text).unwrap_or_default();
     reviews.into_iter().flat_map(|review| review.issues).collect()
 }
 
-/// Returns what stands against a pass in an answer, with ids that stay the same in every round.
+/// Returns what speaks against a pass in an answer, with ids that stay the same in every round.
 pub(super) fn findings(entry: &LoopEntry) -> Vec<(String, Issue)> {
     let counted = issues(entry).into_iter().filter(|issue| issue.severity.counts());
-    counted.map(|it| (hash(identity(&entry.role, &it))[..12].to_owned(), it)).collect()
+    let with_id = |issue| (hash(identity(&entry.role, &issue))[..12].to_owned(), issue);
+    counted.map(with_id).collect()
 }
 
 /// Returns why it ends when an agent gave no answer.

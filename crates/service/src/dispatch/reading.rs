@@ -6,7 +6,7 @@ use convoke_domain::dispatch::role::{DispatchRole, Proof, RoleName};
 use convoke_engine::dispatch::evidence::{Demand, Evidence, miscounted};
 
 use crate::failure::{ErrorClass, Failure};
-use convoke_service::receipt::ReceiptReport;
+use crate::receipt::ReceiptReport;
 
 /// What an answer says about reading, and what is known about it.
 pub(super) struct Reading {

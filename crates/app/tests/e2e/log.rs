@@ -1,0 +1,176 @@
+//! `--log` and `CONVOKE_LOG`: a log for people who look for a fault, off unless asked for.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Project};
+use crate::lane::{init, result, with_claude};
+use crate::scripted_server::{Reply, Server};
+
+const PROMPT: &str = "What is the zebra question?";
+const KEY: &str = "sk-very-secret-0123456789";
+
+/// A project whose Claude Code answers.
+fn project() -> Project {
+    with_claude(&format!("cat > asked; {}{}", init(), result(|_| ())))
+}
+
+fn ask(project: &Project, more: &[&str]) -> Outcome {
+    let words = ["lane", "run", "--agent", "claude", "--label", "seat one", "--run", "r-7", PROMPT];
+    project.run(&[&words, more].concat())
+}
+
+/// Returns the lines that are of the log: each begins with the time.
+fn logged(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with("20") && line.contains("Z ")).collect()
+}
+
+fn line<'a>(log: &'a [&str], part: &str) -> &'a str {
+    let found = log.iter().find(|line| line.contains(part));
+    found.ok_or_else(|| format!("no {part}: {log:#?}")).unwrap()
+}
+
+#[test]
+fn a_log_goes_to_stderr_with_lane_client_and_run_and_leaves_stdout_alone() {
+    let silent = ask(&project(), &[]);
+    assert!(logged(&silent.stderr).is_empty(), "{silent}");
+    let project = project().variable("CONVOKE_LOG", "debug");
+    let loud = ask(&project, &[]);
+    assert_eq!((loud.code, &loud.stdout), (silent.code, &silent.stdout), "{loud}");
+    let log = logged(&loud.stderr);
+    let fields = "lane{client=claude run=r-7 seat=\"seat one\" lane=1}";
+    for part in
+        ["the lane begins", "chose the client's adapter", "started the client", "the lane ended"]
+    {
+        assert!(line(&log, part).contains(fields), "{log:#?}");
+    }
+    assert!(line(&log, "the client ended").contains("DEBUG engine::lane::supervisor: "));
+    assert!(line(&log, "opened the store").contains(" branch=main"), "{log:#?}");
+    assert!(line(&log, "resolved the settings").contains(" section=lane"), "{log:#?}");
+    assert!(line(&log, "the lane ended").contains(" outcome=answered "), "{log:#?}");
+    // What others read as data is the same, byte for byte.
+    let list = ["lane", "list", "--json"];
+    let quiet = project.run(&[&list[..], &["--log", "off"]].concat());
+    let loud = project.run(&[&list[..], &["--log", "trace"]].concat());
+    assert_eq!(quiet.stdout, loud.stdout);
+    assert!(logged(&quiet.stderr).is_empty() && !logged(&loud.stderr).is_empty(), "{loud}");
+}
+
+// Prompts and answers are in no log, and a key least of all.
+#[test]
+fn a_log_holds_no_prompt_no_answer_and_no_key() {
+    for level in ["debug", "trace"] {
+        let outcome = ask(&project(), &["--log", level]);
+        let log = logged(&outcome.stderr).join("\n");
+        assert!(log.contains(" prompt_bytes=27"), "{log}");
+        assert!(!log.contains("zebra") && !log.contains("The answer is"), "{log}");
+        let event = json!({ "model": "m-1", "choices": [{ "delta": { "content": "It is 42." },
+            "finish_reason": "stop" }] });
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
+            connection: close\r\n\r\n";
+        let server = Server::start(vec![Reply::Says(format!("{head}data: {event}\n\n"))]);
+        let config = format!(
+            "[lane.http.it]\napi = 'chat'\nurl = '{}'\nmodel = 'm-1'\nkey_env = 'IT_KEY'\n",
+            server.url()
+        );
+        let project = Project::new()
+            .file("../home/.config/convoke/config.toml", config)
+            .variable("IT_KEY", KEY);
+        let words = ["lane", "run", "--agent", "http:it", PROMPT, "--log", level];
+        let outcome = project.run(&words);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "It is 42.\n"), "{outcome}");
+        assert!(outcome.stderr.contains("the model's API responds status=200"), "{outcome}");
+        assert!(line(&logged(&outcome.stderr), "sending").contains("client=http:it"), "{outcome}");
+        for secret in ["zebra", "It is 42", KEY] {
+            assert!(!outcome.stderr.contains(secret), "{secret}: {outcome}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_filter_is_wrong_usage_and_says_what_would_be_right() {
+    let outcome = ask(&project(), &["--log", "debgu"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome}");
+    let expected = "error: cannot read the log filter `debgu` of --log: `debgu` is no level\n\
+        hint: did you mean `debug`?\n\
+        hint: levels are off, error, warn, info, debug, trace; an example: \
+        `info,engine::lane=debug`\n";
+    assert_eq!(outcome.stderr, expected);
+    let project = project().variable("CONVOKE_LOG", "info,motor=debug");
+    let outcome = ask(&project, &[]);
+    assert_eq!(outcome.code, Some(2), "{outcome}");
+    assert!(outcome.stderr.contains("of CONVOKE_LOG: `motor` is no area\n"), "{outcome}");
+    assert!(outcome.stderr.contains("hint: areas are engine, service; "), "{outcome}");
+    assert!(!project.path("asked").exists(), "no client was started");
+    // A flag is heard before the variable.
+    assert_eq!(ask(&project, &["--log", "off"]).code, Some(0));
+}
+
+#[test]
+fn a_filter_can_name_areas() {
+    let outcome = ask(&project(), &["--log", "engine::lane=debug"]);
+    let log = logged(&outcome.stderr);
+    assert!(!log.is_empty() && log.iter().all(|line| line.contains(" engine::lane::")), "{log:#?}");
+}
+
+#[test]
+fn a_log_file_is_added_to_and_is_only_for_its_user() {
+    let project = project().variable("CONVOKE_LOG_FILE", "convoke.log");
+    for count in 1..=2 {
+        let outcome = ask(&project, &["--no-tree-check"]);
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        assert!(logged(&outcome.stderr).is_empty(), "{outcome}");
+        let text = fs::read_to_string(project.path("convoke.log")).unwrap();
+        let begun = text.lines().filter(|line| line.ends_with("prompt_bytes=27")).count();
+        assert_eq!(begun, count, "{text}");
+        assert!(!text.contains("DEBUG"), "a file alone is at level info: {text}");
+    }
+    let mode = fs::metadata(project.path("convoke.log")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+// Stdout is data, by every name that it has.
+#[test]
+fn no_log_goes_to_stdout() {
+    let project = project();
+    for (file, why) in [("/dev/stdout", "regular file"), (".", "regular file"), ("no/x", "folder")]
+    {
+        let outcome = ask(&project, &["--log", "debug", "--log-file", file]);
+        assert_eq!(outcome.stdout, "", "{outcome}");
+        assert!(outcome.stderr.starts_with(&format!("error: cannot log to `{file}`")), "{outcome}");
+        assert!(outcome.stderr.contains(why) && outcome.stderr.contains("hint: "), "{outcome}");
+    }
+    let convoke = env!("CARGO_BIN_EXE_convoke");
+    let line = format!("'{convoke}' --log debug --log-file /dev/stdout task list > out");
+    let outcome = project.shell(&line, "");
+    assert_eq!(outcome.code, Some(2), "{outcome}");
+    assert!(outcome.stderr.contains("stdout goes there, and is for data\n"), "{outcome}");
+    assert_eq!(fs::read_to_string(project.path("out")).unwrap(), "");
+}
+
+// A client can show its agent what a hook prints, and takes an error for a reason to stop.
+#[test]
+fn a_hook_logs_to_a_file_only_and_a_wrong_filter_does_not_stop_it() {
+    let answer = |variables: &[(&str, &str)]| {
+        let project = variables
+            .iter()
+            .fold(crate::hook::project(1), |project, (name, value)| project.variable(name, value));
+        let cwd = project.root().display().to_string();
+        let input = json!({ "session_id": "s-1", "cwd": cwd, "source": "startup" });
+        let words = ["hook", "claude", "SessionStart"];
+        let outcome = project.run_with_input(&words, input.to_string().as_bytes());
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
+        let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert!(document["hookSpecificOutput"]["additionalContext"].is_string(), "{outcome}");
+        fs::read_to_string(project.path("../log")).unwrap_or_default()
+    };
+    let file = ("CONVOKE_LOG_FILE", "../log");
+    assert_eq!(answer(&[("CONVOKE_LOG", "trace")]), "");
+    assert_eq!(answer(&[("CONVOKE_LOG", "debgu"), file]), "");
+    let log = answer(&[("CONVOKE_LOG", "debug"), file]);
+    let decided = line(&logged(&log), "decided what the hook answers").to_owned();
+    assert!(decided.contains("client=claude session=s-1 agent=june moment=Began"), "{decided}");
+    assert!(!log.contains("Build the parser"), "{log}");
+}

@@ -1,0 +1,201 @@
+//! The gate: whether sessions can be resumed here at all.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::dispatch::gate::{
+    SECOND_PROMPT, Trial, TriedClient, failed, first_prompt, is_open,
+};
+use convoke_domain::lane::outcome::LaneOutcome;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::Driven;
+use convoke_engine::scratch;
+use convoke_store::Store;
+use serde::Serialize;
+
+use crate::failure::{ErrorClass, Failure};
+use crate::lane::{LaneRequest, PinnedRules, lane_failed, purpose_of_role, sentence, version_of};
+use crate::session::Session;
+use crate::workspace::{open_store, refused};
+
+/// What a session is given to read when the caller names no file.
+const TEXT: &str = "\n\nThe harbour office opens at 8 am and closes at 7 am.\n\
+    Boats longer then 12 metres pay twice.\n";
+
+/// What came of a try.
+#[derive(Debug, Clone, Serialize)]
+pub struct GateReport {
+    /// Whether sessions can be resumed.
+    pub passed: bool,
+    /// What failed.
+    pub r1_deferred_reason: Option<String>,
+}
+
+/// The two prompts of a try by hand.
+#[derive(Debug, Clone, Serialize)]
+pub struct GatePromptsReport {
+    /// For a fresh session.
+    pub first: String,
+    /// For the same session, resumed.
+    pub second: String,
+}
+
+/// A client to try.
+#[derive(Debug, Clone)]
+pub struct GateTrial {
+    /// The client.
+    pub client: AgentRef,
+    /// The model, instead of the client's own choice.
+    pub model: Option<String>,
+    /// A file for the session to read, with its text; without one, Convoke makes one for the try.
+    pub file: Option<(PathBuf, String)>,
+}
+
+/// The answers of a try by hand.
+#[derive(Debug, Clone)]
+pub struct GateAnswers {
+    /// The text of the file that the session read.
+    pub text: String,
+    /// The fresh session's name.
+    pub agent: Option<String>,
+    /// The fresh session's answer.
+    pub first: String,
+    /// The resumed session's answer, or what went wrong.
+    pub second: Result<String, String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum GateError {
+    #[error("cannot try `{name}`: a model's API keeps no sessions to resume")]
+    NoSessions { name: String },
+}
+
+/// Tells whether a client has passed in the version that is installed.
+pub(super) fn is_passed(
+    client: &AgentRef,
+    session: &Session,
+    store: &dyn Store,
+) -> Result<bool, Failure> {
+    let Some(tried) = store.gate(&client.to_string()).map_err(refused)? else { return Ok(false) };
+    Ok(is_open(Some(&tried), version(client, session)?.as_deref()))
+}
+
+/// Says how a client passes, or that an agent never does.
+pub(super) fn to_pass(client: &AgentRef) -> String {
+    match client {
+        AgentRef::Client(_) | AgentRef::Replay(_) => format!(
+            "hint: nothing is resumed before `convoke dispatch gate --client {client}` has passed"
+        ),
+        AgentRef::Http(_) => {
+            format!("note: `{client}` keeps no sessions, so every round begins afresh")
+        }
+    }
+}
+
+fn version(client: &AgentRef, session: &Session) -> Result<Option<String>, Failure> {
+    client.client().map_or(Ok(None), |agent| version_of(agent, session))
+}
+
+impl GateReport {
+    fn new(reason: Option<String>) -> Self {
+        Self { passed: reason.is_none(), r1_deferred_reason: reason }
+    }
+}
+
+/// Returns the prompts to try by hand with a file.
+pub fn gate_prompts(file: &Path) -> GatePromptsReport {
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let first = first_prompt(&path.display().to_string());
+    GatePromptsReport { first, second: SECOND_PROMPT.to_owned() }
+}
+
+/// Judges the answers of a try by hand.
+pub fn judge_gate(answers: &GateAnswers) -> GateReport {
+    GateReport::new(failed(&Trial {
+        first_line: answers.text.lines().next().unwrap_or_default(),
+        agent_id: answers.agent.as_deref(),
+        first_answer: &answers.first,
+        second_answer: answers.second.as_deref().map_err(String::as_str),
+    }))
+}
+
+/// Tries a client with two lanes, and keeps what came of it; `None` if the user stopped it.
+pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateReport>, Failure> {
+    let client = &trial.client;
+    if let AgentRef::Http(_) = client {
+        let error = GateError::NoSessions { name: client.to_string() };
+        let hint = "every round of an API begins afresh, so it needs no gate";
+        return Err(Failure::new(ErrorClass::Usage, error).hint(hint));
+    }
+    let version = version(client, session)?;
+    // Clients may read only what is in the project. No agent can guess the file's first line.
+    let made = tempfile::Builder::new()
+        .prefix("convoke-gate-")
+        .suffix(".md")
+        .tempfile_in(&session.project)
+        .map_err(lane_failed)?;
+    let name = made.path().file_stem().unwrap_or_default().display().to_string();
+    let own = format!("# Harbour rules, {name}{TEXT}");
+    fs::write(made.path(), &own).map_err(lane_failed)?;
+    let (file, text) = match &trial.file {
+        Some((file, text)) => (file.as_path(), text),
+        None => (made.path(), &own),
+    };
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let first = trial.ask(&first_prompt(&path.display().to_string()), None, session)?;
+    let resumed = first.heard.session.as_deref();
+    let second = match resumed.filter(|_| first.outcome == LaneOutcome::Answered) {
+        Some(resumed) => Some(trial.ask(SECOND_PROMPT, Some(resumed), session)?),
+        None => None,
+    };
+    drop(made);
+    let lanes = [Some(&first), second.as_ref()];
+    if lanes.iter().flatten().any(|lane| lane.outcome == LaneOutcome::Cancelled) {
+        return Ok(None);
+    }
+    let reason = scored(&first, second.as_ref(), text.lines().next().unwrap_or_default());
+    let tried = TriedClient { client: client.to_string(), version, reason, at: session.now() };
+    open_store(session)?.record_gate(&tried).map_err(refused)?;
+    Ok(Some(GateReport::new(tried.reason)))
+}
+
+impl GateTrial {
+    fn ask(
+        &self,
+        prompt: &str,
+        resume: Option<&str>,
+        session: &Session,
+    ) -> Result<Driven, Failure> {
+        let order = LaneRequest {
+            model: self.model.as_deref(),
+            resume,
+            rules: PinnedRules::LeftOut,
+            purpose: purpose_of_role("gate"),
+            ..LaneRequest::new(&self.client, prompt)
+        };
+        let (scratch, reporter) = (scratch::lane().map_err(lane_failed)?, session.reporter());
+        let driven = order.run_watched(session, scratch.path(), &reporter)?.driven;
+        reporter.say(sentence(&driven, None));
+        Ok(driven)
+    }
+}
+
+/// Returns what failed. A lane without an answer says itself why.
+fn scored(first: &Driven, second: Option<&Driven>, first_line: &str) -> Option<String> {
+    if first.outcome != LaneOutcome::Answered {
+        return Some(format!("V1: {}", first.outcome.name()));
+    }
+    let second_answer = match second {
+        Some(lane) if lane.outcome == LaneOutcome::Answered => {
+            Ok(lane.heard.answer().unwrap_or_default())
+        }
+        Some(lane) => Err(lane.outcome.name()),
+        None => Err("it was not resumed"),
+    };
+    failed(&Trial {
+        first_line,
+        agent_id: first.heard.session.as_deref(),
+        first_answer: first.heard.answer().unwrap_or_default(),
+        second_answer,
+    })
+}

@@ -1,0 +1,118 @@
+//! The prompt of a fresh dispatch, and the block of what it demands to be read.
+
+use std::collections::BTreeMap;
+
+use convoke_domain::dispatch::required::{Reference, block};
+use convoke_domain::dispatch::role::PromptProfile;
+use convoke_domain::text::Text;
+use convoke_domain::token::{Estimate, Tokenizer};
+use convoke_engine::dispatch::{Dispatch, assemble, demanded};
+use serde::Serialize;
+
+use super::deed::{kind_of, record_prompt};
+use super::materials::{ChangedFiles, PromptMaterials};
+use super::no_files;
+use super::post::{FoundPost, PostName, say_changes};
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::settings::dispatch::{ChangedBy, settings};
+
+/// The prompt of a fresh dispatch.
+#[derive(Debug, Clone, Serialize)]
+pub struct DispatchPromptReport {
+    /// The role.
+    pub role: String,
+    /// The feature's folder.
+    pub feature: String,
+    /// Which generation of prompts.
+    pub profile: &'static str,
+    /// The prompt.
+    pub prompt: String,
+    /// How long it is, in characters.
+    pub chars: usize,
+    /// How long it is in tokens, an estimate in tenths.
+    pub tokens_x10: u64,
+    /// What must be read.
+    pub artifacts: Vec<ReferenceReport>,
+    /// What committed files change of the role.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub role_changed_by: ChangedBy,
+    /// Remarks.
+    pub diagnostics: Vec<String>,
+}
+
+/// What a dispatch demands to be read.
+#[derive(Debug, Clone, Serialize)]
+pub struct ArtifactsReport {
+    /// What must be read.
+    pub artifacts: Vec<ReferenceReport>,
+    /// Remarks.
+    pub diagnostics: Vec<String>,
+    /// The block of the prompt that says so.
+    #[serde(skip)]
+    pub block: String,
+}
+
+/// One line of the block.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReferenceReport {
+    /// What it is.
+    pub label: String,
+    /// Where it is, if it exists.
+    pub path: Option<String>,
+}
+
+impl ReferenceReport {
+    pub(super) fn all(references: &[Reference]) -> Vec<Self> {
+        let report = |reference: &Reference| Self {
+            label: reference.artifact.label(),
+            path: reference.path.clone(),
+        };
+        references.iter().map(report).collect()
+    }
+}
+
+/// Makes the prompt of a fresh dispatch, and records that the role was sent.
+pub fn fresh_prompt(
+    session: &Session,
+    post: &PostName,
+    materials: &PromptMaterials,
+) -> Result<DispatchPromptReport, Failure> {
+    let settings = settings(session)?;
+    let post = post.find(session, &settings)?;
+    let FoundPost { role, feature, .. } = &post;
+    say_changes([&role.name], &settings, session);
+    let materials = materials.settle(&post)?;
+    let dispatch = assemble(feature, &session.project, &materials.order(role))
+        .map_err(|error| Failure::new(ErrorClass::Prerequisite, error))?;
+    let Dispatch { prompt, references, diagnostics, .. } = dispatch;
+    record_prompt(session, &role.name, kind_of(role));
+    Ok(DispatchPromptReport {
+        role: role.name.to_string(),
+        feature: feature.dir.display().to_string(),
+        profile: materials.profile.name(),
+        chars: Text::new(&prompt).chars(),
+        tokens_x10: Estimate.count(Text::new(&prompt)).tenths(),
+        prompt,
+        artifacts: ReferenceReport::all(&references),
+        role_changed_by: settings.changed_by(&role.name),
+        diagnostics,
+    })
+}
+
+/// Returns what a dispatch demands to be read.
+pub fn artifacts(
+    session: &Session,
+    post: &PostName,
+    profile: Option<PromptProfile>,
+    changed: &ChangedFiles,
+) -> Result<ArtifactsReport, Failure> {
+    let settings = settings(session)?;
+    let FoundPost { role, feature, .. } = post.find(session, &settings)?;
+    let profile = profile.unwrap_or(settings.profile);
+    let changed = changed.files(session)?;
+    let (references, diagnostics) =
+        demanded(&feature, &session.project, &role, profile, &changed).map_err(no_files)?;
+    let artifacts = ReferenceReport::all(&references);
+    Ok(ArtifactsReport { artifacts, diagnostics, block: block(&references, role.noun) })
+}

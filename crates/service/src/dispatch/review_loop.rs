@@ -1,0 +1,374 @@
+//! All reviewers of a command, until they approve or it must end.
+
+mod entry;
+mod ground;
+mod guidance;
+mod summary;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use convoke_domain::dispatch::review::Review;
+use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, LoopStop, ReviewStep, next_step};
+use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptForm, Proof, RoleName};
+use convoke_domain::task::id::TaskId;
+use convoke_engine::client::Rights;
+use convoke_engine::dispatch::feature::Feature;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
+
+use self::entry::{Grounds, answers, kept_reviews, review_text, spent, stop_of, without_verdict};
+use self::ground::warn_of_changes;
+use self::summary::is_by_hand;
+pub use self::summary::{LoopAnswerReport, LoopCostReport, LoopFindingReport, ReviewLoopReport};
+use super::materials::{ChangedFiles, PromptMaterials};
+use super::next::NextRoundRequest;
+use super::post::{PostName, find_feature, unknown};
+use super::run::{Assignment, Judgement, RunRoundRequest};
+use crate::failure::Failure;
+use crate::lane::{CallBudget, PinnedRules, TreeLook, TreeWatch, Watch};
+use crate::observer::Reporter;
+use crate::session::Session;
+use crate::settings::dispatch::{Settings, settings};
+use crate::workspace::{Workspace, refused};
+
+/// The name under which a loop keeps that a person was to fix what was found.
+const BY_HAND: &str = "by-hand";
+
+/// A loop of reviews.
+#[derive(Debug, Clone)]
+pub struct ReviewLoopRequest {
+    /// The command whose reviewers are asked, such as `implement`.
+    pub command: String,
+    /// The feature's folder, or the name or number of one.
+    pub feature: Option<PathBuf>,
+    /// Who reviews.
+    pub client: AgentRef,
+    /// The reviewers' model, instead of the client's own choice.
+    pub model: Option<String>,
+    /// Who fixes, instead of the reviewers' client.
+    pub fix_client: Option<AgentRef>,
+    /// The most rounds, instead of the settings' own.
+    pub max: Option<u32>,
+    /// Whether the loop stops after each round of reviews, for a person to fix what was found.
+    pub stops_for_fix: bool,
+    /// Whether the command's fixer may change files; without that, a person fixes.
+    pub rights: Rights,
+    /// The files that were changed.
+    pub changed: ChangedFiles,
+    /// Whether an approval needs proof of reading.
+    pub proof: Proof,
+    /// Whether the user's rules go before the prompts.
+    pub rules: PinnedRules,
+    /// The stored task that is reviewed.
+    pub task: Option<TaskId>,
+    /// What the loop may spend, and how long each lane may take.
+    pub budget: CallBudget,
+}
+
+/// A loop that ended for now.
+#[derive(Debug)]
+pub struct FinishedLoop {
+    /// What came of it.
+    pub report: ReviewLoopReport,
+    /// What the user can do next.
+    pub hint: Option<String>,
+}
+
+/// Everything a loop goes by.
+struct Course<'a> {
+    request: &'a ReviewLoopRequest,
+    session: &'a Session,
+    settings: &'a Settings,
+    workspace: Workspace,
+    feature: Feature,
+    reviewers: Vec<String>,
+    /// The documents under review, where that is all there is to review.
+    documents: Option<Vec<PathBuf>>,
+    fixer: Option<String>,
+    max: u32,
+    /// Answers of this call that do not count, for what they cost.
+    void: Mutex<Vec<LoopEntry>>,
+}
+
+/// Runs all reviewers of a command until they approve, with fixes in between. Every answer is kept as
+/// it comes, and a later call goes on where this one ended.
+pub fn review_loop(
+    session: &Session,
+    request: &ReviewLoopRequest,
+) -> Result<FinishedLoop, Failure> {
+    let settings = settings(session)?;
+    let feature = find_feature(request.feature.as_deref(), session, &settings)?;
+    let is_fixed = request.rights == Rights::Write && !request.stops_for_fix;
+    let course = Course {
+        request,
+        session,
+        settings: &settings,
+        reviewers: request.reviewers(&settings)?,
+        workspace: Workspace::open(session, None)?,
+        documents: ground::documents(&request.command, &settings, &feature),
+        feature,
+        fixer: request.fixer(&settings).filter(|_| is_fixed),
+        max: request.max.unwrap_or(settings.max_iterations),
+        void: Mutex::default(),
+    };
+    course.check()?;
+    let changed = course.say_changes();
+    course.take_up()?;
+    let stop = course.go()?;
+    let (Workspace { store, scope }, name) = (&course.workspace, course.feature.name());
+    store.keep_stop(scope, course.name(&name), stop, session.now()).map_err(refused)?;
+    let (entries, hint) = (course.entries()?, course.hint(stop));
+    let void = course.void.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let report = ReviewLoopReport::new(stop, &entries, &answers(&entries), &void);
+    Ok(FinishedLoop { report: report.with_changes(changed), hint })
+}
+
+impl ReviewLoopRequest {
+    fn reviewers(&self, settings: &Settings) -> Result<Vec<String>, Failure> {
+        let is_reviewer = |role: &&DispatchRole| {
+            role.name.command == self.command
+                && role.noun == Noun::Review
+                && role.form == PromptForm::Review
+        };
+        let reviewers = settings.roles.all().iter().filter(is_reviewer);
+        let names: Vec<_> = reviewers.map(|role| role.name.role.clone()).collect();
+        if names.is_empty() {
+            let absent = RoleName { command: self.command.clone(), role: "reviewer".to_owned() };
+            return Err(unknown(&absent, settings));
+        }
+        Ok(names)
+    }
+
+    fn fixer(&self, settings: &Settings) -> Option<String> {
+        let is_fixer = |role: &&DispatchRole| {
+            role.name.command == self.command && role.form == PromptForm::Fix
+        };
+        settings.roles.all().iter().find(is_fixer).map(|role| role.name.role.clone())
+    }
+
+    fn fix_client(&self) -> &AgentRef {
+        self.fix_client.as_ref().unwrap_or(&self.client)
+    }
+}
+
+impl Course<'_> {
+    fn name<'b>(&'b self, feature: &'b str) -> LoopName<'b> {
+        LoopName { feature, command: &self.request.command }
+    }
+
+    fn entries(&self) -> Result<Vec<LoopEntry>, Failure> {
+        let Workspace { store, scope } = &self.workspace;
+        store.answers(scope, self.name(&self.feature.name())).map_err(refused)
+    }
+
+    fn keep(&self, entry: &LoopEntry) -> Result<(), Failure> {
+        let Workspace { store, scope } = &self.workspace;
+        store.keep_answer(scope, self.name(&self.feature.name()), entry).map_err(refused)
+    }
+
+    /// Who calls again after the loop stopped for a person wants the reviewers to look again.
+    fn take_up(&self) -> Result<(), Failure> {
+        let Workspace { store, scope } = &self.workspace;
+        let name = self.feature.name();
+        let stop = store.last_stop(scope, self.name(&name)).map_err(refused)?;
+        let entries = self.entries()?;
+        if !matches!(stop, Some(LoopStop::ByHand | LoopStop::NoProgress)) {
+            return Ok(());
+        }
+        let after = entries.iter().map(|entry| entry.iteration).max().unwrap_or_default();
+        let is_open = match self.step(&entries) {
+            ReviewStep::Fix { .. } | ReviewStep::Stop(LoopStop::NoProgress) => true,
+            ReviewStep::Review { .. } | ReviewStep::Stop(_) => false,
+        };
+        if is_open {
+            self.keep(&self.entry(BY_HAND, after, Spent::default()))?;
+        }
+        Ok(())
+    }
+
+    /// Returns an entry that neither passes nor fails.
+    fn entry(&self, role: &str, iteration: u32, spent: Spent) -> LoopEntry {
+        let (role, at) = (role.to_owned(), self.session.now());
+        LoopEntry { iteration, role, passed: None, text: String::new(), spent, at }
+    }
+
+    fn step(&self, entries: &[LoopEntry]) -> ReviewStep {
+        let attempts = entries.iter().filter(|entry| entry.passed.is_none());
+        let by = |entry: &LoopEntry| {
+            if is_by_hand(entry) { FixedBy::Person } else { FixedBy::Agent }
+        };
+        let fixed: Vec<_> =
+            attempts.map(|entry| Fixed { after: entry.iteration, by: by(entry) }).collect();
+        // A pass without proof does not count where proof is required, so that reviewer is asked.
+        let needs_proof = self.request.proof == Proof::Required;
+        let counts = |entry: &&LoopEntry| {
+            entry.passed != Some(true) || !needs_proof || Grounds::of(entry).proven
+        };
+        let counted: Vec<_> = entries.iter().filter(counts).cloned().collect();
+        next_step(&self.reviewers, &answers(&counted), &fixed, self.max)
+    }
+
+    /// Goes on step by step until it ends.
+    fn go(&self) -> Result<LoopStop, Failure> {
+        let mut has_asked = false;
+        loop {
+            let entries = self.entries()?;
+            let due = self.step(&entries);
+            if due == ReviewStep::Stop(LoopStop::Approved) && !has_asked {
+                return Ok(self.still_approved(&entries));
+            }
+            has_asked = true;
+            let stop = match due {
+                ReviewStep::Stop(stop) => Some(stop),
+                ReviewStep::Review { iteration, is_final, roles } => {
+                    let word = if is_final { "final round" } else { "round" };
+                    let who = roles.join(", ");
+                    self.session.reporter().say(format!("{word} {iteration}: {who}"));
+                    self.review(&roles, &ReviewRound { iteration, is_final, entries: &entries })?
+                }
+                ReviewStep::Fix { after } => match &self.fixer {
+                    Some(fixer) => self.fix(after, fixer, &entries)?,
+                    None => Some(LoopStop::ByHand),
+                },
+            };
+            if let Some(stop) = stop {
+                return Ok(stop);
+            }
+        }
+    }
+
+    /// Asks reviewers at the same time. Each answer is kept as it comes.
+    fn review(
+        &self,
+        roles: &[String],
+        round: &ReviewRound<'_>,
+    ) -> Result<Option<LoopStop>, Failure> {
+        let reporter = self.session.reporter();
+        let limit = self.request.budget.limits.wall;
+        let look = TreeLook { session: self.session, reporter: &reporter, limit };
+        let watch = TreeWatch::begin(Rights::ReadOnly, &look);
+        let ended: Vec<Result<Option<LoopStop>, Failure>> = thread::scope(|threads| {
+            let all: Vec<_> =
+                roles.iter().map(|role| threads.spawn(|| self.ask(role, round))).collect();
+            let over = all.into_iter().map(thread::ScopedJoinHandle::join);
+            over.map(|ended| ended.unwrap_or(Ok(Some(LoopStop::LaneFailed)))).collect()
+        });
+        warn_of_changes(watch.end(&look), &reporter);
+        let stops = ended.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(stops.into_iter().flatten().next())
+    }
+
+    /// Asks one reviewer, and keeps its answer if that counts; else returns why the loop ends.
+    fn ask(&self, role: &str, round: &ReviewRound<'_>) -> Result<Option<LoopStop>, Failure> {
+        let ReviewRound { iteration, is_final, entries } = *round;
+        let before = entries.iter().rev().find(|entry| entry.role == role);
+        let issues = before.map_or(Ok(Vec::new()), kept_reviews)?;
+        let next = NextRoundRequest {
+            summary: summary_of(entries, iteration),
+            is_final,
+            ..self.next(role, iteration, issues)
+        };
+        let reporter = self.session.reporter_of(role);
+        let assigned = self.assigned(next, &self.request.client)?;
+        let Judgement { ran, earlier, judged } = assigned.run(&self.workspace, &reporter)?;
+        let void = self.entry(role, iteration, spent(&ran, &earlier));
+        let stop = match &judged {
+            Some(judged) => without_verdict(judged, ran.driven.outcome),
+            None => Some(stop_of(ran.driven.outcome)),
+        };
+        let (Some(judged), None) = (&judged, stop) else {
+            for line in judged.iter().flat_map(|judged| judged.report.lines()) {
+                reporter.say(line);
+            }
+            self.void.lock().unwrap_or_else(PoisonError::into_inner).push(void);
+            return Ok(stop);
+        };
+        let grounds = Grounds {
+            tree: self.tree(),
+            proven: judged.report.not_proven.is_empty(),
+            also_wrote: judged.report.also_wrote.clone(),
+        };
+        self.keep(&LoopEntry {
+            passed: Some(judged.report.passes),
+            text: review_text(role, judged.review.as_ref(), &grounds).to_string(),
+            ..void
+        })?;
+        reporter.say(if judged.report.passes { "passes" } else { "does not pass" });
+        for line in judged.report.wrote_lines() {
+            reporter.say(line.trim_start());
+        }
+        Ok(None)
+    }
+
+    fn fix(
+        &self,
+        after: u32,
+        fixer: &str,
+        entries: &[LoopEntry],
+    ) -> Result<Option<LoopStop>, Failure> {
+        self.session.reporter().say(format!("fix after round {after}: {fixer}"));
+        let latest = |role: &String| entries.iter().rev().find(|entry| entry.role == *role);
+        let latest = self.reviewers.iter().filter_map(latest);
+        let failed = latest.filter(|entry| entry.passed == Some(false));
+        let reviews: Vec<_> = failed.map(kept_reviews).collect::<Result<_, _>>()?;
+        let next = self.next(fixer, after, reviews.concat());
+        let reporter: Reporter = self.session.reporter_of(fixer);
+        let assigned = self.assigned(next, self.request.fix_client())?;
+        let Judgement { ran, earlier, judged } = assigned.run(&self.workspace, &reporter)?;
+        let Some(answer) = ran.driven.heard.answer().filter(|_| judged.is_some()) else {
+            return Ok(Some(stop_of(ran.driven.outcome)));
+        };
+        let entry = self.entry(fixer, after, spent(&ran, &earlier));
+        self.keep(&LoopEntry { text: answer.to_owned(), ..entry })?;
+        Ok(None)
+    }
+
+    fn next(&self, role: &str, iteration: u32, issues: Vec<Review>) -> NextRoundRequest {
+        let role = RoleName { command: self.request.command.clone(), role: role.to_owned() };
+        let changed = self.request.changed.clone();
+        NextRoundRequest {
+            post: PostName { role, feature: self.request.feature.clone() },
+            materials: PromptMaterials::of_round(iteration, self.max, issues, changed),
+            agent: None,
+            summary: String::new(),
+            commits: false,
+            is_final: false,
+            resume_failed: None,
+        }
+    }
+
+    fn assigned(
+        &self,
+        next: NextRoundRequest,
+        client: &AgentRef,
+    ) -> Result<Assignment<'_>, Failure> {
+        let is_reviewers = *client == self.request.client;
+        let request = RunRoundRequest {
+            next,
+            client: client.clone(),
+            model: self.request.model.clone().filter(|_| is_reviewers),
+            rights: self.request.rights,
+            budget: self.request.budget.clone(),
+            proof: self.request.proof,
+            task: self.request.task.clone(),
+            rules: self.request.rules,
+        };
+        Assignment::new(self.session, self.settings, request, Watch::Nothing)
+    }
+}
+
+/// A round of reviews, and everything that came before.
+struct ReviewRound<'a> {
+    iteration: u32,
+    is_final: bool,
+    entries: &'a [LoopEntry],
+}
+
+/// Returns what reviewers are told of the last fix.
+fn summary_of(entries: &[LoopEntry], iteration: u32) -> String {
+    let fixes =
+        entries.iter().filter(|entry| entry.passed.is_none() && entry.iteration < iteration);
+    fixes.max_by_key(|entry| entry.iteration).map_or(String::new(), |entry| entry.text.clone())
+}

@@ -1,0 +1,106 @@
+//! The prompt of one task's implementer.
+
+use std::path::PathBuf;
+
+use convoke_domain::dispatch::role::RoleName;
+use convoke_domain::dispatch::texts::task_instructions;
+use convoke_domain::task::deed::DeedKind;
+use convoke_domain::text::Text;
+use convoke_engine::dispatch::task::{Choice, TaskDispatch, TaskError, TaskRequest, assemble};
+use serde::Serialize;
+
+use super::deed::record_prompt;
+use super::post::find_feature;
+use super::prompt::ReferenceReport;
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::settings::dispatch::settings;
+
+/// A task of a feature's list.
+#[derive(Debug, Clone)]
+pub struct TaskPromptRequest {
+    /// The task's number in `tasks.md`, such as `2.1`.
+    pub number: String,
+    /// The feature's folder, or the name or number of one.
+    pub feature: PathBuf,
+    /// Files to work on.
+    pub files: Vec<String>,
+}
+
+/// The prompt of one task's implementer.
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskPromptReport {
+    /// The task's number.
+    pub number: String,
+    /// The task's title.
+    pub title: String,
+    /// The prompt.
+    pub prompt: String,
+    /// How long it is, in characters.
+    pub chars: usize,
+    /// What must be read.
+    pub artifacts: Vec<ReferenceReport>,
+    /// What the prompt quotes of documents.
+    pub sections: Vec<TaskSectionReport>,
+    /// Remarks.
+    pub diagnostics: Vec<String>,
+}
+
+/// What was taken of a document, and why.
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskSectionReport {
+    /// The document.
+    pub artifact: String,
+    /// The section's id.
+    pub id: Option<String>,
+    /// The section's title.
+    pub title: Option<String>,
+    /// Why it was taken.
+    pub reason: String,
+    /// How long it is, in characters.
+    pub chars: usize,
+}
+
+/// Makes the prompt of one task's implementer, and records that the role was sent.
+pub fn task_prompt(
+    session: &Session,
+    request: &TaskPromptRequest,
+) -> Result<TaskPromptReport, Failure> {
+    let settings = settings(session)?;
+    let feature = find_feature(Some(&request.feature), session, &settings)?;
+    let order = TaskRequest {
+        number: &request.number,
+        rules: settings.rules,
+        order: settings.task_order,
+        prd_sections: settings.prd_sections,
+        files: &request.files,
+        instructions: task_instructions(),
+    };
+    let root = session.project.join(&settings.artifacts_root);
+    let made = assemble(&feature, &session.project, &root, &order).map_err(failed)?;
+    let role = RoleName { command: "implement".to_owned(), role: "implementer".to_owned() };
+    record_prompt(session, &role, DeedKind::Work);
+    let TaskDispatch { prompt, title, references, choices, diagnostics } = made;
+    Ok(TaskPromptReport {
+        number: request.number.clone(),
+        title,
+        chars: Text::new(&prompt).chars(),
+        prompt,
+        artifacts: ReferenceReport::all(&references),
+        sections: choices.into_iter().map(section).collect(),
+        diagnostics,
+    })
+}
+
+fn section(choice: Choice) -> TaskSectionReport {
+    let Choice { artifact, id, title, reason, chars } = choice;
+    TaskSectionReport { artifact: artifact.file().to_owned(), id, title, reason, chars }
+}
+
+fn failed(error: TaskError) -> Failure {
+    let hint = match &error {
+        TaskError::NoSuchTask { known, .. } => Some(format!("there are: {}", known.join(", "))),
+        TaskError::NoTasks(_) | TaskError::Document(_) => None,
+    };
+    Failure::new(ErrorClass::Refused, error).maybe_hint(hint)
+}
