@@ -10,7 +10,6 @@ mod deliver;
 pub mod design;
 pub mod dispatch;
 pub mod doctor;
-mod elsewhere;
 pub mod guard;
 pub mod hook;
 pub mod hooks;

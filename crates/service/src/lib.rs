@@ -6,12 +6,18 @@
 //! line or keeps `static` state.
 
 pub mod clock;
+pub mod elsewhere;
 pub mod environment;
 pub mod failure;
+pub mod hook;
 pub mod interruption;
 pub mod lane;
+pub mod message;
 pub mod observer;
+pub mod project;
 pub mod receipt;
 pub mod session;
 pub mod settings;
+pub mod task;
+pub mod wake;
 pub mod workspace;

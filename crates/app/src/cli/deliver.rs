@@ -7,7 +7,6 @@ use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::AgentName;
-use convoke_domain::wake::hop::{MOST_HOPS, WAKE_LOOP};
 use convoke_domain::wake::{NewMessage, SectionOrder};
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -20,13 +19,13 @@ use convoke_store::error::StoreError;
 use convoke_store::message::{self, Receipt, Said};
 use convoke_store::wake_up::WakeUpEnd;
 
-use super::wake::{profile_of, wake};
 use crate::app::App;
 use crate::clock::now;
 use crate::config::wake::Settings;
 use crate::failure::{ErrorClass, Failure};
 use crate::workspace::{Workspace, refused};
 use convoke_service::lane::{CallBudget, LaneRequest, LaneRun, PinnedRules, lane_failed};
+use convoke_service::wake::{assemble_wake as wake, profile_of};
 
 /// What is said of a process that is gone without a word.
 const DIED: &str = "process died unexpectedly";
@@ -231,10 +230,4 @@ pub(super) fn client(agent: &Agent) -> Result<AgentRef, Failure> {
     })
 }
 
-/// Says that a message is too far down a chain of wake-ups.
-pub(super) fn wakes_nobody(said: Said) -> String {
-    let Said { id, hop } = said;
-    format!(
-        "{WAKE_LOOP}: message {id} comes of {hop} wake-ups in a row, more than {MOST_HOPS}; it wakes nobody"
-    )
-}
+pub(super) use convoke_service::message::wakes_nobody;

@@ -7,13 +7,13 @@ use convoke_domain::pin::PinText;
 use convoke_store::pin::{NewPin, Reach};
 
 use super::pin::{add, refuse_agents};
-use super::task::{line, plan_file};
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::exit::Exit;
 use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
+use convoke_service::task::{filled_line as line, plan_file};
 
 /// Cancel a plan for every agent of this branch, or take it up again
 #[derive(Debug, clap::Args)]

@@ -8,8 +8,9 @@ use convoke_engine::skill::Skill;
 use convoke_store::task::Change;
 use serde::Serialize;
 
-use super::say::note_stranger;
-use super::wake::library;
+use convoke_service::message::note_stranger;
+use convoke_service::wake::library;
+
 use crate::app::{App, Format};
 use crate::clock::now;
 use crate::config::wake::settings;
@@ -168,7 +169,7 @@ impl UseArgs {
             store.change_task(scope, task, &change, now()).map(drop).map_err(refused)?;
         } else {
             if let Some(agent) = &self.agent {
-                note_stranger(workspace, scope, agent, output)?;
+                note_stranger(app, workspace, scope, agent)?;
             }
             store.use_skill(scope, self.agent.as_ref(), self.id.as_ref()).map_err(refused)?;
         }

@@ -10,7 +10,6 @@ use convoke_engine::subagent::assemble;
 use convoke_store::deed::NewDeed;
 use serde::Serialize;
 
-use super::wake::{library, sources};
 use crate::app::{App, Format};
 use crate::cli::lane::PinArgs;
 use crate::clock::now;
@@ -20,6 +19,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
 use crate::workspace::{Workspace, refused, speaker};
 use convoke_service::lane::PinnedRules;
+use convoke_service::wake::{library, sources};
 
 /// Print the prompt of a subagent: its own task, and nothing of the orchestrator's
 ///

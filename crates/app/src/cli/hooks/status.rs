@@ -12,9 +12,9 @@ use convoke_store::delivery::Activity;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::super::hook::who;
+use convoke_service::wake::{assemble_wake as wake, profile_of, session_address as who};
+
 use super::super::pin::{self, All, PinReport};
-use super::super::wake::{profile_of, wake};
 use super::{Target, malformed, plugin, read};
 use crate::app::{App, Format};
 use crate::config::wake::settings;
