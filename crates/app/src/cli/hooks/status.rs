@@ -14,7 +14,6 @@ use serde::Serialize;
 
 use convoke_service::wake::{assemble_wake as wake, profile_of, session_address as who};
 
-use super::super::pin::{self, All, PinReport};
 use super::{Target, malformed, plugin, read};
 use crate::app::{App, Format};
 use crate::config::wake::settings;
@@ -22,6 +21,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::workspace::{Workspace, refused};
+use convoke_service::pin::{PinList, PinReport, pin_reports};
 
 #[derive(Serialize)]
 struct Report {
@@ -105,7 +105,7 @@ impl Target {
             delivered_at: time(delivered_at),
             arrived_at: time(arrived_at),
             not_delivered,
-            pins: pin::reports(&workspace, All::Here)?,
+            pins: pin_reports(app, &workspace, PinList::Here)?,
             path: path.display().to_string(),
         })
     }
