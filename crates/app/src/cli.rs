@@ -6,7 +6,6 @@ pub mod attend;
 pub mod brief;
 pub mod compare;
 pub mod decide;
-mod deliver;
 pub mod design;
 pub mod dispatch;
 pub mod doctor;

@@ -5,7 +5,9 @@
 //! call one function and render what it returns. Nothing here knows a terminal, parses a command
 //! line or keeps `static` state.
 
+pub mod attend;
 pub mod clock;
+pub mod deliver;
 pub mod elsewhere;
 pub mod environment;
 pub mod failure;
@@ -17,6 +19,7 @@ pub mod observer;
 pub mod pin;
 pub mod plan;
 pub mod project;
+pub mod prompt;
 pub mod receipt;
 pub mod session;
 pub mod settings;
