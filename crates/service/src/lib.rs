@@ -5,6 +5,7 @@
 //! call one function and render what it returns. Nothing here knows a terminal, parses a command
 //! line or keeps `static` state.
 
+pub mod agent;
 pub mod attend;
 pub mod clock;
 pub mod deliver;
@@ -12,6 +13,7 @@ pub mod elsewhere;
 pub mod environment;
 pub mod failure;
 pub mod hook;
+pub mod hooks;
 pub mod interruption;
 pub mod lane;
 pub mod message;
