@@ -111,7 +111,7 @@ struct Attendant<'a> {
     /// Who others are taken by.
     owners: Vec<Owner>,
     problem: Option<ErrorClass>,
-    /// Whether the budget of this call is used up, so that nobody more is woken.
+    /// Whether the budget of this call is used up, so that no further agent is woken.
     is_spent: bool,
 }
 

@@ -76,7 +76,7 @@ impl Delivery<'_> {
         if !store.begin_wake_up(scope, self.agent, hop, &owner).map_err(refused)? {
             return Ok(None);
         }
-        // It is let go of whatever happens; after an answer that has happened already.
+        // It is let go of in any case; after an answer that has happened already.
         let delivered = self.while_taken(&agent, &owner, reporter);
         self.end(
             &owner,

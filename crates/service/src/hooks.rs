@@ -36,7 +36,7 @@ pub enum Rehearsal {
 }
 
 /// Which settings of which client are meant.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct HooksTarget {
     /// The client.
     pub client: Client,

@@ -24,7 +24,7 @@ pub use self::change::{RemovedCount, TaskStep, change_task, remove_task};
 pub use self::deed::{
     DeedReport, JudgedTask, VerdictRequest, judge_task, known_task, note_unless_started,
 };
-pub use self::edit::{EditRequest, edit_task, reorder_task, task_body};
+pub use self::edit::{EditRequest, ReadTask, WriteTask, edit_task, reorder_task, task_body};
 pub use self::history::{
     RemovedTaskReport, RestoredCount, TaskChangeReport, removed_tasks, restore_task, task_log,
     undo_task_step,

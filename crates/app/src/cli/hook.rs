@@ -66,7 +66,9 @@ impl Args {
         match answer_hook(&env::captured(), &request, &mut deliver) {
             Ok(HookOutcome::Silent) => say_nothing(output)?,
             Ok(HookOutcome::Answered { not_recorded }) => {
-                not_recorded.iter().for_each(|failure| say_why(verbosity, failure, output));
+                if let Some(failure) = not_recorded {
+                    say_why(verbosity, &failure, output);
+                }
             }
             Err(failure) => {
                 say_nothing(output)?;

@@ -65,7 +65,9 @@ impl Args {
                 output.data(&format!("{command}\n\n{}", report.text))
             }
             (None, why) => {
-                why.iter().for_each(|why| output.say(&format!("note: {why}")));
+                if let Some(why) = why {
+                    output.say(&format!("note: {why}"));
+                }
                 Ok(())
             }
             (Some(sentence), _) => {

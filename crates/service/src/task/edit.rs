@@ -51,12 +51,18 @@ pub fn task_body(text: &str) -> Result<String, Failure> {
     Ok(body.trim_end().trim_start_matches('\n').to_owned())
 }
 
+/// Reads the task as it is stored.
+pub type ReadTask<'a> = dyn Fn() -> Result<Task, Failure> + 'a;
+
+/// Lets a person write the title of a task and, below it, the body.
+pub type WriteTask<'a> = dyn FnMut(&ReadTask<'_>) -> Result<String, Failure> + 'a;
+
 /// Changes what a task says, and returns it as it is then. If the request names no change, `write`
 /// lets a person write the title and, below it, the body.
 pub fn edit_task(
     desk: &TaskDesk<'_>,
     request: &EditRequest,
-    write: &mut dyn FnMut(&dyn Fn() -> Result<Task, Failure>) -> Result<String, Failure>,
+    write: &mut WriteTask<'_>,
 ) -> Result<Option<Task>, Failure> {
     let Workspace { store, scope } = &desk.workspace;
     let EditRequest { id, title, body, priority, after } = request;

@@ -25,7 +25,7 @@ pub(super) fn print(
 ) -> Result<Exit, Failure> {
     match app.format {
         Format::Json => {
-            output.json(&messages.iter().map(MessageReport::new).collect::<Vec<_>>())?
+            output.json(&messages.iter().map(MessageReport::new).collect::<Vec<_>>())?;
         }
         Format::Text => {
             let clock = wake::settings(app)?.clock;

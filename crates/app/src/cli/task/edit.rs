@@ -4,13 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
-use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::order::SiblingPlace;
 use convoke_domain::task::priority::TaskPriority;
 use convoke_engine::{editor, file};
 use convoke_service::failure::{ErrorClass, Failure};
-use convoke_service::task::{EditRequest, TaskDesk, edit_task, filled_line, reorder_task};
+use convoke_service::task::{
+    EditRequest, ReadTask, TaskDesk, edit_task, filled_line, reorder_task,
+};
 
 use super::{OneTask, print_changed, priority};
 use crate::app::App;
@@ -133,12 +134,7 @@ impl EditArgs {
     }
 
     /// Lets a person write the title and the body in an editor.
-    fn written(
-        &self,
-        task: &dyn Fn() -> Result<Task, Failure>,
-        app: &App,
-        output: &Output,
-    ) -> Result<String, Failure> {
+    fn written(&self, task: &ReadTask<'_>, app: &App, output: &Output) -> Result<String, Failure> {
         let id = &self.task.id;
         if !input::has_person() || !output.is_terminal() {
             return Err(misused(EditError::Nothing { id: id.clone() })
