@@ -16,7 +16,7 @@ use convoke_domain::task::tree::TaskNode;
 use convoke_domain::token::Tokenizer;
 use convoke_domain::wake::deeds::{KnownDeeds, MessageVerdict, NextActionRule};
 use convoke_domain::wake::fit::{WakeLimits, WakeUp, wake_up};
-use convoke_domain::wake::news::News;
+use convoke_domain::wake::news::{News, NewsPlace};
 use convoke_domain::wake::{
     NewMessage, PlanText, SectionOrder, WakeExtent, WakeFacts, WakeFit, WakeMemory, WakeMode,
     WakeProfile,
@@ -184,15 +184,10 @@ pub fn assemble(
             };
             wake_up(&facts, room, tokenizer)
         }
-        WakeExtent::News => News {
-            reader: &call.agent,
-            place: work.place(sources, &path)?,
-            messages: &messages.unread,
-            unread: messages.count,
-            fit,
-            pins: &pins,
+        WakeExtent::News => {
+            let place = work.place(sources, &path)?;
+            news(call, place, &messages, fit, &pins).wake_up(room, tokenizer)
         }
-        .wake_up(room, tokenizer),
     };
     diagnostics.extend(wake_up.over_budget.then(|| "over_budget".to_owned()));
     Ok(Assembled {
@@ -208,6 +203,18 @@ pub fn assemble(
         other_branch,
         diagnostics,
     })
+}
+
+/// Returns what an agent is told that remembers everything else.
+fn news<'a>(
+    call: &'a Call,
+    place: NewsPlace<'a>,
+    messages: &'a Messages,
+    fit: WakeFit,
+    pins: &'a [Pin],
+) -> News<'a> {
+    let Messages { unread, count, .. } = messages;
+    News { reader: &call.agent, place, messages: unread, unread: *count, fit, pins }
 }
 
 /// Returns what is said where there is no list of tasks.

@@ -5,20 +5,31 @@
 //! call one function and render what it returns. Nothing here knows a terminal, parses a command
 //! line or keeps `static` state.
 
+pub mod agent;
 pub mod agents;
+pub mod attend;
 pub mod brief;
 pub mod clock;
 pub mod compat;
+pub mod deliver;
 pub mod design;
 pub mod diagram;
 pub mod dispatch;
 pub mod doctor;
+pub mod elsewhere;
 pub mod environment;
 pub mod failure;
+pub mod hook;
+pub mod hooks;
 pub mod interruption;
 pub mod lane;
 pub mod manifest;
+pub mod message;
 pub mod observer;
+pub mod pin;
+pub mod plan;
+pub mod project;
+pub mod prompt;
 pub mod receipt;
 pub mod rehearsal;
 pub mod run;
@@ -26,7 +37,11 @@ pub mod run;
 pub mod schema;
 pub mod session;
 pub mod settings;
+pub mod skill;
 pub mod store_transfer;
+pub mod subagent;
+pub mod task;
 pub mod tree;
 pub mod usage;
+pub mod wake;
 pub mod workspace;

@@ -6,22 +6,20 @@ mod session;
 
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use convoke_domain::agent::{Agent, AgentStatus};
+use convoke_domain::agent::AgentStatus;
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
-use convoke_store::agent::AgentChange;
-use convoke_store::error::StoreError;
-use serde::Serialize;
+use convoke_service::agent::{
+    AgentReport, add_agent, archive_agent, list_agents, set_agent_status, show_agent,
+};
+use convoke_service::failure::Failure;
 
 use self::removal::RmArgs;
 use self::rename::RenameArgs;
 use self::session::UseArgs;
 use crate::app::{App, Format};
-use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
 
 /// Manage this branch's agents
 #[derive(Debug, clap::Args)]
@@ -87,77 +85,35 @@ fn status() -> impl TypedValueParser<Value = AgentStatus> {
         .try_map(|name| AgentStatus::parse(&name).ok_or("no such status"))
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("cannot add `human`: it is the person at the keyboard")]
-struct HumanAgent;
-
-#[derive(Serialize)]
-struct Report<'a> {
-    name: &'a str,
-    client: &'a str,
-    status: &'static str,
-    session_id: Option<&'a str>,
-    last_seen_message_id: Option<i64>,
-    compacted_at: Option<String>,
-    archived_at: Option<String>,
-}
-
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let workspace = Workspace::open(app, None)?;
-        let Workspace { store, scope } = &workspace;
-        match &self.command {
-            Command::Add(args) if args.name.is_human() => {
-                Err(Failure::new(ErrorClass::Usage, HumanAgent)
-                    .hint("`@human` reaches a person as it is"))
-            }
+        let agent = match &self.command {
             Command::Add(args) => {
-                store.add_agent(scope, &args.name, &args.client).map_err(refused)?;
-                if let Some(session) = &args.session {
-                    let change = AgentChange::Session(session);
-                    store.change_agent(scope, &args.name, &change).map_err(refused)?;
-                }
-                show(&workspace, &args.name, app, output)
+                add_agent(app, &args.name, &args.client, args.session.as_deref())?
             }
-            Command::Show(args) => show(&workspace, &args.name, app, output),
-            Command::Status(args) => {
-                let change = AgentChange::Status(args.status);
-                store.change_agent(scope, &args.agent.name, &change).map_err(refused)?;
-                show(&workspace, &args.agent.name, app, output)
-            }
-            Command::Archive(args) => {
-                let change = AgentChange::Archived(Some(now()));
-                store.change_agent(scope, &args.name, &change).map_err(refused)?;
-                show(&workspace, &args.name, app, output)
-            }
-            Command::Use(args) => args.run(&workspace, app, output),
-            Command::Rename(args) => args.run(&workspace, app, output),
-            Command::Rm(args) => args.run(&workspace, app, output),
-            Command::List => {
-                let agents = store.agents(scope).map_err(refused)?;
-                match app.format {
-                    Format::Json => output.json(&agents.iter().map(report).collect::<Vec<_>>())?,
-                    Format::Text if agents.is_empty() => output.data("No agents.\n")?,
-                    Format::Text => agents.iter().try_for_each(|it| output.data(&line(it)))?,
-                }
-                Ok(Exit::Done)
-            }
+            Command::Show(args) => show_agent(app, &args.name)?,
+            Command::Status(args) => set_agent_status(app, &args.agent.name, args.status)?,
+            Command::Archive(args) => archive_agent(app, &args.name)?,
+            Command::Use(args) => return args.run(app, output),
+            Command::Rename(args) => return args.run(app, output),
+            Command::Rm(args) => return args.run(app, output),
+            Command::List => return list(app, output),
+        };
+        match app.format {
+            Format::Json => output.json(&agent)?,
+            Format::Text => output.data(&line(&agent))?,
         }
+        Ok(Exit::Done)
     }
 }
 
-fn show(
-    workspace: &Workspace,
-    name: &AgentName,
-    app: &App,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let found = workspace.store.agent(&workspace.scope, name).map_err(refused)?;
-    let agent = found.ok_or_else(|| refused(StoreError::NoAgent { name: name.clone() }))?;
+fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    let agents = list_agents(app)?;
     match app.format {
-        Format::Json => output.json(&report(&agent))?,
-        Format::Text => output.data(&line(&agent))?,
+        Format::Json => output.json(&agents)?,
+        Format::Text if agents.is_empty() => output.data("No agents.\n")?,
+        Format::Text => agents.iter().try_for_each(|agent| output.data(&line(agent)))?,
     }
     Ok(Exit::Done)
 }
@@ -170,20 +126,8 @@ fn word(text: &str) -> Result<String, &'static str> {
     if usable { Ok(text.to_owned()) } else { Err("it must be one plain word") }
 }
 
-fn line(agent: &Agent) -> String {
+fn line(agent: &AgentReport) -> String {
     let session = agent.session_id.as_ref().map_or(String::new(), |id| format!("  session {id}"));
     let away = if agent.archived_at.is_some() { "  archived" } else { "" };
-    format!("@{}  {}  [{}]{session}{away}\n", agent.name, agent.client, agent.status.name())
-}
-
-fn report(agent: &Agent) -> Report<'_> {
-    Report {
-        name: agent.name.as_str(),
-        client: &agent.client,
-        status: agent.status.name(),
-        session_id: agent.session_id.as_deref(),
-        last_seen_message_id: agent.last_seen,
-        compacted_at: agent.compacted_at.map(|at| at.to_string()),
-        archived_at: agent.archived_at.map(|at| at.to_string()),
-    }
+    format!("@{}  {}  [{}]{session}{away}\n", agent.name, agent.client, agent.status)
 }

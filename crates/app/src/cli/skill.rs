@@ -4,19 +4,15 @@ use clap::Subcommand;
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::SkillId;
 use convoke_domain::task::id::TaskId;
-use convoke_engine::skill::Skill;
-use convoke_store::task::Change;
-use serde::Serialize;
+use convoke_service::failure::Failure;
+use convoke_service::skill::{
+    SkillPart, SkillReport, SkillUnpinned, SkillUser, list_skills, pin_skill, show_skill,
+    unpin_skill, use_skill,
+};
 
-use super::say::note_stranger;
-use super::wake::library;
 use crate::app::{App, Format};
-use crate::clock::now;
-use crate::config::wake::settings;
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
 
 /// Find skills and pin their versions
 #[derive(Debug, clap::Args)]
@@ -77,52 +73,29 @@ struct UseArgs {
     agent: Option<AgentName>,
 }
 
-#[derive(Debug, thiserror::Error)]
-enum SkillError {
-    #[error("cannot find skill `{id}`")]
-    NotFound { id: SkillId },
-    #[error("cannot pin `{id}` to `{version}`: that version does not have it")]
-    NoSuchVersion { id: SkillId, version: String },
-}
-
-#[derive(Serialize)]
-struct Report<'a> {
-    skill: &'a str,
-    path: String,
-    version: Option<&'a str>,
-    pinned: Option<&'a str>,
-    sha256: &'a str,
-    text: Option<&'a str>,
-}
-
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let workspace = Workspace::open(app, None)?;
         match &self.command {
             Command::List => list(app, output),
-            Command::Show(args) => show(app, &workspace, &args.id, Part::Text, output),
-            Command::Which(args) => show(app, &workspace, &args.id, Part::Place, output),
-            Command::Use(args) => args.run(app, &workspace, output),
-            Command::Pin(args) => pin(app, &workspace, args, output),
-            Command::Unpin(args) => {
-                let Workspace { store, scope } = &workspace;
-                let was_pinned = store.unpin(scope, &args.id).map_err(refused)?;
-                Ok(if was_pinned { Exit::Done } else { Exit::No })
+            Command::Show(args) => print(&show_skill(app, &args.id, SkillPart::Text)?, app, output),
+            Command::Which(args) => {
+                print(&show_skill(app, &args.id, SkillPart::Place)?, app, output)
             }
+            Command::Use(args) => args.run(app, output),
+            Command::Pin(args) => {
+                print(&pin_skill(app, &args.skill.id, &args.version)?, app, output)
+            }
+            Command::Unpin(args) => Ok(match unpin_skill(app, &args.id)? {
+                SkillUnpinned::Unpinned => Exit::Done,
+                SkillUnpinned::NotPinned => Exit::No,
+            }),
         }
     }
 }
 
-/// What is shown of a skill.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Text,
-    Place,
-}
-
 fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let names = library(app, &settings(app)?).names();
+    let names = list_skills(app)?;
     match app.format {
         Format::Json => output.json(&names)?,
         Format::Text if names.is_empty() => output.data("No skills.\n")?,
@@ -131,94 +104,36 @@ fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn show(
-    app: &App,
-    workspace: &Workspace,
-    id: &SkillId,
-    part: Part,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let pinned = workspace.store.pinned(&workspace.scope, id).map_err(refused)?;
-    let found = library(app, &settings(app)?).look_for(id, pinned.as_deref());
-    for (path, reason) in &found.passed_over {
-        output.say(&format!("note: passed over `{}`: {reason}", path.display()));
-    }
-    let skill = found.skill.ok_or_else(|| not_found(id))?;
-    match (app.format, part) {
-        (Format::Json, _) => output.json(&report(id, &skill, pinned.as_deref(), part))?,
-        (Format::Text, Part::Text) => output.data(&format!("{}\n", skill.forms.text()))?,
-        (Format::Text, Part::Place) => {
-            let version = skill.version.map_or(String::new(), |it| format!("  version {it}"));
-            let pin = pinned.map_or(String::new(), |it| format!("  pinned to {it}"));
-            output.data(&format!("{}{version}{pin}\n", skill.path.display()))?;
+fn print(report: &SkillReport, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    match (app.format, &report.text) {
+        (Format::Json, _) => output.json(report)?,
+        (Format::Text, Some(text)) => output.data(&format!("{text}\n"))?,
+        (Format::Text, None) => {
+            let version = report.version.as_ref();
+            let version = version.map_or(String::new(), |version| format!("  version {version}"));
+            let pin = report.pinned.as_ref();
+            let pin = pin.map_or(String::new(), |version| format!("  pinned to {version}"));
+            output.data(&format!("{}{version}{pin}\n", report.path))?;
         }
     }
     Ok(Exit::Done)
 }
 
 impl UseArgs {
-    fn run(&self, app: &App, workspace: &Workspace, output: &mut Output) -> Result<Exit, Failure> {
-        let Workspace { store, scope } = workspace;
-        let library = library(app, &settings(app)?);
-        if let Some(id) = self.id.as_ref().filter(|id| library.find(id, None).is_none()) {
-            return Err(not_found(id));
-        }
-        if let Some(task) = &self.task {
-            let change = Change::Skill(self.id.as_ref().map(SkillId::as_str));
-            store.change_task(scope, task, &change, now()).map(drop).map_err(refused)?;
-        } else {
-            if let Some(agent) = &self.agent {
-                note_stranger(workspace, scope, agent, output)?;
-            }
-            store.use_skill(scope, self.agent.as_ref(), self.id.as_ref()).map_err(refused)?;
-        }
-        let place = match (&self.task, &self.agent) {
-            (Some(task), _) => format!("task {task}"),
-            (None, Some(agent)) => format!("@{agent}"),
-            (None, None) => format!("branch {}", scope.branch),
+    fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let user = match (&self.task, &self.agent) {
+            (Some(task), _) => SkillUser::Task(task.clone()),
+            (None, Some(agent)) => SkillUser::Agent(agent.clone()),
+            (None, None) => SkillUser::Branch,
         };
-        let skill = self.id.as_ref().map(SkillId::as_str);
+        let chosen = use_skill(app, &user, self.id.as_ref())?;
         match app.format {
-            Format::Json => output.json(&serde_json::json!({ "for": place, "skill": skill }))?,
-            Format::Text => output.data(&format!("{place}: {}\n", skill.unwrap_or("none")))?,
+            Format::Json => output.json(&chosen)?,
+            Format::Text => {
+                let skill = chosen.skill.as_deref().unwrap_or("none");
+                output.data(&format!("{}: {skill}\n", chosen.user))?;
+            }
         }
         Ok(Exit::Done)
     }
-}
-
-fn not_found(id: &SkillId) -> Failure {
-    Failure::new(ErrorClass::Prerequisite, SkillError::NotFound { id: id.clone() })
-        .hint("run `convoke skill list` to see what there is")
-}
-
-fn report<'a>(
-    id: &'a SkillId,
-    skill: &'a Skill,
-    pinned: Option<&'a str>,
-    part: Part,
-) -> Report<'a> {
-    Report {
-        skill: id.as_str(),
-        path: skill.path.display().to_string(),
-        version: skill.version.as_deref(),
-        pinned,
-        sha256: &skill.sha256,
-        text: (part == Part::Text).then(|| skill.forms.text()),
-    }
-}
-
-fn pin(
-    app: &App,
-    workspace: &Workspace,
-    args: &PinArgs,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let (id, version) = (&args.skill.id, &args.version);
-    let found = library(app, &settings(app)?).find(id, Some(version));
-    if found.and_then(|skill| skill.version).as_ref() != Some(version) {
-        let error = SkillError::NoSuchVersion { id: id.clone(), version: version.clone() };
-        return Err(Failure::new(ErrorClass::Refused, error));
-    }
-    workspace.store.pin(&workspace.scope, id, version).map_err(refused)?;
-    show(app, workspace, id, Part::Place, output)
 }

@@ -1,25 +1,16 @@
 //! `convoke subagent`: the prompt of a subagent on one task.
 
-use convoke_domain::pin::before_prompt;
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::SkillId;
 use convoke_domain::subagent::SubagentRole;
-use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
-use convoke_engine::subagent::assemble;
-use convoke_store::deed::NewDeed;
-use serde::Serialize;
+use convoke_service::failure::Failure;
+use convoke_service::subagent::{SubagentRequest, dispatch_subagent};
 
-use super::wake::{library, sources};
 use crate::app::{App, Format};
 use crate::cli::lane::PinArgs;
-use crate::clock::now;
-use crate::config::wake::settings;
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
-use crate::workspace::{Workspace, refused, speaker};
-use convoke_service::lane::PinnedRules;
 
 /// Print the prompt of a subagent: its own task, and nothing of the orchestrator's
 ///
@@ -56,60 +47,24 @@ pub struct Args {
 }
 
 impl Args {
-    /// Records the dispatch, so that the next wake-up tells the dispatching agent of it.
-    fn record(&self, app: &App, workspace: &Workspace) -> Result<(), Failure> {
-        let actor = speaker(self.actor.as_ref(), app)?;
-        let role = DeedRole::parse(self.role.as_str())
-            .map_err(|error| Failure::new(ErrorClass::Usage, error))?;
-        let deed = NewDeed {
-            task: &self.task,
-            kind: if self.role.is_implementer() { DeedKind::Work } else { DeedKind::Dispatched },
-            role: &role,
-            actor: &actor,
-            reason: None,
-            message_id: None,
-            run: None,
-        };
-        let Workspace { store, scope } = workspace;
-        store.record_deed(scope, &deed, now()).map(drop).map_err(refused)
-    }
-}
-
-#[derive(Serialize)]
-struct Report<'a> {
-    prompt: &'a str,
-    role: &'a str,
-    task: &'a str,
-    diagnostics: &'a [String],
-}
-
-impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let workspace = Workspace::open(app, None)?;
-        let settings = settings(app)?;
-        let library = library(app, &settings);
-        let sources = sources(app, &workspace, &settings, &library);
-        let context = self.context.as_deref();
-        let assembled = assemble(&sources, &self.role, &self.task, &self.templates, context);
-        let mut assembled = assembled.map_err(refused)?;
-        if self.rules.rules() == PinnedRules::Before {
-            let pins = workspace.store.pins(&workspace.scope, now()).map_err(refused)?;
-            assembled.prompt = before_prompt(&pins, &assembled.prompt);
-        }
-        self.record(app, &workspace)?;
+        let request = SubagentRequest {
+            role: self.role.clone(),
+            task: self.task.clone(),
+            context: self.context.clone(),
+            templates: self.templates.clone(),
+            actor: self.actor.clone(),
+            rules: self.rules.rules(),
+        };
+        let report = dispatch_subagent(app, &request)?;
         match app.format {
-            Format::Json => output.json(&Report {
-                prompt: &assembled.prompt,
-                role: self.role.as_str(),
-                task: assembled.task.as_str(),
-                diagnostics: &assembled.diagnostics,
-            })?,
+            Format::Json => output.json(&report)?,
             Format::Text => {
-                for diagnostic in &assembled.diagnostics {
+                for diagnostic in &report.diagnostics {
                     output.say(&format!("note: {diagnostic}"));
                 }
-                output.data(&assembled.prompt)?;
+                output.data(&report.prompt)?;
             }
         }
         Ok(Exit::Done)

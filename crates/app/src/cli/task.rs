@@ -1,38 +1,32 @@
 //! `convoke task`: the work tree of the current branch.
 
-mod change;
 mod edit;
 mod history;
 mod import;
 mod list;
 mod moving;
-mod next;
-mod parent;
-mod report;
 mod tree;
 pub(super) mod verdict;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::{InvalidSkillId, SkillId};
-use convoke_domain::task::TaskStatus;
+use convoke_domain::task::Task;
 use convoke_domain::task::deed::DeedKind;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
-use convoke_domain::text::is_disruptive;
-use convoke_store::task::{Change, NewTask};
+use convoke_service::failure::Failure;
+use convoke_service::task::{
+    AddTasksRequest, NextTask, TaskDesk, TaskPlace, TaskReport, TaskStep, add_tasks, change_task,
+    filled_line, next_task, remove_task, show_task, start_task,
+};
 
-use super::elsewhere;
-use super::say::note_stranger;
 use crate::app::{App, Format};
-use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
-use crate::workspace::{Workspace, refused, speaker};
 
 /// Keep a tree of tasks that outlives every session
 ///
@@ -41,7 +35,7 @@ use crate::workspace::{Workspace, refused, speaker};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Work on another branch's tasks
-    #[arg(long, global = true, value_name = "NAME", value_parser = line)]
+    #[arg(long, global = true, value_name = "NAME", value_parser = filled_line)]
     branch: Option<String>,
 
     /// Who is doing this [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
@@ -71,7 +65,7 @@ enum Command {
     /// is no such task.
     Next,
     /// Start a task; without an id, the next one
-    Start(next::StartArgs),
+    Start(StartArgs),
     #[command(flatten)]
     Change(ChangeCommand),
     /// Change a task's title, body, priority or prerequisites
@@ -114,7 +108,7 @@ enum ChangeCommand {
 #[derive(Debug, clap::Args)]
 struct AddArgs {
     /// What is to be done; each title is a task
-    #[arg(required = true, value_name = "TITLE", value_parser = line)]
+    #[arg(required = true, value_name = "TITLE", value_parser = filled_line)]
     titles: Vec<String>,
 
     /// The task they are part of
@@ -134,7 +128,7 @@ struct AddArgs {
     skill: Option<String>,
 
     /// The version of that skill
-    #[arg(long, value_name = "VERSION", requires = "skill", value_parser = line)]
+    #[arg(long, value_name = "VERSION", requires = "skill", value_parser = filled_line)]
     skill_version: Option<String>,
 
     /// What else there is to say about them
@@ -158,12 +152,19 @@ struct OneTask {
 }
 
 #[derive(Debug, clap::Args)]
+struct StartArgs {
+    /// The task [default: the one that `convoke task next` shows]
+    #[arg(value_name = "ID", value_parser = TaskId::parse)]
+    id: Option<TaskId>,
+}
+
+#[derive(Debug, clap::Args)]
 struct NoteArgs {
     #[command(flatten)]
     task: OneTask,
 
     /// The remark, on one line
-    #[arg(value_parser = line)]
+    #[arg(value_parser = filled_line)]
     text: String,
 }
 
@@ -180,84 +181,96 @@ struct AssignArgs {
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let mut workspace = Workspace::open(app, self.branch.as_deref())?;
-        let actor = speaker(self.actor.as_ref(), app)?;
-        workspace.store = workspace.store.acting_for(actor.clone());
-        workspace.keep_repository(app);
-        let done = self.run_in(&workspace, app, &actor, output);
-        done.map_err(|failure| elsewhere::name_branch(failure, &workspace))
+        let place = TaskPlace { branch: self.branch.clone(), actor: self.actor.clone() };
+        TaskDesk::open(app, &place, |desk| self.run_at(desk, app, output))
     }
 
-    fn run_in(
-        &self,
-        workspace: &Workspace,
-        app: &App,
-        actor: &AgentName,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    fn run_at(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
-            Command::Add(args) => args.run(workspace, app, output),
-            Command::List(args) => args.run(workspace, app, output),
-            Command::Search(args) => args.run(workspace, app, output),
-            Command::Tree => tree::tree(workspace, app, output),
-            Command::Show(args) => list::show(workspace, app, &args.id, output),
-            Command::Next => next::show(workspace, app, actor, output),
-            Command::Start(args) => args.run(workspace, app, actor, output),
+            Command::Add(args) => print_ids(&add_tasks(desk, &args.request())?, app, output),
+            Command::List(args) => args.run(desk, app, output),
+            Command::Search(args) => args.run(desk, app, output),
+            Command::Tree => tree::tree(desk, app, output),
+            Command::Show(args) => list::print_detail(&show_task(desk, &args.id)?, app, output),
+            Command::Next => print_next(next_task(desk)?, app, output),
+            Command::Start(args) => {
+                print_changed(start_task(desk, args.id.as_ref())?.as_ref(), app, output)
+            }
             Command::Change(command) => {
-                let (id, change) = command.change();
-                if let Change::Agent(Some(agent)) = &change {
-                    note_stranger(workspace, &workspace.scope, agent, output)?;
+                let (id, step) = command.step();
+                print_changed(change_task(desk, id, &step)?.as_ref(), app, output)
+            }
+            Command::Edit(args) => args.run(desk, app, output),
+            Command::Reorder(args) => args.run(desk, app, output),
+            Command::Move(args) => args.run(desk, app, self.branch.as_deref(), output),
+            Command::Rm(args) => {
+                let count = remove_task(desk, &args.id)?;
+                match app.format {
+                    Format::Json => output.json(&count)?,
+                    Format::Text => output.data(&format!("removed {}\n", count.removed))?,
                 }
-                change::apply(workspace, app, actor, id, &change, output)
+                Ok(Exit::Done)
             }
-            Command::Edit(args) => args.run(workspace, app, output),
-            Command::Reorder(args) => args.run(workspace, app, output),
-            Command::Move(args) => args.run(workspace, app, actor, self.branch.as_deref(), output),
-            Command::Rm(args) => change::remove(workspace, app, actor, &args.id, output),
-            Command::Restore(args) => args.run(workspace, app, actor, output),
-            Command::Undo => history::undo(workspace, app, actor, output),
-            Command::Log(args) => args.run(workspace, app, output),
-            Command::Pass(args) => {
-                args.run(DeedKind::Pass, workspace, app, self.actor.as_ref(), output)
-            }
-            Command::Fail(args) => {
-                args.run(DeedKind::Fail, workspace, app, self.actor.as_ref(), output)
-            }
-            Command::Import(args) => args.run(workspace, app, output),
+            Command::Restore(args) => args.run(desk, app, output),
+            Command::Undo => history::undo(desk, app, output),
+            Command::Log(args) => args.run(desk, app, output),
+            Command::Pass(args) => args.run(DeedKind::Pass, desk, app, output),
+            Command::Fail(args) => args.run(DeedKind::Fail, desk, app, output),
+            Command::Import(args) => args.run(desk, app, output),
         }
     }
 }
 
 impl ChangeCommand {
-    /// Returns the task and the change to it.
-    fn change(&self) -> (&TaskId, Change<'_>) {
+    /// Returns the task and what happens to it.
+    fn step(&self) -> (&TaskId, TaskStep) {
         match self {
-            Self::Done(args) => (&args.id, Change::Status(TaskStatus::Completed)),
-            Self::Skip(args) => (&args.id, Change::Status(TaskStatus::Skipped)),
-            Self::Note(args) => (&args.task.id, Change::Note(&args.text)),
-            Self::Assign(args) => (&args.task.id, Change::Agent(args.agent.as_ref())),
+            Self::Done(args) => (&args.id, TaskStep::Done),
+            Self::Skip(args) => (&args.id, TaskStep::Skip),
+            Self::Note(args) => (&args.task.id, TaskStep::Note(args.text.clone())),
+            Self::Assign(args) => (&args.task.id, TaskStep::Assign(args.agent.clone())),
         }
     }
 }
 
 impl AddArgs {
-    fn run(&self, workspace: &Workspace, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let plan = self.plan.as_deref().map(|plan| plan_file(app, plan)).transpose()?;
-        let body = self.body.as_deref().map(edit::body).transpose()?;
-        let task = |title| NewTask {
-            parent: self.parent.as_ref(),
-            plan_file: plan.as_deref(),
-            content: title,
-            body: body.as_deref(),
+    fn request(&self) -> AddTasksRequest {
+        AddTasksRequest {
+            titles: self.titles.clone(),
+            parent: self.parent.clone(),
+            plan: self.plan.clone(),
+            agent: self.agent.clone(),
+            skill: self.skill.clone(),
+            skill_version: self.skill_version.clone(),
+            body: self.body.clone(),
+            after: self.after.clone(),
             priority: self.priority,
-            after: &self.after,
-            agent: self.agent.as_ref(),
-            skill: self.skill.as_deref(),
-            skill_version: self.skill_version.as_deref(),
-        };
-        let tasks: Vec<_> = self.titles.iter().map(|title| task(title)).collect();
-        let ids = workspace.store.add_tasks(&workspace.scope, &tasks, now()).map_err(refused)?;
-        print_ids(&ids, app, output)
+        }
+    }
+}
+
+/// Prints a task as it is after a change.
+fn print_changed(task: Option<&Task>, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    if let Some(task) = task {
+        match app.format {
+            Format::Json => output.json(&TaskReport::alone(task))?,
+            Format::Text => output.data(&format!("{}\n", list::line(task)))?,
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn print_next(next: NextTask, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    match next {
+        NextTask::Task(task) => print_changed(Some(&task), app, output),
+        NextTask::Nothing(why) => {
+            match app.format {
+                Format::Json => output.json(&serde_json::Value::Null)?,
+                Format::Text => output.data("No task can be started.\n")?,
+            }
+            output.say(&format!("note: {why}"));
+            Ok(Exit::No)
+        }
     }
 }
 
@@ -275,18 +288,6 @@ fn print_ids(ids: &[TaskId], app: &App, output: &mut Output) -> Result<Exit, Fai
     Ok(Exit::Done)
 }
 
-/// Reads one filled line; a second one could pass for somebody else's words.
-pub(super) fn line(text: &str) -> Result<String, &'static str> {
-    let line = text.trim();
-    if line.is_empty() {
-        Err("it must not be empty")
-    } else if line.contains(is_disruptive) {
-        Err("it must be one line")
-    } else {
-        Ok(line.to_owned())
-    }
-}
-
 fn priority() -> impl TypedValueParser<Value = TaskPriority> {
     PossibleValuesParser::new(TaskPriority::ALL.map(TaskPriority::name))
         .try_map(|name| TaskPriority::parse(&name).ok_or("no such priority"))
@@ -296,37 +297,4 @@ fn priority() -> impl TypedValueParser<Value = TaskPriority> {
 fn skills(text: &str) -> Result<String, InvalidSkillId> {
     text.split(',').try_for_each(|id| SkillId::parse(id.trim()).map(drop))?;
     Ok(text.to_owned())
-}
-
-/// A plan that is not in the project.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot take `{}` for a plan: it is not in the project", path.display())]
-struct PlanOutside {
-    path: PathBuf,
-}
-
-/// Returns a plan's path relative to the project, written one way only. It is given from this folder, or
-/// from the project's.
-pub(super) fn plan_file(app: &App, given: &Path) -> Result<String, Failure> {
-    let outside = || Failure::new(ErrorClass::Usage, PlanOutside { path: given.to_owned() });
-    let root = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
-    let from_here = app.environment.current_dir().ok().map(|here| here.join(given));
-    // As every program does, a path is read from this folder; one that is not there may be the
-    // project's own name for it.
-    let is_there = |path: &PathBuf| path.starts_with(&root) && path.exists();
-    let is_above = given.components().any(|part| part == Component::ParentDir);
-    let from_here = from_here.filter(|path| is_there(path) || is_above);
-    let path = from_here.as_deref().unwrap_or(given);
-    let relative = path.strip_prefix(&root).unwrap_or(given);
-    let mut names = Vec::new();
-    for part in relative.components() {
-        match part {
-            Component::Normal(name) => names.push(name.to_str().ok_or_else(outside)?),
-            Component::CurDir => {}
-            Component::ParentDir => drop(names.pop().ok_or_else(outside)?),
-            Component::RootDir | Component::Prefix(_) => return Err(outside()),
-        }
-    }
-    let path = names.join("/");
-    if path.is_empty() || path.contains(char::is_control) { Err(outside()) } else { Ok(path) }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use convoke_domain::message::Message;
 use convoke_domain::scope::AgentName;
 
-use super::{line, report};
+use convoke_service::message::MessageReport;
+
+use super::line;
 use crate::app::{App, Format};
 use crate::config::wake;
 use crate::exit::Exit;
@@ -22,7 +24,9 @@ pub(super) fn print(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     match app.format {
-        Format::Json => output.json(&messages.iter().map(report).collect::<Vec<_>>())?,
+        Format::Json => {
+            output.json(&messages.iter().map(MessageReport::new).collect::<Vec<_>>())?;
+        }
         Format::Text => {
             let clock = wake::settings(app)?.clock;
             for (depth, message) in nested(messages) {

@@ -3,46 +3,19 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use convoke_domain::scope::{AgentName, Scope};
-use convoke_domain::task::filter::{Stage, TaskFilter};
+use convoke_domain::scope::AgentName;
+use convoke_domain::task::Task;
+use convoke_domain::task::filter::Stage;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
-use convoke_domain::task::tree::{TaskNode, in_order, trees};
-use convoke_domain::task::{Task, TaskState};
-use convoke_store::error::StoreError;
-use serde::Serialize;
+use convoke_service::failure::Failure;
+use convoke_service::task::{
+    BranchTasks, ShownTask, TaskDesk, TaskListRequest, TaskListing, list_all_branches, list_tasks,
+};
 
-use super::plan_file;
-use super::report::TaskReport;
-use super::verdict::DeedReport;
 use crate::app::{App, Format};
-use crate::cli::elsewhere;
-use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, refused};
-
-/// One task with what is recorded about it.
-#[derive(Serialize)]
-struct ShownTask<'a> {
-    #[serde(flatten)]
-    task: TaskReport<'a>,
-    deeds: Vec<DeedReport>,
-}
-
-/// Reads the whole tree of a scope.
-pub(super) fn read(workspace: &Workspace, scope: &Scope) -> Result<Vec<TaskNode>, Failure> {
-    let tasks = workspace.store.tasks(scope).map_err(refused)?;
-    let agents = workspace.store.agents(scope).map_err(refused)?;
-    let pins = workspace.store.pins(scope, now()).map_err(refused)?;
-    let is_cancelled =
-        |task: &Task| pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file);
-    Ok(trees(tasks, |task| {
-        let state = TaskState::among(&agents, task);
-        if is_cancelled(task) { state.cancelled() } else { state }
-    }))
-}
 
 /// Which tasks are listed.
 #[derive(Debug, clap::Args)]
@@ -86,70 +59,58 @@ fn stage() -> impl TypedValueParser<Value = Stage> {
 impl SearchArgs {
     pub(super) fn run(
         &self,
-        workspace: &Workspace,
+        desk: &TaskDesk<'_>,
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let filter = self.filter.filter(app)?.with_words(&self.words.join(" "));
-        self.filter.list(workspace, app, &filter, output)
+        let mut request = self.filter.request();
+        request.words.extend(self.words.clone());
+        self.filter.list(desk, app, &request, output)
     }
 }
 
 impl ListArgs {
     pub(super) fn run(
         &self,
-        workspace: &Workspace,
+        desk: &TaskDesk<'_>,
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        self.list(workspace, app, &self.filter(app)?, output)
+        self.list(desk, app, &self.request(), output)
     }
 
-    fn filter(&self, app: &App) -> Result<TaskFilter, Failure> {
-        let filter = TaskFilter {
+    fn request(&self) -> TaskListRequest {
+        TaskListRequest {
             stages: self.status.clone(),
             agent: self.agent.clone(),
-            plan: self.plan.as_deref().map(|plan| plan_file(app, plan)).transpose()?,
-            ..TaskFilter::default()
-        };
-        Ok(filter.with_words(self.search.as_deref().unwrap_or_default()))
+            plan: self.plan.clone(),
+            words: self.search.iter().cloned().collect(),
+        }
     }
 
     fn list(
         &self,
-        workspace: &Workspace,
+        desk: &TaskDesk<'_>,
         app: &App,
-        filter: &TaskFilter,
+        request: &TaskListRequest,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         if self.all_branches {
-            return list_all_branches(workspace, app, filter, output);
+            return print_branches(&list_all_branches(desk, request)?, app, output);
         }
-        let roots = read(workspace, &workspace.scope)?;
+        let listing = list_tasks(desk, request)?;
         match app.format {
-            Format::Json => output.json(&reports(&roots, filter))?,
-            Format::Text if roots.is_empty() => say_nothing(workspace, app, output)?,
-            Format::Text => print(&roots, filter, output)?,
-        }
-        if !roots.is_empty() {
-            elsewhere::say(workspace, app, output)?;
+            Format::Json => output.json(&listing.reports())?,
+            Format::Text if listing.roots.is_empty() => output.data("No tasks.\n")?,
+            Format::Text => print(&listing, output)?,
         }
         Ok(Exit::Done)
     }
 }
 
-/// Reports the roots with everything below them, or the tasks that a filter lets through.
-fn reports<'a>(roots: &'a [TaskNode], filter: &TaskFilter) -> Vec<TaskReport<'a>> {
-    if filter.is_empty() {
-        return roots.iter().map(|node| report(node, &[])).collect();
-    }
-    let listed = flat(roots).into_iter().filter(|node| filter.lists(&node.task));
-    listed.map(|node| TaskReport::new(&node.task, false, Vec::new())).collect()
-}
-
-fn print(roots: &[TaskNode], filter: &TaskFilter, output: &mut Output) -> Result<(), Failure> {
-    if filter.is_empty() {
-        return roots.iter().try_for_each(|root| {
+fn print(listing: &TaskListing, output: &mut Output) -> Result<(), Failure> {
+    if listing.filter.is_empty() {
+        return listing.roots.iter().try_for_each(|root| {
             let children = match root.children.len() {
                 0 => String::new(),
                 count => format!("  ({count} children)"),
@@ -157,100 +118,41 @@ fn print(roots: &[TaskNode], filter: &TaskFilter, output: &mut Output) -> Result
             output.data(&format!("{}{children}\n", line(&root.task)))
         });
     }
-    let nodes = flat(roots);
-    let listed: Vec<_> = nodes.iter().filter(|node| filter.lists(&node.task)).collect();
+    let listed = listing.listed();
     if listed.is_empty() {
         return output.data("No such tasks.\n");
     }
-    listed.iter().try_for_each(|node| output.data(&format!("{}\n", line(&node.task))))
+    listed.into_iter().try_for_each(|task| output.data(&format!("{}\n", line(task))))
 }
 
-/// Returns every node, parents before their parts.
-fn flat(roots: &[TaskNode]) -> Vec<&TaskNode> {
-    roots.iter().flat_map(|node| [vec![node], flat(&node.children)].concat()).collect()
-}
-
-#[derive(Serialize)]
-struct BranchReport<'a> {
-    branch: &'a str,
-    tasks: Vec<TaskReport<'a>>,
-}
-
-fn branch_report<'a>(
-    (branch, roots): &'a (String, Vec<TaskNode>),
-    filter: &TaskFilter,
-) -> BranchReport<'a> {
-    BranchReport { branch, tasks: reports(roots, filter) }
-}
-
-fn list_all_branches(
-    workspace: &Workspace,
-    app: &App,
-    filter: &TaskFilter,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let project = &workspace.scope.project;
-    let mut branches = workspace.store.branches(project).map_err(refused)?;
-    branches.sort_by_key(|(branch, _)| (*branch != workspace.scope.branch, branch.clone()));
-    let read = |(branch, _): &(String, u32)| {
-        let roots = read(workspace, &Scope::new(project, branch))?;
-        Ok((branch.clone(), roots))
-    };
-    let all = branches.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-    let listed = |roots: &[TaskNode]| flat(roots).iter().any(|node| filter.lists(&node.task));
-    let all: Vec<_> = all.into_iter().filter(|(_, roots)| listed(roots)).collect();
+fn print_branches(all: &[BranchTasks], app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match app.format {
-        Format::Json => {
-            output.json(
-                &all.iter().map(|branch| branch_report(branch, filter)).collect::<Vec<_>>(),
-            )?;
-        }
+        Format::Json => output.json(&all.iter().map(BranchTasks::report).collect::<Vec<_>>())?,
         Format::Text if all.is_empty() => output.data("No tasks.\n")?,
         Format::Text => {
-            for (branch, roots) in &all {
+            for BranchTasks { branch, listing } in all {
                 output.data(&format!("{branch}:\n"))?;
-                print(roots, filter, output)?;
+                print(listing, output)?;
             }
         }
     }
     Ok(Exit::Done)
 }
 
-/// Says that there is nothing here, and where there is something.
-pub(super) fn say_nothing(
-    workspace: &Workspace,
+/// Prints one task with its parts and what is recorded about it.
+pub(super) fn print_detail(
+    shown: &ShownTask,
     app: &App,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    elsewhere::say(workspace, app, output)?;
-    output.data("No tasks.\n")
-}
-
-pub(super) fn show(
-    workspace: &Workspace,
-    app: &App,
-    id: &TaskId,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let Workspace { store, scope } = workspace;
-    let missing = || refused(StoreError::NoTask { id: id.clone() });
-    let task = store.task(scope, id).map_err(refused)?.ok_or_else(missing)?;
-    let mut children = store.children(scope, id).map_err(refused)?;
-    children.sort_by(in_order);
-    let deeds = store.deeds_of_task(scope, id).map_err(refused)?;
-    let deeds: Vec<_> = deeds.iter().map(DeedReport::new).collect();
     match app.format {
-        Format::Json => {
-            let children = children.iter().map(|it| TaskReport::new(it, false, Vec::new()));
-            let task = TaskReport::new(&task, false, children.collect());
-            output.json(&ShownTask { task, deeds })?;
-        }
-        Format::Text => output.data(&detail(&task, &children, &deeds))?,
+        Format::Json => output.json(&shown.report())?,
+        Format::Text => output.data(&detail(shown))?,
     }
     Ok(Exit::Done)
 }
 
-fn detail(task: &Task, children: &[Task], deeds: &[DeedReport]) -> String {
+fn detail(ShownTask { task, children, deeds }: &ShownTask) -> String {
     let status = if task.is_waiting() { "waiting" } else { task.status.name() };
     let mut lines = vec![format!("{} \"{}\" [{}]", task.id, task.content, status)];
     lines.extend(task.parent.as_ref().map(|parent| format!("  Parent: {parent}")));
@@ -294,11 +196,4 @@ pub(super) fn extra(task: &Task) -> String {
         TaskPriority::High | TaskPriority::Low => format!("  ({} priority)", task.priority.name()),
     };
     waits + &priority
-}
-
-/// Reports a node with everything below it.
-pub(super) fn report<'a>(node: &'a TaskNode, path: &[&TaskNode]) -> TaskReport<'a> {
-    let current = path.last().is_some_and(|leaf| std::ptr::eq(*leaf, node));
-    let children = node.children.iter().map(|child| report(child, path)).collect();
-    TaskReport::new(&node.task, current, children)
 }

@@ -1,19 +1,13 @@
 //! Giving tasks another parent or another branch.
 
-use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
-use convoke_store::task::Change;
-use convoke_store::task_edit::{Moved, Moving};
-use serde::Serialize;
+use convoke_service::failure::Failure;
+use convoke_service::task::{BranchMove, TaskDesk, filled_line, move_below, move_to_branch};
 
-use super::change;
+use super::print_changed;
 use crate::app::{App, Format};
-use crate::cli::elsewhere::quoted;
-use crate::clock::now;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{Workspace, checked_out, refused};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct MoveArgs {
@@ -26,7 +20,7 @@ pub(super) struct MoveArgs {
     under: Option<TaskId>,
 
     /// Take the tasks from this branch [default: the checked-out one]
-    #[arg(long, value_name = "NAME", value_parser = super::line)]
+    #[arg(long, value_name = "NAME", value_parser = filled_line)]
     from_branch: Option<String>,
 
     /// Move every task of that branch
@@ -34,76 +28,48 @@ pub(super) struct MoveArgs {
     all: bool,
 }
 
-#[derive(Serialize)]
-struct MovedReport<'a> {
-    moved: Vec<&'a str>,
-    renamed: Vec<[&'a str; 2]>,
-    from_branch: &'a str,
-    branch: &'a str,
-}
-
 impl MoveArgs {
     /// Runs the command. A branch that is named with `--branch` is where the tasks go, unless they get
     /// a parent, which is then looked for there.
     pub(super) fn run(
         &self,
-        workspace: &Workspace,
+        desk: &TaskDesk<'_>,
         app: &App,
-        actor: &AgentName,
         branch: Option<&str>,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let is_of_branch = self.from_branch.is_some() || branch.is_some() && self.under.is_none();
         if is_of_branch {
-            return self.to_branch(workspace, app, output);
+            return self.to_branch(desk, app, output);
         }
-        let change = Change::Parent(self.under.as_ref());
-        self.ids
-            .iter()
-            .try_fold(Exit::Done, |_, id| change::apply(workspace, app, actor, id, &change, output))
+        for id in &self.ids {
+            let task = move_below(desk, id, self.under.as_ref())?;
+            print_changed(task.as_ref(), app, output)?;
+        }
+        Ok(Exit::Done)
     }
 
     fn to_branch(
         &self,
-        workspace: &Workspace,
+        desk: &TaskDesk<'_>,
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let Workspace { store, scope } = workspace;
-        let from = self.from_branch.clone().unwrap_or_else(|| checked_out(app));
-        let moving = if self.all { Moving::All } else { Moving::Tasks(&self.ids) };
-        let moved = store.move_tasks(scope, &from, moving, now()).map_err(refused)?;
-        let Moved { ids, renamed } = &moved;
+        let request = BranchMove {
+            ids: (!self.all).then(|| self.ids.clone()),
+            from_branch: self.from_branch.clone(),
+        };
+        let moved = move_to_branch(desk, &request)?;
         match app.format {
-            Format::Json => output.json(&MovedReport {
-                moved: ids.iter().map(TaskId::as_str).collect(),
-                renamed: renamed.iter().map(|(old, new)| [old.as_str(), new.as_str()]).collect(),
-                from_branch: &from,
-                branch: &scope.branch,
-            })?,
+            Format::Json => output.json(&moved)?,
             Format::Text => {
-                let count = match ids.len() {
+                let count = match moved.moved.len() {
                     1 => "1 task".to_owned(),
                     count => format!("{count} tasks"),
                 };
-                output.data(&format!("moved {count} from {from} to {}\n", scope.branch))?;
-                if ids.is_empty() {
-                    output.say(&format!(
-                        "note: branch {from} has no tasks; see `convoke task list --all-branches`"
-                    ));
-                }
-                for (old, new) in renamed {
-                    output.say(&format!("note: `{old}` is taken there; the task is now `{new}`"));
-                }
+                let (from, to) = (&moved.from_branch, &moved.branch);
+                output.data(&format!("moved {count} from {from} to {to}\n"))?;
             }
-        }
-        let there = Scope { branch: from.clone(), ..scope.clone() };
-        let has_agents = || Ok::<_, Failure>(!store.agents(&there).map_err(refused)?.is_empty());
-        if self.all && from != scope.branch && has_agents()? {
-            output.say(&format!(
-                "note: messages and agents stay on {from}: `convoke inbox NAME --branch {}`",
-                quoted(&from)
-            ));
         }
         Ok(Exit::Done)
     }

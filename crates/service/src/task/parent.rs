@@ -1,27 +1,19 @@
 //! Completing a task with its last part, where the user wants that.
 
-use convoke_domain::scope::AgentName;
 use convoke_domain::task::deed::TaskVerdict;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::{DEEPEST, Task, TaskStatus};
 use convoke_store::task::Change;
 
-use crate::app::App;
-use crate::clock::now;
-use crate::config::task::settings;
+use super::TaskDesk;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::settings::task::settings;
 use crate::workspace::{Workspace, refused};
 
 /// Completes the tasks above one that was closed, as far up as nothing is open below them.
-pub(super) fn close(
-    workspace: &Workspace,
-    app: &App,
-    actor: &AgentName,
-    closed: &Task,
-    output: &Output,
-) -> Result<(), Failure> {
-    if !closed.status.is_closed() || !settings(app)?.close_parent {
+pub(super) fn close(desk: &TaskDesk<'_>, closed: &Task) -> Result<(), Failure> {
+    let TaskDesk { session, workspace, actor } = desk;
+    if !closed.status.is_closed() || !settings(session)?.close_parent {
         return Ok(());
     }
     let Workspace { store, scope } = workspace;
@@ -33,10 +25,10 @@ pub(super) fn close(
             break;
         };
         let change = Change::Status(TaskStatus::Completed);
-        store.change_task(scope, &parent.id, &change, now()).map_err(refused)?;
+        store.change_task(scope, &parent.id, &change, session.now()).map_err(refused)?;
         let deed = format!("completed {} with its last part", parent.content);
-        store.record_event(scope, actor, &deed, now()).map_err(refused)?;
-        output.say(&format!("note: completed {} with its last part", parent.id));
+        store.record_event(scope, actor, &deed, session.now()).map_err(refused)?;
+        session.reporter().say(format!("note: completed {} with its last part", parent.id));
         above = parent.parent;
     }
     Ok(())

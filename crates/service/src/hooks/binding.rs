@@ -10,14 +10,12 @@ use convoke_engine::hooks::{Level, settings_file};
 use convoke_store::Store;
 use convoke_store::install::Install;
 
-use super::{HooksError, Target, read, remove, write};
-use crate::app::App;
-use crate::clock::now;
-use crate::config::LOCAL_FILE;
-use crate::config::wake::settings;
+use super::{HooksError, HooksTarget, read, remove, write};
 use crate::failure::{ErrorClass, Failure};
-use crate::output::Output;
-use crate::workspace::{Workspace, refused};
+use crate::session::Session;
+use crate::settings::LOCAL_FILE;
+use crate::settings::wake::settings;
+use crate::workspace::{Workspace, open_store, refused};
 
 /// The agent of those who have only one.
 const DEFAULT: &str = "me";
@@ -48,11 +46,11 @@ enum BindError {
 }
 
 /// Returns the file that names the agent, for a project or for all of a user's.
-fn path(app: &App, level: Level) -> Result<PathBuf, Failure> {
+fn path(session: &Session, level: Level) -> Result<PathBuf, Failure> {
     match level {
-        Level::Project => Ok(absolute(&app.project).join(LOCAL_FILE)),
+        Level::Project => Ok(absolute(&session.project).join(LOCAL_FILE)),
         Level::User => {
-            let path = app.environment.user_config();
+            let path = session.environment.user_config();
             path.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, HooksError::NoHome))
         }
     }
@@ -65,14 +63,14 @@ fn absolute(path: &Path) -> PathBuf {
 impl Binding {
     /// Decides whose the sessions are to be. Nothing is written yet.
     pub(super) fn plan(
-        target: &Target,
+        target: &HooksTarget,
         named: Option<&AgentName>,
-        app: &App,
+        session: &Session,
     ) -> Result<Self, Failure> {
         if named.is_some_and(AgentName::is_human) {
             return Err(Failure::new(ErrorClass::Usage, BindError::Human));
         }
-        let (level, path) = (target.level(), path(app, target.level())?);
+        let (level, path) = (target.level, path(session, target.level)?);
         let before = read(&path)?;
         let text = before.as_deref().unwrap_or_default();
         let here = bound(text).map_err(|source| unusable(&path, source))?;
@@ -90,7 +88,7 @@ impl Binding {
             }
             (None, Some(present)) => Some((present.clone(), shown.clone())),
             (None, None) if level == Level::Project => {
-                let elsewhere = settings(app)?.agent;
+                let elsewhere = settings(session)?.agent;
                 elsewhere.map(|(agent, place)| (agent, place.words().to_owned()))
             }
             (Some(_), _) | (None, None) => None,
@@ -105,7 +103,7 @@ impl Binding {
             return Ok(Self { agent, change: None, words });
         }
         let agent = named.cloned().unwrap_or_else(|| AgentName::known(DEFAULT));
-        if level == Level::Project && tracking(&app.project, LOCAL_FILE) == Tracking::Tracked {
+        if level == Level::Project && tracking(&session.project, LOCAL_FILE) == Tracking::Tracked {
             let client = target.client.name();
             return Err(Failure::new(ErrorClass::Refused, BindError::Committed { agent })
                 .hint(format!("if it is committed, take it out: `git rm --cached {LOCAL_FILE}`"))
@@ -121,29 +119,24 @@ impl Binding {
     }
 
     /// Writes it, makes the agent, and tells the user.
-    pub(super) fn carry_out(
-        self,
-        target: &Target,
-        app: &App,
-        output: &Output,
-    ) -> Result<(), Failure> {
-        let Workspace { store, scope } = Workspace::open(app, None)?;
+    pub(super) fn carry_out(self, target: &HooksTarget, session: &Session) -> Result<(), Failure> {
+        let Workspace { store, scope } = Workspace::open(session, None)?;
         if let Some(FileChange { path, before, after }) = self.change {
-            write_remembered(&*store, &path, target.client, before, after)?;
-            if target.level() == Level::Project {
-                leave_out_of_git(&*store, target.client, app, output)?;
+            write_remembered(session, &*store, &path, target.client, before, after)?;
+            if target.level == Level::Project {
+                leave_out_of_git(&*store, target.client, session)?;
             }
         }
-        if target.level() == Level::Project
+        if target.level == Level::Project
             && store.agent(&scope, &self.agent).map_err(refused)?.is_none()
         {
             store.add_agent(&scope, &self.agent, target.client.name()).map_err(refused)?;
         }
-        output.say(&format!("note: {}", self.words));
-        if let Some(other) = app.environment.agent() {
+        session.reporter().say(format!("note: {}", self.words));
+        if let Some(other) = session.environment.agent() {
             let other = other.to_string_lossy();
             let words = format!("sessions that this shell starts belong to @{other}");
-            output.say(&format!("note: CONVOKE_AGENT is set, so {words}"));
+            session.reporter().say(format!("note: CONVOKE_AGENT is set, so {words}"));
         }
         Ok(())
     }
@@ -157,6 +150,7 @@ fn unusable(path: &Path, source: BindingError) -> Failure {
 
 /// Writes a file of ours, after remembering what it was.
 fn write_remembered(
+    session: &Session,
     store: &dyn Store,
     path: &Path,
     client: Client,
@@ -169,47 +163,42 @@ fn write_remembered(
         Some(install) if before.as_deref() == Some(install.installed.as_str()) => install.original,
         Some(_) | None => before,
     };
-    let install = Install { original, installed: after, installed_at: now() };
+    let install = Install { original, installed: after, installed_at: session.now() };
     store.remember_install(&known, client, &install).map_err(refused)?;
     write(path, &install.installed)
 }
 
 /// Has git leave the user's own file alone, in this copy of the repository only.
-fn leave_out_of_git(
-    store: &dyn Store,
-    client: Client,
-    app: &App,
-    output: &Output,
-) -> Result<(), Failure> {
-    let Some(path) = exclude_file(&app.project).filter(|_| is_shown(&app.project, LOCAL_FILE))
+fn leave_out_of_git(store: &dyn Store, client: Client, session: &Session) -> Result<(), Failure> {
+    let Some(path) =
+        exclude_file(&session.project).filter(|_| is_shown(&session.project, LOCAL_FILE))
     else {
         return Ok(());
     };
     let before = read(&path)?;
     let text = before.clone().unwrap_or_default();
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    write_remembered(store, &path, client, before, format!("{text}{gap}{LOCAL_FILE}\n"))?;
+    write_remembered(session, store, &path, client, before, format!("{text}{gap}{LOCAL_FILE}\n"))?;
     let shown = path.display();
-    output.say(&format!("note: added {LOCAL_FILE} to {shown}, so that git ignores it"));
+    session.reporter().say(format!("note: added {LOCAL_FILE} to {shown}, so that git ignores it"));
     Ok(())
 }
 
 /// Takes our binding out, if no other client's hooks need it and the user has not changed it.
 pub(super) fn release(
-    target: &Target,
+    target: &HooksTarget,
     store: &dyn Store,
-    app: &App,
-    output: &Output,
+    session: &Session,
 ) -> Result<(), Failure> {
     for client in Client::WITH_HOOKS.into_iter().filter(|client| *client != target.client) {
-        let Ok(other) = settings_file(client, target.level(), &target.base(app)?) else {
+        let Ok(other) = settings_file(client, target.level, &target.base(session)?) else {
             continue;
         };
         if store.install(&other.display().to_string()).map_err(refused)?.is_some() {
             return Ok(());
         }
     }
-    let path = path(app, target.level())?;
+    let path = path(session, target.level)?;
     let Some(install) = store.install(&path.display().to_string()).map_err(refused)? else {
         return Ok(());
     };
@@ -218,11 +207,11 @@ pub(super) fn release(
         Ok(Some(text)) if current.as_deref() == Some(&text) => {}
         Ok(Some(text)) => write(&path, &text)?,
         Ok(None) => remove(&path)?,
-        Err(error) => output.say(&format!("note: `{}` stays: {error}", path.display())),
+        Err(error) => session.reporter().say(format!("note: `{}` stays: {error}", path.display())),
     }
     store.forget_install(&path.display().to_string()).map_err(refused)?;
-    if target.level() == Level::Project && !path.exists() {
-        show_to_git(store, app)?;
+    if target.level == Level::Project && !path.exists() {
+        show_to_git(store, session)?;
     }
     Ok(())
 }
@@ -243,8 +232,8 @@ fn without_binding(
 }
 
 /// Takes our line out of the file that says what git leaves alone.
-fn show_to_git(store: &dyn Store, app: &App) -> Result<(), Failure> {
-    let Some(path) = exclude_file(&app.project) else { return Ok(()) };
+fn show_to_git(store: &dyn Store, session: &Session) -> Result<(), Failure> {
+    let Some(path) = exclude_file(&session.project) else { return Ok(()) };
     let known = path.display().to_string();
     let Some(install) = store.install(&known).map_err(refused)? else { return Ok(()) };
     if let Some(current) = read(&path)? {
@@ -259,25 +248,25 @@ fn show_to_git(store: &dyn Store, app: &App) -> Result<(), Failure> {
 }
 
 /// Changes the name in the file that binds this project, if it is there. Tells which file it is.
-pub(in crate::cli) fn rebind(
-    app: &App,
+pub fn rebind(
+    session: &Session,
     from: &AgentName,
     to: &AgentName,
 ) -> Result<Option<PathBuf>, Failure> {
-    let path = path(app, Level::Project)?;
+    let path = path(session, Level::Project)?;
     let Some(text) = read(&path)? else { return Ok(None) };
     if bound(&text).map_err(|source| unusable(&path, source))?.as_ref() != Some(from) {
         return Ok(None);
     }
     let renamed = bind(&text, to).map_err(|source| unusable(&path, source))?;
-    let store = crate::workspace::open_store(app)?;
+    let store = open_store(session)?;
     let known = path.display().to_string();
     // What we wrote is still ours under the new name.
     if let Some(install) = store.install(&known).map_err(refused)? {
         let original = install.original.clone();
         let is_ours = install.installed == text;
         let installed = if is_ours { renamed.clone() } else { install.installed };
-        let install = Install { original, installed, installed_at: now() };
+        let install = Install { original, installed, installed_at: session.now() };
         store.remember_install(&known, Client::Claude, &install).map_err(refused)?;
     }
     write(&path, &renamed)?;

@@ -7,7 +7,6 @@ use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::AgentName;
-use convoke_domain::wake::hop::{MOST_HOPS, WAKE_LOOP};
 use convoke_domain::wake::{NewMessage, SectionOrder};
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -15,46 +14,45 @@ use convoke_engine::lane::drive::Driven;
 use convoke_engine::owner::{is_gone, myself};
 use convoke_engine::scratch;
 use convoke_engine::wake::{Assembled, Call};
-use convoke_service::observer::Reporter;
 use convoke_store::error::StoreError;
 use convoke_store::message::{self, Receipt, Said};
 use convoke_store::wake_up::WakeUpEnd;
 
-use super::wake::{profile_of, wake};
-use crate::app::App;
-use crate::clock::now;
-use crate::config::wake::Settings;
 use crate::failure::{ErrorClass, Failure};
+use crate::lane::{CallBudget, LaneRequest, LaneRun, PinnedRules, lane_failed};
+use crate::observer::Reporter;
+use crate::session::Session;
+use crate::settings::wake::Settings;
+use crate::wake::{assemble_wake, profile_of};
 use crate::workspace::{Workspace, refused};
-use convoke_service::lane::{CallBudget, LaneRequest, LaneRun, PinnedRules, lane_failed};
 
 /// What is said of a process that is gone without a word.
 const DIED: &str = "process died unexpectedly";
 
 /// A wake-up to deliver.
-pub(super) struct Delivery<'a> {
-    pub(super) app: &'a App,
-    pub(super) workspace: &'a Workspace,
-    pub(super) settings: &'a Settings,
-    pub(super) agent: &'a AgentName,
+pub(crate) struct Delivery<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) settings: &'a Settings,
+    pub(crate) agent: &'a AgentName,
     /// A message that is no stored one's to it; without one, the newest unread message.
-    pub(super) message: Option<NewMessage>,
+    pub(crate) message: Option<NewMessage>,
     /// What the agent may do.
-    pub(super) rights: Rights,
+    pub(crate) rights: Rights,
     /// What it may spend, and how long it may take.
-    pub(super) purse: &'a CallBudget,
+    pub(crate) budget: &'a CallBudget,
 }
 
 /// What came of it.
-pub(super) struct Delivered {
+pub(crate) struct Delivered {
     /// What the agent was told.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// What became of its lane.
-    pub(super) driven: Driven,
+    pub(crate) driven: Driven,
     /// The budget that it went over.
-    pub(super) over: Option<Overdraft>,
+    pub(crate) over: Option<Overdraft>,
     /// What is kept of its answer.
-    pub(super) reply: Option<Said>,
+    pub(crate) reply: Option<Said>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -68,17 +66,17 @@ enum NotDelivered {
 impl Delivery<'_> {
     /// Delivers everything that waits for the agent as one wake-up. `None` if it is busy, or if
     /// nothing waits any more. Only an answer shows that a wake-up was taken in.
-    pub(super) fn deliver(&self, reporter: &Reporter) -> Result<Option<Delivered>, Failure> {
+    pub(crate) fn deliver(&self, reporter: &Reporter) -> Result<Option<Delivered>, Failure> {
         let Workspace { store, scope } = self.workspace;
         let agent = found(self.workspace, self.agent)?;
         session(&agent)?;
         client(&agent)?;
         let pending = store.pending(scope, self.agent, agent.last_seen).map_err(refused)?;
-        let (hop, owner) = (pending.map_or(0, |it| it.hop), myself());
+        let (hop, owner) = (pending.map_or(0, |pending| pending.hop), myself());
         if !store.begin_wake_up(scope, self.agent, hop, &owner).map_err(refused)? {
             return Ok(None);
         }
-        // It is let go of whatever happens; after an answer that has happened already.
+        // It is let go of in any case; after an answer that has happened already.
         let delivered = self.while_taken(&agent, &owner, reporter);
         self.end(
             &owner,
@@ -104,7 +102,7 @@ impl Delivery<'_> {
     }
 
     /// Returns what the agent is told.
-    pub(super) fn assembled(&self) -> Result<Assembled, Failure> {
+    pub(crate) fn assembled(&self) -> Result<Assembled, Failure> {
         let call = Call {
             agent: self.agent.clone(),
             profile: profile_of(self.agent, self.settings),
@@ -112,7 +110,7 @@ impl Delivery<'_> {
             extent: None,
             message: self.message.clone(),
         };
-        wake(self.app, self.workspace, self.settings, &call, self.settings.budget)
+        assemble_wake(self.session, self.workspace, self.settings, &call, self.settings.budget)
     }
 
     fn run(&self, agent: &Agent, text: &str, reporter: &Reporter) -> Result<LaneRun, Failure> {
@@ -122,13 +120,13 @@ impl Delivery<'_> {
             rights: self.rights,
             // The wake-up begins with them.
             rules: PinnedRules::LeftOut,
-            limits: self.purse.limits,
-            purpose: self.purse.purpose(self.agent.to_string()),
-            budget: self.purse.budget,
+            limits: self.budget.limits,
+            purpose: self.budget.purpose(self.agent.to_string()),
+            budget: self.budget.budget,
             ..LaneRequest::new(&answering, text)
         };
         let scratch = scratch::lane().map_err(lane_failed)?;
-        order.run_watched(self.app, scratch.path(), reporter)
+        order.run_watched(self.session, scratch.path(), reporter)
     }
 
     /// Keeps the answer, or tells the orchestrator that there is none.
@@ -146,7 +144,7 @@ impl Delivery<'_> {
             return self
                 .end(owner, &WakeUpEnd { received: Receipt::default(), answered: false, message });
         };
-        let injection = assembled.injection(self.agent, now());
+        let injection = assembled.injection(self.agent, self.session.now());
         store.record_injection(scope, &injection).map_err(refused)?;
         self.record_pins(assembled, driven)?;
         let human = AgentName::human();
@@ -175,12 +173,12 @@ impl Delivery<'_> {
         let session = driven.heard.session.as_ref().or(agent.session_id.as_ref());
         let session = session.map_or("", String::as_str);
         let store = &self.workspace.store;
-        store.pins_delivered(&pins, &agent.client, session, now()).map_err(refused)
+        store.pins_delivered(&pins, &agent.client, session, self.session.now()).map_err(refused)
     }
 
     fn end(&self, owner: &Owner, end: &WakeUpEnd<'_>) -> Result<Option<Said>, Failure> {
         let Workspace { store, scope } = self.workspace;
-        store.end_wake_up(scope, self.agent, owner, end, now()).map_err(refused)
+        store.end_wake_up(scope, self.agent, owner, end, self.session.now()).map_err(refused)
     }
 
     /// Returns what the orchestrator is told of an agent that gave no answer.
@@ -199,7 +197,7 @@ impl Delivery<'_> {
     }
 
     /// Lets go of the agent if the process that woke it is gone, and tells the orchestrator.
-    pub(super) fn bury(&self) -> Result<bool, Failure> {
+    pub(crate) fn bury(&self) -> Result<bool, Failure> {
         let agent = found(self.workspace, self.agent)?;
         let Some(owner) = agent.owner.filter(is_gone) else { return Ok(false) };
         let message = self.notice(DIED);
@@ -209,13 +207,13 @@ impl Delivery<'_> {
 }
 
 /// Finds an agent.
-pub(super) fn found(workspace: &Workspace, name: &AgentName) -> Result<Agent, Failure> {
+pub(crate) fn found(workspace: &Workspace, name: &AgentName) -> Result<Agent, Failure> {
     let agent = workspace.store.agent(&workspace.scope, name).map_err(refused)?;
     agent.ok_or_else(|| refused(StoreError::NoAgent { name: name.clone() }))
 }
 
 /// Returns the session that goes on.
-pub(super) fn session(agent: &Agent) -> Result<&str, Failure> {
+pub(crate) fn session(agent: &Agent) -> Result<&str, Failure> {
     agent.session_id.as_deref().ok_or_else(|| {
         Failure::new(ErrorClass::Refused, NotDelivered::NoSession { name: agent.name.clone() })
             .hint("bind one with `convoke agent add NAME --session ID`")
@@ -223,18 +221,10 @@ pub(super) fn session(agent: &Agent) -> Result<&str, Failure> {
 }
 
 /// Returns the client that runs it.
-pub(super) fn client(agent: &Agent) -> Result<AgentRef, Failure> {
+pub(crate) fn client(agent: &Agent) -> Result<AgentRef, Failure> {
     AgentRef::parse(&agent.client).ok_or_else(|| {
         let (name, client) = (agent.name.clone(), agent.client.clone());
         Failure::new(ErrorClass::Refused, NotDelivered::UnknownClient { name, client })
             .hint("`convoke prompt --print` shows what would be sent")
     })
-}
-
-/// Says that a message is too far down a chain of wake-ups.
-pub(super) fn wakes_nobody(said: Said) -> String {
-    let Said { id, hop } = said;
-    format!(
-        "{WAKE_LOOP}: message {id} comes of {hop} wake-ups in a row, more than {MOST_HOPS}; it wakes nobody"
-    )
 }

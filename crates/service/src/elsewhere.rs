@@ -5,24 +5,35 @@ use convoke_engine::git::identity::repository_id;
 use convoke_store::error::StoreError;
 use convoke_store::project::{KnownProject, MOST_COUNTED};
 
-use super::project::{folder, is_gone};
-use crate::app::App;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::project::{folder, is_gone};
+use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// Says at most one line about other branches and one about other folders, each with the command that
-/// brings the tasks here. Nothing is brought here without that command: anyone can imitate a
+/// Returns at most one line about other branches and one about other folders, each with the command
+/// that brings the tasks here. Nothing is brought here without that command: anyone can imitate a
 /// repository.
-pub(super) fn say(workspace: &Workspace, app: &App, output: &Output) -> Result<(), Failure> {
-    for line in [branches(workspace)?, folders(workspace, app)?].into_iter().flatten() {
-        output.say(&format!("note: {line}"));
-    }
+fn lines(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
+    let lines = [branches(workspace)?, folders(session, workspace)?];
+    Ok(lines.into_iter().flatten().map(|line| format!("note: {line}")).collect())
+}
+
+/// Tells where else there are open tasks, in every front end.
+pub(crate) fn say(session: &Session, workspace: &Workspace) -> Result<(), Failure> {
+    let reporter = session.reporter();
+    lines(session, workspace)?.into_iter().for_each(|line| reporter.say(line));
+    Ok(())
+}
+
+/// Tells where else there are open tasks, beside text only.
+pub(crate) fn note(session: &Session, workspace: &Workspace) -> Result<(), Failure> {
+    let reporter = session.reporter();
+    lines(session, workspace)?.into_iter().for_each(|line| reporter.note(line));
     Ok(())
 }
 
 /// Adds to a failure that another branch has the task that is missing here.
-pub(super) fn name_branch(failure: Failure, workspace: &Workspace) -> Failure {
+pub(crate) fn name_branch(failure: Failure, workspace: &Workspace) -> Failure {
     let Workspace { store, scope } = workspace;
     let Some(StoreError::NoTask { id }) = failure.error.downcast_ref::<StoreError>() else {
         return failure;
@@ -66,7 +77,7 @@ fn branches(workspace: &Workspace) -> Result<Option<String>, Failure> {
 }
 
 /// Quotes a branch for a shell if it is more than a plain word.
-pub(super) fn quoted(branch: &str) -> String {
+pub fn quoted(branch: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     if branch.chars().all(plain) {
         return branch.to_owned();
@@ -82,10 +93,10 @@ fn open_tasks(count: u32) -> String {
     }
 }
 
-fn folders(workspace: &Workspace, app: &App) -> Result<Option<String>, Failure> {
+fn folders(session: &Session, workspace: &Workspace) -> Result<Option<String>, Failure> {
     let Workspace { store, scope } = workspace;
     let kept = store.repository_of(&scope.project).map_err(refused)?;
-    let Some(own) = kept.or_else(|| repository_id(&app.project)) else { return Ok(None) };
+    let Some(own) = kept.or_else(|| repository_id(&session.project)) else { return Ok(None) };
     let mut found: Option<(bool, u32, KnownProject)> = None;
     for known in store.projects().map_err(refused)? {
         let is_same = known.repository.as_ref().is_some_and(|other| other.is_same(&own));

@@ -1,0 +1,48 @@
+//! Giving an agent another name, wherever the old one is stored.
+
+use convoke_domain::scope::AgentName;
+use serde::Serialize;
+
+use super::HumanAgent;
+use crate::failure::{ErrorClass, Failure};
+use crate::hooks::rebind;
+use crate::session::Session;
+use crate::settings::wake::settings;
+use crate::workspace::{Workspace, refused};
+
+/// An agent that has another name.
+#[derive(Debug, Clone, Serialize)]
+pub struct RenamedAgentReport {
+    /// The old name.
+    pub from: String,
+    /// The new one.
+    pub to: String,
+    /// The configuration file that named it, and names it anew.
+    pub bound_by: Option<String>,
+}
+
+/// Gives an agent another name, on all branches of the project.
+pub fn rename_agent(
+    session: &Session,
+    from: &AgentName,
+    to: &AgentName,
+) -> Result<RenamedAgentReport, Failure> {
+    let Workspace { store, scope } = Workspace::open(session, None)?;
+    if from.is_human() || to.is_human() {
+        return Err(Failure::new(ErrorClass::Usage, HumanAgent));
+    }
+    store.rename_agent(&scope.project, from, to).map_err(refused)?;
+    let bound_by = rebind(session, from, to)?.map(|path| path.display().to_string());
+    let reporter = session.reporter();
+    if let Some(path) = &bound_by {
+        reporter.say(format!("note: `{path}` names @{to} too"));
+    }
+    let settings = settings(session)?;
+    if settings.orchestrator == *from {
+        reporter.warn(format!("`wake.orchestrator` still names @{from}"));
+    }
+    if let Some((_, place)) = settings.agent.filter(|(agent, _)| agent == from) {
+        reporter.warn(format!("`wake.agent` in {} still names @{from}", place.words()));
+    }
+    Ok(RenamedAgentReport { from: from.to_string(), to: to.to_string(), bound_by })
+}

@@ -1,0 +1,161 @@
+//! Answering a client's hook: the wake-up of the agent whose session it is, and otherwise nothing.
+//!
+//! A hook must never hold up an agent: it opens one store, waits briefly for it and reads the settings
+//! once.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use convoke_domain::client::Client;
+use convoke_domain::hook::Moment;
+use convoke_engine::client::{HookWiring, adapter};
+use convoke_engine::hook::{Answer, Entry, Heard, Input, answer, record};
+use convoke_engine::project::find_above;
+use convoke_engine::skill::hash;
+use convoke_engine::wake::Sources;
+use convoke_store::delivery::Session as ClientSession;
+
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::settings::wake::settings_for_hook;
+use crate::wake::{budget_here, library, profile_of, session_address, sources};
+use crate::workspace::{Workspace, refused};
+
+/// Longer than this no agent should wait for us.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// An event of a client's session.
+#[derive(Debug, Clone)]
+pub struct HookRequest {
+    /// The client.
+    pub client: Client,
+    /// The event, by the client's own name for it.
+    pub event: String,
+    /// Which of several hook entries this is; long texts are spread over them.
+    pub part: NonZeroUsize,
+    /// How many hook entries there are.
+    pub of: NonZeroUsize,
+    /// What the client says about the event; `None` if it could not be read.
+    pub input: Option<String>,
+}
+
+/// What happened to an answer that was handed to the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookDelivery {
+    /// The client has it.
+    Delivered,
+    /// No client reads it, so it counts as not delivered.
+    Discarded,
+}
+
+/// What came of an event.
+#[derive(Debug)]
+pub enum HookOutcome {
+    /// There is nothing to tell; the front end answers with [`silence`].
+    Silent,
+    /// The client was given its answer.
+    Answered {
+        /// Why the store does not know of it. The client has its answer, so a second one would spoil
+        /// it; it is told again after the next loss of memory instead.
+        not_recorded: Option<Failure>,
+    },
+}
+
+/// Returns the answer that tells a client nothing, in its own format.
+pub fn silence() -> String {
+    Answer::nothing().json
+}
+
+/// Answers an event. `deliver` hands the answer to the client, and what has arrived is recorded.
+pub fn answer_hook(
+    environment: &Environment,
+    request: &HookRequest,
+    deliver: &mut dyn FnMut(&str) -> Result<HookDelivery, Failure>,
+) -> Result<HookOutcome, Failure> {
+    if environment.is_in_lane() {
+        return Ok(HookOutcome::Silent);
+    }
+    let Some(event) = request.event() else { return Ok(HookOutcome::Silent) };
+    let place = place(&event.input, environment).zip(event.input.session_id.as_deref());
+    let Some((project, session_id)) = place else { return Ok(HookOutcome::Silent) };
+    let session = Session::new(project, environment.clone());
+    let (settings, unusable) = settings_for_hook(&session)?;
+    let remark = unusable_files(&unusable);
+    let workspace = Workspace::open_in_a_hurry(&session, None, PATIENCE)?;
+    if request.part.get() == 1 {
+        let project = &workspace.scope.project;
+        workspace.store.fired(request.client, project, session.now()).map_err(refused)?;
+    }
+    let of = ClientSession { client: request.client, id: session_id };
+    let Some(agent) = session_address(&session, &workspace, &settings, Some(of))? else {
+        return Ok(HookOutcome::Silent);
+    };
+    let library = library(&session, &settings);
+    let sources = sources(&session, &workspace, &settings, &library);
+    // A session stays with its agent's branch, also when another one is checked out.
+    let sources = Sources { scope: &agent.scope, ..sources };
+    let number = u32::try_from(request.part.get()).unwrap_or(u32::MAX);
+    let heard = Heard {
+        session: of,
+        hooks: event.hooks,
+        event: &request.event,
+        moment: event.moment,
+        mark: event.mark,
+        transcript: event.input.transcript.as_deref(),
+        entry: Entry { number, of: request.of.max(request.part) },
+        agent: &agent,
+        profile: profile_of(&agent.agent, &settings),
+        budget: budget_here(&session, &settings, &workspace, &agent.scope)?,
+        remark: remark.as_deref(),
+        now: session.now(),
+    };
+    let answer = answer(&sources, &heard).map_err(refused)?;
+    // Only what has left us has been delivered.
+    let not_recorded = match deliver(&answer.json)? {
+        HookDelivery::Discarded => None,
+        HookDelivery::Delivered => record(&sources, &heard, &answer).err().map(refused),
+    };
+    Ok(HookOutcome::Answered { not_recorded })
+}
+
+/// An event that concerns us.
+struct KnownEvent {
+    input: Input,
+    hooks: &'static HookWiring,
+    moment: Moment,
+    /// What tells it from others.
+    mark: u64,
+}
+
+impl HookRequest {
+    /// Reads what the client says; `None` for what does not concern us.
+    fn event(&self) -> Option<KnownEvent> {
+        let text = self.input.as_deref()?;
+        let input = Input::parse(text)?;
+        let hooks = adapter(self.client).hooks.as_ref()?;
+        let moment = hooks.moment(&self.event, input.cause.as_deref())?;
+        Some(KnownEvent { input, hooks, moment, mark: mark(&self.event, text) })
+    }
+}
+
+/// Returns what tells an event from others: a hash of its name and of all that is said about it.
+fn mark(event: &str, input: &str) -> u64 {
+    let hash = hash(format!("{event}\n{input}"));
+    hash.get(..15).and_then(|start| u64::from_str_radix(start, 16).ok()).unwrap_or_default()
+}
+
+/// Names files whose settings are left out. What is wrong in one is not said here: its author could
+/// write anything.
+fn unusable_files(names: &[&str]) -> Option<String> {
+    let files: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    let files = files.join(" and ");
+    (!names.is_empty()).then(|| format!("settings left out: {files}; run `convoke doctor`"))
+}
+
+/// Returns the project that the client works in; outside of any there is nothing to say.
+fn place(input: &Input, environment: &Environment) -> Option<PathBuf> {
+    let start = input.cwd.clone().or_else(|| environment.current_dir().ok())?;
+    find_above(&start, environment.home().as_deref())
+}

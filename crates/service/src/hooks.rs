@@ -1,0 +1,157 @@
+//! Writing hook entries into clients' settings, looking after them, and taking them out again.
+
+mod binding;
+mod install;
+mod status;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::client::Client;
+use convoke_domain::finding::{FileFinding, Unreadable};
+use convoke_engine::client::claude::plugin::{PluginSwitch, plugin_switch};
+use convoke_engine::client::codex::trust::{Trust, trust, trusts_folder};
+use convoke_engine::file;
+use convoke_engine::git::checkout;
+use convoke_engine::hooks::{Level, SettingsError, settings_file};
+
+pub use self::binding::rebind;
+pub use self::install::{
+    HooksChange, InstallHooksRequest, install_hooks, is_same, uninstall_hooks,
+};
+pub use self::status::{HooksReport, Obstacle, hooks_status, is_there, obstacle};
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+
+/// No settings file a person writes is larger.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Whether files are changed, or only shown as they would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rehearsal {
+    /// They are changed.
+    No,
+    /// They stay as they are.
+    DryRun,
+}
+
+/// Which settings of which client are meant.
+#[derive(Debug, Clone)]
+pub struct HooksTarget {
+    /// The client.
+    pub client: Client,
+    /// The project's settings, or the user's.
+    pub level: Level,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum HooksError {
+    #[error("cannot tell where the user's settings are: HOME is not set")]
+    NoHome,
+    #[error("the plugin `{name}` brings the hooks along already; no entries were written")]
+    Plugin { name: String },
+    #[error("cannot read `{}`: {reason}", path.display())]
+    Unreadable { path: PathBuf, reason: Unreadable },
+    #[error("cannot change `{}`", path.display())]
+    Settings { path: PathBuf, source: SettingsError },
+    #[error("cannot write `{}`", path.display())]
+    Write { path: PathBuf, source: io::Error },
+}
+
+impl HooksTarget {
+    /// Returns the folder that the settings are below.
+    fn base(&self, session: &Session) -> Result<PathBuf, Failure> {
+        match self.level {
+            // What is remembered of a file must not depend on where we were called.
+            Level::Project => {
+                Ok(std::path::absolute(&session.project)
+                    .unwrap_or_else(|_| session.project.clone()))
+            }
+            Level::User => {
+                let home = session.environment.home();
+                home.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, HooksError::NoHome))
+            }
+        }
+    }
+
+    fn path(&self, session: &Session) -> Result<PathBuf, Failure> {
+        let base = self.base(session)?;
+        settings_file(self.client, self.level, &base).map_err(|source| {
+            Failure::new(ErrorClass::Prerequisite, HooksError::Settings { path: base, source })
+        })
+    }
+
+    /// Codex alone asks its user first.
+    fn trust(&self, settings: &str, path: &Path, session: &Session) -> Option<Trust> {
+        if self.client != Client::Codex {
+            return None;
+        }
+        trust(settings, path, &codex_config(session))
+    }
+
+    /// Tells whether Codex reads the settings in this project at all.
+    fn is_folder_trusted(&self, session: &Session) -> bool {
+        if self.client != Client::Codex || self.level == Level::User {
+            return true;
+        }
+        let project =
+            std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+        let real = project.canonicalize().unwrap_or_else(|_| project.clone());
+        let repository = checkout(&real);
+        let repository = repository.and_then(|found| Some(found.common_dir.parent()?.to_owned()));
+        let roots: Vec<_> = [project, real].into_iter().chain(repository).collect();
+        trusts_folder(&codex_config(session), &roots)
+    }
+}
+
+fn codex_config(session: &Session) -> String {
+    let path = session.environment.codex_home().map(|home| home.join("config.toml"));
+    path.and_then(|path| file::text(&path, MAX_BYTES)).unwrap_or_default()
+}
+
+/// Returns our plugin for Claude Code, which brings the hooks along, if it is switched on in its
+/// user's settings, or for a project in those of the project.
+pub fn plugin(session: &Session, level: Level) -> Option<String> {
+    let user = session.environment.home().map(|home| home.join(".claude/settings.json"));
+    let local = session.project.join(".claude/settings.local.json");
+    let project = [local, session.project.join(".claude/settings.json")];
+    let project = project.into_iter().filter(|_| level == Level::Project);
+    let mut places = project.chain(user);
+    // The strongest settings that name it decide.
+    match places.find_map(|path| plugin_switch(&file::text(&path, MAX_BYTES)?))? {
+        PluginSwitch::On(name) => Some(name),
+        PluginSwitch::Off => None,
+    }
+}
+
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match file::read(path, MAX_BYTES) {
+        FileFinding::Absent => Ok(None),
+        FileFinding::Text(text) => Ok(Some(text)),
+        FileFinding::Unreadable(reason) => {
+            let error = HooksError::Unreadable { path: path.to_owned(), reason };
+            Err(Failure::new(ErrorClass::Prerequisite, error))
+        }
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    file::replace(path, text).map_err(|source| unwritable(path, source))
+}
+
+fn remove(path: &Path) -> Result<(), Failure> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done.map_err(|source| unwritable(path, source)),
+    }
+}
+
+fn unwritable(path: &Path, source: io::Error) -> Failure {
+    Failure::new(ErrorClass::Prerequisite, HooksError::Write { path: path.to_owned(), source })
+}
+
+fn malformed(path: &Path, source: SettingsError) -> Failure {
+    let error = HooksError::Settings { path: path.to_owned(), source };
+    Failure::new(ErrorClass::Refused, error)
+        .hint("nothing was changed; mend the file and try again")
+}

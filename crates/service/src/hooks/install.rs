@@ -1,0 +1,179 @@
+//! Our entries in a client's settings, and whose sessions they wake.
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::client::Client;
+use convoke_domain::scope::AgentName;
+use convoke_engine::hooks::{install, original};
+use convoke_store::Store;
+use convoke_store::install::Install;
+
+use super::binding::{Binding, release};
+use super::{
+    HooksError, HooksReport, HooksTarget, Rehearsal, hooks_status, malformed, plugin, read, remove,
+    write,
+};
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::{open_store, refused};
+
+/// What users call us.
+const NAME: &str = "convoke";
+
+/// Hook entries to write.
+#[derive(Debug, Clone)]
+pub struct InstallHooksRequest {
+    /// Where they are written.
+    pub target: HooksTarget,
+    /// The agent whose wake-ups the sessions get; without it, the one that is set, else `me`.
+    pub agent: Option<AgentName>,
+    /// Whether the settings name the program by its absolute path, even if it is on the PATH.
+    pub names_absolute_path: bool,
+    /// Whether the entries are written even if the plugin for Claude Code brings them along.
+    pub ignores_plugin: bool,
+    /// Whether anything is written.
+    pub rehearsal: Rehearsal,
+    /// How many entries share a long wake-up.
+    pub entries: u8,
+}
+
+/// What came of a change to a client's settings.
+#[derive(Debug)]
+pub enum HooksChange {
+    /// The file was changed; this is what is known about the hooks now.
+    Done(Box<HooksReport>),
+    /// The file would hold this.
+    DryRun(String),
+}
+
+/// Adds hook entries to a client's settings, and binds its sessions to an agent.
+pub fn install_hooks(
+    session: &Session,
+    request: &InstallHooksRequest,
+) -> Result<HooksChange, Failure> {
+    let target = &request.target;
+    if let Some(plugin) = request.brought_along(session) {
+        return request.decline(&plugin, session);
+    }
+    let path = target.path(session)?;
+    let current = read(&path)?;
+    let store = open_store(session)?;
+    let original = target.original(&*store, &path, current.as_deref())?;
+    let (program, remark) = request.program(session);
+    let (client, entries) = (target.client, request.entries.into());
+    let installed = install(current.as_deref(), original.as_deref(), client, &program, entries);
+    let installed = installed.map_err(|source| malformed(&path, source))?;
+    let binding = Binding::plan(target, request.agent.as_ref(), session)?;
+    let reporter = session.reporter();
+    if let Some(remark) = remark {
+        reporter.say(format!("note: {remark}"));
+    }
+    if request.rehearsal == Rehearsal::DryRun {
+        return Ok(HooksChange::DryRun(installed));
+    }
+    let known = path.display().to_string();
+    // What the file was is safe before the file changes.
+    let install = Install { original, installed, installed_at: session.now() };
+    store.remember_install(&known, client, &install).map_err(refused)?;
+    write(&path, &install.installed)?;
+    binding.carry_out(target, session)?;
+    if client == Client::Codex {
+        reporter.say(
+            "note: Codex skips hooks until you trust them: run `/hooks` in it once; it reads no \
+             settings in a folder that you have not trusted",
+        );
+    }
+    if client == Client::Gemini {
+        reporter.say(
+            "note: Gemini runs hooks only in folders that you trust: run `/permissions` in it",
+        );
+    }
+    status(session, target)
+}
+
+fn status(session: &Session, target: &HooksTarget) -> Result<HooksChange, Failure> {
+    Ok(HooksChange::Done(Box::new(hooks_status(session, target)?)))
+}
+
+impl InstallHooksRequest {
+    /// Returns the plugin that makes our entries superfluous.
+    fn brought_along(&self, session: &Session) -> Option<String> {
+        let is_its_client = self.target.client == Client::Claude && !self.ignores_plugin;
+        is_its_client.then(|| plugin(session, self.target.level)).flatten()
+    }
+
+    /// Writes no entries, because a plugin brings them along. An agent that was named is bound.
+    fn decline(&self, plugin: &str, session: &Session) -> Result<HooksChange, Failure> {
+        if self.agent.is_none() || self.rehearsal == Rehearsal::DryRun {
+            let error = HooksError::Plugin { name: plugin.to_owned() };
+            return Err(Failure::new(ErrorClass::Refused, error)
+                .hint("`convoke hooks install claude --as NAME` binds an agent, and writes no entries")
+                .hint("`--force` writes them; a wake-up is delivered once even so"));
+        }
+        let target = &self.target;
+        Binding::plan(target, self.agent.as_ref(), session)?.carry_out(target, session)?;
+        let words = format!("note: the plugin {plugin} brings the hooks along; none were written");
+        session.reporter().say(words);
+        status(session, target)
+    }
+
+    /// Returns the program as the settings are to name it, and what its user should know.
+    fn program(&self, session: &Session) -> (PathBuf, Option<String>) {
+        let own = session.environment.program();
+        if self.names_absolute_path {
+            return (own, None);
+        }
+        let here = "so the settings hold an absolute path, which works on this machine only";
+        match session.environment.find_program(&[NAME], &session.project) {
+            Some(found) if is_same(&found, &own) => (PathBuf::from(NAME), None),
+            Some(found) => {
+                let found = found.display();
+                (own, Some(format!("`{NAME}` on the PATH is another program, {found}, {here}")))
+            }
+            None => (own, Some(format!("`{NAME}` is not on the PATH, {here}"))),
+        }
+    }
+}
+
+/// Tells whether two paths lead to the same file.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real(one) == real(other)
+}
+
+impl HooksTarget {
+    /// Returns what the file would hold without us.
+    fn original(
+        &self,
+        store: &dyn Store,
+        path: &Path,
+        current: Option<&str>,
+    ) -> Result<Option<String>, Failure> {
+        let known = store.install(&path.display().to_string()).map_err(refused)?;
+        let known = known.as_ref();
+        let known = known.map(|known| (known.original.as_deref(), known.installed.as_str()));
+        original(current, known, self.client).map_err(|source| malformed(path, source))
+    }
+}
+
+/// Takes the entries out of a client's settings again, and the agent if it is as we wrote it.
+pub fn uninstall_hooks(
+    session: &Session,
+    target: &HooksTarget,
+    rehearsal: Rehearsal,
+) -> Result<HooksChange, Failure> {
+    let path = target.path(session)?;
+    let (current, store) = (read(&path)?, open_store(session)?);
+    let restored = target.original(&*store, &path, current.as_deref())?;
+    if rehearsal == Rehearsal::DryRun {
+        return Ok(HooksChange::DryRun(restored.unwrap_or_default()));
+    }
+    match restored {
+        Some(text) if current.as_ref() != Some(&text) => write(&path, &text)?,
+        None if current.is_some() => remove(&path)?,
+        Some(_) | None => {}
+    }
+    store.forget_install(&path.display().to_string()).map_err(refused)?;
+    release(target, &*store, session)?;
+    status(session, target)
+}

@@ -1,0 +1,193 @@
+//! What is known about a client's hooks, from its settings to the agent, and why nothing is delivered
+//! if nothing is.
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::client::Client;
+use convoke_domain::wake::SectionOrder;
+use convoke_engine::client::codex::trust::Trust;
+use convoke_engine::hooks::{Level, count, programs};
+use convoke_engine::wake::Call;
+use convoke_store::delivery::Activity;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{HooksTarget, malformed, plugin, read};
+use crate::failure::Failure;
+use crate::pin::{PinList, PinReport, pin_reports};
+use crate::session::Session;
+use crate::settings::wake::settings;
+use crate::wake::{assemble_wake, profile_of, session_address};
+use crate::workspace::{Workspace, refused};
+
+/// What is known about a client's hooks.
+#[derive(Debug, Clone, Serialize)]
+pub struct HooksReport {
+    /// The client's settings.
+    pub path: String,
+    /// Whether the client has our hooks.
+    pub installed: bool,
+    /// How many entries of the settings are ours.
+    pub entries: usize,
+    /// The plugin that brings them along, by its name in the client's settings.
+    pub plugin: Option<String>,
+    /// Whether the client runs them; only where that depends on its user.
+    pub trust: Option<&'static str>,
+    /// Whose the sessions are that no other agent is bound to.
+    pub agent: Option<String>,
+    /// What names that agent.
+    pub agent_from: Option<&'static str>,
+    /// When a hook was last called.
+    pub fired_at: Option<String>,
+    /// When a wake-up was last delivered.
+    pub delivered_at: Option<String>,
+    /// When one was last seen in the client's own record.
+    pub arrived_at: Option<String>,
+    /// Why nothing can be delivered at present.
+    pub not_delivered: Option<Obstacle>,
+    /// The user's rules that hold here, with where each arrived last.
+    pub pins: Vec<PinReport>,
+}
+
+/// Returns what is known about a client's hooks.
+pub fn hooks_status(session: &Session, target: &HooksTarget) -> Result<HooksReport, Failure> {
+    target.report(session)
+}
+
+/// Why nothing can be delivered at present.
+#[derive(Debug, Clone, Serialize)]
+pub struct Obstacle {
+    /// In words that follow "not delivered:".
+    pub why: String,
+    /// What to do about it, in words that follow a semicolon.
+    pub fix: String,
+}
+
+impl Obstacle {
+    fn new(why: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { why: why.into(), fix: fix.into() }
+    }
+}
+
+impl HooksTarget {
+    fn report(&self, session: &Session) -> Result<HooksReport, Failure> {
+        let path = self.path(session)?;
+        let settings = read(&path)?;
+        let text = settings.as_deref().unwrap_or_default();
+        let unreadable = |source| malformed(&path, source);
+        let entries = count(text, self.client).map_err(unreadable)?;
+        let called = programs(text, self.client).map_err(unreadable)?;
+        let workspace = Workspace::open(session, None)?;
+        let Activity { fired_at, delivered_at, arrived_at } =
+            workspace.store.activity(self.client, &workspace.scope.project).map_err(refused)?;
+        let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let plugin = (self.client == Client::Claude).then(|| plugin(session, self.level)).flatten();
+        let trust = self.trust(text, &path, session);
+        let installed = entries > 0 || plugin.is_some();
+        let gone = called.iter().find(|program| !is_there(program, session));
+        let not_delivered = if installed {
+            match self.obstacle_to_calling(gone, trust, session) {
+                Some(found) => Some(found),
+                None => obstacle(self.client, session, &workspace)?,
+            }
+        } else {
+            Some(Obstacle::new("no hooks are installed", format!("run `{}`", self.again())))
+        };
+        let (agent, agent_from) = agent(session, &workspace)?.unzip();
+        Ok(HooksReport {
+            installed,
+            entries,
+            plugin,
+            trust: trust.map(Trust::words),
+            agent,
+            agent_from,
+            fired_at: time(fired_at),
+            delivered_at: time(delivered_at),
+            arrived_at: time(arrived_at),
+            not_delivered,
+            pins: pin_reports(session, &workspace, PinList::Here)?,
+            path: path.display().to_string(),
+        })
+    }
+
+    /// Returns what keeps the client from calling our hooks.
+    fn obstacle_to_calling(
+        &self,
+        gone: Option<&PathBuf>,
+        trust: Option<Trust>,
+        session: &Session,
+    ) -> Option<Obstacle> {
+        if let Some(program) = gone {
+            let why = format!("the hooks call {}, which is not there", program.display());
+            return Some(Obstacle::new(why, format!("run `{}`", self.again())));
+        }
+        if !self.is_folder_trusted(session) {
+            let why = "Codex reads no settings in a folder that you have not trusted";
+            return Some(Obstacle::new(why, "start `codex` here once and trust the folder"));
+        }
+        let trust = trust.filter(|trust| *trust != Trust::Trusted)?;
+        let why = format!("Codex skips the hooks, which are {}", trust.words());
+        Some(Obstacle::new(why, "run `/hooks` in Codex"))
+    }
+
+    /// Returns the command that installs these hooks.
+    fn again(&self) -> String {
+        let user = if self.level == Level::User { " --user" } else { "" };
+        format!("convoke hooks install {}{user}", self.client.name())
+    }
+}
+
+/// Returns the agent of a session that begins now, and what names it.
+fn agent(
+    session: &Session,
+    workspace: &Workspace,
+) -> Result<Option<(String, &'static str)>, Failure> {
+    let settings = settings(session)?;
+    let Some(address) = session_address(session, workspace, &settings, None)? else {
+        return Ok(None);
+    };
+    let place = match (session.environment.agent(), &settings.agent) {
+        (None, Some((_, place))) => place.words(),
+        (Some(_), _) | (None, None) => "CONVOKE_AGENT",
+    };
+    Ok(Some((address.agent.to_string(), place)))
+}
+
+/// Returns what keeps installed hooks from delivering to a session that begins now.
+pub fn obstacle(
+    client: Client,
+    session: &Session,
+    workspace: &Workspace,
+) -> Result<Option<Obstacle>, Failure> {
+    let settings = settings(session)?;
+    let Some(address) = session_address(session, workspace, &settings, None)? else {
+        let fix = format!("run `convoke hooks install {} --as NAME`", client.name());
+        return Ok(Some(Obstacle::new("no agent is set for this project", fix)));
+    };
+    let agent = address.agent;
+    let call = Call {
+        agent: agent.clone(),
+        profile: profile_of(&agent, &settings),
+        order: SectionOrder::CriticalFirst,
+        extent: None,
+        message: None,
+    };
+    let assembled = assemble_wake(session, workspace, &settings, &call, settings.budget)?;
+    if !assembled.is_empty() {
+        return Ok(None);
+    }
+    let branch = &workspace.scope.branch;
+    let why = format!("@{agent} has no open task and no unread message on the branch `{branch}`");
+    let fix = "run `convoke task import PLAN.md` or `convoke task add TITLE`";
+    Ok(Some(Obstacle::new(why, fix)))
+}
+
+/// Tells whether a program can be called.
+pub fn is_there(program: &Path, session: &Session) -> bool {
+    let name = program.to_string_lossy();
+    if name.contains('/') {
+        program.is_file()
+    } else {
+        session.environment.find_program(&[&name], &session.project).is_some()
+    }
+}

@@ -1,0 +1,256 @@
+//! Messages between agents and people: saying something, and reading what was said.
+
+mod inbox;
+
+use convoke_domain::mention::mentions;
+use convoke_domain::message::MessageKind;
+use convoke_domain::scope::{Address, AgentName, Scope};
+use convoke_domain::task::Task;
+use convoke_domain::task::deed::{DeedKind, DeedRole};
+use convoke_domain::task::id::TaskId;
+use convoke_domain::wake::hop::{MOST_HOPS, WAKE_LOOP, wakes};
+use convoke_store::deed::NewDeed;
+use convoke_store::error::StoreError;
+use convoke_store::message::{Heard, NewMessage, Said};
+use serde::Serialize;
+
+pub use self::inbox::{
+    Inbox, InboxRequest, MessageReport, MessageThread, OlderMessages, inbox, mark_read, thread,
+};
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::settings::wake;
+use crate::task::{DeedReport, known_task, note_unless_started};
+use crate::workspace::{Workspace, refused, speaker};
+
+/// Something to say.
+#[derive(Debug, Clone, Default)]
+pub struct SayRequest {
+    /// The words; `@name` mentions an agent.
+    pub text: String,
+    /// Only to this agent.
+    pub to: Option<AgentName>,
+    /// The message that it answers; without `to`, the answer is to the one who said that.
+    pub re: Option<i64>,
+    /// Who says it; without it, the agent of the environment or session, else the person.
+    pub speaker: Option<AgentName>,
+    /// A verdict that is recorded with it.
+    pub verdict: Option<SaidVerdict>,
+}
+
+/// A verdict on a task that is recorded with a message.
+#[derive(Debug, Clone)]
+pub struct SaidVerdict {
+    /// The verdict.
+    pub kind: DeedKind,
+    /// The task that it is about.
+    pub task: TaskId,
+    /// The role that judged it; without it, who says it.
+    pub role: Option<DeedRole>,
+}
+
+/// A message that was stored.
+#[derive(Debug, Clone, Serialize)]
+pub struct SayReport {
+    /// Its number.
+    pub id: i64,
+    /// The message that it answers.
+    pub re: Option<i64>,
+    /// The agent here that it is to.
+    pub to: Option<String>,
+    /// The agents that it mentions.
+    pub mentions: Vec<String>,
+    /// The verdict that was recorded with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<DeedReport>,
+    /// Everybody whom it is addressed to, in full.
+    #[serde(skip)]
+    pub addressed: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot say nothing")]
+struct NothingSaid;
+
+/// Stores a message, and with it a verdict if there is one.
+pub fn say(session: &Session, request: &SayRequest) -> Result<SayReport, Failure> {
+    if request.text.trim().is_empty() {
+        return Err(Failure::new(ErrorClass::Usage, NothingSaid));
+    }
+    let workspace = Workspace::open(session, None)?;
+    let from = speaker(request.speaker.as_ref(), session)?;
+    // A verdict that cannot be recorded must not leave its words behind.
+    let judged = request.judged(&workspace, &from)?;
+    let addressees = request.addressees(session, &workspace, &from)?;
+    let said = request.store(session, &workspace, &from, &addressees)?;
+    let verdict = judged.map(|judged| judged.record(session, &workspace, &from, said.id));
+    let verdict = verdict.transpose()?;
+    note_addressees(session, &workspace, &addressees, said)?;
+    let Addressees { to, mentions } = addressees;
+    let here = |agent: &AgentName| Address { scope: workspace.scope.clone(), agent: agent.clone() };
+    let mentions: Vec<_> = mentions.iter().map(ToString::to_string).collect();
+    let own = to.iter().map(|agent| here(agent).to_string());
+    Ok(SayReport {
+        id: said.id,
+        re: request.re,
+        addressed: own.chain(mentions.iter().cloned()).collect(),
+        to: to.as_ref().map(ToString::to_string),
+        mentions,
+        verdict,
+    })
+}
+
+/// Whom a message is for.
+struct Addressees {
+    /// The agent of this branch that alone it is to.
+    to: Option<AgentName>,
+    mentions: Vec<Address>,
+}
+
+/// A verdict whose task exists.
+struct Judged {
+    kind: DeedKind,
+    task: Task,
+    role: DeedRole,
+}
+
+impl Judged {
+    fn record(
+        &self,
+        session: &Session,
+        workspace: &Workspace,
+        actor: &AgentName,
+        message: i64,
+    ) -> Result<DeedReport, Failure> {
+        let deed = NewDeed {
+            task: &self.task.id,
+            kind: self.kind,
+            role: &self.role,
+            actor,
+            reason: None,
+            message_id: Some(message),
+            run: None,
+        };
+        let Workspace { store, scope } = workspace;
+        let recorded = store.record_deed(scope, &deed, session.now()).map_err(refused)?;
+        note_unless_started(session, &self.task);
+        Ok(DeedReport::new(&recorded))
+    }
+}
+
+impl SayRequest {
+    /// Returns the verdict that is to be recorded, on a task that exists, in a role.
+    fn judged(&self, workspace: &Workspace, from: &AgentName) -> Result<Option<Judged>, Failure> {
+        let Some(SaidVerdict { kind, task, role }) = &self.verdict else { return Ok(None) };
+        let task = known_task(workspace, task)?;
+        let role = match role {
+            Some(role) => role.clone(),
+            None => DeedRole::parse(from.as_str()).map_err(|error| {
+                Failure::new(ErrorClass::Usage, error).hint("name the role with `--by ROLE`")
+            })?,
+        };
+        Ok(Some(Judged { kind: *kind, task, role }))
+    }
+
+    fn addressees(
+        &self,
+        session: &Session,
+        workspace: &Workspace,
+        from: &AgentName,
+    ) -> Result<Addressees, Failure> {
+        let scope = &workspace.scope;
+        let mut mentions = mentions(&self.text, scope, wake::settings(session)?.mentions);
+        let to = match self.addressee(workspace, from)? {
+            Some(address) if address.scope == *scope => Some(address.agent),
+            Some(address) => {
+                mentions.extend((!mentions.contains(&address)).then_some(address));
+                None
+            }
+            None => None,
+        };
+        Ok(Addressees { to, mentions })
+    }
+
+    /// Returns whom the message is to: the one named, else the other end of the conversation.
+    fn addressee(
+        &self,
+        workspace: &Workspace,
+        from: &AgentName,
+    ) -> Result<Option<Address>, Failure> {
+        let Workspace { store, scope } = workspace;
+        if let Some(agent) = self.to.clone() {
+            return Ok(Some(Address { scope: scope.clone(), agent }));
+        }
+        let Some(id) = self.re else { return Ok(None) };
+        let heard = store.message(scope, id).map_err(refused)?;
+        let Heard { scope: there, message } =
+            heard.ok_or_else(|| refused(StoreError::NoMessage { id }))?;
+        let is_own = there == *scope && message.from == *from;
+        let agent = if is_own { message.to } else { Some(message.from) };
+        Ok(agent.map(|agent| Address { scope: there, agent }))
+    }
+
+    fn store(
+        &self,
+        session: &Session,
+        workspace: &Workspace,
+        from: &AgentName,
+        Addressees { to, mentions }: &Addressees,
+    ) -> Result<Said, Failure> {
+        let Workspace { store, scope } = workspace;
+        let kind = if to.is_some() { MessageKind::Direct } else { MessageKind::Say };
+        let message = NewMessage { from, to: to.as_ref(), kind, content: &self.text, mentions };
+        let said = match self.re {
+            Some(re) => store.reply(scope, re, &message, session.now()),
+            None => store.say(scope, &message, session.now()),
+        };
+        said.map_err(refused)
+    }
+}
+
+/// Tells who is unknown, and whether the message wakes an agent at all. A misspelt name would never
+/// wake one.
+fn note_addressees(
+    session: &Session,
+    workspace: &Workspace,
+    Addressees { to, mentions }: &Addressees,
+    said: Said,
+) -> Result<(), Failure> {
+    let own = to.iter().map(|agent| (&workspace.scope, agent));
+    let mut addressed = own.chain(mentions.iter().map(|address| (&address.scope, &address.agent)));
+    addressed.try_for_each(|(scope, agent)| note_stranger(session, workspace, scope, agent))?;
+    let reporter = session.reporter();
+    if to.is_none() && mentions.is_empty() {
+        reporter.say(
+            "note: no agent is mentioned: stored as a note, in no inbox; \
+             use `@NAME` in the text or `--to NAME`",
+        );
+    } else if !wakes(said.hop) {
+        reporter.say(format!("note: {}", wakes_nobody(said)));
+    }
+    Ok(())
+}
+
+/// Tells that there is no such agent.
+pub fn note_stranger(
+    session: &Session,
+    workspace: &Workspace,
+    scope: &Scope,
+    agent: &AgentName,
+) -> Result<(), Failure> {
+    if !agent.is_human() && workspace.store.agent(scope, agent).map_err(refused)?.is_none() {
+        session.reporter().say(format!(
+            "note: there is no agent `{agent}` on {} in {} yet",
+            scope.branch, scope.project
+        ));
+    }
+    Ok(())
+}
+
+/// Says that a message is too far down a chain of wake-ups.
+pub fn wakes_nobody(said: Said) -> String {
+    let Said { id, hop } = said;
+    format!(
+        "{WAKE_LOOP}: message {id} comes of {hop} wake-ups in a row, more than {MOST_HOPS}; it wakes nobody"
+    )
+}

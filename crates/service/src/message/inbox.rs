@@ -1,0 +1,143 @@
+//! What an agent has not been given yet, and whole conversations.
+
+use convoke_domain::message::Message;
+use convoke_domain::scope::AgentName;
+use convoke_store::agent::AgentChange;
+use convoke_store::message::{Addressed, Receipt};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::workspace::{Workspace, refused, speaker};
+
+/// Whose messages are wanted, and which.
+#[derive(Debug, Clone)]
+pub struct InboxRequest {
+    /// Who reads; without it, the agent of the environment or session, else the person.
+    pub agent: Option<AgentName>,
+    /// Only unread messages, or all.
+    pub which: Addressed,
+    /// The most messages, the newest.
+    pub limit: usize,
+    /// Only messages before this one.
+    pub before: Option<i64>,
+    /// Another branch than the checked-out one.
+    pub branch: Option<String>,
+}
+
+/// The messages that were asked for.
+pub struct Inbox {
+    /// Who reads them.
+    pub reader: AgentName,
+    /// The messages, oldest first.
+    pub messages: Vec<Message>,
+    /// Those before them.
+    pub older: Option<OlderMessages>,
+    /// Another branch with the most unread messages to the reader, and how many, where there are no
+    /// messages here and no branch was named.
+    pub other_branch: Option<(String, usize)>,
+    workspace: Workspace,
+}
+
+/// Messages that are left out because there are too many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OlderMessages {
+    /// How many there are in all, with those that are listed.
+    pub count: usize,
+    /// The first message that is listed.
+    pub first: i64,
+}
+
+/// A message for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct MessageReport {
+    /// Its number.
+    pub id: i64,
+    /// The message that it answers.
+    pub re: Option<i64>,
+    /// Who says it.
+    pub from: String,
+    /// What kind of message it is, such as `direct`.
+    pub kind: &'static str,
+    /// The words.
+    pub content: String,
+    /// When it was stored.
+    pub created_at: String,
+}
+
+impl MessageReport {
+    /// Reports a message.
+    pub fn new(message: &Message) -> Self {
+        Self {
+            id: message.id,
+            re: message.re,
+            from: message.from.as_str().to_owned(),
+            kind: message.kind.name(),
+            content: message.content.clone(),
+            created_at: message.created_at.to_string(),
+        }
+    }
+}
+
+/// Reads the messages to an agent. They stay unread until [`mark_read`].
+pub fn inbox(session: &Session, request: &InboxRequest) -> Result<Inbox, Failure> {
+    let workspace = Workspace::open(session, request.branch.as_deref())?;
+    let Workspace { store, scope } = &workspace;
+    let reader = speaker(request.agent.as_ref(), session)?;
+    let InboxRequest { which, limit, before, .. } = *request;
+    let messages = store.addressed_to(scope, &reader, which, before, limit).map_err(refused)?;
+    let first = messages.first().map(|message| message.id);
+    let earlier = store.addressed_to(scope, &reader, which, first, 1).map_err(refused)?;
+    let older = match first.filter(|_| !earlier.is_empty()) {
+        Some(first) => {
+            let count = store.count_addressed_to(scope, &reader, which).map_err(refused)?;
+            Some(OlderMessages { count, first })
+        }
+        None => None,
+    };
+    let other_branch = if messages.is_empty() && request.branch.is_none() {
+        let branches = store.unread_branches(&scope.project, &reader).map_err(refused)?;
+        let others = branches.into_iter().filter(|(branch, _)| *branch != scope.branch);
+        others.max_by_key(|(_, count)| *count)
+    } else {
+        None
+    };
+    Ok(Inbox { reader, messages, older, other_branch, workspace })
+}
+
+/// Counts messages as read. A front end calls this only when its reader has them.
+pub fn mark_read(inbox: &Inbox) -> Result<(), Failure> {
+    let Workspace { store, scope } = &inbox.workspace;
+    let reader = &inbox.reader;
+    if inbox.messages.is_empty() {
+        return Ok(());
+    }
+    if store.agent(scope, reader).map_err(refused)?.is_none() {
+        store.add_agent(scope, reader, "human").map_err(refused)?;
+    }
+    let read: Vec<_> = inbox.messages.iter().map(|message| message.id).collect();
+    let receipt = Receipt { read: &read, known: read.last().copied() };
+    store.change_agent(scope, reader, &AgentChange::Received(receipt)).map_err(refused)
+}
+
+/// One conversation.
+#[derive(Debug, Clone)]
+pub struct MessageThread {
+    /// Who reads it.
+    pub reader: AgentName,
+    /// Every message, oldest first.
+    pub messages: Vec<Message>,
+}
+
+/// Reads the conversation that a message belongs to, with all answers.
+pub fn thread(
+    session: &Session,
+    id: i64,
+    agent: Option<&AgentName>,
+    branch: Option<&str>,
+) -> Result<MessageThread, Failure> {
+    let Workspace { store, scope } = Workspace::open(session, branch)?;
+    let reader = speaker(agent, session)?;
+    let messages = store.thread(&scope, id).map_err(refused)?;
+    Ok(MessageThread { reader, messages })
+}

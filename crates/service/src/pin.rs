@@ -1,0 +1,274 @@
+//! Rules of the user that every agent is told again after it forgot.
+
+use convoke_domain::pin::{MOST, Pin, PinText};
+use convoke_domain::task::id::TaskId;
+use convoke_store::pin::{NewPin, PinReceipt, Reach};
+use jiff::civil::Date;
+use jiff::{Timestamp, ToSpan};
+use serde::Serialize;
+
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::settings::wake;
+use crate::workspace::{Workspace, refused};
+
+/// Where a rule holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PinScope {
+    /// On every branch of the project.
+    Project,
+    /// On the checked-out branch.
+    Branch,
+    /// On the checked-out branch, while its task is open.
+    Task,
+}
+
+/// When a rule ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PinEnd {
+    /// At the end of this day, by the clock that times are shown by.
+    Day(Date),
+    /// When its task is closed.
+    TaskDone,
+}
+
+/// A rule to add.
+#[derive(Debug, Clone)]
+pub struct AddPinRequest {
+    /// What it says.
+    pub text: PinText,
+    /// Where it holds; without it, in the project, or with a task on the branch.
+    pub scope: Option<PinScope>,
+    /// The task while which is open it holds.
+    pub task: Option<TaskId>,
+    /// When it ends.
+    pub until: Option<PinEnd>,
+}
+
+/// Which rules are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PinList {
+    /// Those that hold here.
+    Here,
+    /// Those of the whole project, also those that have ended.
+    Everything,
+}
+
+/// A rule that was removed.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct RemovedPinReport {
+    /// Its number.
+    pub removed: i64,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum PinError {
+    #[error("cannot change your rules: this process works for @{agent}")]
+    Agent { agent: String },
+    #[error("cannot change your rules: this process runs inside a lane")]
+    Lane,
+    #[error("cannot change your rules: this process runs in a session of {client}")]
+    Session { client: &'static str },
+    #[error("cannot add the rule: `--until done` needs `--task ID`")]
+    NoTask,
+    #[error("cannot add the rule: that day is over")]
+    Past,
+    #[error("cannot add the rule: {MOST} rules hold here already")]
+    Many,
+    #[error("there is no rule {id} in this project")]
+    NoPin { id: i64 },
+}
+
+/// A rule for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct PinReport {
+    /// Its number.
+    pub id: i64,
+    /// What it says.
+    pub text: String,
+    /// The branch that it holds on; without it, on every branch of the project.
+    pub branch: Option<String>,
+    /// The task while which is open it holds.
+    pub task: Option<String>,
+    /// The plan that it cancels.
+    pub plan: Option<String>,
+    /// When it ends.
+    pub until: Option<String>,
+    /// Whether it holds here now.
+    pub holds: bool,
+    /// When it was added.
+    pub created_at: String,
+    /// Where it arrived last.
+    pub last_delivery: Option<PinDeliveryReport>,
+}
+
+/// Where a rule arrived last, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct PinDeliveryReport {
+    /// The client that was given it.
+    pub client: String,
+    /// The client's session.
+    pub session: String,
+    /// When it was given.
+    pub delivered_at: String,
+    /// When it was seen in the client's own record.
+    pub arrived_at: Option<String>,
+}
+
+impl PinReport {
+    fn new(pin: &Pin, holds: &[Pin], receipt: Option<PinReceipt>) -> Self {
+        Self {
+            id: pin.id,
+            text: pin.text.as_str().to_owned(),
+            branch: pin.branch.clone(),
+            task: pin.task.as_ref().map(ToString::to_string),
+            plan: pin.plan.clone(),
+            until: pin.until.map(|at| at.to_string()),
+            holds: holds.iter().any(|other| other.id == pin.id),
+            created_at: pin.created_at.to_string(),
+            last_delivery: receipt.map(|receipt| PinDeliveryReport {
+                client: receipt.client,
+                session: receipt.session,
+                delivered_at: receipt.at.to_string(),
+                arrived_at: receipt.arrived_at.map(|at| at.to_string()),
+            }),
+        }
+    }
+
+    /// Says in a line what the rule says and where it holds.
+    pub fn line(&self) -> String {
+        let branch = self.branch.as_ref().map(|branch| format!("on {branch}"));
+        let task = self.task.as_ref().map(|task| format!("while {task} is open"));
+        let until = self.until.as_ref().map(|until| format!("until {until}"));
+        let ended = (!self.holds).then(|| "does not hold here now".to_owned());
+        let limits: Vec<_> = [branch, task, until, ended].into_iter().flatten().collect();
+        let limits =
+            if limits.is_empty() { String::new() } else { format!("  ({})", limits.join(", ")) };
+        format!("{}  {}{limits}", self.id, self.text)
+    }
+
+    /// Says in a line of a status where it arrived last.
+    pub fn status(&self) -> String {
+        format!("rule {}: {}\n", self.id, self.delivery())
+    }
+
+    /// Says where it arrived last.
+    pub fn delivery(&self) -> String {
+        match &self.last_delivery {
+            None => "not delivered yet".to_owned(),
+            Some(PinDeliveryReport { client, session, delivered_at, arrived_at }) => {
+                let arrived = if arrived_at.is_some() {
+                    "; arrived: seen in the client's record"
+                } else {
+                    ""
+                };
+                format!("last delivered {delivered_at} to {client}, session {session}{arrived}")
+            }
+        }
+    }
+}
+
+/// Adds a rule. Only the user may do this.
+pub fn add_pin(session: &Session, request: &AddPinRequest) -> Result<PinReport, Failure> {
+    refuse_agents(session)?;
+    if request.until == Some(PinEnd::TaskDone) && request.task.is_none() {
+        let hint = "name the task: `convoke pin add TEXT --task ID`";
+        return Err(Failure::new(ErrorClass::Usage, PinError::NoTask).hint(hint));
+    }
+    let workspace = Workspace::open(session, None)?;
+    let reach = match (request.scope, &request.task) {
+        (Some(PinScope::Project), _) | (None, None) => Reach::Project,
+        (Some(PinScope::Branch | PinScope::Task), _) | (None, Some(_)) => Reach::Branch,
+    };
+    let until = last_moment(session, request.until)?;
+    let task = request.task.as_ref();
+    add(session, &workspace, &NewPin { text: &request.text, reach, task, plan: None, until })
+}
+
+/// Returns the end of the last day, by the clock that times are shown by.
+fn last_moment(session: &Session, until: Option<PinEnd>) -> Result<Option<Timestamp>, Failure> {
+    let Some(PinEnd::Day(day)) = until else { return Ok(None) };
+    let clock = wake::settings(session)?.clock;
+    let next = day.saturating_add(1.day()).at(0, 0, 0, 0);
+    let end = clock.to_timestamp(next).ok();
+    match end.filter(|end| *end > session.now()) {
+        Some(end) => Ok(Some(end)),
+        None => Err(Failure::new(ErrorClass::Usage, PinError::Past)),
+    }
+}
+
+/// Adds a rule in an open workspace.
+pub(crate) fn add(
+    session: &Session,
+    workspace: &Workspace,
+    new: &NewPin<'_>,
+) -> Result<PinReport, Failure> {
+    let Workspace { store, scope } = workspace;
+    // Cancelling a plan must always be possible.
+    let holding = store.pins(scope, session.now()).map_err(refused)?;
+    let rules = holding.iter().filter(|pin| pin.plan.is_none()).count();
+    if rules >= MOST && new.plan.is_none() {
+        return Err(
+            Failure::new(ErrorClass::Refused, PinError::Many).hint("remove some: `convoke pin rm`")
+        );
+    }
+    let pin = store.add_pin(scope, new, session.now()).map_err(refused)?;
+    let holds = store.pins(scope, session.now()).map_err(refused)?;
+    let report = PinReport::new(&pin, &holds, None);
+    if !report.holds {
+        session.reporter().say("note: the task is closed, so the rule does not hold now");
+    }
+    Ok(report)
+}
+
+/// Removes a rule. Only the user may do this.
+pub fn remove_pin(session: &Session, id: i64) -> Result<RemovedPinReport, Failure> {
+    refuse_agents(session)?;
+    let Workspace { store, scope } = Workspace::open(session, None)?;
+    if !store.remove_pin(&scope.project, id, session.now()).map_err(refused)? {
+        return Err(Failure::new(ErrorClass::Refused, PinError::NoPin { id })
+            .hint("run `convoke pin list --all`"));
+    }
+    Ok(RemovedPinReport { removed: id })
+}
+
+/// Only the user changes rules: an agent could otherwise remove what it must not do.
+pub(crate) fn refuse_agents(session: &Session) -> Result<(), Failure> {
+    if session.environment.is_in_lane() {
+        let hint = "run it in your own shell, outside of a lane";
+        return Err(Failure::new(ErrorClass::Refused, PinError::Lane).hint(hint));
+    }
+    if let Some(agent) = session.environment.agent() {
+        let error = PinError::Agent { agent: agent.to_string_lossy().into_owned() };
+        let hint = "run it in your own shell, without CONVOKE_AGENT";
+        return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
+    }
+    let Some((client, _)) = session.environment.client_sessions().pop() else { return Ok(()) };
+    let error = PinError::Session { client: client.name() };
+    Err(Failure::new(ErrorClass::Refused, error)
+        .hint("only the user does this, in their own terminal"))
+}
+
+/// Lists rules, with where each arrived last.
+pub fn list_pins(session: &Session, list: PinList) -> Result<Vec<PinReport>, Failure> {
+    pin_reports(session, &Workspace::open(session, None)?, list)
+}
+
+/// Lists rules of an open workspace, with where each arrived last.
+pub fn pin_reports(
+    session: &Session,
+    workspace: &Workspace,
+    list: PinList,
+) -> Result<Vec<PinReport>, Failure> {
+    let Workspace { store, scope } = workspace;
+    let holds = store.pins(scope, session.now()).map_err(refused)?;
+    let shown = match list {
+        PinList::Here => holds.clone(),
+        PinList::Everything => store.all_pins(&scope.project).map_err(refused)?,
+    };
+    let report = |pin: &Pin| {
+        let receipt = store.last_receipt(pin.id).map_err(refused)?;
+        Ok(PinReport::new(pin, &holds, receipt))
+    };
+    shown.iter().map(report).collect()
+}

@@ -1,0 +1,207 @@
+//! The projects that the store knows, and their folders.
+
+use std::path::Path;
+
+use convoke_domain::repository::RepositoryId;
+use convoke_engine::git::identity::repository_id;
+use convoke_store::project::{KnownProject, MergedProject};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::{Workspace, project_folder, refused};
+
+/// Whether a project is taken over that is more likely another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProjectTakeover {
+    /// Only if it is the same repository, and its folder is gone where that matters.
+    IfSame,
+    /// In any case.
+    Anyway,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ProjectError {
+    #[error("cannot attach `{name}`: its folder `{folder}` still exists")]
+    StillThere { name: String, folder: String },
+    #[error("cannot attach `{name}`: it is another repository")]
+    OtherRepository { name: String },
+    #[error("cannot merge `{name}`: it is another repository")]
+    MergeOther { name: String },
+}
+
+/// A project for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProjectReport {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub folder: String,
+    /// Whether the folder is there.
+    pub exists: bool,
+    /// Whether it is the project of the session.
+    pub here: bool,
+    /// Where the repository comes from.
+    pub remote: Option<String>,
+    /// The repository's first commits.
+    pub roots: Vec<String>,
+    /// How many tasks it has.
+    pub tasks: u32,
+    /// How many of them are open.
+    pub open_tasks: u32,
+    /// When it was last used.
+    pub last_used: Option<String>,
+    /// When it was last used, to be shown by a clock.
+    #[serde(skip)]
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// What became part of a project.
+#[derive(Debug, Clone, Serialize)]
+pub struct MergedProjectReport {
+    /// The project that has it now.
+    pub project: String,
+    /// How many tasks came.
+    pub tasks: usize,
+    /// How many messages came.
+    pub messages: usize,
+    /// Tasks whose ids were taken: the branch, the old id and the new one.
+    pub renamed: Vec<[String; 3]>,
+}
+
+impl MergedProjectReport {
+    fn new(project: &str, merged: &MergedProject) -> Self {
+        let row = |(branch, old, new): &(String, _, _)| {
+            [branch.clone(), ToString::to_string(old), ToString::to_string(new)]
+        };
+        let renamed = merged.renamed.iter().map(row).collect();
+        let MergedProject { tasks, messages, .. } = *merged;
+        Self { project: project.to_owned(), tasks, messages, renamed }
+    }
+}
+
+/// Returns the folder of a project as a person knows it.
+pub(crate) fn folder(known: &KnownProject) -> &str {
+    known.path.strip_suffix("/.git").unwrap_or(&known.path)
+}
+
+/// Tells whether the folder of a project is gone; one that cannot be looked at is not.
+pub(crate) fn is_gone(known: &KnownProject) -> bool {
+    matches!(Path::new(&known.path).try_exists(), Ok(false))
+}
+
+/// Opens the workspace, and keeps which repository the project is.
+fn open(session: &Session) -> Result<(Workspace, Option<RepositoryId>), Failure> {
+    let workspace = Workspace::open(session, None)?;
+    let id = repository_id(&session.project);
+    let Workspace { store, scope } = &workspace;
+    if let Some(id) = &id {
+        store.keep_repository(&scope.project, id).map_err(refused)?;
+    }
+    workspace.keep_repository(session);
+    Ok((workspace, id))
+}
+
+/// Lists every project of the store.
+pub fn list_projects(session: &Session) -> Result<Vec<ProjectReport>, Failure> {
+    let (Workspace { store, scope }, _) = open(session)?;
+    let report = |known: &KnownProject| {
+        let counts = store.count_tasks(&known.name).map_err(refused)?;
+        Ok(report(known, counts, known.name == scope.project))
+    };
+    store.projects().map_err(refused)?.iter().map(report).collect()
+}
+
+fn report(known: &KnownProject, (tasks, open_tasks): (u32, u32), here: bool) -> ProjectReport {
+    let repository = known.repository.as_ref();
+    let roots = repository.map(|id| id.roots.iter().map(ToString::to_string).collect());
+    ProjectReport {
+        name: known.name.clone(),
+        folder: folder(known).to_owned(),
+        exists: !is_gone(known),
+        here,
+        remote: repository.and_then(|id| id.remote.clone()),
+        roots: roots.unwrap_or_default(),
+        tasks,
+        open_tasks,
+        last_used: known.last_used.map(|at| at.to_string()),
+        last_used_at: known.last_used,
+    }
+}
+
+/// Makes the session's folder the folder of an earlier project.
+pub fn attach_project(
+    session: &Session,
+    name: &str,
+    takeover: ProjectTakeover,
+) -> Result<MergedProjectReport, Failure> {
+    let (Workspace { store, scope }, id) = open(session)?;
+    let projects = store.projects().map_err(refused)?;
+    let known = projects.iter().find(|known| known.name == name);
+    let is_checked = takeover == ProjectTakeover::IfSame && name != scope.project;
+    if let Some(known) = known.filter(|_| is_checked) {
+        refuse(known, id.as_ref())?;
+    }
+    let folder = project_folder(session).display().to_string();
+    let merged = store.attach_project(name, &folder).map_err(refused)?;
+    if let Some(id) = &id {
+        store.keep_repository(name, id).map_err(refused)?;
+    }
+    note_renamed(session, &merged);
+    Ok(MergedProjectReport::new(name, &merged))
+}
+
+/// Refuses what is more likely a mistake than a moved folder.
+fn refuse(known: &KnownProject, id: Option<&RepositoryId>) -> Result<(), Failure> {
+    let name = known.name.clone();
+    if !is_gone(known) {
+        let folder = folder(known).to_owned();
+        let hint = format!(
+            "`convoke project merge {name}` brings its tasks here; `--force` attaches it anyway"
+        );
+        let error = ProjectError::StillThere { name, folder };
+        return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
+    }
+    if is_other(known, id) {
+        return Err(Failure::new(ErrorClass::Refused, ProjectError::OtherRepository { name })
+            .hint("see `convoke project list`; `--force` attaches it anyway"));
+    }
+    Ok(())
+}
+
+/// Tells whether a project is known to be another repository than this one.
+fn is_other(known: &KnownProject, id: Option<&RepositoryId>) -> bool {
+    known.repository.as_ref().zip(id).is_some_and(|(one, two)| !one.is_same(two))
+}
+
+/// Brings everything of another project into the session's.
+pub fn merge_project(
+    session: &Session,
+    name: &str,
+    takeover: ProjectTakeover,
+) -> Result<MergedProjectReport, Failure> {
+    let (Workspace { store, scope }, id) = open(session)?;
+    let projects = store.projects().map_err(refused)?;
+    let known = projects.iter().find(|known| known.name == name);
+    let is_checked = takeover == ProjectTakeover::IfSame;
+    if is_checked && known.is_some_and(|known| is_other(known, id.as_ref())) {
+        let error = ProjectError::MergeOther { name: name.to_owned() };
+        return Err(Failure::new(ErrorClass::Refused, error)
+            .hint("see `convoke project list`; `--force` merges it anyway"));
+    }
+    let merged = store.merge_projects(name, &scope.project).map_err(refused)?;
+    // A project without a folder and without anything in it is of no use.
+    if known.is_some_and(is_gone) {
+        store.forget_project(name).map_err(refused)?;
+    }
+    note_renamed(session, &merged);
+    Ok(MergedProjectReport::new(&scope.project, &merged))
+}
+
+fn note_renamed(session: &Session, merged: &MergedProject) {
+    let reporter = session.reporter();
+    for (branch, old, new) in &merged.renamed {
+        reporter.say(format!("note: `{old}` on {branch} was taken; the task is now `{new}`"));
+    }
+}

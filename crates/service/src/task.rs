@@ -1,0 +1,132 @@
+//! The work tree of a branch: tasks that outlive every session.
+
+mod change;
+mod deed;
+mod edit;
+mod history;
+mod import;
+mod list;
+mod moving;
+mod next;
+mod parent;
+mod plan;
+mod report;
+
+use std::path::PathBuf;
+
+use convoke_domain::scope::AgentName;
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::priority::TaskPriority;
+use convoke_domain::text::is_disruptive;
+use convoke_store::task::NewTask;
+
+pub use self::change::{RemovedCount, TaskStep, change_task, remove_task};
+pub use self::deed::{
+    DeedReport, JudgedTask, VerdictRequest, judge_task, known_task, note_unless_started,
+};
+pub use self::edit::{EditRequest, ReadTask, WriteTask, edit_task, reorder_task, task_body};
+pub use self::history::{
+    RemovedTaskReport, RestoredCount, TaskChangeReport, removed_tasks, restore_task, task_log,
+    undo_task_step,
+};
+pub use self::import::{ImportRequest, ImportSource, import_tasks, leave_plan};
+pub use self::list::{
+    BranchTasks, BranchTasksReport, ShownTask, ShownTaskReport, TaskListRequest, TaskListing,
+    TaskTree, list_all_branches, list_tasks, show_task, task_tree,
+};
+pub use self::moving::{BranchMove, MovedTasksReport, move_below, move_to_branch};
+pub use self::next::{NextTask, next_task, start_task};
+pub use self::plan::plan_file;
+pub use self::report::TaskReport;
+use crate::elsewhere;
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::workspace::{Workspace, refused, speaker};
+
+/// Whose tasks are worked on, and who does it.
+#[derive(Debug, Clone, Default)]
+pub struct TaskPlace {
+    /// Another branch than the checked-out one.
+    pub branch: Option<String>,
+    /// Who acts; without it, the agent of the environment or session, else the person.
+    pub actor: Option<AgentName>,
+}
+
+/// The tasks of one branch, opened for one actor.
+pub struct TaskDesk<'a> {
+    session: &'a Session,
+    workspace: Workspace,
+    actor: AgentName,
+}
+
+impl<'a> TaskDesk<'a> {
+    /// Opens the tasks of a branch for `work`. Where a task is missing here and another branch has it,
+    /// the failure says so.
+    pub fn open<T>(
+        session: &'a Session,
+        place: &TaskPlace,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut workspace = Workspace::open(session, place.branch.as_deref())?;
+        let actor = speaker(place.actor.as_ref(), session)?;
+        workspace.store = workspace.store.acting_for(actor.clone());
+        workspace.keep_repository(session);
+        let desk = Self { session, workspace, actor };
+        work(&desk).map_err(|failure| elsewhere::name_branch(failure, &desk.workspace))
+    }
+}
+
+/// Tasks to add, one for each title.
+#[derive(Debug, Clone)]
+pub struct AddTasksRequest {
+    /// What is to be done, each on one line.
+    pub titles: Vec<String>,
+    /// The task they are part of.
+    pub parent: Option<TaskId>,
+    /// The plan they come from; without it, the parent's.
+    pub plan: Option<PathBuf>,
+    /// Who does them.
+    pub agent: Option<AgentName>,
+    /// The skill to work by.
+    pub skill: Option<String>,
+    /// The version of that skill.
+    pub skill_version: Option<String>,
+    /// What else there is to say about them.
+    pub body: Option<String>,
+    /// The tasks that come before them.
+    pub after: Vec<TaskId>,
+    /// How urgent they are among their siblings.
+    pub priority: TaskPriority,
+}
+
+/// Adds tasks, and returns their ids in the order of the titles.
+pub fn add_tasks(desk: &TaskDesk<'_>, request: &AddTasksRequest) -> Result<Vec<TaskId>, Failure> {
+    let plan = request.plan.as_deref().map(|plan| plan_file(desk.session, plan)).transpose()?;
+    let body = request.body.as_deref().map(task_body).transpose()?;
+    let task = |title| NewTask {
+        parent: request.parent.as_ref(),
+        plan_file: plan.as_deref(),
+        content: title,
+        body: body.as_deref(),
+        priority: request.priority,
+        after: &request.after,
+        agent: request.agent.as_ref(),
+        skill: request.skill.as_deref(),
+        skill_version: request.skill_version.as_deref(),
+    };
+    let tasks: Vec<_> = request.titles.iter().map(|title| task(title)).collect();
+    let Workspace { store, scope } = &desk.workspace;
+    store.add_tasks(scope, &tasks, desk.session.now()).map_err(refused)
+}
+
+/// Reads one filled line, such as a title; a second one could pass for another author's words.
+pub fn filled_line(text: &str) -> Result<String, &'static str> {
+    let line = text.trim();
+    if line.is_empty() {
+        Err("it must not be empty")
+    } else if line.contains(is_disruptive) {
+        Err("it must be one line")
+    } else {
+        Ok(line.to_owned())
+    }
+}

@@ -1,0 +1,117 @@
+//! Verdicts that are recorded, not read from words.
+
+use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::{Task, TaskStatus};
+use convoke_store::deed::NewDeed;
+use convoke_store::error::StoreError;
+use serde::Serialize;
+
+use super::TaskDesk;
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::workspace::{Workspace, refused};
+
+/// A verdict on a task.
+#[derive(Debug, Clone)]
+pub struct VerdictRequest {
+    /// The task.
+    pub task: TaskId,
+    /// The verdict.
+    pub kind: DeedKind,
+    /// The role that judged it, such as `spec-reviewer`.
+    pub role: DeedRole,
+    /// Why, on one line.
+    pub because: Option<String>,
+}
+
+/// A verdict or a dispatch for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct DeedReport {
+    /// The task's id.
+    pub task: String,
+    /// What was recorded, such as `pass`.
+    pub verdict: &'static str,
+    /// The role that did it.
+    pub role: String,
+    /// Who recorded it.
+    pub recorded_by: String,
+    /// Why.
+    pub because: Option<String>,
+    /// The message that it came with.
+    pub message_id: Option<i64>,
+    /// The run that it is part of.
+    pub run: Option<String>,
+    /// When it was recorded.
+    pub at: String,
+}
+
+impl DeedReport {
+    /// Reports a deed.
+    pub fn new(deed: &TaskDeed) -> Self {
+        Self {
+            task: deed.task.to_string(),
+            verdict: deed.kind.name(),
+            role: deed.role.to_string(),
+            recorded_by: deed.actor.to_string(),
+            because: deed.reason.clone(),
+            message_id: deed.message_id,
+            run: deed.run.clone(),
+            at: deed.at.to_string(),
+        }
+    }
+
+    /// Says it in a line.
+    pub fn line(&self) -> String {
+        let why = self.because.as_ref().map_or(String::new(), |why| format!(": {why}"));
+        format!("{} by {}, recorded by @{}{why}", self.verdict, self.role, self.recorded_by)
+    }
+}
+
+/// A task with the verdict that was recorded on it.
+#[derive(Debug, Clone)]
+pub struct JudgedTask {
+    /// The task.
+    pub task: Task,
+    /// The verdict.
+    pub deed: DeedReport,
+}
+
+/// Records a verdict on a task.
+pub fn judge_task(desk: &TaskDesk<'_>, request: &VerdictRequest) -> Result<JudgedTask, Failure> {
+    let TaskDesk { session, workspace, actor } = desk;
+    let task = known_task(workspace, &request.task)?;
+    let deed = NewDeed {
+        task: &request.task,
+        kind: request.kind,
+        role: &request.role,
+        actor,
+        reason: request.because.as_deref(),
+        message_id: None,
+        run: None,
+    };
+    let Workspace { store, scope } = workspace;
+    let recorded = store.record_deed(scope, &deed, session.now()).map_err(refused)?;
+    note_unless_started(session, &task);
+    Ok(JudgedTask { task, deed: DeedReport::new(&recorded) })
+}
+
+/// Finds a task.
+pub fn known_task(workspace: &Workspace, id: &TaskId) -> Result<Task, Failure> {
+    let found = workspace.store.task(&workspace.scope, id).map_err(refused)?;
+    found.ok_or_else(|| refused(StoreError::NoTask { id: id.clone() }))
+}
+
+/// Tells that a verdict changes nothing about a task that is not being worked on.
+pub fn note_unless_started(session: &Session, task: &Task) {
+    let state = match task.status {
+        TaskStatus::InProgress => return,
+        TaskStatus::Pending => "not started",
+        TaskStatus::Completed => "completed already",
+        TaskStatus::Skipped => "skipped",
+    };
+    session.reporter().say(format!(
+        "note: {} is {state}; the verdict is kept and orders nothing about it",
+        task.id
+    ));
+}

@@ -1,0 +1,121 @@
+//! What was done to tasks, and taking it back.
+
+use convoke_domain::task::history::TaskChange;
+use convoke_domain::task::id::TaskId;
+use convoke_store::task_history::RemovedTask;
+use serde::Serialize;
+
+use super::{TaskDesk, TaskReport};
+use crate::failure::Failure;
+use crate::workspace::{Workspace, refused};
+
+/// A removed task for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct RemovedTaskReport {
+    /// When it was removed.
+    pub removed_at: String,
+    /// The task.
+    #[serde(flatten)]
+    pub task: TaskReport,
+}
+
+impl RemovedTaskReport {
+    /// Reports a removed task.
+    pub fn new(removed: &RemovedTask) -> Self {
+        Self { removed_at: removed.removed_at.to_string(), task: TaskReport::alone(&removed.task) }
+    }
+}
+
+/// A change to a task for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskChangeReport {
+    /// The step that it is part of; a step is undone as a whole.
+    pub step: i64,
+    /// When it was made.
+    pub at: String,
+    /// Who made it.
+    pub actor: String,
+    /// The task's id.
+    pub task: String,
+    /// The task's title afterwards.
+    pub title: String,
+    /// What changed, in words.
+    pub what: String,
+    /// Whether it undid an earlier step.
+    pub undo: bool,
+    /// Whether it was undone.
+    pub undone: bool,
+}
+
+impl TaskChangeReport {
+    /// Reports a change.
+    pub fn new(change: &TaskChange) -> Self {
+        Self {
+            step: change.step,
+            at: change.at.to_string(),
+            actor: change.actor.to_string(),
+            task: change.task.to_string(),
+            title: change.after.content.clone(),
+            what: change.words(),
+            undo: change.is_undo,
+            undone: change.is_undone,
+        }
+    }
+}
+
+/// How many tasks were restored.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct RestoredCount {
+    /// The task and everything that was removed with it.
+    pub restored: usize,
+}
+
+/// Lists the last changes, oldest first: of one task, or of the whole branch.
+pub fn task_log(
+    desk: &TaskDesk<'_>,
+    id: Option<&TaskId>,
+    limit: usize,
+) -> Result<Vec<TaskChange>, Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let more = store.task_log(scope, id, limit.saturating_add(1)).map_err(refused)?;
+    let changes = store.task_log(scope, id, limit).map_err(refused)?;
+    if more.len() > changes.len() {
+        desk.session.reporter().say(format!(
+            "note: listed the last {} changes; `--limit N` lists more",
+            changes.len()
+        ));
+    }
+    Ok(changes)
+}
+
+/// Undoes the last step, and returns what that was; nothing if there is none.
+pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<Vec<TaskChange>, Failure> {
+    let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
+    let changes = store.undo_task_step(scope, session.now()).map_err(refused)?;
+    if let Some(first) = changes.first() {
+        let more = changes.len() - 1;
+        let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let what = format!("undid: {} {}{others}", first.words(), first.after.content);
+        store.record_event(scope, actor, &what, session.now()).map_err(refused)?;
+    }
+    Ok(changes)
+}
+
+/// Lists the removed tasks that can be restored.
+pub fn removed_tasks(desk: &TaskDesk<'_>) -> Result<Vec<RemovedTask>, Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    store.removed_tasks(scope).map_err(refused)
+}
+
+/// Restores a removed task with what was removed with it.
+pub fn restore_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<RestoredCount, Failure> {
+    let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
+    let removed = removed_tasks(desk)?;
+    let restored = store.restore_task(scope, id, session.now()).map_err(refused)?;
+    let found = removed.iter().find(|removed| removed.task.id == *id);
+    if let Some(RemovedTask { task, .. }) = found {
+        let deed = format!("restored {}", task.content);
+        store.record_event(scope, actor, &deed, session.now()).map_err(refused)?;
+    }
+    Ok(RestoredCount { restored })
+}

@@ -1,0 +1,256 @@
+//! Taking over the tasks of a plan.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use convoke_domain::finding::{FileFinding, Unreadable};
+use convoke_domain::plan::{ParsedPlan, one_line, renamed_from};
+use convoke_domain::run::RunId;
+use convoke_domain::scope::Scope;
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::{Task, TaskStatus};
+use convoke_engine::file;
+use convoke_store::foreign::{ForeignTask, is_database, read_tasks};
+use convoke_store::task::NewTask;
+use convoke_store::task_history::RemovedTask;
+
+use super::{TaskDesk, plan_file};
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::{Workspace, refused};
+
+/// No plan a person writes is larger.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// So many headings that are no tasks are named.
+const NAMED: usize = 3;
+
+/// Convoke's folder in a project.
+const PLANS: &str = ".convoke";
+
+/// The parts of a task that is reviewed twice.
+const REVIEWED: [&str; 3] = ["Implementation", "Spec review", "Code quality review"];
+
+#[derive(Debug, thiserror::Error)]
+enum ImportError {
+    #[error("cannot import `{}`: there is no such file", path.display())]
+    Absent { path: PathBuf },
+    #[error("cannot import `{}`: {reason}", path.display())]
+    Unreadable { path: PathBuf, reason: Unreadable },
+    #[error("cannot import `{}`: it has no `Task N` headings", path.display())]
+    NoTasks { path: PathBuf },
+    #[error("cannot import `{}`: two headings read `{title}`", path.display())]
+    Repeated { path: PathBuf, title: String },
+    #[error("cannot leave the plan in `{}`", path.display())]
+    NotLeft { path: PathBuf, source: io::Error },
+    #[error("cannot import `{}`: it has no tasks of {project} on {branch}", path.display())]
+    NotHere { path: PathBuf, project: String, branch: String },
+}
+
+/// Where the tasks come from.
+#[derive(Debug, Clone)]
+pub enum ImportSource {
+    /// A plan, from this folder or from the project's; or a database of june or otto.
+    File(PathBuf),
+    /// A plan whose text is known already.
+    Plan {
+        /// Its path, relative to the project.
+        plan_file: String,
+        /// The whole plan.
+        text: String,
+    },
+}
+
+/// Tasks to take over.
+#[derive(Debug, Clone)]
+pub struct ImportRequest {
+    /// Where they come from.
+    pub source: ImportSource,
+    /// Whether each task that is not begun and has no parts gets an implementation and two reviews.
+    pub adds_reviews: bool,
+}
+
+/// Takes over the tasks of a plan, or those of another program, and returns the new ids.
+pub fn import_tasks(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>, Failure> {
+    let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
+    let (plan_file, text) = match &request.source {
+        ImportSource::Plan { plan_file, text } => (plan_file.clone(), text.clone()),
+        ImportSource::File(path) if is_database(path) => return adopt(desk, path),
+        ImportSource::File(path) => {
+            let plan_file = plan_file(session, path)?;
+            let text = read(&session.project.join(&plan_file))?;
+            (plan_file, text)
+        }
+    };
+    let plan = ParsedPlan::parse(&text);
+    check(&plan, session.project.join(&plan_file))?;
+    note_not_taken(session, &plan);
+    let titles: Vec<_> = plan.tasks.iter().map(|section| one_line(section.title)).collect();
+    let titles: Vec<_> = titles.iter().map(String::as_str).collect();
+    let known = store.tasks_of_plan(scope, Some(&plan_file)).map_err(refused)?;
+    note_changes(desk, &plan_file, &titles, &known)?;
+    let ids = store.import_tasks(scope, &plan_file, &titles, session.now()).map_err(refused)?;
+    let skipped = plan.tasks.len() - ids.len();
+    if skipped > 0 {
+        session.reporter().say(format!("note: {skipped} tasks of this plan are here already"));
+    }
+    if request.adds_reviews {
+        add_reviews(desk, &plan_file)?;
+    }
+    Ok(ids)
+}
+
+/// Refuses a plan without tasks, and one whose tasks cannot be told apart.
+fn check(plan: &ParsedPlan<'_>, path: PathBuf) -> Result<(), Failure> {
+    if plan.tasks.is_empty() {
+        return Err(Failure::new(ErrorClass::Refused, ImportError::NoTasks { path })
+            .hint("a task's heading reads `### Task 1: What is to be done`"));
+    }
+    if let Some(title) = plan.repeated_title() {
+        let title = title.to_owned();
+        return Err(Failure::new(ErrorClass::Refused, ImportError::Repeated { path, title })
+            .hint("give each task's heading words of its own; nothing was imported"));
+    }
+    Ok(())
+}
+
+/// Tells which headings are no tasks although they may be meant as such.
+fn note_not_taken(session: &Session, plan: &ParsedPlan<'_>) {
+    let names: Vec<_> =
+        plan.not_taken.iter().take(NAMED).map(|title| format!("`{title}`")).collect();
+    let more = if plan.not_taken.len() > NAMED { ", …" } else { "" };
+    match plan.not_taken.len() {
+        0 => {}
+        count => session.reporter().say(format!(
+            "note: not taken as tasks: {count} headings ({}{more}); a task's heading reads \
+             `### Task 1: What is to be done`",
+            names.join(", ")
+        )),
+    }
+}
+
+/// Tells which tasks have another title than the plan now gives them, and which were removed before.
+fn note_changes(
+    desk: &TaskDesk<'_>,
+    plan: &str,
+    titles: &[&str],
+    known: &[Task],
+) -> Result<(), Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let reporter = desk.session.reporter();
+    let removed = store.removed_tasks(scope).map_err(refused)?;
+    for title in titles.iter().filter(|title| !known.iter().any(|task| task.content == **title)) {
+        if let Some(Task { id, content, .. }) = renamed_from(title, titles, known) {
+            reporter.say(format!(
+                "note: {id} keeps its title `{content}`; the plan now says `{title}`: \
+                 `convoke task edit {id} --title …` changes it"
+            ));
+        } else if let Some(RemovedTask { task, .. }) = removed.iter().find(|removed| {
+            removed.task.plan_file.as_deref() == Some(plan) && removed.task.content == **title
+        }) {
+            let id = &task.id;
+            reporter.say(format!(
+                "note: `{title}` was removed before and is added as a new task; to have the old \
+                 one instead, run `convoke task undo` and `convoke task restore {id}`"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Adds the parts of a reviewed task to every task of a plan that is not begun and has none.
+fn add_reviews(desk: &TaskDesk<'_>, plan: &str) -> Result<(), Failure> {
+    let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
+    let tasks = store.tasks_of_plan(scope, Some(plan)).map_err(refused)?;
+    let has_parts = |id: &TaskId| tasks.iter().any(|task| task.parent.as_ref() == Some(id));
+    let is_bare = |task: &&Task| {
+        task.parent.is_none() && task.status == TaskStatus::Pending && !has_parts(&task.id)
+    };
+    let bare: Vec<_> = tasks.iter().filter(is_bare).collect();
+    let part = |task: &'_ Task, title| (task.id.clone(), title);
+    let parts: Vec<_> =
+        bare.iter().flat_map(|task| REVIEWED.map(|title| part(task, title))).collect();
+    let new: Vec<_> = parts
+        .iter()
+        .map(|(id, title)| NewTask { parent: Some(id), ..NewTask::titled(title) })
+        .collect();
+    store.add_tasks(scope, &new, session.now()).map_err(refused)?;
+    let names = REVIEWED.join(", ");
+    session.reporter().say(format!("note: added to {} tasks each: {names}", bare.len()));
+    Ok(())
+}
+
+/// Leaves a plan where agents find it and git does not. One that is there already stays as it is.
+pub fn leave_plan(session: &Session, run: &RunId, text: &str) -> Result<String, Failure> {
+    let place = format!("{PLANS}/plans/{run}.md");
+    for (name, text) in [(format!("{PLANS}/.gitignore"), "*\n"), (place.clone(), text)] {
+        let path = session.project.join(name);
+        let written = path
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| File::options().write(true).create_new(true).open(&path))
+            .and_then(|mut file| file.write_all(text.as_bytes()));
+        match written {
+            Err(source) if source.kind() != ErrorKind::AlreadyExists => {
+                return Err(Failure::new(
+                    ErrorClass::Prerequisite,
+                    ImportError::NotLeft { path, source },
+                ));
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(place)
+}
+
+/// Takes over the tasks that another program kept for this project and branch.
+fn adopt(desk: &TaskDesk<'_>, path: &Path) -> Result<Vec<TaskId>, Failure> {
+    let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
+    let all = read_tasks(path, session.now())
+        .map_err(|error| Failure::new(ErrorClass::Refused, error))?;
+    let is_here = |found: &&ForeignTask| {
+        // A program that knew no projects or branches kept everything together.
+        let folder = found.project.as_deref().and_then(|project| project.rsplit('/').next());
+        folder.is_none_or(|folder| folder == scope.project)
+            && found.branch.as_ref().is_none_or(|branch| *branch == scope.branch)
+    };
+    let here: Vec<_> = all.iter().filter(is_here).map(|found| found.task.clone()).collect();
+    if here.is_empty() {
+        let Scope { project, branch } = scope.clone();
+        let error = ImportError::NotHere { path: path.to_owned(), project, branch };
+        return Err(Failure::new(ErrorClass::Refused, error).maybe_hint(elsewhere(&all)));
+    }
+    let count = here.len();
+    let ids = store.adopt_tasks(scope, here).map_err(refused)?;
+    if ids.len() < count {
+        let known = count - ids.len();
+        session.reporter().say(format!("note: {known} of its tasks are here already"));
+    }
+    Ok(ids)
+}
+
+/// Says what a database has instead.
+fn elsewhere(all: &[ForeignTask]) -> Option<String> {
+    let place = |found: &ForeignTask| {
+        let name = |word: &Option<String>| word.clone().unwrap_or_else(|| "any".to_owned());
+        format!("{} on {}", name(&found.project), name(&found.branch))
+    };
+    let places: BTreeSet<_> = all.iter().map(place).collect();
+    let list = places.into_iter().take(5).collect::<Vec<_>>().join(", ");
+    (!list.is_empty()).then(|| format!("it has tasks of {list}; `--branch` names another branch"))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let path = path.to_owned();
+    match file::read(&path, MAX_BYTES) {
+        FileFinding::Text(text) => Ok(text),
+        FileFinding::Absent => {
+            Err(Failure::new(ErrorClass::Prerequisite, ImportError::Absent { path }))
+        }
+        FileFinding::Unreadable(reason) => {
+            Err(Failure::new(ErrorClass::Prerequisite, ImportError::Unreadable { path, reason }))
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Reading tasks: lists, one task, and the whole tree.
+
+use std::path::PathBuf;
+
+use convoke_domain::scope::{AgentName, Scope};
+use convoke_domain::task::filter::{Stage, TaskFilter};
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::tree::{TaskNode, current_path, in_order, trees};
+use convoke_domain::task::{Task, TaskState};
+use serde::Serialize;
+
+use super::next::in_plan_order;
+use super::{DeedReport, TaskDesk, TaskReport, known_task, plan_file};
+use crate::elsewhere;
+use crate::failure::Failure;
+use crate::workspace::{Workspace, refused};
+
+/// Which tasks are listed; without any filter, the top tasks.
+#[derive(Debug, Clone, Default)]
+pub struct TaskListRequest {
+    /// Only tasks so far.
+    pub stages: Vec<Stage>,
+    /// Only tasks of this agent.
+    pub agent: Option<AgentName>,
+    /// Only tasks of this plan.
+    pub plan: Option<PathBuf>,
+    /// Only tasks with all of these words in their title, body, note or id.
+    pub words: Vec<String>,
+}
+
+/// The tasks of one branch, and which of them are listed.
+#[derive(Debug, Clone)]
+pub struct TaskListing {
+    /// Every top task with everything below it.
+    pub roots: Vec<TaskNode>,
+    /// What is listed of them.
+    pub filter: TaskFilter,
+}
+
+/// The tasks of one of several branches.
+#[derive(Debug, Clone)]
+pub struct BranchTasks {
+    /// The branch.
+    pub branch: String,
+    /// Its tasks.
+    pub listing: TaskListing,
+}
+
+/// The tasks of one of several branches, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct BranchTasksReport {
+    /// The branch.
+    pub branch: String,
+    /// Its tasks.
+    pub tasks: Vec<TaskReport>,
+}
+
+impl BranchTasks {
+    /// Reports them for programs.
+    pub fn report(&self) -> BranchTasksReport {
+        BranchTasksReport { branch: self.branch.clone(), tasks: self.listing.reports() }
+    }
+}
+
+impl TaskListing {
+    /// Reports the roots with everything below them, or the tasks that the filter lets through.
+    pub fn reports(&self) -> Vec<TaskReport> {
+        if self.filter.is_empty() {
+            return self.roots.iter().map(|node| TaskReport::of_node(node, None)).collect();
+        }
+        self.listed().into_iter().map(TaskReport::alone).collect()
+    }
+
+    /// Returns the tasks that the filter lets through, parents before their parts.
+    pub fn listed(&self) -> Vec<&Task> {
+        let all = flat(&self.roots).into_iter().map(|node| &node.task);
+        all.filter(|task| self.filter.lists(task)).collect()
+    }
+}
+
+/// Returns every node, parents before their parts.
+fn flat(roots: &[TaskNode]) -> Vec<&TaskNode> {
+    roots.iter().flat_map(|node| [vec![node], flat(&node.children)].concat()).collect()
+}
+
+impl TaskListRequest {
+    fn filter(&self, desk: &TaskDesk<'_>) -> Result<TaskFilter, Failure> {
+        let plan = self.plan.as_deref().map(|plan| plan_file(desk.session, plan)).transpose()?;
+        let filter = TaskFilter {
+            stages: self.stages.clone(),
+            agent: self.agent.clone(),
+            plan,
+            ..TaskFilter::default()
+        };
+        Ok(self.words.iter().fold(filter, |filter, words| filter.with_words(words)))
+    }
+}
+
+/// Reads the whole tree of a scope.
+pub(super) fn read(desk: &TaskDesk<'_>, scope: &Scope) -> Result<Vec<TaskNode>, Failure> {
+    let store = &desk.workspace.store;
+    let tasks = store.tasks(scope).map_err(refused)?;
+    let agents = store.agents(scope).map_err(refused)?;
+    let pins = store.pins(scope, desk.session.now()).map_err(refused)?;
+    let is_cancelled =
+        |task: &Task| pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file);
+    Ok(trees(tasks, |task| {
+        let state = TaskState::among(&agents, task);
+        if is_cancelled(task) { state.cancelled() } else { state }
+    }))
+}
+
+/// Reads the tasks of the desk's branch, and tells where else there are open ones.
+pub fn list_tasks(desk: &TaskDesk<'_>, request: &TaskListRequest) -> Result<TaskListing, Failure> {
+    let filter = request.filter(desk)?;
+    let roots = read(desk, &desk.workspace.scope)?;
+    if roots.is_empty() {
+        elsewhere::note(desk.session, &desk.workspace)?;
+    } else {
+        elsewhere::say(desk.session, &desk.workspace)?;
+    }
+    Ok(TaskListing { roots, filter })
+}
+
+/// Reads the tasks of every branch that has some, the desk's first.
+pub fn list_all_branches(
+    desk: &TaskDesk<'_>,
+    request: &TaskListRequest,
+) -> Result<Vec<BranchTasks>, Failure> {
+    let filter = request.filter(desk)?;
+    let Workspace { store, scope } = &desk.workspace;
+    let mut branches = store.branches(&scope.project).map_err(refused)?;
+    branches.sort_by_key(|(branch, _)| (*branch != scope.branch, branch.clone()));
+    let mut found = Vec::new();
+    for (branch, _) in branches {
+        let roots = read(desk, &Scope::new(&scope.project, &branch))?;
+        let listing = TaskListing { roots, filter: filter.clone() };
+        if !listing.listed().is_empty() {
+            found.push(BranchTasks { branch, listing });
+        }
+    }
+    Ok(found)
+}
+
+/// One task with its parts and what is recorded about it.
+#[derive(Debug, Clone)]
+pub struct ShownTask {
+    /// The task.
+    pub task: Task,
+    /// Its parts, in their order.
+    pub children: Vec<Task>,
+    /// What is recorded about it.
+    pub deeds: Vec<DeedReport>,
+}
+
+/// One task with its parts and what is recorded about it, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShownTaskReport {
+    /// The task with its parts.
+    #[serde(flatten)]
+    pub task: TaskReport,
+    /// What is recorded about it.
+    pub deeds: Vec<DeedReport>,
+}
+
+impl ShownTask {
+    /// Reports it for programs.
+    pub fn report(&self) -> ShownTaskReport {
+        let children = self.children.iter().map(TaskReport::alone).collect();
+        let task = TaskReport::new(&self.task, None, children);
+        ShownTaskReport { task, deeds: self.deeds.clone() }
+    }
+}
+
+/// Reads one task.
+pub fn show_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<ShownTask, Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let task = known_task(&desk.workspace, id)?;
+    let mut children = store.children(scope, id).map_err(refused)?;
+    children.sort_by(in_order);
+    let deeds = store.deeds_of_task(scope, id).map_err(refused)?;
+    Ok(ShownTask { task, children, deeds: deeds.iter().map(DeedReport::new).collect() })
+}
+
+/// All tasks of a branch, and the current one.
+#[derive(Debug, Clone)]
+pub struct TaskTree {
+    /// Every top task with everything below it.
+    pub roots: Vec<TaskNode>,
+    /// The task to work on: in the plan that is being worked on, as in a wake-up.
+    pub current: Option<TaskId>,
+    /// The project and branch.
+    pub scope: Scope,
+}
+
+impl TaskTree {
+    /// Reports it for programs.
+    pub fn reports(&self) -> Vec<TaskReport> {
+        let current = self.current.as_ref();
+        self.roots.iter().map(|node| TaskReport::of_node(node, current)).collect()
+    }
+}
+
+/// Reads all tasks of the desk's branch.
+pub fn task_tree(desk: &TaskDesk<'_>) -> Result<TaskTree, Failure> {
+    let scope = desk.workspace.scope.clone();
+    let roots = read(desk, &scope)?;
+    let (active, _) = in_plan_order(desk, None)?;
+    let leaf = |nodes: &[TaskNode]| current_path(nodes).last().map(|node| node.task.id.clone());
+    let current = leaf(&active).or_else(|| leaf(&roots));
+    if roots.is_empty() {
+        elsewhere::note(desk.session, &desk.workspace)?;
+    }
+    Ok(TaskTree { roots, current, scope })
+}

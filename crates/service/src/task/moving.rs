@@ -1,0 +1,79 @@
+//! Giving tasks another parent or another branch.
+
+use convoke_domain::scope::Scope;
+use convoke_domain::task::Task;
+use convoke_domain::task::id::TaskId;
+use convoke_store::task::Change;
+use convoke_store::task_edit::{Moved, Moving};
+use serde::Serialize;
+
+use super::{TaskDesk, change};
+use crate::elsewhere::quoted;
+use crate::failure::Failure;
+use crate::workspace::{Workspace, checked_out, refused};
+
+/// Tasks that come to the desk's branch from another one.
+#[derive(Debug, Clone)]
+pub struct BranchMove {
+    /// The tasks, whose parts move with them; without them, every task of the branch.
+    pub ids: Option<Vec<TaskId>>,
+    /// The branch that they come from; without it, the checked-out one.
+    pub from_branch: Option<String>,
+}
+
+/// Tasks that are on another branch now.
+#[derive(Debug, Clone, Serialize)]
+pub struct MovedTasksReport {
+    /// Their ids, with those of their parts.
+    pub moved: Vec<String>,
+    /// The ids that were taken there: the old one and the new one.
+    pub renamed: Vec<[String; 2]>,
+    /// Where they came from.
+    pub from_branch: String,
+    /// Where they are.
+    pub branch: String,
+}
+
+/// Makes a task part of another one, or puts it to the top.
+pub fn move_below(
+    desk: &TaskDesk<'_>,
+    id: &TaskId,
+    parent: Option<&TaskId>,
+) -> Result<Option<Task>, Failure> {
+    change::apply(desk, id, &Change::Parent(parent))
+}
+
+/// Brings tasks of another branch to the desk's.
+pub fn move_to_branch(
+    desk: &TaskDesk<'_>,
+    request: &BranchMove,
+) -> Result<MovedTasksReport, Failure> {
+    let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
+    let from = request.from_branch.clone().unwrap_or_else(|| checked_out(session));
+    let moving = request.ids.as_ref().map_or(Moving::All, |ids| Moving::Tasks(ids));
+    let moved = store.move_tasks(scope, &from, moving, session.now()).map_err(refused)?;
+    let Moved { ids, renamed } = &moved;
+    let reporter = session.reporter();
+    if ids.is_empty() {
+        reporter.note(format!(
+            "note: branch {from} has no tasks; see `convoke task list --all-branches`"
+        ));
+    }
+    for (old, new) in renamed {
+        reporter.note(format!("note: `{old}` is taken there; the task is now `{new}`"));
+    }
+    let there = Scope { branch: from.clone(), ..scope.clone() };
+    let has_agents = || Ok::<_, Failure>(!store.agents(&there).map_err(refused)?.is_empty());
+    if request.ids.is_none() && from != scope.branch && has_agents()? {
+        reporter.say(format!(
+            "note: messages and agents stay on {from}: `convoke inbox NAME --branch {}`",
+            quoted(&from)
+        ));
+    }
+    Ok(MovedTasksReport {
+        moved: ids.iter().map(ToString::to_string).collect(),
+        renamed: renamed.iter().map(|(old, new)| [old.to_string(), new.to_string()]).collect(),
+        from_branch: from,
+        branch: scope.branch.clone(),
+    })
+}

@@ -1,0 +1,78 @@
+//! What to begin next, and beginning it.
+
+use convoke_domain::scope::AgentName;
+use convoke_domain::task::Task;
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::next::{Beginner, Obstacles, next_to_begin, of_plan_first};
+use convoke_domain::task::tree::TaskNode;
+use convoke_store::task::{ActivePlan, Change};
+
+use super::list::read;
+use super::{TaskDesk, change};
+use crate::failure::{ErrorClass, Failure};
+use crate::settings::wake::settings;
+use crate::workspace::{Workspace, refused};
+
+/// There is nothing to begin.
+#[derive(Debug, thiserror::Error)]
+#[error("no task can be started: {0}")]
+struct NothingToStart(String);
+
+/// The task to begin next.
+#[derive(Debug, Clone)]
+pub enum NextTask {
+    /// This one.
+    Task(Box<Task>),
+    /// No task can be started, for this reason.
+    Nothing(String),
+}
+
+/// Finds the task to begin next, or says why no task can begin.
+pub fn next_task(desk: &TaskDesk<'_>) -> Result<NextTask, Failure> {
+    let actor = &desk.actor;
+    let leads = actor.is_human() || *actor == settings(desk.session)?.orchestrator;
+    let (beginner, of) =
+        if leads { (Beginner::Leader, None) } else { (Beginner::Agent(actor), Some(actor)) };
+    let (active, mut others) = in_plan_order(desk, of)?;
+    let found = next_to_begin(&active, beginner).or_else(|| next_to_begin(&others, beginner));
+    if let Some(node) = found {
+        return Ok(NextTask::Task(Box::new(node.task.clone())));
+    }
+    others.extend(active);
+    Ok(NextTask::Nothing(Obstacles::among(&others).words()))
+}
+
+/// Reads all tasks: those of the plan that is being worked on, and all others.
+pub(super) fn in_plan_order(
+    desk: &TaskDesk<'_>,
+    agent: Option<&AgentName>,
+) -> Result<(Vec<TaskNode>, Vec<TaskNode>), Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let roots = read(desk, scope)?;
+    Ok(match store.active_plan(scope, agent).map_err(refused)? {
+        ActivePlan::Nothing => (Vec::new(), roots),
+        ActivePlan::WithoutFile => of_plan_first(roots, None),
+        ActivePlan::File(plan) => of_plan_first(roots, Some(&plan)),
+    })
+}
+
+/// Starts a task; without an id, the next one.
+pub fn start_task(desk: &TaskDesk<'_>, id: Option<&TaskId>) -> Result<Option<Task>, Failure> {
+    let id = match id {
+        Some(id) => id.clone(),
+        None => match next_task(desk)? {
+            NextTask::Task(task) => task.id,
+            NextTask::Nothing(why) => {
+                return Err(Failure::new(ErrorClass::Refused, NothingToStart(why))
+                    .hint("`convoke task tree` shows all tasks; `task start ID` begins one"));
+            }
+        },
+    };
+    let Workspace { store, scope } = &desk.workspace;
+    if let Some(task) = store.task(scope, &id).map_err(refused)?.filter(Task::is_waiting) {
+        let ids: Vec<_> = task.waits_for.iter().map(ToString::to_string).collect();
+        let words = format!("note: `{id}` comes after {}, still open", ids.join(", "));
+        desk.session.reporter().say(words);
+    }
+    change::apply(desk, &id, &Change::Start(&desk.actor))
+}

@@ -1,0 +1,81 @@
+//! Tasks for programs.
+
+use convoke_domain::task::Task;
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::tree::TaskNode;
+use serde::Serialize;
+
+/// A task for programs, with its parts.
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskReport {
+    /// Its id, such as `t-00012`.
+    pub id: String,
+    /// The task that it is part of.
+    pub parent: Option<String>,
+    /// Its title.
+    pub content: String,
+    /// What else there is to say about it.
+    pub body: Option<String>,
+    /// How far it is, such as `in_progress`.
+    pub status: &'static str,
+    /// How urgent it is among its siblings.
+    pub priority: &'static str,
+    /// The tasks that come before it.
+    pub after: Vec<String>,
+    /// Those of them that are open.
+    pub waits_for: Vec<String>,
+    /// Who does it.
+    pub agent: Option<String>,
+    /// The plan that it comes from, relative to the project.
+    pub plan_file: Option<String>,
+    /// The skill to work by.
+    pub skill: Option<String>,
+    /// The remark on it.
+    pub notes: Option<String>,
+    /// When it was added.
+    pub created_at: String,
+    /// When it was last changed.
+    pub updated_at: String,
+    /// When it was completed.
+    pub completed_at: Option<String>,
+    /// Whether it is the task to work on now; only a tree says so.
+    pub current: bool,
+    /// Its parts.
+    pub children: Vec<TaskReport>,
+}
+
+impl TaskReport {
+    /// Reports one task without its parts.
+    pub fn alone(task: &Task) -> Self {
+        Self::new(task, None, Vec::new())
+    }
+
+    /// Reports a node with everything below it; the current task is marked.
+    pub fn of_node(node: &TaskNode, current: Option<&TaskId>) -> Self {
+        let children = node.children.iter().map(|child| Self::of_node(child, current));
+        Self::new(&node.task, current, children.collect())
+    }
+
+    pub(super) fn new(task: &Task, current: Option<&TaskId>, children: Vec<Self>) -> Self {
+        let names = |ids: &[TaskId]| ids.iter().map(ToString::to_string).collect();
+        Self {
+            id: task.id.to_string(),
+            parent: task.parent.as_ref().map(ToString::to_string),
+            content: task.content.clone(),
+            body: task.body.clone(),
+            status: task.status.name(),
+            priority: task.priority.name(),
+            after: names(&task.after),
+            waits_for: names(&task.waits_for),
+            agent: task.agent.as_ref().map(ToString::to_string),
+            plan_file: task.plan_file.clone(),
+            skill: task.skill.clone(),
+            notes: task.notes.clone(),
+            created_at: task.created_at.to_string(),
+            updated_at: task.updated_at.to_string(),
+            completed_at: task.completed_at.map(|at| at.to_string()),
+            current: current == Some(&task.id),
+            children,
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Which agent a client's session belongs to.
+
+use convoke_domain::scope::{Address, AgentName};
+use convoke_store::delivery::Session as ClientSession;
+
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::settings::wake::Settings;
+use crate::workspace::{Workspace, refused};
+
+/// Nothing says whom a command is for.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot tell whom to wake: no agent is set for this project")]
+struct NoAgentSet;
+
+/// Returns the agent that this session, or else this project, belongs to.
+pub(super) fn present_agent(
+    session: &Session,
+    workspace: &Workspace,
+    settings: &Settings,
+) -> Result<AgentName, Failure> {
+    let sessions = session.environment.client_sessions();
+    // Where a client runs inside another, either could be meant.
+    let present = match sessions.as_slice() {
+        [(client, id)] => Some(ClientSession { client: *client, id }),
+        _ => None,
+    };
+    let address = session_address(session, workspace, settings, present)?;
+    address.map(|address| address.agent).ok_or_else(|| {
+        Failure::new(ErrorClass::Refused, NoAgentSet)
+            .hint("name one, as in `convoke wake june`, who leads by default")
+            .hint("`convoke hooks install CLIENT --as NAME` sets one for this project")
+    })
+}
+
+/// Returns whose a client's session is: the agent of the environment, else the one that it is bound
+/// to in this project, else the one that all sessions of the project belong to.
+pub fn session_address(
+    session: &Session,
+    workspace: &Workspace,
+    settings: &Settings,
+    of: Option<ClientSession<'_>>,
+) -> Result<Option<Address>, Failure> {
+    let here = |agent: AgentName| Address { scope: workspace.scope.clone(), agent };
+    if let Some(name) = session.environment.agent() {
+        let name = AgentName::parse(&name.to_string_lossy());
+        return Ok(name.ok().map(here));
+    }
+    let bound = of.map(|session| workspace.store.bound(session)).transpose();
+    let bound = bound.map_err(refused)?.flatten();
+    let bound = bound.filter(|address| address.scope.project == workspace.scope.project);
+    Ok(bound.or_else(|| settings.agent.clone().map(|(agent, _)| here(agent))))
+}
