@@ -230,14 +230,14 @@ impl TreeVerdict {
             TreeStatus::Clean => None,
             TreeStatus::Unknown if reason == DirtyReason::NotARepository => None,
             TreeStatus::Unknown => Some(format!(
-                "warning: nobody can tell whether the working tree changed: {}",
+                "nobody can tell whether the working tree changed: {}",
                 reason.words()
             )),
             TreeStatus::Dirty => {
                 let what =
                     if self.paths.is_empty() { reason.words().to_owned() } else { self.named() };
                 Some(format!(
-                    "warning: the working tree changed while {reader} could only read: {what}"
+                    "the working tree changed while {reader} could only read: {what}"
                 ))
             }
         }
@@ -287,10 +287,10 @@ mod tests {
         assert_eq!(
             said(TreeVerdict::unknown(DirtyReason::LookFailed)).as_deref(),
             Some(
-                "warning: nobody can tell whether the working tree changed: it could not be looked at"
+                "nobody can tell whether the working tree changed: it could not be looked at"
             )
         );
-        let changed = "warning: the working tree changed while codex could only read: ";
+        let changed = "the working tree changed while codex could only read: ";
         assert_eq!(
             said(TreeVerdict::dirty(DirtyReason::WorkingTreeDirty, paths(12))).unwrap(),
             format!("{changed}0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more")

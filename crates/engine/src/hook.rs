@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::hook::parts::{MARKS_USED, room, split};
+use convoke_domain::hook::parts::{marks_used, room, split};
 use convoke_domain::hook::{Moment, Noticed, SAME_REPORT, SAVED, Trace};
 use convoke_domain::pin::Pin;
 use convoke_domain::scope::Address;
@@ -330,7 +330,7 @@ fn room_beside(ending: &str, heard: &Heard<'_>) -> WakeLimits {
     // No character has more than four bytes, and four characters cost at least a token.
     let most_parts = (budget.saturating_mul(16)).div_ceil(most_bytes(heard) as u64);
     let parts = most_parts.min(heard.entry.of.get() as u64);
-    let marks = parts.saturating_mul(count(&" ".repeat(MARKS_USED)));
+    let marks = parts.saturating_mul(count(&" ".repeat(marks_used(parts))));
     let tokens = budget.saturating_sub(marks).saturating_sub(count(ending));
     WakeLimits {
         budget: Budget::at_least_one(tokens),

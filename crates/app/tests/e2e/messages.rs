@@ -140,8 +140,8 @@ fn an_answer_names_what_it_answers() {
         project.stdout(&["say", "8080", "--re", "1", "--as", "backend"]),
         "3 @project:main:june"
     );
-    assert_eq!(project.stdout(&["say", "Or 80?", "--re", "3", "--as", "june"]), "4 @backend");
-    assert_eq!(project.stdout(&["say", "No.", "--re", "1", "--as", "june"]), "5 @backend");
+    assert_eq!(project.stdout(&["say", "Or 80?", "--re", "3", "--as", "june"]), "4 @project:main:backend");
+    assert_eq!(project.stdout(&["say", "No.", "--re", "1", "--as", "june"]), "5 @project:main:backend");
     assert_snapshot!(project.run(&["inbox", "--thread", "4"]).stable(&project), @r##"
     exit: 0
     --- stdout

@@ -335,7 +335,7 @@ fn an_agent_that_remembers_is_told_the_news() {
         .file("../home/.config/convoke/config.toml", "[wake]\nmode = 'v0'\nagent = 'june'\n");
     let first = project.stdout(&["wake", "june"]);
     assert!(first.starts_with("# Orchestrator Wake-up Context"), "{first}");
-    hear(&project, "SessionStart", "startup");
+    hear(&project, "sessionStart", "startup");
     project.run(&["say", "And the docs? @june", "--as", "ana"]);
     assert_snapshot!(project.stdout(&["wake", "june"]), @r#"
     Phase: Task 2: Add login endpoint | Task 2/2: Spec review

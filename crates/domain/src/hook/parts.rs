@@ -8,10 +8,18 @@ use crate::pin;
 const MARKS: usize = 280;
 
 /// How many characters both marks of a part have at most, while there are fewer than a hundred parts.
-pub const MARKS_USED: usize = 80;
+const MARKS_USED: usize = 80;
+
+/// How many characters the line about the order of several parts has at most.
+const ORDER_USED: usize = 95;
 
 /// What a part may lose because no character is cut in two.
 const CHARACTER: usize = 3;
+
+/// Returns how many characters the marks of one of so many parts have at most.
+pub const fn marks_used(parts: u64) -> usize {
+    if parts > 1 { MARKS_USED + ORDER_USED } else { MARKS_USED }
+}
 
 /// Returns how many bytes of a text fit into a number of parts, whatever is in it.
 pub fn room(parts: NonZeroUsize, most_bytes: usize) -> usize {

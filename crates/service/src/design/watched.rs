@@ -67,7 +67,8 @@ impl Stage<'_> {
     /// Says what agents changed that worked after the last boundary.
     pub(super) fn left_behind(&self) -> Option<String> {
         let verdict = self.watch.as_ref()?.end(&self.look(&self.session.reporter()))?;
-        verdict.warning("agents").filter(|_| verdict.status == TreeStatus::Dirty)
+        let warning = verdict.warning("agents").filter(|_| verdict.status == TreeStatus::Dirty)?;
+        Some(format!("warning: {warning}"))
     }
 
     /// What was told is not told again when the run is resumed.

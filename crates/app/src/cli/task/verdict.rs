@@ -4,7 +4,6 @@ use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_service::failure::Failure;
 use convoke_service::task::{TaskDesk, VerdictRequest, filled_line, judge_task};
-// Commands whose use cases are still among them call this as if it were here.
 
 use crate::app::{App, Format};
 use crate::exit::Exit;

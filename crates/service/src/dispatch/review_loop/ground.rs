@@ -42,7 +42,7 @@ pub(super) fn warn_of_changes(verdict: Option<TreeVerdict>, reporter: &Reporter)
         return;
     }
     if let Some(warning) = verdict.warning("the reviewers") {
-        reporter.say(warning);
+        reporter.warn(warning);
     }
 }
 
