@@ -167,14 +167,11 @@ impl Cli {
         }
     }
 
-    /// Starts the log that the user asked for. A hook logs only to a file, because clients can show
-    /// an agent what it prints, and a mistake about the log is no reason to stop a client.
+    /// Starts the log that the user asked for.
     pub fn start_log(&self, output: &mut Output) -> Result<(), Failure> {
         let wish = log::LogWish::new(self.log.clone(), self.log_file.clone(), &env::captured());
         if self.is_hook() {
-            if wish.file.is_some() {
-                wish.start(output).ok();
-            }
+            wish.start_for_hook(output);
             return Ok(());
         }
         wish.start(output)

@@ -73,6 +73,7 @@ fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Resul
         return Some(cli::guard::run(&ward));
     }
     if let Some(hook) = cli::hook::parse_alone(arguments) {
+        log::LogWish::new(None, None, &env::captured()).start_for_hook(output);
         if let Err(failure) = hook.run(Verbosity::Normal, output).and_then(|_| output.flush()) {
             output.failure(&failure);
         }

@@ -48,6 +48,14 @@ impl LogWish {
         Self { filter: flag.or_else(variable), file: file.or_else(|| environment.log_file()) }
     }
 
+    /// Starts the log of a hook, if it goes to a file: clients can show an agent what a hook prints,
+    /// and a mistake about the log is no reason to stop a client.
+    pub fn start_for_hook(&self, output: &mut Output) {
+        if self.file.is_some() {
+            self.start(output).ok();
+        }
+    }
+
     /// Starts the log for the rest of the process, if one is wanted.
     pub fn start(&self, output: &mut Output) -> Result<(), Failure> {
         let filter = match (&self.filter, &self.file) {

@@ -236,9 +236,7 @@ impl TreeVerdict {
             TreeStatus::Dirty => {
                 let what =
                     if self.paths.is_empty() { reason.words().to_owned() } else { self.named() };
-                Some(format!(
-                    "the working tree changed while {reader} could only read: {what}"
-                ))
+                Some(format!("the working tree changed while {reader} could only read: {what}"))
             }
         }
     }
@@ -286,9 +284,7 @@ mod tests {
         assert_eq!(said(TreeVerdict::unknown(DirtyReason::NotARepository)), None);
         assert_eq!(
             said(TreeVerdict::unknown(DirtyReason::LookFailed)).as_deref(),
-            Some(
-                "nobody can tell whether the working tree changed: it could not be looked at"
-            )
+            Some("nobody can tell whether the working tree changed: it could not be looked at")
         );
         let changed = "the working tree changed while codex could only read: ";
         assert_eq!(

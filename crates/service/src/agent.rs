@@ -23,7 +23,7 @@ struct HumanAgent;
 
 /// An agent for programs.
 #[derive(Debug, Clone, Serialize)]
-pub struct AgentReport {
+pub struct AgentProfileReport {
     /// Its name.
     pub name: String,
     /// The program that runs it.
@@ -40,7 +40,7 @@ pub struct AgentReport {
     pub archived_at: Option<String>,
 }
 
-impl AgentReport {
+impl AgentProfileReport {
     fn new(agent: &Agent) -> Self {
         Self {
             name: agent.name.to_string(),
@@ -60,7 +60,7 @@ pub fn add_agent(
     name: &AgentName,
     client: &str,
     session_id: Option<&str>,
-) -> Result<AgentReport, Failure> {
+) -> Result<AgentProfileReport, Failure> {
     let workspace = Workspace::open(session, None)?;
     if name.is_human() {
         return Err(
@@ -76,13 +76,13 @@ pub fn add_agent(
 }
 
 /// Lists all agents of the branch.
-pub fn list_agents(session: &Session) -> Result<Vec<AgentReport>, Failure> {
+pub fn list_agents(session: &Session) -> Result<Vec<AgentProfileReport>, Failure> {
     let Workspace { store, scope } = Workspace::open(session, None)?;
-    Ok(store.agents(&scope).map_err(refused)?.iter().map(AgentReport::new).collect())
+    Ok(store.agents(&scope).map_err(refused)?.iter().map(AgentProfileReport::new).collect())
 }
 
 /// Shows one agent.
-pub fn show_agent(session: &Session, name: &AgentName) -> Result<AgentReport, Failure> {
+pub fn show_agent(session: &Session, name: &AgentName) -> Result<AgentProfileReport, Failure> {
     found(&Workspace::open(session, None)?, name)
 }
 
@@ -91,12 +91,12 @@ pub fn set_agent_status(
     session: &Session,
     name: &AgentName,
     status: AgentStatus,
-) -> Result<AgentReport, Failure> {
+) -> Result<AgentProfileReport, Failure> {
     change(session, name, &AgentChange::Status(status))
 }
 
 /// Puts an agent away; prompting it takes it out again.
-pub fn archive_agent(session: &Session, name: &AgentName) -> Result<AgentReport, Failure> {
+pub fn archive_agent(session: &Session, name: &AgentName) -> Result<AgentProfileReport, Failure> {
     change(session, name, &AgentChange::Archived(Some(session.now())))
 }
 
@@ -104,14 +104,14 @@ fn change(
     session: &Session,
     name: &AgentName,
     change: &AgentChange<'_>,
-) -> Result<AgentReport, Failure> {
+) -> Result<AgentProfileReport, Failure> {
     let workspace = Workspace::open(session, None)?;
     workspace.store.change_agent(&workspace.scope, name, change).map_err(refused)?;
     found(&workspace, name)
 }
 
-fn found(workspace: &Workspace, name: &AgentName) -> Result<AgentReport, Failure> {
+fn found(workspace: &Workspace, name: &AgentName) -> Result<AgentProfileReport, Failure> {
     let found = workspace.store.agent(&workspace.scope, name).map_err(refused)?;
     let agent = found.ok_or_else(|| refused(StoreError::NoAgent { name: name.clone() }))?;
-    Ok(AgentReport::new(&agent))
+    Ok(AgentProfileReport::new(&agent))
 }

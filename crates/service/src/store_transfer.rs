@@ -48,7 +48,7 @@ pub enum ExportTarget<'a> {
 }
 
 /// Where an export is read from.
-pub enum ImportSource<'a> {
+pub enum StoreImportSource<'a> {
     /// From a file.
     File(&'a Path),
     /// From the front end.
@@ -135,12 +135,12 @@ pub fn export_store(
 /// Fills an empty store from an export: all of it, or nothing.
 pub fn import_store(
     session: &Session,
-    source: ImportSource<'_>,
+    source: StoreImportSource<'_>,
 ) -> Result<StoreTransferReport, Failure> {
     let store = open_store(session)?;
     let (path, rows) = match source {
-        ImportSource::Reader(lines) => (NO_PATH.to_owned(), store.import(lines)),
-        ImportSource::File(path) => {
+        StoreImportSource::Reader(lines) => (NO_PATH.to_owned(), store.import(lines)),
+        StoreImportSource::File(path) => {
             let file = File::open(path).map_err(|source| {
                 let error = TransferFileError::NotRead { path: path.to_owned(), source };
                 Failure::new(ErrorClass::Prerequisite, error)

@@ -10,7 +10,7 @@ use convoke_domain::agent::AgentStatus;
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_service::agent::{
-    AgentReport, add_agent, archive_agent, list_agents, set_agent_status, show_agent,
+    AgentProfileReport, add_agent, archive_agent, list_agents, set_agent_status, show_agent,
 };
 use convoke_service::failure::Failure;
 
@@ -126,7 +126,7 @@ fn word(text: &str) -> Result<String, &'static str> {
     if usable { Ok(text.to_owned()) } else { Err("it must be one plain word") }
 }
 
-fn line(agent: &AgentReport) -> String {
+fn line(agent: &AgentProfileReport) -> String {
     let session = agent.session_id.as_ref().map_or(String::new(), |id| format!("  session {id}"));
     let away = if agent.archived_at.is_some() { "  archived" } else { "" };
     format!("@{}  {}  [{}]{session}{away}\n", agent.name, agent.client, agent.status)

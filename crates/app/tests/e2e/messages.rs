@@ -140,15 +140,21 @@ fn an_answer_names_what_it_answers() {
         project.stdout(&["say", "8080", "--re", "1", "--as", "backend"]),
         "3 @project:main:june"
     );
-    assert_eq!(project.stdout(&["say", "Or 80?", "--re", "3", "--as", "june"]), "4 @project:main:backend");
-    assert_eq!(project.stdout(&["say", "No.", "--re", "1", "--as", "june"]), "5 @project:main:backend");
+    assert_eq!(
+        project.stdout(&["say", "Or 80?", "--re", "3", "--as", "june"]),
+        "4 @project:main:backend"
+    );
+    assert_eq!(
+        project.stdout(&["say", "No.", "--re", "1", "--as", "june"]),
+        "5 @project:main:backend"
+    );
     assert_snapshot!(project.run(&["inbox", "--thread", "4"]).stable(&project), @r##"
     exit: 0
     --- stdout
-    #1 - HH:MM - @june: "Which port?"
-      #3 - HH:MM - @backend: "8080"
-        #4 - HH:MM - @june: "Or 80?"
-      #5 - HH:MM - @june: "No."
+    #1 - HH:MM - @june to @backend: "Which port?"
+      #3 - HH:MM - @backend to @june: "8080"
+        #4 - HH:MM - @june to @backend: "Or 80?"
+      #5 - HH:MM - @june to @backend: "No."
     --- stderr
     "##);
     let json = project.stdout(&["inbox", "--thread", "1", "--json"]);

@@ -117,7 +117,7 @@ fn an_agent_wakes_with_its_own_task() {
     assert_snapshot!(project.run(&["wake", "stranger", "--explain"]), @"
     exit: 0
     --- stdout
-    cost       90.2 of 8000 tokens, an estimate
+    cost       128.7 of 8000 tokens, an estimate
     extent     everything
     shortened  no
     skill      superpowers:test-driven-development (default)
@@ -127,6 +127,7 @@ fn an_agent_wakes_with_its_own_task() {
     message    none
     note: skill_not_found: superpowers:test-driven-development
     --- stderr
+    note: there is no agent `stranger` on main in project yet
     ");
 }
 

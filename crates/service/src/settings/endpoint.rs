@@ -185,7 +185,8 @@ impl Section<'_> {
         read: impl Fn(&Value) -> Option<T>,
     ) -> Result<Option<T>, Failure> {
         let Some(value) = self.values.get(name) else { return Ok(None) };
-        let expected = KEYS.iter().find(|(key, ..)| *key == name).map_or("", |(_, it, _)| it);
+        let expected =
+            KEYS.iter().find(|(key, ..)| *key == name).map_or("", |(_, expected, _)| expected);
         let place = format!("{}.{name}` in `{}", self.place, self.file.display());
         read(value).map(Some).ok_or_else(|| wrong(place, expected))
     }

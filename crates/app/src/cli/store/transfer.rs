@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_service::failure::Failure;
 use convoke_service::store_transfer::{
-    ExportTarget, ImportSource, StoreTransferReport, backup_store, export_store, import_store,
+    ExportTarget, StoreImportSource, StoreTransferReport, backup_store, export_store, import_store,
 };
 
 use crate::app::{App, Format};
@@ -69,9 +69,9 @@ impl ExportArgs {
 impl ImportArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let report = if is_dash(&self.file) {
-            import_store(app, ImportSource::Reader(&mut input::reader()))?
+            import_store(app, StoreImportSource::Reader(&mut input::reader()))?
         } else {
-            import_store(app, ImportSource::File(&self.file))?
+            import_store(app, StoreImportSource::File(&self.file))?
         };
         let rows = report.rows.unwrap_or_default();
         print(&report, &format!("imported {rows} rows\n"), app, output)
