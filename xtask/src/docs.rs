@@ -4,9 +4,9 @@ use std::fs;
 
 use clap::{Command, CommandFactory};
 use convoke::cli::Cli;
-use convoke::config;
 use convoke::exit::Exit;
 use convoke_service::schema::{ReportSchema, reports};
+use convoke_service::settings as config;
 
 use crate::{Error, root, say};
 

@@ -41,12 +41,12 @@ use convoke_service::environment::Environment;
 use convoke_service::session::project_root;
 
 use crate::app::{App, Format, Verbosity};
-use crate::config::remark::remarks;
 use crate::env;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::log;
 use crate::output::Output;
+use convoke_service::failure::Failure;
+use convoke_service::settings::remark::remarks;
 
 /// Call together the right text for a coding agent, and the right agents for a decision
 #[derive(Debug, Parser)]

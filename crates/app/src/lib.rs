@@ -12,10 +12,8 @@ pub mod interrupt;
 pub mod log;
 pub mod output;
 
-// Commands whose use cases are still among them call these as if they were here.
 /// The example of designs, for tests and measurements.
 pub use convoke_service::rehearsal;
-pub use convoke_service::{clock, failure, settings as config, workspace};
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,8 +23,8 @@ use clap::Parser;
 
 use crate::app::Verbosity;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
+use convoke_service::failure::Failure;
 
 /// Runs the program on a command line and returns what the process should exit with.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -1,6 +1,7 @@
 //! Everything that keeps Convoke from working here, each with what mends it.
 
 mod endpoints;
+mod hooks;
 
 use std::path::{Path, PathBuf};
 
@@ -32,11 +33,10 @@ const OLDEST_GIT: (u32, u32) = (2, 31);
 const EARLIEST: i64 = 1_767_225_600;
 
 /// What to check.
-pub struct DoctorRequest<'a> {
+#[derive(Debug, Clone, Copy)]
+pub struct DoctorRequest {
     /// Whether models' APIs are contacted.
     pub apis: ApiCheck,
-    /// Checks the hooks in clients' settings.
-    pub hooks: &'a dyn Fn() -> Vec<DoctorCheck>,
 }
 
 /// How models' APIs are checked.
@@ -118,21 +118,26 @@ impl DoctorCheck {
     }
 }
 
-/// What is looked at before the hooks, in the order in which it is told.
-const BEFORE_HOOKS: [fn(&Session) -> Vec<DoctorCheck>; 10] =
-    [project, configuration, folders, room, stored, temporary, clock, git, agents, keys];
-
-/// What is looked at after them.
-const AFTER_HOOKS: [fn(&Session) -> Vec<DoctorCheck>; 2] = [supervision, remembered];
+/// What is checked, in the order in which it is told.
+const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 13] = [
+    project,
+    configuration,
+    folders,
+    room,
+    stored,
+    temporary,
+    clock,
+    git,
+    agents,
+    keys,
+    hooks::hooks,
+    supervision,
+    remembered,
+];
 
 /// Runs every check. An interrupt is a failure.
-pub fn examine(
-    session: &Session,
-    request: &DoctorRequest<'_>,
-) -> Result<Vec<DoctorCheck>, Failure> {
-    let mut checks: Vec<_> = BEFORE_HOOKS.iter().flat_map(|check| check(session)).collect();
-    checks.extend((request.hooks)());
-    checks.extend(AFTER_HOOKS.iter().flat_map(|check| check(session)));
+pub fn examine(session: &Session, request: &DoctorRequest) -> Result<Vec<DoctorCheck>, Failure> {
+    let mut checks: Vec<_> = CHECKS.iter().flat_map(|check| check(session)).collect();
     let apis = endpoints::endpoints(session, request.apis);
     checks.extend(apis.ok_or_else(|| Failure::new(ErrorClass::Interrupted, ChecksStopped))?);
     Ok(checks)

@@ -9,8 +9,8 @@ use convoke_service::run::{CompareRequest, CompareSideReport, Comparison, compar
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
+use convoke_service::failure::Failure;
 
 /// Plan a design's feature once more in a single pass, and show it beside the panel's plan
 ///

@@ -9,8 +9,8 @@ use convoke_service::run::{
 use super::design::{CourseArgs, Screen, tell};
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
 use crate::output::Output;
+use convoke_service::failure::{ErrorClass, Failure};
 
 /// Decide what a design's panel left undecided, and revise the plan for it
 ///

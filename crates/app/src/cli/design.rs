@@ -18,9 +18,9 @@ pub(super) use self::screen::Screen;
 pub(super) use self::tell::tell;
 use crate::app::App;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::input::{self, Typed};
 use crate::output::Output;
+use convoke_service::failure::Failure;
 
 /// Plan a feature with several agents: sketches, debates, a plan, a review, votes, a diagram
 ///

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use convoke_guard::{Ward, guard};
 
 use crate::exit::Exit;
-use crate::failure::{ErrorClass, Failure};
+use convoke_service::failure::{ErrorClass, Failure};
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot look after the client")]

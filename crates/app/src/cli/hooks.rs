@@ -8,8 +8,6 @@ use convoke_domain::client::Client;
 use convoke_engine::hooks::Level;
 use convoke_service::failure::Failure;
 use convoke_service::hooks::{HooksTarget, hooks_status};
-// Commands whose use cases are still among them call these as if they were here.
-pub(super) use convoke_service::hooks::{is_same, is_there, obstacle, plugin};
 
 use self::install::{InstallArgs, UninstallArgs};
 use super::hook::client;

@@ -17,8 +17,8 @@ use super::design::{CourseArgs, Screen, tell};
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
+use convoke_service::failure::Failure;
 
 /// List the designs of this project, the last one first
 #[derive(Debug, clap::Args)]

@@ -7,8 +7,8 @@ use convoke_service::design::run_worker;
 use super::course_args::CourseArgs;
 use crate::app::App;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
+use convoke_service::failure::Failure;
 
 /// Do the heavy part of a run that another process began (called by convoke)
 #[derive(Debug, clap::Args)]

@@ -13,10 +13,10 @@ use convoke_domain::text::width;
 use convoke_service::design::{DesignFrontEnd, TypedAnswer, amount, in_all};
 
 use crate::app::{App, Format};
-use crate::failure::{ErrorClass, Failure};
 use crate::input::{self, Typed};
 use crate::interrupt;
 use crate::output::{Output, is_closed_pipe};
+use convoke_service::failure::{ErrorClass, Failure};
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot go on with the run: nobody reads any more what it prints")]

@@ -4,8 +4,8 @@ use convoke_service::design::{DesignReport, warning_count};
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
+use convoke_service::failure::Failure;
 
 /// Says how it ended, and what can be done next.
 pub(in crate::cli) fn tell(

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use convoke_domain::message::Message;
 use convoke_domain::scope::AgentName;
-
 use convoke_service::message::MessageReport;
+use convoke_service::settings::wake;
 
 use super::line;
 use crate::app::{App, Format};
-use crate::config::wake;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
+use convoke_service::failure::Failure;
 
 /// Deeper answers are indented no further.
 const DEEPEST: usize = 8;

@@ -235,17 +235,20 @@ fn the_branch_is_finished_only_when_no_task_is_open() {
         "1 - 1 - pending Task 1: A\n2 - 2 - in_progress Task 2: B\n3 - 3 - pending Task 3: C";
     let mut first = tasks(list);
     first[1].priority = TaskPriority::High;
-    assert_eq!(after_pass(first.clone(), "2"), "proceed to Task 1: A", "before it");
+    let before = after_pass(first.clone(), "2");
+    assert_eq!(before, "proceed to Task 1: A: `convoke task start 1`", "before it");
     first[2].priority = TaskPriority::High;
-    assert_eq!(after_pass(first, "2"), "proceed to Task 3: C", "by priority");
+    let third = after_pass(first, "2");
+    assert_eq!(third, "proceed to Task 3: C: `convoke task start 3`", "by priority");
     let mut waits = tasks("1 - 1 - pending Task 1: A\n2 - 2 - in_progress Task 2: B");
     waits[0].waits_for = vec![waits[1].id.clone()];
-    assert_eq!(after_pass(waits.clone(), "2"), "proceed to Task 1: A", "it waits for this alone");
+    let waited = after_pass(waits.clone(), "2");
+    assert_eq!(waited, "proceed to Task 1: A (`convoke task show 1`)", "it waits for this alone");
     waits[0].waits_for = vec![TaskId::parse("9").unwrap()];
     assert_eq!(after_pass(waits, "2"), "finish 9, which Task 1: A waits for");
     let nested = "0 - 1 - pending Epic\n1 0 1 - in_progress Task 1: A\n9 - 2 - pending Other";
     let text = after_pass(tasks(nested), "1");
-    assert_eq!(text, "close or review Epic, whose last open part it is");
+    assert_eq!(text, "close or review Epic (`convoke task done 0`), whose last open part it is");
     assert_eq!(after_pass(tasks("1 - 1 - in_progress Task 1: A"), "1"), "finish the branch");
 }
 

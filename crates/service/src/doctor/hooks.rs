@@ -6,18 +6,18 @@ use convoke_domain::client::Client;
 use convoke_engine::client::codex::trust::{Trust, trust};
 use convoke_engine::file;
 use convoke_engine::hooks::{Level, programs, settings_file};
-use convoke_service::doctor::DoctorCheck;
 
-use super::super::hooks::{is_same, is_there, obstacle, plugin};
-use crate::app::App;
+use super::DoctorCheck;
+use crate::hooks::{is_same, is_there, obstacle, plugin};
+use crate::session::Session;
 use crate::workspace::Workspace;
 
 /// No settings file a person writes is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-pub(super) fn hooks(app: &App) -> Vec<DoctorCheck> {
-    let project = std::path::absolute(&app.project).unwrap_or_else(|_| app.project.clone());
-    let bases = [(Level::Project, Some(project)), (Level::User, app.environment.home())];
+pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
+    let project = std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+    let bases = [(Level::Project, Some(project)), (Level::User, session.environment.home())];
     let mut checks = Vec::new();
     let mut installed = Vec::new();
     for client in Client::WITH_HOOKS {
@@ -26,12 +26,12 @@ pub(super) fn hooks(app: &App) -> Vec<DoctorCheck> {
             let Some(path) = path else {
                 continue;
             };
-            let found = check(client, *level, &path, app);
+            let found = check(client, *level, &path, session);
             installed.extend(found.as_ref().map(|_| client));
             checks.extend(found);
         }
     }
-    if let Some(name) = plugin(app, Level::Project) {
+    if let Some(name) = plugin(session, Level::Project) {
         checks.push(DoctorCheck::ok("hooks", format!("the plugin {name} brings them along")));
         installed.push(Client::Claude);
     }
@@ -41,16 +41,16 @@ pub(super) fn hooks(app: &App) -> Vec<DoctorCheck> {
             "none are installed; run `convoke hooks install CLIENT`, such as `claude`",
         ));
     }
-    checks.extend(installed.first().and_then(|client| wake_ups(*client, app)));
+    checks.extend(installed.first().and_then(|client| wake_ups(*client, session)));
     checks
 }
 
 /// Tells whether a session that begins now is given a wake-up.
-fn wake_ups(client: Client, app: &App) -> Option<DoctorCheck> {
+fn wake_ups(client: Client, session: &Session) -> Option<DoctorCheck> {
     let name = "wake-ups";
     // What keeps the store from opening is told by another check.
-    let workspace = Workspace::open(app, None).ok()?;
-    Some(match obstacle(client, app, &workspace).ok()? {
+    let workspace = Workspace::open(session, None).ok()?;
+    Some(match obstacle(client, session, &workspace).ok()? {
         Some(obstacle) => {
             DoctorCheck::warn(name, format!("not delivered: {}", obstacle.why), obstacle.fix)
         }
@@ -58,7 +58,7 @@ fn wake_ups(client: Client, app: &App) -> Option<DoctorCheck> {
     })
 }
 
-fn check(client: Client, level: Level, path: &Path, app: &App) -> Option<DoctorCheck> {
+fn check(client: Client, level: Level, path: &Path, session: &Session) -> Option<DoctorCheck> {
     let text = file::text(path, MAX_BYTES)?;
     let shown = path.display();
     let again = match level {
@@ -73,16 +73,18 @@ fn check(client: Client, level: Level, path: &Path, app: &App) -> Option<DoctorC
             return Some(DoctorCheck::warn("hooks", found, "mend the file"));
         }
     };
-    if let Some(gone) = called.iter().find(|program| !is_there(program, app)) {
+    if let Some(gone) = called.iter().find(|program| !is_there(program, session)) {
         let found = format!("{shown} calls {}, which is not there", gone.display());
         return Some(DoctorCheck::fail("hooks", found, format!("run `{again}`")));
     }
-    let own = app.environment.program();
-    if let Some(other) = called.iter().find(|it| it.is_absolute() && !is_same(it, &own)) {
+    let own = session.environment.program();
+    if let Some(other) =
+        called.iter().find(|program| program.is_absolute() && !is_same(program, &own))
+    {
         let found = format!("{shown} calls another convoke: {}", other.display());
         return Some(DoctorCheck::warn("hooks", found, format!("run `{again}`, or leave it so")));
     }
-    let trusted = (client == Client::Codex).then(|| codex_trust(&text, path, app)).flatten();
+    let trusted = (client == Client::Codex).then(|| codex_trust(&text, path, session)).flatten();
     Some(match trusted {
         None | Some(Trust::Trusted) => DoctorCheck::ok("hooks", format!("{shown} calls us")),
         Some(trust) => {
@@ -92,7 +94,7 @@ fn check(client: Client, level: Level, path: &Path, app: &App) -> Option<DoctorC
     })
 }
 
-fn codex_trust(settings: &str, path: &Path, app: &App) -> Option<Trust> {
-    let config = app.environment.codex_home()?.join("config.toml");
+fn codex_trust(settings: &str, path: &Path, session: &Session) -> Option<Trust> {
+    let config = session.environment.codex_home()?.join("config.toml");
     trust(settings, path, &file::text(&config, MAX_BYTES).unwrap_or_default())
 }
