@@ -62,7 +62,10 @@ impl Order<'_> {
         })?;
         let ran = self.drive(request, &agent, hear)?;
         let driven = &ran.driven;
-        if driven.outcome == LaneOutcome::Cancelled {
+        // A client that ends without an answer while Convoke is being stopped has not failed: the
+        // guardian of a worker ends its clients together with it.
+        let is_answered = driven.outcome == LaneOutcome::Answered;
+        if driven.outcome == LaneOutcome::Cancelled || (!is_answered && self.session.is_stopped()) {
             return Ok(None);
         }
         let why = why(driven);
