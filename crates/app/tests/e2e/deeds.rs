@@ -103,7 +103,7 @@ fn a_dispatched_subagent_is_a_deed() {
     assert!(next.contains("Check whether spec-reviewer has answered about Spec review"), "{next}");
 }
 
-// W-40: who names a skill, and what is said where there is none.
+// W-40: who names a skill, and what a wake-up says without one.
 #[test]
 fn a_skill_is_chosen_by_name_only() {
     let project = working().file(

@@ -1,4 +1,4 @@
-//! Pinned rules: what every agent is told first, whatever it forgot.
+//! Pinned rules: what Convoke tells every agent first.
 
 use std::fs;
 
@@ -190,7 +190,7 @@ fn rules_begin_the_prompt_of_a_lane() {
     let receipt = pins(&project, &[])[0]["last_delivery"].clone();
     assert_eq!((&receipt["client"], &receipt["session"]), (&json!("claude"), &json!("s-1")));
     assert_eq!(asked(&project, &["--no-pins"]).trim(), "What is it?");
-    // A recorded lane is found by its own prompt, with whatever rules.
+    // Convoke finds a recorded lane by its own prompt, without the rules.
     project.stdout(&["pin", "add", "Another"]);
     let played = project.stdout(&["lane", "run", "--agent", "replay:../tape", "What is it?"]);
     assert_eq!(played, "The answer is 42.");

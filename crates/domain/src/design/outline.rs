@@ -255,7 +255,7 @@ impl PhaseResults {
         }
     }
 
-    /// Lists what the panel decided, whatever people decided since.
+    /// Lists what the panel decided, without later decisions of people.
     pub fn verdicts(&self) -> Vec<PanelVerdict> {
         let decisions = self.resolutions.iter().flatten().map(|entry| PanelVerdict {
             matter: MatterId::Decision(entry.number),

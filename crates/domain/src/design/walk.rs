@@ -159,7 +159,7 @@ impl<'f> Walk<'f> {
     fn begin(&mut self, step: Step) {
         self.state.step = (step, self.state.now);
         self.state.asked.clear();
-        // Whoever begins a step again gives every agent another chance.
+        // A step that begins again gives every agent another chance.
         if self.facts.is_begun_again(step) {
             let found = self.facts.probe(Occasion::SetUp);
             self.state.roster.revive(found.map(|(_, health)| health.available));

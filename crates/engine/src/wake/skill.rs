@@ -1,4 +1,4 @@
-//! Which skill a wake-up carries, in which version, and what is said where there is none.
+//! Which skill a wake-up carries, in which version, and what it says without one.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -105,7 +105,7 @@ impl DesignWalk {
         &self.facts
     }
 
-    /// Returns what is known, for whoever needs nothing else.
+    /// Returns the facts, for callers that need nothing else.
     pub fn into_facts(self) -> Facts {
         self.facts
     }
