@@ -230,7 +230,7 @@ impl TreeVerdict {
             TreeStatus::Clean => None,
             TreeStatus::Unknown if reason == DirtyReason::NotARepository => None,
             TreeStatus::Unknown => Some(format!(
-                "nobody can tell whether the working tree changed: {}",
+                "Convoke cannot tell whether the working tree changed: {}",
                 reason.words()
             )),
             TreeStatus::Dirty => {
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(said(TreeVerdict::unknown(DirtyReason::NotARepository)), None);
         assert_eq!(
             said(TreeVerdict::unknown(DirtyReason::LookFailed)).as_deref(),
-            Some("nobody can tell whether the working tree changed: it could not be looked at")
+            Some("Convoke cannot tell whether the working tree changed: it could not be looked at")
         );
         let changed = "the working tree changed while codex could only read: ";
         assert_eq!(

@@ -76,7 +76,7 @@ fn a_look_before_a_lane_can_be_stopped() {
     check_end(&project, convoke);
     assert!(!project.path("../asked").exists(), "nobody was asked");
     assert!(said(&project).contains("cancelled after 0.0 s"), "{}", said(&project));
-    assert!(!said(&project).contains("nobody can tell"), "nobody worked: {}", said(&project));
+    assert!(!said(&project).contains("cannot tell"), "no agent worked: {}", said(&project));
     let usage = project.run(&["usage"]);
     assert!(!usage.stderr.contains("note:"), "nothing was spent: {usage}");
     let list = project.stdout(&["lane", "list"]);
@@ -91,7 +91,8 @@ fn a_look_after_a_lane_can_be_stopped() {
     until(|| project.path("../git").exists() && said(&project).contains("taking a snapshot"));
     ask_to_stop(&convoke);
     assert_eq!(convoke.wait().unwrap().code(), Some(0), "{}", said(&project));
-    let words = "nobody can tell whether the working tree changed: the look at it was stopped\n";
+    let words =
+        "Convoke cannot tell whether the working tree changed: the look at it was stopped\n";
     assert!(said(&project).contains(words), "{}", said(&project));
     assert_eq!(fs::read_dir(project.path("../tmp")).unwrap().count(), 0);
 }
@@ -151,7 +152,7 @@ fn a_repository_without_git_is_not_taken_for_none() {
     let run = |project: &Project| project.run(&["lane", "run", "--agent", "claude", "x"]);
     let bin = project.path("../home/bin").display().to_string();
     let project = project.variable("PATH", &bin);
-    let warning = "warning: nobody can tell whether the working tree changed";
+    let warning = "warning: Convoke cannot tell whether the working tree changed";
     assert!(!run(&project).stderr.contains(warning), "there is no repository");
     let project = project.on_branch("main");
     let outcome = run(&project);

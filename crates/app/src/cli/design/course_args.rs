@@ -23,8 +23,8 @@ pub(in crate::cli) struct CourseArgs {
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
 
-    /// Take the recommendation when a question waited this long, in seconds, and at once where
-    /// nobody can answer
+    /// Take the recommendation when a question waited this long, in seconds, and immediately without
+    /// a terminal
     #[arg(long, value_name = "SECONDS", value_parser = seconds())]
     answer_limit: Option<Duration>,
 

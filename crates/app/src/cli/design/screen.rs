@@ -19,7 +19,7 @@ use crate::output::{Output, is_closed_pipe};
 use convoke_service::failure::{ErrorClass, Failure};
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot go on with the run: nobody reads any more what it prints")]
+#[error("cannot go on with the run: the output pipe was closed")]
 struct Unheard;
 
 /// What a design is shown on.
