@@ -7,18 +7,11 @@ use crate::{Error, say};
 /// One check: what it finds out, and the words for Cargo.
 type Check = (&'static str, &'static [&'static str]);
 
-/// All checks, cheapest first. Whatever compiles shows its progress; only the tests themselves are
-/// quiet, because there are thousands.
+/// All checks, cheapest first. Compiling shows its progress; only the tests themselves are quiet,
+/// because there are thousands.
 const CHECKS: [Check; 6] = [
     ("formatting", &["fmt", "--all", "--check"]),
     ("lints", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
-    ("compile the tests", &["test", "--workspace", "--locked", "--no-run"]),
-    ("run the tests", &["test", "--quiet", "--workspace", "--locked"]),
-    // The fault that kills the run is in no other program.
-    (
-        "kill a design at every event",
-        &["test", "-p", "convoke", "--features", "faults", "--test", "kill", "--locked"],
-    ),
     (
         "documentation",
         &[
@@ -29,6 +22,13 @@ const CHECKS: [Check; 6] = [
             "--config",
             "build.rustdocflags=['-Dwarnings']",
         ],
+    ),
+    ("compile the tests", &["test", "--workspace", "--locked", "--no-run"]),
+    ("run the tests", &["test", "--quiet", "--workspace", "--locked"]),
+    // The fault that kills the run is in no other program.
+    (
+        "kill a design at every event",
+        &["test", "-p", "convoke", "--features", "faults", "--test", "kill", "--locked"],
     ),
 ];
 

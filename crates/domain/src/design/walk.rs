@@ -2,7 +2,7 @@
 //!
 //! `events ─fold─► Facts ─walk─► Outline ─render─► lines and files`
 //!
-//! The phases are functions over facts, in one table ([`phases`]). Each leaves a typed result in
+//! The phases are functions over facts, in one table (`phases`). Each leaves a typed result in
 //! [`PhaseResults`] and tells notices; where a fact is missing it stops, and says which. So nothing has
 //! to be remembered but the facts: a run that was killed goes on where they end, a replay needs no
 //! agent, and a recount walks the same way. [`DesignWalk`] walks a run that is under way: a new event
