@@ -101,9 +101,12 @@ pub fn references(
     };
     let dir = feature.dir.display().to_string();
     let references: Vec<_> =
-        artifacts.iter().map(|it| Reference::resolve(it, &dir, &prd)).collect();
-    for reference in references.iter().filter(|it| it.artifact != FeatureArtifact::PRD) {
-        let is_file = |path: &String| std::fs::metadata(path).is_ok_and(|it| it.is_file());
+        artifacts.iter().map(|artifact| Reference::resolve(artifact, &dir, &prd)).collect();
+    for reference in
+        references.iter().filter(|reference| reference.artifact != FeatureArtifact::PRD)
+    {
+        let is_file =
+            |path: &String| std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         if !reference.path.as_ref().is_some_and(is_file) {
             remarks.push(format!("artifact_missing:{}", reference.artifact));
         }

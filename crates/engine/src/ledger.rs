@@ -52,7 +52,7 @@ pub enum NotWritten {
 /// Appends a row, which has its line ending. Nobody else may read the file.
 pub fn append(path: &Path, row: &str) -> Result<(), NotWritten> {
     // What is no ledger gets no lock beside it either.
-    if fs::symlink_metadata(path).is_ok_and(|it| !it.is_file()) {
+    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(NotWritten::NotRegular { path: path.to_owned() });
     }
     let _lock = lock(path)?;
@@ -64,7 +64,7 @@ pub fn append(path: &Path, row: &str) -> Result<(), NotWritten> {
 
 /// Returns what is in a ledger; nothing if there is none that can be read.
 pub fn read(path: &Path) -> Option<String> {
-    let is_own = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
+    let is_own = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
     is_own.then(|| file::lossy_text(path, MAX_BYTES)).flatten()
 }
 

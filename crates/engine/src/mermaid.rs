@@ -85,7 +85,7 @@ mod tests {
 
     fn faults(text: &str, markdown: bool) -> Vec<(usize, Option<usize>, String)> {
         let faults = check_syntax(text, markdown).faults;
-        faults.into_iter().map(|it| (it.fence, it.line, it.words)).collect()
+        faults.into_iter().map(|fault| (fault.fence, fault.line, fault.words)).collect()
     }
 
     #[test]

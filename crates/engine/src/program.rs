@@ -61,7 +61,9 @@ pub fn search(path: &OsStr, names: &[&str], folders: &[&Path]) -> Search {
 /// folders.
 pub fn outside(path: &OsStr, folders: &[&Path]) -> OsString {
     let roots: Vec<_> = folders.iter().flat_map(|folder| roots(folder)).collect();
-    joined(env::split_paths(path).filter(|it| it.is_absolute() && !is_within(it, &roots)))
+    joined(
+        env::split_paths(path).filter(|folder| folder.is_absolute() && !is_within(folder, &roots)),
+    )
 }
 
 /// Returns a PATH without relative and empty entries.
@@ -75,7 +77,9 @@ fn joined(entries: impl Iterator<Item = PathBuf>) -> OsString {
 }
 
 fn is_program(place: &Path) -> bool {
-    place.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    place
+        .metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// Returns the folders whose programs are a project's: the working tree that a folder lies in, and the

@@ -245,8 +245,8 @@ mod tests {
 
     fn found(library: &Library, id: &str, pin: Option<&str>) -> String {
         let skill = library.find(&SkillId::parse(id).unwrap(), pin);
-        skill.map_or("-".to_owned(), |it| {
-            format!("{} {}", it.forms.text(), it.version.unwrap_or_default())
+        skill.map_or("-".to_owned(), |skill| {
+            format!("{} {}", skill.forms.text(), skill.version.unwrap_or_default())
         })
     }
 

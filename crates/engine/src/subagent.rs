@@ -41,7 +41,7 @@ pub fn assemble(
     let plan = task.plan_file.as_deref();
     let given = sources.store.last_injection_of(sources.scope, None, plan, templates)?;
     let pinned = sources.store.pinned(sources.scope, templates)?;
-    let pin = given.and_then(|it| it.version).or(pinned);
+    let pin = given.and_then(|injection| injection.version).or(pinned);
     let skill = sources.library.find(templates, pin.as_deref());
     let template = skill.as_ref().and_then(|skill| sources.library.template(skill, &file));
     let instructions = template.map_or_else(

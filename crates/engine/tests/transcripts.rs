@@ -138,7 +138,7 @@ fn the_other_clients_records_tell_every_read() {
 fn all() -> Vec<(Client, String)> {
     let of_client = |client: Client| {
         let folder = fs::read_dir(fixtures().join(client.name())).unwrap();
-        folder.map(move |it| (client, it.unwrap().file_name().into_string().unwrap()))
+        folder.map(move |entry| (client, entry.unwrap().file_name().into_string().unwrap()))
     };
     Client::WITH_HOOKS.into_iter().flat_map(of_client).collect()
 }
@@ -208,7 +208,7 @@ fn receipts_follow_from_records() {
             Demanded { name: "gamma", path: "/project/docs/gamma.md", now: Contents::Text(GAMMA) },
             Demanded { name: "delta", path: "/project/delta.md", now: Contents::Text("x") },
         ];
-        let answered = session.answer.map(|it| it.step);
+        let answered = session.answer.map(|answer| answer.step);
         let found = receipts(&demanded, &session.reads, answered);
         assert_eq!(found[0].standing, ReadState::Whole, "{client:?} {name}");
         assert_eq!(found[1].standing, ReadState::Whole, "{client:?} {name}");

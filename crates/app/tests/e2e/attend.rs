@@ -125,7 +125,7 @@ fn a_chain_of_wake_ups_ends() {
         assert_eq!(said.matches("wake_loop").count(), 1, "{said}");
         let lines: Vec<Value> =
             attended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let loops: Vec<_> = lines.iter().map(|it| it["wake_loop"] == json!(true)).collect();
+        let loops: Vec<_> = lines.iter().map(|line| line["wake_loop"] == json!(true)).collect();
         assert_eq!(loops, [vec![false; 8], vec![true]].concat());
         assert_eq!(project.stdout(&["inbox", "b"]).lines().count(), 1, "it is kept");
         attend(&project, &[]);

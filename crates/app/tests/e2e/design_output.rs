@@ -103,7 +103,8 @@ fn answers_that_answer_nothing_are_named() {
     let arguments = ["design", "--seats", &seats, "--answers", &file, FEATURE];
     let outcome = panel.project.run_with_input(&arguments, &[b'\n'; 40]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let warned: Vec<_> = outcome.stderr.lines().filter(|it| it.starts_with("warning: ")).collect();
+    let warned: Vec<_> =
+        outcome.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
     let line = |number| {
         format!(
             "warning: line {number} of {file} answers no question; it would be `1d/2: the answer`"

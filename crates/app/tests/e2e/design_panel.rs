@@ -238,7 +238,8 @@ fn whoever_is_seated_twice_is_told_what_to_do() {
 // Runs of one client may share files. Whoever found them in use has not failed as an agent.
 #[test]
 fn whoever_met_another_run_of_its_client_is_asked_again() {
-    let answer = result(|it| it["result"] = json!(format!("It is simple. {}", "word ".repeat(60))));
+    let answer =
+        result(|line| line["result"] = json!(format!("It is simple. {}", "word ".repeat(60))));
     let script = format!(
         "mkdir \"$HOME/once\" && {{ echo 'database is locked' >&2; exit 1; }}\n{}{answer}",
         init()

@@ -17,7 +17,7 @@ fn panel() -> Panel {
 /// A panel whose first agent does something, once, while it sketches.
 fn panel_that(does: &str) -> Panel {
     let sketch = format!("Notes go to a folder. {}", "word ".repeat(60));
-    let answer = result(|it| it["result"] = json!(sketch));
+    let answer = result(|line| line["result"] = json!(sketch));
     let script = format!(
         "[ -e \"$HOME/wrote\" ] || {{ touch \"$HOME/wrote\"; {does}; }}\n{}{answer}",
         init()

@@ -139,7 +139,13 @@ fn changed_files_have_receipts() {
     let receipts = report["receipts"].as_array().unwrap();
     let shown: Vec<_> = receipts
         .iter()
-        .map(|it| format!("{} {}", it["name"].as_str().unwrap(), it["standing"].as_str().unwrap()))
+        .map(|receipt| {
+            format!(
+                "{} {}",
+                receipt["name"].as_str().unwrap(),
+                receipt["standing"].as_str().unwrap()
+            )
+        })
         .collect();
     assert!(shown.contains(&"src/mod.rs whole".to_owned()), "{shown:?}");
     let other = shown.iter().find(|line| line.starts_with("src/cli/mod.rs ")).unwrap();

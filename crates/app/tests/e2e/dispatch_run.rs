@@ -290,7 +290,7 @@ fn a_round_that_cannot_be_resumed_begins_afresh() {
         fs::read_to_string(project.path(&format!("{FEATURE}/.review-history.md"))).unwrap();
     // D-64: the line keeps what went wrong, not only of what kind it was.
     let line = "RESUME-FALLBACK: security-reviewer iteration 2 \u{2014} session_lost: ";
-    let line = history.lines().find(|it| it.starts_with(line)).unwrap();
+    let line = history.lines().find(|entry| entry.starts_with(line)).unwrap();
     assert!(line.contains("s-1"), "the session that was lost is named: {line}");
     fs::write(project.path("../stream"), "").unwrap();
     assert_eq!(run(&project, &["--iteration", "3"]).code, Some(4));
@@ -313,7 +313,8 @@ fn a_round_is_under_a_budget_and_a_limit() {
     let expected = "forecast: 14 tokens, ";
     assert!(own.stderr.contains(expected), "what rounds of the role needed is said: {own}");
     let lanes: Value = serde_json::from_str(&project.stdout(&["lane", "list", "--json"])).unwrap();
-    let states: Vec<_> = lanes.as_array().unwrap().iter().map(|it| it["state"].clone()).collect();
+    let states: Vec<_> =
+        lanes.as_array().unwrap().iter().map(|lane| lane["state"].clone()).collect();
     assert_eq!(states, ["answered", "over_budget", "answered"]);
     assert_eq!([&lanes[0]["run"], &lanes[1]["run"]], ["r", "r"]);
     let script = "#!/bin/sh\n[ \"$1\" = --version ] && exit\nsleep 300\n";
@@ -360,8 +361,8 @@ fn nothing_is_resumed_before_the_gate_has_passed() {
     assert!(second(&project).starts_with("resume s-1\n"));
     assert!(fs::read_to_string(project.path("../arguments")).unwrap().contains("s-gate"));
     let left = fs::read_dir(project.root()).unwrap();
-    let left =
-        left.filter(|it| it.as_ref().unwrap().file_name().display().to_string().contains("gate"));
+    let left = left
+        .filter(|entry| entry.as_ref().unwrap().file_name().display().to_string().contains("gate"));
     assert_eq!(left.count(), 0, "nothing stays in the project");
     // Another version is another environment.
     fs::write(project.path("../version"), "2.0 (Claude)\n").unwrap();

@@ -15,7 +15,8 @@ fn checks(project: &Project, name: &str) -> (Option<i32>, Vec<[String; 3]>) {
     let all: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let found = all.as_array().unwrap().iter().filter(|check| check["name"] == name);
-    let found = found.map(|it| [text(&it["level"]), text(&it["found"]), text(&it["fix"])]);
+    let found =
+        found.map(|check| [text(&check["level"]), text(&check["found"]), text(&check["fix"])]);
     (outcome.code, found.collect())
 }
 

@@ -77,12 +77,12 @@ fn an_answer_is_printed_and_accounted_for() {
 #[test]
 fn only_a_turn_that_ended_well_is_an_answer() {
     let limits = ["--stall", "3", "--grace", "0.3"];
-    let failed = result(|it| it["is_error"] = json!(true));
-    let empty = result(|it| it["result"] = json!(""));
-    let limited = result(|it| {
-        it["is_error"] = json!(true);
-        it["api_error_status"] = json!(429);
-        it["result"] = json!("API Error: 429 rate limit");
+    let failed = result(|line| line["is_error"] = json!(true));
+    let empty = result(|line| line["result"] = json!(""));
+    let limited = result(|line| {
+        line["is_error"] = json!(true);
+        line["api_error_status"] = json!(429);
+        line["result"] = json!("API Error: 429 rate limit");
     });
     for (script, outcome, code) in [
         (init() + &result(|_| ()) + "exit 1", "answered", 0),
@@ -138,7 +138,7 @@ fn an_answer_may_have_to_have_substance() {
     let thin = run(&project, &["--substance"]);
     assert_eq!((thin.code, thin.stdout.as_str()), (Some(4), ""), "{thin}");
     assert!(thin.stderr.contains("but without substance: body too thin: 4/30 words"), "{thin}");
-    let none = with_claude(&(init() + &result(|it| it["result"] = json!("NO_ISSUES_FOUND"))));
+    let none = with_claude(&(init() + &result(|line| line["result"] = json!("NO_ISSUES_FOUND"))));
     assert_eq!(run(&none, &["--substance"]).code, Some(0));
 }
 

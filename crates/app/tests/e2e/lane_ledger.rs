@@ -81,7 +81,8 @@ fn rounds_of_one_session_are_counted_once() {
     assert_eq!([&first["input_tokens"], &first["of_run"]["input_tokens"]], [1200, 1200]);
     let second = round(&["--resume", "t-1"]);
     assert_eq!([&second["input_tokens"], &second["output_tokens"]], [2400, 84]);
-    let of_run = ["input_tokens", "cached_tokens", "output_tokens"].map(|it| &second["of_run"][it]);
+    let of_run =
+        ["input_tokens", "cached_tokens", "output_tokens"].map(|key| &second["of_run"][key]);
     assert_eq!(of_run, [1200, 0, 42]);
     let third = round(&["--resume", "t-1"]);
     assert_eq!(third["of_run"]["output_tokens"], 42);
@@ -306,7 +307,7 @@ fn a_lane_that_went_over_a_budget_says_so() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25))]);
     let over = |more: &[&str]| {
         let outcome = run(&project, "claude", more);
-        let lines = outcome.stderr.lines().filter(|it| it.starts_with("warning: over"));
+        let lines = outcome.stderr.lines().filter(|line| line.starts_with("warning: over"));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(over(&["--budget", "2k"]), ["warning: over its budget: 2484 of 2000 tokens"]);

@@ -92,7 +92,7 @@ fn a_bundle_is_written_and_read() {
 fn listed(project: &Project, folder: &str) -> Vec<String> {
     let entries = fs::read_dir(project.path(folder)).unwrap();
     let mut names: Vec<_> =
-        entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -285,7 +285,7 @@ fn lines_that_are_not_in_order_are_refused() {
     let shown = read(&added("INJECT=$(echo sourced)\n"), &[]).stdout;
     assert!(shown.starts_with("MANIFEST_OK=true\n") && !shown.contains("INJECT"), "{shown}");
     let without = changed(|_, text| {
-        let lines: Vec<_> = text.lines().filter(|it| !it.contains("DIAGRAM")).collect();
+        let lines: Vec<_> = text.lines().filter(|line| !line.contains("DIAGRAM")).collect();
         lines.join("\n")
     });
     assert!(read(&without, &[]).stdout.starts_with("MANIFEST_OK=true\n"));

@@ -78,8 +78,9 @@ fn killed(project: &Project, [old, new]: [&str; 2], call: &str, at: u32) -> (&'s
 fn calls(project: &Project) -> BTreeSet<String> {
     assert!(write(project, "two", &["-f", "-o", "calls"]));
     let text = fs::read_to_string(project.path("calls")).unwrap();
-    let name =
-        |line: &str| line.split_once(' ')?.1.trim_start().split_once('(').map(|it| it.0.to_owned());
+    let name = |line: &str| {
+        line.split_once(' ')?.1.trim_start().split_once('(').map(|call| call.0.to_owned())
+    };
     let names: BTreeSet<_> = text.lines().filter_map(name).collect();
     // Before the first there is nobody to kill.
     names.into_iter().filter(|name| name != "execve").collect()
@@ -90,7 +91,7 @@ fn can_trace(project: &Project) -> bool {
         && project
             .command(Path::new(STRACE), &["-o", "/dev/null", "/bin/true"])
             .output()
-            .is_ok_and(|it| it.status.success());
+            .is_ok_and(|output| output.status.success());
     if !traced {
         skipped("strace is missing, or may not trace here: no writer of bundles was killed");
     }

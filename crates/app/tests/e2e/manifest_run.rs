@@ -51,8 +51,12 @@ fn a_run_leaves_its_files_with_a_record() {
     let feature = record["feature"]["text"].as_str().unwrap();
     fs::write(project.path("feature"), feature).unwrap();
     assert_eq!(record["feature"]["sha256"], sha256(&project.path("feature"), &project));
-    let seats: Vec<_> =
-        record["seats"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    let seats: Vec<_> = record["seats"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|seat| seat["name"].as_str().unwrap())
+        .collect();
     assert_eq!(seats, ["Cursor", "Codex", "Claude"]);
     assert_ne!(record["seats"][0]["answered"], Value::Array(Vec::new()), "{record:#}");
     assert_eq!(record["lanes"].as_array().unwrap().len(), 27);
@@ -206,7 +210,7 @@ fn the_plan_of_a_run_becomes_tasks() {
     // The section of the plan is there, not only its heading, and what to do next.
     assert!(woken.contains("\n1. Start Task 1: "), "{woken}");
     let section =
-        plan.split(&first).nth(1).unwrap().lines().find(|it| it.starts_with("**")).unwrap();
+        plan.split(&first).nth(1).unwrap().lines().find(|line| line.starts_with("**")).unwrap();
     assert!(woken.contains(section), "{section}\n{woken}");
     // Once more adds nothing, and a plan that somebody changed stays as it is.
     let file = project.path(&format!(".convoke/plans/{run}.md"));

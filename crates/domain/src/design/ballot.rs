@@ -222,8 +222,9 @@ mod tests {
     fn both_layouts_can_be_read() {
         let read = |layout| {
             let entries = parse(&render(&two(), layout));
-            let show =
-                |it: Entry| format!("{} {} {}", it.id, it.reviewers.unwrap_or_default(), it.text);
+            let show = |entry: Entry| {
+                format!("{} {} {}", entry.id, entry.reviewers.unwrap_or_default(), entry.text)
+            };
             entries.into_iter().map(show).collect::<Vec<_>>()
         };
         assert_eq!(

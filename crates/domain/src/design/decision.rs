@@ -213,7 +213,7 @@ pub fn render(decisions: &[Decision]) -> String {
     if decisions.is_empty() {
         return format!("{NO_CONTEST}\n");
     }
-    let blocks = decisions.iter().enumerate().map(|(index, it)| it.block(index + 1));
+    let blocks = decisions.iter().enumerate().map(|(index, decision)| decision.block(index + 1));
     blocks.collect::<Vec<_>>().join("\n")
 }
 
@@ -315,7 +315,7 @@ mod tests {
             made("one later", Impact::High, "Codex-Pragmatic"),
         ];
         let order = in_order(list, &labels);
-        let titles: Vec<_> = order.iter().map(|it| it.title.as_str()).collect();
+        let titles: Vec<_> = order.iter().map(|decision| decision.title.as_str()).collect();
         assert_eq!(titles, ["three", "one", "one later", "medium", "low"]);
     }
 

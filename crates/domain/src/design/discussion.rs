@@ -303,14 +303,14 @@ pub struct Settled {
 
 /// Writes the file of a round.
 pub fn render(settled: &[Settled]) -> String {
-    let block = |(index, it): (usize, &Settled)| {
+    let block = |(index, decision): (usize, &Settled)| {
         format!(
             "### Decision {}: {}\n- **Question**: {}\n- **Resolution**: {}\n- **Source**: {}\n",
             index + 1,
-            quote::line(&it.title),
-            quote::line(&it.question),
-            quote::line(&it.resolution),
-            it.source.word()
+            quote::line(&decision.title),
+            quote::line(&decision.question),
+            quote::line(&decision.resolution),
+            decision.source.word()
         )
     };
     settled.iter().enumerate().map(block).collect::<Vec<_>>().join("\n")

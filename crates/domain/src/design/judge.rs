@@ -729,7 +729,7 @@ mod tests {
         #[test]
         fn any_answer_is_judged(text in any::<String>(), line in "(\\*\\*)?(DECISION_)?[0-9]{0,2}:? ?(ANTI_)?(THESIS)? ?[—-]? ?[a-z]{0,3}(\\*\\*)?\n?") {
             let policies = [Policy::Safe, Policy::Seed];
-            for (text, policy) in [text, line.repeat(3)].iter().flat_map(|it| policies.map(|policy| (it, policy))) {
+            for (text, policy) in [text, line.repeat(3)].iter().flat_map(|text| policies.map(|policy| (text, policy))) {
                 if let Judgement::Votes(votes) = read_plain(Some(text), &[1, 2], policy) {
                     prop_assert!(votes.votes.keys().all(|number| [1, 2].contains(number)));
                     prop_assert!(votes.votes.values().all(|vote| !vote.rationale.contains('\n')));

@@ -204,14 +204,19 @@ mod tests {
     }
 
     fn shown(findings: &[Finding]) -> Vec<String> {
-        let show = |it: &Finding| {
-            let others: Vec<_> = it.others.iter().map(|other| &*other.concern).collect();
+        let show = |finding: &Finding| {
+            let others: Vec<_> = finding.others.iter().map(|other| &*other.concern).collect();
             let also = if others.is_empty() {
                 String::new()
             } else {
                 format!(" (+ {})", others.join(", "))
             };
-            format!("{}: {} \u{2014} {}{also}", it.id, it.proposers.join(", "), it.remark.concern)
+            format!(
+                "{}: {} \u{2014} {}{also}",
+                finding.id,
+                finding.proposers.join(", "),
+                finding.remark.concern
+            )
         };
         findings.iter().map(show).collect()
     }
@@ -278,12 +283,13 @@ mod tests {
             ("GROUP 1: all of them", unknown("all")),
         ] {
             let members = |group: &Group| {
-                let all: Vec<_> = group.0.iter().map(|it| it.remark.concern.clone()).collect();
+                let all: Vec<_> =
+                    group.0.iter().map(|raised| raised.remark.concern.clone()).collect();
                 all.join(" ")
             };
             let found = merged(&groups, answer);
             let found = found.map(|groups| groups.iter().map(members).collect::<Vec<_>>());
-            let expected = expected.map(|it| it.into_iter().map(str::to_owned).collect());
+            let expected = expected.map(|groups| groups.into_iter().map(str::to_owned).collect());
             assert_eq!(found, expected, "{answer}");
         }
     }
@@ -326,7 +332,7 @@ mod tests {
             let found = findings(groups);
             let mut texts: Vec<_> = found
                 .iter()
-                .flat_map(|it| std::iter::once(&it.remark).chain(&it.others))
+                .flat_map(|finding| std::iter::once(&finding.remark).chain(&finding.others))
                 .map(|remark| remark.concern.as_str())
                 .collect();
             let mut expected: Vec<_> = all.iter().map(|(_, _, text)| text.as_str()).collect();
@@ -334,14 +340,15 @@ mod tests {
             expected.sort_unstable();
             expected.dedup();
             prop_assert_eq!(texts, expected);
-            let ids: BTreeSet<_> = found.iter().map(|it| it.id).collect();
+            let ids: BTreeSet<_> = found.iter().map(|finding| finding.id).collect();
             prop_assert_eq!(ids.len(), found.len());
             for (who, _, text) in &all {
-                let said = |it: &&Finding| {
-                    std::iter::once(&it.remark).chain(&it.others).any(|it| it.concern == *text)
+                let said = |finding: &&Finding| {
+                    let mut remarks = std::iter::once(&finding.remark).chain(&finding.others);
+                    remarks.any(|remark| remark.concern == *text)
                 };
                 let holder = found.iter().find(said);
-                prop_assert!(holder.is_some_and(|it| it.proposers.contains(who)));
+                prop_assert!(holder.is_some_and(|finding| finding.proposers.contains(who)));
             }
         }
     }

@@ -270,7 +270,8 @@ mod tests {
     #[test]
     fn accepted_findings_say_how_the_plan_was_revised() {
         let (findings, tally) = (sample(), counted(&sample()));
-        let ids: Vec<_> = to_revise(&findings, &tally).iter().map(|it| it.id.to_string()).collect();
+        let ids: Vec<_> =
+            to_revise(&findings, &tally).iter().map(|finding| finding.id.to_string()).collect();
         assert_eq!(ids, ["FINDING_1"]);
         let resolution = "Added an edge case\n### and a test".to_owned();
         let resolutions = BTreeMap::from([(findings[0].id, resolution)]);

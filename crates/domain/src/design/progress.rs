@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn what_is_saved_is_named_in_a_line() {
         let lines: Vec<_> =
-            Saved::ALL.iter().map(|it| Breadcrumbs::default().saved(*it, 9)).collect();
+            Saved::ALL.iter().map(|saved| Breadcrumbs::default().saved(*saved, 9)).collect();
         assert_eq!(
             lines,
             [

@@ -491,7 +491,7 @@ mod tests {
     #[test]
     fn bullets_and_numbers_in_one_answer_all_count() {
         let titles = |answer: &str| -> Vec<String> {
-            remarks(answer).unwrap().into_iter().map(|it| it.title).collect()
+            remarks(answer).unwrap().into_iter().map(|remark| remark.title).collect()
         };
         for (answer, expected) in [
             ("- [correctness] a\n- **[security]** b\n\n1. [code-quality] c\n2. d", "abcd"),
@@ -599,7 +599,8 @@ mod tests {
     fn findings_after_all_are_findings() {
         let answer = "NO_ISSUES_FOUND\n\nBut:\n1. [correctness] It is not synced.\n2. I like it.\n\
                       \n### Out-of-Scope Observations\n1. The log grows.\n";
-        let titles: Vec<_> = remarks(answer).unwrap().into_iter().map(|it| it.title).collect();
+        let titles: Vec<_> =
+            remarks(answer).unwrap().into_iter().map(|remark| remark.title).collect();
         assert_eq!(titles, ["It is not synced", "The log grows"]);
         let found = second_thoughts(answer);
         assert_eq!(found, Some(SecondThoughts { counted: 2, passed_over: 1 }));

@@ -242,7 +242,8 @@ impl Panel {
         let seat = |personality: Personality| {
             let owner = personality.owner();
             let chain = [owner, owner.other()];
-            let runner = chain.into_iter().find(|it| available.has(*it)).unwrap_or(Holder::Host);
+            let runner =
+                chain.into_iter().find(|holder| available.has(*holder)).unwrap_or(Holder::Host);
             self.seat(Part::Review(personality), owner, runner)
         };
         Personality::FOUR.map(seat).to_vec()

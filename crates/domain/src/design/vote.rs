@@ -500,14 +500,14 @@ mod tests {
         #[test]
         fn votes_are_found_in_any_order(cast in "[1-9]{0,9}", asked in "[1-9]{0,9}") {
             let id = |digit: char| FindingId { scope: In, number: digit.to_digit(10).unwrap() };
-            let lines: Vec<_> = cast.chars().map(|it| format!("FINDING_{it}: YES \u{2014} {it}")).collect();
+            let lines: Vec<_> = cast.chars().map(|digit| format!("FINDING_{digit}: YES \u{2014} {digit}")).collect();
             let votes = Votes::parse(&lines.join("\n"), Reading::Plain);
             let found: Vec<_> = votes.on_each(asked.chars().map(id)).collect();
-            let alone: Vec<_> = asked.chars().map(|it| votes.on(id(it))).collect();
+            let alone: Vec<_> = asked.chars().map(|digit| votes.on(id(digit))).collect();
             prop_assert_eq!(&found, &alone);
             for (digit, vote) in asked.chars().zip(found) {
                 let reason = cast.contains(digit).then(|| digit.to_string());
-                prop_assert_eq!(vote.map(|it| it.reason.clone()), reason);
+                prop_assert_eq!(vote.map(|vote| vote.reason.clone()), reason);
             }
         }
 

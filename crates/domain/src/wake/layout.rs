@@ -99,7 +99,8 @@ fn plan_section(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
                 WakeFit::Seed => None,
             };
             let parts = [Some(excerpt(plan, section, shape.plan)), mark];
-            let parts: Vec<_> = parts.into_iter().flatten().filter(|it| !it.is_empty()).collect();
+            let parts: Vec<_> =
+                parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
             parts.join("\n\n")
         }
     };

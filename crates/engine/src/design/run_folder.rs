@@ -210,10 +210,10 @@ fn make_private(folder: &Path) -> Result<(), RunFolderError> {
 
 /// A folder of ours is a folder itself, no link to one, and holds its marker.
 fn check_ours(folder: &Path) -> Result<(), RunFolderError> {
-    let kind = |path: &Path| fs::symlink_metadata(path).map(|it| it.file_type());
-    let why = if !kind(folder).is_ok_and(|it| it.is_dir()) {
+    let kind = |path: &Path| fs::symlink_metadata(path).map(|metadata| metadata.file_type());
+    let why = if !kind(folder).is_ok_and(|kind| kind.is_dir()) {
         "it is no folder itself"
-    } else if !kind(&folder.join(MARKER)).is_ok_and(|it| it.is_file()) {
+    } else if !kind(&folder.join(MARKER)).is_ok_and(|kind| kind.is_file()) {
         "it has no marker"
     } else {
         return Ok(());
@@ -255,7 +255,7 @@ mod tests {
             assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
         }
         let marker = fs::read_to_string(path.join(".convoke-run")).unwrap();
-        let keys: Vec<_> = marker.lines().map(|it| it.split('=').next().unwrap()).collect();
+        let keys: Vec<_> = marker.lines().map(|line| line.split('=').next().unwrap()).collect();
         let expected =
             ["convoke run", "PID", "PPID", "CLONE_PATH", "SESSION_ID", "PREFIX", "CREATED", "NOTE"];
         assert_eq!(keys, expected);
@@ -322,7 +322,7 @@ mod tests {
             let refused = folders.remove(folder, now());
             assert!(matches!(refused, Err(RunFolderError::NotOurs { .. })), "{refused:?}");
         }
-        assert!(folders.remove(Path::new(""), now()).is_ok_and(|it| !it));
+        assert!(folders.remove(Path::new(""), now()).is_ok_and(|was_removed| !was_removed));
         assert!(elsewhere.exists() && deeper.exists() && unmarked.exists());
         assert!(!root.join("cleanup-audit.log").exists());
     }

@@ -84,7 +84,7 @@ pub fn remove(
     now: Timestamp,
 ) -> Result<(), CleanupError> {
     let dir = folder.display().to_string();
-    let names: Vec<_> = roots.iter().map(|it| format!("{}/", it.display())).collect();
+    let names: Vec<_> = roots.iter().map(|root| format!("{}/", root.display())).collect();
     let not_under = || CleanupError::NotUnder { roots: names.join(", "), dir: dir.clone() };
     let climbs = folder.components().any(|part| part == Component::ParentDir);
     let real_roots: Vec<_> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
@@ -104,7 +104,9 @@ pub fn remove(
     if holds || !is_below(&real, &real_roots) {
         return Err(not_under());
     }
-    let is_file = |name: &&str| fs::symlink_metadata(real.join(name)).is_ok_and(|it| it.is_file());
+    let is_file = |name: &&str| {
+        fs::symlink_metadata(real.join(name)).is_ok_and(|metadata| metadata.is_file())
+    };
     if !MARKERS.iter().any(is_file) {
         return Err(CleanupError::NoMarker(dir));
     }

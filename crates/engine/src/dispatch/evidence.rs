@@ -104,7 +104,8 @@ impl Evidence {
 /// matter of how the end of a file is counted.
 pub fn miscounted(claims: &[(String, u64)], references: &[Reference]) -> Vec<String> {
     let remark = |(name, claimed): &(String, u64)| {
-        let reference = references.iter().find(|it| it.expected_name() == Some(name))?;
+        let reference =
+            references.iter().find(|reference| reference.expected_name() == Some(name))?;
         let text = file::text(Path::new(reference.path.as_ref()?), MAX_BYTES)?;
         let lines = text.lines().count() as u64;
         (lines.abs_diff(*claimed) > 1)
@@ -125,8 +126,8 @@ pub struct Demand {
 impl Demand {
     /// Returns what a role's references demand.
     pub fn of_references(references: &[Reference]) -> Vec<Self> {
-        let demand = |it: &Reference| {
-            let ExpectedFile { name, path } = it.expected()?;
+        let demand = |reference: &Reference| {
+            let ExpectedFile { name, path } = reference.expected()?;
             Some(Self { name: name.to_owned(), path: path.to_owned() })
         };
         references.iter().filter_map(demand).collect()
@@ -152,7 +153,7 @@ pub struct Record<'a> {
 /// Reads a client's record for what it proves about the files that had to be read.
 pub fn evidence(record: &Record<'_>, demands: &[Demand]) -> Result<Evidence, NoEvidence> {
     let demanded = Files::of(demands);
-    let names: Vec<_> = demands.iter().map(|it| base_name(&it.path)).collect();
+    let names: Vec<_> = demands.iter().map(|demand| base_name(&demand.path)).collect();
     let wanted = Wanted {
         folder: Some(record.project),
         names: &names,
@@ -215,7 +216,7 @@ struct Files {
 impl Files {
     fn of(demands: &[Demand]) -> Self {
         let now: Vec<_> =
-            demands.iter().map(|it| (canonical(&it.path), Now::of(&it.path))).collect();
+            demands.iter().map(|demand| (canonical(&demand.path), Now::of(&demand.path))).collect();
         let sought = now.iter().filter_map(|(path, now)| Sought::new(path, &now.contents()));
         Self { sought: sought.collect(), now }
     }
@@ -223,7 +224,7 @@ impl Files {
     fn receipts(&self, demands: &[Demand], session: &Session) -> Vec<Receipt> {
         let both = demands.iter().zip(&self.now);
         let demanded: Vec<_> = both
-            .map(|(it, (path, now))| Demanded { name: &it.name, path, now: now.contents() })
+            .map(|(demand, (path, now))| Demanded { name: &demand.name, path, now: now.contents() })
             .collect();
         let answered = session.answer.as_ref().map(|answer| answer.step);
         receipts(&demanded, &session.reads, answered)
@@ -262,7 +263,7 @@ fn resolve(read: &mut Read) {
 fn canonical(path: &str) -> String {
     let whole = Some(Path::new(path)).filter(|path| path.is_absolute());
     let found = whole.and_then(|path| path.canonicalize().ok());
-    found.map_or_else(|| path.to_owned(), |it| it.display().to_string())
+    found.map_or_else(|| path.to_owned(), |real| real.display().to_string())
 }
 
 fn read(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<Session, NoEvidence> {
@@ -277,8 +278,9 @@ fn subagents(transcript: &Path) -> Vec<PathBuf> {
     let folder = transcript.with_extension("").join("subagents");
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut paths: Vec<_> =
-        paths.filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect();
+    let mut paths: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .collect();
     paths.sort();
     paths
 }
@@ -294,7 +296,7 @@ pub fn quoted(review: &Review, project: &Path, documents: &[PathBuf]) -> Vec<Vec
     };
     for path in documents {
         let name =
-            path.file_name().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
+            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         add(name, path);
     }
     for location in review.issues.iter().filter_map(|issue| issue.location.as_deref()) {

@@ -118,7 +118,9 @@ impl Feature {
 
     /// Tells where the PRD is, with remarks about that.
     pub fn prd(&self, project: &Path) -> (Prd, Vec<String>) {
-        if fs::metadata(self.dir.join(FeatureArtifact::PRD.file())).is_ok_and(|it| it.is_file()) {
+        if fs::metadata(self.dir.join(FeatureArtifact::PRD.file()))
+            .is_ok_and(|metadata| metadata.is_file())
+        {
             return (Prd::InFeature, Vec::new());
         }
         let Some(source) = &self.meta.brainstorm_source else { return (Prd::None, Vec::new()) };
@@ -130,7 +132,8 @@ impl Feature {
             Err(_) => remarks.push("prd_dangling".to_owned()),
         }
         let root = project.canonicalize().unwrap_or_else(|_| project.to_owned());
-        let inside = path.canonicalize().map_or(!source.contains(".."), |it| it.starts_with(root));
+        let inside =
+            path.canonicalize().map_or(!source.contains(".."), |real| real.starts_with(root));
         if !inside {
             remarks.push("prd_outside_project".to_owned());
         }

@@ -141,8 +141,9 @@ pub fn next(
         ..remembered(&decision, &prompt, first, iteration, head(project))
     };
     let asked_before = store.round_before(scope, post, iteration.saturating_add(1))?;
-    let is_repeated = asked_before
-        .is_some_and(|it| it.state.last_iteration == iteration && it.mode == round.mode);
+    let is_repeated = asked_before.is_some_and(|before| {
+        before.state.last_iteration == iteration && before.mode == round.mode
+    });
     store.keep_round(scope, post, &round)?;
     let fresh_chars = chars(&fresh.prompt);
     let mut diagnostics = fresh.diagnostics;
@@ -157,7 +158,8 @@ pub fn next(
 fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> Watched {
     let at = |artifact: &FeatureArtifact| feature.dir.join(artifact.file());
     let required = || {
-        let of_project = fresh.references.iter().filter(|it| !role.reads.contains(&it.artifact));
+        let of_project =
+            fresh.references.iter().filter(|reference| !role.reads.contains(&reference.artifact));
         of_project.filter_map(|reference| reference.path.as_ref()).map(PathBuf::from)
     };
     match (&role.target, role.takes_files || role.reads_diff) {

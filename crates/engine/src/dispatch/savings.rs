@@ -42,7 +42,7 @@ pub fn measure(features: &Path, project: &Path, roles: &Roles, framing: Framing)
     let mut savings = Savings {
         measured: Vec::new(),
         skipped: Vec::new(),
-        roles: roles.all().iter().map(|it| (it.name.to_string(), Costs::default())).collect(),
+        roles: roles.all().iter().map(|role| (role.name.to_string(), Costs::default())).collect(),
         all: Costs::default(),
     };
     let features = std::path::absolute(features).unwrap_or_else(|_| features.to_owned());
@@ -97,7 +97,7 @@ fn frame(role: &DispatchRole, feature: &Feature, has_prd: bool, framing: Framing
     let length = |profile: PromptProfile, listed: bool| {
         let reads = role.reads(profile);
         let references: Vec<_> =
-            reads.iter().map(|it| Reference::resolve(it, &dir, &prd)).collect();
+            reads.iter().map(|artifact| Reference::resolve(artifact, &dir, &prd)).collect();
         let text = prompt(&PromptParts {
             role,
             profile,

@@ -93,7 +93,7 @@ pub fn assemble(
         let known = all.iter().map(|task| task.number.to_owned()).collect();
         TaskError::NoSuchTask { number: request.number.to_owned(), known }
     })?;
-    let is_twice = all.iter().filter(|it| it.number == request.number).count() > 1;
+    let is_twice = all.iter().filter(|task| task.number == request.number).count() > 1;
     let mut reads = vec![&FeatureArtifact::PRD, &FeatureArtifact::SPEC];
     let prd = if request.prd_sections { prd_sections(feature, project) } else { None };
     if prd.is_some() {

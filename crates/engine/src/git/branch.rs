@@ -101,7 +101,9 @@ impl WorkTree {
         let of_remote = self.answer(&["symbolic-ref", "--quiet", &head]);
         let of_remote = of_remote.filter(|reference| self.has(reference));
         let start = format!("refs/remotes/{REMOTE}/");
-        if let Some(name) = of_remote.as_deref().and_then(|it| it.strip_prefix(&start)) {
+        if let Some(name) =
+            of_remote.as_deref().and_then(|reference| reference.strip_prefix(&start))
+        {
             return name.to_owned();
         }
         let of_user = self.answer(&["config", "init.defaultBranch"]);

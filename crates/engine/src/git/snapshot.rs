@@ -339,7 +339,7 @@ mod tests {
 
     impl Owned for [&str] {
         fn map_owned(&self) -> Vec<String> {
-            self.iter().map(|it| (*it).to_owned()).collect()
+            self.iter().map(|text| (*text).to_owned()).collect()
         }
     }
 

@@ -34,7 +34,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// cut off says nothing about them.
 pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
-        programs.iter().map(|it| (Runner::Program(it.clone()), None, None)).collect();
+        programs.iter().map(|program| (Runner::Program(program.clone()), None, None)).collect();
     all_at_once(&asked, pause, cancel)
 }
 
@@ -52,7 +52,7 @@ pub struct Api<'a> {
 /// Asks models' APIs as [`probe`] asks programs.
 pub fn probe_apis(apis: &[Api<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
-        apis.iter().map(|it| (Runner::Http(it.endpoint), Some(it.model), it.effort)).collect();
+        apis.iter().map(|api| (Runner::Http(api.endpoint), Some(api.model), api.effort)).collect();
     all_at_once(&asked, pause, cancel)
 }
 
@@ -62,9 +62,9 @@ type Asked<'a> = (Runner<'a>, Option<&'a str>, Option<&'a str>);
 fn all_at_once(asked: &[Asked<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     thread::scope(|scope| {
         let asked: Vec<_> =
-            asked.iter().map(|it| scope.spawn(move || ask(it, pause, cancel))).collect();
+            asked.iter().map(|agent| scope.spawn(move || ask(agent, pause, cancel))).collect();
         let lost = || AgentHealth::Sick(Some("the probe did not end".to_owned()));
-        asked.into_iter().map(|it| it.join().unwrap_or_else(|_| lost())).collect()
+        asked.into_iter().map(|probe| probe.join().unwrap_or_else(|_| lost())).collect()
     })
 }
 

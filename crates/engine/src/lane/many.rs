@@ -63,7 +63,8 @@ pub fn run<'a, T: Send>(
     let expected = lanes.iter().map(|lane| lane.expected);
     let queue = Queue::new(agents.iter().copied().zip(expected), room);
     let mut results: Vec<Option<T>> = lanes.iter().map(|_| None).collect();
-    let mut work: Vec<Option<Work<'a, T>>> = lanes.into_iter().map(|it| Some(it.work)).collect();
+    let mut work: Vec<Option<Work<'a, T>>> =
+        lanes.into_iter().map(|lane| Some(lane.work)).collect();
     let (sender, receiver) = channel();
     thread::scope(|scope| {
         let cancel = &cancel;

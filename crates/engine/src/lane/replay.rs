@@ -270,7 +270,8 @@ mod tests {
         for entry in entries {
             assert_eq!((entry.end, entry.took), (ProcessEnd::Exited(0), Duration::from_secs(7)));
             let said: Vec<_> = entry.events.into_iter().map(|(_, event)| event).collect();
-            let expected: Vec<_> = (0..100).map(|it| LaneEvent::Text(format!("~/{it}"))).collect();
+            let expected: Vec<_> =
+                (0..100).map(|number| LaneEvent::Text(format!("~/{number}"))).collect();
             assert_eq!(said, expected);
         }
     }

@@ -391,8 +391,8 @@ mod tests {
         #[test]
         fn pieces_make_the_same_lines(pieces in prop::collection::vec("[a-c\n]{0,6}", 0..12)) {
             let mut lines = Lines::default();
-            let mut heard: Vec<_> = pieces.iter().map(|it| add(&mut lines, it.as_bytes()).lines).collect();
-            prop_assert!(heard.iter().all(|it| it.is_empty() || it.ends_with(b"\n")));
+            let mut heard: Vec<_> = pieces.iter().map(|piece| add(&mut lines, piece.as_bytes()).lines).collect();
+            prop_assert!(heard.iter().all(|lines| lines.is_empty() || lines.ends_with(b"\n")));
             heard.push(lines.rest().lines);
             prop_assert_eq!(text(heard.concat()), pieces.concat());
         }

@@ -56,9 +56,9 @@ fn is_in_order(bytes: &[u8], export: &Path) -> bool {
     let is_file = |key: &str, is_filled: bool, is_optional: bool| match values(key)[..] {
         [] | [""] => is_optional,
         [path] => {
-            let named = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
+            let named = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
             let real = fs::canonicalize(path).unwrap_or_default();
-            let size = fs::metadata(path).map_or(0, |it| it.len());
+            let size = fs::metadata(path).map_or(0, |metadata| metadata.len());
             path.starts_with('/')
                 && named
                 && real.starts_with(export)
@@ -88,7 +88,7 @@ fn is_in_order(bytes: &[u8], export: &Path) -> bool {
             move |(key, is_filled, is_optional)| is_file(key, is_filled, is_optional)
         })
         .into_iter()
-        .all(|it| it)
+        .all(|is_right| is_right)
 }
 
 /// Changes a manifest somewhere.

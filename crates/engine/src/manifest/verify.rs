@@ -81,7 +81,8 @@ impl Verdict {
 /// Compares the files beside a record with it.
 pub fn verify(path: &Path) -> Result<Verdict, Unverifiable> {
     let record = read_record(path)?;
-    let around = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let around =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let unreadable = |source| Unverifiable::Unreadable { path: around.to_owned(), source };
     let folder = Folder::open(around).map_err(unreadable)?;
     let fates = at_once(&record.files, |entry| fate(&folder, entry));

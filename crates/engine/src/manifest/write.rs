@@ -124,7 +124,7 @@ pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
     }
     let prefix = format!("{EXPORT_DIR}.stage.");
     let is_ours = |name: &str| {
-        name == RECORD_FILE || ManifestArtifact::ALL.iter().any(|it| it.file() == name)
+        name == RECORD_FILE || ManifestArtifact::ALL.iter().any(|artifact| artifact.file() == name)
     };
     sweep(&parent, &prefix, &export, MANIFEST_FILE, is_ours).map_err(publish)?;
     let mut stage = Stage::set(&parent, &prefix).map_err(publish)?;
@@ -182,11 +182,11 @@ pub fn write_all(
 /// is anything of which no record speaks.
 fn earlier(folder: &Folder) -> io::Result<Option<Vec<String>>> {
     let names = folder.names()?;
-    let is_ours = |name: &OsString| name.to_str().is_some_and(|it| it.starts_with(RECORD_FILE));
+    let is_ours = |name: &OsString| name.to_str().is_some_and(|name| name.starts_with(RECORD_FILE));
     let (ours, others): (Vec<_>, Vec<_>) = names.into_iter().partition(is_ours);
     let records = ours.iter().filter_map(|name| read_record(&folder.path.join(name)).ok());
-    let known: Vec<_> = records.flat_map(|it| it.files).map(|file| file.name).collect();
-    let is_known = |name: &OsString| known.iter().any(|it| **it == **name);
+    let known: Vec<_> = records.flat_map(|record| record.files).map(|file| file.name).collect();
+    let is_known = |name: &OsString| known.iter().any(|file| **file == **name);
     Ok(others.iter().all(is_known).then_some(known))
 }
 

@@ -137,7 +137,7 @@ fn find_skill(
     let tasks = need.path.iter().rev().map(|node| &node.task);
     let of_task = tasks.filter(|task| names_it(task)).find_map(|task| task.skill_version.clone());
     let configured = store.pinned(sources.scope, &choice.skill)?;
-    let pin = of_task.or(before.and_then(|it| it.version.clone())).or(configured);
+    let pin = of_task.or(before.and_then(|injection| injection.version.clone())).or(configured);
     let Found { skill: found, passed_over } =
         sources.library.look_for(&choice.skill, pin.as_deref());
     let unreadable =

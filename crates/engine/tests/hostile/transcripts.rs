@@ -67,7 +67,11 @@ fn keep(client: Client, home: &Path, lines: &str) {
 
 fn word(standing: &ReadState) -> String {
     let spans = |lines: &[Span]| {
-        lines.iter().map(|it| format!(" {}-{}", it.first, it.last)).collect::<Vec<_>>().concat()
+        lines
+            .iter()
+            .map(|span| format!(" {}-{}", span.first, span.last))
+            .collect::<Vec<_>>()
+            .concat()
     };
     match standing {
         ReadState::Whole => "whole".to_owned(),

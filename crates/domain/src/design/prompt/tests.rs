@@ -173,7 +173,7 @@ fn the_examples_are_what_the_parsers_read() {
     let groups = merging::distinct(six.collect());
     assert_eq!(merging::merged(&groups, &example(&merge(""))).unwrap().len(), 3);
     let all = chair_prompts();
-    let prompt = |name: &str| example(&all.iter().find(|(it, _)| *it == name).unwrap().1);
+    let prompt = |name: &str| example(&all.iter().find(|(known, _)| *known == name).unwrap().1);
     let both = prompt("chair_synthesis").replace(" ===\n", " ===\ntext\n");
     let [_, contested] =
         parts::split(&both, ["approach-synthesis.txt", "contested-decisions.md"]).unwrap();
@@ -183,7 +183,7 @@ fn the_examples_are_what_the_parsers_read() {
     assert_eq!(decision::parse(&contested).decisions.len(), 1);
     let both = prompt("chair_revision").replace(" ===\n", " ===\ntext\n");
     assert_eq!(
-        parts::split(&both, ["plan.txt", "resolutions"]).map(|[_, it]| resolutions(it).len()),
+        parts::split(&both, ["plan.txt", "resolutions"]).map(|[_, text]| resolutions(text).len()),
         Ok(1)
     );
 }
@@ -192,7 +192,7 @@ fn the_examples_are_what_the_parsers_read() {
 #[test]
 fn the_chair_is_shown_what_the_rules_read() {
     let all = chair_prompts();
-    let prompt = |name: &str| example(&all.iter().find(|(it, _)| *it == name).unwrap().1);
+    let prompt = |name: &str| example(&all.iter().find(|(known, _)| *known == name).unwrap().1);
     for name in ["chair_questions", "chair_scope", "chair_interview"] {
         assert_eq!(Questions::parse(&prompt(name)).questions, [], "the example is no question");
         let asked = prompt(name).replace("The question, in one or two sentences", "Is it so?");

@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_script_skips_what_it_names() {
         let parsed = |words: &[&str]| {
-            Skips::parse(&words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
+            Skips::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
         };
         assert!(parsed(&[]).unwrap().updates());
         let (branch, clean) = ("--skip-branch-check", "--skip-clean-check");
@@ -219,7 +219,7 @@ mod tests {
         let elsewhere =
             "Not on main branch (on 'x'). Switch to main first, or pass --skip-branch-check.";
         assert_eq!(strict(Some("x"), Dirty), Some((elsewhere.to_owned(), 1)));
-        assert_eq!(strict(None, Clean).map(|it| it.1), Some(1));
+        assert_eq!(strict(None, Clean).map(|refusal| refusal.1), Some(1));
         let dirty = "Working tree is not clean. Commit or stash changes first.";
         assert_eq!(strict(Some("main"), Dirty), Some((dirty.to_owned(), 2)));
         let unknown =
@@ -232,7 +232,7 @@ mod tests {
     fn an_open_gate_does_not_make_a_tree_clean() {
         assert_eq!(said(Gate::Continue, Some("ann/x"), Cleanliness::Clean), None);
         assert_eq!(said(Gate::Continue, None, Cleanliness::Clean), None);
-        let code = said(Gate::Continue, Some("ann/x"), Cleanliness::Dirty).map(|it| it.1);
+        let code = said(Gate::Continue, Some("ann/x"), Cleanliness::Dirty).map(|refusal| refusal.1);
         assert_eq!(code, Some(2));
     }
 

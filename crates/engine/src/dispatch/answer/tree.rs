@@ -63,7 +63,9 @@ impl Tree {
             Self::Number(number) => number.parse().map_or(Value::Null, Value::Number),
             Self::Text(text) => Value::String(text.clone()),
             Self::List(values) => values.iter().map(Self::json).collect(),
-            Self::Object(pairs) => pairs.iter().map(|(key, it)| (key.clone(), it.json())).collect(),
+            Self::Object(pairs) => {
+                pairs.iter().map(|(key, value)| (key.clone(), value.json())).collect()
+            }
         }
     }
 

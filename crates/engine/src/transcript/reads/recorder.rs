@@ -70,7 +70,7 @@ pub(crate) enum Shell {
 
 impl<'a> Recorder<'a> {
     pub(crate) fn new(wanted: &'a Wanted<'a>) -> Self {
-        let folder = wanted.folder.and_then(|it| it.to_str()).map(str::to_owned);
+        let folder = wanted.folder.and_then(|folder| folder.to_str()).map(str::to_owned);
         Self {
             wanted,
             folder,
@@ -125,7 +125,7 @@ impl<'a> Recorder<'a> {
     pub(crate) fn calls(&mut self, id: &str, by: FileReader, tool: Tool, message: Option<&str>) {
         self.step += 1;
         self.last_call = self.step;
-        if message.is_some() && self.said.as_ref().is_some_and(|(it, _)| it.as_deref() == message) {
+        if message.is_some() && self.said.as_ref().is_some_and(|(id, _)| id.as_deref() == message) {
             self.said = None;
         }
         if self.calls.len() >= MOST_CALLS {
@@ -230,7 +230,7 @@ impl<'a> Recorder<'a> {
     pub(crate) fn shown(&mut self, by: FileReader, path: &str, lines: Lines, text: Option<&str>) {
         self.step += 1;
         let path = within(self.folder.as_deref(), path);
-        let text = text.map_or(ShownText::Unknown, |it| ShownText::Exactly(it.into()));
+        let text = text.map_or(ShownText::Unknown, |text| ShownText::Exactly(text.into()));
         self.keep(by, "", Seen::Lines { path, lines, text });
     }
 
@@ -238,7 +238,7 @@ impl<'a> Recorder<'a> {
     pub(crate) fn says(&mut self, message: Option<&str>, text: &str) {
         self.step += 1;
         let same =
-            |(it, _): &(Option<String>, Answer)| message.is_some() && it.as_deref() == message;
+            |(id, _): &(Option<String>, Answer)| message.is_some() && id.as_deref() == message;
         let mut said = match self.said.take().filter(same) {
             Some((_, answer)) => answer.text,
             None => String::new(),
@@ -258,7 +258,8 @@ impl<'a> Recorder<'a> {
     /// The agent's turn is over: what it said last is its answer.
     pub(crate) fn ends_turn(&mut self) {
         if let Some((_, answer)) = self.said.take() {
-            let is_judged = |it: &Answer| self.wanted.answer.is_some_and(|text| it.is_same(text));
+            let is_judged =
+                |answer: &Answer| self.wanted.answer.is_some_and(|text| answer.is_same(text));
             if is_judged(&answer) || !self.answer.as_ref().is_some_and(is_judged) {
                 self.answer = Some(answer);
                 self.answered_in.clone_from(&self.said_in);

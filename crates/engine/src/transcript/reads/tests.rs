@@ -90,7 +90,7 @@ fn the_answer_is_what_was_said_last_without_a_call() {
         (vec![call, result], None, ReadState::Whole),
     ] {
         let session = session(Client::Claude, &lines);
-        assert_eq!(session.answer.as_ref().map(|it| it.text.as_str()), answer, "{lines:?}");
+        assert_eq!(session.answer.as_ref().map(|answer| answer.text.as_str()), answer, "{lines:?}");
         assert_eq!(standing(&session), expected, "{lines:?}");
     }
 }

@@ -11,7 +11,7 @@ fn a_sketch_that_was_cut_off_counts_if_it_says_enough() {
     long.shows("**⚠ Cursor-Edge sketch is only a beginning: it was cut off.**");
     long.shows("| Cursor-Edge: ✅ 1m1s |");
     assert_eq!(long.lanes("sketch/Cursor-Edge/host"), [], "nobody is asked instead");
-    assert!(long.prompts("chair/synthesis").iter().all(|it| it.contains(&beginning)));
+    assert!(long.prompts("chair/synthesis").iter().all(|prompt| prompt.contains(&beginning)));
     let Ending::Complete { degraded } = &long.ending else { panic!("{:?}", long.ending) };
     assert_eq!(degraded.len(), 1);
     let short = World::new().cut_off("sketch/Cursor-Edge", words(39)).run();
