@@ -20,7 +20,7 @@ use crate::plan::ParsedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
 use crate::skill::prune::Forms;
-use crate::task::outline::Outline;
+use crate::task::outline::TaskOutline;
 
 /// Whom the wake-up is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,9 +224,9 @@ pub struct WakeFacts<'a> {
     /// The skill to work by.
     pub skill: SkillText,
     /// The tasks of the active plan; `None` without a plan.
-    pub outline: Option<Outline<'a>>,
+    pub outline: Option<TaskOutline<'a>>,
     /// The same list with titles that are cut short.
-    pub short_outline: Option<Outline<'a>>,
+    pub short_outline: Option<TaskOutline<'a>>,
     /// What is said where there is no list: where tasks are instead, and how to get one.
     pub no_task: Option<String>,
     /// The plan behind it.

@@ -36,7 +36,7 @@ pub use self::command::{ClientCommand, ClientRequest, Rights};
 pub use self::hook_wiring::HookWiring;
 pub(crate) use self::hook_wiring::{Compactions, EntryCount, PluginFile, SettingsForm};
 pub use self::listener::Listener;
-use crate::transcript::Injected;
+use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
 
 /// What Convoke knows about one client.
@@ -93,7 +93,7 @@ pub struct TranscriptFormat {
     /// Takes in a line; `None` if the client writes no such lines.
     pub(crate) line: fn(&str, &mut Recorder<'_>) -> Option<()>,
     /// Reads which of Convoke's texts the agent still has, from a place of the record on.
-    pub(crate) injected: Option<fn(&Path, u64) -> Option<Injected>>,
+    pub(crate) injected: Option<fn(&Path, u64) -> Option<InjectedTexts>>,
     /// What the events that the client prints tell about what the agent was given.
     pub(crate) printed: PrintedEvents,
     /// Finds the record of a session in the client's own folder.

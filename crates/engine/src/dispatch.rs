@@ -26,7 +26,7 @@ use crate::file;
 
 /// What a dispatch is made of, beside the feature.
 #[derive(Debug, Clone, Copy)]
-pub struct Order<'a> {
+pub struct DispatchOrder<'a> {
     /// Whom it is for.
     pub role: &'a DispatchRole,
     /// In which order.
@@ -118,7 +118,7 @@ pub fn references(
 pub fn assemble(
     feature: &Feature,
     project: &Path,
-    order: &Order<'_>,
+    order: &DispatchOrder<'_>,
 ) -> Result<Dispatch, DispatchError> {
     let (references, diagnostics) =
         demanded(feature, project, order.role, order.profile, order.files)?;

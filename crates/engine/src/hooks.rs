@@ -66,7 +66,7 @@ fn wiring(client: Client) -> Result<&'static HookWiring, SettingsError> {
 
 /// Whose settings hooks are written into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum HooksLevel {
     /// Those of a project.
     Project,
     /// Those of a user.
@@ -74,11 +74,15 @@ pub enum Level {
 }
 
 /// Returns a client's settings file below a project's folder, or a user's.
-pub fn settings_file(client: Client, level: Level, base: &Path) -> Result<PathBuf, SettingsError> {
+pub fn settings_file(
+    client: Client,
+    level: HooksLevel,
+    base: &Path,
+) -> Result<PathBuf, SettingsError> {
     let hooks = wiring(client)?;
     Ok(base.join(match level {
-        Level::Project => hooks.project_file,
-        Level::User => hooks.user_file,
+        HooksLevel::Project => hooks.project_file,
+        HooksLevel::User => hooks.user_file,
     }))
 }
 

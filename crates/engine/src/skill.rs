@@ -27,7 +27,7 @@ const PLUGIN: &str = "superpowers@superpowers-marketplace";
 
 /// Where skills are looked for. What was read is kept until its file changes.
 #[derive(Debug)]
-pub struct Library {
+pub struct SkillLibrary {
     /// The project's root.
     pub project: PathBuf,
     /// The user's folder.
@@ -54,14 +54,14 @@ pub struct Skill {
 
 /// What a look for a skill found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SkillSearch {
     /// The skill.
     pub skill: Option<Skill>,
     /// Nearer files of its name that give no text, and why.
     pub passed_over: Vec<(PathBuf, Unreadable)>,
 }
 
-impl Library {
+impl SkillLibrary {
     /// Looks in a project and in a user's folder.
     pub fn new(project: PathBuf, home: Option<PathBuf>, namespace_strict: bool) -> Self {
         Self { project, home, namespace_strict, cache: Cache::default() }
@@ -74,10 +74,10 @@ impl Library {
     }
 
     /// Finds a skill, and tells which files were passed over on the way.
-    pub fn look_for(&self, id: &SkillId, pin: Option<&str>) -> Found {
+    pub fn look_for(&self, id: &SkillId, pin: Option<&str>) -> SkillSearch {
         let mut search = Search { library: self, passed_over: Vec::new() };
         let skill = search.run(id, pin);
-        Found { skill, passed_over: search.passed_over }
+        SkillSearch { skill, passed_over: search.passed_over }
     }
 
     /// Returns the bare names of all skills that can be found, in order.
@@ -131,7 +131,7 @@ const TEMPLATE: &str = "-prompt.md";
 
 /// One look for a skill.
 struct Search<'a> {
-    library: &'a Library,
+    library: &'a SkillLibrary,
     passed_over: Vec<(PathBuf, Unreadable)>,
 }
 
@@ -232,7 +232,7 @@ fn entries(folder: &Path) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn library(files: &[(&str, &str)]) -> (tempfile::TempDir, Library) {
+    fn library(files: &[(&str, &str)]) -> (tempfile::TempDir, SkillLibrary) {
         let top = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = top.path().join(path.replace("CACHE", &format!("home/{COLLECTION}")));
@@ -240,10 +240,10 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let (project, home) = (top.path().join("project"), Some(top.path().join("home")));
-        (top, Library::new(project, home, false))
+        (top, SkillLibrary::new(project, home, false))
     }
 
-    fn found(library: &Library, id: &str, pin: Option<&str>) -> String {
+    fn found(library: &SkillLibrary, id: &str, pin: Option<&str>) -> String {
         let skill = library.find(&SkillId::parse(id).unwrap(), pin);
         skill.map_or("-".to_owned(), |skill| {
             format!("{} {}", skill.forms.text(), skill.version.unwrap_or_default())

@@ -33,13 +33,13 @@ use self::messages::Messages;
 use self::skill::Settled;
 use self::work::{Work, current};
 use crate::file;
-use crate::skill::{Library, Skill};
+use crate::skill::{Skill, SkillLibrary};
 
 /// No plan a person writes is larger.
 const MAX_PLAN_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What a wake-up is assembled from.
-pub struct Sources<'a> {
+pub struct WakeSources<'a> {
     /// What was kept.
     pub store: &'a dyn Store,
     /// Where the agent works.
@@ -47,7 +47,7 @@ pub struct Sources<'a> {
     /// The project's root; plan files are relative to it.
     pub root: &'a Path,
     /// Where skills are found.
-    pub library: &'a Library,
+    pub library: &'a SkillLibrary,
     /// What may choose a skill.
     pub skill_rule: SkillRule,
     /// How the words of tasks choose a skill, where they may.
@@ -66,7 +66,7 @@ pub struct Sources<'a> {
 
 /// Whom to wake, and with what.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct WakeCall {
     /// Who wakes.
     pub agent: AgentName,
     /// As what.
@@ -81,7 +81,7 @@ pub struct Call {
 
 /// A wake-up with how it came about.
 #[derive(Debug, Clone)]
-pub struct Assembled {
+pub struct AssembledWakeUp {
     /// The text and how it was shortened.
     pub wake_up: WakeUp,
     /// How much of it was told.
@@ -106,7 +106,7 @@ pub struct Assembled {
     pub diagnostics: Vec<String>,
 }
 
-impl Assembled {
+impl AssembledWakeUp {
     /// Tells whether it says nothing that an agent could have forgotten.
     pub fn is_empty(&self) -> bool {
         let has_work = self.task.is_some() || self.other_branch.is_some();
@@ -140,11 +140,11 @@ impl Assembled {
 
 /// Assembles a wake-up. Changes nothing, so it can be repeated.
 pub fn assemble(
-    sources: &Sources<'_>,
-    call: &Call,
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
     room: WakeLimits,
     tokenizer: &dyn Tokenizer,
-) -> Result<Assembled, StoreError> {
+) -> Result<AssembledWakeUp, StoreError> {
     // A hook's text must fit, because its client would cut off the end.
     let fit = if call.order == SectionOrder::CriticalFirst { WakeFit::Kept } else { sources.fit };
     let agents = sources.store.agents(sources.scope)?;
@@ -190,7 +190,7 @@ pub fn assemble(
         }
     };
     diagnostics.extend(wake_up.over_budget.then(|| "over_budget".to_owned()));
-    Ok(Assembled {
+    Ok(AssembledWakeUp {
         wake_up,
         extent,
         choice,
@@ -207,7 +207,7 @@ pub fn assemble(
 
 /// Returns what an agent is told that remembers everything else.
 fn news<'a>(
-    call: &'a Call,
+    call: &'a WakeCall,
     place: NewsPlace<'a>,
     messages: &'a Messages,
     fit: WakeFit,
@@ -219,8 +219,8 @@ fn news<'a>(
 
 /// Returns what is said where there is no list of tasks.
 fn no_task(
-    sources: &Sources<'_>,
-    call: &Call,
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
     work: &Work,
     fit: WakeFit,
     other: Option<&(String, u32)>,
@@ -233,7 +233,7 @@ fn no_task(
 
 /// Returns the branch with the most open tasks, if this one has none.
 fn other_branch(
-    sources: &Sources<'_>,
+    sources: &WakeSources<'_>,
     work: &Work,
     fit: WakeFit,
 ) -> Result<Option<(String, u32)>, StoreError> {
@@ -247,7 +247,7 @@ fn other_branch(
     Ok(others.max_by_key(|(_, count)| *count))
 }
 
-fn other_branch_line(sources: &Sources<'_>, (branch, count): &(String, u32)) -> String {
+fn other_branch_line(sources: &WakeSources<'_>, (branch, count): &(String, u32)) -> String {
     let here = &sources.scope.branch;
     format!(
         "No task is on branch `{here}`; branch `{branch}` has {count} open. See them with \
@@ -258,8 +258,8 @@ fn other_branch_line(sources: &Sources<'_>, (branch, count): &(String, u32)) -> 
 
 /// Returns what an agent is told that holds no task, where there are open ones.
 fn unassigned(
-    sources: &Sources<'_>,
-    call: &Call,
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
     work: &Work,
     fit: WakeFit,
 ) -> Result<Option<String>, StoreError> {
@@ -276,8 +276,8 @@ fn unassigned(
 }
 
 fn settle(
-    sources: &Sources<'_>,
-    call: &Call,
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
     work: &Work,
     path: &[&TaskNode],
     plan: Option<&PlanText<'_>>,
@@ -289,8 +289,8 @@ fn settle(
 
 /// Returns how much an agent is told: all of it, unless it remembers.
 fn extent(
-    sources: &Sources<'_>,
-    call: &Call,
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
     agents: &[Agent],
     history: Option<&Injection>,
 ) -> WakeExtent {
@@ -309,7 +309,7 @@ fn parsed<'a>(file: &'a str, text: Option<&'a str>) -> PlanText<'a> {
 
 /// Reads what is recorded about the current task and with the new message.
 fn known(
-    sources: &Sources<'_>,
+    sources: &WakeSources<'_>,
     agents: &[Agent],
     path: &[&TaskNode],
     message: Option<i64>,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::receipt::{Contents, Demanded, Lines, ReadState, Seen, ShownText, receipts};
-use convoke_engine::transcript::reads::{Ending, Session, Wanted, reads};
+use convoke_engine::transcript::reads::{Ending, SessionRecord, Wanted, reads};
 
 const GAMMA: &str = "foo bar\nnothing\nfoo baz\n";
 
@@ -19,7 +19,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts")
 }
 
-fn session(client: Client, name: &str) -> Session {
+fn session(client: Client, name: &str) -> SessionRecord {
     let path = fixtures().join(client.name()).join(name);
     let file = BufReader::new(File::open(path).unwrap());
     reads(
@@ -31,7 +31,7 @@ fn session(client: Client, name: &str) -> Session {
 }
 
 /// Every look in a few words; `=` if the text is known.
-fn looks(session: &Session) -> Vec<String> {
+fn looks(session: &SessionRecord) -> Vec<String> {
     let told = |seen: &Seen| match seen {
         Seen::Lines { path, lines, text } => {
             let lines = match lines {

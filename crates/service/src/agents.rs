@@ -9,9 +9,9 @@ use convoke_domain::client::Client;
 use convoke_domain::lane::health::{AgentHealth, Availability};
 use convoke_engine::client::adapter;
 use convoke_engine::file;
-use convoke_engine::hooks::{Level, count, settings_file};
+use convoke_engine::hooks::{HooksLevel, count, settings_file};
 use convoke_engine::lane::drive::Program;
-use convoke_engine::lane::health::{Remembered, probe};
+use convoke_engine::lane::health::{HealthCache, probe};
 use convoke_engine::lane::version::versions;
 use serde::Serialize;
 
@@ -181,7 +181,7 @@ fn healths(
     let told = request.caller_env.as_deref().and_then(|path| file::text(path, MAX_BYTES));
     let told = Availability::parse_caller(&told.unwrap_or_default());
     let cache = session.environment.health_cache();
-    let mut remembered = cache.as_deref().map(Remembered::read).unwrap_or_default();
+    let mut remembered = cache.as_deref().map(HealthCache::read).unwrap_or_default();
     let mut healths: Vec<_> = programs
         .iter()
         .map(|program| match told.get(program.agent.name()) {
@@ -272,7 +272,7 @@ fn hooks(client: Client, session: &Session) -> &'static str {
         text.is_some_and(|text| count(&text, client).is_ok_and(|count| count > 0))
     };
     let (project, user) = (Some(session.project.clone()), session.environment.home());
-    match (has(Level::Project, project), has(Level::User, user)) {
+    match (has(HooksLevel::Project, project), has(HooksLevel::User, user)) {
         (true, true) => "project, user",
         (true, false) => "project",
         (false, true) => "user",

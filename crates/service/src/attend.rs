@@ -12,7 +12,7 @@ use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::wake::hop::wakes;
 use convoke_engine::client::Rights;
-use convoke_engine::lock::{Lock, NotLocked};
+use convoke_engine::lock::{Lock, LockError};
 use convoke_engine::owner::is_gone;
 use convoke_engine::skill::hash;
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub struct AttendRequest {
 #[error("cannot attend to {scope}")]
 struct NotAttending {
     scope: String,
-    source: NotLocked,
+    source: LockError,
 }
 
 /// What came of one wake-up.
@@ -147,8 +147,8 @@ fn lock(session: &Session, scope: &Scope) -> Result<Lock, Failure> {
     let what = format!("attend-{}", &hash(described(scope))[..16]);
     Lock::take(&store_location(session)?.lock_file(&what), &holder).map_err(|source| {
         let hint = match source {
-            NotLocked::Held { .. } => Some("stop it first".to_owned()),
-            NotLocked::File { .. } => None,
+            LockError::Held { .. } => Some("stop it first".to_owned()),
+            LockError::File { .. } => None,
         };
         let error = NotAttending { scope: described(scope), source };
         Failure::new(ErrorClass::Prerequisite, error).maybe_hint(hint)

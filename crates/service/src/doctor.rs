@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::brief::settings::Layer;
 use convoke_domain::client::Client;
 use convoke_engine::client::adapter;
-use convoke_engine::lane::health::Remembered;
+use convoke_engine::lane::health::HealthCache;
 use convoke_engine::lane::version::is_supervised;
 use convoke_engine::project::find_above;
 use convoke_engine::surroundings::{
@@ -352,7 +352,7 @@ fn supervision(session: &Session) -> Vec<DoctorCheck> {
 
 fn remembered(session: &Session) -> Vec<DoctorCheck> {
     let path = session.environment.health_cache();
-    let oldest = path.and_then(|path| Remembered::read(&path).oldest());
+    let oldest = path.and_then(|path| HealthCache::read(&path).oldest());
     let minutes = |at: Timestamp| session.now().duration_since(at).as_mins();
     vec![DoctorCheck::ok(
         "health",

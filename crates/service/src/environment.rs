@@ -10,7 +10,7 @@ use convoke_domain::client::Client;
 use convoke_domain::ledger::place::NamedPlaces;
 use convoke_engine::client::adapter;
 use convoke_engine::lane::supervisor::LANE_MARK;
-use convoke_engine::program::{Search, absolute, search};
+use convoke_engine::program::{ProgramSearch, absolute, search};
 use convoke_engine::transcript::own::Homes;
 
 /// What the process was started with: variables, folder and program. A front end captures it once.
@@ -70,7 +70,7 @@ impl Environment {
     }
 
     /// Looks for the first of some programs on the PATH, but for none of the project's own.
-    pub fn search_program(&self, names: &[&str], project: &Path) -> Search {
+    pub fn search_program(&self, names: &[&str], project: &Path) -> ProgramSearch {
         search(&self.variable("PATH").unwrap_or_default(), names, &[project])
     }
 

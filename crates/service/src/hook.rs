@@ -10,10 +10,10 @@ use std::time::Duration;
 use convoke_domain::client::Client;
 use convoke_domain::hook::Moment;
 use convoke_engine::client::{HookWiring, adapter};
-use convoke_engine::hook::{Answer, Entry, Heard, Input, answer, record};
+use convoke_engine::hook::{HookAnswer, HookEntry, HookEvent, HookInput, answer, record};
 use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
-use convoke_engine::wake::Sources;
+use convoke_engine::wake::WakeSources;
 use convoke_store::delivery::Session as ClientSession;
 
 use crate::environment::Environment;
@@ -65,7 +65,7 @@ pub enum HookOutcome {
 
 /// Returns the answer that tells a client nothing, in its own format.
 pub fn silence() -> String {
-    Answer::nothing().json
+    HookAnswer::nothing().json
 }
 
 /// Answers an event. `deliver` hands the answer to the client, and what has arrived is recorded.
@@ -95,16 +95,16 @@ pub fn answer_hook(
     let library = library(&session, &settings);
     let sources = sources(&session, &workspace, &settings, &library);
     // A session stays with its agent's branch, also when another one is checked out.
-    let sources = Sources { scope: &agent.scope, ..sources };
+    let sources = WakeSources { scope: &agent.scope, ..sources };
     let number = u32::try_from(request.part.get()).unwrap_or(u32::MAX);
-    let heard = Heard {
+    let heard = HookEvent {
         session: of,
         hooks: event.hooks,
         event: &request.event,
         moment: event.moment,
         mark: event.mark,
         transcript: event.input.transcript.as_deref(),
-        entry: Entry { number, of: request.of.max(request.part) },
+        entry: HookEntry { number, of: request.of.max(request.part) },
         agent: &agent,
         profile: profile_of(&agent.agent, &settings),
         budget: budget_here(&session, &settings, &workspace, &agent.scope)?,
@@ -122,7 +122,7 @@ pub fn answer_hook(
 
 /// An event that concerns us.
 struct KnownEvent {
-    input: Input,
+    input: HookInput,
     hooks: &'static HookWiring,
     moment: Moment,
     /// What tells it from others.
@@ -133,7 +133,7 @@ impl HookRequest {
     /// Reads what the client says; `None` for what does not concern us.
     fn event(&self) -> Option<KnownEvent> {
         let text = self.input.as_deref()?;
-        let input = Input::parse(text)?;
+        let input = HookInput::parse(text)?;
         let hooks = adapter(self.client).hooks.as_ref()?;
         let moment = hooks.moment(&self.event, input.cause.as_deref())?;
         Some(KnownEvent { input, hooks, moment, mark: mark(&self.event, text) })
@@ -155,7 +155,7 @@ fn unusable_files(names: &[&str]) -> Option<String> {
 }
 
 /// Returns the project that the client works in; outside of any there is nothing to say.
-fn place(input: &Input, environment: &Environment) -> Option<PathBuf> {
+fn place(input: &HookInput, environment: &Environment) -> Option<PathBuf> {
     let start = input.cwd.clone().or_else(|| environment.current_dir().ok())?;
     find_above(&start, environment.home().as_deref())
 }

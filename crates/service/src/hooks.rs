@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use convoke_domain::client::Client;
 use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_engine::client::claude::plugin::{PluginSwitch, plugin_switch};
-use convoke_engine::client::codex::trust::{Trust, trust, trusts_folder};
+use convoke_engine::client::codex::trust::{HookTrust, trust, trusts_folder};
 use convoke_engine::file;
 use convoke_engine::git::checkout;
-use convoke_engine::hooks::{Level, SettingsError, settings_file};
+use convoke_engine::hooks::{HooksLevel, SettingsError, settings_file};
 
 pub use self::binding::rebind;
 pub use self::install::{
@@ -41,7 +41,7 @@ pub struct HooksTarget {
     /// The client.
     pub client: Client,
     /// The project's settings, or the user's.
-    pub level: Level,
+    pub level: HooksLevel,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -63,11 +63,11 @@ impl HooksTarget {
     fn base(&self, session: &Session) -> Result<PathBuf, Failure> {
         match self.level {
             // What is remembered of a file must not depend on where we were called.
-            Level::Project => {
+            HooksLevel::Project => {
                 Ok(std::path::absolute(&session.project)
                     .unwrap_or_else(|_| session.project.clone()))
             }
-            Level::User => {
+            HooksLevel::User => {
                 let home = session.environment.home();
                 home.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, HooksError::NoHome))
             }
@@ -82,7 +82,7 @@ impl HooksTarget {
     }
 
     /// Codex alone asks its user first.
-    fn trust(&self, settings: &str, path: &Path, session: &Session) -> Option<Trust> {
+    fn trust(&self, settings: &str, path: &Path, session: &Session) -> Option<HookTrust> {
         if self.client != Client::Codex {
             return None;
         }
@@ -91,7 +91,7 @@ impl HooksTarget {
 
     /// Tells whether Codex reads the settings in this project at all.
     fn is_folder_trusted(&self, session: &Session) -> bool {
-        if self.client != Client::Codex || self.level == Level::User {
+        if self.client != Client::Codex || self.level == HooksLevel::User {
             return true;
         }
         let project =
@@ -111,11 +111,11 @@ fn codex_config(session: &Session) -> String {
 
 /// Returns our plugin for Claude Code, which brings the hooks along, if it is switched on in its
 /// user's settings, or for a project in those of the project.
-pub fn plugin(session: &Session, level: Level) -> Option<String> {
+pub fn plugin(session: &Session, level: HooksLevel) -> Option<String> {
     let user = session.environment.home().map(|home| home.join(".claude/settings.json"));
     let local = session.project.join(".claude/settings.local.json");
     let project = [local, session.project.join(".claude/settings.json")];
-    let project = project.into_iter().filter(|_| level == Level::Project);
+    let project = project.into_iter().filter(|_| level == HooksLevel::Project);
     let mut places = project.chain(user);
     // The strongest settings that name it decide.
     match places.find_map(|path| plugin_switch(&file::text(&path, MAX_BYTES)?))? {

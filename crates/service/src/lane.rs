@@ -27,7 +27,7 @@ use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::drive::LaneResult;
 use convoke_engine::lane::replay::TapeError;
 use convoke_engine::lane::supervisor::Limits;
 
@@ -147,7 +147,7 @@ pub enum Watch {
 /// A lane that ran and was recorded.
 pub struct LaneRun {
     /// What the client said and how it ended.
-    pub driven: Driven,
+    pub driven: LaneResult,
     /// Its number, if the store could record it.
     pub lane: Option<i64>,
     /// What it spent, if that is known.

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE};
 use convoke_domain::run::RunId;
 use convoke_engine::manifest::read::read_export;
-use convoke_engine::manifest::record::{NoRecord, Record};
-use convoke_engine::manifest::write::{Order, Source, WriteError, write, write_all};
+use convoke_engine::manifest::record::{NoRecord, RunRecord};
+use convoke_engine::manifest::write::{ArtifactSource, BundleOrder, WriteError, write, write_all};
 use convoke_store::journal::{Integrity, Run};
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ pub struct RunFiles<'a> {
     /// Every file's text by its name.
     pub files: &'a BTreeMap<String, Arc<str>>,
     /// The run's record, of which [`run_record`] makes one.
-    pub record: &'a Record,
+    pub record: &'a RunRecord,
 }
 
 /// Where the files of a bundle come from.
@@ -89,15 +89,15 @@ pub fn run_record(
     workspace: &Workspace,
     run: &Run,
     facts: &Facts,
-    progress: &Outline,
-) -> Result<Record, Failure> {
+    progress: &DesignOutline,
+) -> Result<RunRecord, Failure> {
     let Workspace { store, scope } = workspace;
     if let Integrity::BrokenAt(event) = store.verify(&scope.project, &run.id).map_err(refused)? {
         let error = JournalChanged { run: run.id.clone(), event };
         let failure = Failure::new(ErrorClass::Refused, error);
         return Err(failure.hint(format!("look closer: `convoke recount {}`", run.id)));
     }
-    Record::of_run(run, facts, progress).map_err(|error| {
+    RunRecord::of_run(run, facts, progress).map_err(|error| {
         let hint = match &error {
             NoRecord::Unfinished { run } => format!("go on with it: `convoke resume {run}`"),
             NoRecord::Differs { run, .. } | NoRecord::OtherRules { run, .. } => {
@@ -122,11 +122,11 @@ pub fn write_bundle(
 ) -> Result<ManifestWriteReport, Failure> {
     let session_id = session.environment.session_id();
     let (source, record) = match source {
-        BundleSource::Folder(folder) => (Source::Folder(folder), None),
-        BundleSource::Run(run) => (Source::Texts(run.files), Some(run.record)),
+        BundleSource::Folder(folder) => (ArtifactSource::Folder(folder), None),
+        BundleSource::Run(run) => (ArtifactSource::Texts(run.files), Some(run.record)),
     };
     let session_id = session_id.as_deref();
-    let order = Order { source, parent, session_id, now: session.now(), record };
+    let order = BundleOrder { source, parent, session_id, now: session.now(), record };
     let manifest = write(&order).map_err(not_written)?;
     Ok(ManifestWriteReport { manifest: manifest.display().to_string() })
 }

@@ -11,7 +11,7 @@ use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::settings::{DesignDir, Layer};
 use convoke_domain::pack::PackPolicy;
 use convoke_domain::token::{Budget, Vocabulary};
-use convoke_engine::brief::{Loaded, Mode};
+use convoke_engine::brief::{BriefMode, LoadedBrief};
 use convoke_service::brief::{BriefReport, brief_settings, open_brief};
 use convoke_service::failure::{ErrorClass, Failure};
 
@@ -125,7 +125,7 @@ impl Args {
     }
 
     fn print(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let mode = if self.auto { Mode::Auto } else { Mode::Standalone };
+        let mode = if self.auto { BriefMode::Auto } else { BriefMode::Standalone };
         let flags = Layer { policy: self.policy, ..self.options.layer() };
         let opened = open_brief(app, mode, brief_settings(app, flags)?)?;
         let (loaded, brief) = (&opened.loaded, opened.brief());
@@ -152,7 +152,7 @@ impl BriefOptions {
 
 fn print_block(
     app: &App,
-    loaded: &Loaded,
+    loaded: &LoadedBrief,
     brief: &Brief<'_>,
     output: &mut Output,
 ) -> Result<(), Failure> {

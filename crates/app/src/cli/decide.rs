@@ -1,6 +1,6 @@
 //! `convoke decide`: a person ends what a panel left undecided.
 
-use convoke_domain::design::matter::{Choice, MatterId, Revisiting, Ruling};
+use convoke_domain::design::matter::{MatterId, Revisiting, Ruling, RulingChoice};
 use convoke_domain::run::RunId;
 use convoke_service::run::{
     DecideRequest, DecisionOutcome, RunMattersReport, decide, list_matters, person_ruling,
@@ -82,7 +82,7 @@ impl Args {
         for word in &self.words {
             if let Some(found) = MatterId::parse(word).filter(|_| matter.is_none()) {
                 matter = Some(found);
-            } else if let Some(found) = Choice::parse(word).filter(|_| choice.is_none()) {
+            } else if let Some(found) = RulingChoice::parse(word).filter(|_| choice.is_none()) {
                 choice = Some(found);
             } else {
                 let found = RunId::parse(word).ok().filter(|_| run.is_none() && matter.is_none());
@@ -149,7 +149,7 @@ mod tests {
             let ruling = asked.ruling.unwrap();
             assert_eq!(
                 (ruling.matter.to_string(), ruling.choice),
-                ("FINDING_2".into(), Choice::Accept)
+                ("FINDING_2".into(), RulingChoice::Accept)
             );
             assert_eq!(asked.run.is_some(), words.len() == 3);
         }

@@ -5,7 +5,7 @@ mod status;
 
 use clap::Subcommand;
 use convoke_domain::client::Client;
-use convoke_engine::hooks::Level;
+use convoke_engine::hooks::HooksLevel;
 use convoke_service::failure::Failure;
 use convoke_service::hooks::{HooksTarget, hooks_status};
 
@@ -61,7 +61,7 @@ impl Args {
 
 impl Target {
     const fn target(&self) -> HooksTarget {
-        let level = if self.user { Level::User } else { Level::Project };
+        let level = if self.user { HooksLevel::User } else { HooksLevel::Project };
         HooksTarget { client: self.client, level }
     }
 }

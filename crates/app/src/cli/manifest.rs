@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use convoke_domain::run::RunId;
-use convoke_engine::manifest::record::Record;
+use convoke_engine::manifest::record::RunRecord;
 use convoke_service::failure::Failure;
 use convoke_service::manifest::{
     BundleSource, RunFiles, read_manifest, run_record, write_bundle, write_run_files,
@@ -101,7 +101,7 @@ impl WriteArgs {
     }
 }
 
-fn record_of(known: &Known) -> Result<Record, Failure> {
+fn record_of(known: &Known) -> Result<RunRecord, Failure> {
     run_record(&known.workspace, &known.run, &known.facts, &known.progress)
 }
 

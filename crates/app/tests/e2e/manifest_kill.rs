@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use convoke_engine::manifest::read::read;
-use convoke_engine::manifest::write::{self as engine, Order, Source};
+use convoke_engine::manifest::write::{self as engine, ArtifactSource, BundleOrder};
 
 use crate::harness::{Project, skipped};
 
@@ -41,8 +41,8 @@ fn write(project: &Project, design: &str, flags: &[&str]) -> bool {
 
 /// Exports a design, and is not killed.
 fn export(project: &Project, design: &str) {
-    let order = Order {
-        source: Source::Folder(&project.path(design)),
+    let order = BundleOrder {
+        source: ArtifactSource::Folder(&project.path(design)),
         parent: &project.path("p"),
         session_id: None,
         now: jiff::Timestamp::UNIX_EPOCH,

@@ -168,18 +168,18 @@ fn extension(path: &str) -> Option<&str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::finding::{FindingId, Scope};
+    use super::super::finding::{FindingId, FindingScope};
     use super::*;
 
     fn finding(concern: &str) -> Finding {
         let remark = Remark {
-            scope: Scope::In,
+            scope: FindingScope::In,
             focus: None,
             title: String::new(),
             concern: concern.to_owned(),
             revision: None,
         };
-        let id = FindingId { scope: Scope::In, number: 1 };
+        let id = FindingId { scope: FindingScope::In, number: 1 };
         Finding { id, proposers: Vec::new(), focus: None, remark, others: Vec::new() }
     }
 
@@ -227,14 +227,14 @@ mod tests {
     #[test]
     fn citations_of_merged_remarks_are_marked_too() {
         let remark = |concern: &str| Remark {
-            scope: Scope::In,
+            scope: FindingScope::In,
             focus: None,
             title: "t".to_owned(),
             concern: concern.to_owned(),
             revision: None,
         };
         let mut findings = [Finding {
-            id: FindingId { scope: Scope::In, number: 1 },
+            id: FindingId { scope: FindingScope::In, number: 1 },
             focus: None,
             remark: remark("see a.rs:1"),
             others: vec![remark("see b.rs:9")],

@@ -89,7 +89,7 @@ impl Round {
 
 /// One question of the chair's. Every value stands on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct ChairQuestion {
     /// What it is about, in a few words.
     pub title: String,
     /// The question.
@@ -105,7 +105,7 @@ pub struct Question {
 
 /// What is wrong with a list of questions, in words for whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Complaint {
+pub enum QuestionComplaint {
     /// The list holds neither a question nor the word for none.
     #[error("there is no line `### Question 1: <title>`, nor `NO_QUESTIONS` alone")]
     Nothing,
@@ -123,9 +123,9 @@ pub enum Complaint {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Questions {
     /// The questions that are whole, in the order they were written.
-    pub questions: Vec<Question>,
+    pub questions: Vec<ChairQuestion>,
     /// Why others were left out.
-    pub complaints: Vec<Complaint>,
+    pub complaints: Vec<QuestionComplaint>,
 }
 
 impl Questions {
@@ -143,7 +143,7 @@ impl Questions {
             }
         }
         if found.questions.is_empty() && found.complaints.is_empty() {
-            found.complaints.push(Complaint::Nothing);
+            found.complaints.push(QuestionComplaint::Nothing);
         }
         found
     }
@@ -155,7 +155,7 @@ impl Questions {
 
     /// Returns what the code answers, which nobody is asked.
     pub fn answered_by_code(&self) -> Vec<Settled> {
-        let settled = |question: &Question| {
+        let settled = |question: &ChairQuestion| {
             let resolution = question.answered.clone()?;
             Some(question.settled(resolution, Source::Codebase))
         };
@@ -163,13 +163,13 @@ impl Questions {
     }
 
     /// Returns the open questions that are more than the round asks.
-    pub fn beyond(&self, round: Round) -> Vec<Question> {
+    pub fn beyond(&self, round: Round) -> Vec<ChairQuestion> {
         let open = self.questions.iter().filter(|question| question.answered.is_none());
         open.skip(round.cap()).cloned().collect()
     }
 
     /// Puts questions first that an earlier round had no room for. None of them is asked twice.
-    pub fn put_first(&mut self, earlier: Vec<Question>) {
+    pub fn put_first(&mut self, earlier: Vec<ChairQuestion>) {
         let asked: BTreeSet<_> = earlier.iter().map(|question| subject(&question.title)).collect();
         self.questions.retain(|question| !asked.contains(&subject(&question.title)));
         self.questions.splice(0..0, earlier);
@@ -177,7 +177,7 @@ impl Questions {
 
     /// Returns the questions to ask, up to the round's cap, and how many are left to whoever
     /// implements.
-    pub fn to_ask(&self, round: Round) -> (Vec<&Question>, usize) {
+    pub fn to_ask(&self, round: Round) -> (Vec<&ChairQuestion>, usize) {
         let cap = round.cap();
         let mut open: Vec<_> =
             self.questions.iter().filter(|asked| asked.answered.is_none()).collect();
@@ -187,13 +187,17 @@ impl Questions {
     }
 }
 
-fn question(block: &Block<'_>, number: usize, title: &str) -> Result<Question, Complaint> {
-    let missing = |label| Complaint::Missing { number, label };
+fn question(
+    block: &Block<'_>,
+    number: usize,
+    title: &str,
+) -> Result<ChairQuestion, QuestionComplaint> {
+    let missing = |label| QuestionComplaint::Missing { number, label };
     let title = Some(quote::line(title)).filter(|title| !title.is_empty());
     let asked = block.get("Question").filter(|asked| asked != EXAMPLE);
     let answered = block.get("Answered by code");
     let recommended = block.get("Recommended").or_else(|| answered.clone());
-    Ok(Question {
+    Ok(ChairQuestion {
         title: title.ok_or(missing("title"))?,
         question: asked.ok_or(missing("Question"))?,
         options: block.items("Options"),
@@ -244,7 +248,7 @@ fn is_terse(answer: &str) -> bool {
     words.is_empty() || TERSE.contains(&words)
 }
 
-impl Question {
+impl ChairQuestion {
     /// Takes a person's answer: one of the options by its number, or words. A terse answer means
     /// what was recommended; nobody is asked twice.
     pub fn resolve(&self, answer: &str) -> Settled {
@@ -354,7 +358,7 @@ impl Ground {
     /// Tells whether a question is asked in the second round: nobody settled it in the first, or a
     /// finding that was accepted or a decision that is still contested stands against it. That a
     /// question names such a finding is believed only if there is one.
-    pub fn qualifies(&self, question: &Question) -> bool {
+    pub fn qualifies(&self, question: &ChairQuestion) -> bool {
         let mentions = &question.mentions;
         !self.covered.contains(&subject(&question.title))
             || !self.challenges.is_disjoint(&mentions.findings)
@@ -418,7 +422,7 @@ Here is what I would ask.
 - **Recommended**: No
 ";
 
-    fn list() -> Vec<Question> {
+    fn list() -> Vec<ChairQuestion> {
         Questions::parse(LIST).questions
     }
 
@@ -450,7 +454,7 @@ Here is what I would ask.
             let said: Vec<_> = found.complaints.iter().map(ToString::to_string).collect();
             assert_eq!((said, found.questions.len()), (vec![complaint.to_owned()], 2));
         }
-        assert_eq!(Questions::parse("Nothing to ask!").complaints, [Complaint::Nothing]);
+        assert_eq!(Questions::parse("Nothing to ask!").complaints, [QuestionComplaint::Nothing]);
     }
 
     // P-168, P-176, P-183: caps, and what is left is left to whoever implements.

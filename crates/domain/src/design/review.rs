@@ -17,7 +17,7 @@ use self::heading::{Chapter, Chapters};
 use self::label::{Part, labelled, split_at_revision, title, without_emphasis};
 use self::tags::Tags;
 use super::aside::without_asides;
-use super::finding::{FocusArea, Remark, Scope};
+use super::finding::{FindingScope, FocusArea, Remark};
 use super::parts::document;
 use super::policy::Policy;
 use super::quote;
@@ -162,7 +162,7 @@ fn says_none(answer: &str) -> Option<Said> {
 }
 
 fn is_marked(remark: &Remark) -> bool {
-    remark.focus.is_some() || remark.scope == Scope::Out
+    remark.focus.is_some() || remark.scope == FindingScope::Out
 }
 
 fn all(answer: &str) -> Vec<Remark> {
@@ -196,7 +196,7 @@ fn plain(text: &str) -> &str {
 
 /// One entry of a list: the scope of the list, and its lines.
 struct Item<'a> {
-    scope: Scope,
+    scope: FindingScope,
     lines: Vec<&'a str>,
 }
 
@@ -362,7 +362,7 @@ impl Item<'_> {
             (false, false) if !lead.contains('\n') && title == without_emphasis(&lead) => concern,
             (false, false) => format!("{lead}\n{concern}"),
         };
-        let scope = if tags.out_of_scope { Scope::Out } else { self.scope };
+        let scope = if tags.out_of_scope { FindingScope::Out } else { self.scope };
         let said = !plain(&concern).is_empty() || !plain(&revision).is_empty();
         let revision = Some(revision).filter(|text| !plain(text).is_empty());
         said.then_some(Remark { scope, focus, title, concern, revision })

@@ -215,7 +215,7 @@ impl Panel {
     pub fn sketchers(&self, quick: bool, available: Available) -> Vec<Seat> {
         let seat = |owner, personality| {
             let runner = if available.has(owner) { owner } else { Holder::Host };
-            self.seat(Part::Sketch(personality), owner, runner)
+            self.seat(SeatPart::Sketch(personality), owner, runner)
         };
         if quick {
             let generic = |owner| seat(owner, Personality::Generic);
@@ -228,13 +228,13 @@ impl Panel {
     /// the host would tell the judges who wrote a defence.
     pub fn debaters(&self, decision: usize, available: Available) -> Option<[Seat; 2]> {
         let owner = bucket(decision);
-        let seat = |side| self.seat(Part::Debate { decision, side }, owner, owner);
+        let seat = |side| self.seat(SeatPart::Debate { decision, side }, owner, owner);
         available.has(owner).then(|| Side::BOTH.map(seat))
     }
 
     /// Seats three judges. The host sits in.
     pub fn judges(&self, available: Available) -> Vec<Seat> {
-        self.three([Holder::First, Holder::Second, Holder::Host], Part::Judge, available)
+        self.three([Holder::First, Holder::Second, Holder::Host], SeatPart::Judge, available)
     }
 
     /// Seats the four reviewers. The other agent sits in, and the host where neither is there.
@@ -244,44 +244,44 @@ impl Panel {
             let chain = [owner, owner.other()];
             let runner =
                 chain.into_iter().find(|holder| available.has(*holder)).unwrap_or(Holder::Host);
-            self.seat(Part::Review(personality), owner, runner)
+            self.seat(SeatPart::Review(personality), owner, runner)
         };
         Personality::FOUR.map(seat).to_vec()
     }
 
     /// Seats three voters. The host sits in.
     pub fn voters(&self, available: Available) -> Vec<Seat> {
-        self.three([Holder::Host, Holder::Second, Holder::First], Part::Vote, available)
+        self.three([Holder::Host, Holder::Second, Holder::First], SeatPart::Vote, available)
     }
 
-    fn three(&self, owners: [Holder; 3], part: Part, available: Available) -> Vec<Seat> {
+    fn three(&self, owners: [Holder; 3], part: SeatPart, available: Available) -> Vec<Seat> {
         let runner = |owner| if available.has(owner) { owner } else { Holder::Host };
         owners.map(|owner| self.seat(part, owner, runner(owner))).to_vec()
     }
 
-    fn seat(&self, part: Part, owner: Holder, runner: Holder) -> Seat {
+    fn seat(&self, part: SeatPart, owner: Holder, runner: Holder) -> Seat {
         let word = self.named(owner).word();
         let task = part.task();
         let file = match part {
-            Part::Debate { decision, side } => {
+            SeatPart::Debate { decision, side } => {
                 format!("debate-{decision}-{word}-{}.txt", side.word())
             }
             _ if owner != runner => {
                 format!("{}-fallback-{word}-{task}-output.txt", self.named(runner).word())
             }
-            Part::Review(_) if owner == Holder::Second => {
+            SeatPart::Review(_) if owner == Holder::Second => {
                 format!("{word}-primary-{task}-output.txt")
             }
-            Part::Sketch(_) | Part::Review(_) | Part::Judge | Part::Vote => {
+            SeatPart::Sketch(_) | SeatPart::Review(_) | SeatPart::Judge | SeatPart::Vote => {
                 format!("{word}-{task}-output.txt")
             }
         };
-        let kind = if part == Part::Vote { "plan-voter" } else { &task };
+        let kind = if part == SeatPart::Vote { "plan-voter" } else { &task };
         let name = self.named(owner).name();
         let label = match part {
-            Part::Sketch(it) | Part::Review(it) => format!("{name}-{}", it.label()),
-            Part::Judge | Part::Vote => name.to_owned(),
-            Part::Debate { decision, side } => format!("{name}-{decision}-{}", side.word()),
+            SeatPart::Sketch(it) | SeatPart::Review(it) => format!("{name}-{}", it.label()),
+            SeatPart::Judge | SeatPart::Vote => name.to_owned(),
+            SeatPart::Debate { decision, side } => format!("{name}-{decision}-{}", side.word()),
         };
         Seat { part, owner, runner, label, file, kind: format!("{word}-{kind}") }
     }
@@ -341,7 +341,7 @@ impl Side {
 
 /// What a seat is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum SeatPart {
     /// To sketch an approach.
     Sketch(Personality),
     /// To defend one side of a decision.
@@ -359,7 +359,7 @@ pub enum Part {
     Vote,
 }
 
-impl Part {
+impl SeatPart {
     fn task(self) -> String {
         match self {
             Self::Sketch(personality) => format!("sketch-{}", personality.word()),
@@ -375,7 +375,7 @@ impl Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seat {
     /// What it is there for.
-    pub part: Part,
+    pub part: SeatPart,
     /// Whose it is.
     pub owner: Holder,
     /// Who sits on it now.

@@ -302,7 +302,7 @@ pub(super) fn reason(rest: &str) -> Option<&str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::finding::Scope::{In, Out};
+    use super::super::finding::FindingScope::{In, Out};
     use super::super::voting_block::MarkerWord;
     use super::*;
 

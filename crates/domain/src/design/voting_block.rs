@@ -357,7 +357,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::finding::FindingId;
-    use super::super::finding::Scope::In;
+    use super::super::finding::FindingScope::In;
     use super::super::vote::{Vote, Votes};
     use super::*;
 

@@ -35,7 +35,7 @@ mod votes;
 mod word;
 
 pub use self::course::{DesignWalk, walk};
-pub use self::question::{NoAnswer, Question, has_keys};
+pub use self::question::{NoAnswer, PersonQuestion, has_keys};
 use self::state::WalkState;
 use super::citation::Citation;
 use super::event::{Boundary, Health, LaneEnd, LaneId, Millis, Occasion, Reply, Settings};
@@ -52,7 +52,7 @@ pub enum Next {
     /// Something has to be found out.
     Need(Need),
     /// Nothing: it has ended.
-    End(Ending),
+    End(DesignEnding),
 }
 
 /// Something that only the world knows.
@@ -66,9 +66,9 @@ pub enum Need {
     /// written, so that nothing in there can hold it.
     Word(Poll),
     /// What agents answer, all at once.
-    Lanes(Vec<Request>),
+    Lanes(Vec<LaneNeed>),
     /// What a person answers.
-    Ask(Box<Question>),
+    Ask(Box<PersonQuestion>),
     /// Whether the working tree is as it was.
     Tree(Boundary),
     /// Which of these citations exist.
@@ -81,7 +81,7 @@ pub enum Need {
 
 /// How a design ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
+pub enum DesignEnding {
     /// With a plan.
     Complete {
         /// What was missing on the way.
@@ -114,7 +114,7 @@ pub struct Failed {
 
 /// A lane to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct LaneNeed {
     /// Its name.
     pub id: LaneId,
     /// Who is asked.
@@ -133,7 +133,7 @@ pub struct Request {
 #[derive(Debug)]
 enum Halt {
     Need(Need),
-    End(Ending),
+    End(DesignEnding),
 }
 
 type Walked<T> = Result<T, Halt>;
@@ -170,7 +170,11 @@ impl<'f> Walk<'f> {
     /// Ends here, because no agent did what only an agent can.
     fn failed(&mut self, why: &str) -> Halt {
         let lanes = std::mem::take(&mut self.state.asked);
-        Halt::End(Ending::Failed(Failed { why: why.to_owned(), step: self.state.step.0, lanes }))
+        Halt::End(DesignEnding::Failed(Failed {
+            why: why.to_owned(),
+            step: self.state.step.0,
+            lanes,
+        }))
     }
 
     /// Tells something. A process that does the heavy part for another shows nothing.
@@ -234,7 +238,7 @@ impl<'f> Walk<'f> {
     }
 
     /// Returns what a person answered.
-    fn ask(&mut self, question: Question) -> Walked<&'f Reply> {
+    fn ask(&mut self, question: PersonQuestion) -> Walked<&'f Reply> {
         match self.facts.reply(&question.id) {
             Some((at, reply)) => {
                 self.state.at(at);

@@ -42,7 +42,7 @@ pub fn clipped(text: &str, most: usize) -> String {
 
 /// A tree with the way to the task being worked on. Everything shown about a plan follows from it.
 #[derive(Debug, Clone)]
-pub struct Outline<'a> {
+pub struct TaskOutline<'a> {
     /// The lines shown at the top.
     group: &'a [TaskNode],
     /// From the marked top line down to the leaf; empty when everything is closed.
@@ -118,7 +118,7 @@ impl TaskCounts {
     }
 }
 
-impl<'a> Outline<'a> {
+impl<'a> TaskOutline<'a> {
     /// Takes the whole tree and the way to the current leaf.
     ///
     /// Shown are the siblings of the first task on the way that is numbered, or beside a numbered
@@ -408,7 +408,7 @@ mod tests {
             let stuck = task.agent.as_ref().is_some_and(|agent| agent.as_str() == "stuck");
             TaskState::of(task.status, stuck.then_some(AgentStatus::Blocked))
         });
-        let outline = Outline::new(&roots, &current_path(&roots));
+        let outline = TaskOutline::new(&roots, &current_path(&roots));
         let position = outline.position().unwrap_or_default();
         let next = outline.next_action().unwrap_or_default();
         format!("{}\n{position}\n{next}", outline.lines().join("\n"))
@@ -503,7 +503,7 @@ mod tests {
                      3 - 3 - pending Task 3: C\n4 - 4 - completed Task 4: D\n\
                      5 - 5 - completed Task 5: E";
         let roots = trees(tasks(lines), |task| TaskState::of(task.status, None));
-        let outline = Outline::new(&roots, &current_path(&roots));
+        let outline = TaskOutline::new(&roots, &current_path(&roots));
         assert_eq!(
             outline.short_lines(),
             [
@@ -524,7 +524,7 @@ mod tests {
         lines.iter_mut().take(19).for_each(|line| *line = line.replace("pending", "completed"));
         lines.extend((1..30).map(|n| format!("p{n} 20 {n} - pending Part {n}")));
         let roots = trees(tasks(&lines.join("\n")), |task| TaskState::of(task.status, None));
-        let outline = Outline::new(&roots, &current_path(&roots));
+        let outline = TaskOutline::new(&roots, &current_path(&roots));
         assert_eq!(
             outline.near_lines(2),
             [
@@ -554,7 +554,7 @@ mod tests {
         lines.extend((2..40).map(|n| format!("{n} - {n} - completed Task {n}: Done")));
         lines.push("40 - 40 - pending Task 40: Next".to_owned());
         let roots = trees(tasks(&lines.join("\n")), |task| TaskState::of(task.status, None));
-        let outline = Outline::new(&roots, &current_path(&roots));
+        let outline = TaskOutline::new(&roots, &current_path(&roots));
         assert_eq!(
             outline.near_lines(3),
             [

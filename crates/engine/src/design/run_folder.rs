@@ -11,7 +11,7 @@ use convoke_domain::run::RunId;
 use jiff::Timestamp;
 
 use crate::file;
-use crate::lock::{Lock, NotLocked};
+use crate::lock::{Lock, LockError};
 use crate::skill::hash;
 
 /// What makes a folder one of ours. Nothing without it is ever removed.
@@ -44,7 +44,7 @@ pub enum RunFolderError {
         /// The working tree.
         tree: PathBuf,
         /// Who, or why that cannot be told.
-        source: NotLocked,
+        source: LockError,
     },
     /// The system refused.
     #[error("cannot use `{}`", path.display())]
@@ -68,7 +68,7 @@ impl RunFolderError {
     /// Returns what the user can do next.
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Held { source: NotLocked::Held { .. }, .. } => {
+            Self::Held { source: LockError::Held { .. }, .. } => {
                 "wait until it ends, or work in another worktree (`git worktree add`)"
             }
             Self::Held { .. } | Self::File { .. } => {

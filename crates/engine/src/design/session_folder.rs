@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 4096;
 
 /// A session that was set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct DesignSession {
     /// Its folder.
     pub folder: PathBuf,
     /// Its name.
@@ -32,7 +32,7 @@ pub fn make(
     prefix: &str,
     project: &Path,
     now: Timestamp,
-) -> io::Result<Session> {
+) -> io::Result<DesignSession> {
     let name = project.file_name().unwrap_or_default().to_string_lossy();
     let name = format!("{prefix}-{}-", clone_tag(&name));
     let fresh = |root: &Path| {
@@ -58,7 +58,7 @@ pub fn make(
     };
     fs::write(folder.join("session-id"), format!("{id}\n"))?;
     fs::write(folder.join(MARKERS[0]), keepalive.text())?;
-    Ok(Session { folder, id, is_elsewhere })
+    Ok(DesignSession { folder, id, is_elsewhere })
 }
 
 /// A name that nobody else has.
@@ -170,7 +170,7 @@ mod tests {
             self.top.path().join(name)
         }
 
-        fn make(&self) -> Session {
+        fn make(&self) -> DesignSession {
             let (cache, temp) = (self.at("cache/sessions"), self.at("temp"));
             make(Some(&cache), &temp, "claude-design", &self.at("my app"), now()).unwrap()
         }

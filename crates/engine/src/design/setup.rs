@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::design::setup::branch::{
-    BranchFacts, BranchNotCreated, Choice, choose, kept, parse_branch_info,
+    BranchChoice, BranchFacts, BranchNotCreated, choose, kept, parse_branch_info,
 };
 use convoke_domain::design::setup::branch_name::branch_name;
 use convoke_domain::design::setup::entry_gate::{Gate, GateWords};
@@ -30,7 +30,7 @@ const ATTEMPTS: usize = 5;
 
 /// What is done on a branch of the user's that seems to be about something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doubt {
+pub enum UnrelatedBranch {
     /// A person is asked, and nothing is done.
     Ask,
     /// The design goes on there.
@@ -41,7 +41,7 @@ pub enum Doubt {
 
 /// What is to be set up.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct SetUpRequest<'a> {
     /// A folder of the project.
     pub folder: &'a Path,
     /// What is to be designed.
@@ -51,7 +51,7 @@ pub struct Request<'a> {
     /// Whether the checked-out branch is kept, whichever it is.
     pub no_branch: bool,
     /// What is done on a branch that may not be meant.
-    pub doubt: Doubt,
+    pub doubt: UnrelatedBranch,
     /// Whether a remote that cannot be reached ends the design.
     pub strict_fetch: bool,
     /// How long the remote may take.
@@ -83,7 +83,7 @@ impl SetUpError {
 }
 
 /// Sets up a design. Nothing is changed before every check has passed.
-pub fn set_up(request: &Request<'_>) -> Result<SetUp, SetUpError> {
+pub fn set_up(request: &SetUpRequest<'_>) -> Result<SetUp, SetUpError> {
     let tree = WorkTree::at(request.folder)?;
     let has_commit = diff::head(tree.root()).is_some();
     if !has_commit && !request.no_branch {
@@ -111,7 +111,7 @@ struct News {
 /// What setting up knows from the beginning.
 struct Start<'a> {
     tree: &'a WorkTree,
-    request: &'a Request<'a>,
+    request: &'a SetUpRequest<'a>,
     main: String,
 }
 
@@ -130,17 +130,19 @@ impl Start<'_> {
         self.check(gate).map_err(refused)?;
         // Asked before the remote is, which may take its time.
         let choice = choose(&facts, self.request.feature, &self.main);
-        if let (Choice::Doubtful { .. }, Doubt::Ask) = (&choice, self.request.doubt) {
+        if let (BranchChoice::Doubtful { .. }, UnrelatedBranch::Ask) = (&choice, self.request.doubt)
+        {
             return Ok(SetUp::Undecided { branch: facts.current });
         }
         self.update(gate, &mut news).map_err(refused)?;
         self.tree.forget_file(STALL_MARK);
         match (choice, self.request.doubt) {
-            (Choice::Keep, _) | (Choice::Doubtful { .. }, Doubt::Keep | Doubt::Ask) => {
+            (BranchChoice::Keep, _)
+            | (BranchChoice::Doubtful { .. }, UnrelatedBranch::Keep | UnrelatedBranch::Ask) => {
                 Ok(self.keep(facts.current, news))
             }
-            (Choice::Create { warning }, _) => self.create(&facts, warning, news),
-            (Choice::Doubtful { warning }, Doubt::Create) => {
+            (BranchChoice::Create { warning }, _) => self.create(&facts, warning, news),
+            (BranchChoice::Doubtful { warning }, UnrelatedBranch::Create) => {
                 self.create(&facts, Some(warning), news)
             }
         }

@@ -22,7 +22,7 @@ use crate::client::{PrintedEvents, adapter};
 use crate::file;
 use crate::skill::hash;
 use crate::transcript::own::{Homes, own_record};
-use crate::transcript::reads::{Ending, Session, Wanted, reads};
+use crate::transcript::reads::{Ending, SessionRecord, Wanted, reads};
 
 /// A record that proves nothing.
 #[derive(Debug, thiserror::Error)]
@@ -136,7 +136,7 @@ impl Demand {
 
 /// A record to judge by.
 #[derive(Debug, Clone, Copy)]
-pub struct Record<'a> {
+pub struct EvidenceSource<'a> {
     /// Whose it is.
     pub client: Client,
     /// The client's transcript, or the events that it printed.
@@ -151,7 +151,7 @@ pub struct Record<'a> {
 }
 
 /// Reads a client's record for what it proves about the files that had to be read.
-pub fn evidence(record: &Record<'_>, demands: &[Demand]) -> Result<Evidence, NoEvidence> {
+pub fn evidence(record: &EvidenceSource<'_>, demands: &[Demand]) -> Result<Evidence, NoEvidence> {
     let demanded = Files::of(demands);
     let names: Vec<_> = demands.iter().map(|demand| base_name(&demand.path)).collect();
     let wanted = Wanted {
@@ -221,7 +221,7 @@ impl Files {
         Self { sought: sought.collect(), now }
     }
 
-    fn receipts(&self, demands: &[Demand], session: &Session) -> Vec<Receipt> {
+    fn receipts(&self, demands: &[Demand], session: &SessionRecord) -> Vec<Receipt> {
         let both = demands.iter().zip(&self.now);
         let demanded: Vec<_> = both
             .map(|(demand, (path, now))| Demanded { name: &demand.name, path, now: now.contents() })
@@ -232,7 +232,7 @@ impl Files {
 }
 
 /// Reads a record and those of the agents that were sent, if it is one of the client's.
-fn usable(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<Session, NoEvidence> {
+fn usable(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<SessionRecord, NoEvidence> {
     let mut session = read(client, path, wanted)?;
     if session.lines.understood == 0 && session.lines.passed_over == 0 {
         return Err(NoEvidence::Empty { path: path.to_owned() });
@@ -266,7 +266,7 @@ fn canonical(path: &str) -> String {
     found.map_or_else(|| path.to_owned(), |real| real.display().to_string())
 }
 
-fn read(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<Session, NoEvidence> {
+fn read(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<SessionRecord, NoEvidence> {
     let no_file = || NoEvidence::NoFile { path: path.to_owned() };
     let file = file::open_regular(path).ok_or_else(no_file)?;
     reads(client, BufReader::with_capacity(256 * 1024, file), wanted)

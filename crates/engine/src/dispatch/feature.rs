@@ -22,16 +22,16 @@ pub struct Feature {
     /// Its absolute path; links in it are not resolved.
     pub dir: PathBuf,
     /// What `.meta.json` says, as far as it is used.
-    pub meta: Meta,
+    pub meta: FeatureMeta,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
     /// What Convoke writes beside its documents.
-    pub beside: Beside,
+    pub beside: FeatureNotes,
 }
 
 /// What Convoke writes into a feature's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beside {
+pub enum FeatureNotes {
     /// Nothing: it is no feature, but the whole project.
     Nothing,
     /// Its review history.
@@ -42,7 +42,7 @@ pub enum Beside {
 
 /// What a feature's notes say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Meta {
+pub struct FeatureMeta {
     /// Where its PRD came from.
     pub brainstorm_source: Option<String>,
     /// The project it belongs to.
@@ -89,20 +89,25 @@ impl Feature {
     /// Takes a folder that is there.
     pub fn at(dir: &Path) -> Self {
         let dir = PathBuf::from(path::normal(&dir.display().to_string()));
-        let (meta, diagnostics) = Meta::read(&dir.join(".meta.json"));
-        Self { dir, meta, diagnostics, beside: Beside::History }
+        let (meta, diagnostics) = FeatureMeta::read(&dir.join(".meta.json"));
+        Self { dir, meta, diagnostics, beside: FeatureNotes::History }
     }
 
     /// Takes the whole project, for a role that has to do with no feature.
     pub fn of_project(project: &Path) -> Self {
         let dir = std::path::absolute(project).unwrap_or_else(|_| project.to_owned());
         let dir = PathBuf::from(path::normal(&dir.display().to_string()));
-        Self { dir, meta: Meta::default(), diagnostics: Vec::new(), beside: Beside::Nothing }
+        Self {
+            dir,
+            meta: FeatureMeta::default(),
+            diagnostics: Vec::new(),
+            beside: FeatureNotes::Nothing,
+        }
     }
 
     /// Returns the folder's name. That of a whole project is no folder's.
     pub fn name(&self) -> String {
-        if self.beside == Beside::Nothing {
+        if self.beside == FeatureNotes::Nothing {
             return "(project)".to_owned();
         }
         self.dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
@@ -141,7 +146,7 @@ impl Feature {
     }
 }
 
-impl Meta {
+impl FeatureMeta {
     /// Reads the notes; whatever is missing, of another type or blank is not there.
     fn read(path: &Path) -> (Self, Vec<String>) {
         let remark = |text: String| (Self::default(), vec![text]);

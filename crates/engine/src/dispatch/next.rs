@@ -23,10 +23,10 @@ use convoke_store::dispatch::{Post, Round};
 use convoke_store::error::StoreError;
 use serde_json::{Map, json};
 
-use super::feature::{Beside, Feature};
-use super::{Dispatch, DispatchError, Order, assemble, review_history};
+use super::feature::{Feature, FeatureNotes};
+use super::{Dispatch, DispatchError, DispatchOrder, assemble, review_history};
 use crate::file;
-use crate::git::diff::{Changes, Committed, Watched, changes_since, commit, head, look};
+use crate::git::diff::{Changes, CommitOutcome, WatchedFiles, changes_since, commit, head, look};
 
 /// Tries at a copy that has everything.
 const TRIES: usize = 20;
@@ -38,7 +38,7 @@ pub const STATE_FILE: &str = ".resume-state.json";
 #[derive(Debug, Clone, Copy)]
 pub struct NextRequest<'a> {
     /// What a fresh dispatch would be made of.
-    pub order: Order<'a>,
+    pub order: DispatchOrder<'a>,
     /// Whether it is the final validation.
     pub is_final: bool,
     /// The session of the round before, if it is known only now.
@@ -59,7 +59,7 @@ pub struct NextRequest<'a> {
 
 /// A round, ready to be dispatched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Next {
+pub struct NextRound {
     /// What was decided.
     pub decision: ResumeDecision,
     /// The text.
@@ -71,7 +71,7 @@ pub struct Next {
     /// What that is measured against.
     pub base_chars: u64,
     /// What came of committing, if it was asked for.
-    pub committed: Option<Committed>,
+    pub committed: Option<CommitOutcome>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
@@ -102,7 +102,7 @@ pub fn next(
     project: &Path,
     feature: &Feature,
     request: &NextRequest<'_>,
-) -> Result<Next, NextError> {
+) -> Result<NextRound, NextError> {
     let order = &request.order;
     let (name, role, iteration) =
         (feature.name(), order.role.name.to_string(), order.iteration.number);
@@ -151,11 +151,11 @@ pub fn next(
         diagnostics.push("review_history_not_written".to_owned());
     }
     write_state(store, scope, feature)?;
-    Ok(Next { decision, prompt, fresh_chars, delta_chars, base_chars, committed, diagnostics })
+    Ok(NextRound { decision, prompt, fresh_chars, delta_chars, base_chars, committed, diagnostics })
 }
 
 /// What a role looks at: its document, all that it reads of the feature, or the whole project.
-fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> Watched {
+fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> WatchedFiles {
     let at = |artifact: &FeatureArtifact| feature.dir.join(artifact.file());
     let required = || {
         let of_project =
@@ -163,21 +163,27 @@ fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> Watched 
         of_project.filter_map(|reference| reference.path.as_ref()).map(PathBuf::from)
     };
     match (&role.target, role.takes_files || role.reads_diff) {
-        (_, true) if role.target.is_none() || role.reads_diff => Watched::Everything,
-        (Some(target), _) => Watched::Files([at(target)].into_iter().chain(required()).collect()),
-        (None, _) => Watched::Files(role.reads.iter().map(at).chain(required()).collect()),
+        (_, true) if role.target.is_none() || role.reads_diff => WatchedFiles::Everything,
+        (Some(target), _) => {
+            WatchedFiles::Files([at(target)].into_iter().chain(required()).collect())
+        }
+        (None, _) => WatchedFiles::Files(role.reads.iter().map(at).chain(required()).collect()),
     }
 }
 
 /// Compares with what was shown, or, where git has thrown that away, with the commit of then.
-fn changes(project: &Path, before: &Round, watched: &Watched) -> Option<Changes> {
+fn changes(project: &Path, before: &Round, watched: &WatchedFiles) -> Option<Changes> {
     let since = |seen: &Option<String>| changes_since(project, seen.as_deref()?, watched);
     since(&before.seen).or_else(|| since(&before.state.last_commit_sha))
 }
 
-fn delta(changes: Option<&Changes>, chars: Option<u64>, committed: Option<&Committed>) -> Delta {
+fn delta(
+    changes: Option<&Changes>,
+    chars: Option<u64>,
+    committed: Option<&CommitOutcome>,
+) -> Delta {
     match (changes, committed) {
-        (_, Some(Committed::Failed(_))) => Delta::CommitFailed,
+        (_, Some(CommitOutcome::Failed(_))) => Delta::CommitFailed,
         (None, _) => Delta::Unavailable,
         (Some(changes), _) if changes.is_empty() => Delta::NoChanges,
         (Some(_), _) => Delta::Changed(chars.unwrap_or_default()),
@@ -275,7 +281,7 @@ fn log(feature: &Feature, role: &str, iteration: u32, decision: &ResumeDecision)
 /// Writes what is remembered of a feature's roles beside it, if its user wants a copy there; nothing
 /// remembered is no file.
 pub fn write_state(store: &dyn Store, scope: &Scope, feature: &Feature) -> Result<(), NextError> {
-    if feature.beside != Beside::HistoryAndState {
+    if feature.beside != FeatureNotes::HistoryAndState {
         return Ok(());
     }
     let path = feature.dir.join(STATE_FILE);

@@ -33,7 +33,7 @@ pub struct TaskRequest<'a> {
 
 /// Why a section was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct SectionChoice {
     /// Of which document.
     pub artifact: FeatureArtifact,
     /// By which id; `None` for all of it.
@@ -56,7 +56,7 @@ pub struct TaskDispatch {
     /// What must be read.
     pub references: Vec<Reference>,
     /// What was taken of each document, and why.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<SectionChoice>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
@@ -150,11 +150,11 @@ fn scoped_text(
     document: &str,
     ids: &[String],
     rules: Rules,
-    choices: &mut Vec<Choice>,
+    choices: &mut Vec<SectionChoice>,
 ) -> String {
     let scoped = scope(document, ids, rules);
     let text = scoped.text(document);
-    let whole = |reason: String| Choice {
+    let whole = |reason: String| SectionChoice {
         artifact: artifact.clone(),
         id: None,
         title: None,
@@ -173,13 +173,13 @@ fn scoped_text(
     text
 }
 
-fn chosen(artifact: &FeatureArtifact, id: &str, found: &FoundSection<'_>) -> Choice {
+fn chosen(artifact: &FeatureArtifact, id: &str, found: &FoundSection<'_>) -> SectionChoice {
     let reason = if found.shortened {
         format!("the first heading that fits `{id}` without its last part")
     } else {
         format!("the first heading that fits `{id}`")
     };
-    Choice {
+    SectionChoice {
         artifact: artifact.clone(),
         id: Some(id.to_owned()),
         title: Some(found.title.to_owned()),

@@ -29,7 +29,7 @@ const USUAL: [&str; 2] = ["main", "master"];
 /// What git said when it refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct GitSaid(pub String);
+pub struct GitRefusal(pub String);
 
 /// A folder that is in no working tree, as git sees it.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum NoWorkTree {
         /// The folder.
         folder: PathBuf,
         /// What git said.
-        source: GitSaid,
+        source: GitRefusal,
     },
 }
 
@@ -62,7 +62,7 @@ impl WorkTree {
         if answer.status.success() && answer.stdout.pop_if(|byte| *byte == b'\n').is_some() {
             return Ok(Self { root: OsString::from_vec(answer.stdout).into() });
         }
-        let source = GitSaid(first_line(&answer.stderr));
+        let source = GitRefusal(first_line(&answer.stderr));
         Err(NoWorkTree::Outside { folder: folder.to_owned(), source })
     }
 
@@ -75,8 +75,8 @@ impl WorkTree {
         asked(question(&self.root).args(words))
     }
 
-    fn repository(&self) -> Result<Repository, GitSaid> {
-        Repository::at(&self.root).map_err(|error| GitSaid(words(&error)))
+    fn repository(&self) -> Result<Repository, GitRefusal> {
+        Repository::at(&self.root).map_err(|error| GitRefusal(words(&error)))
     }
 
     /// Returns the branch that is checked out; `None` when a commit is.
@@ -137,7 +137,7 @@ impl WorkTree {
     }
 
     /// Fetches a branch from the remote.
-    pub fn fetch(&self, branch: &str, limit: Duration) -> Result<(), GitSaid> {
+    pub fn fetch(&self, branch: &str, limit: Duration) -> Result<(), GitRefusal> {
         let repository = self.repository()?;
         let mut git = repository.network();
         git.args(["fetch", "--quiet", "--no-auto-gc", "--no-recurse-submodules", REMOTE, branch]);
@@ -145,7 +145,7 @@ impl WorkTree {
     }
 
     /// Brings the checked-out branch up to the remote's, and leaves it as it was if that fails.
-    pub fn rebase(&self, branch: &str, limit: Duration) -> Result<(), GitSaid> {
+    pub fn rebase(&self, branch: &str, limit: Duration) -> Result<(), GitRefusal> {
         let onto = format!("refs/remotes/{REMOTE}/{branch}");
         let repository = self.repository()?;
         refuse_programs(&repository, &onto)?;
@@ -160,7 +160,12 @@ impl WorkTree {
     }
 
     /// Makes a branch that begins at a reference, and checks it out.
-    pub fn create_branch(&self, name: &str, start: &str, limit: Duration) -> Result<(), GitSaid> {
+    pub fn create_branch(
+        &self,
+        name: &str,
+        start: &str,
+        limit: Duration,
+    ) -> Result<(), GitRefusal> {
         let repository = self.repository()?;
         refuse_programs(&repository, start)?;
         let mut git = repository.git(View::Converted);
@@ -178,8 +183,8 @@ impl WorkTree {
 
 /// Refuses to check a commit out if a file that changes with it has a filter or a merge driver: without
 /// that program the file would be wrong.
-fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitSaid> {
-    let failed = || GitSaid("git cannot tell what would change".to_owned());
+fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitRefusal> {
+    let failed = || GitRefusal("git cannot tell what would change".to_owned());
     let index = repository.scratch().join("checkout");
     let git = |words: &[&str]| {
         let mut git = repository.git(View::Converted);
@@ -193,7 +198,9 @@ fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitSaid> {
     let names = said.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     let names = names.map(|name| OsString::from_vec(name.to_vec())).collect();
     match programmed(repository, Some(&index), &names).map_err(|_| failed())? {
-        Some(file) => Err(GitSaid(format!("{file}, which Convoke does not start; use git for it"))),
+        Some(file) => {
+            Err(GitRefusal(format!("{file}, which Convoke does not start; use git for it")))
+        }
         None => Ok(()),
     }
 }
@@ -232,22 +239,22 @@ pub fn remote_url(folder: &Path) -> Option<String> {
 }
 
 /// Runs git without its output, but not for longer than it may take.
-fn within(mut git: Command, limit: Duration) -> Result<(), GitSaid> {
+fn within(mut git: Command, limit: Duration) -> Result<(), GitRefusal> {
     git.stdout(Stdio::null());
     run_within(git, limit)
 }
 
 /// Runs git, but not for longer than it may take. Its output goes where the caller wants it.
-pub(super) fn run_within(mut git: Command, limit: Duration) -> Result<(), GitSaid> {
-    let said = |error: std::io::Error| GitSaid(error.to_string());
+pub(super) fn run_within(mut git: Command, limit: Duration) -> Result<(), GitRefusal> {
+    let said = |error: std::io::Error| GitRefusal(error.to_string());
     let mut heard = tempfile::tempfile().map_err(said)?;
     git.stderr(heard.try_clone().map_err(said)?);
     // A group of its own, so that whatever git starts can be stopped with it.
     let mut child = git.process_group(0).spawn().map_err(said)?;
     match ended(&mut child, limit).map_err(said)? {
         Some(true) => Ok(()),
-        Some(false) => Err(GitSaid(what_was_heard(&mut heard))),
-        None => Err(GitSaid(format!("no end after {} s", limit.as_secs()))),
+        Some(false) => Err(GitRefusal(what_was_heard(&mut heard))),
+        None => Err(GitRefusal(format!("no end after {} s", limit.as_secs()))),
     }
 }
 

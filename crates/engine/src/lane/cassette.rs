@@ -29,14 +29,14 @@ pub struct Cassette {
     /// How fast it is played: 0 is at once, 1 as it was recorded.
     pub pace: f64,
     /// The lanes, in the order of the file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CassetteEntry>,
 }
 
 /// One recorded lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct CassetteEntry {
     /// What was asked.
-    pub request: Request,
+    pub request: CassetteRequest,
     /// What was said, and when.
     pub events: Vec<(Duration, LaneEvent)>,
     /// How it ended.
@@ -47,7 +47,7 @@ pub struct Entry {
 
 /// What was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct CassetteRequest {
     /// Stands for prompt, model and session.
     pub hash: String,
     /// What the lane is for, in the asker's words.
@@ -76,14 +76,14 @@ pub enum Matching {
 
 /// What is asked now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct LaneIdentity {
     /// Stands for prompt, model and session.
     pub hash: String,
     /// What the lane is for.
     pub label: Option<String>,
 }
 
-impl Identity {
+impl LaneIdentity {
     /// Makes out what is asked. How lines end and where the user's home is make no difference.
     pub fn new(
         prompt: &str,
@@ -123,7 +123,7 @@ impl Cassette {
     /// Reads a cassette. Empty lines mean nothing.
     pub fn parse(text: &str) -> Result<Self, CassetteError> {
         let mut cassette: Option<Self> = None;
-        let mut open: Option<Entry> = None;
+        let mut open: Option<CassetteEntry> = None;
         let mut last = 0;
         for (at, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
             last = at + 1;
@@ -150,9 +150,9 @@ impl Cassette {
 
     /// Returns the lane that was recorded for what is asked now: by prompt, model and session, else
     /// by label where the entry allows it. Never just the next one.
-    pub fn find(&self, asked: &Identity) -> Option<&Entry> {
-        let is_exact = |entry: &&Entry| entry.request.hash == asked.hash;
-        let is_labelled = |entry: &&Entry| {
+    pub fn find(&self, asked: &LaneIdentity) -> Option<&CassetteEntry> {
+        let is_exact = |entry: &&CassetteEntry| entry.request.hash == asked.hash;
+        let is_labelled = |entry: &&CassetteEntry| {
             let request = &entry.request;
             request.matching == Matching::Label
                 && request.label.is_some()
@@ -180,12 +180,15 @@ fn begun(line: &Line) -> Result<Cassette, &'static str> {
 }
 
 /// Adds a line to the lane that is open, and returns it when it is whole.
-fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static str> {
+fn added(
+    line: Line,
+    open: &mut Option<CassetteEntry>,
+) -> Result<Option<CassetteEntry>, &'static str> {
     match (line, open.take()) {
         (Line::Cassette { .. }, _) => Err("it has begun before"),
         (Line::Request(request), None) => {
             let (events, end, took) = (Vec::new(), ProcessEnd::Lost, Duration::ZERO);
-            *open = Some(Entry { request: request.into(), events, end, took });
+            *open = Some(CassetteEntry { request: request.into(), events, end, took });
             Ok(None)
         }
         (Line::Request(_), Some(_)) => Err("the lane before has no line `end`"),
@@ -207,13 +210,13 @@ fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static
     }
 }
 
-impl Entry {
+impl CassetteEntry {
     /// Returns a lane that was written instead of recorded: it is found by its label, and gives an
     /// answer after a while.
     pub fn answered(label: &str, answer: &str, took: Duration) -> Self {
         let ended = TurnEnd { answer: Some(answer.to_owned()), failure: None };
         Self {
-            request: Request {
+            request: CassetteRequest {
                 hash: String::new(),
                 label: Some(label.to_owned()),
                 matching: Matching::Label,
@@ -237,7 +240,7 @@ impl Entry {
 }
 
 /// Returns the line that begins a lane.
-pub(super) fn request_line(request: &Request, home: Option<&Path>) -> String {
+pub(super) fn request_line(request: &CassetteRequest, home: Option<&Path>) -> String {
     format!("{}\n", Line::request(request, &|text| scrubbed(text, home)))
 }
 

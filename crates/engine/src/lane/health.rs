@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::cancel::Cancel;
-use super::drive::{Driven, Lane, Program, Runner, drive};
+use super::drive::{Lane, LaneResult, Program, Runner, drive};
 use super::http::endpoint::Endpoint;
 use super::supervisor::Limits;
 use crate::client::{ClientRequest, Rights};
@@ -40,7 +40,7 @@ pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<
 
 /// A model's API that is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Api<'a> {
+pub struct ProbedApi<'a> {
     /// Where.
     pub endpoint: &'a Endpoint,
     /// For which model.
@@ -50,7 +50,7 @@ pub struct Api<'a> {
 }
 
 /// Asks models' APIs as [`probe`] asks programs.
-pub fn probe_apis(apis: &[Api<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
+pub fn probe_apis(apis: &[ProbedApi<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
         apis.iter().map(|api| (Runner::Http(api.endpoint), Some(api.model), api.effort)).collect();
     all_at_once(&asked, pause, cancel)
@@ -115,7 +115,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String
         program.variables.push(("TMPDIR".into(), scratch.path().into()));
     }
     let lane = Lane { runner, request, limits: LIMITS, cancel };
-    let Driven { outcome, end, heard, difference, .. } =
+    let LaneResult { outcome, end, heard, difference, .. } =
         drive(&lane, &mut |_| ()).map_err(broken)?;
     let failure = heard.failure().map(|failure| failure.message.as_str());
     let trouble = failure.or(difference.as_deref());
@@ -124,7 +124,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String
 
 /// What was found out lately, so that not every run pays for it again.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Remembered(BTreeMap<String, Entry>);
+pub struct HealthCache(BTreeMap<String, Entry>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
@@ -144,7 +144,7 @@ impl Entry {
     }
 }
 
-impl Remembered {
+impl HealthCache {
     /// Reads what is remembered; what cannot be read is forgotten.
     pub fn read(path: &Path) -> Self {
         let text = file::text(path, MAX_BYTES).unwrap_or_default();
@@ -217,10 +217,10 @@ mod tests {
         let at = |second| Timestamp::from_second(second).unwrap();
         let most = Duration::from_mins(10);
         let sick = AgentHealth::Sick(Some("it hung".to_owned()));
-        let mut remembered = Remembered::read(&path);
+        let mut remembered = HealthCache::read(&path);
         remembered.note("codex", &program, &sick, at(1000));
         remembered.write(&path).unwrap();
-        let remembered = Remembered::read(&path);
+        let remembered = HealthCache::read(&path);
         let get = |agent, program: &Path, now| remembered.get(agent, program, at(now), most);
         assert_eq!(get("codex", &program, 1599), Some(sick));
         assert_eq!(get("codex", &program, 1600), None, "too old");
@@ -234,7 +234,7 @@ mod tests {
         file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
         assert_eq!(get("codex", &program, 1001), None, "another program");
         fs::write(&path, "{ not json").unwrap();
-        assert_eq!(Remembered::read(&path), Remembered::default());
+        assert_eq!(HealthCache::read(&path), HealthCache::default());
     }
 
     // Waiting ends at once when somebody asks to stop.

@@ -12,11 +12,12 @@ use convoke_domain::lane::outcome::ProcessEnd;
 
 use super::cancel::Cancel;
 use super::cassette::{
-    Cassette, CassetteError, Entry, Identity, Request, end_line, event_line, request_line,
+    Cassette, CassetteEntry, CassetteError, CassetteRequest, LaneIdentity, end_line, event_line,
+    request_line,
 };
-use super::drive::{Driven, Lane, Ran};
+use super::drive::{Lane, LaneResult, Ran};
 use super::stopwatch::Stopwatch;
-use super::supervisor::{Limits, Talk};
+use super::supervisor::{Limits, TurnState};
 use crate::client::failure::failure;
 
 /// No cassette is longer.
@@ -25,9 +26,9 @@ const LONGEST: u64 = 256 * 1024 * 1024;
 /// Plays the lane that was recorded for what is asked.
 pub(super) fn play(
     cassette: &Cassette,
-    asked: &Identity,
+    asked: &LaneIdentity,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
 ) -> Ran {
     let Some(entry) = cassette.find(asked) else {
         let count = cassette.entries.len();
@@ -50,10 +51,10 @@ pub(super) fn play(
 
 /// Says everything in its time; returns what stopped it, if anything did.
 fn played(
-    entry: &Entry,
+    entry: &CassetteEntry,
     pace: f64,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
 ) -> Option<ProcessEnd> {
     let watch = Stopwatch::start();
     let Limits { wall, first_byte, stall, .. } = lane.limits;
@@ -152,7 +153,7 @@ impl Recorder {
 
     /// Adds the lane to the cassette: all of it, or nothing. Lanes that end at the same time wait for
     /// each other.
-    pub fn save(self, request: &Request, driven: &Driven) -> Result<(), TapeError> {
+    pub fn save(self, request: &CassetteRequest, driven: &LaneResult) -> Result<(), TapeError> {
         let Self { mut file, home, mut spool, spooled, .. } = self;
         let spooled = spooled?;
         file.lock()?;
@@ -212,15 +213,15 @@ fn text(file: &mut File) -> Result<String, TapeError> {
 
 #[cfg(test)]
 mod tests {
-    use convoke_domain::lane::outcome::{Heard, LaneOutcome};
+    use convoke_domain::lane::outcome::{LaneOutcome, LaneTranscript};
 
     use super::super::cassette::Matching;
     use super::*;
     use crate::client::UsageScope;
 
-    fn request() -> Request {
+    fn request() -> CassetteRequest {
         let text = || "x".to_owned();
-        Request {
+        CassetteRequest {
             hash: text(),
             label: None,
             matching: Matching::Exact,
@@ -231,10 +232,10 @@ mod tests {
         }
     }
 
-    fn driven() -> Driven {
-        Driven {
+    fn driven() -> LaneResult {
+        LaneResult {
             outcome: LaneOutcome::Answered,
-            heard: Heard::default(),
+            heard: LaneTranscript::default(),
             end: ProcessEnd::Exited(0),
             took: Duration::from_secs(7),
             bytes: 0,

@@ -10,7 +10,7 @@ use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE, ManifestArtifact};
 use jiff::Timestamp;
 
 use super::read::{Bundle, read};
-use super::write::{Order, Source, WriteError, write};
+use super::write::{ArtifactSource, BundleOrder, WriteError, write};
 
 /// Numbers that look random and are the same every time.
 struct Dice(u64);
@@ -32,8 +32,14 @@ fn design(top: &Path, text: &str) -> PathBuf {
 }
 
 fn export(from: &Path, parent: &Path) -> Result<PathBuf, WriteError> {
-    let source = Source::Folder(from);
-    write(&Order { source, parent, session_id: None, now: Timestamp::UNIX_EPOCH, record: None })
+    let source = ArtifactSource::Folder(from);
+    write(&BundleOrder {
+        source,
+        parent,
+        session_id: None,
+        now: Timestamp::UNIX_EPOCH,
+        record: None,
+    })
 }
 
 /// Says again what a manifest must be, without any of the code that reads one.

@@ -8,7 +8,7 @@ use convoke_domain::manifest::MANIFEST_FILE;
 use sha2::{Digest, Sha256};
 
 use super::folder::{Folder, Unusable, open_file};
-use super::record::{BadRecord, Entry, Record};
+use super::record::{BadRecord, RecordedFile, RunRecord};
 use crate::batch::at_once;
 
 /// No record is longer.
@@ -19,9 +19,9 @@ const PIECE: usize = 256 * 1024;
 
 /// What became of files.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct RecordVerdict {
     /// What they were.
-    pub record: Record,
+    pub record: RunRecord,
     /// Those that are not as they were.
     pub changed: Vec<String>,
     /// Those that are not there.
@@ -71,7 +71,7 @@ enum Fate {
     Missing,
 }
 
-impl Verdict {
+impl RecordVerdict {
     /// Tells whether everything is as it was.
     pub const fn is_same(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && self.extra.is_empty()
@@ -79,7 +79,7 @@ impl Verdict {
 }
 
 /// Compares the files beside a record with it.
-pub fn verify(path: &Path) -> Result<Verdict, Unverifiable> {
+pub fn verify(path: &Path) -> Result<RecordVerdict, Unverifiable> {
     let record = read_record(path)?;
     let around =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -104,11 +104,11 @@ pub fn verify(path: &Path) -> Result<Verdict, Unverifiable> {
             }
         }
     }
-    Ok(Verdict { record, changed, missing, extra })
+    Ok(RecordVerdict { record, changed, missing, extra })
 }
 
 /// Reads a record.
-pub fn read_record(path: &Path) -> Result<Record, Unverifiable> {
+pub fn read_record(path: &Path) -> Result<RunRecord, Unverifiable> {
     let unreadable = |source| Unverifiable::Unreadable { path: path.to_owned(), source };
     let (file, _) = open_file(path).map_err(|error| match error {
         Unusable::Absent => Unverifiable::Absent { path: path.to_owned() },
@@ -121,10 +121,10 @@ pub fn read_record(path: &Path) -> Result<Record, Unverifiable> {
     if length as u64 > MAX_BYTES {
         return Err(unreadable(io::ErrorKind::FileTooLarge.into()));
     }
-    Record::parse(&text).map_err(|source| Unverifiable::Bad { path: path.to_owned(), source })
+    RunRecord::parse(&text).map_err(|source| Unverifiable::Bad { path: path.to_owned(), source })
 }
 
-fn fate(folder: &Folder, entry: &Entry) -> Result<Fate, Unverifiable> {
+fn fate(folder: &Folder, entry: &RecordedFile) -> Result<Fate, Unverifiable> {
     let failed = |source| Unverifiable::File { name: entry.name.clone(), source };
     let (mut file, stat) = match folder.file(&entry.name) {
         Ok(opened) => opened,

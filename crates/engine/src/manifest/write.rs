@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use super::folder::{Folder, Unusable};
 use super::publish::{Seal, Stage, sweep};
-use super::record::{RECORD_FILE, Record};
+use super::record::{RECORD_FILE, RunRecord};
 use super::verify::read_record;
 
 /// No artifact is longer.
@@ -28,7 +28,7 @@ const SESSION_FILE: &str = "session-id";
 
 /// Where the artifacts come from.
 #[derive(Debug, Clone, Copy)]
-pub enum Source<'a> {
+pub enum ArtifactSource<'a> {
     /// From a folder.
     Folder(&'a Path),
     /// From a run, by name.
@@ -37,9 +37,9 @@ pub enum Source<'a> {
 
 /// A bundle to write.
 #[derive(Debug, Clone, Copy)]
-pub struct Order<'a> {
+pub struct BundleOrder<'a> {
     /// Where its files come from.
-    pub source: Source<'a>,
+    pub source: ArtifactSource<'a>,
     /// The folder of whoever asked.
     pub parent: &'a Path,
     /// What the environment says about the session.
@@ -47,7 +47,7 @@ pub struct Order<'a> {
     /// When it is written.
     pub now: Timestamp,
     /// What the files are, if they come from a run. It is left beside them.
-    pub record: Option<&'a Record>,
+    pub record: Option<&'a RunRecord>,
 }
 
 /// Why no bundle was written. What was there before is still there, unless moving failed; then
@@ -112,7 +112,7 @@ pub enum WriteError {
 }
 
 /// Writes a bundle, and returns where its manifest is.
-pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
+pub fn write(order: &BundleOrder<'_>) -> Result<PathBuf, WriteError> {
     let store = Store::open(order.source)?;
     let parent = opened(order.parent)?;
     let export = parent
@@ -154,7 +154,7 @@ pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
 pub fn write_all(
     folder: &Path,
     files: &BTreeMap<String, Arc<str>>,
-    record: &Record,
+    record: &RunRecord,
 ) -> Result<PathBuf, WriteError> {
     let unusable = |source| WriteError::Folder { path: folder.to_owned(), source };
     fs::create_dir_all(folder).map_err(unusable)?;
@@ -195,7 +195,7 @@ fn opened(path: &Path) -> Result<Folder, WriteError> {
 }
 
 fn describe(
-    order: &Order<'_>,
+    order: &BundleOrder<'_>,
     parent: &Folder,
     export: &Folder,
     artifacts: &[ManifestArtifact],
@@ -221,10 +221,10 @@ enum Store<'a> {
 }
 
 impl<'a> Store<'a> {
-    fn open(source: Source<'a>) -> Result<Self, WriteError> {
+    fn open(source: ArtifactSource<'a>) -> Result<Self, WriteError> {
         Ok(match source {
-            Source::Folder(path) => Self::Folder(opened(path)?),
-            Source::Texts(texts) => Self::Texts(texts),
+            ArtifactSource::Folder(path) => Self::Folder(opened(path)?),
+            ArtifactSource::Texts(texts) => Self::Texts(texts),
         })
     }
 

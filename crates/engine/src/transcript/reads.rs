@@ -41,11 +41,11 @@ pub struct Wanted<'a> {
 
 /// What a record says about one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct SessionRecord {
     /// Every look at files, in order.
     pub reads: Vec<Read>,
     /// The last answer, if one was given.
-    pub answer: Option<Answer>,
+    pub answer: Option<FinalAnswer>,
     /// Whose record it is.
     pub of: FileReader,
     /// The session's name, if this is what the client printed: its own record may tell more.
@@ -58,14 +58,14 @@ pub struct Session {
 
 /// What an agent answered in the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct FinalAnswer {
     /// Its place among the reads.
     pub step: usize,
     /// What it says, up to a limit.
     pub text: String,
 }
 
-impl Answer {
+impl FinalAnswer {
     /// Tells whether it is the same answer, but for white space.
     pub fn is_same(&self, other: &str) -> bool {
         let other = other.trim_start_matches('\u{feff}');
@@ -91,7 +91,7 @@ pub enum Ending {
     Cut,
 }
 
-impl Session {
+impl SessionRecord {
     /// Tells whether the record is not one of this client's: it has lines, and none makes sense.
     pub const fn is_foreign(&self) -> bool {
         self.lines.understood == 0 && self.lines.passed_over > 0
@@ -105,7 +105,11 @@ impl Session {
 }
 
 /// Reads a client's record of a session.
-pub fn reads(client: Client, source: impl BufRead, wanted: &Wanted<'_>) -> io::Result<Session> {
+pub fn reads(
+    client: Client,
+    source: impl BufRead,
+    wanted: &Wanted<'_>,
+) -> io::Result<SessionRecord> {
     // Of a client whose records Convoke cannot read, every line is passed over.
     let format = adapter(client).transcript;
     let mut recorder = Recorder::new(wanted);

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use convoke_domain::client::Client;
 use convoke_domain::receipt::{ReadState, Span};
-use convoke_engine::dispatch::evidence::{Demand, Record, evidence};
+use convoke_engine::dispatch::evidence::{Demand, EvidenceSource, evidence};
 use convoke_engine::transcript::own::Homes;
 
 use super::cases::Case;
@@ -44,7 +44,7 @@ pub(crate) fn verdict(case: &Case) -> String {
     }
     let answer = case.keys.get("response").map(String::as_str);
     let homes: Homes = Client::ALL.map(|client| (client, project.clone())).into_iter().collect();
-    let record = Record { client, path: &record, project: &project, homes: &homes, answer };
+    let record = EvidenceSource { client, path: &record, project: &project, homes: &homes, answer };
     let demand = Demand { name: "design".to_owned(), path: path.display().to_string() };
     match evidence(&record, &[demand]) {
         Ok(found) => word(&found.receipts[0].0.standing),

@@ -4,7 +4,7 @@ use convoke_domain::client::Client;
 use convoke_domain::lane::health::AgentHealth;
 use convoke_engine::client::adapter;
 use convoke_engine::lane::drive::Program;
-use convoke_engine::lane::health::{Remembered, probe};
+use convoke_engine::lane::health::{HealthCache, probe};
 
 use super::stopped;
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ pub fn healths_of(
     let settings = health::settings(session)?;
     let environment = &session.environment;
     let cache = environment.health_cache();
-    let mut remembered = cache.as_deref().map(Remembered::read).unwrap_or_default();
+    let mut remembered = cache.as_deref().map(HealthCache::read).unwrap_or_default();
     let convoke = environment.program();
     let mut found = Vec::new();
     let mut is_stopped = false;

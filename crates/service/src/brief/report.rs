@@ -5,7 +5,7 @@ use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::{Brief, BriefEntry, DocumentOutcome};
 use convoke_domain::text::CharOffset;
 use convoke_domain::token::Estimate;
-use convoke_engine::brief::{Loaded, ReadTrace};
+use convoke_engine::brief::{LoadedBrief, ReadTrace};
 use serde::Serialize;
 
 /// What a brief came to. Fields are only ever added.
@@ -93,7 +93,7 @@ pub struct BriefDiagnosticReport {
 
 impl BriefReport {
     /// Reports on a brief.
-    pub fn new(loaded: &Loaded, brief: &Brief<'_>) -> Self {
+    pub fn new(loaded: &LoadedBrief, brief: &Brief<'_>) -> Self {
         let settings = &loaded.settings;
         let names = |wanted: fn(&DocumentOutcome<'_>) -> bool| {
             let entries = brief.entries().iter().filter(|entry| wanted(&entry.fate));

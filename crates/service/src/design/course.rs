@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::outline::{Outline, Plan};
-use convoke_domain::design::walk::{DesignWalk, Ending};
+use convoke_domain::design::outline::{DesignOutline, DesignPlan};
+use convoke_domain::design::walk::{DesignEnding, DesignWalk};
 use convoke_domain::lane::cap::SaidCap;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::tree::TreeStatus;
-use convoke_engine::design::run::{Outcome, RunError, run};
+use convoke_engine::design::run::{DesignOutcome, RunError, run};
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 use convoke_engine::lock::Lock;
 
@@ -51,10 +51,18 @@ pub struct CourseRequest {
 }
 
 /// Tells the workflow that asked for the design how it ended.
-fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Outline, reporter: Reporter) {
+fn tell_caller(
+    settings: &Settings,
+    outcome: &DesignOutcome,
+    progress: &DesignOutline,
+    reporter: Reporter,
+) {
     let Some(caller) = Caller::of(settings, reporter) else { return };
     caller.ends(settings, progress.available);
-    let is_failed = matches!(outcome, Outcome::Ended(Ending::HeavyFailed(_) | Ending::Failed(_)));
+    let is_failed = matches!(
+        outcome,
+        DesignOutcome::Ended(DesignEnding::HeavyFailed(_) | DesignEnding::Failed(_))
+    );
     if settings.subagent && is_failed {
         caller.withdraw(progress);
     }
@@ -64,7 +72,7 @@ fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Outline, repor
 fn keep_withheld(
     folders: &RunFolders,
     id: &RunId,
-    progress: &Outline,
+    progress: &DesignOutline,
     kind: RunKind,
     reporter: &Reporter,
 ) -> Option<PathBuf> {
@@ -122,17 +130,17 @@ impl CourseRequest {
             ground::check(&mut stage, &Facts::fold(events.iter().cloned()))?;
         }
         let outcome = run(journal, events, &mut stage).map_err(|error| again(run_failed(error)))?;
-        let is_complete = matches!(outcome, Outcome::Ended(Ending::Complete { .. }));
+        let is_complete = matches!(outcome, DesignOutcome::Ended(DesignEnding::Complete { .. }));
         let left_behind = is_complete.then(|| stage.left_behind()).flatten();
         if let Some(warning) = &left_behind {
             stage.front_end.say(warning);
         }
-        if stage.is_unanswered && outcome == Outcome::Interrupted {
+        if stage.is_unanswered && outcome == DesignOutcome::Interrupted {
             return Err(unanswered(id));
         }
         // A person who stops us at this question does the same as at any other.
-        let is_stopped = outcome == Outcome::TreeNeedsAPerson && session.is_stopped();
-        let outcome = if is_stopped { Outcome::Interrupted } else { outcome };
+        let is_stopped = outcome == DesignOutcome::TreeNeedsAPerson && session.is_stopped();
+        let outcome = if is_stopped { DesignOutcome::Interrupted } else { outcome };
         let tree = if left_behind.is_some() { TreeStatus::Dirty } else { TreeStatus::Clean };
         let report = self.conclude(&mut stage, workspace, &settings, &outcome, tree)?;
         Ok(EndedDesign { report, _stopping: stage.stopping.take() })
@@ -144,7 +152,7 @@ impl CourseRequest {
         stage: &mut Stage<'_>,
         workspace: &Workspace,
         settings: &Settings,
-        outcome: &Outcome,
+        outcome: &DesignOutcome,
         tree: TreeStatus,
     ) -> Result<DesignReport, Failure> {
         let (session, id) = (stage.session, stage.run.clone());
@@ -153,7 +161,7 @@ impl CourseRequest {
         let mut design = DesignWalk::fold(events);
         let progress = design.outline();
         let facts = design.into_facts();
-        let is_complete = matches!(outcome, Outcome::Ended(Ending::Complete { .. }));
+        let is_complete = matches!(outcome, DesignOutcome::Ended(DesignEnding::Complete { .. }));
         if let (true, Some(file)) = (is_complete, &self.answers) {
             for (line, id) in stage.person.unasked(&facts) {
                 let said = format!("answers `{id}`, which was never asked");
@@ -247,7 +255,7 @@ impl CourseRequest {
 }
 
 /// Returns the plans that a run had before each decision of a person.
-fn earlier_plans(events: &[Stamped]) -> Vec<Plan> {
+fn earlier_plans(events: &[Stamped]) -> Vec<DesignPlan> {
     let mut design = DesignWalk::default();
     let mut plans = Vec::new();
     for stamped in events {

@@ -6,13 +6,13 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use convoke_domain::design::outcome;
-use convoke_domain::design::outline::{Outline, Plan};
-use convoke_domain::design::walk::{Ending, Failed};
+use convoke_domain::design::outline::{DesignOutline, DesignPlan};
+use convoke_domain::design::walk::{DesignEnding, Failed};
 use convoke_domain::run::RunId;
 use convoke_domain::tree::TreeStatus;
-use convoke_engine::design::run::Outcome;
+use convoke_engine::design::run::DesignOutcome;
 use convoke_engine::file;
-use convoke_engine::manifest::record::{Entry, Record};
+use convoke_engine::manifest::record::{RecordedFile, RunRecord};
 use serde::Serialize;
 
 use super::{DesignError, texts};
@@ -69,8 +69,8 @@ pub struct EndedDesign {
 impl DesignReport {
     pub(super) fn new(
         id: &RunId,
-        outcome: &Outcome,
-        progress: &Outline,
+        outcome: &DesignOutcome,
+        progress: &DesignOutline,
         withheld: Option<&Path>,
         kind: RunKind,
     ) -> Self {
@@ -86,7 +86,7 @@ impl DesignReport {
             class,
             is_planned: matches!(
                 outcome,
-                Outcome::Ended(Ending::Complete { .. } | Ending::NotExported(_))
+                DesignOutcome::Ended(DesignEnding::Complete { .. } | DesignEnding::NotExported(_))
             ),
             way_out: first.map(|matter| way_out(id, matter, kind)),
             hint: Some(hint).filter(|hint| !hint.is_empty()),
@@ -105,50 +105,50 @@ impl DesignReport {
 /// Returns what kind of problem there is, how the run ended, its warnings, and what can be done next.
 fn summary<'o>(
     id: &RunId,
-    outcome: &'o Outcome,
+    outcome: &'o DesignOutcome,
 ) -> (Option<ErrorClass>, String, &'o [String], String) {
     match outcome {
-        Outcome::Ended(Ending::Complete { degraded }) => {
+        DesignOutcome::Ended(DesignEnding::Complete { degraded }) => {
             let hint = format!("convoke show {id} --artifact plan");
             (None, "complete".to_owned(), degraded.as_slice(), hint)
         }
-        Outcome::Ended(Ending::Refused(code)) => {
+        DesignOutcome::Ended(DesignEnding::Refused(code)) => {
             // The line about another branch is a contract, and names a flag of another program.
             let hint = if *code == OTHER_BRANCH { STAY } else { "" };
             (Some(ErrorClass::Prerequisite), "refused".to_owned(), &[][..], hint.to_owned())
         }
-        Outcome::Ended(Ending::DirtyTree) => {
+        DesignOutcome::Ended(DesignEnding::DirtyTree) => {
             (Some(ErrorClass::TreeChanged), "dirty tree".to_owned(), &[][..], String::new())
         }
-        Outcome::Ended(Ending::Failed(Failed { why, .. })) => {
+        DesignOutcome::Ended(DesignEnding::Failed(Failed { why, .. })) => {
             let hint =
                 format!("convoke resume {id} asks again; convoke doctor says who can answer");
             (Some(ErrorClass::NoAnswer), format!("failed: {why}"), &[][..], hint)
         }
-        Outcome::Ended(Ending::OverBudget(why)) => {
+        DesignOutcome::Ended(DesignEnding::OverBudget(why)) => {
             let hint = format!("convoke resume {id} --budget MORE");
             (Some(ErrorClass::OverBudget), format!("over budget: {why}"), &[][..], hint)
         }
-        Outcome::Ended(Ending::HeavyFailed(why)) => (
+        DesignOutcome::Ended(DesignEnding::HeavyFailed(why)) => (
             Some(ErrorClass::NoAnswer),
             format!("the heavy part failed: {why}"),
             &[][..],
             format!("convoke resume {id}"),
         ),
-        Outcome::Ended(Ending::NotExported(why)) => (
+        DesignOutcome::Ended(DesignEnding::NotExported(why)) => (
             Some(ErrorClass::Prerequisite),
             format!("complete, but not exported: {why}"),
             &[][..],
             format!("convoke resume {id}"),
         ),
-        Outcome::Interrupted => (
+        DesignOutcome::Interrupted => (
             Some(ErrorClass::Interrupted),
             "interrupted".to_owned(),
             &[][..],
             format!("convoke resume {id}"),
         ),
-        Outcome::HeavyDone => (None, "heavy part done".to_owned(), &[][..], String::new()),
-        Outcome::TreeNeedsAPerson => (
+        DesignOutcome::HeavyDone => (None, "heavy part done".to_owned(), &[][..], String::new()),
+        DesignOutcome::TreeNeedsAPerson => (
             Some(ErrorClass::TreeChanged),
             "the working tree was changed; put it in order".to_owned(),
             &[][..],
@@ -158,7 +158,7 @@ fn summary<'o>(
 }
 
 /// Returns the file of what a run withholds from published files; nothing if it withholds nothing.
-pub(super) fn withheld(id: &RunId, progress: &Outline) -> Option<String> {
+pub(super) fn withheld(id: &RunId, progress: &DesignOutline) -> Option<String> {
     let review = progress.results.voted()?;
     let blocks = outcome::held_back(&review.findings, &review.tally);
     if blocks.is_empty() {
@@ -178,7 +178,7 @@ pub(super) fn withheld(id: &RunId, progress: &Outline) -> Option<String> {
 /// The plans that a run had before people decided more. A file that still holds one of them is the
 /// run's own, and no person has worked on it since.
 pub(super) struct Earlier {
-    pub(super) plans: Vec<Plan>,
+    pub(super) plans: Vec<DesignPlan>,
 }
 
 impl Earlier {
@@ -191,7 +191,7 @@ impl Earlier {
         match name {
             "plan" => self.plans.iter().any(|plan| *plan.text == *text),
             "tasks" => self.plans.iter().any(|plan| plan.task_list() == text),
-            _ => Record::parse(&text).is_ok_and(|record| record.run == id.as_str()),
+            _ => RunRecord::parse(&text).is_ok_and(|record| record.run == id.as_str()),
         }
     }
 }
@@ -202,8 +202,8 @@ impl Earlier {
 pub(super) fn hand_over(
     folder: &Path,
     id: &RunId,
-    progress: &Outline,
-    record: Record,
+    progress: &DesignOutline,
+    record: RunRecord,
     earlier: &Earlier,
     reporter: &Reporter,
 ) -> Result<(), Failure> {
@@ -211,7 +211,7 @@ pub(super) fn hand_over(
     let mut files = Vec::new();
     for (name, text) in [("plan", &*plan.text), ("tasks", plan.task_list())] {
         let name = leave(folder, (name, "md"), id, text, earlier, reporter)?;
-        files.push(Entry::of(&name, text));
+        files.push(RecordedFile::of(&name, text));
     }
     leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), earlier, reporter)
         .map(drop)

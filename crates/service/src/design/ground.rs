@@ -6,8 +6,8 @@
 use convoke_domain::design::event::{Boundary, Reply, Tree};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::setup::{Ready, SetUp};
-use convoke_domain::design::walk::{Ending, Need, Next, walk};
-use convoke_engine::design::run::World;
+use convoke_domain::design::walk::{DesignEnding, Need, Next, walk};
+use convoke_engine::design::run::DesignWorld;
 use convoke_engine::git::branch::WorkTree;
 use convoke_engine::git::diff::head;
 
@@ -26,7 +26,9 @@ struct Other {
 pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure> {
     let Some((_, SetUp::Ready(ready))) = facts.set_up() else { return Ok(()) };
     let looks_by_itself = match walk(facts).next {
-        Next::End(Ending::Complete { .. } | Ending::Refused(_) | Ending::DirtyTree) => {
+        Next::End(
+            DesignEnding::Complete { .. } | DesignEnding::Refused(_) | DesignEnding::DirtyTree,
+        ) => {
             return Ok(());
         }
         Next::Need(Need::Tree(_) | Need::Recover(..)) => true,

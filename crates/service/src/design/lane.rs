@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use convoke_domain::design::event::{LaneEnd, Settings};
-use convoke_domain::design::walk::Request;
+use convoke_domain::design::walk::LaneNeed;
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::collected::{self, CollectedStatus, collected};
 use convoke_domain::lane::event::LaneEvent;
@@ -41,7 +41,7 @@ pub(super) struct Order<'o> {
 
 impl Order<'_> {
     /// Asks an agent, and once more if it said nothing.
-    pub(super) fn run(&self, request: &Request, hear: &mut dyn FnMut(&LaneEvent)) -> Came {
+    pub(super) fn run(&self, request: &LaneNeed, hear: &mut dyn FnMut(&LaneEvent)) -> Came {
         let first = self.ask(request, false, hear)?;
         match first {
             Some((_, true)) => Ok(self.ask(request, true, hear)?.map(|(end, _)| end)),
@@ -52,7 +52,7 @@ impl Order<'_> {
     /// Asks, and tells whether it is worth asking again.
     fn ask(
         &self,
-        request: &Request,
+        request: &LaneNeed,
         is_second: bool,
         hear: &mut dyn FnMut(&LaneEvent),
     ) -> Result<Option<(LaneEnd, bool)>, Failure> {
@@ -104,7 +104,7 @@ impl Order<'_> {
     /// Runs the lane.
     fn drive(
         &self,
-        request: &Request,
+        request: &LaneNeed,
         agent: &AgentRef,
         hear: &mut dyn FnMut(&LaneEvent),
     ) -> Result<LaneRun, Failure> {
@@ -136,7 +136,7 @@ impl Order<'_> {
 }
 
 /// What is recorded of a lane that could not even be tried.
-pub(super) fn not_run(settings: &Settings, request: &Request, reason: &str) -> LaneEnd {
+pub(super) fn not_run(settings: &Settings, request: &LaneNeed, reason: &str) -> LaneEnd {
     LaneEnd {
         status: CollectedStatus::Failed,
         reason: reason.to_owned(),

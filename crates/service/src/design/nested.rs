@@ -8,17 +8,17 @@ use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{Export, LaneEnd, Settings};
 use convoke_domain::design::mark;
 use convoke_domain::design::notice::Notice;
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::seat::{Available, Holder, Panel};
 use convoke_domain::design::session_env::{Key, SessionEnv, last_health};
-use convoke_domain::design::walk::Request;
+use convoke_domain::design::walk::LaneNeed;
 use convoke_domain::execution_log::Category;
 use convoke_domain::lane::health::AgentHealth;
 use convoke_domain::ledger::{of_lanes, place, timing, tokens};
 use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE};
 use convoke_engine::ledger::token_rows::line as token_line;
-use convoke_engine::ledger::{self, NotWritten, real, token_file};
-use convoke_engine::manifest::write::{Order, Source, write};
+use convoke_engine::ledger::{self, LedgerError, real, token_file};
+use convoke_engine::manifest::write::{ArtifactSource, BundleOrder, write};
 use convoke_engine::{execution_log, file};
 
 use super::DesignError;
@@ -85,7 +85,7 @@ impl Caller {
     }
 
     /// Writes down a lane that ended in the same ledgers.
-    pub(super) fn lane(&self, session: &Session, panel: &Panel, request: &Request, end: &LaneEnd) {
+    pub(super) fn lane(&self, session: &Session, panel: &Panel, request: &LaneNeed, end: &LaneEnd) {
         if let Some(task) = of_lanes::task(panel, request, end, session.now().as_second()) {
             self.time(session, timing::TimingEvent::Task(task));
         }
@@ -152,7 +152,7 @@ impl Caller {
         session: &Session,
         settings: &Settings,
         folder: &Path,
-        progress: &Outline,
+        progress: &DesignOutline,
     ) -> Export {
         self.ends(settings, progress.available);
         if !progress.files.contains_key(ACCEPTED) {
@@ -167,8 +167,8 @@ impl Caller {
         }
         let id = session.environment.only(["SESSION_ID"]).pop();
         let id = id.and_then(|(_, value)| value.into_string().ok());
-        let order = Order {
-            source: Source::Texts(&progress.files),
+        let order = BundleOrder {
+            source: ArtifactSource::Texts(&progress.files),
             parent: &self.folder(),
             session_id: id.as_deref(),
             now: session.now(),
@@ -188,7 +188,7 @@ impl Caller {
 
     /// Takes back the manifest of an earlier design, and what that had accepted. Whoever asked was told
     /// that there is none, and must not take those for this design's.
-    pub(super) fn withdraw(&self, progress: &Outline) {
+    pub(super) fn withdraw(&self, progress: &DesignOutline) {
         remove(&self.folder().join(EXPORT_DIR).join(MANIFEST_FILE), &self.reporter);
         if !progress.files.contains_key(ACCEPTED) {
             remove(&self.folder().join(ACCEPTED), &self.reporter);
@@ -232,7 +232,7 @@ fn remove(path: &Path, reporter: &Reporter) {
     }
 }
 
-fn complain(written: Result<(), NotWritten>, reporter: &Reporter) {
+fn complain(written: Result<(), LedgerError>, reporter: &Reporter) {
     if let Err(error) = written {
         reporter.warn(error.to_string());
     }

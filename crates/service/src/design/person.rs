@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use convoke_domain::design::event::{QuestionId, Reply};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::walk::Question;
+use convoke_domain::design::walk::PersonQuestion;
 
 use super::front_end::{DesignFrontEnd, TypedAnswer};
 
@@ -40,7 +40,7 @@ impl Person {
     }
 
     /// Tells whether the answer was written down.
-    pub(super) fn has_written(&self, question: &Question) -> bool {
+    pub(super) fn has_written(&self, question: &PersonQuestion) -> bool {
         self.written.answers.contains_key(&question.id)
     }
 
@@ -58,7 +58,7 @@ impl Person {
     /// cannot be meant is asked again. What was written down is taken once.
     pub(super) fn ask(
         &mut self,
-        question: &Question,
+        question: &PersonQuestion,
         front_end: &mut dyn DesignFrontEnd,
     ) -> Option<Reply> {
         if let Some((_, answer)) = self.written.answers.remove(&question.id) {
@@ -129,7 +129,7 @@ impl Written {
 }
 
 /// Takes an answer, and says which where it is only a number, or what nobody can mean.
-fn taken(question: &Question, answer: &str, front_end: &mut dyn DesignFrontEnd) -> Reply {
+fn taken(question: &PersonQuestion, answer: &str, front_end: &mut dyn DesignFrontEnd) -> Reply {
     match question.read(answer) {
         Ok(reply) => {
             if let Some(option) = question.chosen(answer) {
@@ -148,7 +148,7 @@ fn taken(question: &Question, answer: &str, front_end: &mut dyn DesignFrontEnd) 
     }
 }
 
-fn asked(question: &Question, offer: &str) -> String {
+fn asked(question: &PersonQuestion, offer: &str) -> String {
     let options = (1..).zip(&question.options).map(|(at, option)| format!("  {at}. {option}"));
     let head = format!("\n[{}] {}\n{}", question.id, question.title, question.text);
     let tail = format!("{offer}: {}", question.recommended);

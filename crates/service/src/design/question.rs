@@ -1,10 +1,10 @@
 //! Questions that a run asks beside those of its agents.
 
 use convoke_domain::design::event::{Boundary, QuestionId};
-use convoke_domain::design::walk::Question;
+use convoke_domain::design::walk::PersonQuestion;
 
-pub(super) fn branch(branch: &str) -> Question {
-    Question {
+pub(super) fn branch(branch: &str) -> PersonQuestion {
+    PersonQuestion {
         id: QuestionId::Branch,
         title: "Branch".to_owned(),
         text: format!("The branch `{branch}` may be about something else. Where shall this begin?"),
@@ -14,8 +14,8 @@ pub(super) fn branch(branch: &str) -> Question {
     }
 }
 
-pub(super) fn recovery(boundary: Boundary) -> Question {
-    Question {
+pub(super) fn recovery(boundary: Boundary) -> PersonQuestion {
+    PersonQuestion {
         id: QuestionId::Tree(boundary),
         title: "Working tree".to_owned(),
         text: "Agents that may only read have left it changed. Put it in order yourself, or stop."
@@ -27,8 +27,8 @@ pub(super) fn recovery(boundary: Boundary) -> Question {
 }
 
 /// What to do about a run that is resumed somewhere else than it was stopped.
-pub(super) fn other_ground(found: &str) -> Question {
-    Question {
+pub(super) fn other_ground(found: &str) -> PersonQuestion {
+    PersonQuestion {
         id: QuestionId::Ground,
         title: "Resuming".to_owned(),
         text: format!("This is not as the run left it: {found}. Nothing is changed for you."),

@@ -13,10 +13,10 @@ use convoke_domain::design::event::{
 };
 use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::notice::Notice;
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::render::Line;
 use convoke_domain::design::setup::SetUp;
-use convoke_domain::design::walk::{Question, Request};
+use convoke_domain::design::walk::{LaneNeed, PersonQuestion};
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::collected::CollectedStatus;
 use convoke_domain::lane::event::LaneEvent;
@@ -25,10 +25,10 @@ use convoke_domain::run::RunId;
 use convoke_domain::tree::sidecar::{TreeMode, TreeRequest};
 use convoke_domain::tree::{TreeStatus, TreeVerdict};
 use convoke_engine::design::citations;
-use convoke_engine::design::run::{LaneNews, Tell, World};
-use convoke_engine::design::setup::{self, Doubt};
+use convoke_engine::design::run::{DesignWorld, LaneNews, OnLaneNews};
+use convoke_engine::design::setup::{self, UnrelatedBranch};
 use convoke_engine::git::sidecar::check;
-use convoke_engine::lane::many::{self, Enough, News, Waiting};
+use convoke_engine::lane::many::{self, Enough, QueueEvent, QueuedLane};
 use jiff::Timestamp;
 
 use super::front_end::DesignFrontEnd;
@@ -95,8 +95,8 @@ pub(super) struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    fn set_up_with(&self, settings: &Settings, doubt: Doubt) -> Result<SetUp, Failure> {
-        let request = setup::Request {
+    fn set_up_with(&self, settings: &Settings, doubt: UnrelatedBranch) -> Result<SetUp, Failure> {
+        let request = setup::SetUpRequest {
             folder: &self.session.project,
             feature: &settings.feature,
             branch_info: self.beginning.branch_info.as_deref(),
@@ -123,11 +123,11 @@ impl Stage<'_> {
     }
 }
 
-impl World for Stage<'_> {
+impl DesignWorld for Stage<'_> {
     type Error = Failure;
 
     fn set_up(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
-        let doubt = if settings.auto { Doubt::Create } else { Doubt::Ask };
+        let doubt = if settings.auto { UnrelatedBranch::Create } else { UnrelatedBranch::Ask };
         let found = self.set_up_with(settings, doubt)?;
         let SetUp::Undecided { branch } = &found else { return Ok(found) };
         let question = question::branch(branch);
@@ -137,7 +137,10 @@ impl World for Stage<'_> {
             None if self.session.is_stopped() => return Err(stopped(&self.run)),
             None => return Err(unanswered(&self.run)),
         };
-        self.set_up_with(settings, if keeps { Doubt::Keep } else { Doubt::Create })
+        self.set_up_with(
+            settings,
+            if keeps { UnrelatedBranch::Keep } else { UnrelatedBranch::Create },
+        )
     }
 
     fn probe(&mut self, settings: &Settings, occasion: Occasion) -> Result<Health, Failure> {
@@ -147,8 +150,8 @@ impl World for Stage<'_> {
     fn lanes(
         &mut self,
         settings: &Settings,
-        requests: &[Request],
-        tell: &mut Tell<'_, Self, Failure>,
+        requests: &[LaneNeed],
+        tell: &mut OnLaneNews<'_, Self, Failure>,
     ) -> Result<(), Failure> {
         if let Some(forecast) = self.forecast.take() {
             self.front_end.note(&forecast);
@@ -169,7 +172,7 @@ impl World for Stage<'_> {
             limits: lane_limits(self.limit),
             rules: self.rules,
         };
-        let waiting = requests.iter().map(|request| Waiting {
+        let waiting = requests.iter().map(|request| QueuedLane {
             agent: settings.chosen(request.holder).agent.as_str(),
             expected: Duration::from_secs(request.holder.slowness()),
             work: Box::new(|_: &_, hear: &mut dyn FnMut(&_)| order.run(request, hear)),
@@ -178,25 +181,27 @@ impl World for Stage<'_> {
         many::run(waiting.collect(), ROOM, &self.session.cancel(), &mut |number, news| {
             let id = requests[number].id.clone();
             match &news {
-                News::Said(LaneEvent::Usage(usage)) => self.front_end.lane_spends(&id, *usage),
-                News::Ended(Ok(Some(LaneEnd { usage: Some(usage), .. }))) => {
+                QueueEvent::Said(LaneEvent::Usage(usage)) => {
+                    self.front_end.lane_spends(&id, *usage)
+                }
+                QueueEvent::Ended(Ok(Some(LaneEnd { usage: Some(usage), .. }))) => {
                     self.front_end.lane_spent(&id, *usage);
                 }
-                News::Said(_) | News::Started | News::Ended(_) => {}
+                QueueEvent::Said(_) | QueueEvent::Started | QueueEvent::Ended(_) => {}
             }
             let told = match news {
-                News::Started => tell(self, LaneNews::Started(id)),
-                News::Ended(Ok(Some(end))) if end.status == CollectedStatus::CapHit => {
+                QueueEvent::Started => tell(self, LaneNews::Started(id)),
+                QueueEvent::Ended(Ok(Some(end))) if end.status == CollectedStatus::CapHit => {
                     tell(self, LaneNews::OverBudget(end.reason.clone()))
                 }
-                News::Ended(Ok(Some(end))) => {
+                QueueEvent::Ended(Ok(Some(end))) => {
                     if let Some(caller) = &self.caller {
                         caller.lane(self.session, &settings.panel, &requests[number], end);
                     }
                     tell(self, LaneNews::Ended(id, Box::new(end.clone())))
                 }
-                News::Ended(Ok(None)) | News::Said(_) => Ok(()),
-                News::Ended(Err(error)) => {
+                QueueEvent::Ended(Ok(None)) | QueueEvent::Said(_) => Ok(()),
+                QueueEvent::Ended(Err(error)) => {
                     let end = not_run(settings, &requests[number], &error.error.to_string());
                     tell(self, LaneNews::Ended(id, Box::new(end)))
                 }
@@ -212,7 +217,7 @@ impl World for Stage<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    fn ask(&mut self, question: &Question) -> Result<Option<Reply>, Failure> {
+    fn ask(&mut self, question: &PersonQuestion) -> Result<Option<Reply>, Failure> {
         let held = self.session.interruption.hold();
         let reply = self.person.ask(question, self.front_end);
         if reply.is_none() {
@@ -286,7 +291,7 @@ impl World for Stage<'_> {
         })
     }
 
-    fn export(&mut self, settings: &Settings, progress: &Outline) -> Result<Export, Failure> {
+    fn export(&mut self, settings: &Settings, progress: &DesignOutline) -> Result<Export, Failure> {
         if let Some(caller) = &self.caller {
             return Ok(caller.export(self.session, settings, &self.folder, progress));
         }

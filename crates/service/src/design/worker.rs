@@ -7,7 +7,7 @@ use convoke_domain::design::heavy::Worked;
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::work;
 use convoke_engine::design::run_folder::RunFolders;
-use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, Talk, run};
+use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, TurnState, run};
 use convoke_engine::{file, owner, scratch};
 
 use super::course::{CourseRequest, folders, held, run_failed};
@@ -93,7 +93,7 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
         limits: Limits { wall: PATIENCE, first_byte: PATIENCE, stall: PATIENCE, grace: GRACE },
         cancel: &cancel,
     };
-    let finished = run(&errand, &mut |_, _| Talk::GoesOn).map_err(lane_failed)?;
+    let finished = run(&errand, &mut |_, _| TurnState::GoesOn).map_err(lane_failed)?;
     if cancel.is_asked() {
         return Ok(None);
     }

@@ -8,7 +8,7 @@ use convoke_domain::dispatch::gate::{
 };
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::drive::LaneResult;
 use convoke_engine::scratch;
 use convoke_store::Store;
 use serde::Serialize;
@@ -165,7 +165,7 @@ impl GateTrial {
         prompt: &str,
         resume: Option<&str>,
         session: &Session,
-    ) -> Result<Driven, Failure> {
+    ) -> Result<LaneResult, Failure> {
         let order = LaneRequest {
             model: self.model.as_deref(),
             resume,
@@ -181,7 +181,7 @@ impl GateTrial {
 }
 
 /// Returns what failed. A lane without an answer says itself why.
-fn scored(first: &Driven, second: Option<&Driven>, first_line: &str) -> Option<String> {
+fn scored(first: &LaneResult, second: Option<&LaneResult>, first_line: &str) -> Option<String> {
     if first.outcome != LaneOutcome::Answered {
         return Some(format!("V1: {}", first.outcome.name()));
     }

@@ -13,7 +13,9 @@ use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
 use convoke_domain::dispatch::role::{Noun, PromptProfile, Proof};
 use convoke_engine::dispatch::answer::{beside, review};
-use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
+use convoke_engine::dispatch::evidence::{
+    Demand, Evidence, EvidenceSource, NoEvidence, evidence, quoted,
+};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{demanded, references, review_history};
@@ -251,7 +253,8 @@ impl Submission<'_> {
         let homes = session.environment.client_homes();
         // What Convoke itself started wrote both the answer and the record.
         let answer = self.answer.filter(|_| self.no_proof == NoProof::Refused);
-        let record = Record { client, path, project: &session.project, homes: &homes, answer };
+        let record =
+            EvidenceSource { client, path, project: &session.project, homes: &homes, answer };
         match evidence(&record, &demands) {
             Ok(found) => Ok((Some(found), None)),
             Err(error @ (NoEvidence::OtherAnswer | NoEvidence::NoAnswer)) => {

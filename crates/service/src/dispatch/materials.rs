@@ -7,10 +7,10 @@ use convoke_domain::dispatch::review::{Issue, Review};
 use convoke_domain::dispatch::role::{DispatchRole, PromptForm, PromptProfile};
 use convoke_domain::dispatch::texts;
 use convoke_domain::finding::FileFinding;
-use convoke_engine::dispatch::Order;
+use convoke_engine::dispatch::DispatchOrder;
 use convoke_engine::dispatch::answer::{failed_issues, kept};
 use convoke_engine::file;
-use convoke_engine::git::diff::{Watched, changes_since};
+use convoke_engine::git::diff::{WatchedFiles, changes_since};
 use serde_json::Value;
 
 use super::DispatchFailure;
@@ -161,8 +161,8 @@ impl ChangedFiles {
             Self::Listed(files) => return Ok(files.clone()),
             Self::Since(commit) => commit,
         };
-        let changes =
-            changes_since(&session.project, commit, &Watched::Everything).ok_or_else(|| {
+        let changes = changes_since(&session.project, commit, &WatchedFiles::Everything)
+            .ok_or_else(|| {
                 let error = NoChanges { commit: commit.clone() };
                 Failure::new(ErrorClass::Prerequisite, error)
                     .hint("name a commit of this repository")
@@ -172,8 +172,8 @@ impl ChangedFiles {
 }
 
 impl Materials {
-    pub(super) fn order<'a>(&'a self, role: &'a DispatchRole) -> Order<'a> {
-        Order {
+    pub(super) fn order<'a>(&'a self, role: &'a DispatchRole) -> DispatchOrder<'a> {
+        DispatchOrder {
             role,
             profile: self.profile,
             rubric: &self.rubric,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::dispatch::role::{DispatchRole, RoleName};
-use convoke_engine::dispatch::feature::{Beside, Feature, NoFeature};
+use convoke_engine::dispatch::feature::{Feature, FeatureNotes, NoFeature};
 
 use super::DispatchFailure;
 use crate::failure::{ErrorClass, Failure, did_you_mean};
@@ -60,7 +60,7 @@ pub(super) fn find_feature(
     let features = session.project.join(&settings.artifacts_root).join("features");
     let mut feature = Feature::find(named, &from, &features).map_err(no_feature)?;
     if settings.state_file {
-        feature.beside = Beside::HistoryAndState;
+        feature.beside = FeatureNotes::HistoryAndState;
     }
     Ok(feature)
 }

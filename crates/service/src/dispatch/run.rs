@@ -9,7 +9,7 @@ use convoke_domain::dispatch::role::{Noun, Proof};
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::task::id::TaskId;
 use convoke_engine::client::{Rights, adapter};
-use convoke_engine::dispatch::next::Next;
+use convoke_engine::dispatch::next::NextRound;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
 
@@ -205,7 +205,7 @@ impl<'a> Assignment<'a> {
         workspace: &Workspace,
         resume_failed: Option<&str>,
         reporter: &Reporter,
-    ) -> Result<Next, Failure> {
+    ) -> Result<NextRound, Failure> {
         let client = &self.request.client;
         let plan = RoundPlan {
             post: &self.post,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use convoke_domain::dispatch::savings::{Cost, Costs};
-use convoke_engine::dispatch::savings::{Framing, measure};
+use convoke_engine::dispatch::savings::{MeasuredParts, measure};
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
@@ -78,7 +78,7 @@ impl DispatchCostsReport {
 pub fn savings(
     session: &Session,
     features: Option<PathBuf>,
-    framing: Framing,
+    framing: MeasuredParts,
 ) -> Result<DispatchSavingsReport, Failure> {
     let settings = settings(session)?;
     let default = || session.project.join(&settings.artifacts_root).join("features");

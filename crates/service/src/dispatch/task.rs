@@ -6,7 +6,9 @@ use convoke_domain::dispatch::role::RoleName;
 use convoke_domain::dispatch::texts::task_instructions;
 use convoke_domain::task::deed::DeedKind;
 use convoke_domain::text::Text;
-use convoke_engine::dispatch::task::{Choice, TaskDispatch, TaskError, TaskRequest, assemble};
+use convoke_engine::dispatch::task::{
+    SectionChoice, TaskDispatch, TaskError, TaskRequest, assemble,
+};
 use serde::Serialize;
 
 use super::deed::record_prompt;
@@ -92,8 +94,8 @@ pub fn task_prompt(
     })
 }
 
-fn section(choice: Choice) -> TaskSectionReport {
-    let Choice { artifact, id, title, reason, chars } = choice;
+fn section(choice: SectionChoice) -> TaskSectionReport {
+    let SectionChoice { artifact, id, title, reason, chars } = choice;
     TaskSectionReport { artifact: artifact.file().to_owned(), id, title, reason, chars }
 }
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use convoke_domain::client::Client;
-use convoke_engine::client::codex::trust::{Trust, trust};
+use convoke_engine::client::codex::trust::{HookTrust, trust};
 use convoke_engine::file;
-use convoke_engine::hooks::{Level, programs, settings_file};
+use convoke_engine::hooks::{HooksLevel, programs, settings_file};
 
 use super::DoctorCheck;
 use crate::hooks::{is_same, is_there, obstacle, plugin};
@@ -17,7 +17,8 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
     let project = std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
-    let bases = [(Level::Project, Some(project)), (Level::User, session.environment.home())];
+    let bases =
+        [(HooksLevel::Project, Some(project)), (HooksLevel::User, session.environment.home())];
     let mut checks = Vec::new();
     let mut installed = Vec::new();
     for client in Client::WITH_HOOKS {
@@ -31,7 +32,7 @@ pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
             checks.extend(found);
         }
     }
-    if let Some(name) = plugin(session, Level::Project) {
+    if let Some(name) = plugin(session, HooksLevel::Project) {
         checks.push(DoctorCheck::ok("hooks", format!("the plugin {name} brings them along")));
         installed.push(Client::Claude);
     }
@@ -58,12 +59,12 @@ fn wake_ups(client: Client, session: &Session) -> Option<DoctorCheck> {
     })
 }
 
-fn check(client: Client, level: Level, path: &Path, session: &Session) -> Option<DoctorCheck> {
+fn check(client: Client, level: HooksLevel, path: &Path, session: &Session) -> Option<DoctorCheck> {
     let text = file::text(path, MAX_BYTES)?;
     let shown = path.display();
     let again = match level {
-        Level::Project => format!("convoke hooks install {}", client.name()),
-        Level::User => format!("convoke hooks install {} --user", client.name()),
+        HooksLevel::Project => format!("convoke hooks install {}", client.name()),
+        HooksLevel::User => format!("convoke hooks install {} --user", client.name()),
     };
     let called = match programs(&text, client) {
         Ok(called) if called.is_empty() => return None,
@@ -86,7 +87,7 @@ fn check(client: Client, level: Level, path: &Path, session: &Session) -> Option
     }
     let trusted = (client == Client::Codex).then(|| codex_trust(&text, path, session)).flatten();
     Some(match trusted {
-        None | Some(Trust::Trusted) => DoctorCheck::ok("hooks", format!("{shown} calls us")),
+        None | Some(HookTrust::Trusted) => DoctorCheck::ok("hooks", format!("{shown} calls us")),
         Some(trust) => {
             let found = format!("{shown} is not called: {}", trust.words());
             DoctorCheck::warn("hooks", found, "run `/hooks` in Codex once")
@@ -94,7 +95,7 @@ fn check(client: Client, level: Level, path: &Path, session: &Session) -> Option
     })
 }
 
-fn codex_trust(settings: &str, path: &Path, session: &Session) -> Option<Trust> {
+fn codex_trust(settings: &str, path: &Path, session: &Session) -> Option<HookTrust> {
     let config = session.environment.codex_home()?.join("config.toml");
     trust(settings, path, &file::text(&config, MAX_BYTES).unwrap_or_default())
 }

@@ -6,7 +6,7 @@ use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_engine::git::tracked::{Tracking, exclude_file, is_shown, tracking};
 use convoke_engine::hooks::binding::{BindingError, bind, bound, unbind};
-use convoke_engine::hooks::{Level, settings_file};
+use convoke_engine::hooks::{HooksLevel, settings_file};
 use convoke_store::Store;
 use convoke_store::install::Install;
 
@@ -46,10 +46,10 @@ enum BindError {
 }
 
 /// Returns the file that names the agent, for a project or for all of a user's.
-fn path(session: &Session, level: Level) -> Result<PathBuf, Failure> {
+fn path(session: &Session, level: HooksLevel) -> Result<PathBuf, Failure> {
     match level {
-        Level::Project => Ok(absolute(&session.project).join(LOCAL_FILE)),
-        Level::User => {
+        HooksLevel::Project => Ok(absolute(&session.project).join(LOCAL_FILE)),
+        HooksLevel::User => {
             let path = session.environment.user_config();
             path.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, HooksError::NoHome))
         }
@@ -75,19 +75,19 @@ impl Binding {
         let text = before.as_deref().unwrap_or_default();
         let here = bound(text).map_err(|source| unusable(&path, source))?;
         let whose = match level {
-            Level::Project => "this project",
-            Level::User => "all your projects",
+            HooksLevel::Project => "this project",
+            HooksLevel::User => "all your projects",
         };
         let shown = match level {
-            Level::Project => LOCAL_FILE.to_owned(),
-            Level::User => path.display().to_string(),
+            HooksLevel::Project => LOCAL_FILE.to_owned(),
+            HooksLevel::User => path.display().to_string(),
         };
         let kept = match (named, &here) {
             (Some(name), Some(present)) if name == present => {
                 Some((present.clone(), shown.clone()))
             }
             (None, Some(present)) => Some((present.clone(), shown.clone())),
-            (None, None) if level == Level::Project => {
+            (None, None) if level == HooksLevel::Project => {
                 let elsewhere = settings(session)?.agent;
                 elsewhere.map(|(agent, place)| (agent, place.words().to_owned()))
             }
@@ -103,7 +103,9 @@ impl Binding {
             return Ok(Self { agent, change: None, words });
         }
         let agent = named.cloned().unwrap_or_else(|| AgentName::known(DEFAULT));
-        if level == Level::Project && tracking(&session.project, LOCAL_FILE) == Tracking::Tracked {
+        if level == HooksLevel::Project
+            && tracking(&session.project, LOCAL_FILE) == Tracking::Tracked
+        {
             let client = target.client.name();
             return Err(Failure::new(ErrorClass::Refused, BindError::Committed { agent })
                 .hint(format!("if it is committed, take it out: `git rm --cached {LOCAL_FILE}`"))
@@ -123,11 +125,11 @@ impl Binding {
         let Workspace { store, scope } = Workspace::open(session, None)?;
         if let Some(FileChange { path, before, after }) = self.change {
             write_remembered(session, &*store, &path, target.client, before, after)?;
-            if target.level == Level::Project {
+            if target.level == HooksLevel::Project {
                 leave_out_of_git(&*store, target.client, session)?;
             }
         }
-        if target.level == Level::Project
+        if target.level == HooksLevel::Project
             && store.agent(&scope, &self.agent).map_err(refused)?.is_none()
         {
             store.add_agent(&scope, &self.agent, target.client.name()).map_err(refused)?;
@@ -210,7 +212,7 @@ pub(super) fn release(
         Err(error) => session.reporter().say(format!("note: `{}` stays: {error}", path.display())),
     }
     store.forget_install(&path.display().to_string()).map_err(refused)?;
-    if target.level == Level::Project && !path.exists() {
+    if target.level == HooksLevel::Project && !path.exists() {
         show_to_git(store, session)?;
     }
     Ok(())
@@ -253,7 +255,7 @@ pub fn rebind(
     from: &AgentName,
     to: &AgentName,
 ) -> Result<Option<PathBuf>, Failure> {
-    let path = path(session, Level::Project)?;
+    let path = path(session, HooksLevel::Project)?;
     let Some(text) = read(&path)? else { return Ok(None) };
     if bound(&text).map_err(|source| unusable(&path, source))?.as_ref() != Some(from) {
         return Ok(None);

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::wake::SectionOrder;
-use convoke_engine::client::codex::trust::Trust;
-use convoke_engine::hooks::{Level, count, programs};
-use convoke_engine::wake::Call;
+use convoke_engine::client::codex::trust::HookTrust;
+use convoke_engine::hooks::{HooksLevel, count, programs};
+use convoke_engine::wake::WakeCall;
 use convoke_store::delivery::Activity;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -98,7 +98,7 @@ impl HooksTarget {
             installed,
             entries,
             plugin,
-            trust: trust.map(Trust::words),
+            trust: trust.map(HookTrust::words),
             agent,
             agent_from,
             fired_at: time(fired_at),
@@ -114,7 +114,7 @@ impl HooksTarget {
     fn obstacle_to_calling(
         &self,
         gone: Option<&PathBuf>,
-        trust: Option<Trust>,
+        trust: Option<HookTrust>,
         session: &Session,
     ) -> Option<Obstacle> {
         if let Some(program) = gone {
@@ -125,14 +125,14 @@ impl HooksTarget {
             let why = "Codex reads no settings in a folder that you have not trusted";
             return Some(Obstacle::new(why, "start `codex` here once and trust the folder"));
         }
-        let trust = trust.filter(|trust| *trust != Trust::Trusted)?;
+        let trust = trust.filter(|trust| *trust != HookTrust::Trusted)?;
         let why = format!("Codex skips the hooks, which are {}", trust.words());
         Some(Obstacle::new(why, "run `/hooks` in Codex"))
     }
 
     /// Returns the command that installs these hooks.
     fn again(&self) -> String {
-        let user = if self.level == Level::User { " --user" } else { "" };
+        let user = if self.level == HooksLevel::User { " --user" } else { "" };
         format!("convoke hooks install {}{user}", self.client.name())
     }
 }
@@ -165,7 +165,7 @@ pub fn obstacle(
         return Ok(Some(Obstacle::new("no agent is set for this project", fix)));
     };
     let agent = address.agent;
-    let call = Call {
+    let call = WakeCall {
         agent: agent.clone(),
         profile: profile_of(&agent, &settings),
         order: SectionOrder::CriticalFirst,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::lane::substance::{Measure, substance};
-use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::drive::LaneResult;
 use convoke_engine::scratch;
 
 use super::keep::{keep, make_ready};
@@ -84,7 +84,7 @@ pub fn run_one(
     Ok(FinishedLane { run, report, reading, not_kept: kept.err() })
 }
 
-fn thin(lane: &OneLane<'_>, driven: &Driven) -> Option<String> {
+fn thin(lane: &OneLane<'_>, driven: &LaneResult) -> Option<String> {
     let answer = driven.heard.answer().filter(|_| lane.checks_substance)?;
     substance(answer, Measure::Review).err().map(|thin| thin.to_string())
 }

@@ -4,7 +4,7 @@ use convoke_domain::design::policy::Policy;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::pin::Pin;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::drive::LaneResult;
 
 use super::LaneRequest;
 use crate::failure::with_causes;
@@ -60,7 +60,7 @@ impl LaneRequest<'_> {
         session: &Session,
         workspace: &Workspace,
         pins: &[Pin],
-        driven: &Driven,
+        driven: &LaneResult,
         reporter: &Reporter,
     ) {
         if pins.is_empty() || driven.outcome != LaneOutcome::Answered {

@@ -6,7 +6,7 @@ use convoke_domain::client::Client;
 use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::receipt::demand::{can_be_named, with_reading};
 use convoke_engine::client::adapter;
-use convoke_engine::dispatch::evidence::{Demand, Record, evidence};
+use convoke_engine::dispatch::evidence::{Demand, EvidenceSource, evidence};
 use convoke_engine::file;
 use convoke_engine::lane::agent_ref::AgentRef;
 
@@ -89,7 +89,7 @@ impl Reading {
         };
         let (path, homes) = (scratch.join("stdout"), session.environment.client_homes());
         let project = session.project.as_path();
-        let record = Record { client, path: &path, project, homes: &homes, answer: None };
+        let record = EvidenceSource { client, path: &path, project, homes: &homes, answer: None };
         Some(match evidence(&record, &self.demands) {
             Ok(found) => ReadingReport {
                 unproven: found.unproven(),

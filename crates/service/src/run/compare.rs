@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use convoke_domain::design::event::Settings;
 use convoke_domain::design::forecast::COMPARED;
-use convoke_domain::design::outline::Plan;
+use convoke_domain::design::outline::DesignPlan;
 use convoke_domain::design::plan::{check, read};
 use convoke_domain::design::prompt;
 use convoke_domain::design::seat::Holder;
-use convoke_domain::design::walk::{Ending, Next};
+use convoke_domain::design::walk::{DesignEnding, Next};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{Purpose, Sum};
 use convoke_domain::lane::outcome::LaneOutcome;
@@ -97,8 +97,10 @@ pub fn compare(session: &Session, request: &CompareRequest) -> Result<Comparison
     let took: u64 = known.facts.ended().iter().map(|(_, end)| end.took).sum();
     let Sum { lanes, usage, .. } = known.sum()?;
     let panel = CompareSideReport::new("panel", lanes, plan, usage, took / 1000);
-    let is_finished =
-        matches!(known.progress.next, Next::End(Ending::Complete { .. } | Ending::NotExported(_)));
+    let is_finished = matches!(
+        known.progress.next,
+        Next::End(DesignEnding::Complete { .. } | DesignEnding::NotExported(_))
+    );
     let reporter = session.reporter();
     if !is_finished {
         reporter.say(format!(
@@ -116,7 +118,7 @@ pub fn compare(session: &Session, request: &CompareRequest) -> Result<Comparison
     let Some(answer) = answer else { return Ok(Comparison::NoPlan(ran.driven.outcome)) };
     let single_plan = read(answer).text;
     let (took, usage) = (ran.driven.took.as_secs(), ran.spent.unwrap_or_default());
-    let single = CompareSideReport::new("single", 1, &Plan::new(&single_plan), usage, took);
+    let single = CompareSideReport::new("single", 1, &DesignPlan::new(&single_plan), usage, took);
     let report = CompareReport { is_finished, decided, panel, single, single_plan };
     Ok(Comparison::Compared(Box::new(report)))
 }
@@ -133,7 +135,7 @@ fn single(
         Failure::new(ErrorClass::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
     })?;
     let empty = "";
-    let prompt = prompt::plan(&prompt::Plan {
+    let prompt = prompt::plan(&prompt::PlanMaterial {
         feature: &settings.feature,
         discussion: empty,
         synthesis: empty,
@@ -157,7 +159,7 @@ fn single(
 }
 
 impl CompareSideReport {
-    fn new(way: &'static str, lanes: u64, plan: &Plan, usage: Usage, seconds: u64) -> Self {
+    fn new(way: &'static str, lanes: u64, plan: &DesignPlan, usage: Usage, seconds: u64) -> Self {
         Self {
             way,
             lanes,

@@ -3,11 +3,11 @@
 use convoke_domain::design::event::Event;
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::matter::{
-    Choice, Matter, MatterId, NotDecidable, Revisiting, Ruling, decidable,
+    Matter, MatterId, NotDecidable, Revisiting, Ruling, RulingChoice, decidable,
 };
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::progress::Step;
-use convoke_domain::design::walk::{Ending, Need, Next, walk};
+use convoke_domain::design::walk::{DesignEnding, Need, Next, walk};
 use convoke_domain::run::{RunId, RunState};
 use serde::Serialize;
 
@@ -71,7 +71,11 @@ enum DecisionError {
 }
 
 /// Makes a person's decision of its parts. It needs a reason.
-pub fn person_ruling(matter: MatterId, choice: Choice, because: &str) -> Result<Ruling, Failure> {
+pub fn person_ruling(
+    matter: MatterId,
+    choice: RulingChoice,
+    because: &str,
+) -> Result<Ruling, Failure> {
     let usage = |error| Failure::new(ErrorClass::Usage, error);
     let because = because.trim().to_owned();
     if because.is_empty() {
@@ -120,7 +124,7 @@ pub fn decide(
     let facts = Facts::fold(events);
     must_be_real(&run.id, &facts)?;
     let progress = walk(&facts);
-    if matches!(progress.next, Next::End(Ending::DirtyTree | Ending::Refused(_))) {
+    if matches!(progress.next, Next::End(DesignEnding::DirtyTree | DesignEnding::Refused(_))) {
         return Err(Failure::new(ErrorClass::Refused, DecisionError::NoPlan(run.id)));
     }
     let matter = decidable(&progress.matters, ruling.matter, revisiting)
@@ -144,19 +148,18 @@ pub fn decide(
 }
 
 /// Tells whether nothing but decisions of people is left to act on.
-fn is_at_its_end(progress: &Outline) -> bool {
+fn is_at_its_end(progress: &DesignOutline) -> bool {
     match &progress.next {
-        Next::End(Ending::Complete { .. } | Ending::NotExported(_)) | Next::Need(Need::Export) => {
-            true
-        }
-        Next::End(Ending::Failed(failed)) => failed.step == Step::Decisions,
+        Next::End(DesignEnding::Complete { .. } | DesignEnding::NotExported(_))
+        | Next::Need(Need::Export) => true,
+        Next::End(DesignEnding::Failed(failed)) => failed.step == Step::Decisions,
         Next::Need(Need::Lanes(lanes)) => lanes.iter().all(|lane| lane.step == Step::Decisions),
         Next::End(_) | Next::Need(_) => false,
     }
 }
 
 /// Adds what can be decided instead.
-fn undecidable(error: NotDecidable, run: &RunId, progress: &Outline) -> Failure {
+fn undecidable(error: NotDecidable, run: &RunId, progress: &DesignOutline) -> Failure {
     let hint = match &error {
         NotDecidable::ByPerson { .. } => "change it with `--again`".to_owned(),
         NotDecidable::Unknown(_) | NotDecidable::ByPanel { .. } => {

@@ -1,8 +1,8 @@
 //! A run with all that its journal tells.
 
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::outline::Outline;
-use convoke_domain::design::walk::{DesignWalk, Ending, Next};
+use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::walk::{DesignEnding, DesignWalk, Next};
 use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
 use convoke_store::journal::{Integrity, Run};
@@ -40,7 +40,7 @@ pub struct KnownRun {
     /// What its journal says.
     pub facts: Facts,
     /// What follows from that.
-    pub progress: Outline,
+    pub progress: DesignOutline,
 }
 
 impl KnownRun {
@@ -82,7 +82,7 @@ impl KnownRun {
     /// Returns the warnings of a run that came to its end.
     pub(super) fn degraded(&self) -> &[String] {
         match &self.progress.next {
-            Next::End(Ending::Complete { degraded }) => degraded,
+            Next::End(DesignEnding::Complete { degraded }) => degraded,
             Next::End(_) | Next::Need(_) => &[],
         }
     }
@@ -90,18 +90,24 @@ impl KnownRun {
     pub(super) fn ending(&self, state: RunState) -> String {
         match &self.progress.next {
             Next::Need(_) => format!("{}, not at its end", state.name()),
-            Next::End(Ending::Complete { degraded }) if degraded.is_empty() => {
+            Next::End(DesignEnding::Complete { degraded }) if degraded.is_empty() => {
                 "complete".to_owned()
             }
-            Next::End(Ending::Complete { degraded }) => {
+            Next::End(DesignEnding::Complete { degraded }) => {
                 format!("complete, DEGRADED ({})", warning_count(degraded.len()))
             }
-            Next::End(Ending::Refused(_)) => "refused".to_owned(),
-            Next::End(Ending::DirtyTree) => "ended because of a changed working tree".to_owned(),
-            Next::End(Ending::Failed(failed)) => format!("failed: {}", failed.why),
-            Next::End(Ending::OverBudget(why)) => format!("over budget: {why}"),
-            Next::End(Ending::HeavyFailed(why)) => format!("stopped, its worker failed: {why}"),
-            Next::End(Ending::NotExported(why)) => format!("complete, but not exported: {why}"),
+            Next::End(DesignEnding::Refused(_)) => "refused".to_owned(),
+            Next::End(DesignEnding::DirtyTree) => {
+                "ended because of a changed working tree".to_owned()
+            }
+            Next::End(DesignEnding::Failed(failed)) => format!("failed: {}", failed.why),
+            Next::End(DesignEnding::OverBudget(why)) => format!("over budget: {why}"),
+            Next::End(DesignEnding::HeavyFailed(why)) => {
+                format!("stopped, its worker failed: {why}")
+            }
+            Next::End(DesignEnding::NotExported(why)) => {
+                format!("complete, but not exported: {why}")
+            }
         }
     }
 }

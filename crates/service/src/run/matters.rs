@@ -2,7 +2,7 @@
 
 use convoke_domain::design::event::Settings;
 use convoke_domain::design::matter::{Matter, Ruling};
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::quote::line;
 use convoke_domain::run::RunId;
 use serde::Serialize;
@@ -78,7 +78,7 @@ pub struct MattersReport {
 
 impl MattersReport {
     /// Lists what a run leaves to people, and what they decided.
-    pub fn new(progress: &Outline) -> Self {
+    pub fn new(progress: &DesignOutline) -> Self {
         let listed = |wanted: fn(&Matter) -> bool| {
             progress.matters.iter().filter(|matter| wanted(matter)).map(MatterReport::new).collect()
         };
@@ -91,7 +91,7 @@ impl MattersReport {
 }
 
 /// Returns what neither the panel nor a person decided.
-pub(crate) fn open(progress: &Outline) -> Vec<&Matter> {
+pub(crate) fn open(progress: &DesignOutline) -> Vec<&Matter> {
     progress.matters.iter().filter(|matter| matter.is_open()).collect()
 }
 
@@ -134,7 +134,7 @@ fn decision(matter: &Matter) -> String {
 }
 
 /// Says what people decided, a line each, without reasons that may be about security.
-pub(super) fn decisions(progress: &Outline) -> Vec<String> {
+pub(super) fn decisions(progress: &DesignOutline) -> Vec<String> {
     let said = |matter: &Matter| {
         let ruling = matter.ruling.as_ref()?;
         let (id, past) = (matter.id, ruling.choice.past());

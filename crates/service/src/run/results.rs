@@ -2,11 +2,11 @@
 
 use convoke_domain::design::decision::Decision;
 use convoke_domain::design::event::Settings;
-use convoke_domain::design::finding::{Finding, FocusArea, Scope};
+use convoke_domain::design::finding::{Finding, FindingScope, FocusArea};
 use convoke_domain::design::matter::MatterId;
 use convoke_domain::design::outcome::is_held_back;
-use convoke_domain::design::outline::{DiagramResult, PhaseResults, Review, Voice};
-use convoke_domain::design::resolution::Ending;
+use convoke_domain::design::outline::{DiagramResult, PhaseResults, Voice, VotedReview};
+use convoke_domain::design::resolution::DecisionEnding;
 use convoke_domain::design::tally::{Counted, Counts, Score};
 use serde::Serialize;
 
@@ -241,15 +241,15 @@ fn contest(number: usize, decision: &Decision, results: &PhaseResults) -> Contes
 }
 
 impl JudgeVotesReport {
-    const fn new(ending: &Ending) -> Option<Self> {
-        let Ending::Voted { winner, thesis, antithesis, .. } = ending else { return None };
+    const fn new(ending: &DecisionEnding) -> Option<Self> {
+        let DecisionEnding::Voted { winner, thesis, antithesis, .. } = ending else { return None };
         let winner = winner.word();
         Some(Self { winner, thesis: *thesis, antithesis: *antithesis })
     }
 }
 
 impl PanelFindingReport {
-    fn new(finding: &Finding, counted: Option<(&Review, &Counted, usize)>) -> Self {
+    fn new(finding: &Finding, counted: Option<(&VotedReview, &Counted, usize)>) -> Self {
         let review = counted.map(|(review, ..)| review);
         let votes = review.into_iter().flat_map(|review| &review.voters).map(|voter| {
             let cast = voter.votes.on(finding.id);
@@ -264,7 +264,7 @@ impl PanelFindingReport {
         Self {
             id: finding.id.to_string(),
             title: finding.remark.title.clone(),
-            in_scope: finding.id.scope == Scope::In,
+            in_scope: finding.id.scope == FindingScope::In,
             focus: finding.focus.map(FocusArea::word),
             proposers: finding.proposers.clone(),
             concern: finding.remark.concern.clone(),
@@ -287,7 +287,7 @@ impl VoteCountsReport {
 }
 
 impl VoteTallyReport {
-    fn new(review: &Review) -> Self {
+    fn new(review: &VotedReview) -> Self {
         Self {
             voters: review.tally.columns.iter().map(|column| column.voter.clone()).collect(),
             eligible: review.tally.eligible,

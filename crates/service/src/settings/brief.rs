@@ -7,7 +7,7 @@ use convoke_domain::brief::name::DocumentPriority;
 use convoke_domain::brief::settings::{DesignDir, Layer};
 use convoke_domain::pack::PackPolicy;
 use convoke_domain::token::{Budget, Vocabulary};
-use convoke_engine::brief::Layers;
+use convoke_engine::brief::BriefLayers;
 use toml::Value;
 
 use super::{Key, is_out_of_reach, list, number, read_layers, text, truth, whole};
@@ -88,11 +88,16 @@ pub const KEYS: [Key<Layer>; 8] = [
 ];
 
 /// Collects what flags, environment and files say about briefs.
-pub fn layers(flags: Layer, session: &Session) -> Result<Layers, Failure> {
+pub fn layers(flags: Layer, session: &Session) -> Result<BriefLayers, Failure> {
     let [environment, local, project, user] = read_layers(session, SECTION, &KEYS)?;
     let hidden = session.environment.user_config().filter(|path| is_out_of_reach(path));
     let diagnostics = hidden.iter().map(|path| out_of_reach(path)).collect();
-    Ok(Layers { call: flags.over(environment), project: local.over(project), user, diagnostics })
+    Ok(BriefLayers {
+        call: flags.over(environment),
+        project: local.over(project),
+        user,
+        diagnostics,
+    })
 }
 
 /// Agents run in sandboxes that hide the user's folder; that is no mistake of anybody's.

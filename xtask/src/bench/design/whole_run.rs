@@ -4,15 +4,15 @@ use convoke::rehearsal::answers;
 use convoke_domain::design::event::{
     Chosen, Event, Health, Kept, Recovery, Reply, Settings, Stamped, Tree,
 };
-use convoke_domain::design::finding::{FindingId, Scope};
-use convoke_domain::design::matter::{Choice, MatterId, Ruling};
+use convoke_domain::design::finding::{FindingId, FindingScope};
+use convoke_domain::design::matter::{MatterId, Ruling, RulingChoice};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
 use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::seat::{Available, Panel};
 use convoke_domain::design::setup::{Begins, Ready, SetUp};
 use convoke_domain::design::voting_block::MarkerWord;
-use convoke_domain::design::walk::{DesignWalk, Need, Next, Request};
+use convoke_domain::design::walk::{DesignWalk, LaneNeed, Need, Next};
 
 use super::lane_end;
 
@@ -32,9 +32,9 @@ pub(super) fn whole_run(count: usize) -> Vec<Stamped> {
             due = found(need);
         }
     }
-    let matter = MatterId::Finding(FindingId { scope: Scope::Out, number: 1 });
+    let matter = MatterId::Finding(FindingId { scope: FindingScope::Out, number: 1 });
     for number in 0.. {
-        let choice = Choice::BOTH[number % 2];
+        let choice = RulingChoice::BOTH[number % 2];
         let ruling = Ruling { matter, choice, because: "It is so.".to_owned() };
         for event in [Event::Decided(ruling), Event::Resumed, Event::Kept(Kept::default())] {
             if events.len() == count {
@@ -63,7 +63,7 @@ fn found(need: Need) -> Vec<Event> {
         }
         Need::Word(poll) => vec![Event::WordDrawn(poll, MarkerWord::recorded())],
         Need::Lanes(requests) => {
-            let ended = |request: &Request| {
+            let ended = |request: &LaneNeed| {
                 let mut known = answers();
                 let answer = known.find(|(lane, _)| *lane == request.id.as_str());
                 Event::LaneEnded(

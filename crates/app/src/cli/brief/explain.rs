@@ -9,9 +9,9 @@ use convoke_domain::markdown::{bare, lines};
 use convoke_domain::scaffold::first_content_line;
 use convoke_domain::text::Text;
 use convoke_domain::token::{Budget, Tokens};
-use convoke_engine::brief::Loaded;
+use convoke_engine::brief::LoadedBrief;
 
-pub(super) fn table(loaded: &Loaded, brief: &Brief<'_>) -> String {
+pub(super) fn table(loaded: &LoadedBrief, brief: &Brief<'_>) -> String {
     let mut page = head(loaded, brief);
     match &loaded.folder {
         Folder::GateClosed => {
@@ -30,7 +30,7 @@ pub(super) fn table(loaded: &Loaded, brief: &Brief<'_>) -> String {
     page
 }
 
-fn head(loaded: &Loaded, brief: &Brief<'_>) -> String {
+fn head(loaded: &LoadedBrief, brief: &Brief<'_>) -> String {
     let settings = &loaded.settings;
     let name = settings.tokenizer.name();
     let counted = if settings.tokenizer.is_exact() {

@@ -1,6 +1,6 @@
 //! `convoke brief rest`: the text that a cut left out.
 
-use convoke_engine::brief::Resolved;
+use convoke_engine::brief::ResolvedBriefSettings;
 use convoke_service::brief::{brief_settings, read_rest};
 use convoke_service::failure::Failure;
 
@@ -32,7 +32,7 @@ impl Args {
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let Resolved { settings, diagnostics } = brief_settings(app, options.layer())?;
+        let ResolvedBriefSettings { settings, diagnostics } = brief_settings(app, options.layer())?;
         say_diagnostics(app, &diagnostics, output);
         let report = read_rest(app, &settings, &self.name, self.from)?;
         match app.format {

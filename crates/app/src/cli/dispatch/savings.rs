@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use convoke_domain::dispatch::savings::change_per_mille;
 use convoke_domain::token::Tokens;
-use convoke_engine::dispatch::savings::Framing;
+use convoke_engine::dispatch::savings::MeasuredParts;
 use convoke_service::dispatch::{
     DispatchCostReport, DispatchCostsReport, DispatchSavingsReport, RoleSavingsReport, savings,
 };
@@ -30,7 +30,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let framing = if self.bare { Framing::Bare } else { Framing::Whole };
+        let framing = if self.bare { MeasuredParts::Bare } else { MeasuredParts::Whole };
         let report = savings(app, self.features.clone(), framing)?;
         match app.format {
             Format::Text => output.data(&table(&report))?,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use convoke_domain::design::walk::{Ending, Next};
+use convoke_domain::design::walk::{DesignEnding, Next};
 use convoke_domain::run::RunId;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::task::{
@@ -61,16 +61,18 @@ fn designed(app: &App, id: &RunId, output: &Output) -> Result<ImportSource, Fail
     let known = Known::open(app, id)?;
     let run = known.run.id.clone();
     let (why, hint) = match &known.progress.next {
-        Next::End(Ending::Complete { .. }) => ("it has none", format!("convoke show {run}")),
+        Next::End(DesignEnding::Complete { .. }) => ("it has none", format!("convoke show {run}")),
         Next::Need(_)
-        | Next::End(Ending::OverBudget(_) | Ending::HeavyFailed(_) | Ending::NotExported(_)) => {
-            ("the run is not at its end", format!("convoke resume {run}"))
-        }
-        Next::End(Ending::Refused(_) | Ending::DirtyTree | Ending::Failed(_)) => {
+        | Next::End(
+            DesignEnding::OverBudget(_)
+            | DesignEnding::HeavyFailed(_)
+            | DesignEnding::NotExported(_),
+        ) => ("the run is not at its end", format!("convoke resume {run}")),
+        Next::End(DesignEnding::Refused(_) | DesignEnding::DirtyTree | DesignEnding::Failed(_)) => {
             ("the run ended without one", format!("convoke show {run}"))
         }
     };
-    let is_complete = matches!(known.progress.next, Next::End(Ending::Complete { .. }));
+    let is_complete = matches!(known.progress.next, Next::End(DesignEnding::Complete { .. }));
     let plan = known.progress.results.plan.as_ref().filter(|_| is_complete).map(|plan| &plan.text);
     let Some(text) = plan else {
         return Err(Failure::new(ErrorClass::Refused, NoPlan { run, why }).hint(hint));

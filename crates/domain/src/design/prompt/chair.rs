@@ -79,7 +79,7 @@ pub fn synthesis(
 
 /// What a plan is written from.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan<'a> {
+pub struct PlanMaterial<'a> {
     /// What is to be built.
     pub feature: &'a str,
     /// The file of the interview about scope; may be empty.
@@ -91,7 +91,7 @@ pub struct Plan<'a> {
 }
 
 /// Asks for the plan.
-pub fn plan(plan: &Plan<'_>) -> String {
+pub fn plan(plan: &PlanMaterial<'_>) -> String {
     let material = [
         feature(plan.feature),
         discussion(plan.discussion),

@@ -51,7 +51,7 @@ const LISTING: &str = "R1: [correctness] Zero is open\nR2: Zero is not handled";
 fn chair_prompts() -> Vec<(&'static str, String)> {
     let sketches =
         [("Cursor-Arch", "Put it into the client."), ("Codex-Pragmatic", "One constant.")];
-    let from = Plan {
+    let from = PlanMaterial {
         feature: FEATURE,
         discussion: ANSWERED,
         synthesis: "The sketches agree on a cap.",

@@ -11,7 +11,7 @@ use crate::design::discussion;
 use crate::design::event::Settings;
 use crate::design::finding::Finding;
 use crate::design::outcome;
-use crate::design::outline::{DiagramResult, PhaseResults, Review, ReviewResult, SuspectTree};
+use crate::design::outline::{DiagramResult, PhaseResults, ReviewResult, SuspectTree, VotedReview};
 use crate::design::progress::Shown;
 use crate::design::resolution;
 use crate::design::tally as votes;
@@ -112,7 +112,7 @@ pub(in crate::design) const fn nothing_voted(review: &ReviewResult) -> &'static 
 }
 
 /// Renders `voting-tally.md`. Points are for the panel's votes alone.
-pub(in crate::design) fn tally(review: &Review) -> String {
+pub(in crate::design) fn tally(review: &VotedReview) -> String {
     let mut tally = review.tally.clone();
     for (finding, counted) in review.findings.iter().zip(&mut tally.items) {
         if outcome::is_held_back(finding) && counted.person.is_some() {
@@ -123,11 +123,11 @@ pub(in crate::design) fn tally(review: &Review) -> String {
 }
 
 /// Renders `accepted-plan-findings.md`.
-pub(in crate::design) fn accepted_findings(review: &Review) -> String {
+pub(in crate::design) fn accepted_findings(review: &VotedReview) -> String {
     outcome::accepted(&review.findings, &review.tally, &review.notes)
 }
 
 /// Renders `rejected-findings.md`.
-pub(in crate::design) fn rejected_findings(review: &Review) -> String {
+pub(in crate::design) fn rejected_findings(review: &VotedReview) -> String {
     outcome::rejected(&review.findings, &review.tally, &review.voters)
 }

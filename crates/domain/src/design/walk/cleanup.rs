@@ -2,7 +2,7 @@
 
 use super::phases::Passage;
 use super::rulings::left_to_people;
-use super::{Ending, Halt, Need, Walk, Walked, heavy};
+use super::{DesignEnding, Halt, Need, Walk, Walked, heavy};
 use crate::design::event::Export;
 use crate::design::notice::Notice;
 use crate::design::progress::{Saved, Shown, Step};
@@ -62,7 +62,7 @@ fn export(walk: &mut Walk<'_>) -> Walked<()> {
     match failed {
         // What a person decided changes the files, and they are handed over after that.
         _ if ruled.is_some() => Ok(()),
-        Some(why) if !facts.is_export_due() => Err(Halt::End(Ending::NotExported(why))),
+        Some(why) if !facts.is_export_due() => Err(Halt::End(DesignEnding::NotExported(why))),
         _ => Err(Halt::Need(Need::Export)),
     }
 }

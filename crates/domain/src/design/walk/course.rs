@@ -2,12 +2,12 @@
 
 use super::phases::go;
 use super::state::WalkState;
-use super::{Ending, Failed, Next, Walk};
+use super::{DesignEnding, Failed, Next, Walk};
 use crate::design::event::{Event, Settings, Stamped};
 use crate::design::facts::{Earlier, Facts};
 use crate::design::heavy::Worked;
 use crate::design::notice::{LogMark, Notice, NoticeLog};
-use crate::design::outline::{Outline, PhaseResults};
+use crate::design::outline::{DesignOutline, PhaseResults};
 use crate::design::progress::{Breadcrumbs, Step};
 use crate::design::render::{self, Line};
 use crate::design::seat::Available;
@@ -67,7 +67,8 @@ impl DesignWalk {
     /// Asks those again who gave no answer that can be used, if the design ended for that reason.
     fn resume(&mut self) {
         self.advance();
-        let Some(Present { next: Next::End(Ending::Failed(failed)), .. }) = &self.present else {
+        let Some(Present { next: Next::End(DesignEnding::Failed(failed)), .. }) = &self.present
+        else {
             return;
         };
         let failed = failed.clone();
@@ -143,7 +144,7 @@ impl DesignWalk {
     }
 
     /// Returns everything that the design has come to so far.
-    pub fn outline(&mut self) -> Outline {
+    pub fn outline(&mut self) -> DesignOutline {
         self.advance();
         match (&self.present, self.facts.settings()) {
             (Some(Present { state, next }), Some((_, settings))) => {
@@ -162,7 +163,7 @@ impl From<Facts> for DesignWalk {
 }
 
 /// Walks from the first event as far as the facts go.
-pub fn walk(facts: &Facts) -> Outline {
+pub fn walk(facts: &Facts) -> DesignOutline {
     let Some((begun, settings)) = facts.settings() else { return nothing() };
     let state = WalkState::new(begun, settings);
     let mut walk = Walk { facts, settings, state, log: NoticeLog::default() };
@@ -177,10 +178,10 @@ fn outlined(
     state: &WalkState,
     log: &NoticeLog,
     next: Next,
-) -> Outline {
+) -> DesignOutline {
     let crumbs = crumbs(facts);
     let results = state.results.clone();
-    Outline {
+    DesignOutline {
         lines: told(facts, log).map(|notice| render::line(notice, &crumbs)).collect(),
         files: render::files(&results, settings),
         warnings: log.warnings.clone(),
@@ -194,8 +195,8 @@ fn outlined(
 }
 
 /// The outline of events without a beginning.
-fn nothing() -> Outline {
-    Outline {
+fn nothing() -> DesignOutline {
+    DesignOutline {
         lines: Vec::new(),
         files: std::collections::BTreeMap::new(),
         warnings: Vec::new(),
@@ -210,7 +211,7 @@ fn nothing() -> Outline {
 
 fn never_begun() -> Next {
     let why = "it was never begun".to_owned();
-    Next::End(Ending::Failed(Failed { why, step: Step::Setup, lanes: Vec::new() }))
+    Next::End(DesignEnding::Failed(Failed { why, step: Step::Setup, lanes: Vec::new() }))
 }
 
 fn crumbs(facts: &Facts) -> Breadcrumbs {

@@ -2,7 +2,7 @@
 //! and then what was made.
 
 use super::phases::Passage;
-use super::{Ending, Halt, Walk, Walked};
+use super::{DesignEnding, Halt, Walk, Walked};
 use crate::design::facts::Worker;
 use crate::design::heavy::Worked;
 use crate::design::notice::Notice;
@@ -52,7 +52,7 @@ pub(super) fn end(walk: &mut Walk<'_>) -> Walked<Passage> {
         return Ok(Passage::On);
     }
     if let Some(why) = walk.facts.worker_failure() {
-        return Err(Halt::End(Ending::HeavyFailed(why.to_owned())));
+        return Err(Halt::End(DesignEnding::HeavyFailed(why.to_owned())));
     }
     if !walk.settings.nested {
         show_artifacts(walk);

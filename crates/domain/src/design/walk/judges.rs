@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::sketches::reader;
-use super::{Request, Walk, Walked};
+use super::{LaneNeed, Walk, Walked};
 use crate::design::anonymity::Hidden;
 use crate::design::event::{Boundary, Health, LaneId, Occasion};
 use crate::design::judge::{self, Asked, Contest, Judgement};
@@ -98,9 +98,9 @@ fn judges_there(walk: &mut Walk<'_>) -> Walked<Available> {
     Ok(*available)
 }
 
-fn judge_request(walk: &Walk<'_>, seat: &Seat, decided: &Decided<'_>) -> Request {
+fn judge_request(walk: &Walk<'_>, seat: &Seat, decided: &Decided<'_>) -> LaneNeed {
     let id = judge_lane(seat);
-    Request {
+    LaneNeed {
         prompt: walk.prompt_of(&id, || prompt::judge(decided, reader(seat))),
         id,
         holder: seat.runner,

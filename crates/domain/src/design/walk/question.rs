@@ -5,7 +5,7 @@ use crate::design::quote;
 
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct PersonQuestion {
     /// Its name.
     pub id: QuestionId,
     /// What it is about, in a few words.
@@ -37,7 +37,7 @@ pub enum NoAnswer {
 /// How much of a wrong answer is repeated, in characters.
 const SHOWN: usize = 40;
 
-impl Question {
+impl PersonQuestion {
     /// Reads an answer: nothing for the recommendation, the number of an option, or words. Where only
     /// options will do, the beginning of one is enough, and it is returned whole.
     pub fn read(&self, answer: &str) -> Result<Reply, NoAnswer> {
@@ -101,8 +101,8 @@ mod tests {
     use super::*;
     use crate::design::discussion::Round;
 
-    fn question(options: &[&str], is_open: bool) -> Question {
-        Question {
+    fn question(options: &[&str], is_open: bool) -> PersonQuestion {
+        PersonQuestion {
             id: QuestionId::Interview(Round::Scope, 1),
             title: "Retries".to_owned(),
             text: "How many?".to_owned(),

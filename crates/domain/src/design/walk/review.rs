@@ -19,7 +19,7 @@ use crate::design::finding::Finding;
 use crate::design::lane_id::{ChairTask, LaneKind};
 use crate::design::merge::{self, Raised};
 use crate::design::outcome;
-use crate::design::outline::{PhaseResults, Plan, Review, ReviewResult};
+use crate::design::outline::{DesignPlan, PhaseResults, ReviewResult, VotedReview};
 use crate::design::policy::Policy;
 use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
@@ -149,7 +149,7 @@ fn findings(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) -> Walked<Vec<Finding>> 
 /// Counts, says what came of it, and has the plan revised.
 fn decide(
     walk: &mut Walk<'_>,
-    plan: Plan,
+    plan: DesignPlan,
     findings: Arc<[Finding]>,
     voters: Vec<Voter>,
     reviewers: Vec<String>,
@@ -161,7 +161,7 @@ fn decide(
     }
     let voted = tally.clone();
     let notes = BTreeMap::new();
-    let mut review = Review { findings, voters, reviewers, voted, tally, notes };
+    let mut review = VotedReview { findings, voters, reviewers, voted, tally, notes };
     walk.results().review = Some(ReviewResult::Voted(Arc::new(review.clone())));
     if walk.settings.nested {
         walk.saved(Saved::Tally);

@@ -4,7 +4,7 @@ use super::chair::{Flawed, Said, Task};
 use super::phases::Passage;
 use super::plan::{changing, is_same, keep, left_as_it_was, plan_was_left};
 use super::state::Roster;
-use super::{Ending, Halt, Need, Walk, Walked};
+use super::{DesignEnding, Halt, Need, Walk, Walked};
 use crate::design::event::Export;
 use crate::design::facts::Ruled;
 use crate::design::lane_id::ChairTask;
@@ -148,7 +148,7 @@ fn export_again(walk: &mut Walk<'_>, first: usize, next: Option<usize>) -> Walke
     }
     match failed {
         _ if next.is_some() => Ok(()),
-        Some(why) if !facts.is_export_due() => Err(Halt::End(Ending::NotExported(why))),
+        Some(why) if !facts.is_export_due() => Err(Halt::End(DesignEnding::NotExported(why))),
         Some(_) | None => Err(Halt::Need(Need::Export)),
     }
 }

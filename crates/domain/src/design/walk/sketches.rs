@@ -16,7 +16,7 @@ use crate::design::outline::Synthesis;
 use crate::design::parts;
 use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
-use crate::design::seat::{Holder, Part, Personality, Seat};
+use crate::design::seat::{Holder, Personality, Seat, SeatPart};
 use crate::design::sketch;
 use crate::lane::collected::CollectedStatus;
 
@@ -146,8 +146,8 @@ fn thin(answer: &str) -> Option<(CollectedStatus, String)> {
 
 pub(super) fn personality(seat: &Seat) -> Personality {
     match seat.part {
-        Part::Sketch(personality) | Part::Review(personality) => personality,
-        Part::Debate { .. } | Part::Judge | Part::Vote => Personality::Generic,
+        SeatPart::Sketch(personality) | SeatPart::Review(personality) => personality,
+        SeatPart::Debate { .. } | SeatPart::Judge | SeatPart::Vote => Personality::Generic,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::skill::SkillId;
 use crate::skill::prune::Forms;
 use crate::task::TaskState;
 use crate::task::fixture::tasks;
-use crate::task::outline::Outline;
+use crate::task::outline::TaskOutline;
 use crate::task::tree::{TaskNode, current_path, trees};
 use crate::token::Estimate;
 use crate::wake::deeds::KnownDeeds;
@@ -111,7 +111,7 @@ impl Material<'_> {
         activity.reverse();
         let deed = ActivityLine { text: "- 10:01 - You did it".to_owned(), message: None };
         activity.push(deed);
-        let outline = |roots| Some(Outline::new(roots, &current_path(roots)));
+        let outline = |roots| Some(TaskOutline::new(roots, &current_path(roots)));
         WakeFacts {
             reader: AgentName::known("june"),
             profile: self.profile,

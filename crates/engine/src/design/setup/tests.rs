@@ -77,14 +77,14 @@ impl Stage {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    fn try_with(&self, change: impl FnOnce(&mut Request<'_>)) -> Result<SetUp, SetUpError> {
+    fn try_with(&self, change: impl FnOnce(&mut SetUpRequest<'_>)) -> Result<SetUp, SetUpError> {
         let folder = self.project();
-        let mut request = Request {
+        let mut request = SetUpRequest {
             folder: &folder,
             feature: "Add a search field",
             branch_info: None,
             no_branch: false,
-            doubt: Doubt::Ask,
+            doubt: UnrelatedBranch::Ask,
             strict_fetch: false,
             fetch_limit: Duration::from_mins(2),
         };
@@ -92,7 +92,7 @@ impl Stage {
         set_up(&request)
     }
 
-    fn ready(&self, change: impl FnOnce(&mut Request<'_>)) -> Ready {
+    fn ready(&self, change: impl FnOnce(&mut SetUpRequest<'_>)) -> Ready {
         match self.try_with(change).unwrap() {
             SetUp::Ready(ready) => {
                 assert_eq!(ready.base, self.head());
@@ -103,7 +103,7 @@ impl Stage {
     }
 
     /// Sets up in vain, and returns the first line and the code.
-    fn refused(&self, change: impl FnOnce(&mut Request<'_>)) -> (String, u8) {
+    fn refused(&self, change: impl FnOnce(&mut SetUpRequest<'_>)) -> (String, u8) {
         let before = (self.head(), self.git(&["branch", "--list"]));
         let outcome = self.try_with(change).unwrap();
         let SetUp::Refused(mut refusal) = outcome else { panic!("{outcome:?}") };
@@ -228,8 +228,11 @@ fn a_branch_of_ones_own_is_kept_if_it_is_meant() {
     stage.git(&["branch", "-m", "ann-lee/dark-mode"]);
     let branch = "ann-lee/dark-mode".to_owned();
     assert_eq!(stage.try_with(|_| {}).unwrap(), SetUp::Undecided { branch });
-    assert_eq!(stage.ready(|request| request.doubt = Doubt::Keep).branch, "ann-lee/dark-mode");
-    let ready = stage.ready(|request| request.doubt = Doubt::Create);
+    assert_eq!(
+        stage.ready(|request| request.doubt = UnrelatedBranch::Keep).branch,
+        "ann-lee/dark-mode"
+    );
+    let ready = stage.ready(|request| request.doubt = UnrelatedBranch::Create);
     assert_eq!(ready.branch, "ann-lee/add-a-search-field");
     assert_eq!(
         ready.branch_lines,

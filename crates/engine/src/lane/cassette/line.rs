@@ -7,7 +7,7 @@ use convoke_domain::lane::event::{self, GrantedRights, LaneEvent, Usage};
 use convoke_domain::lane::outcome::ProcessEnd;
 use serde::{Deserialize, Serialize};
 
-use super::{Matching, Request};
+use super::{CassetteRequest, Matching};
 
 /// One line, as it is written.
 #[derive(Debug, Serialize, Deserialize)]
@@ -120,7 +120,7 @@ impl fmt::Display for Line {
     }
 }
 
-impl From<RequestLine> for Request {
+impl From<RequestLine> for CassetteRequest {
     fn from(line: RequestLine) -> Self {
         Self {
             hash: line.hash,
@@ -139,7 +139,7 @@ impl From<RequestLine> for Request {
 
 impl Line {
     /// Returns the line that begins a lane.
-    pub(super) fn request(request: &Request, clean: &dyn Fn(&str) -> String) -> Self {
+    pub(super) fn request(request: &CassetteRequest, clean: &dyn Fn(&str) -> String) -> Self {
         Self::Request(RequestLine {
             hash: request.hash.clone(),
             label: request.label.as_deref().map(clean),

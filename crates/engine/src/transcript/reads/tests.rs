@@ -8,7 +8,7 @@ use super::*;
 
 mod codex_and_gemini;
 
-fn session(client: Client, lines: &[Value]) -> Session {
+fn session(client: Client, lines: &[Value]) -> SessionRecord {
     let record: Vec<_> = lines.iter().map(|line| format!("{line}\n")).collect();
     let folder = Some(Path::new("/p"));
     reads(client, record.concat().as_bytes(), &Wanted { folder, names: &[], ..Wanted::default() })
@@ -16,7 +16,7 @@ fn session(client: Client, lines: &[Value]) -> Session {
 }
 
 /// How a file of three lines stands.
-fn standing(session: &Session) -> ReadState {
+fn standing(session: &SessionRecord) -> ReadState {
     let demanded = [Demanded { name: "a", path: "/p/a.md", now: Contents::Text("1\n2\n3\n") }];
     let answered = session.answer.as_ref().map(|answer| answer.step);
     receipts(&demanded, &session.reads, answered).remove(0).standing

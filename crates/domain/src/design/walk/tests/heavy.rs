@@ -94,7 +94,7 @@ fn a_worker_that_failed_is_told_and_can_be_followed() {
     world.workers = vec![Worked::nothing_made()];
     let run = world.run();
     let reason = "worker-yielded-without-artifacts";
-    assert_eq!(run.ending, Ending::HeavyFailed(reason.to_owned()));
+    assert_eq!(run.ending, DesignEnding::HeavyFailed(reason.to_owned()));
     assert_eq!(
         shown(&run),
         [
@@ -103,7 +103,7 @@ fn a_worker_that_failed_is_told_and_can_be_followed() {
         ]
     );
     let again = world.resume(&run);
-    assert!(matches!(again.ending, Ending::Complete { .. }), "{:?}", again.ending);
+    assert!(matches!(again.ending, DesignEnding::Complete { .. }), "{:?}", again.ending);
 
     world.settings.nested = true;
     world.settings.session_env = Some("/parent/env".to_owned());

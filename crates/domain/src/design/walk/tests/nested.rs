@@ -38,7 +38,7 @@ fn a_nested_design_is_quiet() {
     );
     let bodies = lines.iter().filter(|line| line.starts_with('#') || line.contains("```"));
     assert_eq!(bodies.count(), 0, "{lines:#?}");
-    assert!(matches!(run.ending, Ending::Complete { .. }));
+    assert!(matches!(run.ending, DesignEnding::Complete { .. }));
     for required in ["plan.txt", "voting-tally.md", "approach-synthesis.txt"] {
         assert!(!run.progress.files[required].is_empty(), "{required}");
     }
@@ -61,13 +61,13 @@ fn what_cannot_be_handed_over_is_kept() {
     let failed = Export::Failed { folder: "/state/runs/x".to_owned(), why: "no folder".to_owned() };
     world.exports = vec![failed];
     let run = world.run();
-    assert_eq!(run.ending, Ending::NotExported("no folder".to_owned()));
+    assert_eq!(run.ending, DesignEnding::NotExported("no folder".to_owned()));
     let lines = lines(&run);
     let warning = "**⚠ 1.5: design plan | cleanup — design manifest export failed. Parent /implement will rerun /design. Preserving /state/runs/x for inspection.**";
     let at = lines.iter().position(|line| line == warning).unwrap();
     assert!(lines[at + 1].contains("no tokens"), "{lines:#?}");
     let again = world.resume(&run);
-    assert!(matches!(again.ending, Ending::Complete { .. }), "{:?}", again.ending);
+    assert!(matches!(again.ending, DesignEnding::Complete { .. }), "{:?}", again.ending);
     assert_eq!(again.facts.exports().len(), 2);
 }
 

@@ -1,14 +1,14 @@
 //! What a run in a world of tables came to.
 
 use super::super::*;
-use crate::design::outline::Outline;
+use crate::design::outline::DesignOutline;
 use crate::design::render::Line;
 
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) facts: Facts,
-    pub(super) progress: Outline,
-    pub(super) ending: Ending,
+    pub(super) progress: DesignOutline,
+    pub(super) ending: DesignEnding,
     pub(super) asked: Vec<(String, Holder)>,
     pub(super) prompts: Vec<(String, String)>,
 }

@@ -1,6 +1,6 @@
 //! What is warned of on the way.
 
-use super::super::Ending;
+use super::super::DesignEnding;
 use super::world::{World, block, sketch, synthesis};
 
 // The same words twice say no more than once, and whose seat stays empty is said.
@@ -89,7 +89,7 @@ fn a_judge_that_fails_is_a_warning_and_the_run_is_degraded() {
     for warning in [silent, refusing] {
         assert_eq!(run.shown().matches(warning).count(), 2, "{}", run.shown());
     }
-    let Ending::Complete { degraded } = run.ending else { panic!("{:?}", run.ending) };
+    let DesignEnding::Complete { degraded } = run.ending else { panic!("{:?}", run.ending) };
     let said =
         "**⚠ Claude judge: 1 line looks like a vote and is none: \"DECISION_1: THESIS — x\"**";
     assert_eq!(degraded, [silent, refusing, said]);

@@ -7,7 +7,7 @@ use super::run::Run;
 use crate::design::event::{Chosen, Event, Export, LaneEnd, Recovery, Stamped, Tree};
 use crate::design::heavy::Worked;
 use crate::design::lane_id::LaneKind;
-use crate::design::matter::{Choice, MatterId, Ruling};
+use crate::design::matter::{MatterId, Ruling, RulingChoice};
 use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
 use crate::design::render::Line;
@@ -137,8 +137,8 @@ const fn lanes_of(poll: Poll) -> LaneKind {
     }
 }
 
-fn request(id: &LaneId) -> Request {
-    Request {
+fn request(id: &LaneId) -> LaneNeed {
+    LaneNeed {
         id: id.clone(),
         holder: Holder::Host,
         step: Step::Review,
@@ -209,7 +209,7 @@ impl World {
     }
 
     /// The answer under the longest name that the lane's begins with.
-    fn end(&self, request: &Request) -> LaneEnd {
+    fn end(&self, request: &LaneNeed) -> LaneEnd {
         let found =
             self.answers.iter().filter(|(start, _)| request.id.as_str().starts_with(**start));
         let found = found.max_by_key(|(start, _)| start.len()).map(|(_, answer)| answer.clone());
@@ -309,7 +309,13 @@ impl World {
     }
 
     /// Has a person decide something in a run that ended.
-    pub(super) fn decide(&self, run: &Run, matter: &str, choice: Choice, because: &str) -> Run {
+    pub(super) fn decide(
+        &self,
+        run: &Run,
+        matter: &str,
+        choice: RulingChoice,
+        because: &str,
+    ) -> Run {
         let matter = MatterId::parse(matter).unwrap();
         let ruling = Ruling { matter, choice, because: because.to_owned() };
         self.go_on(run.facts.clone(), Event::Decided(ruling))
