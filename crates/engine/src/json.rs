@@ -1,5 +1,6 @@
 //! Values of a record that are one thing in one line and another in the next.
 
+pub(crate) mod ascii;
 pub(crate) mod lenient;
 
 use std::borrow::Cow;

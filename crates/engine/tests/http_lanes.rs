@@ -16,7 +16,7 @@ use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::drive::{Lane, LaneResult, Runner, drive};
 use convoke_engine::lane::http::endpoint::{Api, BaseUrl, Endpoint};
-use convoke_engine::lane::many::{self, Enough, QueuedLane};
+use convoke_engine::lane::many::{self, EnoughAnswers, QueuedLane};
 use convoke_engine::lane::supervisor::Limits;
 
 const LANES: usize = 40;
@@ -74,7 +74,7 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
         work: Box::new(|cancel: &Cancel, _: &mut dyn FnMut(&_)| lane(&endpoint, cancel)),
     });
     let room = LaneLimits { in_all: LANES, of_agent: LANES };
-    let ended = many::run(lanes.collect(), room, &cancel, &mut |_, _| Enough::No);
+    let ended = many::run(lanes.collect(), room, &cancel, &mut |_, _| EnoughAnswers::No);
     for driven in ended.into_iter().map(Option::unwrap) {
         assert_eq!((driven.outcome, driven.end), (LaneOutcome::Cancelled, ProcessEnd::Cancelled));
     }

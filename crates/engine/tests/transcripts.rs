@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::receipt::{Contents, Demanded, Lines, ReadState, Seen, ShownText, receipts};
-use convoke_engine::transcript::reads::{Ending, SessionRecord, Wanted, reads};
+use convoke_engine::transcript::reads::{RecordEnding, SessionRecord, WantedReads, reads};
 
 const GAMMA: &str = "foo bar\nnothing\nfoo baz\n";
 
@@ -25,7 +25,7 @@ fn session(client: Client, name: &str) -> SessionRecord {
     reads(
         client,
         file,
-        &Wanted { folder: Some(Path::new("/project")), names: &[], ..Wanted::default() },
+        &WantedReads { folder: Some(Path::new("/project")), names: &[], ..WantedReads::default() },
     )
     .unwrap()
 }
@@ -149,7 +149,7 @@ fn every_record_is_understood_to_its_last_line() {
     for (client, name) in all() {
         let session = session(client, &name);
         assert_eq!(session.lines.passed_over, 0, "{client:?} {name}");
-        assert_eq!(session.ending, Ending::Whole, "{client:?} {name}");
+        assert_eq!(session.ending, RecordEnding::Whole, "{client:?} {name}");
         let answer = session.answer.unwrap();
         assert_eq!(answer.text, "I have read what I could.", "{client:?} {name}");
         let is_last = session.reads.iter().all(|read| read.step < answer.step);
@@ -164,7 +164,7 @@ fn a_record_of_another_client_is_told_as_such() {
         let path = fixtures().join(client.name()).join(&name);
         for other in Client::WITH_HOOKS {
             let file = BufReader::new(File::open(&path).unwrap());
-            let session = reads(other, file, &Wanted::default()).unwrap();
+            let session = reads(other, file, &WantedReads::default()).unwrap();
             assert_eq!(session.is_foreign(), other != client, "{name} of {client:?} as {other:?}");
             assert!(other == client || session.reads.is_empty(), "{name} as {other:?}");
         }
@@ -181,11 +181,15 @@ fn a_record_that_is_cut_says_so_and_keeps_what_came_before() {
             let session = reads(
                 client,
                 source,
-                &Wanted { folder: Some(Path::new("/project")), names: &[], ..Wanted::default() },
+                &WantedReads {
+                    folder: Some(Path::new("/project")),
+                    names: &[],
+                    ..WantedReads::default()
+                },
             )
             .unwrap();
             let is_cut = source.last().is_some_and(|last| *last != b'\n') && bytes[end] != b'\n';
-            assert_eq!(session.ending == Ending::Cut, is_cut, "{name} {end}");
+            assert_eq!(session.ending == RecordEnding::Cut, is_cut, "{name} {end}");
             assert!(whole.reads.starts_with(&session.reads), "{name} {end}");
         }
     }

@@ -16,7 +16,7 @@ use convoke_engine::lane::version::versions;
 use serde::Serialize;
 
 use self::endpoints::{KnownApi, known_apis};
-pub use self::health::{Probing, healths_of};
+pub use self::health::{ProbePolicy, healths_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::seen_by;
 use crate::session::Session;

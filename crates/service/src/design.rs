@@ -34,7 +34,7 @@ pub use self::course::CourseRequest;
 pub(crate) use self::course::hold;
 pub use self::ending::{DesignReport, EndedDesign};
 pub use self::error::DesignError;
-pub use self::front_end::{DesignFrontEnd, TypedAnswer, Unattended};
+pub use self::front_end::{DesignFrontEnd, TypedAnswer, UnattendedFrontEnd};
 pub use self::resume::resume_run;
 pub use self::worker::run_worker;
 use crate::failure::{ErrorClass, Failure};

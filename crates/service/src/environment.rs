@@ -11,7 +11,7 @@ use convoke_domain::ledger::place::NamedPlaces;
 use convoke_engine::client::adapter;
 use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{ProgramSearch, absolute, search};
-use convoke_engine::transcript::own::Homes;
+use convoke_engine::transcript::own::ClientHomes;
 
 /// What the process was started with: variables, folder and program. A front end captures it once.
 #[derive(Debug, Clone, Default)]
@@ -96,7 +96,7 @@ impl Environment {
     }
 
     /// Returns where clients keep their own records.
-    pub fn client_homes(&self) -> Homes {
+    pub fn client_homes(&self) -> ClientHomes {
         let home = |client| Some((client, self.client_home(client)?));
         Client::ALL.into_iter().filter_map(home).collect()
     }

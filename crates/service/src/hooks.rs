@@ -19,7 +19,7 @@ pub use self::binding::rebind;
 pub use self::install::{
     HooksChange, InstallHooksRequest, install_hooks, is_same, uninstall_hooks,
 };
-pub use self::status::{HooksReport, Obstacle, hooks_status, is_there, obstacle};
+pub use self::status::{DeliveryObstacle, HooksReport, hooks_status, is_there, obstacle};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
@@ -28,7 +28,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Whether files are changed, or only shown as they would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rehearsal {
+pub enum DryRun {
     /// They are changed.
     No,
     /// They stay as they are.

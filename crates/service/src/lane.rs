@@ -28,7 +28,7 @@ use convoke_domain::tree::TreeVerdict;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::LaneResult;
-use convoke_engine::lane::replay::TapeError;
+use convoke_engine::lane::replay::ReplayError;
 use convoke_engine::lane::supervisor::Limits;
 
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
@@ -82,12 +82,12 @@ pub struct LaneRequest<'a> {
     /// Where the client's output will be found afterwards.
     pub kept_in: Option<String>,
     /// What is told before it begins.
-    pub outlook: Outlook,
+    pub outlook: BudgetNotice,
 }
 
 /// What a lane tells of its budget before it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Outlook {
+pub enum BudgetNotice {
     /// Lanes that the budget cannot count.
     #[default]
     Uncounted,
@@ -114,7 +114,7 @@ impl<'a> LaneRequest<'a> {
             purpose: Purpose::default(),
             budget: None,
             kept_in: None,
-            outlook: Outlook::default(),
+            outlook: BudgetNotice::default(),
         }
     }
 }
@@ -137,7 +137,7 @@ pub type OnProgress<'a> = dyn FnMut(LaneProgress<'_>) -> ControlFlow<()> + 'a;
 
 /// Whether a lane watches the working tree itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watch {
+pub enum TreeWatching {
     /// It does, if its agent may only read.
     Tree,
     /// Its caller does it for several lanes, or the user does not want it.
@@ -171,7 +171,7 @@ enum LaneError {
     #[error("cannot use `{}`", path.display())]
     Keep { path: PathBuf, source: io::Error },
     #[error("cannot use cassette `{}`", path.display())]
-    Cassette { path: PathBuf, source: TapeError },
+    Cassette { path: PathBuf, source: ReplayError },
     #[error("cannot give `{agent}` {what}")]
     Unable { agent: AgentRef, what: &'static str },
 }

@@ -11,7 +11,7 @@ use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE};
 use convoke_domain::run::RunId;
 use convoke_engine::manifest::read::read_export;
-use convoke_engine::manifest::record::{NoRecord, RunRecord};
+use convoke_engine::manifest::record::{RecordError, RunRecord};
 use convoke_engine::manifest::write::{ArtifactSource, BundleOrder, WriteError, write, write_all};
 use convoke_store::journal::{Integrity, Run};
 use serde::Serialize;
@@ -99,8 +99,8 @@ pub fn run_record(
     }
     RunRecord::of_run(run, facts, progress).map_err(|error| {
         let hint = match &error {
-            NoRecord::Unfinished { run } => format!("go on with it: `convoke resume {run}`"),
-            NoRecord::Differs { run, .. } | NoRecord::OtherRules { run, .. } => {
+            RecordError::Unfinished { run } => format!("go on with it: `convoke resume {run}`"),
+            RecordError::Differs { run, .. } | RecordError::OtherRules { run, .. } => {
                 format!("look closer: `convoke recount {run}`")
             }
         };

@@ -35,12 +35,12 @@ pub struct SayRequest {
     /// Who says it; without it, the agent of the environment or session, else the person.
     pub speaker: Option<AgentName>,
     /// A verdict that is recorded with it.
-    pub verdict: Option<SaidVerdict>,
+    pub verdict: Option<MessageVerdict>,
 }
 
 /// A verdict on a task that is recorded with a message.
 #[derive(Debug, Clone)]
-pub struct SaidVerdict {
+pub struct MessageVerdict {
     /// The verdict.
     pub kind: DeedKind,
     /// The task that it is about.
@@ -141,7 +141,7 @@ impl Judged {
 impl SayRequest {
     /// Returns the verdict that is to be recorded, on a task that exists, in a role.
     fn judged(&self, workspace: &Workspace, from: &AgentName) -> Result<Option<Judged>, Failure> {
-        let Some(SaidVerdict { kind, task, role }) = &self.verdict else { return Ok(None) };
+        let Some(MessageVerdict { kind, task, role }) = &self.verdict else { return Ok(None) };
         let task = known_task(workspace, task)?;
         let role = match role {
             Some(role) => role.clone(),

@@ -14,7 +14,9 @@ mod results;
 mod show;
 mod spending;
 
-pub use self::compare::{CompareReport, CompareRequest, CompareSideReport, Comparison, compare};
+pub use self::compare::{
+    CompareOutcome, CompareReport, CompareRequest, CompareSideReport, compare,
+};
 pub use self::decide::{
     DecideRequest, DecisionOutcome, RunMattersReport, decide, list_matters, person_ruling,
 };

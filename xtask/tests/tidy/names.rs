@@ -8,11 +8,8 @@ use super::{files, relative};
 
 /// Types that share their name with others of their crate, and how many there are of the name.
 /// Rename one, and lower its number here; nothing may be added.
-const SHARED: [(&str, &str, usize); 3] = [
-    ("app", "Args", 28),
-    ("service", "Layer", 5),
-    ("service", "Settings", 5),
-];
+const SHARED: [(&str, &str, usize); 3] =
+    [("app", "Args", 28), ("service", "Layer", 5), ("service", "Settings", 5)];
 
 /// Returns the folders with Rust sources of ours, by the names of their crates.
 fn crates() -> BTreeMap<String, PathBuf> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::run::RunId;
-use convoke_service::run::{CompareRequest, CompareSideReport, Comparison, compare};
+use convoke_service::run::{CompareOutcome, CompareRequest, CompareSideReport, compare};
 
 use super::table::render;
 use crate::app::{App, Format};
@@ -33,8 +33,8 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let request = CompareRequest { run: self.run.clone(), limit: self.limit };
         let report = match compare(app, &request)? {
-            Comparison::Compared(report) => report,
-            Comparison::NoPlan(outcome) => return Ok(Exit::of_lane(outcome)),
+            CompareOutcome::Compared(report) => report,
+            CompareOutcome::NoPlan(outcome) => return Ok(Exit::of_lane(outcome)),
         };
         match app.format {
             Format::Json => output.json(&report)?,

@@ -22,7 +22,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
-    FinishedLane, LaneProgress, LaneRequest, OneLane, Outlook, ReadingReport, Watch,
+    BudgetNotice, FinishedLane, LaneProgress, LaneRequest, OneLane, ReadingReport, TreeWatching,
     over_budget_warning, run_one, sentence, version_of, warnings,
 };
 use convoke_service::session::Session;
@@ -184,7 +184,7 @@ impl RunArgs {
             reads: &self.read,
             keep: self.keep.clone(),
             checks_substance: self.substance,
-            watch: if self.no_tree_check { Watch::Nothing } else { Watch::Tree },
+            watch: if self.no_tree_check { TreeWatching::Nothing } else { TreeWatching::Tree },
         };
         let mut finished = self.watched(&lane, app, output)?;
         self.show(&finished, app, output)?;
@@ -217,7 +217,7 @@ impl RunArgs {
             },
             budget: self.budget,
             kept_in: self.keep.as_ref().map(|path| absolute(path).display().to_string()),
-            outlook: Outlook::Forecast,
+            outlook: BudgetNotice::Forecast,
             ..LaneRequest::new(&self.agent, prompt)
         }
     }

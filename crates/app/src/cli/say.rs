@@ -5,7 +5,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_service::failure::{ErrorClass, Failure};
-use convoke_service::message::{SaidVerdict, SayRequest, say};
+use convoke_service::message::{MessageVerdict, SayRequest, say};
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -76,7 +76,11 @@ impl Args {
             to: self.to.clone(),
             re: self.re,
             speaker: self.speaker.clone(),
-            verdict: verdict.map(|(kind, task)| SaidVerdict { kind, task, role: self.by.clone() }),
+            verdict: verdict.map(|(kind, task)| MessageVerdict {
+                kind,
+                task,
+                role: self.by.clone(),
+            }),
         };
         let said = say(app, &request)?;
         match app.format {

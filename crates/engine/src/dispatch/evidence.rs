@@ -21,12 +21,12 @@ use super::feature::MAX_BYTES;
 use crate::client::{PrintedEvents, adapter};
 use crate::file;
 use crate::skill::hash;
-use crate::transcript::own::{Homes, own_record};
-use crate::transcript::reads::{Ending, SessionRecord, Wanted, reads};
+use crate::transcript::own::{ClientHomes, own_record};
+use crate::transcript::reads::{RecordEnding, SessionRecord, WantedReads, reads};
 
 /// A record that proves nothing.
 #[derive(Debug, thiserror::Error)]
-pub enum NoEvidence {
+pub enum EvidenceError {
     /// It is not there, or no file.
     #[error("cannot read the record `{}`: it is no file", path.display())]
     NoFile {
@@ -116,14 +116,14 @@ pub fn miscounted(claims: &[(String, u64)], references: &[Reference]) -> Vec<Str
 
 /// A file that had to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Demand {
+pub struct DemandedFile {
     /// What whoever demands it calls it.
     pub name: String,
     /// Its absolute path.
     pub path: String,
 }
 
-impl Demand {
+impl DemandedFile {
     /// Returns what a role's references demand.
     pub fn of_references(references: &[Reference]) -> Vec<Self> {
         let demand = |reference: &Reference| {
@@ -144,17 +144,20 @@ pub struct EvidenceSource<'a> {
     /// Where the client was started.
     pub project: &'a Path,
     /// Where clients keep their own records: one of printed events is judged by those, if found.
-    pub homes: &'a Homes,
+    pub homes: &'a ClientHomes,
     /// The answer that is judged, if it came by another way than the record: what was read before
     /// another answer proves nothing about this one.
     pub answer: Option<&'a str>,
 }
 
 /// Reads a client's record for what it proves about the files that had to be read.
-pub fn evidence(record: &EvidenceSource<'_>, demands: &[Demand]) -> Result<Evidence, NoEvidence> {
+pub fn evidence(
+    record: &EvidenceSource<'_>,
+    demands: &[DemandedFile],
+) -> Result<Evidence, EvidenceError> {
     let demanded = Files::of(demands);
     let names: Vec<_> = demands.iter().map(|demand| base_name(&demand.path)).collect();
-    let wanted = Wanted {
+    let wanted = WantedReads {
         folder: Some(record.project),
         names: &names,
         texts: &demanded.sought,
@@ -162,17 +165,18 @@ pub fn evidence(record: &EvidenceSource<'_>, demands: &[Demand]) -> Result<Evide
     };
     let session = usable(record.client, record.path, &wanted)?;
     if let Some(given) = record.answer {
-        let recorded = session.answer.as_ref().ok_or(NoEvidence::NoAnswer)?;
-        recorded.is_same(given).then_some(()).ok_or(NoEvidence::OtherAnswer)?;
+        let recorded = session.answer.as_ref().ok_or(EvidenceError::NoAnswer)?;
+        recorded.is_same(given).then_some(()).ok_or(EvidenceError::OtherAnswer)?;
     }
     let id = session.printed.as_deref();
     let own = id.and_then(|id| own_record(record.client, id, record.homes));
     let answer = session.answer.as_ref().map(|answer| answer.text.as_str());
     // A record that goes on behind the answer was begun before it too.
-    let of_own = |path: PathBuf| usable(record.client, &path, &Wanted { answer, ..wanted }).ok();
+    let of_own =
+        |path: PathBuf| usable(record.client, &path, &WantedReads { answer, ..wanted }).ok();
     let own = own.and_then(of_own);
     let mut diagnostics = Vec::new();
-    if session.ending == Ending::Cut {
+    if session.ending == RecordEnding::Cut {
         diagnostics.push("record_cut".to_owned());
     }
     if session.answer.is_none() {
@@ -214,14 +218,14 @@ struct Files {
 }
 
 impl Files {
-    fn of(demands: &[Demand]) -> Self {
+    fn of(demands: &[DemandedFile]) -> Self {
         let now: Vec<_> =
             demands.iter().map(|demand| (canonical(&demand.path), Now::of(&demand.path))).collect();
         let sought = now.iter().filter_map(|(path, now)| Sought::new(path, &now.contents()));
         Self { sought: sought.collect(), now }
     }
 
-    fn receipts(&self, demands: &[Demand], session: &SessionRecord) -> Vec<Receipt> {
+    fn receipts(&self, demands: &[DemandedFile], session: &SessionRecord) -> Vec<Receipt> {
         let both = demands.iter().zip(&self.now);
         let demanded: Vec<_> = both
             .map(|(demand, (path, now))| Demanded { name: &demand.name, path, now: now.contents() })
@@ -232,13 +236,17 @@ impl Files {
 }
 
 /// Reads a record and those of the agents that were sent, if it is one of the client's.
-fn usable(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<SessionRecord, NoEvidence> {
+fn usable(
+    client: Client,
+    path: &Path,
+    wanted: &WantedReads<'_>,
+) -> Result<SessionRecord, EvidenceError> {
     let mut session = read(client, path, wanted)?;
     if session.lines.understood == 0 && session.lines.passed_over == 0 {
-        return Err(NoEvidence::Empty { path: path.to_owned() });
+        return Err(EvidenceError::Empty { path: path.to_owned() });
     }
     if session.is_foreign() {
-        return Err(NoEvidence::Foreign { path: path.to_owned(), client: client.name() });
+        return Err(EvidenceError::Foreign { path: path.to_owned(), client: client.name() });
     }
     for path in subagents(path) {
         // What an agent that was sent read is worth knowing, and no reason to fail.
@@ -266,11 +274,15 @@ fn canonical(path: &str) -> String {
     found.map_or_else(|| path.to_owned(), |real| real.display().to_string())
 }
 
-fn read(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<SessionRecord, NoEvidence> {
-    let no_file = || NoEvidence::NoFile { path: path.to_owned() };
+fn read(
+    client: Client,
+    path: &Path,
+    wanted: &WantedReads<'_>,
+) -> Result<SessionRecord, EvidenceError> {
+    let no_file = || EvidenceError::NoFile { path: path.to_owned() };
     let file = file::open_regular(path).ok_or_else(no_file)?;
     reads(client, BufReader::with_capacity(256 * 1024, file), wanted)
-        .map_err(|source| NoEvidence::Unreadable { path: path.to_owned(), source })
+        .map_err(|source| EvidenceError::Unreadable { path: path.to_owned(), source })
 }
 
 /// Claude Code keeps what its subagents did in a folder beside the record.

@@ -60,7 +60,7 @@ pub struct FeatureMeta {
 /// A folder that is no feature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot find feature `{given}`")]
-pub struct NoFeature {
+pub struct FeatureNotFound {
     /// What was asked for.
     pub given: String,
     /// The features there are, by folder name.
@@ -69,7 +69,7 @@ pub struct NoFeature {
 
 impl Feature {
     /// Finds a feature by its folder, or by the name or number of one below `features`.
-    pub fn find(given: &Path, from: &Path, features: &Path) -> Result<Self, NoFeature> {
+    pub fn find(given: &Path, from: &Path, features: &Path) -> Result<Self, FeatureNotFound> {
         let named = from.join(given);
         let known = folders(features);
         let words = given.to_string_lossy();
@@ -81,7 +81,7 @@ impl Feature {
         let dir = Some(named).filter(|dir| dir.is_dir()).or_else(by_name);
         let Some(dir) = dir else {
             let given = words.into_owned();
-            return Err(NoFeature { given, known: known.into_iter().collect() });
+            return Err(FeatureNotFound { given, known: known.into_iter().collect() });
         };
         Ok(Self::at(&std::path::absolute(&dir).unwrap_or(dir)))
     }

@@ -26,7 +26,9 @@ use serde_json::{Map, json};
 use super::feature::{Feature, FeatureNotes};
 use super::{Dispatch, DispatchError, DispatchOrder, assemble, review_history};
 use crate::file;
-use crate::git::diff::{Changes, CommitOutcome, WatchedFiles, changes_since, commit, head, look};
+use crate::git::diff::{
+    CommitOutcome, WatchedFiles, WorkTreeChanges, changes_since, commit, head, look,
+};
 
 /// Tries at a copy that has everything.
 const TRIES: usize = 20;
@@ -172,13 +174,13 @@ fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> WatchedF
 }
 
 /// Compares with what was shown, or, where git has thrown that away, with the commit of then.
-fn changes(project: &Path, before: &Round, watched: &WatchedFiles) -> Option<Changes> {
+fn changes(project: &Path, before: &Round, watched: &WatchedFiles) -> Option<WorkTreeChanges> {
     let since = |seen: &Option<String>| changes_since(project, seen.as_deref()?, watched);
     since(&before.seen).or_else(|| since(&before.state.last_commit_sha))
 }
 
 fn delta(
-    changes: Option<&Changes>,
+    changes: Option<&WorkTreeChanges>,
     chars: Option<u64>,
     committed: Option<&CommitOutcome>,
 ) -> Delta {
@@ -191,13 +193,13 @@ fn delta(
 }
 
 /// Of one document the numbers say nothing, so they are not sent.
-fn sent_stat<'a>(changes: &'a Changes, role: &DispatchRole) -> &'a str {
+fn sent_stat<'a>(changes: &'a WorkTreeChanges, role: &DispatchRole) -> &'a str {
     if role.takes_files { &changes.stat } else { "" }
 }
 
 /// Counts all that a resumed prompt tells a session it has not seen: what changed, and what was done
 /// about the issues. An implementer is sent no summary of its own work.
-fn sent_chars(changes: &Changes, role: &DispatchRole, summary: &str) -> u64 {
+fn sent_chars(changes: &WorkTreeChanges, role: &DispatchRole, summary: &str) -> u64 {
     let summary =
         if role.form == PromptForm::Fix { "" } else { summary.trim_matches(['\r', '\n']) };
     chars(sent_stat(changes, role)) + chars(&changes.diff) + chars(summary)
@@ -214,7 +216,7 @@ fn made(
     request: &NextRequest<'_>,
     decision: &ResumeDecision,
     fresh: &Dispatch,
-    changes: Option<&Changes>,
+    changes: Option<&WorkTreeChanges>,
 ) -> Result<String, DispatchError> {
     let order = &request.order;
     if decision.is_noted() {

@@ -52,7 +52,7 @@ impl WatchedFiles {
 
 /// What changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Changes {
+pub struct WorkTreeChanges {
     /// File by file, in numbers.
     pub stat: String,
     /// Line by line.
@@ -61,7 +61,7 @@ pub struct Changes {
     pub files: Vec<String>,
 }
 
-impl Changes {
+impl WorkTreeChanges {
     /// Tells whether nothing did.
     pub fn is_empty(&self) -> bool {
         self.diff.is_empty() && self.files.is_empty()
@@ -140,7 +140,7 @@ pub(super) fn copy_index(from: &Path, to: &Path) -> Option<()> {
 
 /// Returns what changed between something that was seen, or a commit, and what is there now; `None`
 /// if that is not known any more, or there is no repository.
-pub fn changes_since(folder: &Path, seen: &str, watched: &WatchedFiles) -> Option<Changes> {
+pub fn changes_since(folder: &Path, seen: &str, watched: &WatchedFiles) -> Option<WorkTreeChanges> {
     let repository = Repository::at(folder).ok()?;
     let now = look_in(&repository, folder, watched)?;
     let is_name = seen.chars().all(|c| c.is_ascii_alphanumeric() || "/._-~^@{}".contains(c));
@@ -157,7 +157,7 @@ pub fn changes_since(folder: &Path, seen: &str, watched: &WatchedFiles) -> Optio
     };
     let names = ask(&["--name-only", "-z"])?;
     let files = names.split('\0').filter(|name| !name.is_empty()).map(shown).collect();
-    Some(Changes { stat: ask(&["--stat=100"])?, diff: ask(&["--unified=3"])?, files })
+    Some(WorkTreeChanges { stat: ask(&["--stat=100"])?, diff: ask(&["--unified=3"])?, files })
 }
 
 /// A name must not pass for something else where it is shown.

@@ -53,7 +53,7 @@ pub struct CassetteRequest {
     /// What the lane is for, in the asker's words.
     pub label: Option<String>,
     /// What a later lane must have in common with it.
-    pub matching: Matching,
+    pub matching: CassetteMatching,
     /// Who answered.
     pub agent: String,
     /// The model that was asked for.
@@ -66,7 +66,7 @@ pub struct CassetteRequest {
 
 /// What a lane must have in common with a recorded one to be given its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Matching {
+pub enum CassetteMatching {
     /// The same prompt, model and session.
     #[default]
     Exact,
@@ -154,7 +154,7 @@ impl Cassette {
         let is_exact = |entry: &&CassetteEntry| entry.request.hash == asked.hash;
         let is_labelled = |entry: &&CassetteEntry| {
             let request = &entry.request;
-            request.matching == Matching::Label
+            request.matching == CassetteMatching::Label
                 && request.label.is_some()
                 && request.label == asked.label
         };
@@ -219,7 +219,7 @@ impl CassetteEntry {
             request: CassetteRequest {
                 hash: String::new(),
                 label: Some(label.to_owned()),
-                matching: Matching::Label,
+                matching: CassetteMatching::Label,
                 agent: String::new(),
                 model: None,
                 prompt: String::new(),

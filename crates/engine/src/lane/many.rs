@@ -35,7 +35,7 @@ pub enum QueueEvent<'a, T> {
 
 /// Whether there are enough answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Enough {
+pub enum EnoughAnswers {
     /// Then the others are stopped.
     Yes,
     /// The others go on.
@@ -43,7 +43,7 @@ pub enum Enough {
 }
 
 /// Tells what happens, all of it from one thread, and in order for each lane.
-pub type OnQueueEvent<'n, T> = dyn FnMut(usize, QueueEvent<'_, T>) -> Enough + 'n;
+pub type OnQueueEvent<'n, T> = dyn FnMut(usize, QueueEvent<'_, T>) -> EnoughAnswers + 'n;
 
 /// What threads tell.
 enum Told<T> {
@@ -131,8 +131,8 @@ impl Crowd<'_> {
         }
     }
 
-    fn heed(&self, enough: Enough) {
-        if enough == Enough::Yes {
+    fn heed(&self, enough: EnoughAnswers) {
+        if enough == EnoughAnswers::Yes {
             self.cancel.cancel();
         }
     }
@@ -189,7 +189,7 @@ mod tests {
         let mut started = 0;
         let results = run(lanes.collect(), ROOM, &Cancel::default(), &mut |_, news| {
             started += usize::from(matches!(news, QueueEvent::Started));
-            Enough::No
+            EnoughAnswers::No
         });
         assert_eq!(results, (0..20).map(Some).collect::<Vec<_>>());
         assert!(started == 20 && most.into_inner() <= 3);
@@ -205,8 +205,8 @@ mod tests {
         ];
         let outer = Cancel::default();
         let results = run(lanes, ROOM, &outer, &mut |_, news| match news {
-            QueueEvent::Ended(&"answered") => Enough::Yes,
-            QueueEvent::Started | QueueEvent::Said(_) | QueueEvent::Ended(_) => Enough::No,
+            QueueEvent::Ended(&"answered") => EnoughAnswers::Yes,
+            QueueEvent::Started | QueueEvent::Said(_) | QueueEvent::Ended(_) => EnoughAnswers::No,
         });
         assert_eq!(results, [Some("stopped"), Some("answered"), Some("stopped"), None]);
         assert!(!outer.is_asked(), "who asked for the lanes goes on");
@@ -219,7 +219,7 @@ mod tests {
         let alone = LaneLimits { in_all: 1, of_agent: 1 };
         let results = run(lanes, alone, &cancel, &mut |_, _| {
             cancel.cancel();
-            Enough::No
+            EnoughAnswers::No
         });
         assert_eq!(results, [Some("stopped"), None]);
     }
@@ -235,7 +235,7 @@ mod tests {
         let mut told = Vec::new();
         run(lanes, ROOM, &Cancel::default(), &mut |number, news| {
             told.push(format!("{number} {news:?}"));
-            Enough::No
+            EnoughAnswers::No
         });
         assert_eq!(
             told,

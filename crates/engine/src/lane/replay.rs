@@ -104,12 +104,12 @@ pub struct Recorder {
     /// lanes stand one after the other.
     spool: File,
     /// How much that is, in bytes; or why it is not all.
-    spooled: Result<u64, TapeError>,
+    spooled: Result<u64, ReplayError>,
 }
 
 /// Why a cassette cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum TapeError {
+pub enum ReplayError {
     /// Its file cannot be read or written.
     #[error("its file cannot be used")]
     Io(#[from] io::Error),
@@ -127,7 +127,7 @@ pub enum TapeError {
 impl Recorder {
     /// Begins to listen, for a cassette that is made, for its user alone, if it is not there. What
     /// cannot be added to is refused now: afterwards an answer would be lost that somebody paid for.
-    pub fn start(path: &Path, home: Option<PathBuf>) -> Result<Self, TapeError> {
+    pub fn start(path: &Path, home: Option<PathBuf>) -> Result<Self, ReplayError> {
         match fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             found => judge(&found?)?,
@@ -146,21 +146,21 @@ impl Recorder {
         let line = event_line(self.watch.elapsed(), event, self.home.as_deref());
         let after = before + line.len() as u64;
         self.spooled = match self.spool.write_all(line.as_bytes()) {
-            _ if after > LONGEST => Err(TapeError::TooLong),
-            written => written.map(|()| after).map_err(TapeError::Io),
+            _ if after > LONGEST => Err(ReplayError::TooLong),
+            written => written.map(|()| after).map_err(ReplayError::Io),
         };
     }
 
     /// Adds the lane to the cassette: all of it, or nothing. Lanes that end at the same time wait for
     /// each other.
-    pub fn save(self, request: &CassetteRequest, driven: &LaneResult) -> Result<(), TapeError> {
+    pub fn save(self, request: &CassetteRequest, driven: &LaneResult) -> Result<(), ReplayError> {
         let Self { mut file, home, mut spool, spooled, .. } = self;
         let spooled = spooled?;
         file.lock()?;
         let begun = begun(&mut file)?;
         let length = file.metadata()?.len();
         if length + spooled > LONGEST {
-            return Err(TapeError::TooLong);
+            return Err(ReplayError::TooLong);
         }
         let mut add = || {
             file.write_all(
@@ -179,7 +179,7 @@ impl Recorder {
 }
 
 /// Returns what must be written before the next lane: the first line, or the end of the last.
-fn begun(file: &mut File) -> Result<String, TapeError> {
+fn begun(file: &mut File) -> Result<String, ReplayError> {
     let text = text(file)?;
     if text.trim().is_empty() {
         return Ok(format!("{}\n", Cassette::head()));
@@ -190,20 +190,20 @@ fn begun(file: &mut File) -> Result<String, TapeError> {
 
 /// Reads a cassette from its file. It is judged before it is opened, because a pipe would be waited
 /// for.
-pub fn load(path: &Path) -> Result<Cassette, TapeError> {
+pub fn load(path: &Path) -> Result<Cassette, ReplayError> {
     judge(&fs::metadata(path)?)?;
     Ok(Cassette::parse(&text(&mut File::open(path)?)?)?)
 }
 
-fn judge(found: &Metadata) -> Result<(), TapeError> {
+fn judge(found: &Metadata) -> Result<(), ReplayError> {
     if !found.is_file() {
-        return Err(TapeError::NotAFile);
+        return Err(ReplayError::NotAFile);
     }
-    if found.len() > LONGEST { Err(TapeError::TooLong) } else { Ok(()) }
+    if found.len() > LONGEST { Err(ReplayError::TooLong) } else { Ok(()) }
 }
 
 /// Reads an open file from its beginning, if it is one that ends.
-fn text(file: &mut File) -> Result<String, TapeError> {
+fn text(file: &mut File) -> Result<String, ReplayError> {
     judge(&file.metadata()?)?;
     let mut text = String::new();
     file.rewind()?;
@@ -215,7 +215,7 @@ fn text(file: &mut File) -> Result<String, TapeError> {
 mod tests {
     use convoke_domain::lane::outcome::{LaneOutcome, LaneTranscript};
 
-    use super::super::cassette::Matching;
+    use super::super::cassette::CassetteMatching;
     use super::*;
     use crate::client::UsageScope;
 
@@ -224,7 +224,7 @@ mod tests {
         CassetteRequest {
             hash: text(),
             label: None,
-            matching: Matching::Exact,
+            matching: CassetteMatching::Exact,
             agent: text(),
             model: None,
             prompt: text(),
@@ -289,14 +289,14 @@ mod tests {
         full.spooled = Ok(LONGEST - 10);
         full.notice(&spoken(1));
         full.notice(&spoken(2));
-        assert!(matches!(full.save(&request(), &driven()), Err(TapeError::TooLong)));
+        assert!(matches!(full.save(&request(), &driven()), Err(ReplayError::TooLong)));
         let mut nearly = begin();
         nearly.spooled = Ok(LONGEST - 10);
-        assert!(matches!(nearly.save(&request(), &driven()), Err(TapeError::TooLong)));
+        assert!(matches!(nearly.save(&request(), &driven()), Err(ReplayError::TooLong)));
         assert_eq!(fs::read(&path).unwrap(), before);
         File::options().write(true).open(&path).unwrap().set_len(LONGEST + 1).unwrap();
-        assert!(matches!(Recorder::start(&path, None), Err(TapeError::TooLong)));
-        assert!(matches!(load(&path), Err(TapeError::TooLong)));
+        assert!(matches!(Recorder::start(&path, None), Err(ReplayError::TooLong)));
+        assert!(matches!(load(&path), Err(ReplayError::TooLong)));
     }
 
     // A device never ends, and would fill the memory.
@@ -307,8 +307,8 @@ mod tests {
         let made = crate::process::command("mkfifo", folder.path()).arg("pipe").status();
         assert!(made.unwrap().success());
         for path in [Path::new("/dev/full"), Path::new("/dev/zero"), folder.path(), &pipe] {
-            assert!(matches!(Recorder::start(path, None), Err(TapeError::NotAFile)), "{path:?}");
-            assert!(matches!(load(path), Err(TapeError::NotAFile)), "{path:?}");
+            assert!(matches!(Recorder::start(path, None), Err(ReplayError::NotAFile)), "{path:?}");
+            assert!(matches!(load(path), Err(ReplayError::NotAFile)), "{path:?}");
         }
     }
 

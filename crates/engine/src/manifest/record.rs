@@ -50,7 +50,7 @@ pub struct RunRecord {
     /// What was asked for.
     pub feature: RecordedFeature,
     /// The design documents that it was made from, as one block.
-    pub brief: Option<Digest>,
+    pub brief: Option<TextDigest>,
     /// Further documents that agents were told of, by path.
     pub documents: Vec<String>,
     /// Who took part.
@@ -79,7 +79,7 @@ pub struct RecordedFeature {
 
 /// A text that is not told again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Digest {
+pub struct TextDigest {
     /// Its length.
     pub bytes: u64,
     /// Its hash.
@@ -147,7 +147,7 @@ pub struct RecordedFile {
 
 /// A run of which there is no record.
 #[derive(Debug, thiserror::Error)]
-pub enum NoRecord {
+pub enum RecordError {
     /// It goes on, or was stopped.
     #[error("cannot vouch for the files of `{run}`: the run is not at its end")]
     Unfinished {
@@ -178,7 +178,7 @@ pub enum NoRecord {
 
 /// A text that is no record.
 #[derive(Debug, thiserror::Error)]
-pub enum BadRecord {
+pub enum RecordFormError {
     /// It is another kind of file.
     #[error("cannot take it for the record of a run")]
     Form(#[source] serde_json::Error),
@@ -192,8 +192,8 @@ pub enum BadRecord {
 
 impl RunRecord {
     /// Makes the record of a run that has ended.
-    pub fn of_run(run: &Run, facts: &Facts, outline: &DesignOutline) -> Result<Self, NoRecord> {
-        let unfinished = || NoRecord::Unfinished { run: run.id.clone() };
+    pub fn of_run(run: &Run, facts: &Facts, outline: &DesignOutline) -> Result<Self, RecordError> {
+        let unfinished = || RecordError::Unfinished { run: run.id.clone() };
         let kept = facts.kept().ok_or_else(unfinished)?;
         let (_, settings) = facts.settings().ok_or_else(unfinished)?;
         let (ending, degraded) = ending(&outline.next).ok_or_else(unfinished)?;
@@ -203,8 +203,8 @@ impl RunRecord {
         if let Some(file) = names.into_iter().find(|name| now.get(*name) != then.get(*name)) {
             let (run, file) = (run.id.clone(), file.clone());
             return Err(match settings.rules.difference() {
-                Some(difference) => NoRecord::OtherRules { run, file, difference },
-                None => NoRecord::Differs { run, file },
+                Some(difference) => RecordError::OtherRules { run, file, difference },
+                None => RecordError::Differs { run, file },
             });
         }
         Ok(Self {
@@ -253,15 +253,15 @@ impl RunRecord {
     }
 
     /// Reads a record.
-    pub fn parse(text: &str) -> Result<Self, BadRecord> {
-        let record: Self = serde_json::from_str(text).map_err(BadRecord::Form)?;
+    pub fn parse(text: &str) -> Result<Self, RecordFormError> {
+        let record: Self = serde_json::from_str(text).map_err(RecordFormError::Form)?;
         if record.manifest != VERSION {
-            return Err(BadRecord::Version(record.manifest));
+            return Err(RecordFormError::Version(record.manifest));
         }
         let mut names = BTreeSet::new();
         for RecordedFile { name, .. } in &record.files {
             if !is_plain(name) || !names.insert(name) {
-                return Err(BadRecord::Name(name.clone()));
+                return Err(RecordFormError::Name(name.clone()));
             }
         }
         Ok(record)
@@ -271,7 +271,7 @@ impl RunRecord {
 impl RecordedFile {
     /// Describes a text under a name.
     pub fn of(name: &str, text: &str) -> Self {
-        let Digest { bytes, sha256 } = digest(text);
+        let TextDigest { bytes, sha256 } = digest(text);
         Self { name: name.to_owned(), bytes, sha256 }
     }
 }
@@ -284,8 +284,8 @@ fn is_plain(name: &str) -> bool {
         && name.len() <= 255
 }
 
-fn digest(text: &str) -> Digest {
-    Digest { bytes: text.len() as u64, sha256: hash(text) }
+fn digest(text: &str) -> TextDigest {
+    TextDigest { bytes: text.len() as u64, sha256: hash(text) }
 }
 
 fn ending(next: &Next) -> Option<(String, Vec<String>)> {
@@ -380,10 +380,10 @@ mod tests {
         assert_eq!(RunRecord::parse(&read.text()).unwrap(), read);
         for name in ["", ".", "..", "a/b", "/a", "../a", "a\nb", "a\0", "plan.txt", RECORD_FILE] {
             let error = RunRecord::parse(&record(name).text()).unwrap_err();
-            assert!(matches!(error, BadRecord::Name(_)), "{name:?}");
+            assert!(matches!(error, RecordFormError::Name(_)), "{name:?}");
         }
         let later = record("a").text().replace("\"manifest\": 1", "\"manifest\": 2");
-        assert!(matches!(RunRecord::parse(&later), Err(BadRecord::Version(2))));
+        assert!(matches!(RunRecord::parse(&later), Err(RecordFormError::Version(2))));
     }
 
     proptest! {

@@ -27,7 +27,7 @@ const USUAL_LINE_BYTES: usize = 1024 * 1024;
 
 /// What is looked for in a record.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'a> {
+pub struct WantedReads<'a> {
     /// Where the client was started; for records that do not say.
     pub folder: Option<&'a Path>,
     /// The base names of the files that matter. The texts of others are not kept, nor are commands
@@ -53,7 +53,7 @@ pub struct SessionRecord {
     /// How much of the record was understood.
     pub lines: LineCount,
     /// How the record ends.
-    pub ending: Ending,
+    pub ending: RecordEnding,
 }
 
 /// What an agent answered in the end.
@@ -84,7 +84,7 @@ pub struct LineCount {
 
 /// How a record ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum RecordEnding {
     /// With a whole line.
     Whole,
     /// In the middle of a line: it is still written, or its writer died.
@@ -108,7 +108,7 @@ impl SessionRecord {
 pub fn reads(
     client: Client,
     source: impl BufRead,
-    wanted: &Wanted<'_>,
+    wanted: &WantedReads<'_>,
 ) -> io::Result<SessionRecord> {
     // Of a client whose records Convoke cannot read, every line is passed over.
     let format = adapter(client).transcript;
@@ -125,9 +125,9 @@ pub fn reads(
 }
 
 /// Hands every line to `take`, without its end. What is not text is made text.
-fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result<Ending> {
+fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result<RecordEnding> {
     let mut line = Vec::new();
-    let mut ending = Ending::Whole;
+    let mut ending = RecordEnding::Whole;
     loop {
         line.clear();
         line.shrink_to(USUAL_LINE_BYTES);
@@ -149,7 +149,7 @@ fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result
             take(&text);
         }
         let is_cut = !is_whole && !text.is_empty() && !is_json(&text);
-        ending = if is_cut { Ending::Cut } else { Ending::Whole };
+        ending = if is_cut { RecordEnding::Cut } else { RecordEnding::Whole };
     }
 }
 

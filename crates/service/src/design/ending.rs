@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::{DesignError, texts};
 use crate::failure::{ErrorClass, Failure};
-use crate::interruption::Hold;
+use crate::interruption::ExitHold;
 use crate::observer::Reporter;
 use crate::run::{MattersReport, RunKind, open, way_out};
 
@@ -63,7 +63,7 @@ const STAY: &str =
 pub struct EndedDesign {
     /// How it ended.
     pub report: DesignReport,
-    pub(super) _stopping: Option<Hold>,
+    pub(super) _stopping: Option<ExitHold>,
 }
 
 impl DesignReport {

@@ -47,9 +47,9 @@ pub trait DesignFrontEnd {
 
 /// A front end that shows nothing and answers nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unattended;
+pub struct UnattendedFrontEnd;
 
-impl DesignFrontEnd for Unattended {
+impl DesignFrontEnd for UnattendedFrontEnd {
     fn show(&mut self, _line: &Line) -> Result<(), Failure> {
         Ok(())
     }

@@ -18,7 +18,7 @@ use convoke_engine::scratch;
 use super::DesignError;
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{
-    LaneProgress, LaneRequest, LaneRun, Outlook, PinnedRules, Watch, lane_failed, why,
+    BudgetNotice, LaneProgress, LaneRequest, LaneRun, PinnedRules, TreeWatching, lane_failed, why,
 };
 use crate::session::Session;
 
@@ -120,7 +120,7 @@ impl Order<'_> {
             limits: self.limits,
             purpose,
             budget: self.budget,
-            outlook: Outlook::Silent,
+            outlook: BudgetNotice::Silent,
             ..LaneRequest::new(agent, &request.prompt)
         };
         let scratch = scratch::lane().map_err(lane_failed)?;
@@ -131,7 +131,7 @@ impl Order<'_> {
             ControlFlow::Continue(())
         };
         let (reporter, folder) = (self.session.reporter(), scratch.path());
-        lane.run_told(self.session, folder, &reporter, Watch::Nothing, &mut on_progress)
+        lane.run_told(self.session, folder, &reporter, TreeWatching::Nothing, &mut on_progress)
     }
 }
 

@@ -28,7 +28,7 @@ use convoke_engine::design::citations;
 use convoke_engine::design::run::{DesignWorld, LaneNews, OnLaneNews};
 use convoke_engine::design::setup::{self, UnrelatedBranch};
 use convoke_engine::git::sidecar::check;
-use convoke_engine::lane::many::{self, Enough, QueueEvent, QueuedLane};
+use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
 use jiff::Timestamp;
 
 use super::front_end::DesignFrontEnd;
@@ -38,7 +38,7 @@ use super::person::Person;
 use super::probe::probe;
 use super::{DesignError, cost, lane_limits, question, worker};
 use crate::failure::{ErrorClass, Failure};
-use crate::interruption::Hold;
+use crate::interruption::ExitHold;
 use crate::lane::{PinnedRules, TreeWatch};
 use crate::observer::QuietObserver;
 use crate::session::Session;
@@ -83,7 +83,7 @@ pub(super) struct Stage<'a> {
     /// Whether this process is such a one. It shows nothing.
     pub(super) is_worker: bool,
     /// Held from the moment on when we were asked to stop, until that is written down.
-    pub(super) stopping: Option<Hold>,
+    pub(super) stopping: Option<ExitHold>,
     /// Whether a question found nobody.
     pub(super) is_unanswered: bool,
     /// What the run will probably cost, until that was said.
@@ -207,10 +207,10 @@ impl DesignWorld for Stage<'_> {
                 }
             };
             match told {
-                Ok(()) => Enough::No,
+                Ok(()) => EnoughAnswers::No,
                 Err(failure) => {
                     failed.get_or_insert(failure);
-                    Enough::Yes
+                    EnoughAnswers::Yes
                 }
             }
         });

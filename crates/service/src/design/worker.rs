@@ -11,7 +11,7 @@ use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, TurnState
 use convoke_engine::{file, owner, scratch};
 
 use super::course::{CourseRequest, folders, held, run_failed};
-use super::front_end::Unattended;
+use super::front_end::UnattendedFrontEnd;
 use super::stage::{Stage, stopped};
 use super::{DesignError, open_journal};
 use crate::failure::{ErrorClass, Failure};
@@ -43,7 +43,7 @@ pub fn run_worker(
     let workspace = Workspace::open(session, None)?;
     let _lock = folders(session)?.hold_for_worker(run).map_err(held)?;
     let (journal, events) = open_journal(&workspace, run)?;
-    let mut front_end = Unattended;
+    let mut front_end = UnattendedFrontEnd;
     let mut stage = course.stage(session, run, &events, &mut front_end)?;
     stage.is_worker = true;
     work(journal, events, &mut stage).map_err(run_failed)

@@ -14,7 +14,7 @@ use convoke_domain::dispatch::review::Review;
 use convoke_domain::dispatch::role::{Noun, PromptProfile, Proof};
 use convoke_engine::dispatch::answer::{beside, review};
 use convoke_engine::dispatch::evidence::{
-    Demand, Evidence, EvidenceSource, NoEvidence, evidence, quoted,
+    DemandedFile, Evidence, EvidenceError, EvidenceSource, evidence, quoted,
 };
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
@@ -243,7 +243,7 @@ impl Submission<'_> {
         references: &[Reference],
         reporter: &Reporter,
     ) -> Result<(Option<Evidence>, Option<String>), Failure> {
-        let demands = Demand::of_references(references);
+        let demands = DemandedFile::of_references(references);
         let Some((client, path)) = self.record else {
             let why = "the agent leaves no record that Convoke understands".to_owned();
             let is_unknown = self.no_proof == NoProof::Told && !demands.is_empty();
@@ -257,7 +257,7 @@ impl Submission<'_> {
             EvidenceSource { client, path, project: &session.project, homes: &homes, answer };
         match evidence(&record, &demands) {
             Ok(found) => Ok((Some(found), None)),
-            Err(error @ (NoEvidence::OtherAnswer | NoEvidence::NoAnswer)) => {
+            Err(error @ (EvidenceError::OtherAnswer | EvidenceError::NoAnswer)) => {
                 Ok((None, Some(error.to_string())))
             }
             Err(error) if self.no_proof == NoProof::Told => {
@@ -267,15 +267,15 @@ impl Submission<'_> {
             }
             Err(error) => {
                 let hint = match error {
-                    NoEvidence::Foreign { .. } => {
+                    EvidenceError::Foreign { .. } => {
                         let clients = Client::WITH_HOOKS.map(Client::name).join(", ");
                         Some(format!("name the client that wrote it with `--client`: {clients}"))
                     }
-                    NoEvidence::NoFile { .. }
-                    | NoEvidence::Unreadable { .. }
-                    | NoEvidence::OtherAnswer
-                    | NoEvidence::NoAnswer
-                    | NoEvidence::Empty { .. } => None,
+                    EvidenceError::NoFile { .. }
+                    | EvidenceError::Unreadable { .. }
+                    | EvidenceError::OtherAnswer
+                    | EvidenceError::NoAnswer
+                    | EvidenceError::Empty { .. } => None,
                 };
                 Err(Failure::new(ErrorClass::Prerequisite, error).maybe_hint(hint))
             }

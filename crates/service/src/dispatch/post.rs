@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::dispatch::role::{DispatchRole, RoleName};
-use convoke_engine::dispatch::feature::{Feature, FeatureNotes, NoFeature};
+use convoke_engine::dispatch::feature::{Feature, FeatureNotFound, FeatureNotes};
 
 use super::DispatchFailure;
 use crate::failure::{ErrorClass, Failure, did_you_mean};
@@ -77,7 +77,7 @@ pub(super) fn say_changes<'a>(
     }
 }
 
-fn no_feature(error: NoFeature) -> Failure {
+fn no_feature(error: FeatureNotFound) -> Failure {
     let known: Vec<_> = error.known.iter().map(String::as_str).collect();
     let nearest = did_you_mean(&error.given, known.iter().copied());
     let list = match known.as_slice() {

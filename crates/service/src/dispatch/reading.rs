@@ -3,7 +3,7 @@
 use convoke_domain::dispatch::confirmation::{Confirmation, ConfirmationLevel, confirmation};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::role::{DispatchRole, Proof, RoleName};
-use convoke_engine::dispatch::evidence::{Demand, Evidence, miscounted};
+use convoke_engine::dispatch::evidence::{DemandedFile, Evidence, miscounted};
 
 use crate::failure::{ErrorClass, Failure};
 use crate::receipt::ReceiptReport;
@@ -39,7 +39,9 @@ impl Reading {
         // may have been compacted or replaced, and the file changed, since then.
         let not_proven = match evidence {
             Some(found) => found.without_proof(),
-            None => Demand::of_references(references).into_iter().map(|file| file.name).collect(),
+            None => {
+                DemandedFile::of_references(references).into_iter().map(|file| file.name).collect()
+            }
         };
         let counts = confirmation.as_ref().map(|found| found.line_counts.as_slice());
         let mut remarks = evidence.map(|found| found.diagnostics.clone()).unwrap_or_default();

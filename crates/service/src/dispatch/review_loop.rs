@@ -27,7 +27,7 @@ use super::next::NextRoundRequest;
 use super::post::{PostName, find_feature, unknown};
 use super::run::{Assignment, Judgement, RunRoundRequest};
 use crate::failure::Failure;
-use crate::lane::{CallBudget, PinnedRules, TreeLook, TreeWatch, Watch};
+use crate::lane::{CallBudget, PinnedRules, TreeLook, TreeWatch, TreeWatching};
 use crate::observer::Reporter;
 use crate::session::Session;
 use crate::settings::dispatch::{Settings, settings};
@@ -355,7 +355,7 @@ impl Course<'_> {
             task: self.request.task.clone(),
             rules: self.request.rules,
         };
-        Assignment::new(self.session, self.settings, request, Watch::Nothing)
+        Assignment::new(self.session, self.settings, request, TreeWatching::Nothing)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
-use convoke_engine::git::tracked::{Tracking, exclude_file, is_shown, tracking};
+use convoke_engine::git::tracked::{GitTracking, exclude_file, is_shown, tracking};
 use convoke_engine::hooks::binding::{BindingError, bind, bound, unbind};
 use convoke_engine::hooks::{HooksLevel, settings_file};
 use convoke_store::Store;
@@ -104,7 +104,7 @@ impl Binding {
         }
         let agent = named.cloned().unwrap_or_else(|| AgentName::known(DEFAULT));
         if level == HooksLevel::Project
-            && tracking(&session.project, LOCAL_FILE) == Tracking::Tracked
+            && tracking(&session.project, LOCAL_FILE) == GitTracking::Tracked
         {
             let client = target.client.name();
             return Err(Failure::new(ErrorClass::Refused, BindError::Committed { agent })

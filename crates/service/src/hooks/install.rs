@@ -10,7 +10,7 @@ use convoke_store::install::Install;
 
 use super::binding::{Binding, release};
 use super::{
-    HooksError, HooksReport, HooksTarget, Rehearsal, hooks_status, malformed, plugin, read, remove,
+    DryRun, HooksError, HooksReport, HooksTarget, hooks_status, malformed, plugin, read, remove,
     write,
 };
 use crate::failure::{ErrorClass, Failure};
@@ -32,7 +32,7 @@ pub struct InstallHooksRequest {
     /// Whether the entries are written even if the plugin for Claude Code brings them along.
     pub ignores_plugin: bool,
     /// Whether anything is written.
-    pub rehearsal: Rehearsal,
+    pub rehearsal: DryRun,
     /// How many entries share a long wake-up.
     pub entries: u8,
 }
@@ -68,7 +68,7 @@ pub fn install_hooks(
     if let Some(remark) = remark {
         reporter.say(format!("note: {remark}"));
     }
-    if request.rehearsal == Rehearsal::DryRun {
+    if request.rehearsal == DryRun::DryRun {
         return Ok(HooksChange::DryRun(installed));
     }
     let known = path.display().to_string();
@@ -104,7 +104,7 @@ impl InstallHooksRequest {
 
     /// Writes no entries, because a plugin brings them along. An agent that was named is bound.
     fn decline(&self, plugin: &str, session: &Session) -> Result<HooksChange, Failure> {
-        if self.agent.is_none() || self.rehearsal == Rehearsal::DryRun {
+        if self.agent.is_none() || self.rehearsal == DryRun::DryRun {
             let error = HooksError::Plugin { name: plugin.to_owned() };
             return Err(Failure::new(ErrorClass::Refused, error)
                 .hint("`convoke hooks install claude --as NAME` binds an agent, and writes no entries")
@@ -160,12 +160,12 @@ impl HooksTarget {
 pub fn uninstall_hooks(
     session: &Session,
     target: &HooksTarget,
-    rehearsal: Rehearsal,
+    rehearsal: DryRun,
 ) -> Result<HooksChange, Failure> {
     let path = target.path(session)?;
     let (current, store) = (read(&path)?, open_store(session)?);
     let restored = target.original(&*store, &path, current.as_deref())?;
-    if rehearsal == Rehearsal::DryRun {
+    if rehearsal == DryRun::DryRun {
         return Ok(HooksChange::DryRun(restored.unwrap_or_default()));
     }
     match restored {

@@ -44,7 +44,7 @@ pub struct HooksReport {
     /// When one was last seen in the client's own record.
     pub arrived_at: Option<String>,
     /// Why nothing can be delivered at present.
-    pub not_delivered: Option<Obstacle>,
+    pub not_delivered: Option<DeliveryObstacle>,
     /// The user's rules that hold here, with where each arrived last.
     pub pins: Vec<PinReport>,
 }
@@ -56,14 +56,14 @@ pub fn hooks_status(session: &Session, target: &HooksTarget) -> Result<HooksRepo
 
 /// Why nothing can be delivered at present.
 #[derive(Debug, Clone, Serialize)]
-pub struct Obstacle {
+pub struct DeliveryObstacle {
     /// In words that follow "not delivered:".
     pub why: String,
     /// What to do about it, in words that follow a semicolon.
     pub fix: String,
 }
 
-impl Obstacle {
+impl DeliveryObstacle {
     fn new(why: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { why: why.into(), fix: fix.into() }
     }
@@ -91,7 +91,7 @@ impl HooksTarget {
                 None => obstacle(self.client, session, &workspace)?,
             }
         } else {
-            Some(Obstacle::new("no hooks are installed", format!("run `{}`", self.again())))
+            Some(DeliveryObstacle::new("no hooks are installed", format!("run `{}`", self.again())))
         };
         let (agent, agent_from) = agent(session, &workspace)?.unzip();
         Ok(HooksReport {
@@ -116,18 +116,21 @@ impl HooksTarget {
         gone: Option<&PathBuf>,
         trust: Option<HookTrust>,
         session: &Session,
-    ) -> Option<Obstacle> {
+    ) -> Option<DeliveryObstacle> {
         if let Some(program) = gone {
             let why = format!("the hooks call {}, which is not there", program.display());
-            return Some(Obstacle::new(why, format!("run `{}`", self.again())));
+            return Some(DeliveryObstacle::new(why, format!("run `{}`", self.again())));
         }
         if !self.is_folder_trusted(session) {
             let why = "Codex reads no settings in a folder that you have not trusted";
-            return Some(Obstacle::new(why, "start `codex` here once and trust the folder"));
+            return Some(DeliveryObstacle::new(
+                why,
+                "start `codex` here once and trust the folder",
+            ));
         }
         let trust = trust.filter(|trust| *trust != HookTrust::Trusted)?;
         let why = format!("Codex skips the hooks, which are {}", trust.words());
-        Some(Obstacle::new(why, "run `/hooks` in Codex"))
+        Some(DeliveryObstacle::new(why, "run `/hooks` in Codex"))
     }
 
     /// Returns the command that installs these hooks.
@@ -158,11 +161,11 @@ pub fn obstacle(
     client: Client,
     session: &Session,
     workspace: &Workspace,
-) -> Result<Option<Obstacle>, Failure> {
+) -> Result<Option<DeliveryObstacle>, Failure> {
     let settings = settings(session)?;
     let Some(address) = session_address(session, workspace, &settings, None)? else {
         let fix = format!("run `convoke hooks install {} --as NAME`", client.name());
-        return Ok(Some(Obstacle::new("no agent is set for this project", fix)));
+        return Ok(Some(DeliveryObstacle::new("no agent is set for this project", fix)));
     };
     let agent = address.agent;
     let call = WakeCall {
@@ -179,7 +182,7 @@ pub fn obstacle(
     let branch = &workspace.scope.branch;
     let why = format!("@{agent} has no open task and no unread message on the branch `{branch}`");
     let fix = "run `convoke task import PLAN.md` or `convoke task add TITLE`";
-    Ok(Some(Obstacle::new(why, fix)))
+    Ok(Some(DeliveryObstacle::new(why, fix)))
 }
 
 /// Tells whether a program can be called.

@@ -11,7 +11,9 @@ use super::keep::{keep, make_ready};
 use super::reading::Reading;
 use super::report::LaneReport;
 use super::tree::is_dirty;
-use super::{LaneError, LaneRequest, LaneRun, OnProgress, ReadingReport, Watch, lane_failed};
+use super::{
+    LaneError, LaneRequest, LaneRun, OnProgress, ReadingReport, TreeWatching, lane_failed,
+};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
@@ -26,7 +28,7 @@ pub struct OneLane<'a> {
     /// Whether the answer is checked for substance.
     pub checks_substance: bool,
     /// Whether the working tree is watched.
-    pub watch: Watch,
+    pub watch: TreeWatching,
 }
 
 /// One lane that is over.

@@ -6,7 +6,7 @@ use convoke_domain::client::Client;
 use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::receipt::demand::{can_be_named, with_reading};
 use convoke_engine::client::adapter;
-use convoke_engine::dispatch::evidence::{Demand, EvidenceSource, evidence};
+use convoke_engine::dispatch::evidence::{DemandedFile, EvidenceSource, evidence};
 use convoke_engine::file;
 use convoke_engine::lane::agent_ref::AgentRef;
 
@@ -19,7 +19,7 @@ use crate::session::Session;
 
 /// The files that are to be read.
 pub(super) struct Reading {
-    demands: Vec<Demand>,
+    demands: Vec<DemandedFile>,
 }
 
 /// What is known of the reading when there is an answer.
@@ -51,7 +51,7 @@ impl Reading {
             return Err(Failure::new(ErrorClass::Usage, error)
                 .hint("leave out `--read`, and put what matters into the prompt"));
         }
-        let mut demands: Vec<Demand> = Vec::new();
+        let mut demands: Vec<DemandedFile> = Vec::new();
         for path in paths {
             let demand = demand(path)?;
             if demands.iter().all(|other| !is_same(other, &demand)) {
@@ -115,14 +115,14 @@ impl ReadingReport {
     }
 }
 
-fn demand(path: &Path) -> Result<Demand, Failure> {
+fn demand(path: &Path) -> Result<DemandedFile, Failure> {
     let owned = || path.to_owned();
     let absolute = std::path::absolute(path).unwrap_or_else(|_| owned());
     let named = absolute.to_str().filter(|path| can_be_named(path));
     let error = match (named, file::open_regular(&absolute)) {
         (Some(named), Some(_)) => {
             let name = path.display().to_string();
-            return Ok(Demand { name, path: named.to_owned() });
+            return Ok(DemandedFile { name, path: named.to_owned() });
         }
         (None, Some(_)) => NotReadable::Unnameable { path: owned() },
         // Only what cannot be opened is asked why.
@@ -138,7 +138,7 @@ fn demand(path: &Path) -> Result<Demand, Failure> {
     Err(Failure::new(ErrorClass::Prerequisite, error))
 }
 
-fn is_same(one: &Demand, other: &Demand) -> bool {
-    let real = |demand: &Demand| Path::new(&demand.path).canonicalize().unwrap_or_default();
+fn is_same(one: &DemandedFile, other: &DemandedFile) -> bool {
+    let real = |demand: &DemandedFile| Path::new(&demand.path).canonicalize().unwrap_or_default();
     one.path == other.path || real(one) == real(other)
 }

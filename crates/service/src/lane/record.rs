@@ -24,7 +24,7 @@ use super::ending::{
 use super::forecast::LOOKED_THROUGH;
 use super::report::warnings;
 use super::tree::{TreeLook, TreeWatch};
-use super::{LaneProgress, LaneRequest, LaneRun, OnProgress, Outlook, Watch, log};
+use super::{BudgetNotice, LaneProgress, LaneRequest, LaneRun, OnProgress, TreeWatching, log};
 use crate::failure::Failure;
 use crate::failure::with_causes;
 use crate::observer::Reporter;
@@ -56,7 +56,7 @@ impl LaneRequest<'_> {
         session: &Session,
         scratch: &Path,
         reporter: &Reporter,
-        watch: Watch,
+        watch: TreeWatching,
     ) -> Result<LaneRun, Failure> {
         self.run_told(session, scratch, reporter, watch, &mut |progress| {
             if let LaneProgress::Said(event) = progress {
@@ -73,7 +73,7 @@ impl LaneRequest<'_> {
         session: &Session,
         scratch: &Path,
         reporter: &Reporter,
-        watch: Watch,
+        watch: TreeWatching,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
         let span = log::span(self);
@@ -88,7 +88,7 @@ impl LaneRequest<'_> {
         session: &Session,
         scratch: &Path,
         reporter: &Reporter,
-        watch: Watch,
+        watch: TreeWatching,
         span: &Span,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
@@ -103,17 +103,17 @@ impl LaneRequest<'_> {
         if let Some(why) = refusal {
             return Ok(refused_run(session, record, why, uncounted, reporter));
         }
-        if uncounted > 0 && self.outlook != Outlook::Silent {
+        if uncounted > 0 && self.outlook != BudgetNotice::Silent {
             reporter.warn(uncounted_warning(uncounted));
         }
-        if let Some(books) = books.as_ref().filter(|_| self.outlook == Outlook::Forecast) {
+        if let Some(books) = books.as_ref().filter(|_| self.outlook == BudgetNotice::Forecast) {
             self.look_ahead(books, reporter);
         }
         let mut meter = self.meter(books.as_ref(), reporter);
         let look = TreeLook { session, reporter, limit: self.limits.wall };
         let tree = match watch {
-            Watch::Tree => TreeWatch::begin(self.rights, &look),
-            Watch::Nothing => TreeWatch::Off,
+            TreeWatching::Tree => TreeWatch::begin(self.rights, &look),
+            TreeWatching::Nothing => TreeWatch::Off,
         };
         let pins = self.pins(session, books.as_ref().map(|books| &books.workspace), reporter);
         let is_unwanted =
@@ -158,7 +158,7 @@ impl LaneRequest<'_> {
         scratch: &Path,
         reporter: &Reporter,
     ) -> Result<LaneRun, Failure> {
-        let run = self.run(session, scratch, reporter, Watch::Tree)?;
+        let run = self.run(session, scratch, reporter, TreeWatching::Tree)?;
         warnings(self.agent, &run.driven, run.tree.as_ref())
             .for_each(|warning| reporter.warn(warning));
         Ok(run)

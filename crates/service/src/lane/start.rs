@@ -9,7 +9,7 @@ use convoke_domain::pin::{Pin, before_prompt};
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::cancel::Cancel;
-use convoke_engine::lane::cassette::{CassetteRequest, LaneIdentity, Matching, shown};
+use convoke_engine::lane::cassette::{CassetteMatching, CassetteRequest, LaneIdentity, shown};
 use convoke_engine::lane::drive::{Lane, LaneResult, Program, Runner, drive};
 use convoke_engine::lane::replay::{Recorder, load};
 
@@ -143,7 +143,11 @@ impl LaneRequest<'_> {
         let LaneIdentity { hash, label } = self.identity(session);
         CassetteRequest {
             hash,
-            matching: if label.is_some() { Matching::Label } else { Matching::Exact },
+            matching: if label.is_some() {
+                CassetteMatching::Label
+            } else {
+                CassetteMatching::Exact
+            },
             label,
             agent: self.agent.to_string(),
             model: self.model.map(str::to_owned),

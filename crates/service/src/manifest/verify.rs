@@ -6,7 +6,7 @@ use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::manifest::{MANIFEST_FILE, Rejection};
 use convoke_engine::manifest::read::read_export;
 use convoke_engine::manifest::record::RECORD_FILE;
-use convoke_engine::manifest::verify::{RecordVerdict, Unverifiable, verify};
+use convoke_engine::manifest::verify::{RecordVerdict, VerifyError, verify};
 use serde::Serialize;
 
 use super::place;
@@ -47,7 +47,7 @@ pub fn verify_manifest(path: &Path) -> Result<ManifestVerifyReport, Failure> {
     let verdict = match verify(&record) {
         Ok(verdict) => Some(verdict),
         // A bundle need not have one.
-        Err(Unverifiable::Absent { .. }) if manifest.symlink_metadata().is_ok() => None,
+        Err(VerifyError::Absent { .. }) if manifest.symlink_metadata().is_ok() => None,
         Err(error) => {
             let hint = "a manifest is written by `convoke manifest write`";
             return Err(Failure::new(ErrorClass::Prerequisite, error).hint(hint));

@@ -73,7 +73,7 @@ pub struct CompareReport {
 
 /// What came of asking for a single pass.
 #[derive(Debug, Clone)]
-pub enum Comparison {
+pub enum CompareOutcome {
     /// There are two plans.
     Compared(Box<CompareReport>),
     /// The agent gave no plan.
@@ -87,7 +87,7 @@ struct NoPlan {
 }
 
 /// Has the host of a run write a plan from the feature alone, and compares it with the panel's.
-pub fn compare(session: &Session, request: &CompareRequest) -> Result<Comparison, Failure> {
+pub fn compare(session: &Session, request: &CompareRequest) -> Result<CompareOutcome, Failure> {
     let known = named_run(session, Some(&request.run))?;
     let settings = known.facts.settings().map(|(_, settings)| settings);
     let plan = known.progress.results.plan.as_ref();
@@ -115,12 +115,12 @@ pub fn compare(session: &Session, request: &CompareRequest) -> Result<Comparison
     let ran = single(session, request.limit, settings, &known.run.id)?;
     reporter.say(sentence(&ran.driven, None));
     let answer = ran.driven.heard.answer().filter(|_| ran.driven.outcome == LaneOutcome::Answered);
-    let Some(answer) = answer else { return Ok(Comparison::NoPlan(ran.driven.outcome)) };
+    let Some(answer) = answer else { return Ok(CompareOutcome::NoPlan(ran.driven.outcome)) };
     let single_plan = read(answer).text;
     let (took, usage) = (ran.driven.took.as_secs(), ran.spent.unwrap_or_default());
     let single = CompareSideReport::new("single", 1, &DesignPlan::new(&single_plan), usage, took);
     let report = CompareReport { is_finished, decided, panel, single, single_plan };
-    Ok(Comparison::Compared(Box::new(report)))
+    Ok(CompareOutcome::Compared(Box::new(report)))
 }
 
 /// Has the host write a plan from the feature alone.

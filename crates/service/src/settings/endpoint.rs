@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_engine::file;
 use convoke_engine::lane::agent_ref::is_name;
-use convoke_engine::lane::http::endpoint::{Api, BaseUrl, Endpoint, Key, UrlError};
+use convoke_engine::lane::http::endpoint::{Api, ApiKey, BaseUrl, Endpoint, UrlError};
 use toml::{Table, Value};
 
 use super::lane::SECTION;
@@ -209,7 +209,7 @@ impl Section<'_> {
     }
 
     /// The key is never in the configuration itself, which people show to each other.
-    fn key(&self, session: &Session) -> Result<Option<Key>, Failure> {
+    fn key(&self, session: &Session) -> Result<Option<ApiKey>, Failure> {
         let no_key = |why: String| {
             let error = EndpointError::NoKey { place: self.place.clone(), why };
             Failure::new(ErrorClass::Usage, error)
@@ -217,13 +217,13 @@ impl Section<'_> {
         if let Some(name) = self.value("key_env", words)? {
             let found = session.environment.only([name.as_str()]).pop();
             let (_, value) = found.ok_or_else(|| no_key(format!("`{name}` is not set")))?;
-            let key = value.to_str().and_then(Key::new);
+            let key = value.to_str().and_then(ApiKey::new);
             return key.map(Some).ok_or_else(|| no_key(format!("`{name}` holds no key")));
         }
         let absolute = |value: &Value| words(value).filter(|path| Path::new(path).is_absolute());
         let Some(path) = self.value("key_file", absolute)? else { return Ok(None) };
         let is_private = is_private(Path::new(&path));
-        let key = file::text(Path::new(&path), MAX_KEY).as_deref().and_then(Key::new);
+        let key = file::text(Path::new(&path), MAX_KEY).as_deref().and_then(ApiKey::new);
         let key = key.ok_or_else(|| no_key(format!("`{path}` holds none")))?;
         if is_private {
             return Ok(Some(key));

@@ -17,7 +17,7 @@ use convoke_domain::lane::queue::LaneLimits;
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::drive::{Lane, Program, Runner, drive};
-use convoke_engine::lane::many::{self, Enough, QueueEvent, QueuedLane};
+use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
 use convoke_engine::lane::supervisor::Limits;
 
 use super::Client;
@@ -201,7 +201,7 @@ pub fn run(folder: &Path) -> Result<(), Error> {
         if heard % NOTED == 0 {
             fs::write(folder.join("heard"), heard.to_string()).ok();
         }
-        Enough::No
+        EnoughAnswers::No
     });
     Err("the lanes ended by themselves".into())
 }

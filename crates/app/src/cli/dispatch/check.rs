@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::dispatch::role::{PromptProfile, Proof};
-use convoke_service::dispatch::{AnswerKind, CheckRequest, Keeping, check_answer};
+use convoke_service::dispatch::{AnswerKind, CheckRequest, JudgementKeeping, check_answer};
 use convoke_service::failure::Failure;
 
 use super::materials::ChangedArgs;
@@ -92,7 +92,7 @@ impl Args {
             changed: self.changed.files(),
             tokens: self.tokens,
             proof: Proof::of(self.require_proof),
-            keeping: if self.dry_run { Keeping::DryRun } else { Keeping::Kept },
+            keeping: if self.dry_run { JudgementKeeping::DryRun } else { JudgementKeeping::Kept },
         })
     }
 }

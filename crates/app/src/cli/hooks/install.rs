@@ -4,7 +4,7 @@
 use convoke_domain::scope::AgentName;
 use convoke_service::failure::Failure;
 use convoke_service::hooks::{
-    HooksChange, InstallHooksRequest, Rehearsal, install_hooks, uninstall_hooks,
+    DryRun, HooksChange, InstallHooksRequest, install_hooks, uninstall_hooks,
 };
 
 use super::{Target, status};
@@ -48,8 +48,8 @@ pub(super) struct InstallArgs {
     entries: u8,
 }
 
-const fn rehearsal(dry_run: bool) -> Rehearsal {
-    if dry_run { Rehearsal::DryRun } else { Rehearsal::No }
+const fn rehearsal(dry_run: bool) -> DryRun {
+    if dry_run { DryRun::DryRun } else { DryRun::No }
 }
 
 fn print(change: HooksChange, app: &App, output: &mut Output) -> Result<Exit, Failure> {

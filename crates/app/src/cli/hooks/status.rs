@@ -2,7 +2,7 @@
 //! why nothing is delivered if nothing is.
 
 use convoke_service::failure::Failure;
-use convoke_service::hooks::{HooksReport, Obstacle};
+use convoke_service::hooks::{DeliveryObstacle, HooksReport};
 use convoke_service::pin::PinReport;
 
 use crate::app::{App, Format};
@@ -44,7 +44,7 @@ fn lines(report: &HooksReport) -> String {
     };
     lines.push(format!("fired: {}", when(&report.fired_at)));
     lines.push(format!("delivered: {}{arrived}", when(&report.delivered_at)));
-    if let Some(Obstacle { why, fix }) = &report.not_delivered {
+    if let Some(DeliveryObstacle { why, fix }) = &report.not_delivered {
         lines.push(format!("not delivered: {why}; {fix}"));
     }
     lines.join("\n") + "\n" + &report.pins.iter().map(PinReport::status).collect::<String>()

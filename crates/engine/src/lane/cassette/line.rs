@@ -7,7 +7,7 @@ use convoke_domain::lane::event::{self, GrantedRights, LaneEvent, Usage};
 use convoke_domain::lane::outcome::ProcessEnd;
 use serde::{Deserialize, Serialize};
 
-use super::{CassetteRequest, Matching};
+use super::{CassetteMatching, CassetteRequest};
 
 /// One line, as it is written.
 #[derive(Debug, Serialize, Deserialize)]
@@ -126,8 +126,8 @@ impl From<RequestLine> for CassetteRequest {
             hash: line.hash,
             label: line.label,
             matching: match line.matching {
-                MatchWord::Exact => Matching::Exact,
-                MatchWord::Label => Matching::Label,
+                MatchWord::Exact => CassetteMatching::Exact,
+                MatchWord::Label => CassetteMatching::Label,
             },
             agent: line.agent,
             model: line.model,
@@ -144,8 +144,8 @@ impl Line {
             hash: request.hash.clone(),
             label: request.label.as_deref().map(clean),
             matching: match request.matching {
-                Matching::Exact => MatchWord::Exact,
-                Matching::Label => MatchWord::Label,
+                CassetteMatching::Exact => MatchWord::Exact,
+                CassetteMatching::Label => MatchWord::Label,
             },
             agent: clean(&request.agent),
             model: request.model.clone(),

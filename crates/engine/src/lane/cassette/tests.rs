@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn entry(hash: &str, label: Option<&str>, matching: Matching) -> CassetteEntry {
+fn entry(hash: &str, label: Option<&str>, matching: CassetteMatching) -> CassetteEntry {
     let request = CassetteRequest {
         hash: hash.to_owned(),
         label: label.map(str::to_owned),
@@ -39,7 +39,7 @@ fn everything() -> CassetteEntry {
         (at(9), LaneEvent::Ended(ended)),
         (at(10), LaneEvent::Ended(TurnEnd { answer: None, failure: None })),
     ];
-    CassetteEntry { events, ..entry("h", Some("sketch/one"), Matching::Label) }
+    CassetteEntry { events, ..entry("h", Some("sketch/one"), CassetteMatching::Label) }
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn an_answer_is_found_by_what_is_asked() {
     let asked = |prompt: &str, label| LaneIdentity::new(prompt, Some("opus"), None, label, None);
     let hash = |prompt| asked(prompt, None).hash;
     let entries = vec![
-        entry(&hash("a"), Some("one"), Matching::Exact),
-        entry(&hash("b"), Some("two"), Matching::Label),
-        entry(&hash("c"), None, Matching::Label),
+        entry(&hash("a"), Some("one"), CassetteMatching::Exact),
+        entry(&hash("b"), Some("two"), CassetteMatching::Label),
+        entry(&hash("c"), None, CassetteMatching::Label),
     ];
     let cassette = Cassette { pace: 0.0, entries };
     let found = |asked: &LaneIdentity| {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use self::conversation::Place;
 use super::thread::Thread;
 use super::tool::{Call, Outcome, Tool, files_found};
-use super::{Ending, FinalAnswer, LineCount, SessionRecord, Wanted};
+use super::{FinalAnswer, LineCount, RecordEnding, SessionRecord, WantedReads};
 
 /// Nobody asks for the text of larger files.
 const MOST_TEXT_BYTES: usize = 4 * 1024 * 1024;
@@ -29,7 +29,7 @@ const MOST_CALLS: usize = 4096;
 
 /// Takes in what happens, in order.
 pub(crate) struct Recorder<'a> {
-    wanted: &'a Wanted<'a>,
+    wanted: &'a WantedReads<'a>,
     folder: Option<String>,
     calls: HashMap<String, Call>,
     reads: Vec<Read>,
@@ -69,7 +69,7 @@ pub(crate) enum Shell {
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn new(wanted: &'a Wanted<'a>) -> Self {
+    pub(crate) fn new(wanted: &'a WantedReads<'a>) -> Self {
         let folder = wanted.folder.and_then(|folder| folder.to_str()).map(str::to_owned);
         Self {
             wanted,
@@ -267,7 +267,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    pub(crate) fn finish(mut self, lines: LineCount, ending: Ending) -> SessionRecord {
+    pub(crate) fn finish(mut self, lines: LineCount, ending: RecordEnding) -> SessionRecord {
         // Whoever says something, goes on working and is never heard again has not answered.
         if self.said.as_ref().is_some_and(|(_, said)| said.step > self.last_call) {
             self.ends_turn();
