@@ -82,8 +82,9 @@ impl WriteArgs {
         let here = Path::new(".");
         let known = self.run.as_ref().map(|run| Known::open(app, run)).transpose()?;
         let record = known.as_ref().map(record_of).transpose()?;
-        let run = known.as_ref().zip(record.as_ref());
-        let run = run.map(|(known, record)| RunFiles { files: &known.progress.files, record });
+        let files = known.as_ref().map(Known::artifacts);
+        let run = files.as_ref().zip(record.as_ref());
+        let run = run.map(|(files, record)| RunFiles { files, record });
         let parent = self.bundle.as_deref().unwrap_or(here);
         let report = match (&self.to, run) {
             (Some(folder), Some(run)) => write_run_files(folder, run)?,

@@ -6,30 +6,28 @@ use std::sync::Arc;
 use super::decision::Decision;
 use super::discussion::{Settled, render};
 use super::event::{Boundary, PanelVerdict, Settings};
-use super::finding::{Finding, FindingId};
+use super::finding::{Finding, FindingId, FindingScope};
 use super::lane_id::LaneKind;
 use super::matter::{Matter, MatterId, Ruling};
+use super::notice::Notice;
 use super::outcome;
 use super::plan;
-use super::render::Line;
 use super::resolution::{DecisionEnding, Resolution};
 use super::seat::{Available, Holder};
-use super::tally::{self, Score, Tally, Voter};
+use super::tally::{self, Counted, FindingVerdict, Score, Tally, Voter};
 use super::walk::Next;
 
 /// What a design has come to so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesignOutline {
-    /// Everything that was shown so far, as text.
-    pub lines: Vec<Line>,
-    /// The artifacts so far, as text, by file name.
-    pub files: BTreeMap<String, Arc<str>>,
+    /// How the design was asked for; nothing before it begins.
+    pub settings: Option<Settings>,
+    /// Everything that the design has told so far.
+    pub notices: Vec<Notice>,
     /// What went wrong on the way.
     pub warnings: Vec<String>,
     /// Which of the two agents can still be asked.
     pub available: Available,
-    /// How many different models decided so far and who answered for whom, in one sentence.
-    pub independence: Option<String>,
     /// What the panel voted on or left undecided, and what people decided of it.
     pub matters: Vec<Matter>,
     /// Whether it is in the part that a process of its own does.
@@ -189,6 +187,32 @@ impl VotedReview {
     pub fn accepted(&self) -> Vec<&Finding> {
         outcome::to_revise(&self.findings, &self.tally)
     }
+
+    /// Tells whether voters left a finding in scope that they did not accept.
+    pub(super) fn has_rejected(&self) -> bool {
+        let all = self.findings.iter().zip(&self.tally.items);
+        all.filter(|(finding, _)| finding.id.scope == FindingScope::In)
+            .any(|(_, counted)| counted.verdict != FindingVerdict::Accepted)
+    }
+
+    /// Tells whether there is an observation out of scope that may be shown.
+    pub(super) fn has_observations(&self) -> bool {
+        self.observations().next().is_some()
+    }
+
+    /// Tells whether voters declined an observation out of scope that may be shown.
+    pub(super) fn has_declined(&self) -> bool {
+        self.observations().any(|counted| counted.verdict != FindingVerdict::Accepted)
+    }
+
+    /// Returns the counted votes on every observation out of scope that may be shown.
+    fn observations(&self) -> impl Iterator<Item = &Counted> {
+        let all = self.findings.iter().zip(&self.tally.items);
+        let shown = all.filter(|(finding, _)| {
+            finding.id.scope == FindingScope::Out && !outcome::is_held_back(finding)
+        });
+        shown.map(|(_, counted)| counted)
+    }
 }
 
 /// What came of the diagram.
@@ -251,6 +275,14 @@ impl PhaseResults {
     pub fn voted(&self) -> Option<&VotedReview> {
         match &self.review {
             Some(ReviewResult::Voted(review)) => Some(review),
+            _ => None,
+        }
+    }
+
+    /// The same, to be kept as it is now.
+    pub(super) fn voted_review(&self) -> Option<Arc<VotedReview>> {
+        match &self.review {
+            Some(ReviewResult::Voted(review)) => Some(Arc::clone(review)),
             _ => None,
         }
     }

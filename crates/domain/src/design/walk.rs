@@ -1,6 +1,6 @@
 //! The walk of a design: what its facts come to so far, and what is needed next.
 //!
-//! `events ─fold─► Facts ─walk─► Outline ─render─► lines and files`
+//! `events ─fold─► Facts ─walk─► DesignOutline ─render─► lines and files`
 //!
 //! The phases are functions over facts, in one table (`phases`). Each leaves a typed result in
 //! [`PhaseResults`] and tells notices; where a fact is missing it stops, and says which. So nothing has
@@ -8,7 +8,7 @@
 //! agent, and a recount walks the same way. [`DesignWalk`] walks a run that is under way: a new event
 //! repeats only the phase that waited for it.
 //!
-//! *Invariant:* more facts only ever add to the lines, never change them.
+//! *Invariant:* more facts only ever add to the notices, never change them.
 //! *Invariant:* a walk from the first event and one that went on with every event come to the same.
 
 mod chair;
@@ -40,9 +40,9 @@ use self::state::WalkState;
 use super::citation::Citation;
 use super::event::{Boundary, Health, LaneEnd, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;
-use super::notice::{Notice, NoticeLog};
+use super::notice::{Notice, NoticeLog, ToldArtifact};
 use super::outline::PhaseResults;
-use super::progress::{Breadcrumbs, Saved, Shown, Step};
+use super::progress::{Breadcrumbs, Saved, Step};
 use super::seat::Holder;
 use super::voting_block::Poll;
 
@@ -217,13 +217,19 @@ impl<'f> Walk<'f> {
         self.tell(Notice::ArtifactSaved { saved, seconds });
     }
 
-    /// Shows a text, or says that it was saved where another workflow shows it.
-    fn publish(&mut self, shown: Shown, saved: Option<Saved>, text: &str) {
+    /// Shows an artifact where no other workflow does.
+    fn show(&mut self, artifact: ToldArtifact) {
         if !self.settings.nested {
-            let text = text.trim_end().to_owned();
-            self.tell(Notice::ArtifactText { heading: shown.header(), text });
-        } else if let Some(saved) = saved {
+            self.tell(Notice::Artifact(artifact));
+        }
+    }
+
+    /// Shows an artifact, or says that it was saved where another workflow shows it.
+    fn publish(&mut self, artifact: ToldArtifact, saved: Saved) {
+        if self.settings.nested {
             self.saved(saved);
+        } else {
+            self.show(artifact);
         }
     }
 

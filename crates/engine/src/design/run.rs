@@ -17,7 +17,7 @@ use convoke_domain::design::event::{
 use convoke_domain::design::heavy::{GiveUpReason, Worked};
 use convoke_domain::design::notice::Notice;
 use convoke_domain::design::outline::DesignOutline;
-use convoke_domain::design::render::{self, Line};
+use convoke_domain::design::render;
 use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{
     DesignEnding, DesignWalk, LaneNeed, Need, Next, PersonQuestion,
@@ -78,8 +78,8 @@ pub trait DesignWorld {
         outline: &DesignOutline,
     ) -> Result<Export, Self::Error>;
 
-    /// Shows something new: what it is, and its line.
-    fn show(&mut self, notice: &Notice, line: &Line) -> Result<(), Self::Error>;
+    /// Shows something new.
+    fn show(&mut self, settings: &Settings, notice: &Notice) -> Result<(), Self::Error>;
 
     /// Looks up what reviewers cite, and returns what does not exist.
     fn citations(
@@ -389,8 +389,11 @@ fn show_new<W: DesignWorld>(
     shown: &mut usize,
     world: &mut W,
 ) -> Result<(), W::Error> {
-    for (notice, line) in design.notices_after(*shown) {
-        world.show(&notice, &line)?;
+    let notices = design.notices_after(*shown);
+    if let Some((_, settings)) = design.facts().settings() {
+        for notice in &notices {
+            world.show(settings, notice)?;
+        }
     }
     *shown = design.told();
     Ok(())

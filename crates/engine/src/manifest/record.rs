@@ -9,6 +9,7 @@ use convoke_domain::design::event::{Chosen, LaneEnd, LaneId, Settings};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::matter::Matter;
 use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::render;
 use convoke_domain::design::seat::Holder;
 use convoke_domain::design::walk::{DesignEnding, Next};
 use convoke_domain::run::RunId;
@@ -207,6 +208,7 @@ impl RunRecord {
                 None => RecordError::Differs { run, file },
             });
         }
+        let files = render::artifacts(outline);
         Ok(Self {
             manifest: VERSION,
             run: run.id.to_string(),
@@ -229,7 +231,7 @@ impl RunRecord {
             decided: outline.matters.iter().filter_map(decided).collect(),
             journal: RecordedJournal { events: run.last_seq, chain: run.last_chain.clone() },
             exclusive: true,
-            files: outline.files.iter().map(|(name, text)| RecordedFile::of(name, text)).collect(),
+            files: files.iter().map(|(name, text)| RecordedFile::of(name, text)).collect(),
         })
     }
 

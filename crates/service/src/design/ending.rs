@@ -7,6 +7,7 @@ use std::path::Path;
 
 use convoke_domain::design::outcome;
 use convoke_domain::design::outline::{DesignOutline, DesignPlan};
+use convoke_domain::design::render;
 use convoke_domain::design::walk::{DesignEnding, Failed};
 use convoke_domain::run::RunId;
 use convoke_domain::tree::TreeStatus;
@@ -82,7 +83,7 @@ impl DesignReport {
             degraded: degraded.to_vec(),
             matters: MattersReport::new(progress),
             withheld_file: withheld.map(|path| path.display().to_string()),
-            artifacts: texts(&progress.files),
+            artifacts: texts(&render::artifacts(progress)),
             class,
             is_planned: matches!(
                 outcome,

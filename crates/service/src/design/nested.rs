@@ -1,14 +1,17 @@
 //! A design that another workflow asked for: what that workflow knows, and what it gets.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{Export, LaneEnd, Settings};
 use convoke_domain::design::mark;
 use convoke_domain::design::notice::Notice;
 use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::render;
 use convoke_domain::design::seat::{Available, Holder, Panel};
 use convoke_domain::design::session_env::{Key, SessionEnv, last_health};
 use convoke_domain::design::walk::LaneNeed;
@@ -155,9 +158,8 @@ impl Caller {
         progress: &DesignOutline,
     ) -> Export {
         self.ends(settings, progress.available);
-        if !progress.files.contains_key(ACCEPTED) {
-            remove(&self.folder().join(ACCEPTED), &self.reporter);
-        }
+        let files = render::artifacts(progress);
+        self.remove_stale(&files);
         for issue in &progress.results.issues {
             let logged =
                 execution_log::append_once(&self.folder().join(LOG), Category::Warnings, issue);
@@ -168,7 +170,7 @@ impl Caller {
         let id = session.environment.only(["SESSION_ID"]).pop();
         let id = id.and_then(|(_, value)| value.into_string().ok());
         let order = BundleOrder {
-            source: ArtifactSource::Texts(&progress.files),
+            source: ArtifactSource::Texts(&files),
             parent: &self.folder(),
             session_id: id.as_deref(),
             now: session.now(),
@@ -190,7 +192,12 @@ impl Caller {
     /// that there is none, and must not take those for this design's.
     pub(super) fn withdraw(&self, progress: &DesignOutline) {
         remove(&self.folder().join(EXPORT_DIR).join(MANIFEST_FILE), &self.reporter);
-        if !progress.files.contains_key(ACCEPTED) {
+        self.remove_stale(&render::artifacts(progress));
+    }
+
+    /// Removes what an earlier design had accepted, if this one has no such file.
+    fn remove_stale(&self, files: &BTreeMap<String, Arc<str>>) {
+        if !files.contains_key(ACCEPTED) {
             remove(&self.folder().join(ACCEPTED), &self.reporter);
         }
     }

@@ -14,7 +14,7 @@ use convoke_domain::design::event::{
 use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::notice::Notice;
 use convoke_domain::design::outline::DesignOutline;
-use convoke_domain::design::render::Line;
+use convoke_domain::design::render;
 use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{LaneNeed, PersonQuestion};
 use convoke_domain::lane::cap::Cap;
@@ -309,14 +309,14 @@ impl DesignWorld for Stage<'_> {
         self.folder.display().to_string()
     }
 
-    fn show(&mut self, notice: &Notice, line: &Line) -> Result<(), Failure> {
+    fn show(&mut self, settings: &Settings, notice: &Notice) -> Result<(), Failure> {
         if self.is_worker {
             return Ok(());
         }
         if let Some(caller) = &self.caller {
             caller.mark(self.session, notice);
         }
-        self.front_end.show(line)
+        self.front_end.show(&render::line(notice, settings))
     }
 
     fn keep(&mut self, files: &BTreeMap<String, Arc<str>>) -> Result<(), Failure> {

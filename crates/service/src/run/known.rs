@@ -1,7 +1,11 @@
 //! A run with all that its journal tells.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::render;
 use convoke_domain::design::walk::{DesignEnding, DesignWalk, Next};
 use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
@@ -56,6 +60,11 @@ impl KnownRun {
         let progress = design.outline();
         let facts = design.into_facts();
         Ok(Self { workspace, run, integrity, facts, progress })
+    }
+
+    /// Renders every artifact that the run has made so far, by file name.
+    pub fn artifacts(&self) -> BTreeMap<String, Arc<str>> {
+        render::artifacts(&self.progress)
     }
 
     /// Tells whether every answer of the run was recorded.

@@ -4,18 +4,17 @@ use super::phases::Passage;
 use super::rulings::left_to_people;
 use super::{DesignEnding, Halt, Need, Walk, Walked, heavy};
 use crate::design::event::Export;
-use crate::design::notice::Notice;
-use crate::design::progress::{Saved, Shown, Step};
-use crate::design::render;
+use crate::design::notice::{Notice, ToldArtifact};
+use crate::design::progress::{Saved, Step};
 
 /// Says what was not taken up. The heavy part ends with it.
 pub(super) fn rejected(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Rejected);
-    let rejected = walk.results().voted().map(render::rejected_findings).unwrap_or_default();
-    if rejected.is_empty() {
-        walk.done("all suggestions implemented");
-    } else {
-        walk.publish(Shown::Rejected, Some(Saved::Rejected), &rejected);
+    match walk.results().voted_review() {
+        Some(review) if review.has_rejected() => {
+            walk.publish(ToldArtifact::Rejected(review), Saved::Rejected);
+        }
+        _ => walk.done("all suggestions implemented"),
     }
     heavy::end(walk)
 }
@@ -29,9 +28,9 @@ pub(super) fn clean_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     }
     remind(walk);
     if !walk.settings.nested {
-        let voices = &walk.state.results.voices;
-        if let Some(short) = render::independence_in_short(voices, walk.settings) {
-            walk.say(format!("**ℹ Independence — {short}. More in independence.md.**"));
+        let voices = walk.results().voices.clone();
+        if !voices.is_empty() {
+            walk.tell(Notice::Independence(voices));
         }
         left_to_people(walk);
         let line = walk.crumbs().complete(walk.state.elapsed());

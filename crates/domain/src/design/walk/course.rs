@@ -8,8 +8,7 @@ use crate::design::facts::{Earlier, Facts};
 use crate::design::heavy::Worked;
 use crate::design::notice::{LogMark, Notice, NoticeLog};
 use crate::design::outline::{DesignOutline, PhaseResults};
-use crate::design::progress::{Breadcrumbs, Step};
-use crate::design::render::{self, Line};
+use crate::design::progress::Step;
 use crate::design::seat::Available;
 
 /// A design under way. It takes in events and says what they come to; a new event repeats only the
@@ -129,12 +128,10 @@ impl DesignWalk {
         told(&self.facts, &self.log).count()
     }
 
-    /// Returns the notices after the first so many, with their lines.
-    pub fn notices_after(&mut self, count: usize) -> Vec<(Notice, Line)> {
+    /// Returns the notices after the first so many.
+    pub fn notices_after(&mut self, count: usize) -> Vec<Notice> {
         self.advance();
-        let crumbs = crumbs(&self.facts);
-        let after = told_after(&self.facts, &self.log, count);
-        after.map(|notice| (notice.clone(), render::line(notice, &crumbs))).collect()
+        told_after(&self.facts, &self.log, count).cloned().collect()
     }
 
     /// Returns what each phase came to.
@@ -179,14 +176,12 @@ fn outlined(
     log: &NoticeLog,
     next: Next,
 ) -> DesignOutline {
-    let crumbs = crumbs(facts);
     let results = state.results.clone();
     DesignOutline {
-        lines: told(facts, log).map(|notice| render::line(notice, &crumbs)).collect(),
-        files: render::files(&results, settings),
+        settings: Some(settings.clone()),
+        notices: told(facts, log).cloned().collect(),
         warnings: log.warnings.clone(),
         available: state.roster.available,
-        independence: render::independence_in_short(&results.voices, settings),
         matters: results.matters(facts.rulings()),
         is_heavy: state.is_heavy,
         results,
@@ -197,11 +192,10 @@ fn outlined(
 /// The outline of events without a beginning.
 fn nothing() -> DesignOutline {
     DesignOutline {
-        lines: Vec::new(),
-        files: std::collections::BTreeMap::new(),
+        settings: None,
+        notices: Vec::new(),
         warnings: Vec::new(),
         available: Available { first: true, second: true },
-        independence: None,
         matters: Vec::new(),
         is_heavy: false,
         results: PhaseResults::default(),
@@ -212,11 +206,6 @@ fn nothing() -> DesignOutline {
 fn never_begun() -> Next {
     let why = "it was never begun".to_owned();
     Next::End(DesignEnding::Failed(Failed { why, step: Step::Setup, lanes: Vec::new() }))
-}
-
-fn crumbs(facts: &Facts) -> Breadcrumbs {
-    let prefix = facts.settings().map(|(_, settings)| settings.prefix.clone());
-    Breadcrumbs { prefix: prefix.unwrap_or_default() }
 }
 
 /// Returns everything that was shown. What was shown before something was begun again stays shown.

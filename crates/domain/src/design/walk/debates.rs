@@ -9,8 +9,9 @@ use crate::design::decision;
 use crate::design::event::{Boundary, LaneId};
 use crate::design::judge::Contest;
 use crate::design::lane_id::LaneKind;
+use crate::design::notice::ToldArtifact;
 use crate::design::outline::{SettledScope, Synthesis};
-use crate::design::progress::{Shown, Step};
+use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::resolution::{self, Resolution};
 use crate::design::seat::{Seat, SeatPart, Side};
@@ -28,9 +29,7 @@ pub(super) fn dialectic(walk: &mut Walk<'_>) -> Walked<Passage> {
     let available = walk.state.roster.available;
     let resolutions = resolve(walk, &synthesis)?;
     walk.state.roster.available = available;
-    if !walk.settings.nested {
-        walk.publish(Shown::Resolutions, None, resolution::entries(&resolutions).trim());
-    }
+    walk.show(ToldArtifact::Resolutions(resolutions.clone()));
     walk.done(&resolution::counts(&resolutions));
     walk.results().resolutions = Some(resolutions);
     Ok(Passage::On)

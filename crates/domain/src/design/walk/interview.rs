@@ -11,8 +11,9 @@ use crate::design::decision;
 use crate::design::discussion::{self, Ground, Questions, Round, Settled, render};
 use crate::design::event::{QuestionId, Reply};
 use crate::design::lane_id::ChairTask;
+use crate::design::notice::ToldArtifact;
 use crate::design::outline::{SettledScope, VotedReview};
-use crate::design::progress::{Shown, Step};
+use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::render::accepted_findings;
 use crate::design::resolution;
@@ -111,7 +112,7 @@ pub(super) fn design_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     let before = plan.text.clone();
     let plan = update(walk, plan, &answers)?;
     if plan.text != before {
-        walk.publish(Shown::RevisedPlan, None, &plan.text);
+        walk.show(ToldArtifact::RevisedPlan(plan));
     }
     interview_over(walk, Round::Design, &settled, deferred);
     walk.results().design_interview = Some(settled);

@@ -10,11 +10,12 @@ use crate::design::aside::without_asides;
 use crate::design::design_file::DesignFile;
 use crate::design::finding::{Finding, FindingId};
 use crate::design::lane_id::ChairTask;
+use crate::design::notice::ToldArtifact;
 use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults};
 use crate::design::parts;
 use crate::design::plan::{PlanReading, check, is_begun, read};
-use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
+use crate::design::progress::{Saved, Step, unnumbered_warning};
 use crate::design::prompt::{self, PLAN_SKELETON};
 use crate::design::resolution;
 use crate::design::rules::RulesVersion;
@@ -56,7 +57,7 @@ pub(super) fn plan(walk: &mut Walk<'_>) -> Walked<Passage> {
         Said::Nothing => return Err(walk.failed(NO_PLAN)),
     };
     let plan = keep(walk, &reading);
-    walk.publish(Shown::Plan, Some(Saved::Plan), &plan.text);
+    walk.publish(ToldArtifact::Plan(plan), Saved::Plan);
     Ok(Passage::On)
 }
 

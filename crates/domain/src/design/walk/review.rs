@@ -18,12 +18,12 @@ use crate::design::event::Boundary;
 use crate::design::finding::Finding;
 use crate::design::lane_id::{ChairTask, LaneKind};
 use crate::design::merge::{self, Raised};
+use crate::design::notice::{Notice, ToldArtifact};
 use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults, ReviewResult, VotedReview};
 use crate::design::policy::Policy;
-use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
+use crate::design::progress::{Saved, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
-use crate::design::render;
 use crate::design::review::{self, SecondThoughts, remarks, second_thoughts};
 use crate::design::seat::Seat;
 use crate::design::tally::{self, Voter};
@@ -91,7 +91,7 @@ fn nothing_found(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) {
     } else if walk.settings.nested {
         walk.saved(Saved::Tally);
     } else {
-        walk.say(render::nothing_voted(&result).trim_end());
+        walk.tell(Notice::Tally(result.clone()));
     }
     walk.results().review = Some(result);
 }
@@ -161,29 +161,28 @@ fn decide(
     }
     let voted = tally.clone();
     let notes = BTreeMap::new();
-    let mut review = VotedReview { findings, voters, reviewers, voted, tally, notes };
-    walk.results().review = Some(ReviewResult::Voted(Arc::new(review.clone())));
+    let mut review = Arc::new(VotedReview { findings, voters, reviewers, voted, tally, notes });
+    let result = ReviewResult::Voted(Arc::clone(&review));
+    walk.results().review = Some(result.clone());
     if walk.settings.nested {
         walk.saved(Saved::Tally);
     } else {
-        walk.say(render::tally(&review).trim_end());
+        walk.tell(Notice::Tally(result));
     }
-    let declined = outcome::out_of_scope_declined(&review.findings, &review.tally);
-    if !declined.is_empty() {
-        walk.publish(Shown::OutOfScope, None, &declined);
+    if review.has_declined() {
+        walk.show(ToldArtifact::Declined(Arc::clone(&review)));
     }
     if outcome::all_rejected(&review.findings, &review.tally) {
         walk.say(outcome::ALL_REJECTED);
     }
     let before = plan.text.clone();
     let (plan, notes) = revise(walk, plan, &review.accepted())?;
-    review.notes = notes;
-    let accepted = render::accepted_findings(&review);
-    walk.results().review = Some(ReviewResult::Voted(Arc::new(review)));
-    if !accepted.is_empty() {
-        walk.publish(Shown::Accepted, Some(Saved::Accepted), &accepted);
+    Arc::make_mut(&mut review).notes = notes;
+    walk.results().review = Some(ReviewResult::Voted(Arc::clone(&review)));
+    if !review.accepted().is_empty() {
+        walk.publish(ToldArtifact::Accepted(review), Saved::Accepted);
         if plan.text != before {
-            walk.publish(Shown::RevisedPlan, Some(Saved::RevisedPlan), &plan.text);
+            walk.publish(ToldArtifact::RevisedPlan(plan), Saved::RevisedPlan);
         }
     }
     Ok(Passage::On)

@@ -9,8 +9,9 @@ use crate::design::event::Export;
 use crate::design::facts::Ruled;
 use crate::design::lane_id::ChairTask;
 use crate::design::matter::{Matter, MatterId, Ruling};
+use crate::design::notice::ToldArtifact;
 use crate::design::outline::PhaseResults;
-use crate::design::progress::{Shown, Step};
+use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::quote;
 
@@ -124,9 +125,7 @@ fn rule(walk: &mut Walk<'_>, place: usize, ruling: &Ruling) -> Walked<()> {
     }
     walk.results().note(id, note.map_or(NOT_SAID, |(_, note)| note));
     let plan = keep(walk, &reading);
-    if !walk.settings.nested {
-        walk.publish(Shown::RevisedPlan, None, &plan.text);
-    }
+    walk.show(ToldArtifact::RevisedPlan(plan));
     walk.done(&format!("plan revised for {id}"));
     Ok(())
 }

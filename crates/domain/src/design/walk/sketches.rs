@@ -12,9 +12,10 @@ use crate::design::decision::{self, Decision};
 use crate::design::design_file::DesignFile;
 use crate::design::event::Boundary;
 use crate::design::lane_id::{ChairTask, LaneKind};
+use crate::design::notice::ToldArtifact;
 use crate::design::outline::Synthesis;
 use crate::design::parts;
-use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
+use crate::design::progress::{Saved, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
 use crate::design::seat::{Holder, Personality, Seat, SeatPart};
 use crate::design::sketch;
@@ -48,10 +49,9 @@ pub(super) fn sketches(walk: &mut Walk<'_>) -> Walked<Passage> {
     if sketches.is_empty() {
         return Err(walk.failed("nobody sketched"));
     }
-    let synthesis = synthesis(walk, &sketches)?;
-    let text = synthesis.text.clone();
-    walk.results().synthesis = Some(Arc::new(synthesis));
-    walk.publish(Shown::Synthesis, Some(Saved::Synthesis), &text);
+    let synthesis = Arc::new(synthesis(walk, &sketches)?);
+    walk.results().synthesis = Some(Arc::clone(&synthesis));
+    walk.publish(ToldArtifact::Synthesis(synthesis), Saved::Synthesis);
     Ok(Passage::On)
 }
 

@@ -2,6 +2,7 @@
 
 use convoke_domain::design::event::Kept;
 use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::render;
 
 use crate::skill::hash;
 
@@ -18,5 +19,5 @@ pub(super) fn kept(outline: &DesignOutline) -> Kept {
 
 /// Returns the hash of every artifact, by name.
 pub fn hashes(outline: &DesignOutline) -> Vec<(String, String)> {
-    outline.files.iter().map(|(name, text)| (name.clone(), hash(&**text))).collect()
+    render::artifacts(outline).into_iter().map(|(name, text)| (name, hash(&*text))).collect()
 }

@@ -249,7 +249,7 @@ fn what_is_withheld_is_counted_and_a_person_can_decide_it() {
     let decided = world.decide(&run, "OOS_1", Reject, "the token is a dummy");
     decided.shows("**ℹ A person rejected OOS_1**\n");
     assert!(!decided.shown().contains("dummy") && !decided.shown().contains("in the log of"));
-    for (name, text) in &decided.progress.files {
+    for (name, text) in &decided.files() {
         let is_private = name == "held-back.md";
         assert_eq!(text.contains("dummy"), is_private, "{name}");
     }

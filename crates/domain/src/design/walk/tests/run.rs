@@ -1,8 +1,11 @@
 //! What a run in a world of tables came to.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::super::*;
 use crate::design::outline::DesignOutline;
-use crate::design::render::Line;
+use crate::design::render;
 
 #[derive(Clone)]
 pub(super) struct Run {
@@ -14,9 +17,16 @@ pub(super) struct Run {
 }
 
 impl Run {
+    pub(super) fn lines(&self) -> Vec<String> {
+        render::lines(&self.progress).iter().map(|line| line.text().into_owned()).collect()
+    }
+
+    pub(super) fn files(&self) -> BTreeMap<String, Arc<str>> {
+        render::artifacts(&self.progress)
+    }
+
     pub(super) fn shown(&self) -> String {
-        let lines = self.progress.lines.iter().map(Line::text);
-        lines.collect::<Vec<_>>().join("\n")
+        self.lines().join("\n")
     }
 
     #[track_caller]
@@ -24,8 +34,8 @@ impl Run {
         assert!(self.shown().contains(text), "{text}\nis not in\n{}", self.shown());
     }
 
-    pub(super) fn file(&self, name: &str) -> &str {
-        self.progress.files.get(name).map_or("(none)", |text| &**text)
+    pub(super) fn file(&self, name: &str) -> String {
+        self.files().get(name).map_or("(none)", |text| &**text).to_owned()
     }
 
     /// Returns what lanes were asked whose names begin so.

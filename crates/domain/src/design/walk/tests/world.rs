@@ -10,7 +10,6 @@ use crate::design::lane_id::LaneKind;
 use crate::design::matter::{MatterId, Ruling, RulingChoice};
 use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
-use crate::design::render::Line;
 use crate::design::rules::RulesVersion;
 use crate::design::seat::{Available, Panel};
 use crate::design::setup::{Begins, Ready, SetUp};
@@ -325,7 +324,7 @@ impl World {
         let mut events = vec![first];
         let mut at = if facts.settings().is_some() { 1_000_000 } else { 0 };
         let (mut asked, mut prompts) = (Vec::new(), Vec::new());
-        let mut shown: Vec<Line> = walk(&facts).lines;
+        let mut shown = walk(&facts).notices;
         let mut design = DesignWalk::from(facts);
         loop {
             let mut progress = design.outline();
@@ -335,10 +334,9 @@ impl World {
                 design.take(Stamped { at, event });
                 progress = design.outline();
                 assert_eq!(progress, walk(design.facts()), "it goes on as it began");
-                assert_eq!(progress.lines[..shown.len()], shown, "what was shown is shown");
-                let (_, after): (Vec<_>, Vec<_>) = design.notices_after(before).into_iter().unzip();
-                assert_eq!(progress.lines[before..], after);
-                shown.clone_from(&progress.lines);
+                assert_eq!(progress.notices[..shown.len()], shown, "what was told stays told");
+                assert_eq!(progress.notices[before..], design.notices_after(before));
+                shown.clone_from(&progress.notices);
             }
             let facts = design.facts();
             match progress.next.clone() {
