@@ -199,10 +199,14 @@ impl Output {
         width().unwrap_or(usize::MAX)
     }
 
-    /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
-    pub fn redraw(&self, line: &str, in_place: bool) {
-        let back = if in_place { BACK } else { "" };
-        converse(|stderr| writeln!(stderr, "{back}{}", drawable(&for_terminal(line))));
+    /// Draws a line on the terminal that [`Self::redraw`] can replace.
+    pub fn draw(&self, line: &str) {
+        converse(|stderr| writeln!(stderr, "{}", drawable(&for_terminal(line))));
+    }
+
+    /// Draws a line on the terminal in place of the last one, which must have been drawn, too.
+    pub fn redraw(&self, line: &str) {
+        converse(|stderr| writeln!(stderr, "{BACK}{}", drawable(&for_terminal(line))));
     }
 
     /// Says one line on stderr, exactly as given.

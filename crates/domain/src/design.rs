@@ -46,6 +46,7 @@ pub mod notice;
 pub mod outcome;
 pub mod outline;
 pub mod parts;
+mod personality;
 pub mod plan;
 pub mod policy;
 pub mod progress;

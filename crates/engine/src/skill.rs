@@ -32,9 +32,18 @@ pub struct SkillLibrary {
     pub project: PathBuf,
     /// The user's folder.
     pub home: Option<PathBuf>,
-    /// Whether an id of the collection is looked for only there.
-    pub namespace_strict: bool,
+    /// Where an id of the collection is looked for.
+    pub namespace: SkillNamespace,
     cache: Cache,
+}
+
+/// Where an id of the collection is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkillNamespace {
+    /// Among the project's skills and the user's, too.
+    Everywhere,
+    /// Only in the collection.
+    CollectionOnly,
 }
 
 /// A skill that was found.
@@ -63,8 +72,8 @@ pub struct SkillSearch {
 
 impl SkillLibrary {
     /// Looks in a project and in a user's folder.
-    pub fn new(project: PathBuf, home: Option<PathBuf>, namespace_strict: bool) -> Self {
-        Self { project, home, namespace_strict, cache: Cache::default() }
+    pub fn new(project: PathBuf, home: Option<PathBuf>, namespace: SkillNamespace) -> Self {
+        Self { project, home, namespace, cache: Cache::default() }
     }
 
     /// Finds a skill: the project's own, then the user's, then the collection's in the pinned,
@@ -138,7 +147,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&mut self, id: &SkillId, pin: Option<&str>) -> Option<Skill> {
         let (name, library) = (id.bare(), self.library);
-        if !library.namespace_strict || !id.is_superpower() {
+        if library.namespace == SkillNamespace::Everywhere || !id.is_superpower() {
             let project = library.project.join(".claude/skills");
             let own = [project.join(format!("{name}.md")), project.join(name).join("SKILL.md")];
             let home = library.home.iter();
@@ -240,7 +249,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let (project, home) = (top.path().join("project"), Some(top.path().join("home")));
-        (top, SkillLibrary::new(project, home, false))
+        (top, SkillLibrary::new(project, home, SkillNamespace::Everywhere))
     }
 
     fn found(library: &SkillLibrary, id: &str, pin: Option<&str>) -> String {
@@ -266,7 +275,7 @@ mod tests {
             assert_eq!(&found(&library, "superpowers:x", None), expected);
         }
         let (_top, mut library) = library(&all);
-        library.namespace_strict = true;
+        library.namespace = SkillNamespace::CollectionOnly;
         assert_eq!(found(&library, "superpowers:x", None), "collection 4.0.0");
         assert_eq!(found(&library, "x", None), "seed form ");
         assert_eq!(found(&library, "y", None), "-");

@@ -8,7 +8,7 @@ use convoke_domain::text::Text;
 use convoke_domain::token::{Budget, Estimate, Tokenizer, Tokens};
 use convoke_domain::wake::fit::ShorteningStep;
 use convoke_domain::wake::{NewMessage, SectionOrder, WakeProfile};
-use convoke_engine::skill::SkillLibrary;
+use convoke_engine::skill::{SkillLibrary, SkillNamespace};
 use convoke_engine::wake::{AssembledWakeUp, WakeCall, WakeSources, assemble};
 use serde::Serialize;
 
@@ -183,5 +183,10 @@ pub fn sources<'a>(
 /// Returns where skills are looked for.
 pub fn library(session: &Session, settings: &Settings) -> SkillLibrary {
     let home = session.environment.home();
-    SkillLibrary::new(session.project.clone(), home, settings.namespace_strict)
+    let namespace = if settings.namespace_strict {
+        SkillNamespace::CollectionOnly
+    } else {
+        SkillNamespace::Everywhere
+    };
+    SkillLibrary::new(session.project.clone(), home, namespace)
 }

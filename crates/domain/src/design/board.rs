@@ -147,6 +147,7 @@ fn beside_owner(label: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::super::seat::{Available, Panel, Seat};
+    use super::super::sketch::SketchPanel;
     use super::*;
 
     fn board(table: Table, seats: &[Seat], standings: &[Standing]) -> Board {
@@ -165,7 +166,7 @@ mod tests {
         let up = Available { first: true, second: false };
         let standings =
             [Standing::Done(242), Standing::Running, Standing::Failed(483), Standing::NotStarted];
-        let seats = panel.sketchers(false, up);
+        let seats = panel.sketchers(SketchPanel::Full, up);
         assert_eq!(
             board(Table::Sketches, &seats, &standings).text(),
             "📊 Sketches (regular): | Cursor-Arch: ✅ 4m2s | Cursor-Edge: ⏳ | \
@@ -173,7 +174,7 @@ mod tests {
         );
         let waiting = |seats: &[Seat], table| board(table, seats, &[Standing::Running; 4]).text();
         assert_eq!(
-            waiting(&panel.sketchers(true, up), Table::QuickSketches),
+            waiting(&panel.sketchers(SketchPanel::Quick, up), Table::QuickSketches),
             "📊 Sketches (quick): | Cursor-Generic: ⏳ | Codex-Generic: ⏳ |"
         );
         assert_eq!(
@@ -185,7 +186,8 @@ mod tests {
 
     #[test]
     fn whoever_watches_can_be_told_more() {
-        let seats = Panel::default().sketchers(true, Available { first: true, second: true });
+        let seats =
+            Panel::default().sketchers(SketchPanel::Quick, Available { first: true, second: true });
         let board = board(Table::QuickSketches, &seats, &[Standing::Running; 2]);
         let more = |lane: &LaneId| {
             if lane.as_str().starts_with("sketch/codex") {
@@ -204,7 +206,7 @@ mod tests {
     #[test]
     fn every_seat_is_seen_in_few_columns() {
         let both = Available { first: true, second: true };
-        let seats = Panel::default().sketchers(false, both);
+        let seats = Panel::default().sketchers(SketchPanel::Full, both);
         let standings = [Standing::Done(48), Standing::Running, Standing::Failed(75)];
         let board =
             board(Table::Sketches, &seats, &[&standings[..], &[Standing::Running]].concat());
@@ -217,7 +219,7 @@ mod tests {
         assert_eq!(within(80), "📊 Arch ✅ 48s · Edge ⏳ · Innovation ❌ 1m15s · Pragmatic ⏳");
         assert_eq!(within(60), "📊 Arch ✅ · Edge ⏳ · Innovation ❌ · Pragmatic ⏳");
         assert_eq!(within(40), "📊 Sketches (regular): 1 ✅ 2 ⏳ 1 ❌");
-        let seats = Panel::default().sketchers(true, both);
+        let seats = Panel::default().sketchers(SketchPanel::Quick, both);
         let quick = super::tests::board(Table::QuickSketches, &seats, &[Standing::Running; 2]);
         assert_eq!(quick.within(45, more), "📊 Cursor-Generic ⏳ · Codex-Generic ⏳");
     }

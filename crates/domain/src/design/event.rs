@@ -15,6 +15,7 @@ pub use super::question_id::QuestionId;
 use super::rules::RulesVersion;
 use super::seat::{Available, Holder, Panel};
 use super::setup::SetUp;
+use super::sketch::SketchPanel;
 use super::voting_block::{MarkerWord, Poll};
 use crate::lane::cap::SaidCap;
 use crate::lane::collected::CollectedStatus;
@@ -176,6 +177,11 @@ impl Settings {
     /// Tells whether a process of its own does the heavy part: two sketches are not worth one.
     pub const fn is_heavy(&self) -> bool {
         self.subagent && !self.quick
+    }
+
+    /// Returns how many agents sketch.
+    pub const fn sketch_panel(&self) -> SketchPanel {
+        if self.quick { SketchPanel::Quick } else { SketchPanel::Full }
     }
 
     /// Returns the agent behind a holder.

@@ -3,66 +3,8 @@
 //! A panel is made of two agents that compete and a host that fills gaps. Which agents these are is
 //! data; labels, file names and columns follow from the names given. Which seat each holds is a rule.
 
-/// The angle that a seat looks from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Personality {
-    /// Architecture and standards.
-    Arch,
-    /// Edge cases and failures.
-    Edge,
-    /// Ideas that nobody asked for.
-    Innovation,
-    /// The smallest safe change.
-    Pragmatic,
-    /// No angle at all.
-    Generic,
-}
-
-impl Personality {
-    /// The four that a full panel has, in the order of their seats.
-    pub const FOUR: [Self; 4] = [Self::Arch, Self::Edge, Self::Innovation, Self::Pragmatic];
-
-    /// Returns the word that stands in file names.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Arch => "arch",
-            Self::Edge => "edge",
-            Self::Innovation => "innovation",
-            Self::Pragmatic => "pragmatic",
-            Self::Generic => "generic",
-        }
-    }
-
-    /// Returns the word that stands in a seat's label.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Arch => "Arch",
-            Self::Edge => "Edge",
-            Self::Innovation => "Innovation",
-            Self::Pragmatic => "Pragmatic",
-            Self::Generic => "Generic",
-        }
-    }
-
-    /// Returns the role as an agent is told it; a generic seat has none.
-    pub const fn role(self) -> Option<&'static str> {
-        match self {
-            Self::Arch => Some("Architecture/Standards"),
-            Self::Edge => Some("Edge-cases/Failure-modes"),
-            Self::Innovation => Some("Innovation/Exploration"),
-            Self::Pragmatic => Some("Pragmatism/Safety"),
-            Self::Generic => None,
-        }
-    }
-
-    /// Returns who holds the personality. Each belongs to one agent, on every panel.
-    const fn owner(self) -> Holder {
-        match self {
-            Self::Arch | Self::Edge | Self::Generic => Holder::First,
-            Self::Innovation | Self::Pragmatic => Holder::Second,
-        }
-    }
-}
+pub use super::personality::Personality;
+use super::sketch::SketchPanel;
 
 /// One of the three that a panel is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -212,12 +154,12 @@ impl Panel {
     }
 
     /// Seats the sketchers: four, or two without personalities. The host sits in.
-    pub fn sketchers(&self, quick: bool, available: Available) -> Vec<Seat> {
+    pub fn sketchers(&self, panel: SketchPanel, available: Available) -> Vec<Seat> {
         let seat = |owner, personality| {
             let runner = if available.has(owner) { owner } else { Holder::Host };
             self.seat(SeatPart::Sketch(personality), owner, runner)
         };
-        if quick {
+        if panel == SketchPanel::Quick {
             let generic = |owner| seat(owner, Personality::Generic);
             return [Holder::First, Holder::Second].map(generic).to_vec();
         }
@@ -423,7 +365,7 @@ mod tests {
         let row = |seat: &Seat| [seat.label.clone(), seat.file.clone(), seat.kind.clone()];
         let rows = |seats: Vec<Seat>| seats.iter().map(row).collect::<Vec<_>>();
         assert_eq!(
-            rows(panel.sketchers(false, BOTH)),
+            rows(panel.sketchers(SketchPanel::Full, BOTH)),
             [
                 ["Cursor-Arch", "cursor-sketch-arch-output.txt", "cursor-sketch-arch"],
                 ["Cursor-Edge", "cursor-sketch-edge-output.txt", "cursor-sketch-edge"],
@@ -436,7 +378,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            rows(panel.sketchers(true, BOTH)),
+            rows(panel.sketchers(SketchPanel::Quick, BOTH)),
             [
                 ["Cursor-Generic", "cursor-sketch-generic-output.txt", "cursor-sketch-generic"],
                 ["Codex-Generic", "codex-sketch-generic-output.txt", "codex-sketch-generic"],
@@ -516,8 +458,11 @@ mod tests {
             ),
             (NONE, [Host; 4], &[], [Host; 3], [Host; 4], [Host; 3]),
         ] {
-            assert_eq!(runners(&panel.sketchers(false, available)), sketches);
-            assert_eq!(runners(&panel.sketchers(true, available)), [sketches[0], sketches[2]]);
+            assert_eq!(runners(&panel.sketchers(SketchPanel::Full, available)), sketches);
+            assert_eq!(
+                runners(&panel.sketchers(SketchPanel::Quick, available)),
+                [sketches[0], sketches[2]]
+            );
             assert_eq!(debated(available), debates);
             assert_eq!(runners(&panel.judges(available)), judges);
             assert_eq!(runners(&panel.reviewers(available)), reviews);
@@ -550,7 +495,7 @@ mod tests {
                 "cursor-fallback-codex-plan-pragmatic-output.txt",
             ]
         );
-        let failed = &panel.sketchers(false, BOTH)[0];
+        let failed = &panel.sketchers(SketchPanel::Full, BOTH)[0];
         let again = failed.taken_by(Holder::Host, &panel);
         assert_eq!(again.file, "claude-fallback-cursor-sketch-arch-output.txt");
         assert_eq!((again.label.as_str(), again.runner), ("Cursor-Arch", Holder::Host));
@@ -596,7 +541,8 @@ mod tests {
         );
         let panel = panel.unwrap();
         let seats =
-            [panel.reviewers(SECOND), panel.judges(NONE), panel.sketchers(false, BOTH)].concat();
+            [panel.reviewers(SECOND), panel.judges(NONE), panel.sketchers(SketchPanel::Full, BOTH)]
+                .concat();
         let text = format!("{seats:?}").to_lowercase();
         assert!(!["cursor", "codex", "claude"].iter().any(|name| text.contains(name)), "{text}");
         assert_eq!(seats[0].file, "qwen3-max-fallback-gemini-plan-arch-output.txt");
@@ -637,8 +583,8 @@ mod tests {
             for available in [Available { first: a, second: b }, Available { first: c, second: d }] {
                 let debates = (1..=5).filter_map(|n| panel.debaters(n, available)).flatten();
                 let seats = [
-                    panel.sketchers(false, available),
-                    panel.sketchers(true, available),
+                    panel.sketchers(SketchPanel::Full, available),
+                    panel.sketchers(SketchPanel::Quick, available),
                     panel.judges(available),
                     panel.reviewers(available),
                     panel.voters(available),

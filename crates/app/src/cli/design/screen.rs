@@ -46,7 +46,11 @@ impl<'o> Screen<'o> {
         let all = all.map_or_else(String::new, |all| in_all(&all));
         let left = self.output.columns().saturating_sub(width(&all));
         let spent = |lane: &LaneId| self.spent.get(lane).map_or_else(String::new, amount);
-        self.output.redraw(&(all + &board.within(left, spent)), self.board.is_some());
+        let line = all + &board.within(left, spent);
+        match self.board {
+            Some(_) => self.output.redraw(&line),
+            None => self.output.draw(&line),
+        }
     }
 
     fn print(&mut self, text: &str) -> Result<(), Failure> {

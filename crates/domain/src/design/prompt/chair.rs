@@ -2,6 +2,7 @@
 //! counts.
 
 use super::super::quote::{self, Tag};
+use super::super::sketch::SketchPanel;
 use super::data;
 use super::template::fill;
 
@@ -65,9 +66,12 @@ pub fn synthesis(
     feature_text: &str,
     answered: &str,
     sketches: &[(&str, &str)],
-    full_panel: bool,
+    panel: SketchPanel,
 ) -> String {
-    let highlights = if full_panel { include_str!("chair/highlights.md") } else { "" };
+    let highlights = match panel {
+        SketchPanel::Full => include_str!("chair/highlights.md"),
+        SketchPanel::Quick => "",
+    };
     let labels: Vec<_> =
         sketches.iter().map(|(label, _)| format!("Sketch {}", quote::line(label))).collect();
     let sketch = |(label, (_, text))| Material { label, tag: Tag::Sketch, text };

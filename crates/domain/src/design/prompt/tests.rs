@@ -8,6 +8,7 @@ use super::super::discussion::Questions;
 use super::super::finding::FocusArea;
 use super::super::outcome::resolutions;
 use super::super::seat::Side;
+use super::super::sketch::SketchPanel;
 use super::super::voting_block::MarkerWord;
 use super::super::{decision, mermaid, parts, plan as planning};
 use super::super::{merge as merging, review as reviewing};
@@ -73,8 +74,8 @@ fn chair_prompts() -> Vec<(&'static str, String)> {
     vec![
         ("chair_questions", questions(FEATURE)),
         ("chair_scope", scope(FEATURE, ANSWERED)),
-        ("chair_synthesis", synthesis(FEATURE, ANSWERED, &sketches, true)),
-        ("chair_synthesis_quick", synthesis(FEATURE, "", &sketches, false)),
+        ("chair_synthesis", synthesis(FEATURE, ANSWERED, &sketches, SketchPanel::Full)),
+        ("chair_synthesis_quick", synthesis(FEATURE, "", &sketches, SketchPanel::Quick)),
         ("chair_plan", plan(&from)),
         ("chair_merge", merge(LISTING)),
         ("chair_revision", revision(&change)),
@@ -249,7 +250,7 @@ proptest! {
                     Reader::Host,
                 ),
                 merge(text),
-                synthesis(text, text, &[("A", text), (text, text)], true),
+                synthesis(text, text, &[("A", text), (text, text)], SketchPanel::Full),
                 update(text, text),
                 with_complaints("x", &[text.to_owned()], PLAN_SKELETON),
                 review_again("x", text, "x"),

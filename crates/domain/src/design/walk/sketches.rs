@@ -18,7 +18,7 @@ use crate::design::parts;
 use crate::design::progress::{Saved, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
 use crate::design::seat::{Holder, Personality, Seat, SeatPart};
-use crate::design::sketch;
+use crate::design::sketch::{self, SketchPanel};
 use crate::lane::collected::CollectedStatus;
 
 const SYNTHESIS: Task =
@@ -30,13 +30,16 @@ const PARTS: [&str; 2] = [DesignFile::Synthesis.name(), DesignFile::Decisions.na
 pub(super) fn sketches(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Sketches);
     heavy::begin(walk);
-    let quick = walk.settings.quick;
-    let seats = walk.settings.panel.sketchers(quick, walk.state.roster.available);
+    let panel = walk.settings.sketch_panel();
+    let seats = walk.settings.panel.sketchers(panel, walk.state.roster.available);
     let feature = feature_for_sketches(walk);
     let phase = SeatedPhase {
         kind: LaneKind::Sketch,
         noun: "sketch",
-        table: if quick { Table::QuickSketches } else { Table::Sketches },
+        table: match panel {
+            SketchPanel::Quick => Table::QuickSketches,
+            SketchPanel::Full => Table::Sketches,
+        },
         prompt: &|seat| prompt::sketch(personality(seat), &feature, reader(seat)),
         flaw: &thin,
         again: &|seat, _, flaw| {
@@ -70,7 +73,8 @@ fn synthesis(walk: &mut Walk<'_>, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
     let labelled: Vec<_> =
         sketches.iter().map(|sketch| (sketch.seat.label.as_str(), sketch.answer)).collect();
     let (settings, scope) = (walk.settings, walk.state.results.scope.clone());
-    let prompt = || prompt::synthesis(&settings.feature, &scope.file(), &labelled, !settings.quick);
+    let panel = settings.sketch_panel();
+    let prompt = || prompt::synthesis(&settings.feature, &scope.file(), &labelled, panel);
     let said = walk.chair(SYNTHESIS, &prompt, &read)?;
     let labels: Vec<_> = labelled.iter().map(|(label, _)| *label).collect();
     let (text, decisions) = match said {
