@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use convoke_domain::lane::outcome::LaneOutcome;
-use convoke_service::failure::ErrorClass;
+use convoke_service::failure::{ErrorClass, Failure};
+
+/// What running a command comes to.
+pub type CommandResult = Result<Exit, Failure>;
 
 /// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,6 +28,11 @@ pub(crate) fn string(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
     parse::<Text<'_>>(value).map(|text| text.0)
 }
 
+/// Returns a string's text, to keep.
+pub(crate) fn owned(value: Option<&RawValue>) -> Option<String> {
+    string(value).map(Cow::into_owned)
+}
+
 /// A number of lines, which some clients write as `3.0` or `"3"`.
 pub(crate) fn number(value: Option<&RawValue>) -> Option<usize> {
     let text = value?.get().trim_matches('"');

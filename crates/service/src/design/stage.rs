@@ -180,14 +180,11 @@ impl DesignWorld for Stage<'_> {
         let mut failed = None;
         many::run(waiting.collect(), ROOM, &self.session.cancel(), &mut |number, news| {
             let id = requests[number].id.clone();
-            match &news {
-                QueueEvent::Said(LaneEvent::Usage(usage)) => {
-                    self.front_end.lane_spends(&id, *usage)
-                }
-                QueueEvent::Ended(Ok(Some(LaneEnd { usage: Some(usage), .. }))) => {
-                    self.front_end.lane_spent(&id, *usage);
-                }
-                QueueEvent::Said(_) | QueueEvent::Started | QueueEvent::Ended(_) => {}
+            if let QueueEvent::Said(LaneEvent::Usage(usage)) = &news {
+                self.front_end.lane_spends(&id, *usage);
+            }
+            if let QueueEvent::Ended(Ok(Some(LaneEnd { usage: Some(usage), .. }))) = &news {
+                self.front_end.lane_spent(&id, *usage);
             }
             let told = match news {
                 QueueEvent::Started => tell(self, LaneNews::Started(id)),

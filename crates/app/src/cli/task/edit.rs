@@ -15,7 +15,7 @@ use convoke_service::task::{
 
 use super::{OneTask, print_changed, priority};
 use crate::app::App;
-use crate::exit::Exit;
+use crate::exit::CommandResult;
 use crate::input;
 use crate::output::Output;
 
@@ -104,12 +104,7 @@ fn misused(error: EditError) -> Failure {
 }
 
 impl EditArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let is_after = !self.after.is_empty() || self.no_after;
         let request = EditRequest {
             id: self.task.id.clone(),
@@ -168,12 +163,7 @@ fn read_file(path: &Path) -> Result<String, Failure> {
 }
 
 impl ReorderArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let place = match &self.place {
             PlaceArgs { before: Some(sibling), .. } => SiblingPlace::Before(sibling),
             PlaceArgs { after: Some(sibling), .. } => SiblingPlace::After(sibling),

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use crate::app::{App, Format};
-use crate::exit::Exit;
+use crate::exit::{CommandResult, Exit};
 use crate::output::Output;
 
 /// So many tasks of an undone step are named.
@@ -42,12 +42,7 @@ fn reports(changes: &[TaskChange]) -> Vec<TaskChangeReport> {
 }
 
 impl LogArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let changes = task_log(desk, self.id.as_ref(), self.limit)?;
         match app.format {
             Format::Json => output.json(&reports(&changes))?,
@@ -101,12 +96,7 @@ fn print_undone(changes: &[TaskChange], clock: Offset, output: &mut Output) -> R
 }
 
 impl RestoreArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let Some(id) = &self.id else { return list_removed(&removed_tasks(desk)?, app, output) };
         let count = restore_task(desk, id)?;
         match app.format {

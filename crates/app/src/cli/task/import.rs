@@ -12,7 +12,7 @@ use convoke_service::task::{
 use super::print_ids;
 use crate::app::App;
 use crate::cli::runs::Known;
-use crate::exit::Exit;
+use crate::exit::CommandResult;
 use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
@@ -41,12 +41,7 @@ struct NoPlan {
 }
 
 impl Args {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let source = match &self.run {
             Some(run) => designed(app, run, output)?,
             None => ImportSource::File(self.plan.clone().unwrap_or_default()),

@@ -14,7 +14,7 @@ use convoke_service::task::{
 };
 
 use crate::app::{App, Format};
-use crate::exit::Exit;
+use crate::exit::{CommandResult, Exit};
 use crate::output::Output;
 
 /// Which tasks are listed.
@@ -57,12 +57,7 @@ fn stage() -> impl TypedValueParser<Value = Stage> {
 }
 
 impl SearchArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let mut request = self.filter.request();
         request.words.extend(self.words.clone());
         self.filter.list(desk, app, &request, output)
@@ -70,12 +65,7 @@ impl SearchArgs {
 }
 
 impl ListArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         self.list(desk, app, &self.request(), output)
     }
 
@@ -94,7 +84,7 @@ impl ListArgs {
         app: &App,
         request: &TaskListRequest,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> CommandResult {
         if self.all_branches {
             return print_branches(&list_all_branches(desk, request)?, app, output);
         }

@@ -1,12 +1,11 @@
 //! Giving tasks another parent or another branch.
 
 use convoke_domain::task::id::TaskId;
-use convoke_service::failure::Failure;
 use convoke_service::task::{BranchMove, TaskDesk, filled_line, move_below, move_to_branch};
 
 use super::print_changed;
 use crate::app::{App, Format};
-use crate::exit::Exit;
+use crate::exit::{CommandResult, Exit};
 use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
@@ -37,7 +36,7 @@ impl MoveArgs {
         app: &App,
         branch: Option<&str>,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> CommandResult {
         let is_of_branch = self.from_branch.is_some() || branch.is_some() && self.under.is_none();
         if is_of_branch {
             return self.to_branch(desk, app, output);
@@ -49,12 +48,7 @@ impl MoveArgs {
         Ok(Exit::Done)
     }
 
-    fn to_branch(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    fn to_branch(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let request = BranchMove {
             ids: (!self.all).then(|| self.ids.clone()),
             from_branch: self.from_branch.clone(),
