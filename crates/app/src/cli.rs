@@ -48,21 +48,21 @@ use crate::output::Output;
 use convoke_service::failure::Failure;
 use convoke_service::settings::remark::remarks;
 
-/// Call together the right text for a coding agent, and the right agents for a decision
+/// Gather the right text for an agent, and the right agents for a decision
 #[derive(Debug, Parser)]
 #[command(name = "convoke", version, propagate_version = true, after_help = AFTER_HELP)]
 pub struct Cli {
-    /// The project's root folder [default: the nearest folder at or above the current one that
-    /// holds `.moai`, `convoke.toml` or `.git`]
+    /// Work on the project in this folder [default: the nearest folder at or above the current one
+    /// that holds `.moai`, `convoke.toml` or `.git`]
     #[arg(short = 'C', long, value_name = "DIR", global = true)]
     project: Option<PathBuf>,
 
-    /// Print exactly one JSON document on stdout; a command that goes on, such as `attend`, one in
-    /// each line
+    /// Print one JSON document on stdout; a command that keeps running, such as `attend`, prints
+    /// one per line
     #[arg(long, global = true)]
     json: bool,
 
-    /// Also say what is not part of the contract: remarks on the configuration, dropped documents
+    /// Show diagnostics: configuration remarks, dropped documents
     #[arg(short, long, global = true)]
     verbose: bool,
 
@@ -118,13 +118,13 @@ enum Command {
 }
 
 const AFTER_HELP: &str = "\
-stdout is data, stderr is conversation. Exit codes: 0 done, 1 the answer is no,
-2 wrong usage or configuration, 3 something around convoke is missing or refused,
-4 an agent gave no answer, 5 a budget is used up, 6 the working tree changed although
-nobody was to change it, 70 a bug in convoke.
+Results go to stdout, messages to stderr. Exit codes: 0 success, 1 the check
+failed, 2 wrong usage or configuration, 3 a prerequisite is missing, 4 an agent
+gave no answer, 5 the budget is spent, 6 a read-only agent modified the working
+tree, 70 a bug in Convoke, 130 interrupted.
 
 Settings come from flags, CONVOKE_* variables, convoke.local.toml, convoke.toml,
-.moai/config/sections/design.yaml and the user's config.toml, in this order.";
+.moai/config/sections/design.yaml and your config.toml, in this order.";
 
 impl Cli {
     /// Runs the chosen command.

@@ -10,27 +10,27 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// List the clients that agents can work in and the models' APIs of your configuration, and tell
-/// whether they answer
+/// List clients and configured model APIs, and whether they answer
 ///
-/// Without a flag nobody is asked, because that costs tokens; what was found out lately is told.
-/// Exits 0 if somebody could be given work, and 1 if nobody could.
+/// Shows cached results; `--probe` contacts every agent and costs a few tokens. Exits 0 if at least
+/// one agent can take work, and 1 if none can.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Ask everybody who is there to answer `OK`, three times at most
+    /// Ask every installed client and configured API to answer `OK`, at most three times each
     #[arg(long, conflicts_with = "no_probe")]
     probe: bool,
 
-    /// Only tell who is there
+    /// Show only which clients are installed and which APIs are configured
     #[arg(long)]
     no_probe: bool,
 
-    /// What a caller knows, in lines such as `CODEX_HEALTHY=false`; whoever is in it is not asked
+    /// Take the health of agents from this file, in lines such as `CODEX_HEALTHY=false`; Convoke
+    /// does not contact them
     #[arg(long, value_name = "FILE")]
     caller_env: Option<PathBuf>,
 
-    /// Bring a file with lines such as `CODEX_HEALTHY=false` up to date; no `false` in it becomes
-    /// `true` again, and `/dev/null` is none
+    /// Update this file with lines such as `CODEX_HEALTHY=false`; a `false` in it never becomes
+    /// `true`, and `/dev/null` writes nothing
     #[arg(long, value_name = "FILE")]
     write_health: Option<PathBuf>,
 }

@@ -11,23 +11,24 @@ use crate::cli::lane::BudgetArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Wake every agent of this branch that a message waits for, until you stop it
+/// Wake this branch's agents as messages arrive, until you stop it
 ///
-/// All that waits for an agent is one wake-up, and its session goes on in a supervised lane, as with
-/// `convoke prompt`. Whoever is busy is not interrupted. Answers are kept as messages, and wake
-/// those whom they mention, up to eight wake-ups in a row. An agent that gave no answer is tried
-/// again when there is something new for it. When a `--budget` is used up, it ends with exit code 5.
+/// Delivers all messages that wait for an agent in one wake-up, and resumes its session in a
+/// supervised lane, as `convoke prompt` does. Convoke does not interrupt a busy agent. It stores
+/// each answer as a message and wakes the agents that the answer mentions, up to eight wake-ups in
+/// a row. After a failed wake-up, it tries the agent again when a new message arrives. When the
+/// `--budget` is spent, it ends with exit code 5.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// End when nothing is left that could be delivered
+    /// End when no message is left to deliver
     #[arg(long)]
     once: bool,
 
-    /// Let agents change files, as far as their clients' own settings allow
+    /// Let agents change files, as far as their clients' settings allow
     #[arg(long)]
     write: bool,
 
-    /// The most agents that work at the same time
+    /// Run at most this many agents in parallel
     #[arg(long, value_name = "N", default_value = "2")]
     max_parallel: NonZeroUsize,
 

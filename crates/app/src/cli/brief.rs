@@ -19,33 +19,33 @@ use crate::app::{App, Format, Verbosity};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Print the design folder's documents as one cited block under a token budget
+/// Print the design folder's documents as one block within a token budget
 ///
-/// Reads `spec.md`, `system.md`, `research.md` and `pencil-plan.md` from the design folder, leaves
-/// out what nobody has written in yet, and fits the rest into the budget: the least important
-/// document gives way first, and a cut falls on a section border and is marked with its character
-/// offset. stdout is exactly the block; what was skipped is said on stderr.
+/// Reads `spec.md`, `system.md`, `research.md` and `pencil-plan.md` from the design folder. Skips
+/// files that still hold only their template, and fits the rest into the budget: Convoke drops the
+/// least important document first, cuts only at a section border, and marks each cut with its
+/// character offset. stdout holds exactly the block; stderr names what Convoke skipped.
 ///
-/// Exits 0 whatever the folder holds.
+/// Always exits 0, also for an empty or missing folder.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     options: BriefOptions,
 
-    /// Load only if the project allows workflows to load by themselves
+    /// Print the block only if the project's settings allow workflows to load it automatically
     #[arg(long)]
     auto: bool,
 
-    /// Which documents give way when not all fit [default: contract]
+    /// Which documents to drop or cut when not all fit [default: contract]
     ///
-    /// contract: from the bottom, but a document that could never fit is cut if the others leave
-    /// room. strict: whole documents from the bottom. fill: in order, cutting the first that does
-    /// not fit.
+    /// contract: drop whole documents, least important first, but cut a document that alone exceeds
+    /// the budget if the others leave room. strict: drop whole documents, least important first.
+    /// fill: keep documents in order and cut the first that does not fit.
     #[arg(long, value_parser = policy())]
     policy: Option<PackPolicy>,
 
-    /// Instead of the block, show a table of every document: found, kept, cut, dropped, and why
+    /// Show a table instead of the block: which documents were found, kept, cut or dropped, and why
     #[arg(long, conflicts_with = "json")]
     explain: bool,
 
@@ -60,18 +60,18 @@ struct BriefOptions {
     #[arg(long, global = true, value_parser = dir())]
     dir: Option<DesignDir>,
 
-    /// The most tokens the documents may cost [default: 20000]
+    /// Fit the documents into this many tokens [default: 20000]
     #[arg(long, global = true, value_name = "N", value_parser = budget())]
     budget: Option<Budget>,
 
-    /// How tokens are counted [default: estimate]
+    /// How to count tokens [default: estimate]
     ///
-    /// The estimate is a quarter of the characters and a tenth on top. The others are exact for
-    /// models with that public vocabulary. No vocabulary of Claude or Gemini is public.
+    /// `estimate` counts a quarter of the characters plus 10 %. The others are exact for models
+    /// with that public vocabulary. The vocabularies of Claude and Gemini are not public.
     #[arg(long, global = true, value_parser = tokenizer())]
     tokenizer: Option<Vocabulary>,
 
-    /// Cite `.moai/design/` even when another folder was read
+    /// Cite `.moai/design/` even if the documents come from another folder
     #[arg(long, global = true)]
     literal_source: bool,
 }
@@ -79,11 +79,10 @@ struct BriefOptions {
 #[derive(Debug, Subcommand)]
 enum Command {
     Rest(rest::Args),
-    /// Create the design folder with files to write in
+    /// Create the design folder with files to fill in
     ///
-    /// Makes README.md, spec.md, system.md and research.md, and empty `wireframes/` and
-    /// `screenshots/`. Never overwrites: if the folder holds any file that is not hidden, nothing
-    /// is touched.
+    /// Creates README.md, spec.md, system.md and research.md, and empty `wireframes/` and
+    /// `screenshots/`. Changes nothing if the folder already holds a file that is not hidden.
     Init,
 }
 
@@ -96,11 +95,11 @@ struct MisplacedOption {
 
 const EXAMPLES: &str = "\
 Examples:
-  convoke brief                             the block for the project around this folder
-  convoke brief --budget 8000 --explain     what would fit into 8000 tokens, and why
-  convoke brief --json | jq .dropped        the same result for programs
-  convoke brief rest spec --from 72366      read on where `> truncated:` says it was cut
-  convoke brief init                        create a design folder to write in";
+  convoke brief                          print the block of this project
+  convoke brief --budget 8000 --explain  show what fits into 8000 tokens, and why
+  convoke brief --json | jq .dropped     list dropped documents for a program
+  convoke brief rest spec --from 72366   continue where `> truncated:` says
+  convoke brief init                     create a design folder to fill in";
 
 impl Args {
     /// Runs the command or its subcommand.

@@ -12,18 +12,18 @@ use crate::exit::Exit;
 use crate::output::Output;
 use convoke_service::failure::Failure;
 
-/// Plan a design's feature once more in a single pass, and show it beside the panel's plan
+/// Compare a panel's plan with a plan that one agent writes alone
 ///
-/// One agent, the host of the run, writes a plan from the feature alone. So you can see whether the
-/// panel paid: what both plans hold, what they cost and how long they took. The single plan is
-/// printed below the table.
+/// The run's host writes a plan from the feature alone. The table shows for both plans what they
+/// contain, what they cost and how long they took, so that you can judge whether the panel was
+/// worth it. Below the table, Convoke prints the single plan.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run, or the beginning of its name
+    /// The run's id, or the beginning of it
     #[arg(value_parser = RunId::parse)]
     run: RunId,
 
-    /// How long the lane may take, in seconds
+    /// Stop the lane after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = super::lane::seconds())]
     limit: Duration,
 }

@@ -12,26 +12,26 @@ use crate::exit::Exit;
 use crate::output::Output;
 use convoke_service::failure::{ErrorClass, Failure};
 
-/// Decide what a design's panel left undecided, and revise the plan for it
+/// Decide what a design's panel left open, and revise the plan
 ///
-/// Without an id, lists what is undecided, what is withheld because it may be about security, and
-/// what people decided. With one, Convoke writes your decision to the run's journal first, and then
-/// has an agent revise the plan where the decision changes it: for an accepted finding, or for a
-/// contested decision whose alternative you take with `reject`. If no agent answers, the decision
-/// waits, and `convoke resume RUN` acts on it.
+/// Without an id, lists the open findings and decisions, those withheld because they may concern
+/// security, and what people decided. With an id, Convoke records your decision in the run's
+/// journal and then has an agent revise the plan if the decision changes it: for an accepted
+/// finding, or for a contested decision whose alternative you choose with `reject`. If no agent
+/// answers, `convoke resume RUN` revises the plan later.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "convoke decide [RUN] [ID accept|reject --because <TEXT>] [OPTIONS]")]
 pub struct Args {
-    /// The run [default: the last one], what to decide (`FINDING_2`, `OOS_1`, `DECISION_1`), and
+    /// The run [default: the newest], the id to decide on (`FINDING_2`, `OOS_1`, `DECISION_1`), and
     /// `accept` or `reject`
     #[arg(value_name = "WORD", num_args = 0..=3)]
     words: Vec<String>,
 
-    /// Why; the journal keeps it, and so do the files about findings
+    /// The reason; Convoke writes it to the journal and to the files about findings
     #[arg(long, value_name = "TEXT")]
     because: Option<String>,
 
-    /// Change an earlier decision of a person
+    /// Replace an earlier decision by a person
     #[arg(long)]
     again: bool,
 
@@ -43,9 +43,9 @@ pub struct Args {
 enum DecideError {
     #[error("cannot take `{0}` for a run, an id such as `FINDING_2`, `accept` or `reject`")]
     Word(String),
-    #[error("cannot decide `{0}`: say `accept` or `reject`")]
+    #[error("cannot decide `{0}`: add `accept` or `reject`")]
     NoChoice(MatterId),
-    #[error("cannot tell what to {0}: name a finding or decision")]
+    #[error("cannot {0} without an id: name a finding or decision")]
     NoMatter(&'static str),
 }
 
@@ -115,7 +115,7 @@ fn listed(app: &App, report: &RunMattersReport, output: &mut Output) -> Result<E
         return Ok(Exit::Done);
     }
     match report.matters.text() {
-        text if text.is_empty() => output.say(&format!("nothing is undecided in {}", report.run)),
+        text if text.is_empty() => output.say(&format!("no open decisions in {}", report.run)),
         text => output.data(&text)?,
     }
     if let Some(way_out) = &report.way_out {

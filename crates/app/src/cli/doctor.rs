@@ -7,12 +7,13 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Check everything that keeps convoke from working here, and say how to mend it
+/// Check what Convoke needs here, and show how to fix problems
 ///
-/// Exits 0 if nothing fails, and 3 if something is missing that a job needs. Warnings are no failure.
+/// Exits 0 if every check passes, also with warnings, and 3 if a prerequisite of a command is
+/// missing.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Do not try whether anybody listens where models' APIs are configured to be
+    /// Do not connect to configured model APIs
     #[arg(long)]
     no_probe: bool,
 }

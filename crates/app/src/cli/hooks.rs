@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Put hooks into a client's settings, look after them, and take them out
+/// Install, check and remove hooks in a client's settings
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -24,14 +24,14 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Add hook entries to a client's settings, and bind its sessions to an agent
+    /// Add hooks to a client's settings and bind its sessions to an agent
     ///
-    /// Every other byte of the settings stays as it is. The agent is written to
+    /// Leaves every other byte of the settings unchanged. Writes the agent's name to
     /// `convoke.local.toml`, which git ignores, or with `--user` to your own `config.toml`.
     Install(InstallArgs),
-    /// Tell whether hooks are installed, trusted and called, and whether their texts arrived
+    /// Show whether hooks are installed and called, and their texts arrive
     Status(Target),
-    /// Take the entries out again, and the agent if it is as `install` wrote it
+    /// Remove the hooks, and the agent's name if `install` wrote it
     Uninstall(UninstallArgs),
 }
 
@@ -41,7 +41,7 @@ struct Target {
     #[arg(value_parser = client())]
     client: Client,
 
-    /// The user's settings instead of the project's
+    /// Use the settings of your user account instead of the project's
     #[arg(long)]
     user: bool,
 }

@@ -19,33 +19,33 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// List the unread messages to an agent, oldest first
+/// List an agent's unread messages, oldest first
 ///
-/// Lists the newest of them. When there are more, a note on stderr says how many and which command
-/// lists the ones before.
+/// Lists the newest messages up to `--limit`. If there are more, a note on stderr says how many,
+/// and which command lists the earlier ones.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
     #[arg(value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
-    /// Count them as read
+    /// Mark the listed messages as read
     #[arg(long)]
     mark: bool,
 
-    /// List those that were read, too
+    /// Also list messages that were read
     #[arg(long)]
     all: bool,
 
-    /// Show the conversation that a message belongs to, with all answers
+    /// Show the whole conversation that a message belongs to
     #[arg(long, value_name = "ID", conflicts_with_all = ["mark", "all", "before"])]
     thread: Option<i64>,
 
-    /// List at most this many, the newest
+    /// List at most this many messages, the newest
     #[arg(long, value_name = "N", default_value = "100")]
     limit: NonZeroUsize,
 
-    /// List only messages before this one
+    /// List only messages older than this one
     #[arg(long, value_name = "ID")]
     before: Option<i64>,
 
@@ -94,7 +94,7 @@ impl Args {
             // Only once the reader has them are they read.
             output.flush()?;
             if output.is_discarded() {
-                output.say("note: stdout goes nowhere, so the messages stay unread");
+                output.say("note: stdout is closed, so the messages stay unread");
                 return Ok(Exit::Done);
             }
             mark_read(&inbox)?;

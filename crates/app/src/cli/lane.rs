@@ -36,13 +36,13 @@ use crate::exit::Exit;
 use crate::input;
 use crate::output::{Output, TerminalObserver, Voice};
 
-/// The longest limit: nobody waits longer.
+/// The longest time limit that a flag accepts.
 const MOST_SECONDS: f64 = 8_640_000.0;
 
 /// The longest prompt.
 const MAX_PROMPT: u64 = 16 * 1024 * 1024;
 
-/// Run agents so that nothing hangs, leaks or lies
+/// Run one agent under supervision
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -53,109 +53,112 @@ pub struct Args {
 enum Command {
     /// Run one agent on one prompt and print its answer
     ///
-    /// The client runs in a session of its own, under limits, and when it ends or is stopped nothing
-    /// of it is left, whatever it started; also when convoke itself is killed. It may only read
-    /// unless `--write` is given.
+    /// Runs the client in a separate process session with time limits, read-only unless `--write`
+    /// is given. When the client ends or is stopped, Convoke ends every process that it started,
+    /// even if `convoke` itself is killed.
     ///
-    /// Exit 0 means that there is an answer; 1 that there is one, and a file of `--read` was not
-    /// read; 2 that it was asked for wrongly; 3 that something around it is missing, such as the
-    /// client; 4 that there is no answer; 5 that a budget is used up; 6 that the working tree changed
-    /// although the agent could only read; and 130 that somebody stopped it.
+    /// Exits 0 with an answer, 1 if the agent answered but did not read a file of `--read`, 2 for
+    /// wrong usage, 3 if a prerequisite such as the client is missing, 4 without an answer, 5 if
+    /// the budget is spent, 6 if the agent ran read-only and the working tree changed, and 130 if
+    /// you interrupt it.
     Run(Box<RunArgs>),
-    /// List the lanes that run, and the last ones; one whose convoke is gone is `lost`
+    /// List running and recent lanes
     List(list::ListArgs),
-    /// Print everything that is known of a lane
+    /// Show one lane in full
     Show(list::OneArgs),
-    /// Stop a lane, by asking the convoke that runs it
+    /// Stop a lane, and all lanes of the same `convoke` process
     ///
-    /// All lanes of that convoke stop. One whose convoke is gone is only closed: its guardian has
-    /// ended what was left of it.
+    /// Asks the `convoke` process that runs the lane to stop, which stops all its lanes. If that
+    /// process no longer exists, Convoke only marks the lane as ended: the lane's guardian has
+    /// already ended its client.
     Stop(list::OneArgs),
 }
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct RunArgs {
-    /// Who answers: a client, `http:NAME` for a model's API of your configuration, or `replay:FILE`
+    /// The agent that answers: a client, `http:NAME` for a configured model API, or `replay:FILE`
     /// for recorded lanes
     #[arg(long, value_parser = AgentWord)]
     agent: AgentRef,
 
-    /// What to ask; `-` is stdin
+    /// The prompt; `-` reads stdin
     prompt: String,
 
-    /// The model [default: the client's own choice]
+    /// The model to use [default: the client's choice]
     #[arg(long, value_parser = model_name)]
     model: Option<String>,
 
-    /// How hard the model shall think, in the client's own words: Claude Code and Codex
+    /// The model's reasoning effort, in the client's own words (Claude Code and Codex only)
     #[arg(long, value_name = "WORD", value_parser = model_name)]
     effort: Option<String>,
 
-    /// The session to go on with
+    /// Resume this session
     #[arg(long, value_name = "ID", value_parser = model_name)]
     resume: Option<String>,
 
-    /// Let it change files, as far as its own settings allow
+    /// Let the agent change files, as far as the client's settings allow
     #[arg(long)]
     write: bool,
 
-    /// How long it may take in all, in seconds
+    /// Stop the agent after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1200", value_parser = seconds())]
     limit: Duration,
 
-    /// How long it may say nothing, in seconds
+    /// Stop the agent after this many seconds without output
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds())]
     stall: Duration,
 
-    /// How long it may take to stop when it is asked to, in seconds
+    /// Kill the client if it has not ended this many seconds after Convoke asks it to stop
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds())]
     grace: Duration,
 
-    /// Also ask whether the answer has substance: enough words, and a source
+    /// Reject an answer with too few words or without a source
     #[arg(long)]
     substance: bool,
 
-    /// Do not look whether the working tree changed while an agent could only read
+    /// Skip the check whether a read-only agent changed the working tree
     #[arg(long)]
     no_tree_check: bool,
 
-    /// A file to read before answering, named in the prompt and not pasted; afterwards the client's
-    /// own record tells whether it was. Can be given several times
+    /// A file that the agent must read before it answers; may be repeated. The prompt names it, and
+    /// Convoke checks in the client's transcript whether the agent read it
     #[arg(long, value_name = "FILE")]
     read: Vec<PathBuf>,
 
-    /// Print what happens as it happens, one JSON document in each line; the last one has everything
+    /// Print events while the lane runs, one JSON document per line; the last line holds the full
+    /// report
     #[arg(long)]
     events: bool,
 
-    /// Keep what the client said in this folder, in place of what an earlier lane left there
+    /// Save the client's output in this folder, replacing an earlier lane's output
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 
-    /// What it may spend, such as 200k tokens or $2.50: with `--run` all lanes of the run together
-    #[arg(long, value_name = "CAP", value_parser = Cap::parse)]
+    /// Stop after this many tokens or dollars, such as `200k` or `$2.50`; with `--run`, all lanes
+    /// of that run count
+    #[arg(long, value_name = "AMOUNT", value_parser = Cap::parse)]
     budget: Option<Cap>,
 
-    /// The run that it is part of, in any words: `convoke usage --by run` sums it up
+    /// Group the lane under this name; `convoke usage --by run` adds the lanes up
     #[arg(long, value_name = "NAME", value_parser = model_name)]
     run: Option<String>,
 
-    /// What the agent is asked to be, for `convoke usage --by role`
+    /// The agent's role, for `convoke usage --by role`
     #[arg(long, value_name = "NAME", value_parser = model_name)]
     role: Option<String>,
 
-    /// The part of the run, for `convoke usage --by phase`
+    /// The phase of the run, for `convoke usage --by phase`
     #[arg(long, value_name = "NAME", value_parser = model_name)]
     phase: Option<String>,
-    /// What the lane is for, in your words; recorded lanes can be found by it
+    /// A description of the lane; `replay:FILE` finds recorded lanes by it
     #[arg(long, value_name = "TEXT", value_parser = model_name)]
     label: Option<String>,
 
     #[command(flatten)]
     pins: PinArgs,
 
-    /// Add the lane to this file of recorded lanes, for `--agent replay:FILE`
+    /// Append the lane to this file of recorded lanes, for `--agent replay:FILE`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
@@ -284,7 +287,7 @@ impl RunArgs {
         output.say(&sentence(driven, report.substance.as_deref()));
         let is_unread = report.trouble_kind == Some(FailureKind::LongLine.name());
         if is_unread && self.keep.is_none() {
-            output.say("hint: `--keep DIR` keeps what is said, however long it is");
+            output.say("hint: `--keep DIR` saves the complete output");
         }
         let reporter = app.reporter();
         warnings(&self.agent, driven, run.tree.as_ref()).for_each(|text| reporter.warn(text));
@@ -315,7 +318,7 @@ pub(super) fn seconds() -> impl TypedValueParser<Value = Duration> {
         let limit = usable.map(Duration::from_secs_f64).filter(|limit| !limit.is_zero());
         limit.ok_or_else(|| {
             let days = MOST_SECONDS / 86_400.0;
-            format!("it must be seconds above 0, and at most {MOST_SECONDS}, which are {days} days")
+            format!("it must be more than 0 and at most {MOST_SECONDS} seconds ({days} days)")
         })
     })
 }

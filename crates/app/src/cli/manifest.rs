@@ -18,7 +18,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Hand a design's files to whoever implements it, and check them afterwards
+/// Export a design's files with a manifest, and verify them later
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -27,15 +27,15 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Write a design's files with a manifest that says what they are
+    /// Export a design's files with a manifest that lists them
     Write(WriteArgs),
-    /// Read a bundle: every file that its manifest names is opened and checked
+    /// Read a bundle and check every file that its manifest names
     ///
-    /// Exit 0 means that all is in order, 1 that the bundle is refused.
+    /// Exits 0 if every file matches, and 1 if Convoke rejects the bundle.
     Read(ReadArgs),
-    /// Say which files changed, are missing or were added since a manifest was written
+    /// List files changed, missing or added since the manifest was written
     ///
-    /// Exit 0 means that nothing did, 1 that something did.
+    /// Exits 0 if there are none, and 1 if there are any.
     Verify(verify::Args),
 }
 
@@ -43,19 +43,20 @@ enum Command {
 #[command(group = clap::ArgGroup::new("source").required(true))]
 #[command(group = clap::ArgGroup::new("target").required(true))]
 struct WriteArgs {
-    /// The run whose files they are, or the beginning of its name
+    /// Export the files of this run: its id, or the beginning of it
     #[arg(long, value_name = "RUN", value_parser = RunId::parse, group = "source")]
     run: Option<RunId>,
 
-    /// The folder with the design's files
+    /// Export the design's files from this folder
     #[arg(long, value_name = "DIR", group = "source", conflicts_with = "to")]
     from: Option<PathBuf>,
 
-    /// Write all files of the run and `manifest.json` into this folder, which holds nothing else
+    /// Write all files of the run and `manifest.json` into this folder; it may hold only an earlier
+    /// run's files
     #[arg(long, value_name = "DIR", group = "target")]
     to: Option<PathBuf>,
 
-    /// Write a bundle into `design-export` in this folder, for the workflow that works there
+    /// Write a bundle into `design-export` in this folder, for the workflow that runs there
     #[arg(long, value_name = "DIR", group = "target")]
     bundle: Option<PathBuf>,
 }

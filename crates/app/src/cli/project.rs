@@ -13,9 +13,9 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// List the projects in the store, and keep their tasks when folders move
+/// List stored projects, and keep their tasks when a folder moves
 ///
-/// Convoke knows a project by its folder. A folder that moved is a new project until you attach the
+/// Convoke identifies a project by its folder. A moved folder is a new project until you attach the
 /// earlier one to it. Two clones of one repository are two projects until you merge them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -27,34 +27,34 @@ pub struct Args {
 enum Command {
     /// List every project with its folder, repository, tasks and last use
     List,
-    /// Make this folder the folder of an earlier project
+    /// Attach an earlier project to this folder
     ///
-    /// The project keeps its name, tasks, messages, agents and runs. What this folder has of its own
-    /// becomes part of it.
+    /// The project keeps its name, tasks, messages, agents and runs. Convoke adds this folder's own
+    /// tasks, messages, agents and runs to them.
     Attach(AttachArgs),
-    /// Bring everything of another project into this folder's project
+    /// Merge another project into this folder's project
     ///
-    /// Tasks whose ids are taken here get new ones. Where both projects have an agent of one name, its
-    /// messages stay unread unless it has seen them in both.
+    /// Tasks get new ids where this project uses the same ones. If both projects have an agent with
+    /// the same name, a message stays unread until the agent has seen it in both.
     Merge(MergeArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct AttachArgs {
-    /// The project, as `convoke project list` calls it
+    /// The project's name in `convoke project list`
     name: String,
 
-    /// Attach it although its folder still exists, or is of another repository
+    /// Attach the project even if its folder still exists or belongs to another repository
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Debug, clap::Args)]
 struct MergeArgs {
-    /// The project whose tasks and messages come here
+    /// The project whose tasks and messages to take over
     name: String,
 
-    /// Merge it although it is another repository
+    /// Merge the project even if it belongs to another repository
     #[arg(long)]
     force: bool,
 }

@@ -20,14 +20,14 @@ use crate::exit::Exit;
 use crate::output::Output;
 use convoke_service::failure::Failure;
 
-/// List the designs of this project, the last one first
+/// List this project's designs, newest first
 #[derive(Debug, clap::Args)]
 pub struct RunsArgs {}
 
-/// Show what a design came to: its artifacts, who answered, and what it cost
+/// Show a design's results, participants and cost
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
-    /// The run, or the beginning of its name [default: the last one]
+    /// The run's id, or the beginning of it [default: the newest run]
     #[arg(value_parser = RunId::parse)]
     run: Option<RunId>,
 
@@ -36,12 +36,12 @@ pub struct ShowArgs {
     artifact: Option<String>,
 }
 
-/// Go on with a design that was stopped or killed
+/// Resume a stopped design
 ///
-/// Whatever was answered is not asked again.
+/// Convoke reuses every recorded answer and asks only for the missing ones.
 #[derive(Debug, clap::Args)]
 pub struct ResumeArgs {
-    /// The run, or the beginning of its name
+    /// The run's id, or the beginning of it
     #[arg(value_parser = RunId::parse)]
     run: RunId,
 
@@ -49,22 +49,22 @@ pub struct ResumeArgs {
     course: CourseArgs,
 }
 
-/// Print what a design printed, from its journal, with no agent
+/// Print a design's output again from its journal; runs no agent
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
-    /// The run, or the beginning of its name
+    /// The run's id, or the beginning of it
     #[arg(value_parser = RunId::parse)]
     run: RunId,
 }
 
-/// Count a design again from the recorded answers, and compare
+/// Count a design's recorded votes again and compare the results
 ///
-/// Exit 0 means that the journal is whole and gives the same artifacts, 1 that it does not. A run that
-/// began under other rules is counted by the present ones; `rules:` says so, and artifacts that differ
-/// only for that reason do not fail the check.
+/// Exits 0 if the journal is complete and yields the same artifacts, and 1 if not. Convoke counts a
+/// run that began under other rules by the present ones; the line `rules:` says so, and artifacts
+/// that differ only for that reason do not fail the check.
 #[derive(Debug, clap::Args)]
 pub struct RecountArgs {
-    /// The run, or the beginning of its name
+    /// The run's id, or the beginning of it
     #[arg(value_parser = RunId::parse)]
     run: RunId,
 }
@@ -197,7 +197,7 @@ impl RecountArgs {
                     output.data(&format!("decided: {decision}\n"))?;
                 }
                 if !report.is_ended {
-                    output.say("note: the run is not at its end; there is nothing to compare with");
+                    output.say("note: the run has not ended, so there is nothing to compare with");
                 } else if report.is_same && report.differing.is_empty() {
                     output.data(&format!("{} artifacts: the same\n", report.artifacts))?;
                 }

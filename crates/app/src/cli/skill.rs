@@ -23,17 +23,17 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List every skill that can be found
+    /// List all installed skills
     List,
-    /// Print a skill's text as it is injected
+    /// Print a skill's text as a wake-up includes it
     Show(OneSkill),
-    /// Tell which file and version a skill is taken from
+    /// Show which file and version Convoke uses for a skill
     Which(OneSkill),
-    /// Choose the skill of a task, of an agent, or of every agent on this branch
+    /// Set the skill of a task, an agent, or every agent of this branch
     Use(UseArgs),
-    /// Keep a skill at a version of its collection
+    /// Pin a skill to a version of its collection
     Pin(PinArgs),
-    /// Let a skill's version go
+    /// Remove a skill's version pin
     Unpin(OneSkill),
 }
 
@@ -60,15 +60,15 @@ struct UseArgs {
     #[arg(value_name = "SKILL", required_unless_present = "none", value_parser = SkillId::parse)]
     id: Option<SkillId>,
 
-    /// Take the choice back
+    /// Remove the setting
     #[arg(long, conflicts_with = "id")]
     none: bool,
 
-    /// Only for this task and its parts
+    /// Set it only for this task and its subtasks
     #[arg(long, value_name = "ID", conflicts_with = "agent", value_parser = TaskId::parse)]
     task: Option<TaskId>,
 
-    /// Only for this agent
+    /// Set it only for this agent
     #[arg(long, value_name = "AGENT", value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 }

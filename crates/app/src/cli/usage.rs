@@ -14,30 +14,29 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Say what lanes have spent: tokens, and money where the client says it
+/// Show what lanes spent: tokens, and money if the client reports it
 ///
-/// A session that is resumed is counted once: clients that count the whole session again have what
-/// they said before taken off. Days are those of `wake.clock`.
+/// Counts a resumed session once: if a client reports the total of the whole session, Convoke
+/// subtracts what it reported before. Days begin at midnight in the time zone of `wake.clock`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to put together
+    /// Add up lanes by this key
     #[arg(long, value_name = "KEY", default_value = "day", value_parser = key())]
     by: LaneGrouping,
 
-    /// Only lanes that began on this day or later, such as 2026-01-31
+    /// Count only lanes that began on this day or later, such as `2026-01-31`
     #[arg(long, value_name = "DATE", value_parser = date)]
     since: Option<Date>,
 
-    /// Lanes of every project
+    /// Count the lanes of every project
     #[arg(long)]
     all_projects: bool,
 
-    /// Say instead what a lane needs: half of the earlier ones no more than the first number, nine
-    /// of ten no more than the second
+    /// Show instead what a lane needs: the median and the 90th percentile of earlier lanes
     #[arg(long)]
     forecast: bool,
 
-    /// How many lanes of each kind a forecast looks at, the last ones
+    /// Base a forecast on this many recent lanes of each kind
     #[arg(long, value_name = "N", default_value = "20")]
     last: usize,
 }
@@ -109,9 +108,12 @@ fn notes(total: &LaneUsageRow) -> Vec<String> {
         1 => Some(format!("note: 1 lane {one}")),
         more => Some(format!("note: {more} lanes {many}")),
     };
-    let unknown = note(total.uncounted, "cannot tell what it spent", "cannot tell what they spent");
-    let unsaid =
-        note(total.without_money, "did not say what it cost", "did not say what they cost");
+    let unknown = note(
+        total.uncounted,
+        "reported no usage and is not counted",
+        "reported no usage and are not counted",
+    );
+    let unsaid = note(total.without_money, "reported no cost", "reported no cost");
     unknown.into_iter().chain(unsaid).collect()
 }
 

@@ -32,7 +32,7 @@ pub(super) struct LogFilter {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read the log filter `{filter}` of {place}: `{word}` is no {kind}")]
+#[error("cannot read the log filter `{filter}` of {place}: `{word}` is not a {kind}")]
 struct FilterError {
     filter: String,
     place: &'static str,

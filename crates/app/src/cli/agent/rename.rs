@@ -14,7 +14,7 @@ pub(super) struct RenameArgs {
     #[arg(value_name = "OLD", value_parser = AgentName::parse)]
     from: AgentName,
 
-    /// Its name from now on
+    /// The new name
     #[arg(value_name = "NEW", value_parser = AgentName::parse)]
     to: AgentName,
 }
@@ -25,7 +25,7 @@ impl RenameArgs {
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {
-                output.data(&format!("@{} is @{} from now on\n", report.from, report.to))?;
+                output.data(&format!("renamed @{} to @{}\n", report.from, report.to))?;
             }
         }
         Ok(Exit::Done)

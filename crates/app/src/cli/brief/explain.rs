@@ -15,9 +15,9 @@ pub(super) fn table(loaded: &Loaded, brief: &Brief<'_>) -> String {
     let mut page = head(loaded, brief);
     match &loaded.folder {
         Folder::GateClosed => {
-            page.push_str("\nnot loaded: the project does not want auto loading\n");
+            page.push_str("\nnot loaded: the project disables automatic loading\n");
         }
-        Folder::Missing => page.push_str("\nnot loaded: there is no such folder\n"),
+        Folder::Missing => page.push_str("\nnot loaded: the folder does not exist\n"),
         Folder::Searched(_) => {
             let budget = loaded.settings.budget;
             let rows = brief.entries().iter().map(|entry| row(entry, budget));
@@ -53,7 +53,7 @@ type Row = [String; 5];
 fn render(rows: impl Iterator<Item = Row>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["\nbrief", "\nchars", "\ntokens", "\nshare", "\nwhat became of it"]);
+    table.set_header(["\nbrief", "\nchars", "\ntokens", "\nshare", "\nresult"]);
     table.add_rows(rows);
     for column in table.column_iter_mut().skip(1).take(3) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -19,13 +19,13 @@ use crate::output::{Output, is_closed_pipe};
 use convoke_service::failure::{ErrorClass, Failure};
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot go on with the run: the output pipe was closed")]
+#[error("cannot continue the run: the output pipe was closed")]
 struct Unheard;
 
 /// What a design is shown on.
 pub(in crate::cli) struct Screen<'o> {
     output: &'o mut Output,
-    /// The table that stands where the next one may take its place.
+    /// The table on the screen that the next one replaces.
     board: Option<Board>,
     /// What lanes have spent, as far as they say.
     spent: HashMap<LaneId, Usage>,

@@ -42,8 +42,7 @@ fn left_to_people(report: &DesignReport, output: &Output) {
         let accepted = held.iter().filter(|matter| matter.is_accepted).count();
         let place = report.withheld_file.as_ref().map(|path| format!(" They are in {path}."));
         output.say(&format!(
-            "withheld from published files: {} out of scope, perhaps about security \
-             ({accepted} accepted).{} `convoke show {}` lists them.",
+            "withheld from published files: {} out of scope that may concern security ({accepted} accepted).{} `convoke show {}` lists them.",
             findings(held.len()),
             place.unwrap_or_default(),
             report.run

@@ -13,11 +13,12 @@ use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Files with prompts
+    /// The files that hold the prompts
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Under `all-reference` not even the artifact under review may be pasted [default: seed]
+    /// The style of the prompts [default: seed]; `all-reference` also forbids pasting the artifact
+    /// under review
     #[arg(long, value_parser = profile())]
     profile: Option<PromptProfile>,
 }

@@ -14,54 +14,57 @@ use crate::cli::hook::client;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Exit 0 means that the answer passes, 1 that it does not, and 4 that it is ambiguous: neither an
-/// approval nor a rejection.
+/// Judge an answer: its verdict, and whether the agent read every file
+///
+/// Exits 0 if the answer passes, 1 if it does not, and 4 if it is neither an approval nor a
+/// rejection.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     post: PostArgs,
 
-    /// The answer; `-` is stdin [default: the one in the record, else stdin]
+    /// Read the answer from this file; `-` reads stdin [default: the answer in the transcript, else
+    /// stdin]
     #[arg(long, value_name = "FILE")]
     response: Option<PathBuf>,
 
-    /// The client's own record of the session: its transcript, or the events that it printed
+    /// The client's transcript of the session, or the events that it printed
     #[arg(long, value_name = "FILE", requires = "client")]
     transcript: Option<PathBuf>,
 
-    /// The client that wrote the record. Answers of `http:NAME` and `replay:FILE` have none: leave it
-    /// out with `--transcript`
+    /// The client that wrote the transcript. For answers of `http:NAME` and `replay:FILE`, omit
+    /// this flag and `--transcript`
     #[arg(long, requires = "transcript", value_parser = client())]
     client: Option<Client>,
 
-    /// Fail unless the record shows that every required file was read whole
+    /// Fail unless the transcript shows that the agent read every required file completely
     #[arg(long)]
     require_proof: bool,
 
-    /// Judge the answer to `dispatch task`, which demands less than a fix round
+    /// Judge an answer to `dispatch task`, which requires fewer files than a fix round
     #[arg(long, value_name = "NUMBER")]
     task: Option<String>,
 
-    /// The profile of the prompt that it answers [default: seed]
+    /// The style of the prompt that was answered [default: seed]
     #[arg(long, value_parser = profile())]
     profile: Option<PromptProfile>,
 
-    /// The round that it answers
+    /// The number of the round that was answered
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     iteration: u32,
 
-    /// The session that answered, so that the next round can resume it
+    /// The session that answered; the next round can resume it
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
 
     #[command(flatten)]
     changed: ChangedArgs,
 
-    /// How many tokens the answer cost; 0 means that nothing was resumed
+    /// The tokens that the answer cost; 0 means that the session was not resumed
     #[arg(long, value_name = "N")]
     tokens: Option<u64>,
 
-    /// Only judge: write nothing to the review history and the ledger
+    /// Judge without writing to the review history and the ledger
     #[arg(long)]
     dry_run: bool,
 }

@@ -24,7 +24,7 @@ pub(super) struct ArtifactsArgs {
     #[command(flatten)]
     post: PostArgs,
 
-    /// Which generation of prompts [default: seed]
+    /// The style of the prompt [default: seed]
     #[arg(long, value_parser = profile())]
     profile: Option<PromptProfile>,
 

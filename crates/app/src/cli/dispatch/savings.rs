@@ -19,11 +19,11 @@ const BAR: u64 = 40;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A folder of feature folders [default: `docs/features`]
+    /// A folder that contains feature folders [default: `docs/features`]
     #[arg(long, value_name = "DIR")]
     features: Option<PathBuf>,
 
-    /// Count the documents and the lists of references alone, without rubrics and return formats
+    /// Count only documents and reference lists, without rubrics and answer formats
     #[arg(long)]
     bare: bool,
 }
@@ -72,8 +72,8 @@ fn table(report: &DispatchSavingsReport) -> String {
     };
     format!(
         "{count} measured{skipped}; tokens per feature, an estimate\n\n{}{}\nprompts, by role\n{}",
-        rows("what the dispatcher sends", prompt),
-        rows("what the agents pay, reading included", total),
+        rows("tokens that the dispatcher sends", prompt),
+        rows("tokens that the agents use, including reading", total),
         roles.collect::<Vec<_>>().concat()
     )
 }

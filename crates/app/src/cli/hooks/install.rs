@@ -17,7 +17,7 @@ pub(super) struct UninstallArgs {
     #[command(flatten)]
     target: Target,
 
-    /// Only print what the file would hold
+    /// Print the resulting file instead of writing it
     #[arg(long)]
     dry_run: bool,
 }
@@ -27,23 +27,23 @@ pub(super) struct InstallArgs {
     #[command(flatten)]
     target: Target,
 
-    /// The agent whose wake-ups the sessions get [default: the one that is set, else me]
+    /// Deliver this agent's wake-ups [default: the configured agent, else `me`]
     #[arg(long = "as", value_name = "NAME", value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
-    /// Name the program by its absolute path, even if it is on the PATH
+    /// Write the program's absolute path, even if it is on the PATH
     #[arg(long)]
     absolute: bool,
 
-    /// Write the entries even if the plugin for Claude Code brings them along
+    /// Add the hooks even if the Claude Code plugin already provides them
     #[arg(long)]
     force: bool,
 
-    /// Only print what the file would hold
+    /// Print the resulting file instead of writing it
     #[arg(long)]
     dry_run: bool,
 
-    /// How many entries share a long wake-up
+    /// Split a long wake-up over this many hook entries
     #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u8).range(1..=16))]
     entries: u8,
 }

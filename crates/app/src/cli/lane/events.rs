@@ -8,7 +8,7 @@ use convoke_service::lane::LaneReport;
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// One line. Whatever an agent says is inside of a string, which cannot end the line.
+/// One line. Text of an agent is inside of a JSON string, which cannot end the line.
 #[derive(Serialize)]
 pub(super) struct EventLine<'a> {
     #[serde(flatten)]

@@ -16,7 +16,7 @@ use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
-    /// Also older ones, and those of other projects
+    /// Also list older lanes and those of other projects
     #[arg(long)]
     all: bool,
 }

@@ -27,14 +27,14 @@ pub(super) fn text(spending: &SpendingReport) -> String {
         let money = spending.micro_dollars_per_accepted_finding;
         let money = money.map_or_else(String::new, |money| format!(" ({})", dollars(money)));
         let findings = spending.accepted_findings;
-        write!(text, "; {tokens} tokens{money} for each of {findings} accepted findings").ok();
+        write!(text, "; {tokens} tokens{money} per accepted finding ({findings})").ok();
     }
     let lanes = |count: u64| format!("{count} lane{}", if count == 1 { "" } else { "s" });
     if spending.recorded_lanes > 0 && !spending.is_recorded {
-        write!(text, "; {} recorded, for nothing", lanes(spending.recorded_lanes)).ok();
+        write!(text, "; {} recorded, at no cost", lanes(spending.recorded_lanes)).ok();
     }
     if uncounted > 0 && !spending.is_recorded {
-        write!(text, "; {} cannot tell what was spent", lanes(uncounted)).ok();
+        write!(text, "; {} did not report usage", lanes(uncounted)).ok();
     }
     text
 }

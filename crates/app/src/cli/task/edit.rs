@@ -31,19 +31,20 @@ pub(super) struct EditArgs {
     #[arg(long, value_name = "TEXT", value_parser = filled_line)]
     title: Option<String>,
 
-    /// The new body; an empty one removes it
+    /// The new description; an empty one removes it
     #[arg(long, value_name = "TEXT", conflicts_with = "body_file")]
     body: Option<String>,
 
-    /// Read the new body from a file; `-` reads stdin
+    /// Read the new description from a file; `-` reads stdin
     #[arg(long, value_name = "FILE")]
     body_file: Option<PathBuf>,
 
-    /// How urgent it is among its siblings
+    /// The priority among its siblings
     #[arg(long, value_parser = priority())]
     priority: Option<TaskPriority>,
 
-    /// A task that comes before it; may be repeated, and replaces those named before
+    /// A task that must be finished before it; may be repeated, and replaces the earlier
+    /// prerequisites
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     after: Vec<TaskId>,
 
@@ -68,7 +69,7 @@ struct PlaceArgs {
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     before: Option<TaskId>,
 
-    /// Put it right behind this sibling
+    /// Put it right after this sibling
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     after: Option<TaskId>,
 
@@ -76,14 +77,14 @@ struct PlaceArgs {
     #[arg(long)]
     first: bool,
 
-    /// Put it behind all its siblings
+    /// Put it after all its siblings
     #[arg(long)]
     last: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
 enum EditError {
-    #[error("cannot edit `{id}`: nothing is to be changed")]
+    #[error("cannot edit `{id}`: no change was given")]
     Nothing { id: TaskId },
     #[error("cannot start an editor: neither VISUAL nor EDITOR is set")]
     NoEditor,

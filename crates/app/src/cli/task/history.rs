@@ -28,11 +28,11 @@ pub(super) struct RestoreArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct LogArgs {
-    /// Only the changes of this task
+    /// Show only changes to this task
     #[arg(value_name = "ID", value_parser = TaskId::parse)]
     id: Option<TaskId>,
 
-    /// Show at most so many changes
+    /// Show at most this many changes
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
 }

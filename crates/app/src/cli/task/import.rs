@@ -17,18 +17,19 @@ use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The plan, relative to this folder or to the project; or a database of june or otto
+    /// The plan, relative to this folder or to the project, or a database of june or otto
     #[arg(value_name = "FILE", required_unless_present = "run", conflicts_with = "run")]
     plan: Option<PathBuf>,
 
-    /// The plan of a finished design: its run, or the beginning of the run's name
+    /// Import the plan of a finished design: the run's id, or the beginning of it
     ///
-    /// Agents read the plan where the design left it in the feature's folder, or in `.convoke/plans`,
-    /// which git ignores.
+    /// Agents read the plan in the feature's folder if the design wrote it there, else in
+    /// `.convoke/plans`, which git ignores.
     #[arg(long, value_name = "RUN", value_parser = RunId::parse)]
     run: Option<RunId>,
 
-    /// Give each task that is not begun and has no parts an implementation and two reviews
+    /// Add an implementation and two review subtasks to each task that is not started and has no
+    /// subtasks
     #[arg(long)]
     reviews: bool,
 }
@@ -64,7 +65,7 @@ fn designed(app: &App, id: &RunId, output: &Output) -> Result<ImportSource, Fail
         Next::End(Ending::Complete { .. }) => ("it has none", format!("convoke show {run}")),
         Next::Need(_)
         | Next::End(Ending::OverBudget(_) | Ending::HeavyFailed(_) | Ending::NotExported(_)) => {
-            ("the run is not at its end", format!("convoke resume {run}"))
+            ("the run has not ended", format!("convoke resume {run}"))
         }
         Next::End(Ending::Refused(_) | Ending::DirtyTree | Ending::Failed(_)) => {
             ("the run ended without one", format!("convoke show {run}"))

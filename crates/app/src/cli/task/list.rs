@@ -20,19 +20,19 @@ use crate::output::Output;
 /// Which tasks are listed.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
-    /// Only tasks so far; may be repeated
+    /// List only tasks with this status; may be repeated
     #[arg(long, value_parser = stage())]
     status: Vec<Stage>,
 
-    /// Only tasks of this agent
+    /// List only tasks of this agent
     #[arg(long, value_name = "AGENT", value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
-    /// Only tasks of this plan
+    /// List only tasks of this plan
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
 
-    /// Only tasks with all of these words in their title, body, note or id
+    /// List only tasks with all of these words in their title, description, note or id
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
 
@@ -43,7 +43,7 @@ pub(super) struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SearchArgs {
-    /// The words, in any order; capitals do not matter
+    /// The words, in any order and letter case
     #[arg(required = true, value_name = "WORD")]
     words: Vec<String>,
 

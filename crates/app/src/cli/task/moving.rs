@@ -11,15 +11,15 @@ use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct MoveArgs {
-    /// The tasks; their parts move with them
+    /// The tasks; their subtasks move with them
     #[arg(value_name = "ID", required_unless_present = "all", value_parser = TaskId::parse)]
     ids: Vec<TaskId>,
 
-    /// The task they become part of [default: none, they go to the top]
+    /// Make them subtasks of this task [default: none, they move to the top level]
     #[arg(long, value_name = "ID", value_parser = TaskId::parse, conflicts_with = "from_branch")]
     under: Option<TaskId>,
 
-    /// Take the tasks from this branch [default: the checked-out one]
+    /// Take the tasks from this branch [default: the current one]
     #[arg(long, value_name = "NAME", value_parser = filled_line)]
     from_branch: Option<String>,
 

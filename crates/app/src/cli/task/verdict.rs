@@ -15,11 +15,11 @@ pub(super) struct Args {
     #[arg(value_name = "ID", value_parser = TaskId::parse)]
     id: TaskId,
 
-    /// The role that judged it, such as `spec-reviewer`
+    /// The role that judged the task, such as `spec-reviewer`
     #[arg(long, value_name = "ROLE", value_parser = DeedRole::parse)]
     by: DeedRole,
 
-    /// Why, on one line
+    /// The reason, on one line
     #[arg(long, value_name = "TEXT", value_parser = filled_line)]
     because: Option<String>,
 }
