@@ -214,7 +214,7 @@ fn a_decision_on_a_stopped_run_is_acted_on_at_its_end() {
     let decided =
         ground.convoke(&["decide", "FINDING_2", "accept", "--because", "it matters", "--json"], 0);
     let said = String::from_utf8_lossy(&decided.stderr);
-    assert!(decided.status.success() && said.contains("the run is not at its end"), "{said}");
+    assert!(decided.status.success() && said.contains("the run has not ended"), "{said}");
     let listed: Value = serde_json::from_slice(&decided.stdout).unwrap();
     assert_eq!(listed["decided"][0]["decision"]["pending"], true);
     let resumed = ground.convoke(&["resume", run], 0);

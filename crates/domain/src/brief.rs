@@ -52,7 +52,7 @@ pub enum DocumentOutcome<'a> {
     Dropped(Text<'a>, DropReason),
 }
 
-/// One name of the priority list and what became of its document.
+/// One name of the priority list, and the result for its document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BriefEntry<'a> {
     /// The document's name.

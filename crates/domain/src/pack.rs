@@ -87,8 +87,8 @@ pub enum DropReason {
 impl fmt::Display for DropReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::OverBudget => "over budget, and the least important left",
-            Self::NoBorder => "no section border within the room left",
+            Self::OverBudget => "over budget, and the least important of the remaining ones",
+            Self::NoBorder => "no section border within the remaining budget",
             Self::AfterCut => "the budget was full before it",
         })
     }

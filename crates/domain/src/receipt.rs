@@ -91,7 +91,7 @@ pub enum Lines {
     },
     /// So many at the end.
     Last(usize),
-    /// Some, and nobody knows which: what a search found, or an output that was cut.
+    /// Some lines, and it is unknown which: search results, or truncated output.
     Some,
 }
 

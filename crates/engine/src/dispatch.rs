@@ -62,7 +62,7 @@ pub struct Dispatch {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError {
     /// It is not there.
-    #[error("cannot review `{artifact}`: there is none in `{feature}`")]
+    #[error("cannot review `{artifact}`: `{feature}` does not contain it")]
     NoTarget {
         /// The artifact.
         artifact: FeatureArtifact,

@@ -42,7 +42,7 @@ pub enum SettingsError {
     #[error("the file is not Convoke's plugin; rename it, or delete it")]
     ForeignPlugin,
     /// It is our plugin, but not as this version of Convoke writes it.
-    #[error("the plugin is not as this version of Convoke writes it; delete the file by hand")]
+    #[error("the plugin differs from what this version of Convoke writes; delete the file by hand")]
     EditedPlugin,
     /// It is JSON of another shape.
     #[error("`{place}` is not {expected}")]

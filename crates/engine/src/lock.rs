@@ -21,7 +21,7 @@ pub struct Lock {
 #[derive(Debug, thiserror::Error)]
 pub enum NotLocked {
     /// Somebody else holds it.
-    #[error("{holder} does so already")]
+    #[error("{holder} already does this")]
     Held {
         /// Who, in its own words.
         holder: String,

@@ -52,13 +52,13 @@ fn parse(diagram: String) -> Result<(), Wrong> {
     let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
     let unparsed = |why: &str| Err((None, format!("cannot be parsed: {why}")));
     if thread.is_err() {
-        return unparsed("there is no memory for it");
+        return unparsed("not enough memory");
     }
     match answered.recv_timeout(PATIENCE) {
         Ok(None) => Ok(()),
         Ok(Some(wrong)) => Err(wrong),
-        Err(RecvTimeoutError::Timeout) => unparsed("it takes too long"),
-        Err(RecvTimeoutError::Disconnected) => unparsed("the parser broke"),
+        Err(RecvTimeoutError::Timeout) => unparsed("it takes too long to parse"),
+        Err(RecvTimeoutError::Disconnected) => unparsed("the parser failed"),
     }
 }
 

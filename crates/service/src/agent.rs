@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot add `human`: it is the person at the keyboard")]
+#[error("cannot add `human`: the name means you")]
 struct HumanAgent;
 
 /// An agent for programs.

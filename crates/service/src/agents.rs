@@ -95,7 +95,7 @@ struct HealthFileError {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot tell who answers: asking was stopped")]
+#[error("cannot list which agents answer: the probe was interrupted")]
 struct ProbeStopped;
 
 /// What is known of one client.

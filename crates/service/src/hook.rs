@@ -151,7 +151,8 @@ fn mark(event: &str, input: &str) -> u64 {
 fn unusable_files(names: &[&str]) -> Option<String> {
     let files: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     let files = files.join(" and ");
-    (!names.is_empty()).then(|| format!("settings left out: {files}; run `convoke doctor`"))
+    (!names.is_empty())
+        .then(|| format!("Convoke ignores settings of {files}; run `convoke doctor`"))
 }
 
 /// Returns the project that the client works in; outside of any there is nothing to say.

@@ -46,9 +46,9 @@ pub struct HooksTarget {
 
 #[derive(Debug, thiserror::Error)]
 enum HooksError {
-    #[error("cannot tell where the user's settings are: HOME is not set")]
+    #[error("cannot find your settings: HOME is not set")]
     NoHome,
-    #[error("the plugin `{name}` brings the hooks along already; no entries were written")]
+    #[error("the plugin `{name}` already provides the hooks; Convoke wrote no entries")]
     Plugin { name: String },
     #[error("cannot read `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
@@ -153,5 +153,5 @@ fn unwritable(path: &Path, source: io::Error) -> Failure {
 fn malformed(path: &Path, source: SettingsError) -> Failure {
     let error = HooksError::Settings { path: path.to_owned(), source };
     Failure::new(ErrorClass::Refused, error)
-        .hint("nothing was changed; mend the file and try again")
+        .hint("nothing was changed; correct the file and try again")
 }

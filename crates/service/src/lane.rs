@@ -164,7 +164,7 @@ pub struct LaneRun {
 enum LaneError {
     #[error("cannot find `{program}` on the PATH")]
     NotInstalled { program: &'static str },
-    #[error("cannot ask nothing: the prompt is blank")]
+    #[error("cannot run the lane: the prompt is empty")]
     Blank,
     #[error("cannot run the lane")]
     Run(#[source] io::Error),

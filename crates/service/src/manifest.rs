@@ -78,7 +78,7 @@ struct BundleRefused {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot vouch for the files of `{run}`: its journal was changed at event {event}")]
+#[error("cannot export the files of `{run}`: its journal was changed at event {event}")]
 struct JournalChanged {
     run: RunId,
     event: u64,
@@ -95,13 +95,13 @@ pub fn run_record(
     if let Integrity::BrokenAt(event) = store.verify(&scope.project, &run.id).map_err(refused)? {
         let error = JournalChanged { run: run.id.clone(), event };
         let failure = Failure::new(ErrorClass::Refused, error);
-        return Err(failure.hint(format!("look closer: `convoke recount {}`", run.id)));
+        return Err(failure.hint(format!("compare the journal: `convoke recount {}`", run.id)));
     }
     Record::of_run(run, facts, progress).map_err(|error| {
         let hint = match &error {
-            NoRecord::Unfinished { run } => format!("go on with it: `convoke resume {run}`"),
+            NoRecord::Unfinished { run } => format!("resume it: `convoke resume {run}`"),
             NoRecord::Differs { run, .. } | NoRecord::OtherRules { run, .. } => {
-                format!("look closer: `convoke recount {run}`")
+                format!("compare the journal: `convoke recount {run}`")
             }
         };
         Failure::new(ErrorClass::Refused, error).hint(hint)
@@ -137,14 +137,12 @@ fn not_written(error: WriteError) -> Failure {
         WriteError::Artifact { .. } => {
             (ErrorClass::Refused, "a bundle needs all files of a finished design")
         }
-        WriteError::Occupied { .. } => {
-            (ErrorClass::Refused, "name a folder that is empty, or not there yet")
-        }
+        WriteError::Occupied { .. } => (ErrorClass::Refused, "name an empty or new folder"),
         WriteError::NoSession => (ErrorClass::Refused, "name it with SESSION_ID"),
         WriteError::Busy { .. } => (ErrorClass::Prerequisite, "try again when it has ended"),
         WriteError::Path { .. } => (ErrorClass::Usage, "name another folder"),
         WriteError::Folder { .. } | WriteError::File { .. } | WriteError::Publish { .. } => {
-            (ErrorClass::Prerequisite, "both folders must be there, and yours to write in")
+            (ErrorClass::Prerequisite, "both folders must exist and be writable")
         }
     };
     Failure::new(class, error).hint(hint)
@@ -185,7 +183,7 @@ impl ManifestReadReport {
         let rejection = self.error.clone()?;
         let error = BundleRefused { path: path.to_owned(), rejection };
         let failure = Failure::new(ErrorClass::Refused, error);
-        Some(failure.hint("have it written again: `convoke manifest write`"))
+        Some(failure.hint("write it again: `convoke manifest write`"))
     }
 }
 

@@ -69,7 +69,7 @@ pub struct SayReport {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot say nothing")]
+#[error("cannot send an empty message")]
 struct NothingSaid;
 
 /// Stores a message, and with it a verdict if there is one.
@@ -251,6 +251,6 @@ pub fn note_stranger(
 pub fn wakes_nobody(said: Said) -> String {
     let Said { id, hop } = said;
     format!(
-        "{WAKE_LOOP}: message {id} comes of {hop} wake-ups in a row, more than {MOST_HOPS}; it wakes nobody"
+        "{WAKE_LOOP}: wake-up limit ({MOST_HOPS}) reached at {hop} in a row; message {id} is stored and will not start another agent"
     )
 }

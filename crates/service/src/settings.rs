@@ -101,7 +101,7 @@ fn parse_file(path: &Path) -> Result<Table, Failure> {
     text.parse().map_err(|error: toml::de::Error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        let why = error.message().lines().next().unwrap_or("it is no TOML").to_owned();
+        let why = error.message().lines().next().unwrap_or("not valid TOML").to_owned();
         Failure::new(ErrorClass::Usage, ConfigError::Syntax { path: path.to_owned(), line, why })
     })
 }

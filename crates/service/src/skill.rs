@@ -103,7 +103,7 @@ fn show(
     let found = library(session, &settings(session)?).look_for(id, pinned.as_deref());
     let reporter = session.reporter();
     for (path, reason) in &found.passed_over {
-        reporter.say(format!("note: passed over `{}`: {reason}", path.display()));
+        reporter.say(format!("note: Convoke skipped `{}`: {reason}", path.display()));
     }
     let skill = found.skill.ok_or_else(|| not_found(id))?;
     Ok(report(id, &skill, pinned, part))
@@ -153,7 +153,7 @@ pub fn use_skill(
 
 fn not_found(id: &SkillId) -> Failure {
     Failure::new(ErrorClass::Prerequisite, SkillError::NotFound { id: id.clone() })
-        .hint("run `convoke skill list` to see what there is")
+        .hint("run `convoke skill list` to list the skills")
 }
 
 /// Keeps a skill at a version of its collection.

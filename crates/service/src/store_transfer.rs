@@ -13,7 +13,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{open_store, refused, store_location};
 
-const BEGIN_ANEW: &str = "restore a copy, or move the file away and begin anew";
+const BEGIN_ANEW: &str = "restore a backup, or move the file away and start with an empty store";
 
 /// What is reported in place of a file's path where there is none.
 const NO_PATH: &str = "-";

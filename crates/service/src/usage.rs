@@ -46,7 +46,7 @@ pub struct LaneUsageRow {
     pub lanes: u64,
     /// How many could not tell what they spent.
     pub uncounted: u64,
-    /// How many of the others did not say what they cost.
+    /// How many of the others did not report their cost.
     pub without_money: u64,
     /// Tokens of the prompts.
     pub input_tokens: u64,

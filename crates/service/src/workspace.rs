@@ -31,7 +31,7 @@ pub struct Workspace {
 
 /// There is no folder for the store.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot tell where the store is: HOME is not set")]
+#[error("cannot find the store: HOME is not set")]
 struct NoHome;
 
 impl Workspace {
@@ -174,7 +174,7 @@ fn project_name(store: &dyn Store, folder: &Path) -> Result<String, Failure> {
 
 /// One client runs inside another, and their sessions belong to different agents.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot tell who is acting: this runs in sessions of {}", .0.join(" and "))]
+#[error("cannot tell which agent is acting: this runs in sessions of {}", .0.join(" and "))]
 struct ManyAgents(Vec<String>);
 
 /// Returns who is speaking or acting: the one named, else the agent of `CONVOKE_AGENT`, else the agent
@@ -196,7 +196,7 @@ fn actor(
 ) -> Result<AgentName, Failure> {
     if let Some(name) = session.environment.agent() {
         return AgentName::parse(&name.to_string_lossy())
-            .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("look at CONVOKE_AGENT"));
+            .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("check CONVOKE_AGENT"));
     }
     if session.environment.client_sessions().is_empty() {
         return Ok(AgentName::human());

@@ -248,7 +248,7 @@ fn attending_ends_when_its_budget_is_used_up() {
     let ended = project.run(&[&["attend"], &more[..]].concat());
     assert_eq!(ended.code, Some(5), "{ended}");
     assert_eq!(woken(&project), "a");
-    assert!(ended.stderr.contains("over_budget after 0.0 s: the budget is used up"), "{ended}");
+    assert!(ended.stderr.contains("over_budget after 0.0 s: the budget is spent"), "{ended}");
     assert!(ended.stderr.contains("@a: warning: over its budget: 100 of 90 tokens\n"), "{ended}");
     assert!(project.stdout(&["inbox", "b"]).contains("@a @b go"), "it still waits");
 }

@@ -145,7 +145,7 @@ fn a_rehearsal_plays_its_recorded_questions() {
     let mine = project.run(&["design", &flag, "--answers", "mine.txt"]);
     assert_eq!(mine.code, Some(0), "{mine}");
     assert!(mine.stderr.contains("More than two computers: Exactly two\n"), "{mine}");
-    let recommended = "no recorded answer; the recommendation is taken\n";
+    let recommended = "no recorded answer; accepting the recommendation\n";
     assert_eq!(mine.stderr.matches(recommended).count(), 5, "{mine}");
 }
 
@@ -284,7 +284,7 @@ fn a_panel_is_compared_with_a_single_pass() {
 #[test]
 fn a_rehearsal_is_about_its_own_feature() {
     let project = Project::new();
-    let note = "note: a rehearsal is about its own feature; what you asked for is not looked at\n";
+    let note = "note: a rehearsal plans its own example feature and ignores yours\n";
     let other = project.run(&["design", "--rehearse", "Keep drafts"]);
     assert_eq!((other.code, other.stderr.starts_with(note)), (Some(0), true), "{other}");
     assert!(!project.run(&["design", "--rehearse"]).stderr.contains("note: "));

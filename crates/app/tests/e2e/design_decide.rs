@@ -177,7 +177,7 @@ fn a_decision_without_an_agent_waits_for_the_next_resume() {
     let pending = &panel.shown(&run)["decided"][0];
     assert_eq!(pending["decision"]["pending"], true);
     let listed = decide(&panel, &[]);
-    assert!(listed.stdout.contains("it matters (the plan has still to follow)"), "{listed}");
+    assert!(listed.stdout.contains("it matters (the plan is not revised yet)"), "{listed}");
     panel.recorded("claude", &with_decisions());
     for task in 1..=2 {
         let resumed = panel.project.run(&["resume", &run]);
@@ -336,8 +336,7 @@ fn security_findings_out_of_scope_reach_a_person() {
     fs::write(&env, "").unwrap();
     for flags in [&[][..], &["--session-env", env.to_str().unwrap(), "--no-branch"]] {
         let (run, outcome) = designed(&panel, flags);
-        let said = "withheld from published files: 1 finding out of scope, perhaps about security \
-                    (1 accepted). They are in ";
+        let said = "withheld from published files: 1 finding out of scope that may concern security (1 accepted). They are in ";
         let rest = outcome.stderr.split(said).nth(1).unwrap_or_else(|| panic!("{outcome}"));
         let path = rest.split(". `convoke show").next().unwrap();
         let kept = fs::read_to_string(path).unwrap();
@@ -346,7 +345,7 @@ fn security_findings_out_of_scope_reach_a_person() {
         assert_eq!(mode & 0o777, 0o600);
         assert!(!outcome.stdout.contains("writes tokens"), "{outcome}");
         let shown = panel.project.stdout(&["show", &run]);
-        let listed = "withheld, perhaps about security:\n  OOS_1 (accepted; YES=2, NO=0";
+        let listed = "withheld, may concern security:\n  OOS_1 (accepted; YES=2, NO=0";
         assert!(shown.contains(listed) && shown.contains("writes tokens"), "{shown}");
         assert_eq!(ids(&panel.shown(&run)["withheld"]), ["OOS_1"]);
         let decided = decide(&panel, &["OOS_1", "reject", "--because", "tokens are dummies"]);

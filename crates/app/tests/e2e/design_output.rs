@@ -105,9 +105,7 @@ fn answers_that_answer_nothing_are_named() {
     assert_eq!(outcome.code, Some(0), "{outcome}");
     let warned: Vec<_> = outcome.stderr.lines().filter(|it| it.starts_with("warning: ")).collect();
     let line = |number| {
-        format!(
-            "warning: line {number} of {file} answers no question; it would be `1d/2: the answer`"
-        )
+        format!("warning: line {number} of {file} is not an answer; write it as `1d/2: the answer`")
     };
     let again = format!("warning: line 6 of {file} answers `1c/1` again; line 2 counts");
     let number = "warning: there is no option 7; it is taken as an answer in words".to_owned();
@@ -141,7 +139,7 @@ fn recommendations_stand_where_nobody_can_answer() {
     let limit = ["design", "--answer-limit", "3600", "--seats", &seats, FEATURE];
     let outcome = panel.project.run(&limit);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let said = "nobody is there to answer; the recommendation stands\n";
+    let said = "no terminal to ask at; accepting the recommendation\n";
     assert_eq!(outcome.stderr.matches(said).count(), 6, "{outcome}");
 }
 
@@ -158,7 +156,7 @@ fn an_unfinished_plan_is_compared_as_one() {
     let stopped = panel.project.run(&["design", "--seats", &seats, "--answers", &file, FEATURE]);
     assert_eq!(stopped.code, Some(2), "{stopped}");
     let (run, _) = panel.run();
-    let note = "note: the run is not at its end, so the panel's plan is unfinished";
+    let note = "note: the run has not ended, so the panel's plan is unfinished";
     let compared = panel.project.run(&["compare", &run, "--json"]);
     assert!(compared.code == Some(0) && compared.stderr.contains(note), "{compared}");
     let report: Value = serde_json::from_str(&compared.stdout).unwrap();
@@ -192,10 +190,10 @@ fn a_question_that_finds_nobody_is_no_interruption() {
     assert_eq!(outcome.code, Some(2), "{outcome}");
     let (run, state) = panel.run();
     let error = format!(
-        "error: cannot ask anybody: nobody is at the keyboard\n\
+        "error: cannot ask you a question: there is no terminal\n\
          hint: answer from a file: `convoke resume {run} --answers FILE`\n\
-         hint: or let the recommendations stand: `convoke resume {run} --answer-limit 1`\n\
-         hint: or begin another that asks nobody, with `--auto`\n"
+         hint: or accept the recommendations: `convoke resume {run} --answer-limit 1`\n\
+         hint: or start another run that never prompts: `convoke design --auto`\n"
     );
     assert!(outcome.stderr.contains(&error), "{outcome}");
     assert_eq!(state, "stopped");

@@ -31,15 +31,14 @@ fn stopped(flags: &[&str]) -> (Panel, String, Outcome) {
 #[test]
 fn a_run_that_nobody_could_go_on_with_goes_on_when_they_can() {
     let (panel, run, failed) = stopped(&[]);
-    assert!(failed.stderr.contains("failed: nobody sketched\n"), "{failed}");
+    assert!(failed.stderr.contains("failed: no agent produced a usable sketch\n"), "{failed}");
     assert!(
         failed.stderr.contains(&format!("hint: convoke resume {run} asks again; ")),
         "{failed}"
     );
     let resumed = panel.project.run(&["resume", &run]);
     assert_eq!(resumed.code, Some(0), "{resumed}");
-    let asks =
-        "**ℹ Resumed: nobody sketched. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |";
+    let asks = "**ℹ Resumed: no agent produced a usable sketch. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |";
     assert!(resumed.stdout.starts_with(asks), "{resumed}");
     let replayed = panel.project.run(&["replay", &run]);
     assert_eq!(replayed.stdout, failed.stdout + &resumed.stdout);
@@ -65,7 +64,7 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused}");
         let error = format!(
             "error: cannot go on with `{run}`: its journal was changed at event 3\n\
-             hint: look closer: `convoke recount {run}`\n"
+             hint: compare the journal: `convoke recount {run}`\n"
         );
         assert!(refused.stderr.starts_with(&error), "{refused}");
         assert_eq!(panel.run().1, "stopped");
@@ -106,10 +105,10 @@ fn a_resumed_run_keeps_its_budget() {
     assert_eq!(state, "stopped");
     let again = panel.project.run(&["resume", &run, "--no-probe"]);
     assert_eq!(again.code, Some(5), "{again}");
-    assert!(again.stderr.contains("90 tokens may be spent, and 100 were"), "{again}");
+    assert!(again.stderr.contains("used 100 of 90 tokens"), "{again}");
     let rich = panel.project.run(&["resume", &run, "--no-probe", "--budget", "150"]);
     assert_eq!(rich.code, Some(5), "{rich}");
-    assert!(rich.stderr.contains("150 tokens may be spent, and 200 were"), "{rich}");
+    assert!(rich.stderr.contains("used 200 of 150 tokens"), "{rich}");
 }
 
 // P-347, P-349: nothing is taken for the agents' doing that is not, and nothing is deleted.
@@ -156,7 +155,7 @@ impl Asking {
         let mut convoke = convoke.stdin(Stdio::piped()).spawn().unwrap();
         let stderr = convoke.stderr.take().unwrap();
         let mut asking = Self { convoke, stderr, said: Vec::new() };
-        while !String::from_utf8_lossy(&asking.said).contains("Enter takes the recommendation") {
+        while !String::from_utf8_lossy(&asking.said).contains("Enter accepts the recommendation") {
             let mut more = [0; 256];
             let read = asking.stderr.read(&mut more).unwrap();
             assert!(read > 0, "{}", String::from_utf8_lossy(&asking.said));
@@ -198,7 +197,7 @@ fn a_question_can_be_interrupted_and_asked_again() {
     );
     let resumed = panel.project.run_with_input(&["resume", &run], &[b'\n'; 40]);
     assert_eq!(resumed.code, Some(0), "{resumed}");
-    assert!(resumed.stderr.contains("Enter takes the recommendation"), "{resumed}");
+    assert!(resumed.stderr.contains("Enter accepts the recommendation"), "{resumed}");
 }
 
 // What is killed cannot say so, and what is refused was never begun.

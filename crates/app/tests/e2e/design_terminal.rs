@@ -126,10 +126,10 @@ fn a_person_is_asked_what_is_to_be_designed() {
     let mut terminal = Terminal::open(&panel.project, 80, &["design", "--seats", &seats]);
     terminal.until("What is to be designed?");
     terminal.press("\u{1b}[A\n");
-    terminal.until("keys such as arrows are no answer; once more");
+    terminal.until("unrecognized input; type a number or text; once more");
     terminal.until("What is to be designed?");
     terminal.press("Keep notes in a folder\n");
-    terminal.until("Enter takes the recommendation");
+    terminal.until("Enter accepts the recommendation");
     kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(130), "{shown}");
@@ -148,16 +148,16 @@ fn a_mistyped_number_is_asked_for_again() {
     let panel = Panel::new();
     let seats = panel.seats();
     let mut terminal = Terminal::open(&panel.project, 80, &["design", "--seats", &seats, FEATURE]);
-    terminal.until("Enter takes the recommendation");
+    terminal.until("Enter accepts the recommendation");
     terminal.press("7\n");
     terminal.until("there is no option 7; once more");
-    terminal.until("Enter takes the recommendation");
+    terminal.until("Enter accepts the recommendation");
     terminal.press("-1\n");
     terminal.until("there is no option -1; once more");
-    terminal.until("Enter takes the recommendation");
+    terminal.until("Enter accepts the recommendation");
     terminal.press("\u{1b}[B\n");
-    terminal.until("keys such as arrows are no answer; once more");
-    terminal.until("Enter takes the recommendation");
+    terminal.until("unrecognized input; type a number or text; once more");
+    terminal.until("Enter accepts the recommendation");
     terminal.press("1\n");
     terminal.until("taken: ");
     kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
@@ -165,10 +165,10 @@ fn a_mistyped_number_is_asked_for_again() {
     let (run, _) = panel.run();
     panel.git(&["switch", "--quiet", "main"]);
     let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run]);
-    terminal.until("Enter takes the recommendation: Stop");
+    terminal.until("Enter accepts the recommendation: Stop");
     terminal.press("yes\n");
     terminal.until("`yes` is none of the options; once more");
-    terminal.until("Enter takes the recommendation: Stop");
+    terminal.until("Enter accepts the recommendation: Stop");
     kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(130), "{shown}");
@@ -178,7 +178,7 @@ fn a_mistyped_number_is_asked_for_again() {
     fs::write(&said, "resume/ground: 1\n").unwrap();
     let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run, "--answers", &said]);
     terminal.until("Resuming: 1");
-    terminal.until("Enter takes the recommendation: Stop");
+    terminal.until("Enter accepts the recommendation: Stop");
     terminal.press("\n");
     assert_eq!((terminal.end().0, panel.run().1.as_str()), (Some(6), "stopped"));
 }
@@ -192,14 +192,14 @@ fn a_question_about_the_tree_can_be_interrupted() {
     let seats = seats.rsplit_once(',').unwrap().0;
     let arguments = ["design", "--auto", "--no-probe", "--seats", seats, FEATURE];
     let mut terminal = Terminal::open(&panel.project, 80, &arguments);
-    terminal.until("Enter takes the recommendation: Cancel");
+    terminal.until("Enter accepts the recommendation: Cancel");
     kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(130), "{shown}");
     let (run, state) = panel.run();
     assert_eq!(state, "stopped");
     let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run, "--no-probe"]);
-    terminal.until("Enter takes the recommendation: Cancel");
+    terminal.until("Enter accepts the recommendation: Cancel");
     terminal.press("\n");
     assert_eq!((terminal.end().0, panel.run().1.as_str()), (Some(6), "ended"));
 }

@@ -240,7 +240,7 @@ fn an_answer_is_judged_and_never_blocked() {
 
     first three features                      2            1   50.0 %         0 of 0
     all                                       2            1   50.0 %         0 of 0
-    More than a fifth did not confirm: look at the approach, not at the roles.
+    More than a fifth of the dispatches did not confirm: change the approach, not the roles.
     ");
 }
 
@@ -334,7 +334,7 @@ fn a_pass_can_require_proof() {
     exit: 1
     --- stdout
     confirmation  confirmed
-    proof         confirmed, but no record shows it: design.md, spec.md
+    proof         confirmed, but no transcript shows it: design.md, spec.md
     verdict       UNPROVEN: approved, but without the required proof of reading
     --- stderr
     ");

@@ -177,7 +177,7 @@ fn a_record_of_another_answer_proves_nothing() {
     exit: 0
     --- stdout
     confirmation  confirmed
-    read          unknown: the record's last answer differs from --response
+    read          unknown: the last answer in the transcript differs from --response
     verdict       PASS
                   the reviewer also wrote: I am done.
     --- stderr
@@ -186,13 +186,16 @@ fn a_record_of_another_answer_proves_nothing() {
     exit: 1
     --- stdout
     confirmation  confirmed
-    read          unknown: the record's last answer differs from --response
-    proof         confirmed, but no record shows it: design.md, spec.md
+    read          unknown: the last answer in the transcript differs from --response
+    proof         confirmed, but no transcript shows it: design.md, spec.md
     verdict       UNPROVEN: approved, but without the required proof of reading
                   the reviewer also wrote: I am done.
     --- stderr
     ");
     let report: Value = serde_json::from_str(&check(&other, &["--json"]).stdout).unwrap();
     assert_eq!(report["receipts"], json!(null));
-    assert_eq!(report["reading_unknown"], "the record's last answer differs from --response");
+    assert_eq!(
+        report["reading_unknown"],
+        "the last answer in the transcript differs from --response"
+    );
 }

@@ -307,7 +307,7 @@ fn a_round_is_under_a_budget_and_a_limit() {
     assert!(first.stderr.contains("warning: over its budget: 14 of 10 tokens\n"), "{first}");
     let refused = run(&project, &named);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(5), ""), "{refused}");
-    assert!(refused.stderr.contains("10 tokens may be spent, and 14 were"), "{refused}");
+    assert!(refused.stderr.contains("used 14 of 10 tokens"), "{refused}");
     let own = run(&project, &["--budget", "10"]);
     assert_eq!(own.code, Some(0), "a call of its own: {own}");
     let expected = "forecast: 14 tokens, ";
@@ -372,7 +372,7 @@ fn nothing_is_resumed_before_the_gate_has_passed() {
     let failed = project.run(&["dispatch", "gate", "--client", "claude"]);
     assert_eq!(
         (failed.code, failed.stdout.as_str()),
-        (Some(1), "V3: the first line of the file is not known any more\n"),
+        (Some(1), "V3: the resumed session does not know the first line of the file\n"),
         "{failed}"
     );
     assert!(second(&project).starts_with("fresh: gate_not_passed\n"));

@@ -38,7 +38,7 @@ fn where_all_is_well_nothing_fails() {
     let outcome = healthy().run(&["doctor"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
     assert!(!outcome.stdout.contains("fail"), "{outcome}");
-    for line in ["ok    agents: claude\n", "ok    guardian: it looks after a client\n"] {
+    for line in ["ok    agents: claude\n", "ok    guardian: it supervises a client\n"] {
         assert!(outcome.stdout.contains(line), "{outcome}");
     }
 }
@@ -55,7 +55,7 @@ fn what_is_missing_is_named_with_what_mends_it() {
 #[test]
 fn broken_files_are_named() {
     let project = healthy().file("convoke.toml", "[brief\n");
-    check(&project, "configuration", "fail", "convoke.toml", "mend the file");
+    check(&project, "configuration", "fail", "convoke.toml", "correct the file");
     let project = healthy().file("convoke.toml", "[brief]\nbudjet = 1\n");
     check(&project, "configuration", "fail", "`brief.budjet`", "known keys");
     let project = healthy().file("../home/.local/state/convoke/store.db", "no database at all\n");

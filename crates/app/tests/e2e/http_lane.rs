@@ -151,7 +151,7 @@ fn what_goes_wrong_is_told_as_it_is() {
         (
             refused("302 Found", "location: http://192.0.2.1/v1\r\n", ""),
             "failed",
-            "redirects are not followed",
+            "Convoke does not follow redirects",
         ),
         (
             Reply::Says(stream(&[]) + "data: {\"choices\": [\n\ndata: }{\n\n"),
@@ -161,7 +161,7 @@ fn what_goes_wrong_is_told_as_it_is() {
         (
             Reply::Says(head("200 OK", "text/html") + "<p>Hello!"),
             "exited_early",
-            "the server's answer is not understood",
+            "Convoke cannot read the server's answer",
         ),
         (Reply::Says("nonsense\r\n\r\n".to_owned()), "not_started", "cannot reach http://127."),
         (Reply::Hangs(stream(&[chunk("half an")])), "stalled", ""),
@@ -363,7 +363,7 @@ fn a_key_in_a_file_is_for_its_owner_alone() {
 fn what_an_api_cannot_do_is_refused() {
     let project = with_api("chat", "http://127.0.0.1:1/v1");
     for (more, words) in [
-        (&["--resume", "s-1"][..], "cannot give `http:it` a session to go on with: it keeps none"),
+        (&["--resume", "s-1"][..], "cannot give `http:it` a session to resume: it keeps none"),
         (&["--write"], "cannot give `http:it` files to change: it has no tools"),
     ] {
         let outcome = run(&project, more);

@@ -92,7 +92,7 @@ fn a_look_after_a_lane_can_be_stopped() {
     ask_to_stop(&convoke);
     assert_eq!(convoke.wait().unwrap().code(), Some(0), "{}", said(&project));
     let words =
-        "Convoke cannot tell whether the working tree changed: the look at it was stopped\n";
+        "Convoke cannot tell whether the working tree changed: the snapshot was interrupted\n";
     assert!(said(&project).contains(words), "{}", said(&project));
     assert_eq!(fs::read_dir(project.path("../tmp")).unwrap().count(), 0);
 }

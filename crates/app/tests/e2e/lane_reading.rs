@@ -130,7 +130,6 @@ fn whose_record_nobody_understands_is_not_accused() {
     let played = [&lane[..], &["--agent", "replay:../tape", "--label", "l"]].concat();
     let outcome = project.run(&played);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "The answer is 42.\n"));
-    let note = "note: what replay:../tape read cannot be told: it leaves no record that convoke \
-                understands\n";
+    let note = "note: what replay:../tape read cannot be told: it leaves no transcript that Convoke can read\n";
     assert!(outcome.stderr.ends_with(note), "{outcome}");
 }

@@ -270,7 +270,7 @@ fn a_run_without_a_plan_gives_no_tasks() {
         let unfinished = project.run(&["task", "import", "--run", &run]);
         assert_eq!(unfinished.code, Some(1), "{unfinished}");
         let said = format!(
-            "error: cannot import the plan of `{run}`: the run is not at its end\n\
+            "error: cannot import the plan of `{run}`: the run has not ended\n\
              hint: convoke resume {run}\n"
         );
         assert_eq!(unfinished.stderr, said);

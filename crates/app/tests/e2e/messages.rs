@@ -121,7 +121,7 @@ fn programs_and_sessions_are_plain_words() {
 #[test]
 fn odd_words_and_names_are_refused_or_tamed() {
     let project = Project::new().on_branch("main");
-    assert_eq!(project.run(&["say", " \n"]).stderr, "error: cannot say nothing\n");
+    assert_eq!(project.run(&["say", " \n"]).stderr, "error: cannot send an empty message\n");
     assert_eq!(project.run(&["agent", "add", "human"]).code, Some(2));
     project.run(&["say", "@june \u{1b}[2Jboo\u{7}", "--as", "ana"]);
     assert!(project.stdout(&["inbox", "june"]).ends_with("@ana: \"@june  [2Jboo \""));

@@ -96,9 +96,9 @@ fn a_broken_cassette_is_named_with_its_line() {
     assert!(refused.stderr.starts_with("error: cannot use cassette `tape`\n"), "{refused}");
     // What is no file is said to be none, and not waited for.
     for (words, why) in [
-        ("--agent http:none --record /dev/full", "it is no regular file"),
-        ("--agent http:none --record .", "it is no regular file"),
-        ("--agent replay:/dev/zero", "it is no regular file"),
+        ("--agent http:none --record /dev/full", "not a regular file"),
+        ("--agent http:none --record .", "not a regular file"),
+        ("--agent replay:/dev/zero", "not a regular file"),
         ("--agent replay:huge", "no cassette may be longer than 256 MB"),
     ] {
         let huge = fs::File::create(project.path("huge")).unwrap();

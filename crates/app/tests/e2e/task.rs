@@ -168,7 +168,7 @@ fn what_cannot_be_done_is_explained() {
     --- stdout
     --- stderr
     error: there is no task `t-zzz` here
-    hint: run `convoke task tree` to see what there is
+    hint: run `convoke task tree` to list the tasks
     ");
     for arguments in [
         &["task", "add", " "][..],

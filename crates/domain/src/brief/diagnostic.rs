@@ -73,14 +73,14 @@ impl Diagnostic {
             }
             Self::ConfigOutside { key } => {
                 format!(
-                    "`{key}` leads out of the project and is ignored; set it in your own config.toml"
+                    "Convoke ignores `{key}`, which leads out of the project; set it in your own config.toml"
                 )
             }
             Self::PriorityRejected { entry } => {
                 format!("`{}` in `priority` is not a bare name; left out", entry.escape_debug())
             }
             Self::PriorityCustom => "`priority` differs from the default list".to_owned(),
-            Self::DirUnreadable { detail } => format!("cannot look at the design folder: {detail}"),
+            Self::DirUnreadable { detail } => format!("cannot read the design folder: {detail}"),
             Self::ContainsNul { name } => {
                 format!("`{name}` holds NUL characters; was it saved as UTF-16?")
             }

@@ -25,7 +25,7 @@ pub struct Rest<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RestError {
     /// The offset is not in the document, which may have changed since the cut.
-    #[error("cannot read on from character {from}: the document has {chars}")]
+    #[error("cannot read from character {from}: the document has {chars}")]
     BeyondEnd {
         /// The offset asked for.
         from: CharOffset,
@@ -33,7 +33,7 @@ pub enum RestError {
         chars: usize,
     },
     /// Reading on would never get anywhere.
-    #[error("cannot read on within {} token(s): not one character fits", budget.get())]
+    #[error("cannot read within {} token(s): not one character fits", budget.get())]
     NothingFits {
         /// The budget asked for.
         budget: Budget,

@@ -127,7 +127,7 @@ pub enum Complaint {
         number: usize,
     },
     /// A decision's impact is none of the three.
-    #[error("the `Impact` of DECISION_{number} is none of High, Medium and Low")]
+    #[error("the `Impact` of DECISION_{number} must be High, Medium or Low")]
     Impact {
         /// The number that the decision was written with.
         number: usize,

@@ -546,7 +546,7 @@ mod tests {
         };
         let line = "- **DECISION_1**: **ANTI_THESIS** because";
         let warning =
-            format!("**⚠ Codex judge: 1 line looks like a vote and is none: \"{line}\"**");
+            format!("**⚠ Codex judge: 1 line looks like a vote but does not count: \"{line}\"**");
         assert_eq!(near(line, Policy::Safe), Some(warning));
         let in_a_list = "- DECISION_1: THESIS — x";
         assert!(near(in_a_list, Policy::Seed).is_some());

@@ -181,7 +181,7 @@ pub enum Revisiting {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotDecidable {
     /// The run has nothing of this name.
-    #[error("cannot find `{0}` among what can be decided")]
+    #[error("cannot find `{0}` among the open findings and decisions")]
     Unknown(MatterId),
     /// The panel decided it.
     #[error("cannot decide `{matter}`: the panel decided it ({verdict})")]

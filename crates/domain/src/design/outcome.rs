@@ -15,7 +15,7 @@ use super::tally::{Counted, Tally, Verdict, Voter};
 pub const ALL_REJECTED: &str =
     "**\u{2139} Voting panel rejected all in-scope findings. Plan unchanged.**";
 
-/// A finding, and what became of it.
+/// A finding, with its votes and its verdict.
 type Decided<'a> = (&'a Finding, &'a Counted);
 
 fn decided<'a>(findings: &'a [Finding], tally: &'a Tally) -> impl Iterator<Item = Decided<'a>> {

@@ -122,13 +122,13 @@ pub enum Complaint {
     #[error("`## Tasks` has no heading such as `### Task 1: Title`")]
     NoTasks,
     /// A task stands where nobody looks for it.
-    #[error("Task {0} does not stand under `## Tasks`")]
+    #[error("Task {0} is not under `## Tasks`")]
     Misplaced(String),
     /// Two tasks have one number.
     #[error("there is more than one Task {0}")]
     Twice(String),
     /// A task repeats the example of the form.
-    #[error("Task {0} repeats the example and is no task of this plan")]
+    #[error("Task {0} repeats the example and is not a task of this plan")]
     Example(String),
     /// A part of a task is not there or says nothing.
     #[error("Task {number} has no `{part}`")]

@@ -243,8 +243,8 @@ pub(super) fn near_votes_warning(voter: &str, lines: &[String]) -> Option<String
     let more = if lines.len() > SHOWN { ", \u{2026}" } else { "" };
     let count = match lines.len() {
         0 => return None,
-        1 => "1 line looks like a vote and is none".to_owned(),
-        count => format!("{count} lines look like votes and are none"),
+        1 => "1 line looks like a vote but does not count".to_owned(),
+        count => format!("{count} lines look like votes but do not count"),
     };
     Some(unnumbered_warning(&format!("{voter}: {count}: {shown}{more}")))
 }
@@ -471,7 +471,10 @@ mod tests {
             |count: usize| vec![format!("FINDING_1 \u{2014} YES {}", "x".repeat(99)); count];
         assert_eq!(near_votes_warning("Codex voter", &[]), None);
         let one = near_votes_warning("Codex voter", &["OOS_1 \"YES\"".to_owned()]).unwrap();
-        assert_eq!(one, "**⚠ Codex voter: 1 line looks like a vote and is none: \"OOS_1 'YES'\"**");
+        assert_eq!(
+            one,
+            "**⚠ Codex voter: 1 line looks like a vote but does not count: \"OOS_1 'YES'\"**"
+        );
         let many = near_votes_warning("Codex voter", &lines(1000)).unwrap();
         assert!(many.contains(": 1000 lines look like votes and are none: "), "{many}");
         assert!(many.chars().count() < 300, "{many}");

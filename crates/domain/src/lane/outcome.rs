@@ -162,10 +162,10 @@ impl LaneCourse<'_> {
     /// nothing, whoever answers in it.
     pub fn difference(&self) -> Option<String> {
         if let Some((asked, found)) = self.other_session() {
-            return Some(format!("session {asked} was to go on, and {found} answered"));
+            return Some(format!("Convoke resumed session {asked}, but session {found} answered"));
         }
         let (asked, found) = self.other_model()?;
-        Some(format!("{asked} was asked for, and {found} answered"))
+        Some(format!("Convoke asked for {asked}, but {found} answered"))
     }
 
     /// A client that does not find a session may begin a new one without a word.

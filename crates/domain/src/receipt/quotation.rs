@@ -23,7 +23,7 @@ pub struct QuotableFile<'a> {
     pub text: &'a str,
 }
 
-/// A quotation, and what became of it.
+/// A quotation, and where it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quotation {
     /// The quoted words, without their quotation marks.

@@ -45,7 +45,7 @@ pub enum InitError {
         source: io::Error,
     },
     /// The system refused to list the folder.
-    #[error("cannot look into `{}`", path.display())]
+    #[error("cannot list `{}`", path.display())]
     List {
         /// The folder.
         path: PathBuf,

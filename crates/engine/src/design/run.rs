@@ -113,7 +113,7 @@ pub enum RunError<E> {
     #[error("cannot read the run's journal")]
     Codec(#[from] CodecError),
     /// Something out there.
-    #[error("cannot go on")]
+    #[error("cannot continue")]
     World(E),
 }
 

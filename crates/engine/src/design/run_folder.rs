@@ -39,7 +39,7 @@ pub struct RunFolders {
 #[derive(Debug, thiserror::Error)]
 pub enum RunFolderError {
     /// Another run works on the same files.
-    #[error("cannot work in `{}`", tree.display())]
+    #[error("cannot use the working tree `{}`", tree.display())]
     Held {
         /// The working tree.
         tree: PathBuf,
@@ -55,7 +55,7 @@ pub enum RunFolderError {
         source: io::Error,
     },
     /// It is not a folder of a run.
-    #[error("cannot take `{}` for the folder of a run: {why}", path.display())]
+    #[error("cannot use `{}` as the folder of a run: {why}", path.display())]
     NotOurs {
         /// The folder.
         path: PathBuf,
@@ -74,7 +74,7 @@ impl RunFolderError {
             Self::Held { .. } | Self::File { .. } => {
                 "make it writable, or name another folder with XDG_STATE_HOME"
             }
-            Self::NotOurs { .. } => "look at it and remove it yourself",
+            Self::NotOurs { .. } => "check the folder and remove it yourself",
         }
     }
 }
@@ -182,7 +182,7 @@ impl RunFolders {
         };
         let (root, folder) = (canonical(&self.root)?, canonical(folder)?);
         if folder.parent() != Some(&root) {
-            let why = "it does not lie among them";
+            let why = "it is not in the folder of runs";
             return Err(RunFolderError::NotOurs { path: folder, why });
         }
         // To write this down is good; to tidy up is better.
@@ -212,9 +212,9 @@ fn make_private(folder: &Path) -> Result<(), RunFolderError> {
 fn check_ours(folder: &Path) -> Result<(), RunFolderError> {
     let kind = |path: &Path| fs::symlink_metadata(path).map(|it| it.file_type());
     let why = if !kind(folder).is_ok_and(|it| it.is_dir()) {
-        "it is no folder itself"
+        "it is not a folder"
     } else if !kind(&folder.join(MARKER)).is_ok_and(|it| it.is_file()) {
-        "it has no marker"
+        "it lacks the marker file"
     } else {
         return Ok(());
     };

@@ -62,10 +62,10 @@ pub struct Request<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// There is no working tree.
-    #[error("cannot begin a design")]
+    #[error("cannot start a design")]
     NoWorkTree(#[from] NoWorkTree),
     /// There is nothing that a branch could begin at.
-    #[error("cannot begin a design: the repository has no commit yet")]
+    #[error("cannot start a design: the repository has no commit yet")]
     NoCommit,
 }
 
@@ -75,9 +75,9 @@ impl SetUpError {
         match self {
             Self::NoWorkTree(NoWorkTree::NoGit(_)) => "install git, or put it on the PATH",
             Self::NoWorkTree(NoWorkTree::Outside { .. }) => {
-                "go to a project that is in git, or make it one with `git init`"
+                "go to a git repository, or create one with `git init`"
             }
-            Self::NoCommit => "commit something first, or stay where you are with --no-branch",
+            Self::NoCommit => "commit something first, or stay on this branch with --no-branch",
         }
     }
 }

@@ -28,13 +28,13 @@ use crate::transcript::reads::{Ending, Session, Wanted, reads};
 #[derive(Debug, thiserror::Error)]
 pub enum NoEvidence {
     /// It is not there, or no file.
-    #[error("cannot read the record `{}`: it is no file", path.display())]
+    #[error("cannot read the transcript `{}`: not a file", path.display())]
     NoFile {
         /// The record.
         path: PathBuf,
     },
     /// It cannot be read to its end.
-    #[error("cannot read the record `{}`", path.display())]
+    #[error("cannot read the transcript `{}`", path.display())]
     Unreadable {
         /// The record.
         path: PathBuf,
@@ -42,13 +42,13 @@ pub enum NoEvidence {
         source: io::Error,
     },
     /// It says nothing.
-    #[error("cannot judge by the record `{}`: it is empty", path.display())]
+    #[error("cannot use the transcript `{}`: it is empty", path.display())]
     Empty {
         /// The record.
         path: PathBuf,
     },
     /// No line of it is one that the client writes.
-    #[error("cannot use the record `{}`: it is not a transcript or event log of {client}", path.display())]
+    #[error("cannot use `{}`: not a transcript or event log of {client}", path.display())]
     Foreign {
         /// The record.
         path: PathBuf,
@@ -56,10 +56,10 @@ pub enum NoEvidence {
         client: &'static str,
     },
     /// It is the record of another answer.
-    #[error("the record's last answer differs from --response")]
+    #[error("the last answer in the transcript differs from --response")]
     OtherAnswer,
     /// Nothing in it says which reads came before the answer.
-    #[error("the record has no answer to compare with --response")]
+    #[error("the transcript has no answer to compare with --response")]
     NoAnswer,
 }
 
@@ -108,7 +108,7 @@ pub fn miscounted(claims: &[(String, u64)], references: &[Reference]) -> Vec<Str
         let text = file::text(Path::new(reference.path.as_ref()?), MAX_BYTES)?;
         let lines = text.lines().count() as u64;
         (lines.abs_diff(*claimed) > 1)
-            .then(|| format!("{name} has {lines} lines, and the answer claims {claimed}"))
+            .then(|| format!("{name} has {lines} lines, but the answer claims {claimed}"))
     };
     claims.iter().filter_map(remark).collect()
 }

@@ -294,7 +294,7 @@ pub fn write_state(store: &dyn Store, scope: &Scope, feature: &Feature) -> Resul
 fn write_rounds(path: &Path, rounds: &[(String, Round)]) -> io::Result<()> {
     // A feature may come from anywhere; its files do not lead us anywhere else.
     if path.is_symlink() {
-        return Err(io::Error::other("it is a link"));
+        return Err(io::Error::other("it is a symbolic link"));
     }
     if rounds.is_empty() {
         return match std::fs::remove_file(path) {

@@ -48,10 +48,10 @@ pub fn demanded(
         files.required(role, &mut all, &mut remarks);
         if all.len() == before && !role.needs_feature() && !role.reads_diff {
             let patterns: Vec<_> = role.required.iter().map(|it| format!("`{it}`")).collect();
-            return refuse("required", format!("no file fits {}", patterns.join(", ")));
+            return refuse("required", format!("no file matches {}", patterns.join(", ")));
         }
         if all.len() > before + MOST_FILES {
-            let reason = format!("more than {MOST_FILES} files fit; name fewer");
+            let reason = format!("more than {MOST_FILES} files match; name fewer");
             return refuse("required", reason);
         }
     }

@@ -162,9 +162,13 @@ fn scoped_text(
         chars: text.chars().count(),
     };
     match &scoped {
-        Scoped::WholeUnreferenced => choices.push(whole("nothing refers to a part of it".into())),
+        Scoped::WholeUnreferenced => {
+            choices.push(whole("no task refers to a section of it".into()))
+        }
         Scoped::WholeNotFound(id) => {
-            choices.push(whole(format!("`{id}` leads to no heading, so all of it is given")));
+            choices.push(whole(format!(
+                "`{id}` matches no heading, so the prompt names the whole file"
+            )));
         }
         Scoped::Sections(found) => {
             choices.extend(found.iter().map(|(id, section)| chosen(artifact, id, section)));
@@ -175,9 +179,9 @@ fn scoped_text(
 
 fn chosen(artifact: &FeatureArtifact, id: &str, found: &FoundSection<'_>) -> Choice {
     let reason = if found.shortened {
-        format!("the first heading that fits `{id}` without its last part")
+        format!("the first heading that matches `{id}` without its last part")
     } else {
-        format!("the first heading that fits `{id}`")
+        format!("the first heading that matches `{id}`")
     };
     Choice {
         artifact: artifact.clone(),

@@ -177,7 +177,7 @@ impl WorkTree {
 /// Refuses to check a commit out if a file that changes with it has a filter or a merge driver: without
 /// that program the file would be wrong.
 fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitSaid> {
-    let failed = || GitSaid("git cannot tell what would change".to_owned());
+    let failed = || GitSaid("git cannot list the changes".to_owned());
     let index = repository.scratch().join("checkout");
     let git = |words: &[&str]| {
         let mut git = repository.git(View::Converted);
@@ -220,7 +220,7 @@ fn words(error: &NoRepository) -> String {
     match error {
         NoRepository::NoGit(error) => error.to_string(),
         NoRepository::Refused(said) => first_line(said),
-        NoRepository::NoStandIn => "no temporary folder can be made".to_owned(),
+        NoRepository::NoStandIn => "cannot create a temporary folder".to_owned(),
     }
 }
 
@@ -245,7 +245,7 @@ pub(super) fn run_within(mut git: Command, limit: Duration) -> Result<(), GitSai
     match ended(&mut child, limit).map_err(said)? {
         Some(true) => Ok(()),
         Some(false) => Err(GitSaid(what_was_heard(&mut heard))),
-        None => Err(GitSaid(format!("no end after {} s", limit.as_secs()))),
+        None => Err(GitSaid(format!("did not end within {} s", limit.as_secs()))),
     }
 }
 

@@ -176,14 +176,14 @@ pub fn commit(folder: &Path, message: &str, watched: &Watched) -> Committed {
 }
 
 fn committed(folder: &Path, message: &str, watched: &Watched) -> Result<Committed, String> {
-    let no_git = || "git could not be run".to_owned();
+    let no_git = || "cannot run git".to_owned();
     let repository = Repository::at(folder).map_err(|error| match error {
         NoRepository::Refused(said) => first_line(&said),
         NoRepository::NoGit(_) | NoRepository::NoStandIn => no_git(),
     })?;
     for unfinished in ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"] {
         if repository.git_dirs[0].join(unfinished).exists() {
-            return Err(format!("another commit is being made ({unfinished})"));
+            return Err(format!("another commit is in progress ({unfinished})"));
         }
     }
     let index = repository.scratch().join("commit");
@@ -204,7 +204,7 @@ fn committed(folder: &Path, message: &str, watched: &Watched) -> Result<Committe
         None => said(&["read-tree", "--empty"])?,
     };
     let changed = put_changes(&repository, folder, &index, watched, New::Visible);
-    let changed = changed.ok_or("git could not read what changed")?;
+    let changed = changed.ok_or("git cannot read the changes")?;
     if changed.is_empty() {
         return Ok(Committed::NoChanges);
     }

@@ -115,7 +115,7 @@ impl Snapshot {
         KeptTree { branch, files, settings: self.settings.before().clone() }
     }
 
-    /// Says what became of it, as far as that is known when somebody asks it to stop.
+    /// Returns the verdict on the tree, as far as it is known when the user interrupts the check.
     pub fn compare(&self, cancel: &Cancel) -> TreeVerdict {
         let verdict = self.compared(cancel).unwrap_or_else(TreeVerdict::unknown);
         let (status, paths) = (verdict.status.name(), verdict.paths.len());

@@ -26,7 +26,7 @@ pub enum BindingError {
         why: String,
     },
     /// It is laid out in a way that we cannot change without touching the rest.
-    #[error("`wake.agent` cannot be changed there without touching the rest")]
+    #[error("Convoke cannot change `wake.agent` there without changing other text")]
     Layout,
 }
 

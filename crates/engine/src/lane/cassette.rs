@@ -102,7 +102,7 @@ impl Identity {
 #[derive(Debug, thiserror::Error)]
 pub enum CassetteError {
     /// A line is not what it should be.
-    #[error("line {line} is not understood")]
+    #[error("line {line} is not a known event")]
     Line {
         /// Which one.
         line: usize,
@@ -172,7 +172,7 @@ fn begun(line: &Line) -> Result<Cassette, &'static str> {
         return Err("it must begin with a line `cassette`");
     };
     if *version != VERSION {
-        return Err("it is of another version");
+        return Err("it has another version");
     }
     let pace = Some(*pace).filter(|pace| PACES.contains(pace));
     let pace = pace.ok_or("`pace` must be from 0 to 100")?;
@@ -182,7 +182,7 @@ fn begun(line: &Line) -> Result<Cassette, &'static str> {
 /// Adds a line to the lane that is open, and returns it when it is whole.
 fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static str> {
     match (line, open.take()) {
-        (Line::Cassette { .. }, _) => Err("it has begun before"),
+        (Line::Cassette { .. }, _) => Err("the lane has already started"),
         (Line::Request(request), None) => {
             let (events, end, took) = (Vec::new(), ProcessEnd::Lost, Duration::ZERO);
             *open = Some(Entry { request: request.into(), events, end, took });
@@ -191,14 +191,14 @@ fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static
         (Line::Request(_), Some(_)) => Err("the lane before has no line `end`"),
         (_, None) => Err("it belongs to no lane; a line `request` must come first"),
         (Line::End { how, took_ms }, Some(mut entry)) => {
-            entry.end = ProcessEnd::parse(&how).ok_or("`how` is no end of a lane")?;
+            entry.end = ProcessEnd::parse(&how).ok_or("`how` is not a known end of a lane")?;
             entry.took = Duration::from_millis(took_ms);
             Ok(Some(entry))
         }
         (said, Some(mut entry)) => {
-            let (at, event) = said.event().ok_or("its `kind` is no kind of failure")?;
+            let (at, event) = said.event().ok_or("its `kind` is not a known failure")?;
             if entry.events.last().is_some_and(|(before, _)| *before > at) {
-                return Err("it is said before the line above it");
+                return Err("its time is earlier than that of the line above");
             }
             entry.events.push((at, event));
             *open = Some(entry);

@@ -63,7 +63,7 @@ fn all_at_once(asked: &[Asked<'_>], pause: Duration, cancel: &Cancel) -> Vec<Age
     thread::scope(|scope| {
         let asked: Vec<_> =
             asked.iter().map(|it| scope.spawn(move || ask(it, pause, cancel))).collect();
-        let lost = || AgentHealth::Sick(Some("the probe did not end".to_owned()));
+        let lost = || AgentHealth::Sick(Some("the probe did not finish".to_owned()));
         asked.into_iter().map(|it| it.join().unwrap_or_else(|_| lost())).collect()
     })
 }
@@ -80,7 +80,7 @@ fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> AgentHealth {
             Err(words) => last = Some(words),
         }
     }
-    AgentHealth::Sick(Some(last.unwrap_or_else(|| "it was not asked".to_owned())))
+    AgentHealth::Sick(Some(last.unwrap_or_else(|| "Convoke did not probe it".to_owned())))
 }
 
 /// Waits; `false` if somebody asked to stop.

@@ -74,7 +74,7 @@ pub(super) fn run(
             Asked::Over(end) => break end,
             Asked::Reset { .. } if !was_reset => was_reset = true,
             Asked::Reset { words } => {
-                exchange.tell(take, vec![trouble(&format!("the connection broke: {words}"))]);
+                exchange.tell(take, vec![trouble(&format!("the connection failed: {words}"))]);
                 break ProcessEnd::Exited(1);
             }
             Asked::Refused { head, words } => {
@@ -189,7 +189,7 @@ impl Exchange<'_> {
                 }
                 Ok(News::Broken { words, .. }) => {
                     self.tell(take, stream.listener.closed());
-                    self.tell(take, vec![trouble(&format!("the connection broke: {words}"))]);
+                    self.tell(take, vec![trouble(&format!("the connection failed: {words}"))]);
                     ProcessEnd::Exited(1)
                 }
                 Ok(News::Cancelled) => ProcessEnd::Cancelled,

@@ -110,16 +110,16 @@ pub struct Recorder {
 #[derive(Debug, thiserror::Error)]
 pub enum TapeError {
     /// Its file cannot be read or written.
-    #[error("its file cannot be used")]
+    #[error("cannot use its file")]
     Io(#[from] io::Error),
     /// It is something else.
-    #[error("it is no cassette")]
+    #[error("not a cassette")]
     NotACassette(#[from] CassetteError),
     /// It is a folder, a pipe or a device: one of these may never end.
-    #[error("it is no regular file")]
+    #[error("not a regular file")]
     NotAFile,
     /// It holds more than a cassette may, or would.
-    #[error("no cassette may be longer than {} MB", LONGEST / 1024 / 1024)]
+    #[error("a cassette has at most {} MB", LONGEST / 1024 / 1024)]
     TooLong,
 }
 

@@ -149,13 +149,13 @@ pub struct Entry {
 #[derive(Debug, thiserror::Error)]
 pub enum NoRecord {
     /// It goes on, or was stopped.
-    #[error("cannot vouch for the files of `{run}`: the run is not at its end")]
+    #[error("cannot export the files of `{run}`: the run has not ended")]
     Unfinished {
         /// The run.
         run: RunId,
     },
     /// Its files are not what they were.
-    #[error("cannot vouch for the files of `{run}`: `{file}` is not what it was at the end")]
+    #[error("cannot export the files of `{run}`: `{file}` does not match its recorded SHA-256")]
     Differs {
         /// The run.
         run: RunId,
@@ -163,9 +163,7 @@ pub enum NoRecord {
         file: String,
     },
     /// Its files are what they were only by the rules of another version.
-    #[error(
-        "cannot vouch for the files of `{run}`: `{file}` changed with the rules ({difference})"
-    )]
+    #[error("cannot export the files of `{run}`: `{file}` changed with the rules ({difference})")]
     OtherRules {
         /// The run.
         run: RunId,
@@ -180,13 +178,13 @@ pub enum NoRecord {
 #[derive(Debug, thiserror::Error)]
 pub enum BadRecord {
     /// It is another kind of file.
-    #[error("cannot take it for the record of a run")]
+    #[error("not the manifest of a run")]
     Form(#[source] serde_json::Error),
     /// It is of another version.
-    #[error("cannot read a record of version {0}")]
+    #[error("cannot read a manifest of version {0}")]
     Version(u32),
     /// A name could lead elsewhere, or is there twice.
-    #[error("cannot take `{}` for the name of a file", .0.escape_debug())]
+    #[error("`{}` is not a valid file name", .0.escape_debug())]
     Name(String),
 }
 

@@ -111,8 +111,8 @@ pub fn read_record(path: &Path) -> Result<Record, Unverifiable> {
     let unreadable = |source| Unverifiable::Unreadable { path: path.to_owned(), source };
     let (file, _) = open_file(path).map_err(|error| match error {
         Unusable::Absent => Unverifiable::Absent { path: path.to_owned() },
-        Unusable::Link => unreadable(io::Error::other("it is a link")),
-        Unusable::NotRegular => unreadable(io::Error::other("it is no plain file")),
+        Unusable::Link => unreadable(io::Error::other("it is a symbolic link")),
+        Unusable::NotRegular => unreadable(io::Error::other("it is not a regular file")),
         Unusable::Io(source) => unreadable(source),
     })?;
     let mut text = String::new();

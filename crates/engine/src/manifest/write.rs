@@ -90,13 +90,13 @@ pub enum WriteError {
         source: Unspeakable,
     },
     /// The folder holds something else.
-    #[error("cannot write into `{}`: there are other files in it", path.display())]
+    #[error("cannot write into `{}`: it contains other files", path.display())]
     Occupied {
         /// The folder.
         path: PathBuf,
     },
     /// Another process writes there.
-    #[error("cannot export into `{}`: another process is doing so", path.display())]
+    #[error("cannot export into `{}`: another process is writing to it", path.display())]
     Busy {
         /// The folder.
         path: PathBuf,
@@ -248,8 +248,8 @@ impl<'a> Store<'a> {
         let why = match found {
             Unusable::Absent if artifact.is_optional() => return Ok(false),
             Unusable::Absent => "it is missing",
-            Unusable::Link => "it is a link",
-            Unusable::NotRegular => "it is no plain file",
+            Unusable::Link => "it is a symbolic link",
+            Unusable::NotRegular => "it is not a regular file",
             Unusable::Io(source) => return Err(WriteError::File { file, source }),
         };
         Err(WriteError::Artifact { file, why })

@@ -16,11 +16,11 @@ use crate::session::Session;
 
 #[derive(Debug, thiserror::Error)]
 enum RestReadError {
-    #[error("cannot read on in `{given}`: it is not in the priority list")]
+    #[error("cannot read `{given}`: it is not in the priority list")]
     NotListed { given: String },
-    #[error("cannot read on in `{name}`: there is no such file in `{dir}`")]
+    #[error("cannot read `{name}`: no such file in `{dir}`")]
     Absent { name: BriefName, dir: String },
-    #[error("cannot read on in `{name}`: {reason}")]
+    #[error("cannot read `{name}`: {reason}")]
     Unreadable { name: BriefName, reason: Unreadable },
 }
 
@@ -96,7 +96,7 @@ fn document(project: &Path, name: &BriefName, settings: &BriefSettings) -> Resul
         FileFinding::Absent => {
             let dir = dir.display().to_string();
             Err(Failure::new(ErrorClass::Prerequisite, RestReadError::Absent { name, dir })
-                .hint("run `convoke brief --explain` to see what there is"))
+                .hint("run `convoke brief --explain` to list the documents"))
         }
         FileFinding::Unreadable(reason) => {
             Err(Failure::new(ErrorClass::Prerequisite, RestReadError::Unreadable { name, reason }))

@@ -64,7 +64,7 @@ fn report(session: &Session, path: &Path, wanted: &ReportRequest) -> String {
     };
     let (rows, wrong) = rows(&text);
     if wrong > 0 {
-        warn(session, &format!("{wrong} lines of the ledger are no rows of 13 columns"));
+        warn(session, &format!("{wrong} lines of the ledger are not rows of 13 columns"));
     }
     let is_mark = |row: &&TimingRow| matches!(row.event, TimingEvent::Mark(_));
     let last = || rows.iter().rev().find(is_mark).map(|row| row.skill.clone());

@@ -65,7 +65,7 @@ fn report(session: &Session, path: &Path, wanted: &ReportRequest) -> String {
     };
     let (rows, wrong) = rows(&text);
     if wrong > 0 {
-        warn(session, &format!("{wrong} lines of the ledger are no rows"));
+        warn(session, &format!("{wrong} lines of the ledger are not rows"));
     }
     let host = host(session);
     let report = if wanted.is_full {
@@ -86,7 +86,7 @@ fn host(session: &Session) -> Vec<HostUse> {
     let Some(source) = session.environment.claude_source() else {
         warn(
             session,
-            "LARCH_CLAUDE_SOURCE_FILE names no record, so Claude's own tokens are not counted",
+            "LARCH_CLAUDE_SOURCE_FILE names no transcript, so Claude's own tokens are not counted",
         );
         return Vec::new();
     };

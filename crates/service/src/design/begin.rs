@@ -108,9 +108,7 @@ fn rehearse(
     front_end: &mut dyn DesignFrontEnd,
 ) -> Result<EndedDesign, Failure> {
     if !request.feature.is_empty() {
-        session
-            .reporter()
-            .say("note: a rehearsal is about its own feature; what you asked for is not looked at");
+        session.reporter().say("note: a rehearsal plans its own example feature and ignores yours");
     }
     let rehearsal = Rehearsal::prepare(match source {
         RehearsalSource::Example => None,
@@ -202,7 +200,7 @@ fn has_folder(env: &Path) -> Result<(), Failure> {
     }
     let path = folder.to_owned();
     let failure = Failure::new(ErrorClass::Usage, DesignError::NoParent { path });
-    Err(failure.hint("make it, or leave out `--session-env`"))
+    Err(failure.hint("create it, or leave out `--session-env`"))
 }
 
 fn short_enough(feature: String) -> Result<String, Failure> {
@@ -211,15 +209,15 @@ fn short_enough(feature: String) -> Result<String, Failure> {
         return Ok(feature);
     }
     let failure = Failure::new(ErrorClass::Usage, DesignError::LongFeature { length });
-    Err(failure.hint("say it in a sentence, and put the rest in a document: `--feature DIR`"))
+    Err(failure.hint("describe it in a sentence, and put the rest in a document: `--feature DIR`"))
 }
 
 fn nobody() -> Failure {
     let looked_for = Client::ALL.map(|client| adapter(client).programs).concat().join(", ");
     Failure::new(ErrorClass::Prerequisite, DesignError::Nobody { looked_for })
         .hint("install one of them and log in")
-        .hint("or name an API of your configuration: `--seats http:a,http:b,http:c`")
-        .hint("or see how it goes without any: `convoke design --rehearse`")
+        .hint("or use configured model APIs: `--seats http:a,http:b,http:c`")
+        .hint("or try it with recorded answers: `convoke design --rehearse`")
 }
 
 fn absolute(path: impl AsRef<Path>) -> String {

@@ -55,8 +55,7 @@ pub struct DesignReport {
 const OTHER_BRANCH: u8 = 1;
 
 /// What helps then.
-const STAY: &str =
-    "`convoke design --no-branch` stays on what is checked out; it has no `--skip-branch-check`";
+const STAY: &str = "`convoke design --no-branch` stays on the current branch; `convoke design` has no `--skip-branch-check`";
 
 /// A design that ended. While it lives, a second request to stop waits: the front end shows first how
 /// the run can be resumed.
@@ -121,8 +120,9 @@ fn summary<'o>(
             (Some(ErrorClass::TreeChanged), "dirty tree".to_owned(), &[][..], String::new())
         }
         Outcome::Ended(Ending::Failed(Failed { why, .. })) => {
-            let hint =
-                format!("convoke resume {id} asks again; convoke doctor says who can answer");
+            let hint = format!(
+                "convoke resume {id} asks again; convoke doctor shows which agents can answer"
+            );
             (Some(ErrorClass::NoAnswer), format!("failed: {why}"), &[][..], hint)
         }
         Outcome::Ended(Ending::OverBudget(why)) => {
@@ -131,7 +131,7 @@ fn summary<'o>(
         }
         Outcome::Ended(Ending::HeavyFailed(why)) => (
             Some(ErrorClass::NoAnswer),
-            format!("the heavy part failed: {why}"),
+            format!("the worker process failed: {why}"),
             &[][..],
             format!("convoke resume {id}"),
         ),
@@ -147,10 +147,10 @@ fn summary<'o>(
             &[][..],
             format!("convoke resume {id}"),
         ),
-        Outcome::HeavyDone => (None, "heavy part done".to_owned(), &[][..], String::new()),
+        Outcome::HeavyDone => (None, "worker process done".to_owned(), &[][..], String::new()),
         Outcome::TreeNeedsAPerson => (
             Some(ErrorClass::TreeChanged),
-            "the working tree was changed; put it in order".to_owned(),
+            "the working tree was changed; restore it".to_owned(),
             &[][..],
             format!("convoke resume {id}"),
         ),
@@ -244,9 +244,7 @@ fn leave(
         let source = ErrorKind::AlreadyExists.into();
         return Err(Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path, source }));
     }
-    reporter.say(format!(
-        "note: `{usual}` was there already and is not touched; the new one is `{other}`"
-    ));
+    reporter.say(format!("note: `{usual}` exists and stays unchanged; the new file is `{other}`"));
     Ok(other)
 }
 

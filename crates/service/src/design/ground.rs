@@ -49,7 +49,7 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
     }
     let now_at = head(&stage.session.project).unwrap_or_default();
     if now_at != ready.base {
-        stage.front_end.say("note: there are other commits here than when the run began");
+        stage.front_end.say("note: the branch has other commits than when the run began");
     }
     Ok(())
 }
@@ -69,7 +69,7 @@ fn other(
         let (here, there) = (shown(&branch), shown(&ready.branch));
         let to = if ready.branch.is_empty() { &ready.base } else { &ready.branch };
         return Ok(Some(Other {
-            found: format!("{here} is checked out, and the run belongs to {there}"),
+            found: format!("the run belongs to {there}, but {here} is checked out"),
             hint: format!(
                 "git switch {}{to}",
                 if ready.branch.is_empty() { "--detach " } else { "" }
@@ -80,7 +80,7 @@ fn other(
         return Ok(None);
     }
     Ok(Some(Other {
-        found: "the working tree has changes, yours or of an agent that was stopped".to_owned(),
-        hint: "git status, and then commit or stash what is yours".to_owned(),
+        found: "the working tree has changes: yours, or those of a stopped agent".to_owned(),
+        hint: "run `git status`, then commit or stash your changes".to_owned(),
     }))
 }

@@ -52,14 +52,14 @@ impl Caller {
         let text = file::lossy_text(&env, MAX_BYTES);
         let place = env.display();
         if text.is_none() && env.exists() {
-            reporter.warn(format!("cannot read {place}; nothing in it counts"));
+            reporter.warn(format!("cannot read {place}; Convoke ignores it"));
         }
         let told = SessionEnv::parse(&text.unwrap_or_default());
         for key in told.repeated() {
-            reporter.warn(format!("{key} stands in {place} twice; the last one counts"));
+            reporter.warn(format!("{key} appears twice in {place}; the last one counts"));
         }
         for key in told.unusable().map(Key::name) {
-            reporter.warn(format!("{key} in {place} is malformed; it does not count"));
+            reporter.warn(format!("{key} in {place} is malformed; Convoke ignores it"));
         }
         Some(Self { reporter, env, told })
     }

@@ -7,7 +7,9 @@ pub(super) fn branch(branch: &str) -> Question {
     Question {
         id: QuestionId::Branch,
         title: "Branch".to_owned(),
-        text: format!("The branch `{branch}` may be about something else. Where shall this begin?"),
+        text: format!(
+            "The branch `{branch}` may belong to other work. Where should the design start?"
+        ),
         options: vec!["A new branch".to_owned(), "Keep it".to_owned()],
         recommended: "A new branch".to_owned(),
         is_open: false,
@@ -18,9 +20,8 @@ pub(super) fn recovery(boundary: Boundary) -> Question {
     Question {
         id: QuestionId::Tree(boundary),
         title: "Working tree".to_owned(),
-        text: "Agents that may only read have left it changed. Put it in order yourself, or stop."
-            .to_owned(),
-        options: vec!["Restored; look again".to_owned(), "Cancel".to_owned()],
+        text: "A read-only agent changed it. Restore it yourself, or stop.".to_owned(),
+        options: vec!["Restored; check again".to_owned(), "Cancel".to_owned()],
         recommended: "Cancel".to_owned(),
         is_open: false,
     }
@@ -31,8 +32,8 @@ pub(super) fn other_ground(found: &str) -> Question {
     Question {
         id: QuestionId::Ground,
         title: "Resuming".to_owned(),
-        text: format!("This is not as the run left it: {found}. Nothing is changed for you."),
-        options: vec!["It is in order now; look again".to_owned(), "Stop".to_owned()],
+        text: format!("This differs from what the run left: {found}. Convoke changes nothing."),
+        options: vec!["Fixed; check again".to_owned(), "Stop".to_owned()],
         recommended: "Stop".to_owned(),
         is_open: false,
     }

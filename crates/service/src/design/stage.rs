@@ -291,7 +291,7 @@ impl World for Stage<'_> {
             return Ok(caller.export(self.session, settings, &self.folder, progress));
         }
         let folder = self.folder.display().to_string();
-        Ok(Export::Failed { folder, why: "nobody asked".to_owned() })
+        Ok(Export::Failed { folder, why: "no calling workflow asked for the files".to_owned() })
     }
 
     fn work(&mut self) -> Result<Option<Worked>, Failure> {
@@ -325,7 +325,7 @@ impl World for Stage<'_> {
                 // Only whoever began the run leaves anything outside of its folder.
                 let caller = self.caller.as_ref().filter(|_| !self.is_worker);
                 let is_theirs = caller.map(|caller| caller.keep(name, text)).transpose();
-                let hint = format!("put it in order, and then `convoke resume {}`", self.run);
+                let hint = format!("restore it, then run `convoke resume {}`", self.run);
                 let is_theirs = is_theirs.map_err(|failure| failure.hint(hint))?;
                 if is_theirs != Some(true) {
                     keep_file(&self.folder, name, text)?;
@@ -345,8 +345,8 @@ impl World for Stage<'_> {
 pub(super) fn unanswered(run: &RunId) -> Failure {
     Failure::new(ErrorClass::Usage, DesignError::NobodyToAsk)
         .hint(format!("answer from a file: `convoke resume {run} --answers FILE`"))
-        .hint(format!("or let the recommendations stand: `convoke resume {run} --answer-limit 1`"))
-        .hint("or begin another that asks nobody, with `--auto`")
+        .hint(format!("or accept the recommendations: `convoke resume {run} --answer-limit 1`"))
+        .hint("or start another run that never prompts: `convoke design --auto`")
 }
 
 /// Whoever stops us at a question before or after the run itself can go on with it.

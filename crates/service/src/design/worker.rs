@@ -64,9 +64,8 @@ pub(super) fn wait_for_last(
         }
         if left.is_zero() {
             let error = DesignError::WorkerLives { pid: worker.pid };
-            return Err(
-                Failure::new(ErrorClass::Prerequisite, error).hint("wait until that has ended")
-            );
+            return Err(Failure::new(ErrorClass::Prerequisite, error)
+                .hint("wait until that process has ended"));
         }
         if left == LAST_WORDS {
             session.reporter().say("note: waiting for the worker of an earlier process to end");

@@ -66,7 +66,7 @@ pub struct GateAnswers {
 
 #[derive(Debug, thiserror::Error)]
 enum GateError {
-    #[error("cannot try `{name}`: a model's API keeps no sessions to resume")]
+    #[error("cannot test `{name}`: a model API keeps no sessions to resume")]
     NoSessions { name: String },
 }
 
@@ -84,10 +84,10 @@ pub(super) fn is_passed(
 pub(super) fn to_pass(client: &AgentRef) -> String {
     match client {
         AgentRef::Client(_) | AgentRef::Replay(_) => format!(
-            "hint: nothing is resumed before `convoke dispatch gate --client {client}` has passed"
+            "hint: Convoke resumes sessions of {client} only after `convoke dispatch gate --client {client}` has passed"
         ),
         AgentRef::Http(_) => {
-            format!("note: `{client}` keeps no sessions, so every round begins afresh")
+            format!("note: `{client}` keeps no sessions, so every round starts fresh")
         }
     }
 }
@@ -124,7 +124,7 @@ pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateRepor
     let client = &trial.client;
     if let AgentRef::Http(_) = client {
         let error = GateError::NoSessions { name: client.to_string() };
-        let hint = "every round of an API begins afresh, so it needs no gate";
+        let hint = "every round of a model API starts fresh, so it needs no gate";
         return Err(Failure::new(ErrorClass::Usage, error).hint(hint));
     }
     let version = version(client, session)?;

@@ -122,7 +122,7 @@ impl Judged {
             write_state(&**store, scope, feature).map_err(next_failed)?;
         } else {
             reporter.say(
-                "note: the session is not kept, because `dispatch next` did not make this round",
+                "note: Convoke does not store the session, because `dispatch next` did not start this round",
             );
         }
         Ok(())
@@ -243,7 +243,7 @@ impl Submission<'_> {
     ) -> Result<(Option<Evidence>, Option<String>), Failure> {
         let demands = Demand::of_references(references);
         let Some((client, path)) = self.record else {
-            let why = "the agent leaves no record that Convoke understands".to_owned();
+            let why = "the agent leaves no transcript that Convoke can read".to_owned();
             let is_unknown = self.no_proof == NoProof::Told && !demands.is_empty();
             return Ok((None, is_unknown.then_some(why)));
         };

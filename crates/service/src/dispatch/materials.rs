@@ -74,7 +74,7 @@ struct NoChanges {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot begin iteration {iteration}: the last one is {max}")]
+#[error("cannot start round {iteration}: the limit is {max}")]
 struct BeyondLast {
     iteration: u32,
     max: u32,
@@ -114,7 +114,7 @@ impl PromptMaterials {
         let max = self.max.unwrap_or(settings.max_iterations);
         if self.iteration > max {
             let error = BeyondLast { iteration: self.iteration, max };
-            let hint = format!("let there be more with `--max {}`", self.iteration);
+            let hint = format!("allow more rounds with `--max {}`", self.iteration);
             return Err(Failure::new(ErrorClass::Usage, error).hint(hint));
         }
         let outcome = self.outcome.as_ref();

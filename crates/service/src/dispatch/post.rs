@@ -81,8 +81,10 @@ fn no_feature(error: NoFeature) -> Failure {
     let known: Vec<_> = error.known.iter().map(String::as_str).collect();
     let nearest = did_you_mean(&error.given, known.iter().copied());
     let list = match known.as_slice() {
-        [] => "there are no features here; `dispatch.artifacts_root` says where to look".to_owned(),
-        [.., last] => format!("{} features here, the last one is `{last}`", known.len()),
+        [] => {
+            "this project has no features; `dispatch.artifacts_root` sets their folder".to_owned()
+        }
+        [.., last] => format!("{} features exist; the newest is `{last}`", known.len()),
     };
     Failure::new(ErrorClass::Prerequisite, error).maybe_hint(nearest).hint(list)
 }

@@ -71,16 +71,16 @@ fn receipts(found: &Evidence, read_before: &[(String, u32)]) -> Vec<ReceiptRepor
 /// Says why files that an answer names are not confirmed.
 fn confirmation_remarks(found: &Confirmation) -> Vec<String> {
     let disputed = found.disputed.join(", ");
-    let disagree = format!("the answer says two things about reading {disputed}");
+    let disagree = format!("the answer contradicts itself about reading {disputed}");
     let unclear = found.unclear.iter().map(|name| {
-        format!("`{name}` in the answer fits several required files; a path would be clear")
+        format!("`{name}` in the answer matches several required files; only a path is unambiguous")
     });
     let disagree = (!found.disputed.is_empty()).then_some(disagree);
     disagree.into_iter().chain(unclear).collect()
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot require proof of `{role}`: it has nothing to read")]
+#[error("cannot require proof from `{role}`: it has no files to read")]
 struct NothingToProve {
     role: RoleName,
 }

@@ -274,7 +274,7 @@ impl AnswerCheckReport {
         if self.requires_proof && !self.not_proven.is_empty() {
             let files = self.not_proven.join(", ");
             // Without a record, the agent may well have read everything.
-            let word = if self.receipts.is_some() { "not read" } else { "no record shows it" };
+            let word = if self.receipts.is_some() { "not read" } else { "no transcript shows it" };
             lines.push(format!("proof         {confirmed}{word}: {files}"));
         } else if is_confirmed && !self.unproven.is_empty() {
             let files = self.unproven.join(", ");

@@ -32,7 +32,7 @@ pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
         }
     }
     if let Some(name) = plugin(session, Level::Project) {
-        checks.push(DoctorCheck::ok("hooks", format!("the plugin {name} brings them along")));
+        checks.push(DoctorCheck::ok("hooks", format!("the plugin {name} provides them")));
         installed.push(Client::Claude);
     }
     if checks.is_empty() {
@@ -54,7 +54,7 @@ fn wake_ups(client: Client, session: &Session) -> Option<DoctorCheck> {
         Some(obstacle) => {
             DoctorCheck::warn(name, format!("not delivered: {}", obstacle.why), obstacle.fix)
         }
-        None => DoctorCheck::ok(name, "a session that begins now is given one"),
+        None => DoctorCheck::ok(name, "a session that begins now receives one"),
     })
 }
 
@@ -70,11 +70,11 @@ fn check(client: Client, level: Level, path: &Path, session: &Session) -> Option
         Ok(called) => called,
         Err(error) => {
             let found = format!("{shown} cannot be read: {error}");
-            return Some(DoctorCheck::warn("hooks", found, "mend the file"));
+            return Some(DoctorCheck::warn("hooks", found, "correct the file"));
         }
     };
     if let Some(gone) = called.iter().find(|program| !is_there(program, session)) {
-        let found = format!("{shown} calls {}, which is not there", gone.display());
+        let found = format!("{shown} calls {}, which does not exist", gone.display());
         return Some(DoctorCheck::fail("hooks", found, format!("run `{again}`")));
     }
     let own = session.environment.program();
@@ -82,11 +82,17 @@ fn check(client: Client, level: Level, path: &Path, session: &Session) -> Option
         called.iter().find(|program| program.is_absolute() && !is_same(program, &own))
     {
         let found = format!("{shown} calls another convoke: {}", other.display());
-        return Some(DoctorCheck::warn("hooks", found, format!("run `{again}`, or leave it so")));
+        return Some(DoctorCheck::warn(
+            "hooks",
+            found,
+            format!("run `{again}`, or leave it as it is"),
+        ));
     }
     let trusted = (client == Client::Codex).then(|| codex_trust(&text, path, session)).flatten();
     Some(match trusted {
-        None | Some(Trust::Trusted) => DoctorCheck::ok("hooks", format!("{shown} calls us")),
+        None | Some(Trust::Trusted) => {
+            DoctorCheck::ok("hooks", format!("{shown} calls this convoke"))
+        }
         Some(trust) => {
             let found = format!("{shown} is not called: {}", trust.words());
             DoctorCheck::warn("hooks", found, "run `/hooks` in Codex once")

@@ -37,9 +37,9 @@ struct FileChange {
 
 #[derive(Debug, thiserror::Error)]
 enum BindError {
-    #[error("cannot bind this project to @{agent}: git tracks `{LOCAL_FILE}`, or cannot be asked")]
+    #[error("cannot bind this project to @{agent}: git tracks `{LOCAL_FILE}`, or git failed")]
     Committed { agent: AgentName },
-    #[error("cannot bind sessions to `human`: that is the person at the keyboard")]
+    #[error("cannot bind sessions to `human`: the name means you")]
     Human,
     #[error("cannot change `{}`", path.display())]
     File { path: PathBuf, source: BindingError },
@@ -106,7 +106,7 @@ impl Binding {
         if level == Level::Project && tracking(&session.project, LOCAL_FILE) == Tracking::Tracked {
             let client = target.client.name();
             return Err(Failure::new(ErrorClass::Refused, BindError::Committed { agent })
-                .hint(format!("if it is committed, take it out: `git rm --cached {LOCAL_FILE}`"))
+                .hint(format!("if it is committed, remove it: `git rm --cached {LOCAL_FILE}`"))
                 .hint(format!(
                     "`convoke hooks install {client} --user` binds all your projects instead"
                 )));
@@ -145,7 +145,7 @@ impl Binding {
 fn unusable(path: &Path, source: BindingError) -> Failure {
     let error = BindError::File { path: path.to_owned(), source };
     Failure::new(ErrorClass::Refused, error)
-        .hint("nothing was changed; correct the file, then try again")
+        .hint("nothing was changed; correct the file and try again")
 }
 
 /// Writes a file of ours, after remembering what it was.
@@ -207,7 +207,9 @@ pub(super) fn release(
         Ok(Some(text)) if current.as_deref() == Some(&text) => {}
         Ok(Some(text)) => write(&path, &text)?,
         Ok(None) => remove(&path)?,
-        Err(error) => session.reporter().say(format!("note: `{}` stays: {error}", path.display())),
+        Err(error) => session
+            .reporter()
+            .say(format!("note: Convoke leaves `{}` unchanged: {error}", path.display())),
     }
     store.forget_install(&path.display().to_string()).map_err(refused)?;
     if target.level == Level::Project && !path.exists() {

@@ -107,12 +107,12 @@ impl InstallHooksRequest {
         if self.agent.is_none() || self.rehearsal == Rehearsal::DryRun {
             let error = HooksError::Plugin { name: plugin.to_owned() };
             return Err(Failure::new(ErrorClass::Refused, error)
-                .hint("`convoke hooks install claude --as NAME` binds an agent, and writes no entries")
-                .hint("`--force` writes them; a wake-up is delivered once even so"));
+                .hint("`convoke hooks install claude --as NAME` binds an agent without writing entries")
+                .hint("`--force` writes them; Convoke still delivers each wake-up once"));
         }
         let target = &self.target;
         Binding::plan(target, self.agent.as_ref(), session)?.carry_out(target, session)?;
-        let words = format!("note: the plugin {plugin} brings the hooks along; none were written");
+        let words = format!("note: the plugin {plugin} provides the hooks; Convoke wrote none");
         session.reporter().say(words);
         status(session, target)
     }

@@ -118,7 +118,7 @@ impl HooksTarget {
         session: &Session,
     ) -> Option<Obstacle> {
         if let Some(program) = gone {
-            let why = format!("the hooks call {}, which is not there", program.display());
+            let why = format!("the hooks call {}, which does not exist", program.display());
             return Some(Obstacle::new(why, format!("run `{}`", self.again())));
         }
         if !self.is_folder_trusted(session) {

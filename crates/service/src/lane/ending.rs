@@ -25,7 +25,7 @@ pub(super) fn stopped_by_budget(driven: &mut Driven, reached: &Reached) {
         return;
     }
     (driven.end, driven.outcome) = (ProcessEnd::BudgetLimit, LaneOutcome::OverBudget);
-    driven.heard.take(trouble(format!("the budget is used up: {reached}")));
+    driven.heard.take(trouble(format!("the budget is spent: {reached}")));
 }
 
 fn trouble(message: String) -> LaneEvent {

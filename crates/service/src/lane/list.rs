@@ -46,7 +46,7 @@ enum ListError {
     Elsewhere { id: i64, pid: u32 },
     #[error("cannot stop lane {id}")]
     Refused { id: i64, source: std::io::Error },
-    #[error("cannot see lane {id} stop: process {pid} was asked, and still runs")]
+    #[error("lane {id} has not stopped: process {pid} still runs")]
     Stubborn { id: i64, pid: u32 },
 }
 

@@ -49,7 +49,7 @@ impl LaneRequest<'_> {
         }
         store.pins(scope, session.now()).unwrap_or_else(|error| {
             let why = with_causes(&error);
-            reporter.warn(format!("your pinned rules are not in the prompt: {why}"));
+            reporter.warn(format!("the prompt lacks your pinned rules: {why}"));
             Vec::new()
         })
     }
@@ -74,7 +74,7 @@ impl LaneRequest<'_> {
             workspace.store.pins_delivered(&ids, &agent, client_session, session.now())
         {
             let why = with_causes(&error);
-            reporter.warn(format!("the receipts of your rules are not written down: {why}"));
+            reporter.warn(format!("Convoke cannot record that your rules arrived: {why}"));
         }
     }
 }

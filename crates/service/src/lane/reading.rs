@@ -34,11 +34,11 @@ pub struct ReadingReport {
 
 #[derive(Debug, thiserror::Error)]
 enum NotReadable {
-    #[error("cannot have `{}` read: there is no such file", path.display())]
+    #[error("cannot require `{}`: no such file", path.display())]
     Absent { path: PathBuf },
-    #[error("cannot have `{}` read: {reason}", path.display())]
+    #[error("cannot require `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
-    #[error("cannot name {path:?} in a prompt: it does not fit on a line of text")]
+    #[error("cannot name {path:?} in a prompt: it is not one line of text")]
     Unnameable { path: PathBuf },
 }
 
@@ -81,11 +81,11 @@ impl Reading {
         let unknown = |why: String| ReadingReport {
             receipts: None,
             unproven: Vec::new(),
-            unknown: Some(format!("what {agent} read cannot be told: {why}")),
+            unknown: Some(format!("Convoke cannot tell what {agent} read: {why}")),
         };
         let has_transcript = |client: &Client| adapter(*client).transcript.is_some();
         let Some(client) = agent.client().filter(has_transcript) else {
-            return Some(unknown("it leaves no record that convoke understands".to_owned()));
+            return Some(unknown("it leaves no transcript that Convoke can read".to_owned()));
         };
         let (path, homes) = (scratch.join("stdout"), session.environment.client_homes());
         let project = session.project.as_path();

@@ -178,7 +178,7 @@ impl LaneRequest<'_> {
         }
         let Some(books) = books else {
             let is_capped = !settings.budgets_per_day.is_empty() || self.budget.is_some();
-            let why = "what was spent cannot be looked up, and there is a budget";
+            let why = "a budget is set, but Convoke cannot look up what was spent";
             return Ok(Admission { refusal: is_capped.then(|| why.to_owned()), uncounted: 0 });
         };
         let mut budgets = Vec::new();
@@ -189,13 +189,13 @@ impl LaneRequest<'_> {
                 settings
                     .budgets_per_day
                     .iter()
-                    .map(move |cap| (*cap, sum, "the budget of the day is used up"))
+                    .map(move |cap| (*cap, sum, "the day's budget is spent"))
             };
             budgets.extend(sum.into_iter().flat_map(of_day));
         }
         if let Some(cap) = self.budget {
             let sum = kept(reporter, self.sum_of_run(books)).unwrap_or_default();
-            budgets.push((cap, sum, "the budget is used up"));
+            budgets.push((cap, sum, "the budget is spent"));
         }
         let reached = budgets.iter().find_map(|(cap, sum, what)| {
             cap.allows(*sum).err().map(|reached| format!("{what}: {reached}"))
@@ -306,7 +306,7 @@ impl Books {
             Ok(workspace) => Some(Self { workspace }),
             Err(failure) => {
                 let why = with_causes(failure.error.as_ref());
-                reporter.warn(format!("the lane is not written down: {why}"));
+                reporter.warn(format!("Convoke cannot record the lane: {why}"));
                 failure.hints.into_iter().for_each(|hint| reporter.hint(hint));
                 None
             }
@@ -341,7 +341,7 @@ fn kept<T>(reporter: &Reporter, answer: Result<T, StoreError>) -> Option<T> {
     answer
         .map_err(|error| {
             let why = with_causes(&error);
-            reporter.warn(format!("the lane is not written down: {why}"));
+            reporter.warn(format!("Convoke cannot record the lane: {why}"));
         })
         .ok()
 }

@@ -267,7 +267,7 @@ pub fn warnings(
 ) -> impl Iterator<Item = String> {
     let excess = (!driven.excess.is_empty()).then(|| {
         let excess = one_line(&driven.excess.join(", "));
-        format!("{agent} was to read only, and says that it has more rights: {excess}")
+        format!("{agent} started read-only, but the client reports more rights: {excess}")
     });
     let tree = tree.and_then(|verdict| verdict.warning(&agent.to_string()));
     excess.into_iter().chain(tree)

@@ -127,7 +127,7 @@ impl LaneRequest<'_> {
     /// An API keeps no session and has no tools; to say nothing would look like success.
     fn refuse_tools(&self) -> Result<(), Failure> {
         match (self.resume, self.rights) {
-            (Some(_), _) => Err(unable(self.agent, "a session to go on with: it keeps none")),
+            (Some(_), _) => Err(unable(self.agent, "a session to resume: it keeps none")),
             (None, Rights::Write) => Err(unable(self.agent, NO_TOOLS)),
             (None, Rights::ReadOnly) => Ok(()),
         }

@@ -68,7 +68,7 @@ impl TreeWatch {
         }
     }
 
-    /// Says what became of it; `None` if nobody wants to know. A lane that was stopped is looked
+    /// Returns the verdict on the tree; `None` if the check is switched off. A lane that was stopped is looked
     /// after all the same, until somebody is in a hurry.
     pub fn end(&self, look: &TreeLook<'_>) -> Option<TreeVerdict> {
         let snapshot = match self {

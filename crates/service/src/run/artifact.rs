@@ -23,8 +23,8 @@ pub(super) fn artifact(known: &KnownRun, name: &str) -> Result<ArtifactReport, F
         let short: Vec<_> = DesignFile::SHORT.iter().filter_map(there).collect();
         let long: Vec<_> = known.progress.files.keys().map(String::as_str).collect();
         let list = match [short, long].concat().as_slice() {
-            [] => "the run has none yet".to_owned(),
-            names => format!("there are {}", names.join(", ")),
+            [] => "the run has no artifacts yet".to_owned(),
+            names => format!("known artifacts: {}", names.join(", ")),
         };
         let failure = Failure::new(ErrorClass::Refused, NoArtifact { name: name.to_owned() });
         return Err(failure.maybe_hint(did_you_mean(name, all)).hint(list));

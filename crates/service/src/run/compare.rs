@@ -102,7 +102,7 @@ pub fn compare(session: &Session, request: &CompareRequest) -> Result<Comparison
     let reporter = session.reporter();
     if !is_finished {
         reporter.say(format!(
-            "note: the run is not at its end, so the panel's plan is unfinished; see `convoke resume {}`",
+            "note: the run has not ended, so the panel's plan is unfinished; see `convoke resume {}`",
             known.run.id
         ));
     }

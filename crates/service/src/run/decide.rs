@@ -62,9 +62,9 @@ pub struct RunMattersReport {
 enum DecisionError {
     #[error("cannot decide `{0}` without a reason")]
     NoReason(MatterId),
-    #[error("cannot take a reason of {0} bytes: {LONGEST_REASON} is the most")]
+    #[error("the reason has {0} bytes, but {LONGEST_REASON} is the most")]
     LongReason(usize),
-    #[error("cannot decide anything in `{0}` now: it is running")]
+    #[error("cannot decide anything in `{0}` while it is running")]
     Running(RunId),
     #[error("cannot decide anything in `{0}`: it ended without a plan")]
     NoPlan(RunId),
@@ -138,7 +138,7 @@ pub fn decide(
         let ended = course.go(session, &workspace, &run.id, lock, front_end)?;
         return Ok(DecisionOutcome::Acted(Box::new(ended)));
     }
-    reporter.say("note: the run is not at its end; it acts on the decision when it is");
+    reporter.say("note: the run has not ended; it acts on the decision later");
     reporter.hint(format!("convoke resume {}", run.id));
     Ok(DecisionOutcome::Waiting(run.id))
 }
@@ -167,7 +167,7 @@ fn undecidable(error: NotDecidable, run: &RunId, progress: &Outline) -> Failure 
             };
             match (ids(open), ids(withheld.filter(|matter| matter.ruling.is_none()).collect())) {
                 (open, withheld) if open.is_empty() && withheld.is_empty() => {
-                    format!("nothing is undecided in {run}")
+                    format!("no open decisions in {run}")
                 }
                 (open, withheld) if withheld.is_empty() => format!("undecided: {open}"),
                 (open, withheld) if open.is_empty() => format!("withheld: {withheld}"),

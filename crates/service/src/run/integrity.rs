@@ -9,7 +9,7 @@ use crate::observer::Reporter;
 use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot go on with `{run}`: its journal was changed at event {event}")]
+#[error("cannot resume `{run}`: its journal was changed at event {event}")]
 struct Changed {
     run: RunId,
     event: u64,
@@ -40,8 +40,8 @@ pub(crate) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<(), Fail
         Integrity::BrokenAt(event) => {
             let failure = Failure::new(ErrorClass::Refused, Changed { run: id.clone(), event });
             Err(failure
-                .hint(format!("look closer: `convoke recount {id}`"))
-                .hint("put the store back as it was, or begin another: `convoke design`"))
+                .hint(format!("compare the journal: `convoke recount {id}`"))
+                .hint("restore the store from a backup, or start another run: `convoke design`"))
         }
     }
 }
@@ -55,8 +55,7 @@ impl KnownRun {
         if let Integrity::BrokenAt(event) = self.integrity {
             let run = &self.run.id;
             reporter.warn(format!(
-                "the journal of {run} was changed at event {event}; what follows from it \
-                 is perhaps not what happened"
+                "the journal of {run} was changed at event {event}; the results below may be wrong"
             ));
         }
     }

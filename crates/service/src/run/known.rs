@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot go on with `{run}`: it is a rehearsal, and its copy of the project is gone")]
+#[error("cannot resume `{run}`: it is a rehearsal, and its copy of the project is gone")]
 struct NotAgain {
     run: RunId,
 }
@@ -27,7 +27,7 @@ pub(crate) fn must_be_real(run: &RunId, facts: &Facts) -> Result<(), Failure> {
         return Ok(());
     }
     let failure = Failure::new(ErrorClass::Refused, NotAgain { run: run.clone() });
-    Err(failure.hint("begin another: `convoke design --rehearse`"))
+    Err(failure.hint("start another: `convoke design --rehearse`"))
 }
 
 /// A run with all that is known of it.
@@ -89,7 +89,7 @@ impl KnownRun {
 
     pub(super) fn ending(&self, state: RunState) -> String {
         match &self.progress.next {
-            Next::Need(_) => format!("{}, not at its end", state.name()),
+            Next::Need(_) => format!("{}, unfinished", state.name()),
             Next::End(Ending::Complete { degraded }) if degraded.is_empty() => {
                 "complete".to_owned()
             }

@@ -39,7 +39,7 @@ pub(super) fn worked_on(session: &Session) -> HashSet<RunId> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot show a run: there is none yet")]
+#[error("this project has no runs yet")]
 struct NoRun;
 
 /// Returns the last run of the project.

@@ -108,7 +108,7 @@ impl MattersReport {
         };
         [
             section("undecided", &self.undecided, whole),
-            section("withheld, perhaps about security", &self.withheld, whole),
+            section("withheld, may concern security", &self.withheld, whole),
             section("decided by a person", &self.decided, decision),
         ]
         .concat()
@@ -129,7 +129,7 @@ fn whole(matter: &MatterReport) -> String {
 /// Says what a person decided, on one line.
 fn decision(matter: &Matter) -> String {
     let said = matter.ruling.as_ref().map_or_else(String::new, Ruling::line);
-    let pending = if matter.is_pending { " (the plan has still to follow)" } else { "" };
+    let pending = if matter.is_pending { " (the plan is not revised yet)" } else { "" };
     format!("{} {said}{pending}", matter.id)
 }
 

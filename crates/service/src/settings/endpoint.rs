@@ -21,21 +21,25 @@ const MAX_KEY: u64 = 64 * 1024;
 
 /// Every setting of an API: its name, what its value must be, and what it is for.
 const KEYS: [(&str, &str, &str); 8] = [
-    ("api", "`chat`, `responses` or `messages`", "how it is spoken to; it must be said"),
-    ("url", "an address", "its base, such as `http://127.0.0.1:11434/v1`; it must be said"),
-    ("model", "a name", "the model to ask when no flag names one; it must be said"),
+    ("api", "`chat`, `responses` or `messages`", "the protocol; required"),
+    ("url", "an address", "the base URL, such as `http://127.0.0.1:11434/v1`; required"),
+    ("model", "a name", "the model to use when no flag names one; required"),
     ("key_env", "a variable's name", "the variable that holds the key"),
-    ("key_file", "an absolute path", "the file that holds the key, which nobody else may read"),
+    (
+        "key_file",
+        "an absolute path",
+        "the file that holds the key; only you may have permission to read it",
+    ),
     (
         "max_tokens",
         "a whole number from 1 up",
-        "the longest answer; 8192 where an API must be told",
+        "the limit of an answer in tokens; 8192 if the API requires a limit",
     ),
-    ("effort", "a word", "how hard the model shall think, in the API's own words"),
+    ("effort", "a word", "the model's reasoning effort, in the API's own words"),
     (
         "allow_plain",
         "true or false",
-        "whether a key may be sent unencrypted to another machine; it may not unless this is true",
+        "whether Convoke may send the key unencrypted to another machine; the default is false",
     ),
 ];
 
@@ -224,11 +228,11 @@ impl Section<'_> {
         let Some(path) = self.value("key_file", absolute)? else { return Ok(None) };
         let is_private = is_private(Path::new(&path));
         let key = file::text(Path::new(&path), MAX_KEY).as_deref().and_then(Key::new);
-        let key = key.ok_or_else(|| no_key(format!("`{path}` holds none")))?;
+        let key = key.ok_or_else(|| no_key(format!("`{path}` holds no key")))?;
         if is_private {
             return Ok(Some(key));
         }
-        Err(no_key(format!("others may read `{path}`")).hint(format!("chmod 600 {path}")))
+        Err(no_key(format!("other users can read `{path}`")).hint(format!("chmod 600 {path}")))
     }
 }
 
@@ -256,8 +260,7 @@ pub fn reference() -> String {
         KEYS.map(|(name, expected, meaning)| format!("| `{name}` | {expected} | {meaning} |\n"));
     format!(
         "## `[lane.http.NAME]`\n\n\
-         A model's API, for `--agent http:NAME`. Only the user's `config.toml` may have these sections: \
-         a project must not choose where its user's prompts and keys are sent.\n\n\
+         A model's API, for `--agent http:NAME`. Only your own `config.toml` may have these sections: a project must not choose where your prompts and keys go.\n\n\
          | key | value | meaning |\n|---|---|---|\n{}",
         rows.concat()
     )

@@ -31,7 +31,7 @@ pub const KEYS: [Key<Layer>; 2] = [
         name: "remember_minutes",
         expected: "a whole number from 0 up",
         default: "10",
-        meaning: "how long an agent that answered, or did not, is not asked again",
+        meaning: "how long Convoke reuses the result of a probe",
         from_text: number,
         set: |layer, value| {
             layer.remember = Some(Duration::from_secs(whole(value)?.checked_mul(60)?));
@@ -42,7 +42,7 @@ pub const KEYS: [Key<Layer>; 2] = [
         name: "pause_seconds",
         expected: "a whole number from 0 up",
         default: "10",
-        meaning: "how long to wait before an agent that did not answer is asked once more",
+        meaning: "how long Convoke waits before it probes an agent again that did not answer",
         from_text: number,
         set: |layer, value| {
             layer.pause = Some(Duration::from_secs(whole(value)?));

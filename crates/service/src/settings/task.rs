@@ -25,7 +25,7 @@ pub const KEYS: [Key<Layer>; 1] = [Key {
     name: "close_parent",
     expected: "true or false",
     default: "false",
-    meaning: "complete a task with its last part, unless a recorded verdict is against it",
+    meaning: "complete a task with its last subtask, unless a recorded verdict rejects it",
     from_text: truth,
     set: |layer, value| {
         layer.close_parent = Some(value.as_bool()?);

@@ -60,7 +60,7 @@ pub(super) fn apply(
     let before = store.task(scope, id).map_err(refused)?.map(|task| task.status);
     let closed = store.change_task(scope, id, change, session.now()).map_err(refused)?;
     if closed > 0 {
-        reporter.say(format!("note: {closed} open parts were left out with it"));
+        reporter.say(format!("note: skipped its {closed} open subtasks"));
     }
     let task = store.task(scope, id).map_err(refused)?;
     let is_repeated = before.is_some() && before == task.as_ref().map(|task| task.status);

@@ -111,7 +111,7 @@ pub fn note_unless_started(session: &Session, task: &Task) {
         TaskStatus::Skipped => "skipped",
     };
     session.reporter().say(format!(
-        "note: {} is {state}; the verdict is kept and orders nothing about it",
+        "note: {} is {state}; Convoke stores the verdict, and the task stays {state}",
         task.id
     ));
 }

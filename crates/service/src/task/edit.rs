@@ -27,7 +27,7 @@ pub struct EditRequest {
 
 #[derive(Debug, thiserror::Error)]
 enum EditError {
-    #[error("cannot put `{id}` beside itself")]
+    #[error("cannot move `{id}` next to itself")]
     BesideItself { id: TaskId },
     #[error("cannot edit `{id}`: {why}")]
     NoTitle { id: TaskId, why: &'static str },
@@ -45,7 +45,7 @@ pub fn task_body(text: &str) -> Result<String, Failure> {
     let is_strange = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if body.contains(is_strange) {
         return Err(
-            misused(EditError::Control).hint("write plain text; tabs and line ends may be in it")
+            misused(EditError::Control).hint("use plain text; tabs and line breaks are allowed")
         );
     }
     Ok(body.trim_end().trim_start_matches('\n').to_owned())

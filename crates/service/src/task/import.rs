@@ -43,7 +43,7 @@ enum ImportError {
     NoTasks { path: PathBuf },
     #[error("cannot import `{}`: two headings read `{title}`", path.display())]
     Repeated { path: PathBuf, title: String },
-    #[error("cannot leave the plan in `{}`", path.display())]
+    #[error("cannot write the plan to `{}`", path.display())]
     NotLeft { path: PathBuf, source: io::Error },
     #[error("cannot import `{}`: it has no tasks of {project} on {branch}", path.display())]
     NotHere { path: PathBuf, project: String, branch: String },
@@ -111,7 +111,7 @@ fn check(plan: &ParsedPlan<'_>, path: PathBuf) -> Result<(), Failure> {
     if let Some(title) = plan.repeated_title() {
         let title = title.to_owned();
         return Err(Failure::new(ErrorClass::Refused, ImportError::Repeated { path, title })
-            .hint("give each task's heading words of its own; nothing was imported"));
+            .hint("give each task a different title; nothing was imported"));
     }
     Ok(())
 }

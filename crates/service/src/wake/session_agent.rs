@@ -10,7 +10,7 @@ use crate::workspace::{Workspace, refused};
 
 /// Nothing says whom a command is for.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot tell whom to wake: no agent is set for this project")]
+#[error("cannot wake an agent: this project has no default agent")]
 struct NoAgentSet;
 
 /// Returns the agent that this session, or else this project, belongs to.
@@ -28,7 +28,7 @@ pub(super) fn present_agent(
     let address = session_address(session, workspace, settings, present)?;
     address.map(|address| address.agent).ok_or_else(|| {
         Failure::new(ErrorClass::Refused, NoAgentSet)
-            .hint("name one, as in `convoke wake june`, who leads by default")
+            .hint("name one, such as `convoke wake june`, the default orchestrator")
             .hint("`convoke hooks install CLIENT --as NAME` sets one for this project")
     })
 }

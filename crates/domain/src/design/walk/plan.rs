@@ -20,7 +20,7 @@ use crate::design::resolution;
 use crate::design::rules::RulesVersion;
 
 /// What is said when nothing that the chair wrote is one.
-const NO_PLAN: &str = "nobody wrote a plan";
+const NO_PLAN: &str = "no agent wrote a usable plan";
 
 /// What is wrong with a revision that revises nothing.
 const UNCHANGED: &str = "the plan is the same as before; change it for what was accepted, or return \
@@ -93,7 +93,7 @@ pub(super) fn revise(
             Ok((plan, not_revised(findings)))
         }
         Said::Nothing => {
-            let text = "The plan is not revised: nobody answered as the chair.";
+            let text = "The plan is not revised: no agent answered as the chair.";
             walk.warn(unnumbered_warning(text));
             Ok((plan, not_revised(findings)))
         }

@@ -24,13 +24,13 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoAnswer {
     /// A number without an option.
-    #[error("there is no option {0}")]
+    #[error("option {0} does not exist")]
     NoOption(String),
     /// Words where only options will do.
-    #[error("`{0}` is none of the options")]
+    #[error("`{0}` is not one of the options")]
     Other(String),
     /// Keys that move a cursor where there is none to move.
-    #[error("keys such as arrows are no answer")]
+    #[error("unrecognized input; type a number or text")]
     Keys,
 }
 

@@ -87,7 +87,7 @@ fn nothing_found(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) {
     let is_reviewed = !reviews.is_empty();
     let result = if is_reviewed { ReviewResult::NothingFound } else { ReviewResult::NotReviewed };
     if !is_reviewed {
-        walk.warn(unnumbered_warning("Nobody reviewed the plan."));
+        walk.warn(unnumbered_warning("No agent reviewed the plan."));
     } else if walk.settings.nested {
         walk.saved(Saved::Tally);
     } else {

@@ -46,7 +46,7 @@ pub(super) fn sketches(walk: &mut Walk<'_>) -> Walked<Passage> {
     let sketches = walk.seated(&seats, &phase)?;
     walk.check_tree(Boundary::Sketches)?;
     if sketches.is_empty() {
-        return Err(walk.failed("nobody sketched"));
+        return Err(walk.failed("no agent produced a usable sketch"));
     }
     let synthesis = synthesis(walk, &sketches)?;
     let text = synthesis.text.clone();
@@ -84,8 +84,7 @@ fn synthesis(walk: &mut Walk<'_>, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
             (side_by_side(&labelled), Vec::new())
         }
         Said::Nothing => {
-            let text = "There is no synthesis: nobody answered as the chair. The sketches stand \
-                        side by side.";
+            let text = "There is no synthesis: no agent answered as the chair. The plan builds on the separate sketches.";
             walk.warn(unnumbered_warning(text));
             (side_by_side(&labelled), Vec::new())
         }

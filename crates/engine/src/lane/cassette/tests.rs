@@ -83,7 +83,7 @@ fn a_broken_line_is_named() {
     for (text, expected) in [
         (String::new(), "line 1: it must begin with a line `cassette`"),
         (request.to_owned(), "line 1: it must begin with a line `cassette`"),
-        ("{\"cassette\":{\"version\":2}}".to_owned(), "line 1: it is of another version"),
+        ("{\"cassette\":{\"version\":2}}".to_owned(), "line 1: it has another version"),
         (
             "{\"cassette\":{\"version\":1,\"pace\":-1}}".to_owned(),
             "line 1: `pace` must be from 0 to 100",
@@ -91,7 +91,7 @@ fn a_broken_line_is_named() {
         (format!("{head}\n\n{{\"text\":"), "line 3 is not understood"),
         (format!("{head}\n{{\"words\":{{}}}}"), "line 2 is not understood"),
         (format!("{head}\n{{\"request\":{{\"hush\":\"h\"}}}}"), "line 2 is not understood"),
-        (format!("{head}\n{head}"), "line 2: it has begun before"),
+        (format!("{head}\n{head}"), "line 2: the lane has already started"),
         (
             format!("{head}\n{{\"text\":{{\"text\":\"x\"}}}}"),
             "line 2: it belongs to no lane; a line `request` must come first",
@@ -100,17 +100,17 @@ fn a_broken_line_is_named() {
         (format!("{head}\n{request}"), "line 2: the last lane has no line `end`"),
         (
             format!("{head}\n{request}\n{{\"end\":{{\"how\":\"well\"}}}}"),
-            "line 3: `how` is no end of a lane",
+            "line 3: `how` is not a known end of a lane",
         ),
         (
             format!("{head}\n{request}\n{{\"trouble\":{{\"kind\":\"odd\",\"message\":\"\"}}}}"),
-            "line 3: its `kind` is no kind of failure",
+            "line 3: its `kind` is not a known failure",
         ),
         (
             format!(
                 "{head}\n{request}\n{{\"ended\":{{\"at_ms\":2}}}}\n{{\"ended\":{{\"at_ms\":1}}}}"
             ),
-            "line 4: it is said before the line above it",
+            "line 4: its time is earlier than that of the line above",
         ),
     ] {
         assert_eq!(Cassette::parse(&text).unwrap_err().to_string(), expected, "{text}");

@@ -122,7 +122,7 @@ pub enum UrlError {
     #[error("it must not carry a name or a password; keys come from `key_env` or `key_file`")]
     HasUser,
     /// A key would be sent in the open.
-    #[error("a key would be sent unencrypted to another machine; use `https`")]
+    #[error("Convoke would send the key unencrypted to another machine; use `https`")]
     KeyInTheOpen,
 }
 

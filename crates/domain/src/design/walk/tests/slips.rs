@@ -79,11 +79,11 @@ fn a_poor_chair_is_told_why_and_then_the_next_agent_is_asked() {
     let formless = World::new().answer("chair/plan", "I'd love to help!").run();
     formless.shows("**⚠ The chair's plan is incomplete (");
     let Ending::Failed(failed) = formless.ending else { panic!("{:?}", formless.ending) };
-    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("nobody wrote a plan", 6));
+    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("no agent wrote a usable plan", 6));
     let other = World::new().failing("chair/plan/claude", "not logged in").run();
     other.shows("**⚠ Claude failed as the chair — not logged in. Asking the next agent.**");
     assert_eq!(other.lanes("chair/plan")[1], ("chair/plan/cursor", Holder::First));
     let nobody = World::new().failing("chair/plan", "gone").run();
     let Ending::Failed(failed) = nobody.ending else { panic!("{:?}", nobody.ending) };
-    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("nobody wrote a plan", 3));
+    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("no agent wrote a usable plan", 3));
 }

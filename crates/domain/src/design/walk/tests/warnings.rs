@@ -46,8 +46,8 @@ fn votes_that_do_not_count_are_told_of() {
         .answer("vote/Codex", "FINDING_1: YES — it is so\n### OOS_1: NO\n")
         .run();
     for warning in [
-        "**⚠ Codex voter: 1 line looks like a vote and is none: \"### OOS_1: NO\"**",
-        "**⚠ Codex judge: 1 line looks like a vote and is none: \"**DECISION_1** — THESIS because \
+        "**⚠ Codex voter: 1 line looks like a vote but does not count: \"### OOS_1: NO\"**",
+        "**⚠ Codex judge: 1 line looks like a vote but does not count: \"**DECISION_1** — THESIS because \
          it is shown better\"**",
     ] {
         assert_eq!(run.shown().matches(warning).count(), 2, "{}", run.shown());
@@ -90,8 +90,7 @@ fn a_judge_that_fails_is_a_warning_and_the_run_is_degraded() {
         assert_eq!(run.shown().matches(warning).count(), 2, "{}", run.shown());
     }
     let Ending::Complete { degraded } = run.ending else { panic!("{:?}", run.ending) };
-    let said =
-        "**⚠ Claude judge: 1 line looks like a vote and is none: \"DECISION_1: THESIS — x\"**";
+    let said = "**⚠ Claude judge: 1 line looks like a vote but does not count: \"DECISION_1: THESIS — x\"**";
     assert_eq!(degraded, [silent, refusing, said]);
 }
 

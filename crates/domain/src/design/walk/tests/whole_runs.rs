@@ -218,7 +218,7 @@ fn a_run_that_failed_goes_on_when_it_is_resumed() {
     let resumed = later.resume(&nobody);
     assert!(resumed.shown().starts_with(&nobody.shown()));
     resumed.shows(
-        "**ℹ Resumed: nobody sketched. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |",
+        "**ℹ Resumed: no agent produced a usable sketch. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |",
     );
     resumed.shows("the working tree is dirty after sketch-collection");
     assert_eq!(resumed.lanes("sketch/").len(), 4, "and by themselves, not by the host");
@@ -232,7 +232,7 @@ fn a_run_that_failed_goes_on_when_it_is_resumed() {
     assert_eq!(planned.lanes("chair/plan"), [("chair/plan/claude", Holder::Host)]);
     assert_eq!(planned.lanes("sketch/"), []);
     assert_eq!(planned.ending, Ending::Complete { degraded: Vec::new() });
-    assert_eq!(planned.shown().matches("**ℹ Resumed: nobody wrote a plan.").count(), 2);
+    assert_eq!(planned.shown().matches("**ℹ Resumed: no agent wrote a usable plan.").count(), 2);
     assert_eq!(planned.shown().matches("> **🔶 2b: full plan**").count(), 1);
 }
 
