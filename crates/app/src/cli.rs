@@ -48,7 +48,7 @@ use crate::output::Output;
 use convoke_service::failure::Failure;
 use convoke_service::settings::remark::remarks;
 
-/// Gather the right text for an agent, and the right agents for a decision
+/// Gather the right text for an agent and the right agents for a decision
 #[derive(Debug, Parser)]
 #[command(name = "convoke", version, propagate_version = true, after_help = AFTER_HELP)]
 pub struct Cli {

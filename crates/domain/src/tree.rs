@@ -286,7 +286,7 @@ mod tests {
             said(TreeVerdict::unknown(DirtyReason::LookFailed)).as_deref(),
             Some("Convoke cannot tell whether the working tree changed: the snapshot failed")
         );
-        let changed = "the working tree changed while codex could only read: ";
+        let changed = "the working tree changed while codex ran read-only: ";
         assert_eq!(
             said(TreeVerdict::dirty(DirtyReason::WorkingTreeDirty, paths(12))).unwrap(),
             format!("{changed}0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more")

@@ -88,11 +88,11 @@ mod tests {
         let path = dir.path().join("x-lock");
         let first = Lock::take(&path, "the first, who came before").unwrap();
         let error = Lock::take(&path, "the second").unwrap_err();
-        assert_eq!(error.to_string(), "the first, who came before does so already");
+        assert_eq!(error.to_string(), "the first, who came before already does this");
         drop(first);
         let _third = Lock::take(&path, "c").unwrap();
         let error = Lock::take(&path, "d").unwrap_err();
-        assert_eq!(error.to_string(), "c does so already");
+        assert_eq!(error.to_string(), "c already does this");
         let nowhere = Lock::take(&dir.path().join("no/x"), "e").unwrap_err();
         assert!(matches!(nowhere, NotLocked::File { .. }));
     }

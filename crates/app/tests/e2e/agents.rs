@@ -256,6 +256,6 @@ fn an_api_that_does_not_answer_is_told() {
     // One that answers for another model has answered.
     let server = Server::start((0..3).map(|_| says_as("OK", "m-9")).collect());
     let probed = with_apis(&server.url()).run(&["agents", "--json", "--probe"]);
-    let words = "Probe attempt 3: m-1 was asked for, and m-9 answered";
+    let words = "Probe attempt 3: Convoke asked for m-1, but m-9 answered";
     assert_eq!(agent(&probed, "http:good")["error"], words, "{probed}");
 }

@@ -173,7 +173,7 @@ fn a_second_one_is_told_who_attends() {
     assert_eq!(
         second.stderr,
         format!(
-            "error: cannot attend to project:main\ncause: process {} does so already\n\
+            "error: cannot attend to project:main\ncause: process {} already does this\n\
              hint: stop it first\n",
             first.id()
         )

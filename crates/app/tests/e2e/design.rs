@@ -80,8 +80,7 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     let missing = project.run(&["show", &run, "--artifact", "tallly"]);
     assert!(missing.stderr.contains("hint: did you mean `tally`?"), "{missing}");
     let unknown = project.run(&["show", &run, "--artifact", "nonsense"]);
-    let list =
-        "hint: there are plan, tally, diagram, synthesis, decisions, resolutions, independence, ";
+    let list = "hint: known artifacts: plan, tally, diagram, synthesis, decisions, resolutions, independence, ";
     assert!(unknown.stderr.contains(list), "{unknown}");
     assert!(unknown.stderr.contains(", voting-tally.md\n"), "{unknown}");
 }
@@ -238,8 +237,7 @@ fn whoever_cannot_begin_is_told_why() {
     assert_eq!(elsewhere.code, Some(3), "{elsewhere}");
     assert!(elsewhere.stderr.contains("hint: `convoke design --no-branch` stays"), "{elsewhere}");
     let nope = project.run(&["design", "--auto", "--seats", "codex,gemni,claude", "Keep drafts"]);
-    let known = "hint: did you mean `gemini`?\nhint: there are claude, codex, cursor, gemini, \
-                 opencode, qwen, `http:NAME` of your configuration, and `replay:FILE`\n";
+    let known = "hint: did you mean `gemini`?\nhint: known agents: claude, codex, cursor, gemini, opencode, qwen, `http:NAME` for a configured model API, and `replay:FILE`\n";
     assert!(nope.code == Some(2) && nope.stderr.ends_with(known), "{nope}");
 }
 
@@ -258,7 +256,7 @@ fn a_feature_has_a_length() {
     fs::write(project.path("r/feature.txt"), format!("{feature}xx")).unwrap();
     let (outcome, _) = rehearsed(&project, &flag);
     assert_eq!(outcome.code, Some(2), "{outcome}");
-    let error = "error: cannot take a feature of 65537 bytes: 65536 is the most\nhint: ";
+    let error = "error: the feature has 65537 bytes, but 65536 is the most\nhint: ";
     assert!(outcome.stderr.starts_with(error) && outcome.stdout.is_empty(), "{outcome}");
     let typed = project.run(&["design", "--auto", "--", &"x".repeat(40_000), &"y".repeat(40_000)]);
     assert_eq!(typed.code, Some(2), "{typed}");

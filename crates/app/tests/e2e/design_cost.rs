@@ -60,9 +60,7 @@ fn what_a_run_cost_is_added_up_from_the_ledger() {
         assert!(text.contains(line), "{line}: {text}");
     }
     let recorded = lanes.len() as u64 - of_host;
-    let end = format!(
-        " for each of {findings} accepted findings; {recorded} lanes recorded, for nothing"
-    );
+    let end = format!(" per accepted finding ({findings}); {recorded} lanes recorded, at no cost");
     assert!(text.contains(&end), "{text}");
     counted_alike(&panel, &run, &cost["total"]);
 

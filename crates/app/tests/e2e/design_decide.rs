@@ -139,9 +139,9 @@ fn only_what_is_undecided_can_be_decided_and_once() {
     let because = ["--because", "so"];
     let undecided = "hint: undecided: FINDING_2, FINDING_4, OOS_1\n";
     for (id, why) in [
-        ("FINDING_9", "cannot find `FINDING_9` among what can be decided\n"),
+        ("FINDING_9", "cannot find `FINDING_9` among the open findings and decisions\n"),
         ("FINDING_1", "cannot decide `FINDING_1`: the panel decided it (accepted)\n"),
-        ("DECISION_1", "cannot find `DECISION_1` among what can be decided\n"),
+        ("DECISION_1", "cannot find `DECISION_1` among the open findings and decisions\n"),
     ] {
         let refused = decide(&panel, &[&[id, "reject"], &because[..]].concat());
         assert_eq!(refused.code, Some(1), "{refused}");

@@ -69,8 +69,7 @@ fn a_feature_keeps_the_documents_that_it_has() {
     for (name, holds) in [("plan", "## Approach"), ("tasks", "### Task 1:")] {
         let beside = format!("{name}-{run}.md");
         assert!(fs::read_to_string(folder.join(&beside)).unwrap().contains(holds));
-        let note =
-            format!("`{name}.md` was there already and is not touched; the new one is `{beside}`");
+        let note = format!("`{name}.md` exists and stays unchanged; the new file is `{beside}`");
         assert!(designed.stderr.contains(&note), "{designed}");
     }
     // The same text again is no difference; and the flag has its old name, too.
@@ -108,7 +107,8 @@ fn answers_that_answer_nothing_are_named() {
         format!("warning: line {number} of {file} is not an answer; write it as `1d/2: the answer`")
     };
     let again = format!("warning: line 6 of {file} answers `1c/1` again; line 2 counts");
-    let number = "warning: there is no option 7; it is taken as an answer in words".to_owned();
+    let number =
+        "warning: option 7 does not exist; Convoke takes it as an answer in words".to_owned();
     let never = format!("warning: line 5 of {file} answers `1d/9`, which was never asked");
     assert_eq!(warned, [line(3), line(4), again, number, never], "{outcome}");
 }

@@ -120,7 +120,7 @@ fn a_run_goes_on_only_where_it_was_stopped() {
     let elsewhere = panel.project.run(&["resume", &run]);
     assert_eq!(elsewhere.code, Some(6), "{elsewhere}");
     let found =
-        format!("the branch `main` is checked out, and the run belongs to the branch `{branch}`");
+        format!("the run belongs to the branch `{branch}`, but the branch `main` is checked out");
     assert!(elsewhere.stderr.contains(&found), "{elsewhere}");
     assert!(elsewhere.stderr.contains(&format!("hint: git switch {branch}\n")), "{elsewhere}");
     panel.git(&["switch", "--quiet", &branch]);
@@ -138,7 +138,7 @@ fn a_run_goes_on_only_where_it_was_stopped() {
     panel.git(&["commit", "--quiet", "-m", "mine"]);
     let resumed = panel.project.run(&["resume", &run]);
     assert_eq!(resumed.code, Some(0), "{resumed}");
-    assert!(resumed.stderr.contains("note: there are other commits here"), "{resumed}");
+    assert!(resumed.stderr.contains("note: the branch has other commits"), "{resumed}");
 }
 
 /// A process that waits for an answer of ours.
@@ -219,7 +219,7 @@ fn the_list_of_runs_says_who_works() {
     let stopped = (run.clone(), "stopped".to_owned());
     assert_eq!(panel.run(), stopped);
     assert_eq!(panel.shown(&run)["state"], "stopped");
-    let head = format!("run {run}: stopped, not at its end\n");
+    let head = format!("run {run}: stopped, unfinished\n");
     assert!(panel.project.stdout(&["show", &run]).starts_with(&head));
     let again = Asking::new(&panel, &["resume", &run]);
     assert_eq!(panel.run().1, "running");

@@ -126,7 +126,7 @@ fn a_person_is_asked_what_is_to_be_designed() {
     let mut terminal = Terminal::open(&panel.project, 80, &["design", "--seats", &seats]);
     terminal.until("What is to be designed?");
     terminal.press("\u{1b}[A\n");
-    terminal.until("unrecognized input; type a number or text; once more");
+    terminal.until("unrecognized input; type a number or text; try again");
     terminal.until("What is to be designed?");
     terminal.press("Keep notes in a folder\n");
     terminal.until("Enter accepts the recommendation");
@@ -150,13 +150,13 @@ fn a_mistyped_number_is_asked_for_again() {
     let mut terminal = Terminal::open(&panel.project, 80, &["design", "--seats", &seats, FEATURE]);
     terminal.until("Enter accepts the recommendation");
     terminal.press("7\n");
-    terminal.until("there is no option 7; once more");
+    terminal.until("option 7 does not exist; try again");
     terminal.until("Enter accepts the recommendation");
     terminal.press("-1\n");
-    terminal.until("there is no option -1; once more");
+    terminal.until("option -1 does not exist; try again");
     terminal.until("Enter accepts the recommendation");
     terminal.press("\u{1b}[B\n");
-    terminal.until("unrecognized input; type a number or text; once more");
+    terminal.until("unrecognized input; type a number or text; try again");
     terminal.until("Enter accepts the recommendation");
     terminal.press("1\n");
     terminal.until("taken: ");
@@ -167,7 +167,7 @@ fn a_mistyped_number_is_asked_for_again() {
     let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run]);
     terminal.until("Enter accepts the recommendation: Stop");
     terminal.press("yes\n");
-    terminal.until("`yes` is none of the options; once more");
+    terminal.until("`yes` is not one of the options; try again");
     terminal.until("Enter accepts the recommendation: Stop");
     kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
     let (code, shown) = terminal.end();

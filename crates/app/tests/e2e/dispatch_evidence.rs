@@ -103,7 +103,7 @@ fn a_confirmation_without_a_read_is_unproven() {
     exit: 3
     --- stdout
     --- stderr
-    error: cannot use the record `TOP/project/record.jsonl`: it is not a transcript or event log of codex
+    error: cannot use `TOP/project/record.jsonl`: not a transcript or event log of codex
     hint: name the client that wrote it with `--client`: claude, codex, gemini, cursor, opencode
     ");
 }
@@ -126,7 +126,7 @@ fn quotations_are_looked_up() {
         [
             "      `A token in a cookie.` found in design.md at line 9",
             "      `A token in a cookie.` moved: in design.md at line 9",
-            "      `A token in a header.` not there: nowhere in design.md",
+            "      `A token in a header.` not found in design.md",
         ],
         "{outcome}"
     );

@@ -197,13 +197,17 @@ fn a_loop_checks_everybody_before_it_asks_anybody() {
     let other = "[dispatch.roles.'ship/c-reviewer']\n";
     for (toml, more, error) in [
         (roles(&format!("{other}diff = true")), &[][..], "`diff`: no changed file is left to read"),
-        (roles(&format!("{other}required = ['*.zig']")), &[], "`required`: no file fits `*.zig`"),
+        (
+            roles(&format!("{other}required = ['*.zig']")),
+            &[],
+            "`required`: no file matches `*.zig`",
+        ),
         (roles(&format!("{other}rubric = 'c.md'")), &[], "c.md`: there is no such file"),
         (roles(&format!("{other}target = 'tasks'")), &[], "cannot review `tasks.md`"),
         (
             roles(&format!("{other}form = 'review'")),
             &["--require-proof"],
-            "cannot require proof of `ship/c-reviewer`",
+            "cannot require proof from `ship/c-reviewer`",
         ),
         (roles(""), &["--write", "--fix-client", "gemini"], "cannot find `gemini` on the PATH"),
         (roles(""), &["--write", "--fix-client", "http:none"], "cannot give `http:none` files"),

@@ -104,7 +104,7 @@ fn what_cannot_be_resumed_begins_afresh() {
     );
     assert_eq!(
         project.stdout(&["dispatch", "reset", "--feature", "031"]),
-        "forgot the rounds of 1 roles"
+        "deleted the rounds of 1 roles"
     );
     assert!(!project.path(&format!("{FEATURE}/.resume-state.json")).exists());
     assert_eq!(reason(&[]), "no_state");
@@ -136,7 +136,7 @@ fn no_round_follows_the_last() {
         let words = ["dispatch", "next", "specify/spec-reviewer", "--feature", "031"];
         let outcome = project.run(&[&words, more].concat());
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome}");
-        assert!(outcome.stderr.contains("cannot begin iteration "), "{outcome}");
+        assert!(outcome.stderr.contains("cannot start round "), "{outcome}");
         assert!(outcome.stderr.contains(hint), "{outcome}");
     }
     assert_eq!(next(&project, &["--iteration", "5"])["iteration"], 5);

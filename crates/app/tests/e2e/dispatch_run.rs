@@ -352,7 +352,7 @@ fn nothing_is_resumed_before_the_gate_has_passed() {
     let told = second(&project);
     assert!(
         told.starts_with(
-            "fresh: gate_not_passed\nhint: nothing is resumed before `convoke dispatch gate --client claude` has passed\n"
+            "fresh: gate_not_passed\nhint: Convoke resumes sessions of claude only after `convoke dispatch gate --client claude` has passed\n"
         ),
         "{told}"
     );

@@ -65,7 +65,7 @@ fn broken_files_are_named() {
     let project = healthy().variable("XDG_CACHE_HOME", "cache");
     check(&project, "folders", "warn", "XDG_CACHE_HOME is relative", "absolute");
     let project = healthy().variable("TMPDIR", "/nowhere");
-    check(&project, "temporary files", "fail", "none can be written", "TMPDIR");
+    check(&project, "temporary files", "fail", "Convoke cannot write any", "TMPDIR");
 }
 
 // A hook that calls a program that is gone fails without a word.
@@ -73,7 +73,7 @@ fn broken_files_are_named() {
 fn hooks_that_cannot_work_are_named() {
     let project = healthy();
     project.run(&["hooks", "install", "claude"]);
-    check(&project, "hooks", "ok", "settings.json calls us", "");
+    check(&project, "hooks", "ok", "settings.json calls this convoke", "");
     let path = project.path(".claude/settings.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace(env!("CARGO_BIN_EXE_convoke"), "/gone/convoke")).unwrap();

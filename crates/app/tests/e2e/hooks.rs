@@ -203,7 +203,7 @@ fn hooks_of_the_plugin_are_known() {
         let line = "settings.json  installed by the plugin convoke@convoke\n";
         assert!(status.stdout.contains(line), "{status}");
         let checked = project.run(&["doctor"]).stdout;
-        assert!(checked.contains("the plugin convoke@convoke brings them along"), "{checked}");
+        assert!(checked.contains("the plugin convoke@convoke provides them"), "{checked}");
         let of_user = project.run(&["hooks", "status", "claude", "--user"]);
         assert_eq!(of_user.code == Some(0), path.contains("home"), "{of_user}");
         assert_eq!(project.run(&["hooks", "status", "codex"]).code, Some(1));

@@ -169,7 +169,11 @@ fn what_goes_wrong_is_told_as_it_is() {
         (Reply::Says(stream(&[chunk("half an")])), "exited_early", "before the turn ended"),
         (Reply::Says(format!("{cut_short}{half}")), "exited_early", "the connection broke"),
         (Reply::Says(stream(&[chunk(" \n"), stop()])), "no_output", ""),
-        (Reply::Says(stream(&[other])), "model_mismatch", "m-1 was asked for, and m-2 answered"),
+        (
+            Reply::Says(stream(&[other])),
+            "model_mismatch",
+            "Convoke asked for m-1, but m-2 answered",
+        ),
     ] {
         goes_wrong(reply, outcome, words);
     }
@@ -352,7 +356,7 @@ fn a_key_in_a_file_is_for_its_owner_alone() {
     set_mode(&path, 0o640);
     let refused = run(&project, &[]);
     assert_eq!(refused.code, Some(2), "{refused}");
-    assert!(refused.stderr.contains("others may read `") && !refused.stderr.contains(KEY));
+    assert!(refused.stderr.contains("other users can read `") && !refused.stderr.contains(KEY));
     set_mode(&path, 0o600);
     assert_eq!(run(&project, &[]).stdout, "It is 42.\n");
     assert!(server.asked().contains(KEY));

@@ -365,7 +365,7 @@ fn a_lane_that_cannot_be_written_down_is_run_all_the_same() {
         .variable("CONVOKE_STORE", "/proc/nowhere/store.db");
     let outcome = run(&project, "claude", &[]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "The answer is 42.\n"));
-    let warning = "warning: the lane is not written down: cannot create `/proc/nowhere`: ";
+    let warning = "warning: Convoke cannot record the lane: cannot create `/proc/nowhere`: ";
     assert!(outcome.stderr.contains(warning), "its cause is said: {outcome}");
     let usage = &document(&project, &["lane", "run", "--agent", "claude", "x"])["usage"];
     assert_eq!(usage["of_run"]["micro_dollars"], 250_000);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::Project;
 use crate::lane::{init, result, said, with_claude};
 
-const NOT_READ: &str = "it said a line of 9.1 MB, and lines of more than 8 MB are not read";
+const NOT_READ: &str = "the client printed a line of 9.1 MB; Convoke reads lines of at most 8 MB";
 
 /// Prints a line with this in it, nine megabytes long in place of `LONG`.
 fn long(value: &Value) -> String {

@@ -213,7 +213,7 @@ fn times_are_reported() {
     fs::write(ledger(&project), text).unwrap();
     timing(&project, &[&TASK[..], &["--end-s", "1300", "--exit-code", "0"]].concat());
     let outcome = timing(&project, &["report"]);
-    warned(&outcome, "1 lines of the ledger are no rows of 13 columns");
+    warned(&outcome, "1 lines of the ledger are not rows of 13 columns");
     let begins = "design Step 2a — sketches: elapsed=";
     let ends = " vendor-tasks=1 (codex=1, cursor=0, gemini=0)\n";
     assert!(outcome.stdout.starts_with(begins) && outcome.stdout.ends_with(ends), "{outcome}");

@@ -161,7 +161,7 @@ fn what_cannot_be_done_is_explained() {
     exit: 1
     --- stdout
     --- stderr
-    error: cannot move `t-1` below `t-2`: it would be part of itself
+    error: cannot move `t-1` below `t-2`: it would contain itself
     ");
     assert_snapshot!(project.run(&["task", "done", "t-zzz"]), @"
     exit: 1

@@ -443,7 +443,7 @@ Count retries.
             PLAN.replace("### Task 1", "### Step 1").replace("### Task 2", "### Step 2");
         assert_eq!(said(&unnumbered), ["`## Tasks` has no heading such as `### Task 1: Title`"]);
         let early = PLAN.replace("Count in the client.", "### Task 9: Early\n**Files:** a.rs");
-        assert_eq!(said(&early), ["Task 9 does not stand under `## Tasks`"]);
+        assert_eq!(said(&early), ["Task 9 is not under `## Tasks`"]);
         let two = said(&PLAN.replace("**Source:**", "Source"));
         assert_eq!(two, ["Task 1 has no `**Source:**`", "Task 2 has no `**Source:**`"]);
     }

@@ -476,7 +476,7 @@ mod tests {
             "**⚠ Codex voter: 1 line looks like a vote but does not count: \"OOS_1 'YES'\"**"
         );
         let many = near_votes_warning("Codex voter", &lines(1000)).unwrap();
-        assert!(many.contains(": 1000 lines look like votes and are none: "), "{many}");
+        assert!(many.contains(": 1000 lines look like votes but do not count: "), "{many}");
         assert!(many.chars().count() < 300, "{many}");
     }
 

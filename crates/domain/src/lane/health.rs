@@ -305,7 +305,7 @@ mod tests {
             let (end, answer) = (ProcessEnd::Exited(0), Some("OK"));
             Attempt { number: 2, outcome, end, answer, trouble }.verdict().unwrap_err()
         };
-        let words = "m-1 was asked for, and m-2 answered";
+        let words = "Convoke asked for m-1, but m-2 answered";
         let told = format!("Probe attempt 2: {words}");
         assert_eq!(line(LaneOutcome::ModelMismatch, Some(words)), told);
         assert_eq!(line(LaneOutcome::ExitedEarly, None), "Probe attempt 2: exited_early");

@@ -489,9 +489,9 @@ mod tests {
         (heard.session, heard.model) = (Some("s-1".to_owned()), Some("claude-opus-5".to_owned()));
         assert_eq!(said(&heard), None);
         heard.model = Some("haiku".to_owned());
-        assert_eq!(said(&heard).unwrap(), "opus was asked for, and haiku answered");
+        assert_eq!(said(&heard).unwrap(), "Convoke asked for opus, but haiku answered");
         heard.session = Some("s-2".to_owned());
-        assert_eq!(said(&heard).unwrap(), "session s-1 was to go on, and s-2 answered");
+        assert_eq!(said(&heard).unwrap(), "Convoke resumed session s-1, but session s-2 answered");
     }
 
     #[test]

@@ -193,7 +193,7 @@ mod tests {
             (&["src/a.rs", "*.py"], "src/a.rs required_no_match:*.py"),
             (
                 &["*.py"],
-                "cannot dispatch `implement/code-simplifier`: `required`: no file fits `*.py`",
+                "cannot dispatch `implement/code-simplifier`: `required`: no file matches `*.py`",
             ),
             (
                 &["README.md", "src/deep"],

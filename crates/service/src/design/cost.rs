@@ -113,8 +113,7 @@ mod tests {
         });
         assert_eq!(
             said(found) + &compared(found, Cap::parse("150k").ok()),
-            "3 earlier runs needed 120.0k, and nine of ten no more than 180.0k tokens ($1.20, and \
-             nine of ten no more than $2.00) (not all lanes reported usage); the budget of 150000 \
+            "3 earlier runs needed 120.0k, and nine of ten at most 180.0k tokens ($1.20, and nine of ten at most $2.00) (not all lanes reported usage); the budget of 150000 \
              tokens may be too small"
         );
         assert_eq!(compared(None, Cap::parse("$1").ok()), "");

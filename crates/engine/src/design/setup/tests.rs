@@ -181,7 +181,11 @@ fn a_remote_that_never_answers_is_not_waited_for() {
     let url = format!("git://{}/x", remote.local_addr().unwrap());
     stage.git(&["remote", "set-url", "origin", &url]);
     let ready = stage.ready(|request| request.fetch_limit = Duration::from_millis(200));
-    assert!(ready.setup_lines[0].contains("failed (no end after 0 s)"), "{:?}", ready.setup_lines);
+    assert!(
+        ready.setup_lines[0].contains("failed (did not end within 0 s)"),
+        "{:?}",
+        ready.setup_lines
+    );
 }
 
 // P-55, P-56

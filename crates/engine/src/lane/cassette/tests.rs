@@ -88,9 +88,9 @@ fn a_broken_line_is_named() {
             "{\"cassette\":{\"version\":1,\"pace\":-1}}".to_owned(),
             "line 1: `pace` must be from 0 to 100",
         ),
-        (format!("{head}\n\n{{\"text\":"), "line 3 is not understood"),
-        (format!("{head}\n{{\"words\":{{}}}}"), "line 2 is not understood"),
-        (format!("{head}\n{{\"request\":{{\"hush\":\"h\"}}}}"), "line 2 is not understood"),
+        (format!("{head}\n\n{{\"text\":"), "line 3 is not a known event"),
+        (format!("{head}\n{{\"words\":{{}}}}"), "line 2 is not a known event"),
+        (format!("{head}\n{{\"request\":{{\"hush\":\"h\"}}}}"), "line 2 is not a known event"),
         (format!("{head}\n{head}"), "line 2: the lane has already started"),
         (
             format!("{head}\n{{\"text\":{{\"text\":\"x\"}}}}"),
